@@ -7,6 +7,8 @@ export * from './estimate/index.ts';
 export * from './format/index.ts';
 export * from './lint/index.ts';
 export type * from './syntax/ast.ts';
+export { type Lexeme, type LexemeKind, lexemesOf } from './syntax/lexemes.ts';
+export { asksForDoubleBrackets } from './syntax/metadata.ts';
 export { type ParseOptions, type ParseResult, parse } from './syntax/parse.ts';
 export { type LineTable, type Position, positionAt } from './syntax/position.ts';
 export { print } from './syntax/print.ts';

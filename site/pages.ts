@@ -32,8 +32,10 @@ const HOST = [
   docs('quotas', 'Quotas'),
   docs('contexts', 'Contexts and forks'),
   docs('testing', 'Testing programs'),
+  docs('editors', 'Editors'),
   docs('mcp', 'MCP'),
   docs('ai-sdk', 'AI SDK'),
+  docs('browser', 'In a page'),
 ];
 
 const AGENTS = [
@@ -50,6 +52,7 @@ const OPERATION = [
   docs('security', 'Security'),
   docs('containers', 'Containers'),
   docs('operations', 'Operations'),
+  docs('postgres', 'Postgres'),
   docs('telemetry', 'Telemetry'),
   docs('performance', 'Performance'),
   page('SECURITY.md', 'Threat model'),

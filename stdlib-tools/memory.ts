@@ -44,6 +44,7 @@ export function memoryTools(options: MemoryToolsOptions = {}): readonly ToolDefi
       ],
       returns: 'list [ok, version] with the version that is stored now',
       effects: 'write',
+      idempotent: true,
       capabilities: ['memory:write'],
       async run({ path, version, value }, runtime) {
         const written = await storage.cas({
@@ -53,6 +54,7 @@ export function memoryTools(options: MemoryToolsOptions = {}): readonly ToolDefi
           value: encode(value),
           ttlMs: null,
           at: runtime.turn.now(),
+          call: runtime.call.key,
         });
         return [written.ok, written.version];
       },

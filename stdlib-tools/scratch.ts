@@ -59,6 +59,7 @@ export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDe
       ],
       returns: 'list [ok, version] with the version that is stored now',
       effects: 'write',
+      idempotent: true,
       capabilities: ['scratch:write'],
       async run({ key, version, value, ttlSeconds }, runtime) {
         if (!(ttlSeconds > 0 && ttlSeconds <= most))
@@ -70,6 +71,7 @@ export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDe
           value: encode(value),
           ttlMs: ttlSeconds * 1000,
           at: runtime.turn.now(),
+          call: runtime.call.key,
         });
         return [written.ok, written.version];
       },

@@ -26,7 +26,7 @@ export function analyse(files: readonly CheckedFile[], environment: Environment 
   checkCalls(files, environment, report);
   checkVariables(files, environment, report);
   checkLogic(files, report);
-  checkPlaceholders(files, report);
+  checkPlaceholders(files, environment, report);
   for (const file of files) {
     checkFlow(file, globals, report);
     checkTraps(file, report);

@@ -51,7 +51,7 @@ class CallChecker {
 
   constructor(files: readonly CheckedFile[], environment: Environment, report: Report) {
     this.#report = report;
-    this.#procedures = proceduresOf(files);
+    this.#procedures = new Map([...(environment.procedures ?? []), ...proceduresOf(files)]);
     this.#tools = new Map((environment.tools ?? []).map((tool) => [tool.name, tool]));
     this.#complete = environment.complete ?? false;
     const callable = [...this.#procedures.keys(), ...Object.keys(BUILTINS)];

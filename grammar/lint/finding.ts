@@ -1,5 +1,5 @@
 /** The input of the linter, and its findings. */
-import type { SourceFile, Span } from '../syntax/ast.ts';
+import type { Procedure, SourceFile, Span } from '../syntax/ast.ts';
 import type { LintCode, Severity } from './codes.ts';
 
 /** A parsed file with the cleaned text that its offsets refer to. */
@@ -32,6 +32,10 @@ export interface Environment {
   readonly complete?: boolean;
   /** Tools that the policy denies, by canonical name, with the reason. */
   readonly denied?: readonly { readonly name: string; readonly reason: string }[];
+  /** Procedures, by name, that files outside of this check define. */
+  readonly procedures?: ReadonlyMap<string, readonly Procedure[]>;
+  /** Set if files outside of this check use `eval`, which may fill in any text. */
+  readonly evaluates?: true;
 }
 
 /** Replaces a range of the source; an empty range inserts. Lines and columns are 1-based; columns count code points. */

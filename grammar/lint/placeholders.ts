@@ -1,16 +1,16 @@
 /** Text in quotes with what looks like a placeholder. Only templates fill placeholders in. */
 import type { Expr } from '../syntax/ast.ts';
 import { eachExpression } from '../syntax/walk.ts';
-import { type CheckedFile, lint, type Report } from './finding.ts';
+import { type CheckedFile, type Environment, lint, type Report } from './finding.ts';
 import { eachRoot } from './scopes.ts';
 
 /** `{{name}}`, `${name}`. */
 const FILLED = /\{\{\s*[A-Za-z_]\w*(?:[.[][^{}]*|\s*)\}\}|\$\{\s*[A-Za-z_][^{}]*\}/;
 
 /** Checks the texts of programs without `eval`, which may fill in any text. */
-export function checkPlaceholders(files: readonly CheckedFile[], report: Report): void {
+export function checkPlaceholders(files: readonly CheckedFile[], environment: Environment, report: Report): void {
   const texts: (readonly [CheckedFile, Extract<Expr, { k: 'str' }>])[] = [];
-  let evaluates = false;
+  let evaluates = environment.evaluates === true;
   eachRoot(files, (file, root) =>
     eachExpression(root, (expr) => {
       if (expr.k === 'eval') evaluates = true;

@@ -38,6 +38,10 @@ export interface TurnInit {
   readonly signal?: AbortSignal;
   /** The clock that tools of this operation read, in Unix milliseconds. The clock of a root context is the runtime's. */
   readonly clock?: () => number;
+  /** Number of the claim under which this process acts for the session: a later claim has a higher one. */
+  readonly fence?: number;
+  /** What the keys of calls begin with, for a turn that may run again: its session, or the call that opened its session. */
+  readonly origin?: string;
   /** False as soon as another process may act for this operation: then no call of a program is answered. Asked at each call. */
   readonly mayAct?: () => boolean;
   /** Values of the embedding application for its own tools. */
@@ -70,6 +74,10 @@ export class TurnContext implements Cancellation, Disposable {
   readonly turnIndex: number | null;
   /** The tenant in whose name the operation runs, or null. */
   readonly tenant: string | null;
+  /** Number of the claim under which this process acts for the session; null where nothing is claimed. */
+  readonly fence: number | null;
+  /** What the keys of calls begin with; null where calls have none. */
+  readonly origin: string | null;
   /** Unix milliseconds, or null. */
   readonly deadline: number | null;
   readonly #values: Readonly<Record<string, unknown>>;
@@ -86,6 +94,8 @@ export class TurnContext implements Cancellation, Disposable {
     this.sessionId = init.sessionId ?? parent?.sessionId ?? null;
     this.turnIndex = init.turnIndex ?? parent?.turnIndex ?? null;
     this.tenant = init.tenant ?? parent?.tenant ?? null;
+    this.fence = init.fence ?? parent?.fence ?? null;
+    this.origin = init.origin ?? parent?.origin ?? null;
     const deadline = Math.min(parent?.deadline ?? Number.POSITIVE_INFINITY, init.deadline ?? Number.POSITIVE_INFINITY);
     this.deadline = deadline === Number.POSITIVE_INFINITY ? null : deadline;
     const inherited = parent === null ? NO_VALUES : parent.#values;
@@ -187,10 +197,13 @@ export class TurnContext implements Cancellation, Disposable {
 }
 
 function checkInit(init: TurnInit): void {
-  const { sessionId, turnIndex, tenant, nonce, deadline, clock } = init;
+  const { sessionId, turnIndex, tenant, nonce, deadline, clock, fence, origin } = init;
   if (sessionId !== undefined && (typeof sessionId !== 'string' || sessionId === ''))
     throw new ConfigError('sessionId of a turn must be a text that is not empty');
   if (tenant !== undefined) checkTenantId(tenant);
+  if (fence !== undefined) wholeNumber(0)('fence of a turn', fence);
+  if (origin !== undefined && (typeof origin !== 'string' || origin === ''))
+    throw new ConfigError('origin of a turn must be a text that is not empty');
   if (turnIndex !== undefined) wholeNumber(1)('turnIndex of a turn', turnIndex);
   if (nonce !== undefined && (typeof nonce !== 'string' || nonce === ''))
     throw new ConfigError('nonce of a turn must be a text that is not empty');

@@ -123,6 +123,8 @@ export const WORK = {
   offset: time(1, 4),
   /** Asking for one property of a character. */
   property: time(1),
-  /** A step of a search that ended before its steps were paid for. */
+  /** Working out what an automaton does with a character. */
+  transition: time(16),
+  /** A step of a search that costs no fuel: those that work out groups, and the last ones of a search that ended early. */
   unpaidMatch: time(1),
 } as const satisfies Record<string, Work>;

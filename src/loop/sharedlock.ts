@@ -5,16 +5,12 @@ export class SharedLock {
   #heldAlone = false;
 
   /**
-   * Runs `work` under the lock, with no other holder if `alone` is set. The lock is released when `work` returns or throws. Once
-   * `signal` is aborted, `work` no longer waits and begins without the lock, to end what it was to do.
+   * Resolves under the lock, with no other holder if `alone` is set; disposing of the result releases the lock. Once `signal` is
+   * aborted, it resolves without the lock, so that the caller can end what it was to do.
    */
-  async run<T>(alone: boolean, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  async hold(alone: boolean, signal: AbortSignal | undefined): Promise<Disposable> {
     const admitted = await this.#admission(alone, signal);
-    try {
-      return await work();
-    } finally {
-      if (admitted) this.#release();
-    }
+    return { [Symbol.dispose]: () => admitted && this.#release() };
   }
 
   /** Resolves with true under the lock, and with false when `signal` is aborted first. */

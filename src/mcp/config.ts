@@ -1,5 +1,6 @@
 import { YamlFile } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
+import { type McpAuth, problemOfAuth, readAuth } from './auth/config.ts';
 
 /** A server that the host starts as a process and reaches over its standard streams. */
 export interface StdioServer {
@@ -13,7 +14,10 @@ export interface StdioServer {
 /** A server that is reached over streamable HTTP. */
 export interface HttpServer {
   readonly url: string;
+  /** Headers of every request to the server. The authorization server does not get them. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** How to get tokens for the server. */
+  readonly auth?: McpAuth;
 }
 
 /** The settings of every kind of server. */
@@ -44,7 +48,7 @@ export type McpConfig = Readonly<Record<string, McpServerConfig>>;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const BOUND_KEYS = ['timeoutMs', 'messageBytes', 'tools', 'readOnly', 'optional', 'elicit'];
 const STDIO_KEYS = ['command', 'args', 'env', 'cwd'];
-const HTTP_KEYS = ['url', 'headers'];
+const HTTP_KEYS = ['url', 'headers', 'auth'];
 
 /** Maximum number of servers of one configuration. */
 const MAX_SERVERS = 64;
@@ -119,7 +123,13 @@ function readServer(
     ...('optional' in rest ? { optional: flagOf(file, [...path, 'optional'], rest['optional']) } : {}),
     ...('elicit' in rest ? { elicit: flagOf(file, [...path, 'elicit'], rest['elicit']) } : {}),
   };
-  if (http) return { url: file.text([...path, 'url'], rest['url']), headers: secrets('headers'), ...bounds };
+  if (http)
+    return {
+      url: file.text([...path, 'url'], rest['url']),
+      headers: secrets('headers'),
+      ...('auth' in rest ? { auth: readAuth(file, [...path, 'auth'], rest['auth'], environment) } : {}),
+      ...bounds,
+    };
   return {
     command: file.text([...path, 'command'], rest['command']),
     args: texts('args'),
@@ -144,14 +154,14 @@ function flagOf(file: YamlFile, path: readonly string[], value: unknown): boolea
 }
 
 /** Refuses values that the platform would quote in its error messages, secrets included. */
-function problemOfHttp({ url, headers = {} }: HttpServer): string | null {
+function problemOfHttp({ url, headers = {}, auth }: HttpServer): string | null {
   const { username, password } = new URL(url);
   if (username !== '' || password !== '') return 'url must hold no user or password; give a header';
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return 'headers has a name that no header can have';
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return `the header ${name} holds characters that no header can hold`;
   }
-  return null;
+  return auth === undefined ? null : problemOfAuth(auth, url, headers);
 }
 
 function problemOfStdio({ command, args = [], env = {} }: StdioServer): string | null {
@@ -161,15 +171,11 @@ function problemOfStdio({ command, args = [], env = {} }: StdioServer): string |
   return null;
 }
 
-/** Shorter values are words, not secrets. */
-const MIN_SECRET = 8;
-
-/** The values of a server's headers and environment. Messages about the server must not contain them. */
+/** The values of a server's headers, environment and client. Messages about the server must not contain them. */
 export function secretsOf(server: McpServerConfig): readonly string[] {
-  const values = Object.values(('url' in server ? server.headers : server.env) ?? {});
-  // A server may repeat the token of `Bearer TOKEN` alone.
-  const parts = values.flatMap((value) => [value, ...value.split(/\s+/)]);
-  return [...new Set(parts)].filter((part) => part.length >= MIN_SECRET).sort((a, b) => b.length - a.length);
+  if ('command' in server) return Object.values(server.env ?? {});
+  const { clientSecret, privateKey } = server.auth ?? {};
+  return [...Object.values(server.headers ?? {}), clientSecret, privateKey].filter((secret) => secret !== undefined);
 }
 
 function isHttp(text: string): boolean {

@@ -1,35 +1,34 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import {
+  type AuthProvider,
   type CallToolRequestParams,
   type CallToolResult,
   Client,
+  InsufficientScopeError,
   type JsonSchemaValidator,
   type jsonSchemaValidator,
+  type OAuthClientProvider,
   type Progress,
   type RequestOptions,
   SdkError,
   SdkErrorCode,
   type Tool,
   type Transport,
+  UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { KeyedMutex, type Logger } from '../context/index.ts';
 import { note, withMcpCall } from '../telemetry/index.ts';
-import { NeuroScriptError } from '../wire/errors.ts';
-import { DEFAULT_TIMEOUT_MS, type McpServerConfig, secretsOf } from './config.ts';
+import { LoginNeeded, ownCredentials } from './auth/provider.ts';
+import { Secrets } from './auth/secrets.ts';
+import { DEFAULT_TIMEOUT_MS, type HttpServer, type McpServerConfig, secretsOf } from './config.ts';
 import { askForm } from './elicit.ts';
+import { McpError } from './error.ts';
 import { Exchange, type McpCaller } from './exchange.ts';
+import type { Access } from './http.ts';
 import { isObject, plainWords } from './serverschema.ts';
 import { carriedTask, type McpTask, readTask, TASKS_EXTENSION } from './tasks.ts';
 import { BoundError, transportTo } from './transport.ts';
-
-/** A server cannot be reached, does not answer in time, or violates the protocol. */
-export class McpError extends NeuroScriptError {
-  static readonly code = 'ERR_MCP';
-  constructor(server: string, problem: string, options?: ErrorOptions) {
-    super(McpError.code, `MCP server '${server}': ${problem}`, options);
-  }
-}
 
 /** The answer to a call of a server's tool. */
 export interface McpAnswer {
@@ -49,10 +48,14 @@ export interface McpProgress {
   readonly message: string;
 }
 
-/** What a connection tells its owner. */
-export interface McpReports {
+/** Gives the tokens for a server. */
+export type Authorize = (server: string, config: HttpServer) => AuthProvider | OAuthClientProvider | undefined;
+
+/** What a connection needs of its owner. */
+export interface McpOwner {
   readonly logger: Logger;
   readonly onProgress: ((progress: McpProgress) => void) | null;
+  readonly authorize: Authorize | null;
 }
 
 /** Maximum number of tools that one server may list. */
@@ -84,7 +87,8 @@ export class McpConnection implements AsyncDisposable {
   readonly name: string;
   readonly config: McpServerConfig;
   readonly #logger: Logger;
-  readonly #onProgress: McpReports['onProgress'];
+  readonly #onProgress: McpOwner['onProgress'];
+  readonly #access: Access;
   readonly #mutex = new KeyedMutex();
   #client: Client | null = null;
   /** The programs whose requests are under way. */
@@ -100,11 +104,15 @@ export class McpConnection implements AsyncDisposable {
   /** Why a connection was closed. The library tells its callers only that it was. */
   readonly #breaches = new WeakMap<Client, BoundError>();
 
-  constructor(name: string, config: McpServerConfig, { logger, onProgress }: McpReports) {
+  constructor(name: string, config: McpServerConfig, { logger, onProgress, authorize }: McpOwner) {
     this.name = name;
     this.config = config;
     this.#logger = logger;
     this.#onProgress = onProgress;
+    this.#access = {
+      tokens: 'url' in config ? (authorize?.(name, config) ?? ownCredentials(config.auth)) : undefined,
+      secrets: new Secrets(secretsOf(config)),
+    };
   }
 
   /** What the server offers beside tools, as the present connection knows it. */
@@ -236,7 +244,7 @@ export class McpConnection implements AsyncDisposable {
 
   async #attempt(): Promise<Client> {
     const client = this.#newClient();
-    const transport = transportTo(this.name, this.config, this.#logger);
+    const transport = transportTo(this.name, this.config, this.#logger, this.#access);
     this.#opening = transport;
     try {
       await client.connect(transport, this.#times());
@@ -328,7 +336,8 @@ export class McpConnection implements AsyncDisposable {
 
   /** The message of an error, without the secrets that the server may repeat in it. */
   #words(error: unknown): string {
-    return plainWords(secretsOf(this.config).reduce((text, secret) => text.replaceAll(secret, '[secret]'), messageOf(error)));
+    if (!isLogin(error)) return this.#access.secrets.clean(messageOf(error));
+    return `it wants a login; log in with "neuroscript mcp login ${this.name}", or give it a token`;
   }
 
   #times(): { readonly timeout: number; readonly maxTotalTimeout: number } {
@@ -337,7 +346,9 @@ export class McpConnection implements AsyncDisposable {
   }
 
   #failed(what: string, error: unknown): McpError {
-    return new McpError(this.name, `${what}: ${this.#words(error)}`, { cause: error });
+    // An error that shows a secret is no cause: who logs an error logs its cause.
+    const cause = this.#access.secrets.isIn(error) ? {} : { cause: error };
+    return new McpError(this.name, `${what}: ${this.#words(error)}`, cause);
   }
 }
 
@@ -347,6 +358,11 @@ class Changed extends Error {}
 /** Whether a server failed when it was asked which protocol versions it knows. */
 function isNegotiation(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
+}
+
+/** Whether only a person can go on. */
+function isLogin(error: unknown): boolean {
+  return error instanceof LoginNeeded || error instanceof UnauthorizedError || error instanceof InsufficientScopeError;
 }
 
 function ended(outcome: Readonly<Record<string, unknown>> | McpTask): McpAnswer | McpTask {

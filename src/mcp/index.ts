@@ -3,10 +3,13 @@ import { type Logger, SILENT_LOGGER } from '../context/index.ts';
 import type { ToolDefinition } from '../tools/index.ts';
 import { anything, checker, checkFunction } from '../wire/options.ts';
 import { checkMcpConfig, type McpConfig } from './config.ts';
-import { McpConnection, McpError, type McpProgress } from './connection.ts';
+import { type Authorize, McpConnection, type McpProgress } from './connection.ts';
+import { McpError } from './error.ts';
 import { readersOf } from './resources.ts';
 import { standIn, toolsOf } from './tools.ts';
 
+export type { McpAuth } from './auth/config.ts';
+export { type LoginOptions, McpLogins } from './auth/logins.ts';
 export {
   type HttpServer,
   type McpBounds,
@@ -16,7 +19,8 @@ export {
   readMcpConfig,
   type StdioServer,
 } from './config.ts';
-export { McpError, type McpProgress } from './connection.ts';
+export type { McpProgress } from './connection.ts';
+export { McpError } from './error.ts';
 export { type McpHttp, type McpHttpOptions, serveHttp } from './server/http.ts';
 export { type McpServerInit, mcpServers } from './server/server.ts';
 export { serveStdio } from './server/stdio.ts';
@@ -28,9 +32,14 @@ export interface McpOptions {
   readonly logger?: Logger;
   /** Receives what servers report about calls that are under way. An exception goes to the log. */
   readonly onProgress?: (progress: McpProgress) => void;
+  /**
+   * Gives the tokens for a server over HTTP: those of {@link McpLogins}, or an OAuth client of the application, as
+   * `@modelcontextprotocol/client` defines it. Undefined: the server gets what its configuration says.
+   */
+  readonly authorize?: Authorize;
 }
 
-const checkMcpOptions = checker<McpOptions>({ logger: anything, onProgress: checkFunction });
+const checkMcpOptions = checker<McpOptions>({ logger: anything, onProgress: checkFunction, authorize: checkFunction });
 
 /** A server that could not be used, although the configuration names it. */
 export interface McpFailure {
@@ -59,9 +68,10 @@ export class McpSource implements AsyncDisposable {
     checkMcpOptions('the options of MCP', options);
     const logger = options.logger ?? SILENT_LOGGER;
     const onProgress = guarded(options.onProgress, logger);
+    const owner = { logger, onProgress, authorize: options.authorize ?? null };
     const servers = Object.entries(checkMcpConfig(config));
     await using opened = new AsyncDisposableStack();
-    const connections = servers.map(([name, server]) => opened.use(new McpConnection(name, server, { logger, onProgress })));
+    const connections = servers.map(([name, server]) => opened.use(new McpConnection(name, server, owner)));
     const failures: McpFailure[] = [];
     const tools = await Promise.all(
       connections.map(async (connection) => {

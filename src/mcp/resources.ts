@@ -2,7 +2,8 @@ import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '..
 import { NS_CODES } from '../wire/codes.ts';
 import { argumentTexts, partOf } from './answer.ts';
 import type { McpServerConfig } from './config.ts';
-import { type McpConnection, McpError } from './connection.ts';
+import type { McpConnection } from './connection.ts';
+import { McpError } from './error.ts';
 import { isObject, plainWords } from './serverschema.ts';
 
 /** Most entries of one list. */

@@ -1,9 +1,11 @@
-import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import type { Transport } from '@modelcontextprotocol/client';
 import type { Logger } from '../context/index.ts';
-import { DEFAULT_MESSAGE_BYTES, type HttpServer, type McpBounds, type McpServerConfig, type StdioServer } from './config.ts';
+import { DEFAULT_MESSAGE_BYTES, type McpServerConfig, type StdioServer } from './config.ts';
+import { type Access, overHttp } from './http.ts';
 import { plainWords } from './serverschema.ts';
 import { StdioTransport } from './stdio.ts';
 import { carryTask } from './tasks.ts';
+import type { Excess } from './values.ts';
 
 /** Maximum number of messages that a server may send between two calls of tools, per hour. */
 const MAX_UNASKED = 1000;
@@ -22,15 +24,18 @@ export class BoundError extends Error {}
 type Breach = (problem: string) => void;
 
 /** An unopened transport to a server, with bounds against a hostile server. Reports a {@link BoundError} when it closes for one. */
-export function transportTo(name: string, server: McpServerConfig, logger: Logger): Transport {
+export function transportTo(name: string, server: McpServerConfig, logger: Logger, access: Access): Transport {
   const most = server.messageBytes ?? DEFAULT_MESSAGE_BYTES;
   return guarded((breach) => {
-    const tooLong = () => breach(`a message of the server is larger than messageBytes, which is ${most} bytes`);
-    return 'url' in server ? overHttp(server, most, tooLong) : overStdio(name, server, most, logger, tooLong);
+    const excess: Excess = {
+      bytes: () => breach(`a message of the server is larger than messageBytes, which is ${most} bytes`),
+      values: () => breach('a message of the server nests too deep, or has too many values'),
+    };
+    return 'url' in server ? overHttp(server, most, excess, access) : overStdio(name, server, most, logger, excess);
   });
 }
 
-function overStdio(name: string, server: StdioServer, most: number, logger: Logger, tooLong: () => void): Transport {
+function overStdio(name: string, server: StdioServer, most: number, logger: Logger, excess: Excess): Transport {
   let left = MAX_STDERR;
   // Everything is read, even beyond the bound: a full pipe would block the server.
   const toLog = (chunk: Buffer): void => {
@@ -38,50 +43,7 @@ function overStdio(name: string, server: StdioServer, most: number, logger: Logg
     logger.debug({ server: name }, plainWords(chunk.subarray(0, left).toString()));
     left -= chunk.length;
   };
-  return new StdioTransport(server, most, toLog, tooLong);
-}
-
-function overHttp({ url, headers = {}, elicit = false }: HttpServer & McpBounds, most: number, tooLong: () => void): Transport {
-  return new StreamableHTTPClientTransport(new URL(url), {
-    requestInit: { headers: { ...headers } },
-    // A redirect to another origin would send it the headers, and with them the secrets.
-    redirectPolicy: 'same-origin',
-    fetch: (address, init) => boundedFetch(address, init, elicit, most, tooLong),
-    reconnectionOptions: {
-      initialReconnectionDelay: 1000,
-      maxReconnectionDelay: 5000,
-      reconnectionDelayGrowFactor: 2,
-      maxRetries: 2,
-    },
-  });
-}
-
-/** Like `fetch`, but an answer fails after `most` bytes, and no stream is opened for messages that nobody
- * asked for. A stream may be resumed that ended before the answer to a request; with `listen`, the
- * server may also send questions on a stream of their own. */
-async function boundedFetch(
-  address: string | URL,
-  init: RequestInit | undefined,
-  listen: boolean,
-  most: number,
-  tooLong: () => void,
-): Promise<Response> {
-  const wanted = listen || new Headers(init?.headers).has('last-event-id');
-  if ((init?.method ?? 'GET').toUpperCase() === 'GET' && !wanted) return new Response(null, { status: 405 });
-  const response = await fetch(address, init);
-  if (response.body === null) return response;
-  let bytes = 0;
-  const counted = response.body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        bytes += chunk.byteLength;
-        if (bytes <= most) return controller.enqueue(chunk);
-        controller.error(new Error(`the answer has more than ${most} bytes`));
-        tooLong();
-      },
-    }),
-  );
-  return new Response(counted, { status: response.status, statusText: response.statusText, headers: response.headers });
+  return new StdioTransport(server, most, toLog, excess);
 }
 
 /**

@@ -36,7 +36,7 @@ export function explainTurn(record: TurnRecord, palette: Palette): string[] {
   return [
     palette.bold(title),
     ...explainInput(record.inputs.envelope, palette),
-    ...explainCalls(record.journal, palette),
+    ...explainCalls(record, palette),
     ...section('out', palette),
     ...field('OUTPUT', streamLines(record.output), palette),
     ...field('SCRATCHPAD', streamLines(record.scratchpad), palette),
@@ -57,7 +57,9 @@ export function explainEnd(result: LoopSummary, palette: Palette): string[] {
     `Session ${printable(result.sid)}: ${style(palette.bold(decision))} after ${counted(turns.length, 'turn')}`,
     ...(reason === null ? [] : field('reason', sentence, palette)),
     ...(error === null ? [] : field('error', explainError(error), palette)),
-    ...(waiting === undefined ? [] : field('waits for', explainWaiting(waiting), palette)),
+    ...(waiting === undefined
+      ? []
+      : [waiting, ...(waiting.also ?? [])].flatMap((call) => field('waits for', explainWaiting(call), palette))),
     ...field('said', said, palette),
   ];
 }
@@ -107,9 +109,16 @@ function readable(text: string): Envelope | null {
   }
 }
 
-function explainCalls(journal: readonly JournalEntry[], palette: Palette): string[] {
+/** The line below a call that an earlier attempt at its turn may have made too. */
+const REPEATED = 'may have had its effect twice: the process died and the turn ran again';
+
+function explainCalls({ journal, repeats = [] }: TurnRecord, palette: Palette): string[] {
   if (journal.length === 0) return [];
-  return [...section('calls', palette), ...journal.flatMap((entry) => explainCall(entry, palette))];
+  const lines = (entry: JournalEntry): string[] => [
+    ...explainCall(entry, palette),
+    ...(repeats.includes(entry.seq) ? field('', [REPEATED], palette, palette.yellow) : []),
+  ];
+  return [...section('calls', palette), ...journal.flatMap(lines)];
 }
 
 function explainTokens(record: TurnRecord, palette: Palette): string[] {

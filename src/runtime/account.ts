@@ -24,15 +24,15 @@ export class TenantAccount implements Disposable {
     if (id !== null) tenants.begin(id);
   }
 
-  /** Begins the run. Counts it as refused when too many wait. */
-  async run<T>(begin: (tenant: TenantShare | null) => Promise<T>): Promise<T> {
-    if (this.#id === null) return begin(null);
-    try {
-      return await begin(this.#tenants.share(this.#id));
-    } catch (error) {
-      if (error instanceof BusyError) this.#tenants.refuse(this.#id);
-      throw error;
-    }
+  /** What the tenant may take of the workers. */
+  get share(): TenantShare | null {
+    return this.#id === null ? null : this.#tenants.share(this.#id);
+  }
+
+  /** Rethrows why the run did not begin. Counts it as refused when too many wait. */
+  refuse(error: unknown): never {
+    if (this.#id !== null && error instanceof BusyError) this.#tenants.refuse(this.#id);
+    throw error;
   }
 
   /** Charges the tenant with what the run used. The turns of an `ask` are charged by themselves. */

@@ -34,7 +34,7 @@ import {
   type RunRequest,
   type RunSettings,
 } from './request.ts';
-import { withRunSpan } from './runspan.ts';
+import { measureRun, runSpan } from './runspan.ts';
 import { toTagged } from './values.ts';
 
 /** How a fork differs from its root. */
@@ -92,7 +92,13 @@ export class Fork {
     const number = ++this.#runs;
     // Light forks are counted within a run, so the second run of this fork needs a name of its own.
     const context = number === 1 ? this.#context : { ...this.#context, forkId: `${this.id}:${number}` };
-    return withRunSpan(context, () => this.#run(context, asked));
+    const { telemetry } = context.runtime;
+    const begun = performance.now();
+    return telemetry.span(runSpan(context), async (span) => {
+      const result = await this.#run(context, asked);
+      measureRun(telemetry, span, result, performance.now() - begun);
+      return result;
+    });
   }
 
   /** Runs a source: its definitions are known to this run alone. Resolves and rejects as {@link runRequest}. */
@@ -159,20 +165,15 @@ export class Fork {
     // Frames of a worker arrive in the worker's asynchronous context: callbacks and tools belong into that of their caller.
     const caller = new AsyncResource('NeuroScriptRun');
     using account = new TenantAccount(runtime.tenants, turn.tenant);
-    const outcome = await account.run((tenant) =>
-      runtime.sandbox.run(
-        input,
-        {
-          onOut: (out) => caller.runInAsyncScope(() => output.add(out)),
-          onCall: (call, io) => caller.runInAsyncScope(() => dispatcher.handle(call, io)),
-          nested: depth > 0,
-          depth,
-          session: turn.sessionId,
-          tenant,
-        },
-        turn,
-      ),
-    );
+    const handlers = {
+      onOut: caller.bind(output.add.bind(output)),
+      onCall: caller.bind(dispatcher.handle.bind(dispatcher)),
+      nested: depth > 0,
+      depth,
+      session: turn.sessionId,
+      tenant: account.share,
+    };
+    const outcome = await runtime.sandbox.run(input, handlers, turn).catch((error: unknown) => account.refuse(error));
     const error = endingError(outcome, turn, limits);
     await dispatcher.settled();
     const journal = dispatcher.finish(error);
@@ -190,9 +191,9 @@ export class Fork {
 
 function dispatcherOf(
   context: RunContext,
-  { sources, limits, globals }: RunInput,
+  { sources, limits, globals, turn: asTurn }: RunInput,
   turn: TurnContext,
-  { recorded, onCall, mayWait = false }: RunRequest,
+  { recorded, onCall, keeper, mayWait = false }: RunRequest,
   resources: RunResources,
 ): Dispatcher {
   const { runtime, root, tools, guards, asks } = context;
@@ -210,6 +211,8 @@ function dispatcherOf(
     telemetry: runtime.telemetry,
     ask: asks?.({ context, turn, limits, sources: own(), globals }),
     recorded: recorded?.calls,
+    asTurn,
+    keeper,
     mayWait,
     depth: callDepth(),
   });

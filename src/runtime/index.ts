@@ -2,9 +2,9 @@
 export { type AnswerOptions, answerRequest, runLine } from './answer.ts';
 export type { AskBudget, AskHandler, AskRequest } from './ask.ts';
 export { SELF_BUFFER, type TextBuffers } from './buffers.ts';
-export type { CheckOptions } from './check.ts';
+export { type CheckOptions, checkEnvironment } from './check.ts';
 export type { SandboxPort } from './context.ts';
-export { continued, type WaitingRun } from './continued.ts';
+export { continued, continuedAfter, type WaitingRun } from './continued.ts';
 export { createRuntime, type RuntimeOptions } from './create.ts';
 export { LibraryError, type SymbolTable } from './definitions.ts';
 export type { Fork, ForkOptions } from './fork.ts';

@@ -65,9 +65,12 @@ export function formatQuery(source: Source, sourceBytes: number): Query<FormatRe
 /** Most milliseconds that a worker may take for all files of one query. */
 const QUERY_MS = 30_000;
 
+/** What a query asks of its worker. */
+type QueriedWorker = Pick<WorkerProcess, 'assign' | 'send' | 'free' | 'kill'>;
+
 /** One query on one worker. */
 export class QueryTask<Answer> implements WorkerTask {
-  readonly #worker: WorkerProcess;
+  readonly #worker: QueriedWorker;
   readonly #id: number;
   readonly #query: Query<Answer>;
   readonly #settle: PromiseWithResolvers<Answer>;
@@ -76,7 +79,7 @@ export class QueryTask<Answer> implements WorkerTask {
   #timer: NodeJS.Timeout | undefined;
 
   /** `settle` rejects with `ERR_TIMEOUT` or `ERR_WORKER` when the worker does not answer; `onEnd` is called once. */
-  constructor(worker: WorkerProcess, id: number, query: Query<Answer>, settle: PromiseWithResolvers<Answer>, onEnd: () => void) {
+  constructor(worker: QueriedWorker, id: number, query: Query<Answer>, settle: PromiseWithResolvers<Answer>, onEnd: () => void) {
     this.#worker = worker;
     this.#id = id;
     this.#query = query;

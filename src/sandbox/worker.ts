@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { encodeFrame, FrameReader, MAX_FRAME_BYTES, parseFrames } from '../wire/frames.ts';
-import type { LimitValues } from '../wire/limits.ts';
+import { LIMITS, type LimitValues } from '../wire/limits.ts';
 import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
 import type { Cage } from './cage.ts';
@@ -37,8 +37,10 @@ const START_MS = 10_000;
 const STDERR_CHARS = 4096;
 /** A killed process counts as dead after this time even if the system has not reported its end. */
 const KILL_MS = 500;
-/** Time that a worker needs to dispose of its last isolate, and to make and warm the next. */
+/** Time that a worker needs to dispose of its last isolate and to make the next. */
 const PREPARED_MS = 4;
+/** Time at rest after which a worker makes a spare isolate: a run that comes meanwhile has to wait for it. */
+const SPARE_MS = 25;
 /** After this time at rest the statistics are read again for the next task. */
 const STALE_MS = 100;
 
@@ -169,22 +171,29 @@ export class WorkerProcess {
     const { ahead, sources } = this.#sources.refer(input.sources);
     for (const frame of ahead) this.send(frame);
     const { limits, ...rest } = input;
-    const known = limits === this.#limits;
+    const known = this.#limits !== null && areSameLimits(limits, this.#limits);
     this.send({ t: 'run', id, input: { ...rest, sources, ...(known ? {} : { limits }) } });
     // Only frozen limits are sure to be the same when they come again.
-    this.#limits = Object.isFrozen(limits) ? limits : null;
+    this.#limits = Object.isFrozen(limits) ? limits : { ...limits };
   }
 
   /**
-   * Tells the worker to make the isolate of the next run. The worker does not do so by itself: that takes 3 ms, and could keep a
-   * core from the host, which the result has just woken.
+   * Tells the worker to make the isolate of the next run, and at rest to warm it up and to make a spare. The worker does not do so by
+   * itself: that takes 3 ms, and could keep a core from the host, which the result has just woken.
    */
   prepare(): void {
     this.send({ t: 'prepare' });
-    // Reading takes 40 µs, so it is done while no run waits.
+    this.#atRestFor(PREPARED_MS, () => this.#atRestFor(SPARE_MS - PREPARED_MS, () => {}));
+  }
+
+  /** Takes the next step of the preparation when no task has come after `ms`, then calls `then`. */
+  #atRestFor(ms: number, then: () => void): void {
     this.#rest = setTimeout(() => {
+      this.send({ t: 'prepare' });
+      // Reading takes 40 µs, so it is done while no run waits. What the worker does at rest is far below what a movement is.
       this.#atRest = readStats(this.stats);
-    }, PREPARED_MS).unref();
+      then();
+    }, ms).unref();
   }
 
   /** Throws `WireError` for a frame that is too large and `TypeError` for a value that JSON cannot hold. Does nothing once dead. */
@@ -303,6 +312,11 @@ export class WorkerProcess {
     task?.onGone(gone);
     this.#onGone(gone);
   }
+}
+
+/** To compare limits takes a fraction of the time of writing and reading them. */
+function areSameLimits(some: LimitValues, others: LimitValues): boolean {
+  return some === others || LIMITS.every(({ key }) => some[key] === others[key]);
 }
 
 /** The exit code of a launcher is 128 plus the number of the signal that ended the launched process. */

@@ -24,11 +24,6 @@ export interface Prepared {
   readonly heapMb: number;
 }
 
-/** A prepared isolate and the CPU time that its preparation took, milliseconds. */
-export interface Ready extends Prepared {
-  readonly startCpu: number;
-}
-
 const FILE_NAME = 'guest.js';
 const PURE_FILE_NAME = 'pure.js';
 

@@ -5,10 +5,11 @@ import type { LimitValues } from '../wire/limits.ts';
 import type { GuestResult, HostFrame, RunInput, SentInput, SentSource, Source, WorkerFrame } from '../wire/protocol.ts';
 import type { HostPort } from './bridge.ts';
 import { checkSources, formatSource } from './check.ts';
-import type { GuestImage, GuestPorts, Prepared, Ready } from './image.ts';
+import type { GuestImage, GuestPorts, Prepared } from './image.ts';
 import { type Parser, pureCalls, syntaxError, type Tree } from './parser.ts';
 import type { FramePort } from './pipe.ts';
 import { cpuMs, type Ended, Run } from './run.ts';
+import { Shelf } from './shelf.ts';
 import { WARMUP_ID, Warmup } from './warmup.ts';
 
 const MB = 1024 * 1024;
@@ -29,8 +30,7 @@ const READY_MS = 5;
 export class Server implements HostPort, GuestPorts {
   readonly #parser: Parser;
   #frames: FramePort | null = null;
-  #image: GuestImage | null = null;
-  #next: Ready | null = null;
+  #shelf: Shelf | null = null;
   /** The isolate of the last run. Disposing of it takes time, so it waits until the host sends `prepare` or the next run. */
   #spent: Prepared | null = null;
   /** Answers the isolate that is running. */
@@ -51,8 +51,8 @@ export class Server implements HostPort, GuestPorts {
 
   /** Takes the image, which needs this server's ports, and prepares the first isolate. */
   prepare(image: GuestImage, memoryBytes: number): void {
-    this.#image = image;
-    this.#next = ready(image.prepare(heapMb(memoryBytes, 0)));
+    this.#shelf = new Shelf(image, heapMb(memoryBytes, 0), (isolate) => this.#warmUp(isolate));
+    this.#shelf.step();
   }
 
   clock(): number {
@@ -113,7 +113,8 @@ export class Server implements HostPort, GuestPorts {
       } else if (frame.t === 'run') {
         if (this.#runProgram(frame.id, this.#complete(frame.input))) return;
       } else if (frame.t === 'prepare') {
-        this.#replace();
+        this.#dispose();
+        this.#shelf?.step();
       } else if (frame.t === 'keep') {
         this.#kept.set(frame.number, frame.source);
       } else if (frame.t === 'drop') {
@@ -149,10 +150,13 @@ export class Server implements HostPort, GuestPorts {
     const stray = strayCommand(input, parsed.trees);
     if (stray !== null) return this.#refuse(id, 'load', stray);
 
-    const prepared = this.#take(input.limits, parsed.trees);
+    this.#dispose();
+    if (this.#shelf === null) throw new Error('the server has no image');
+    const chars = parsed.trees.reduce((sum, tree) => sum + tree.chars, 0);
+    const prepared = this.#shelf.take(heapMb(input.limits.memoryBytes, chars));
     const { pure: allowed = [], ...rest } = input;
     const pure = pureCalls(allowed, parsed.trees);
-    const pureTools = pure.length === 0 ? undefined : this.#image?.pureTools(prepared);
+    const pureTools = pure.length === 0 ? undefined : this.#shelf.image.pureTools(prepared);
     this.hold(JSON.stringify({ t: 'started', id } satisfies WorkerFrame));
     if (performance.now() - asked > READY_MS) this.#frames?.flush();
     this.#checks = 0;
@@ -169,32 +173,18 @@ export class Server implements HostPort, GuestPorts {
     return false;
   }
 
-  /** Replaces the isolate of the last run by one with the same heap limit, which most often suits the next run. */
-  #replace(): void {
-    const spent = this.#spent;
-    if (spent === null) return;
-    this.#spent = null;
-    spent.isolate.dispose();
-    if (this.#image === null || this.#next !== null) return;
-    const next = this.#image.prepare(spent.heapMb);
-    this.#run = this.#warmup;
-    this.#warmup?.run(next);
-    this.#run = null;
-    this.#next = ready(next);
-  }
-
-  /** The prepared isolate when its heap limit suits this run, else a new one. */
-  #take(limits: LimitValues, trees: readonly Tree[]): Ready {
-    const chars = trees.reduce((sum, tree) => sum + tree.chars, 0);
-    const wanted = heapMb(limits.memoryBytes, chars);
+  #dispose(): void {
     this.#spent?.isolate.dispose();
     this.#spent = null;
-    const next = this.#next;
-    this.#next = null;
-    if (next?.heapMb === wanted) return next;
-    next?.isolate.dispose();
-    if (this.#image === null) throw new Error('the server has no image');
-    return ready(this.#image.prepare(wanted));
+  }
+
+  /** Runs the warm-up program in an isolate. Returns false before that program has run once as others do. */
+  #warmUp(isolate: Prepared): boolean {
+    if (this.#warmup === null) return false;
+    this.#run = this.#warmup;
+    this.#warmup.run(isolate);
+    this.#run = null;
+    return true;
   }
 
   #refuse(
@@ -247,11 +237,6 @@ export class Server implements HostPort, GuestPorts {
 
 /** What a worker says about sources. */
 type Report = Extract<WorkerFrame, { t: 'parsed' | 'checked' | 'formatted' }>;
-
-/** Reads the CPU time of an isolate before its run: reading it takes as long as a statement of the program. */
-function ready(prepared: Prepared): Ready {
-  return { ...prepared, startCpu: cpuMs(prepared) };
-}
 
 /** The host is gone. An isolate is on the stack, so throwing is not possible. */
 function dieAtOnce(): void {

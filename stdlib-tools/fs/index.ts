@@ -7,6 +7,7 @@ import { ConfigError } from '../../src/wire/errors.ts';
 import { anything, checker, checkFunction } from '../../src/wire/options.ts';
 import type { Value } from '../../src/wire/values.ts';
 import { type Anchor, within } from './anchor.ts';
+import { CallMark } from './callmark.ts';
 import { contentOf, lineCount, textOf } from './content.ts';
 import { named } from './errors.ts';
 import { described, facts, type Shown } from './facts.ts';
@@ -41,7 +42,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
   const rootOf = options.directoryOf ?? ((runtime: ToolRuntime) => runtime.sandboxDir());
   const writers = new KeyedMutex();
   const reading = { effects: 'read', capabilities: ['fs:read'] } as const;
-  const writing = { effects: 'write', capabilities: ['fs:write'] } as const;
+  const writing = { effects: 'write', idempotent: true, capabilities: ['fs:write'] } as const;
 
   /** Runs one writer at a time per directory, so that the sizes counted for the quota still hold when it writes. */
   async function write<T>(runtime: ToolRuntime, path: string, work: (root: string) => Promise<T>): Promise<T> {
@@ -61,11 +62,31 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
 
   const store = (path: string, content: Value, adding: boolean, runtime: ToolRuntime): Promise<string> =>
     write(runtime, path, async (root) => {
-      const bytes = contentOf(content);
-      await mustFit(root, { names: namesBelow(path), bytes: bytes.length, append: adding }, quota);
-      await parent(root, path, true, (directory, name) => (adding ? append : replace)(directory, name, bytes));
+      const bytes = Buffer.from(contentOf(content));
+      const mark = adding ? await CallMark.find(root, runtime.call.key) : null;
+      const [from, there] = mark === null ? [0, null] : await contentFrom(root, path, mark.before);
+      // What an earlier attempt has appended already need not be appended again, all of it or a part.
+      const done = there !== null && bytes.subarray(0, there.length).equals(there.subarray(0, bytes.length)) ? there.length : 0;
+      if (there !== null && done >= bytes.length) return 'OK';
+      const rest = bytes.subarray(done);
+      await mustFit(root, { names: namesBelow(path), bytes: rest.length, append: adding }, quota);
+      await mark?.set(String(from));
+      await parent(root, path, true, (directory, name) => (adding ? append : replace)(directory, name, rest));
       return 'OK';
     });
+
+  /** The size of a file before a call appended to it, and the content from there on; null when the call is made for the first time. */
+  const contentFrom = async (root: string, path: string, before: string | null): Promise<readonly [number, Buffer | null]> => {
+    try {
+      return await parent(root, path, false, async (directory, name) => {
+        if (before === null) return [(await statOf(directory, name))?.size ?? 0, null];
+        return [Number(before), (await readBytes(directory, name, quota.fileBytes)).subarray(Number(before))];
+      });
+    } catch (error) {
+      if (isAbsent(error)) return [Number(before ?? 0), null];
+      throw error;
+    }
+  };
 
   const scanned = async (directory: Anchor, recursive: boolean) => {
     try {
@@ -185,8 +206,13 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       run: ({ path }, runtime) =>
         write(runtime, path, async (root) => {
           await mustFit(root, { names: namesBelow(path), bytes: 0, append: true }, quota);
-          await parent(root, path, true, (directory, name) => mkdir(directory.at(name), 0o700));
           const at = namesBelow(path).join('/');
+          const mark = await CallMark.find(root, runtime.call.key);
+          await parent(root, path, true, async (directory, name) => {
+            if ((await statOf(directory, name)) === null) await mark?.set('absent');
+            else if (mark !== null && mark.before !== null) return;
+            await mkdir(directory.at(name), 0o700);
+          });
           return { status: 'success', message: `Successfully created directory: ${at}`, path: at };
         }),
     }),
@@ -219,8 +245,12 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
         write(runtime, from, async (root) => {
           const below = `${namesBelow(to).join('/')}/`.startsWith(`${namesBelow(from).join('/')}/`);
           if (below) throw new ToolError(NS_CODES.ArgMismatch, 'the destination must not be the source or inside of it');
-          await parent(root, from, false, async (source, oldName) => {
+          const mark = await CallMark.find(root, runtime.call.key);
+          const moved = { message: `moved ${from} to ${to}`, error: null };
+          return parent(root, from, false, async (source, oldName) => {
             const stats = await statOf(source, oldName);
+            // An earlier attempt at this call found the source and the destination free, so it has moved the one to the other.
+            if (stats === null && mark !== null && mark.before !== null) return moved;
             if (stats === null) throw absent(from);
             // The content of a directory moves with it, and must not end up deeper than a path may reach.
             if (stats.isDirectory())
@@ -228,10 +258,11 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
             await parent(root, to, false, async (target, newName) => {
               if ((await statOf(target, newName)) !== null)
                 throw new ToolError(NS_CODES.PathExists, `${JSON.stringify(to)}: it exists already`);
+              await mark?.set('present');
               await rename(source.at(oldName), target.at(newName));
             });
+            return moved;
           });
-          return { message: `moved ${from} to ${to}`, error: null };
         }),
     }),
     defineTool({

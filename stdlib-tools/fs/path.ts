@@ -11,6 +11,9 @@ const PATH_BYTES = 2048;
 /** Prefix of temporary files. Scripts may not use it. */
 export const TEMPORARY = '.neuroscript-';
 
+/** Prefix of the marks of calls, which begin like temporary files and stay longer. */
+export const MARK = `${TEMPORARY}call-`;
+
 /** Names of devices on some systems, with or without an extension. */
 const DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$/i;
 // Control characters, and the characters that mark streams, drives and network paths on some systems.

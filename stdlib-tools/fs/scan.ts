@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { readdir, unlink } from 'node:fs/promises';
 import type { Anchor } from './anchor.ts';
 import { statOf } from './file.ts';
-import { TEMPORARY } from './path.ts';
+import { MARK, TEMPORARY } from './path.ts';
 
 /** A file or directory that a scan found. */
 export interface Entry {
@@ -14,6 +14,9 @@ export interface Entry {
 
 /** A temporary file that has not changed for this long has lost its writer. A younger one may still be written. */
 const ABANDONED_MS = 60_000;
+
+/** A mark is useful for as long as a turn whose process died may run again. */
+const MARK_MS = 7 * 86_400_000;
 
 /** A scan found more entries than it may. */
 export class ScanFull extends Error {}
@@ -33,7 +36,8 @@ async function scanInto(found: Entry[], directory: Anchor, prefix: string, recur
     const stats = await statOf(directory, name);
     if (stats === null) continue;
     if (name.startsWith(TEMPORARY)) {
-      if (Date.now() - stats.mtimeMs > ABANDONED_MS) await unlink(directory.at(name)).catch(() => {});
+      if (Date.now() - stats.mtimeMs > (name.startsWith(MARK) ? MARK_MS : ABANDONED_MS))
+        await unlink(directory.at(name)).catch(() => {});
       continue;
     }
     if (found.length >= most) throw new ScanFull();

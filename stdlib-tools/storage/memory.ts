@@ -4,6 +4,7 @@ import type { Versioned, VersionedStorage, Write, Written } from './versioned.ts
 interface Entry extends Versioned {
   readonly bytes: number;
   readonly expires: number;
+  readonly call: string | null;
 }
 
 /** Keeps values for the life of the process. Expired entries are dropped by the next write to their scope, or if room is needed. */
@@ -34,16 +35,17 @@ export class MemoryStorage implements VersionedStorage {
   }
 
   async cas(write: Write): Promise<Written> {
-    const { scope, key, expected, value, ttlMs, at } = write;
+    const { scope, key, expected, value, ttlMs, at, call = null } = write;
     this.#sweep(scope, at);
     const before = this.#scopes.get(scope)?.get(key);
+    if (call !== null && before?.call === call) return { ok: true, version: before.version };
     if ((before?.version ?? 0) !== expected) return { ok: false, version: before?.version ?? 0 };
     const bytes = entryBytes(write, this.#caps);
     this.#fit(scope, bytes, before, at);
     const version = (before?.version ?? this.#floor) + 1;
     const entries = this.#scopes.get(scope) ?? new Map<string, Entry>();
     this.#scopes.set(scope, entries);
-    entries.set(key, { value, version, bytes, expires: ttlMs === null ? Number.POSITIVE_INFINITY : at + ttlMs });
+    entries.set(key, { value, version, bytes, call, expires: ttlMs === null ? Number.POSITIVE_INFINITY : at + ttlMs });
     this.#count(scope, bytes - (before?.bytes ?? 0));
     return { ok: true, version };
   }

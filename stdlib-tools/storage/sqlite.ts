@@ -51,6 +51,8 @@ export const VALUES: Format = {
      END;
      CREATE TRIGGER scope_added AFTER INSERT ON scopes BEGIN UPDATE sums SET scopes = scopes + 1; END;
      CREATE TRIGGER scope_dropped AFTER DELETE ON scopes BEGIN UPDATE sums SET scopes = scopes - 1; END;`,
+    // The key of the call that wrote the entry last.
+    'ALTER TABLE entries ADD COLUMN call TEXT',
   ],
 };
 
@@ -94,12 +96,13 @@ export class SqliteStorage implements VersionedStorage, Disposable {
   }
 
   async cas(write: Write): Promise<Written> {
-    const { expected, ttlMs, at } = write;
+    const { expected, ttlMs, at, call = null } = write;
     const [scope, key, value] = [JSON.stringify(write.scope), JSON.stringify(write.key), JSON.stringify(write.value)];
     return asToolError(() =>
       this.#file.write((): Written => {
         const before = this.#live(scope, key, at);
         const stored = Number(before?.['version'] ?? 0);
+        if (call !== null && before?.['call'] === call) return { ok: true, version: stored };
         if (stored !== expected) return { ok: false, version: stored };
         const bytes = entryBytes(write, this.#caps);
         this.#file.run('DELETE FROM entries WHERE expires <= ?', at);
@@ -107,10 +110,10 @@ export class SqliteStorage implements VersionedStorage, Disposable {
         this.#fit(scope, bytes, before, sums);
         const version = (before === undefined ? Number(sums?.['floor'] ?? 0) : stored) + 1;
         this.#file.run(
-          `INSERT INTO entries (scope, key, version, value, bytes, expires) VALUES (?, ?, ?, ?, ?, ?)
+          `INSERT INTO entries (scope, key, version, value, bytes, expires, call) VALUES (?, ?, ?, ?, ?, ?, ?)
            ON CONFLICT (scope, key) DO UPDATE SET version = excluded.version, value = excluded.value, bytes = excluded.bytes,
-           expires = excluded.expires`,
-          ...[scope, key, version, value, bytes, ttlMs === null ? null : at + ttlMs],
+           expires = excluded.expires, call = excluded.call`,
+          ...[scope, key, version, value, bytes, ttlMs === null ? null : at + ttlMs, call],
         );
         return { ok: true, version };
       }),
@@ -128,7 +131,7 @@ export class SqliteStorage implements VersionedStorage, Disposable {
 
   #live(scope: string, key: string, at: number): Row | undefined {
     return this.#file.get(
-      'SELECT version, value, bytes FROM entries WHERE scope = ? AND key = ? AND (expires IS NULL OR expires > ?)',
+      'SELECT version, value, bytes, call FROM entries WHERE scope = ? AND key = ? AND (expires IS NULL OR expires > ?)',
       ...[scope, key, at],
     );
   }

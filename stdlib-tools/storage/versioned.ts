@@ -18,6 +18,8 @@ export interface Write {
   readonly ttlMs: number | null;
   /** Unix milliseconds by the clock of the turn, which decides what has expired. */
   readonly at: number;
+  /** Key of the call that writes, which a repetition of the call has too; absent or null when there is none. */
+  readonly call?: string | null;
 }
 
 /** The outcome of a compare-and-set. */
@@ -37,6 +39,7 @@ export interface VersionedStorage {
   get(scope: string, key: string, at: number): Promise<Versioned | null>;
   /** The keys of a scope, sorted. `at` as for {@link get}. */
   keys(scope: string, at: number): Promise<readonly string[]>;
+  /** A call that has written the entry last, and does so again after a crash, gets its first answer and writes nothing. */
   cas(write: Write): Promise<Written>;
   /** Removes all entries of a scope, because its session has ended or its owner asks for it. */
   forget(scope: string): Promise<void>;

@@ -16,8 +16,22 @@ describe('the public entry points', () => {
     expect(entries.map(({ name }) => name)).toEqual(
       [
         '.',
-        ...'tools context wire aeiou tokens protocol loop agents sessions replay turn v1'.split(' ').map((name) => `./${name}`),
-      ].concat(['./report', './gate', './grammar', './syntax', './ai', './mcp', './stdlib-tools', './telemetry', './testing']),
+        ...'tools context wire aeiou tokens protocol loop agents sessions host replay turn v1'
+          .split(' ')
+          .map((name) => `./${name}`),
+      ].concat([
+        './report',
+        './gate',
+        './grammar',
+        './syntax',
+        './browser',
+        './ai',
+        './mcp',
+        './postgres',
+        './stdlib-tools',
+        './telemetry',
+        './testing',
+      ]),
     );
   });
 

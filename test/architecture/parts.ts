@@ -23,6 +23,7 @@ export interface Part {
 /** Files that other parts import beside the index of their part. */
 export const BESIDE_THE_INDEX: Readonly<Record<string, string>> = {
   'src/context/nonce.ts': 'the nonce of a turn is for the loop alone',
+  'src/sandbox/limits.ts': 'a page checks limits without a pool',
   'src/runtime/version.ts': 'the command line reads the version without loading the runtime',
   'grammar/syntax/position.ts': 'a leaf that the guest bundles',
   'grammar/advice/functions.ts': 'a leaf that the guest bundles',
@@ -45,6 +46,13 @@ export const PARTS: readonly Part[] = [
   part('guest', 'the interpreter; runs inside the isolate', 'wire grammar', '', false),
   part('worker', 'the worker process: permissions, parsing, the isolate', 'wire grammar guest', 'isolated-vm', true),
   part('sandbox', "the host's side of a worker: pool, limits, launcher", 'wire', '', true),
+  part(
+    'browser',
+    'programs in a page, without native code: `neuroscript-runtime/browser`',
+    'guest sandbox wire grammar',
+    '',
+    false,
+  ),
   part('files', 'reading files, lines and values of any origin, within a bound', '', 'zod', true),
   part('sqlite', 'opening and migrating SQLite files', 'files wire', '', true),
   part('context', 'host and turn contexts, stores of an interpreter', 'wire', '', true),
@@ -83,6 +91,13 @@ export const PARTS: readonly Part[] = [
     true,
   ),
   part('stdlib-tools', 'the standard tools that the host runs', 'sqlite tools context wire', '', true),
+  part(
+    'postgres',
+    'sessions, decision log and tool values on Postgres: `neuroscript-runtime/postgres`',
+    'loop sqlite tools stdlib-tools wire',
+    '',
+    true,
+  ),
   part('ai', 'tools of the AI SDK, both ways: `neuroscript-runtime/ai`', 'loop runtime tools wire', 'ai zod', false),
   part(
     'mcp',
@@ -92,16 +107,23 @@ export const PARTS: readonly Part[] = [
     true,
   ),
   part(
+    'lsp',
+    'the language server: what an editor shows of programs',
+    'runtime tools grammar',
+    'vscode-languageserver vscode-languageserver-textdocument',
+    true,
+  ),
+  part(
     'cli',
     'the command line: commands, flags, terminal',
-    'mcp gate report loop runtime aeiou sandbox tools context files wire grammar stdlib-tools bench',
+    'lsp mcp gate report loop runtime aeiou sandbox tools context files wire grammar stdlib-tools bench',
     'commander yaml zod',
     true,
   ),
   part(
     'bench',
     'measurements, with peers beside',
-    'entries loop runtime aeiou sandbox tools context wire stdlib-tools',
+    'entries postgres loop runtime aeiou sandbox tools context wire stdlib-tools',
     '@pydantic/monty quickjs-emscripten isolated-vm',
     true,
   ),
@@ -110,6 +132,7 @@ export const PARTS: readonly Part[] = [
 /** Folders of the repository that hold no product code. */
 export const OTHER_FOLDERS: Readonly<Record<string, string>> = {
   lab: 'tools that only some work needs; a package of its own, which the root does not install',
+  editors: 'the extension for Visual Studio Code; a package of its own, which the root does not install',
   site: 'the documentation as a site; a package of its own, which the root does not install',
   schemas: 'JSON Schemas of the public JSON',
   conformance: 'golden data for every implementation of AEIOU v3, and a definitional interpreter of the language',

@@ -17,6 +17,7 @@ const RESULTS: Readonly<Record<string, string>> = {
   'src/worker/run.ts Ended': 'the worker: that account with the usage that the worker has measured',
   'src/wire/protocol.ts WorkerFrame': 'the pipe: the same as a frame',
   'src/sandbox/result.ts SandboxResult': 'the sandbox: the end of every run, also without a worker that could report it',
+  'src/browser/engine.ts PageResult': 'pages: what the interpreter says, with nothing that only a host can know',
   'src/wire/result.ts RunFacts': 'the runtime: with output and journal, for applications, the loop and the command line',
   'src/loop/turn/execute.ts Execution': 'the loop: a run as OUTPUT and SCRATCHPAD of a turn',
   'src/loop/record/record.ts UnsealedRecord': 'stores: a decided turn',

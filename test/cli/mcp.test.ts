@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport, type VersionNegotiationOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, it } from 'vitest';
+import { consent, protectedServer } from '../mcp/oauth.ts';
 import { neuroscript } from './spawn.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -36,6 +39,35 @@ describe('--mcp', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(problem);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('neuroscript mcp login', () => {
+  it('prints an address, keeps the tokens for later commands, and forgets them', async () => {
+    await using server = await protectedServer();
+    const mcp = ['--mcp', `s=${server.url}`];
+    const env = { XDG_STATE_HOME: mkdtempSync(join(tmpdir(), 'ns-state-')) };
+    const before = await neuroscript(['tools', 'tool.s.*', ...mcp], { env });
+    expect([before.code, before.stderr]).toEqual([2, expect.stringContaining('neuroscript mcp login s')]);
+    const login = await neuroscript(['mcp', 'login', 's', ...mcp], { env, onStdout: (text) => void consent(text.trim()) });
+    expect(login).toMatchObject({ code: 0, stdout: expect.stringMatching(/^http\S+\n$/) });
+    expect(login.stderr).toBe('To log in to s, open this address:\nlogged in to s\n');
+    expect(await neuroscript(['tools', 'tool.s.add', ...mcp], { env })).toMatchObject({ code: 0, stderr: '' });
+    const out = await neuroscript(['mcp', 'logout', 's', ...mcp], { env });
+    expect([out.code, out.stderr]).toEqual([0, 'logged out of s\n']);
+    rmSync(env.XDG_STATE_HOME, { recursive: true });
+  });
+
+  it.each([
+    [['s'], 'name the configuration of the server with --mcp'],
+    [['t', '--mcp', 's=http://127.0.0.1:1/'], "there is no server 't'; there are s"],
+    [['s', '--mcp', 's=node x.ts'], "the server 's' is a command"],
+    [['s', '--mcp', 's=http://192.0.2.1/'], 'auth needs an https url'],
+    [['s', '--mcp', 's=http://127.0.0.1:1/'], "MCP server 's': the login has failed: fetch failed"],
+  ])('%j is wrong use, said in one line', async (args, problem) => {
+    const { code, stdout, stderr } = await neuroscript(['mcp', 'login', ...args]);
+    expect([code, stdout, stderr.trimEnd().split('\n').length]).toEqual([2, '', 1]);
+    expect(stderr).toContain(problem);
   });
 });
 

@@ -66,7 +66,7 @@ describe('loop --store and sessions', () => {
 
   it('resume ends what a program of a dead process had asked for', async () => {
     const store = await withOpen('s');
-    using file = await SqliteStore.open(store);
+    using file = await SqliteStore.open(store, { clock: { now: () => 0 } });
     const state = await file.read('s');
     if (state !== null) await file.create({ ...state, sid: 'asked', parent: { sid: 's', turn: 1, seq: 1 } }, 0);
     const resumed = await within(['sessions', 'resume', 's', '--store', store, '--agent', agent]);

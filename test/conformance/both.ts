@@ -25,7 +25,7 @@ export interface Tools {
 const SOURCE = 'test.ns';
 
 /** Runs a program in this process. */
-export function inProcess(chunk: Chunk, tools: Tools['here']): Outcome {
+export function inProcess(chunk: Chunk, tools: Tools['here'], pure: readonly string[] | true = []): Outcome {
   const { emits, values, whispers, calls, eventErrors, error, fuel, peakMemoryBytes } = drive(chunk.source, {
     call: callsMain(chunk) ? 'main' : null,
     globals: globalsOf(chunk),
@@ -33,6 +33,7 @@ export function inProcess(chunk: Chunk, tools: Tools['here']): Outcome {
     limits: chunk.limits,
     events: eventsOf(chunk),
     tools,
+    pure,
   });
   const prompts = calls.flatMap((call) => (call.t === 'prompt' ? [call.text] : []));
   return { emits, values, whispers, prompts, eventErrors, error, fuel, peakMemoryBytes };

@@ -24,7 +24,7 @@ function onStack(): string[] {
   return [...stack.matchAll(/(src\/[\w/]+\.ts):\d+/g)].flatMap(([, file = '']) => (stack.includes(join(ROOT, file)) ? file : []));
 }
 
-/** The files that a section of the page names: the stops of the walk, and what is around it. */
+/** The files that a section of the page names. */
 function namedIn(heading: string): string[] {
   const [section = ''] = (page.split(`\n## ${heading}\n`)[1] ?? '').split('\n## ');
   return [...section.matchAll(/`(src\/[\w/]+\.ts)`/g)].map(([, file = '']) => file);
@@ -44,6 +44,13 @@ function noting<T extends object>(stacks: string[][], target: T, ...methods: (ke
   }
   return target;
 }
+
+it.each(['One run', 'One tool call', 'One envelope'])('issue 17: the walk "%s" has at most ten files', (heading) => {
+  const files = namedIn(heading);
+  expect(files.length).toBeGreaterThan(5);
+  expect(files).toEqual([...new Set(files)]);
+  expect(files.length).toBeLessThanOrEqual(10);
+});
 
 it('one run and one tool call pass only the files that docs/architecture.md names', async () => {
   const [frames, calls]: [string[][], string[][]] = [[], []];

@@ -26,17 +26,18 @@ export interface Outcome {
   readonly failed: readonly string[];
 }
 
-/** Runs one scenario of the suite, with these arguments after the side, and reads its checks. */
+/** Runs one scenario of the suite at a version of the protocol, or at the one that the scenario is for, with these arguments after the side, and reads its checks. */
 export async function scenario(
-  version: Version,
+  version: Version | null,
   name: string,
   side: 'client' | 'server',
   args: readonly string[],
 ): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'neuroscript-conformance-'));
   try {
-    const command = [commandOf(SUITE, 'conformance'), side, ...args, '--scenario', name, '--spec-version', version];
-    const child = spawn(process.execPath, [...command, '-o', folder], { cwd: folder, stdio: 'ignore' });
+    const command = [commandOf(SUITE, 'conformance'), side, ...args, '--scenario', name];
+    const at = version === null ? [] : ['--spec-version', version];
+    const child = spawn(process.execPath, [...command, ...at, '-o', folder], { cwd: folder, stdio: 'ignore' });
     await new Promise((resolve) => child.once('close', resolve));
     const [file] = globSync(join(folder, '**', 'checks.json'));
     if (file === undefined) return { passed: 0, failed: ['the scenario wrote no checks'] };

@@ -42,6 +42,7 @@ function setting(options: Partial<MinterOptions> = {}, init: TurnInit = { sessio
   const runtimeOf = (current: TurnContext): ToolRuntime => ({
     forkId: 'f1',
     site: { fork: 'f1', source: 'ACTIONS', line: 1, column: 1 },
+    call: { key: null, fence: null },
     host,
     actor: null,
     turn: current,

@@ -1,4 +1,12 @@
-import type { Renewal, SessionStore, SessionSummary, StartedTurn, TurnCommit } from '../../src/loop/sessions/store.ts';
+import type { Runnable } from '../../src/loop/sessions/setup.ts';
+import type {
+  Renewal,
+  SessionStore,
+  SessionSummary,
+  StartedTurn,
+  StoredStep,
+  TurnCommit,
+} from '../../src/loop/sessions/store.ts';
 
 /** A lease as a test words it: from one moment to another, on the clock of the store. */
 export interface SpokenLease {
@@ -7,11 +15,22 @@ export interface SpokenLease {
   readonly until: number;
 }
 
+/** Makes an empty store. One that has no clock of the test's takes the moment from `at`. */
+export type MakeStore = (options: { clock: { now(): number } }) => OpenStore | Promise<OpenStore>;
+
+/** A store, and how to set its time. */
+type OpenStore = SessionStore & { readonly at?: (now: number) => Promise<void> };
+
 /** A store in words of owners and moments: it sets the clock of the store, and knows the fence of each owner's last claim. */
-export async function ownedStore(make: (options: { clock: { now(): number } }) => SessionStore | Promise<SessionStore>) {
+export async function ownedStore(make: MakeStore) {
   let now = 0;
   const fences = new Map<string, number>();
   const store = await make({ clock: { now: () => now } });
+  const set = async (at: number): Promise<void> => {
+    now = at;
+    await store.at?.(at);
+  };
+  await set(0);
   let behind = 0;
   const fenceOf = (sid: string, owner: string): number => (fences.get(`${sid} of ${owner}`) ?? -1) - behind;
   return {
@@ -24,14 +43,27 @@ export async function ownedStore(make: (options: { clock: { now(): number } }) =
     cancel: store.cancel.bind(store),
     turns: store.turns.bind(store),
     list: store.list.bind(store),
+    find: store.find.bind(store),
+    onReady: store.onReady.bind(store),
+    ping: store.ping.bind(store),
+    log: store.log,
+    /** Sets the time of the store. */
+    set,
+    /** The ids of the sessions that an owner claims, in the order of the claims. */
+    async next(owner: string, most: number, runnable: Runnable = { profiles: [''] }): Promise<readonly string[]> {
+      const found = await store.next({ owner, ms: 1000 }, most, runnable);
+      for (const { fence, state } of found) fences.set(`${state.sid} of ${owner}`, fence);
+      return found.map(({ state }) => state.sid);
+    },
+    keep: (sid: string, step: StoredStep, owner: string): Promise<void> => store.keep(sid, step, fenceOf(sid, owner)),
     async claim(sid: string, { owner, now: at, until }: SpokenLease) {
-      now = at;
+      await set(at);
       const { fence, ...claimed } = await store.claim(sid, { owner, ms: until - at });
       fences.set(`${sid} of ${owner}`, fence);
       return claimed;
     },
     async renew(sids: readonly string[], { owner, now: at, until }: SpokenLease): Promise<readonly Renewal[]> {
-      now = at;
+      await set(at);
       return store.renew(
         sids.map((sid) => ({ sid, fence: fenceOf(sid, owner) })),
         until - at,
@@ -45,7 +77,7 @@ export async function ownedStore(make: (options: { clock: { now(): number } }) =
     logged: (sid: string, turn: number, owner: string, keep: boolean): Promise<void> =>
       store.logged(sid, turn, fenceOf(sid, owner), keep),
     async prune({ now: at, ...pruning }: { before: number; now: number; dryRun?: boolean }): Promise<readonly SessionSummary[]> {
-      now = at;
+      await set(at);
       return store.prune(pruning);
     },
   };

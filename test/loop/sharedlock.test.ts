@@ -18,6 +18,17 @@ function works(seen: string[]) {
   };
 }
 
+/** Does the work under the lock. */
+async function under(
+  lock: SharedLock,
+  alone: boolean,
+  signal: AbortSignal | undefined,
+  work: () => Promise<void>,
+): Promise<void> {
+  using _held = await lock.hold(alone, signal);
+  await work();
+}
+
 /** Lets everything happen that can happen now. */
 const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
@@ -26,8 +37,8 @@ it('issue 18.10: a lock is held together or alone, in the order of arrival', asy
   const seen: string[] = [];
   const make = works(seen);
   const [a, b, alone, c] = [make('a'), make('b'), make('alone'), make('c')];
-  const all = [lock.run(false, undefined, a.work), lock.run(false, undefined, b.work)];
-  all.push(lock.run(true, undefined, alone.work), lock.run(false, undefined, c.work));
+  const all = [under(lock, false, undefined, a.work), under(lock, false, undefined, b.work)];
+  all.push(under(lock, true, undefined, alone.work), under(lock, false, undefined, c.work));
   await settle();
   expect(seen).toEqual(['a', 'b']);
   a.end();
@@ -49,9 +60,9 @@ it('issue 18.10: cancelled work leaves the queue and holds up nobody', async () 
   const make = works(seen);
   const [holder, cancelled, next] = [make('holder'), make('cancelled'), make('next')];
   const cancel = new AbortController();
-  const held = lock.run(false, undefined, holder.work);
-  const gone = lock.run(true, cancel.signal, cancelled.work);
-  const last = lock.run(false, undefined, next.work);
+  const held = under(lock, false, undefined, holder.work);
+  const gone = under(lock, true, cancel.signal, cancelled.work);
+  const last = under(lock, false, undefined, next.work);
   await settle();
   expect(seen).toEqual(['holder']);
   cancel.abort();
@@ -60,7 +71,7 @@ it('issue 18.10: cancelled work leaves the queue and holds up nobody', async () 
   for (const { end } of [holder, cancelled, next]) end();
   await Promise.all([held, gone, last]);
   let free = false;
-  await lock.run(true, undefined, async () => {
+  await under(lock, true, undefined, async () => {
     free = true;
   });
   expect(free).toBe(true);

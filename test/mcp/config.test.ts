@@ -1,3 +1,6 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseMcpSpec, readMcpConfig } from '../../src/mcp/index.ts';
 
@@ -45,6 +48,47 @@ describe('a configuration of MCP servers', () => {
     expect(() => read(text)).toThrow(expect.objectContaining({ code: 'ERR_CONFIG', message: expect.stringContaining(problem) }));
     // What is wrong with a secret is said without it.
     expect(() => read(text)).not.toThrow(/sec\S*ret/);
+  });
+
+  it('says how to get tokens, with secrets from the environment or from private files', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'ns-secret-'));
+    const file = join(folder, 'key.pem');
+    writeFileSync(file, 'PEM\n', { mode: 0o600 });
+    const auth = (more: object) =>
+      read(JSON.stringify({ servers: { a: { url: 'https://x.test', auth: more } } }), { S: 'sesame' });
+    expect(auth({})).toMatchObject({ a: { auth: {} } });
+    const client = { clientId: 'c', issuer: 'https://as.test', grant: 'client_credentials' };
+    expect(auth({ ...client, clientSecret: { env: 'S' } })).toMatchObject({ a: { auth: { clientSecret: 'sesame' } } });
+    expect(auth({ ...client, privateKey: { file } })).toMatchObject({ a: { auth: { privateKey: 'PEM' } } });
+    chmodSync(file, 0o640);
+    expect(() => auth({ ...client, privateKey: { file } })).toThrow(`auth.privateKey: others can access ${file}`);
+    rmSync(folder, { recursive: true });
+    expect(() => auth({ ...client, privateKey: { file } })).toThrow('ENOENT');
+  });
+
+  it.each([
+    ['{ clientSecret: "sec-ret" }', 'auth.clientSecret: must be a map'],
+    ['{ clientSecret: { env: S, file: f } }', "must have either 'env' or 'file'"],
+    ['{ clientId: c, clientSecret: { env: S } }', 'auth.issuer is missing'],
+    ['{ issuer: "https://a.test", clientSecret: { env: S } }', 'auth.clientId is missing'],
+    ['{ issuer: "http://a.test" }', 'auth.issuer must be an https address'],
+    ['{ grant: client_credentials }', 'auth.grant needs clientSecret or privateKey'],
+    ['{ grant: password }', 'must be authorization_code or client_credentials'],
+    ['{ issuer: "https://a.test", clientId: c, privateKey: { env: S } }', 'auth.privateKey needs grant'],
+    ['{ algorithm: none }', 'auth.algorithm must be one of ES256'],
+    ['{ clientId: c, clientMetadataUrl: "https://a.test/c" }', 'both clientId and clientMetadataUrl'],
+    ['{ clientMetadataUrl: "https://a.test/" }', 'an https address with a path'],
+    ['{ redirectPort: 70000 }', 'must be a port'],
+    ['{ scopes: x }', 'unknown key'],
+  ])('auth: %s is refused: %s', (auth, problem) => {
+    const text = `servers: { a: { url: "https://x.test", auth: ${auth} } }`;
+    expect(() => read(text, { S: 'sec-ret' })).toThrow(problem);
+    expect(() => read(text, { S: 'sec-ret' })).not.toThrow(/sec-ret/);
+  });
+
+  it('auth is for https, and in place of an Authorization', () => {
+    expect(() => read('servers: { a: { url: "http://x.test", auth: {} } }')).toThrow('auth needs an https url');
+    expect(() => read('servers: { a: { url: "https://x.test", auth: {}, headers: { authorization: b } } }')).toThrow('another');
   });
 
   it('may be one server on the command line, with nothing interpreted by a shell', () => {

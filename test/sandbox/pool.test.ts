@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { type LimitOptions, Sandbox } from '../../src/sandbox/index.ts';
@@ -240,6 +240,27 @@ it('a nested run that waits can be cancelled, and ends with the sandbox', async 
   await Promise.allSettled([hog, second, closing]);
 });
 
+it('a nested run that waits gets a worker of its own when another one has died', async () => {
+  const sandbox = await sandboxOf({ concurrency: 1, maxWorkers: 2, nesting: 1 });
+  const nested = { nested: true, depth: 1 };
+  const inside = Promise.withResolvers<void>();
+  const hold = handlers(() => {
+    inside.resolve();
+    return new Promise(() => {});
+  });
+  const holds = sandbox.run(inputOf('call'), { ...hold, ...nested });
+  await inside.promise;
+  const before = childrenOf(process.pid);
+  const started = Promise.withResolvers<void>();
+  const dies = sandbox.run(inputOf('loop'), { ...handlers(), ...nested, onStarted: started.resolve });
+  await started.promise;
+  const waits = sandbox.run(inputOf('nothing'), { ...handlers(), ...nested });
+  for (const pid of childrenOf(process.pid)) if (!before.includes(pid)) process.kill(pid, 'SIGKILL');
+  expect((await dies).result.error?.code).toBe('ERR_WORKER');
+  expect((await waits).result.ok).toBe(true);
+  await Promise.all([sandbox.close(), holds]);
+});
+
 it('a nested run takes an idle worker at once, however many others compute', async () => {
   const sandbox = await sandboxOf({ concurrency: 1, maxWorkers: 2 });
   const nested = handlers(async () => {
@@ -293,6 +314,17 @@ describe('a pool of workers', () => {
     };
     await Promise.all([grows, busy(), busy(), busy()]);
     expect(there).toBe(false);
+    await sandbox.close();
+  });
+
+  it('fails the runs that wait once three workers in a row have not started', async () => {
+    const files = rogue({});
+    const sandbox = await sandboxOf({ files });
+    writeFileSync(files.guest, JSON.stringify({ hello: false, before: [{ stderr: 'no native module' }, { exit: 70 }] }));
+    for (const pid of childrenOf(process.pid)) process.kill(pid, 'SIGKILL');
+    await until(() => sandbox.load().workers === 0);
+    const { error } = (await run(sandbox, 'nothing')).result;
+    expect([error?.code, error?.message]).toEqual(['ERR_WORKER', expect.stringContaining('no native module')]);
     await sandbox.close();
   });
 

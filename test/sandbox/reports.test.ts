@@ -17,6 +17,10 @@ const finding = {
 };
 const cost = { kind: 'procedure', name: 'f', file: 'a.ns', line: 1, column: 1, least: 1, most: 2, because: null };
 const because = { message: 'm', file: 'a.ns', line: 1, column: 1 };
+const file = {
+  ...{ name: 'a.ns', kind: 'library', commandBlocks: 0, procedures: ['f'], signatures: ['f()'] },
+  ...{ metadata: [['name', 'text']], events: 0, tools: [] },
+};
 const checked = { t: 'checked', id: 1, diagnostics: [], files: [], findings: [finding], estimates: [cost] };
 const read = (frame: unknown): unknown => readWorkerFrame(JSON.parse(JSON.stringify(frame)));
 
@@ -40,9 +44,29 @@ describe('values in what a worker says', () => {
   });
 });
 
+describe('what a worker says about a run', () => {
+  it('has one value for each text that was emitted', () => {
+    const out = { t: 'out', emits: ['x', 'y'], values: [1], whispers: [] };
+    expect(() => read(out)).toThrow("the worker's values is not 2 values");
+    expect(read({ ...out, values: [1, 2] })).toMatchObject({ values: [1, 2] });
+  });
+
+  it.each([
+    [true, { kind: 'runtime', code: 'ERR_SCRIPT', name: 'E', message: 'm' }, 'null in a success'],
+    [false, null, 'an error in a failure'],
+  ])('with ok %s has %j for an error: %s', (ok, error, expected) => {
+    const used = { fuel: 1, peakMemoryBytes: 1, toolCalls: 0, outputBytes: 0 };
+    const at = { nsCode: null, source: null, line: null, column: null, stack: [] };
+    const result = { ok, phase: 'exec', result: null, eventErrors: [], error: error && { ...error, ...at }, ...used };
+    const usage = { ...used, cpuMs: 1, wallMs: 1 };
+    expect(() => read({ t: 'result', id: 1, result, usage, errors: [], last: false })).toThrow(expected);
+  });
+});
+
 describe('what a worker says about sources is read field by field', () => {
   it('what is of the agreed form comes through, and nothing else with it', () => {
     expect(read(checked)).toEqual(checked);
+    expect(read({ ...checked, files: [file] })).toEqual({ ...checked, files: [file] });
     const more = { ...checked, findings: [{ ...finding, evil: 1, fix: { ...finding.fix, evil: 1 } }], evil: 1 };
     expect(read(more)).toEqual(checked);
     const unbounded = { ...checked, estimates: [{ ...cost, most: null, because }] };
@@ -68,6 +92,8 @@ describe('what a worker says about sources is read field by field', () => {
     ['estimates[0].because.line', { estimates: [{ ...cost, because: { ...because, line: null } }] }],
     ['estimates', { estimates: undefined }],
     ['files', { files: 'none' }],
+    ['files[0].metadata[0]', { files: [{ ...file, metadata: [['name']] }] }],
+    ['files[0].metadata[0]', { files: [{ ...file, metadata: [['name', 'text', 'more']] }] }],
   ])('a wrong %s is a breach of the protocol', (field, change) => {
     expect(() => read({ ...checked, ...change })).toThrow(`the worker's ${field} is not`);
   });

@@ -6,7 +6,7 @@ import { handlers } from '../sandbox/kit.ts';
 it('the program that warms a worker up is one that succeeds, and the warm-up ends after it', async () => {
   const frames = warmupFrames(64 * 1024 * 1024);
   const { t, input } = JSON.parse(frames.read() ?? '');
-  expect([t, frames.read(), frames.read()]).toEqual(['run', '{"t":"prepare"}', null]);
+  expect([t, frames.read(), frames.read(), frames.read()]).toEqual(['run', '{"t":"prepare"}', '{"t":"prepare"}', null]);
   await using sandbox = await Sandbox.create({ concurrency: 1 });
   const seen = handlers();
   const { result } = await sandbox.run(input, seen);

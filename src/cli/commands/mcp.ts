@@ -12,6 +12,7 @@ import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { readKeyring } from './keys.ts';
+import { addLogins } from './mcplogin.ts';
 
 interface McpFlags extends SetupFlags {
   readonly keys?: string;
@@ -46,6 +47,7 @@ export function addMcp(program: Command, execute: Execute): void {
       'with --http: another name by which clients may reach the server, such as that of a proxy (repeatable)',
       repeatable((name) => name),
     );
+  addLogins(command, execute);
   addSetup(command);
   addLimits(command, 'run')
     .addHelpText('after', HELP)

@@ -15,8 +15,9 @@ import { printable } from '../../report/index.ts';
 import { PolicyGuard } from '../../tools/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { mustAppend, readText } from '../terminal/input.ts';
+import { configText } from './configfile.ts';
 import { timeFlag, wholeNumber } from './options.ts';
-import { configText, named, type Setup } from './setup.ts';
+import { named, type Setup } from './setup.ts';
 
 /** The flags that choose the agent. */
 export interface AgentFlags extends AgentOptions {

@@ -7,7 +7,8 @@ import { YamlFile } from '../../tools/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
 import { TRANSCRIPT_BYTES, words } from './agent.ts';
-import { configText, named } from './setup.ts';
+import { configText } from './configfile.ts';
+import { named } from './setup.ts';
 
 /** The flag for the models of `ask`. */
 export interface ModelFlags {

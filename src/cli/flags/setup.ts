@@ -1,17 +1,14 @@
 import type { Command } from 'commander';
-import type { McpConfig, McpProgress } from '../../mcp/index.ts';
+import type { McpProgress } from '../../mcp/index.ts';
 import { printable } from '../../report/index.ts';
 import type { LauncherChoice } from '../../sandbox/index.ts';
 import { loadMockTools, loadPolicy, Policy, type ToolDefinition } from '../../tools/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { readText } from '../terminal/input.ts';
+import { configText } from './configfile.ts';
 import { isModule, toolsOfModule } from './module.ts';
-import { repeatable } from './options.ts';
+import { addServers, readServers, tokensOfUser } from './servers.ts';
 import { policyTools, standardTools } from './standard.ts';
-
-/** Maximum bytes of a configuration file. */
-const CONFIG_BYTES = 4 * 1024 * 1024;
 
 /** The flags for tools and policy. */
 export interface SetupFlags {
@@ -33,13 +30,7 @@ export interface Setup {
 
 /** Adds the flags of {@link SetupFlags} that every command for running programs has. */
 export function addSetup(command: Command): Command {
-  return command
-    .option('--tools <FILE>', 'tools for programs: mocks in YAML or JSON, or a module (.ts, .js)')
-    .option(
-      '--mcp <SERVER>',
-      'an MCP server with tools for programs: NAME=COMMAND, NAME=URL, or a file with mcpServers (repeatable)',
-      repeatable((text) => text),
-    )
+  return addServers(command.option('--tools <FILE>', 'tools for programs: mocks in YAML or JSON, or a module (.ts, .js)'))
     .option('--storage <FILE>', 'SQLite file for what tool.memory, tool.scratch and tool.capsule store; also allows these tools')
     .option(
       '--policy <FILE>',
@@ -76,17 +67,12 @@ export async function readSetup(flags: SetupFlags, resources: AsyncDisposableSta
 }
 
 async function connect(specs: readonly string[], resources: AsyncDisposableStack): Promise<readonly ToolDefinition[]> {
+  const servers = await readServers(specs);
   // Only --mcp needs the SDK of the protocol, which takes longer to load than everything else.
-  const { McpSource, parseMcpSpec, readMcpConfig } = await import('../../mcp/index.ts');
-  const configs = await Promise.all(specs.map(async (spec) => parseMcpSpec(spec) ?? readMcpConfig(await configText(spec), spec)));
-  const servers: Record<string, McpConfig[string]> = {};
-  for (const [name, server] of configs.flatMap((config) => Object.entries(config))) {
-    if (Object.hasOwn(servers, name)) throw new UsageError(`--mcp: there are two servers '${printable(name)}'`);
-    servers[name] = server;
-  }
-  const source = resources.use(
-    await usable(() => McpSource.connect(servers, process.stderr.isTTY ? { onProgress: showProgress() } : {})),
-  );
+  const { McpSource } = await import('../../mcp/index.ts');
+  const authorize = await tokensOfUser();
+  const reports = process.stderr.isTTY ? { onProgress: showProgress() } : {};
+  const source = resources.use(await usable(() => McpSource.connect(servers, { authorize, ...reports })));
   for (const { error } of source.failures)
     process.stderr.write(`neuroscript: warning: ${printable(error.message)}; its tools are absent\n`);
   return source.tools;
@@ -105,7 +91,7 @@ function showProgress(): (progress: McpProgress) => void {
 }
 
 /** Opens a store or a server that a flag names; what makes it unusable becomes a {@link UsageError}. */
-async function usable<Result>(open: () => Promise<Result>): Promise<Result> {
+export async function usable<Result>(open: () => Promise<Result>): Promise<Result> {
   try {
     return await open();
   } catch (error) {
@@ -127,13 +113,6 @@ export async function readTools(name: string): Promise<readonly ToolDefinition[]
 async function readPolicy(name: string): Promise<Policy> {
   const text = await configText(name);
   return named(name, () => loadPolicy(text, name));
-}
-
-/** The text of a configuration file. Throws {@link UsageError}. */
-export function configText(name: string): Promise<string> {
-  return readText(name, CONFIG_BYTES, () => {
-    throw new UsageError("only a program can be read from standard input ('-')");
-  });
 }
 
 /** Turns an error about a file's content into a {@link UsageError} that names the file. */

@@ -19,12 +19,18 @@ const NONE = 'none';
  * to the user, not to the current folder.
  */
 export function defaultStore(env: Readonly<Record<string, string | undefined>> = process.env): string {
+  const folder = stateFolder(env);
+  if (folder === null)
+    throw new UsageError('there is no home directory to keep sessions in; name a file with --store FILE, or set HOME');
+  return join(folder, 'sessions.db');
+}
+
+/** The folder for what the command line keeps for its user; null without a home directory. */
+export function stateFolder(env: Readonly<Record<string, string | undefined>> = process.env): string | null {
   const state = env['XDG_STATE_HOME'] ?? '';
   // The XDG specification says to ignore relative paths.
   const base = isAbsolute(state) ? state : join(homedir(), '.local', 'state');
-  if (!isAbsolute(base))
-    throw new UsageError('there is no home directory to keep sessions in; name a file with --store FILE, or set HOME');
-  return join(base, 'neuroscript', 'sessions.db');
+  return isAbsolute(base) ? join(base, 'neuroscript') : null;
 }
 
 /** Adds `--store` to a command that works on the sessions of a store. */

@@ -7,7 +7,8 @@ import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
-import { configText, named } from './setup.ts';
+import { configText } from './configfile.ts';
+import { named } from './setup.ts';
 import { parseQuantity } from './units.ts';
 
 /** Maximum bytes of a program. */

@@ -4,7 +4,7 @@ import type { Dict, List, Value } from '../values.ts';
 import { width } from './characters.ts';
 import type { Group } from './define.ts';
 import { compile, type Program } from './pattern/program.ts';
-import { type Match, Search } from './pattern/search.ts';
+import { Search } from './pattern/search.ts';
 import { PatternError, parsePattern } from './pattern/syntax.ts';
 import { ListBuilder, listOf, newMap, paidSlice, plainSlice } from './results.ts';
 
@@ -19,7 +19,8 @@ export const REGEX: Group<'regex'> = {
   'tool.regex.FindAll': findAll,
   'tool.regex.Groups': (meter, pattern, text, limit) => {
     const all = new ListBuilder(meter);
-    for (const match of matches(meter, compiled(meter, pattern), text, limit, true)) all.value(groupsOf(meter, text, match, 0));
+    for (const match of matches(meter, compiled(meter, pattern), text, limit, true))
+      all.value(groupsOf(meter, text, match.groups(), 0));
     return all.finish();
   },
   'tool.regex.Replace': replaceAll,
@@ -34,8 +35,8 @@ export const REGEX: Group<'regex'> = {
     let end = 0;
     for (const match of matches(meter, compiled(meter, pattern), text, limit, false)) {
       if (limit > 0 && parts.count === limit - 1) break;
-      end = match[0] ?? 0;
-      const after = match[1] ?? 0;
+      end = match.start;
+      const after = match.end;
       if (after !== 0) parts.add(text, start, end);
       start = after;
     }
@@ -68,7 +69,7 @@ export function isMatch(meter: Meter, pattern: string, text: string): boolean {
 /** The texts of the first `limit` matches, or of all for a negative limit. */
 export function findAll(meter: Meter, pattern: string, text: string, limit: number): List {
   const all = new ListBuilder(meter);
-  for (const match of matches(meter, compiled(meter, pattern), text, limit, false)) all.add(text, match[0] ?? 0, match[1] ?? 0);
+  for (const match of matches(meter, compiled(meter, pattern), text, limit, false)) all.add(text, match.start, match.end);
   return all.finish();
 }
 
@@ -76,15 +77,17 @@ export function findAll(meter: Meter, pattern: string, text: string, limit: numb
 export function replaceAll(meter: Meter, pattern: string, text: string, replacement: string, limit: number): string {
   const program = compiled(meter, pattern);
   const template = expansion(meter, program, replacement);
+  const asksGroups = template.some((each) => typeof each === 'number' && each > 0);
   const made = new TextBuilder(meter, WORK.concat, 'text');
   let start = 0;
   for (const match of matches(meter, program, text, limit, true)) {
-    if ((match[0] ?? 0) > start) made.add(plainSlice(text, start, match[0] ?? 0));
+    if (match.start > start) made.add(plainSlice(text, start, match.start));
+    const groups = asksGroups ? match.groups() : [match.start, match.end];
     for (const each of template) {
       if (typeof each === 'string') made.add(each);
-      else made.add(plainSlice(text, Math.max(0, match[2 * each] ?? 0), Math.max(0, match[2 * each + 1] ?? 0)));
+      else made.add(plainSlice(text, Math.max(0, groups[2 * each] ?? 0), Math.max(0, groups[2 * each + 1] ?? 0)));
     }
-    start = match[1] ?? 0;
+    start = match.end;
   }
   if (start < text.length) made.add(plainSlice(text, start, text.length));
   return made.finish();
@@ -113,17 +116,15 @@ function expansion(meter: Meter, { groups }: Program, replacement: string): read
   return pieces;
 }
 
-/** Yields matches from left to right that do not overlap. An empty match directly after another match does not count. */
-function* matches(meter: Meter, program: Program, text: string, limit: number, groups: boolean): Generator<Match, void> {
+/** Yields the search at matches from left to right that do not overlap. An empty match directly after another match does not count. */
+function* matches(meter: Meter, program: Program, text: string, limit: number, groups: boolean): Generator<Search, void> {
   const search = new Search(meter, program, text, groups);
   let at = 0;
   let last = -1;
   try {
     for (let count = 0; (limit < 0 || count < limit) && at <= text.length; ) {
-      const match = search.from(at);
-      if (match === null) break;
-      const start = match[0] ?? 0;
-      const end = match[1] ?? 0;
+      if (!search.from(at)) break;
+      const { start, end } = search;
       const touches = start === end && start === last;
       if (end > at) at = end;
       else at += width(text, at);
@@ -131,16 +132,16 @@ function* matches(meter: Meter, program: Program, text: string, limit: number, g
       meter.pay(WORK.visit);
       if (touches) continue;
       count++;
-      yield match;
+      yield search;
     }
   } finally {
     search.settle();
   }
-  search.end();
+  search.finish();
 }
 
 /** The groups of a match as texts, starting with group `first`. A group that did not take part is nil. */
-function groupsOf(meter: Meter, text: string, match: Match, first: number): List {
+function groupsOf(meter: Meter, text: string, match: Int32Array, first: number): List {
   const groups: Value[] = [];
   for (let index = first; 2 * index < match.length; index++) {
     const start = match[2 * index] ?? -1;
@@ -149,11 +150,10 @@ function groupsOf(meter: Meter, text: string, match: Match, first: number): List
   return listOf(meter, groups);
 }
 
-function found(meter: Meter, program: Program, text: string, match: Match): Dict {
-  const start = match[0] ?? 0;
-  const end = match[1] ?? 0;
+function found(meter: Meter, program: Program, text: string, match: Search): Dict {
+  const { start, end } = match;
   const before = meter.codePoints.count(text.slice(0, start));
-  const groups = groupsOf(meter, text, match, 1);
+  const groups = groupsOf(meter, text, match.groups(), 1);
   const named = newMap(meter);
   for (const [index, name] of program.groups.entries())
     if (name !== '') putEntry(meter, named, name, groups.items[index] ?? null);

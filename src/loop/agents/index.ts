@@ -8,7 +8,6 @@ export {
   type AgentRequest,
   functionAgent,
   programReply,
-  requestReply,
 } from './agent.ts';
 export { type AgentBrief, agentBrief, languageCard } from './brief.ts';
 export { type CommandAgentOptions, commandAgent } from './command.ts';

@@ -1,8 +1,15 @@
+import type { TurnInit } from '../../context/index.ts';
 import type { AskRequest } from '../../runtime/index.ts';
 import { tighten } from '../../sandbox/index.ts';
 import type { PolicyOptions } from '../../tools/index.ts';
 import { ASK_DEPTH, ASK_QUOTA, type AskQuota, askDepthOf } from '../quota.ts';
 import { protocolSizes, type TurnExecutor, turnFork } from '../turn/executor.ts';
+
+/** A turn that runs again asks again, in another nested session: its calls have the keys of the asking call, and its fence. */
+function asCall({ turn: { origin, turnIndex, fence }, seq }: AskRequest): Pick<TurnInit, 'origin' | 'fence'> {
+  if (origin === null || turnIndex === null) return {};
+  return { origin: `${origin}/${turnIndex}.${seq}`, ...(fence === null ? {} : { fence }) };
+}
 
 /**
  * Runs each turn of a nested loop in a fork of the asking run, in a context derived from the asking turn. The turns find its
@@ -12,7 +19,13 @@ export function askExecutor(request: AskRequest, quota: AskQuota, policy: Policy
   const depth = askDepthOf(request.turn) + 1;
   return {
     limits: tighten(request.limits, protocolSizes()),
-    context: (init) => request.turn.derive({ ...init, values: { ...init.values, [ASK_DEPTH]: depth, [ASK_QUOTA]: quota } }),
+    context: (init) =>
+      request.turn.derive({
+        ...init,
+        ...asCall(request),
+        mayAct: () => request.turn.mayAct() && (init.mayAct?.() ?? true),
+        values: { ...init.values, [ASK_DEPTH]: depth, [ASK_QUOTA]: quota },
+      }),
     inspect: (source) => request.inspect(source),
     async end(sid) {
       try {

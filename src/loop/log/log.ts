@@ -1,6 +1,5 @@
 import type { Decision, HaltReason } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
-import type { SessionState } from '../sessions/store.ts';
 
 /**
  * One line of the decision log. It never contains a payload, an output or a secret.
@@ -36,6 +35,19 @@ export interface DecisionLog {
   has(sid: string, turn: number): Promise<boolean>;
 }
 
+/** One line of a log in a database. */
+export interface LogText {
+  /** From 1, without gaps. */
+  readonly line: number;
+  readonly text: string;
+}
+
+/** A decision log in the database of a store, which writes a turn and its entry in one transaction. */
+export interface StoredLog extends DecisionLog {
+  /** All lines, in the order of the chain. */
+  lines(): AsyncIterable<LogText>;
+}
+
 /** The entry of a turn. */
 export function logEntry(record: TurnRecord): LogEntry {
   return {
@@ -54,11 +66,18 @@ export function logEntry(record: TurnRecord): LogEntry {
   };
 }
 
+/** What an entry says of a session that ended between two turns. */
+interface EndedSession {
+  readonly sid: string;
+  readonly nextTurn: number;
+  readonly reason: HaltReason | null;
+}
+
 /**
  * The entry of a session that the host ended between two turns, for instance because no turns, time or tokens were left. It
  * has the index of the turn that did not take place. `at` is Unix milliseconds.
  */
-export function endEntry({ sid, nextTurn, reason }: Pick<SessionState, 'sid' | 'nextTurn' | 'reason'>, at: number): LogEntry {
+export function endEntry({ sid, nextTurn, reason }: EndedSession, at: number): LogEntry {
   return {
     ts: new Date(at).toISOString(),
     SID: sid,

@@ -65,6 +65,11 @@ export interface UnsealedRecord {
   /** Digest of the progress guard, in hexadecimal; null when the turn did not complete. */
   readonly digest: string | null;
   readonly journal: readonly JournalEntry[];
+  /**
+   * Numbers of the calls that may have had their effect twice: the turn's process died, the turn ran again, and their tools are not
+   * declared idempotent. Absent when there is none.
+   */
+  readonly repeats?: readonly number[];
   readonly usage: Usage;
   /** Why the envelope or the program failed; null when the program ran to its end. */
   readonly error: ErrorInfo | null;

@@ -1,20 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import type { UsedId } from '../../aeiou/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
+import type { JournalEntry } from '../../wire/journal.ts';
 import type { Clock } from '../clock.ts';
 import { type DecisionLog, endEntry, type LogEntry, logEntry } from '../log/log.ts';
 import type { HaltReason } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { interruptedRecord } from './interrupted.ts';
 import { type Holding, Leases } from './lease.ts';
+import { pointOf } from './point.ts';
+import type { Runnable, SessionSetup } from './setup.ts';
 import {
   type ClaimedSession,
+  type Condition,
   SessionLeasedError,
   type SessionState,
   type SessionStore,
-  type SessionSummary,
   type StartedTurn,
+  type StoredStep,
 } from './store.ts';
 
 /** Parts of a {@link SessionCoordinator}. */
@@ -31,6 +36,12 @@ export interface SessionCoordinatorInit {
 
 /** Sessions that are remembered to agree with the log. */
 const MOST_AGREED = 10_000;
+
+/** Sessions that a search for owed or orphaned ones reads at a time. */
+const PAGE = 500;
+
+/** Most sessions that {@link SessionCoordinator.recover} resolves with. */
+const MOST_OPEN = 10_000;
 
 /** A session that this process drives. */
 export interface DrivenSession extends ClaimedSession {
@@ -70,9 +81,14 @@ export class SessionCoordinator {
     return this.#leases.lease.owner;
   }
 
+  /** Milliseconds that a lease lasts. */
+  get leaseMs(): number {
+    return this.#leases.lease.ms;
+  }
+
   /** Stores a new session. Throws as {@link SessionStore.create} does. */
-  async create(state: SessionState): Promise<void> {
-    await this.store.create(state, this.#clock.now());
+  async create(state: SessionState, setup?: SessionSetup): Promise<void> {
+    await this.store.create(state, this.#clock.now(), setup);
     this.#agree(state.sid);
   }
 
@@ -99,17 +115,27 @@ export class SessionCoordinator {
   /** Claims the session and logs its unlogged decisions. Throws as {@link SessionStore.claim} and the log do. */
   async claim(sid: string): Promise<DrivenSession> {
     const until = this.#leases.end();
-    const found = await this.store.claim(sid, this.#leases.lease);
-    const claimed = { ...found, holding: { sid, fence: found.fence, until } };
-    if (this.#log === null) return claimed;
-    const { fence, state, unlogged, unloggedEnd } = claimed;
+    return this.#driven(await this.store.claim(sid, this.#leases.lease), until);
+  }
+
+  /** Claims sessions that are ready, as {@link claim} does. Throws as {@link SessionStore.next} and the log do. */
+  async next(most: number, runnable: Runnable): Promise<readonly DrivenSession[]> {
+    const until = this.#leases.end();
+    const found = await this.store.next(this.#leases.lease, most, runnable);
+    return Promise.all(found.map((each) => this.#driven(each, until)));
+  }
+
+  async #driven(found: ClaimedSession, until: number): Promise<DrivenSession> {
+    const { fence, state, unlogged, unloggedEnd } = found;
+    const { sid } = state;
     const end: readonly LogEntry[] = unloggedEnd === null ? [] : [endEntry(state, unloggedEnd)];
-    for (const entry of [...unlogged.map(logEntry), ...end]) {
-      const turn = entry.turn_index;
-      if (!(await this.#log.has(sid, turn))) await this.#log.append(entry);
-      await this.store.logged(sid, turn, fence, true);
-    }
-    return claimed;
+    if (this.#log !== null)
+      for (const entry of [...unlogged.map(logEntry), ...end]) {
+        const turn = entry.turn_index;
+        if (!(await this.#log.has(sid, turn))) await this.#log.append(entry);
+        await this.store.logged(sid, turn, fence, true);
+      }
+    return { ...found, holding: { sid, fence, until } };
   }
 
   /** Renews the lease while `work` runs. Calls `onLost` once if the lease is lost or the end of the session is requested. */
@@ -122,6 +148,21 @@ export class SessionCoordinator {
     }
   }
 
+  /** Gives up every turn under way, so that other processes run them again. */
+  abandon(): Promise<void> {
+    return this.#leases.abandon();
+  }
+
+  /** Gives a session back that this process has claimed and does not drive. */
+  async leave(sid: string): Promise<void> {
+    await this.release(await this.claim(sid));
+  }
+
+  /** Keeps a session from all processes for the length of a lease. */
+  async setAside(sid: string): Promise<void> {
+    await this.store.claim(sid, this.#leases.lease);
+  }
+
   /** Whether no other process can drive the session yet. */
   lasts({ holding }: DrivenSession): boolean {
     return this.#leases.lasts(holding);
@@ -130,6 +171,21 @@ export class SessionCoordinator {
   /** Stores that a turn starts. */
   start(turn: StartedTurn, { fence }: ClaimedSession): Promise<void> {
     return this.store.start(turn, fence);
+  }
+
+  /**
+   * Stores a call of the turn that is started. A store that cannot be reached for a moment is tried again while the lease lasts. Throws
+   * as {@link SessionStore.keep} does.
+   */
+  async keep(session: DrivenSession, step: StoredStep): Promise<void> {
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      try {
+        return await this.store.keep(session.state.sid, step, session.fence);
+      } catch (error) {
+        if (!isPassing(error) || !this.lasts(session)) throw error;
+      }
+      await setTimeout(pause);
+    }
   }
 
   /** Forgets a started turn whose program never ran. */
@@ -144,7 +200,8 @@ export class SessionCoordinator {
   async commit({ fence }: ClaimedSession, record: TurnRecord | null, next: SessionState, keepLease = false): Promise<void> {
     const at = this.#clock.now();
     const entry = record !== null ? logEntry(record) : next.status === 'open' ? null : endEntry(next, at);
-    const unlogged = entry !== null && this.#log !== null;
+    const together = this.#log !== null && this.#log === this.store.log;
+    const unlogged = entry !== null && this.#log !== null && !together;
     const keep = keepLease && next.status === 'open';
     const second = Math.floor(at / 1000);
     await this.store.commit({
@@ -154,11 +211,12 @@ export class SessionCoordinator {
       used: record === null ? [] : usedBy(record, second),
       usedSince: second - this.#replayTtl,
       unlogged,
+      entry: together ? entry : null,
       at,
       keep: keep || unlogged,
     });
     if (next.status !== 'open') this.#agreed.delete(next.sid);
-    if (entry === null || this.#log === null) return;
+    if (entry === null || this.#log === null || together) return;
     // A store that was set back may lack the turn at which its session is ended now.
     if (record !== null || !(await this.#log.has(next.sid, entry.turn_index))) await this.#log.append(entry);
     await this.store.logged(next.sid, entry.turn_index, fence, keep);
@@ -170,7 +228,7 @@ export class SessionCoordinator {
    */
   async halt(claimed: ClaimedSession, reason: HaltReason): Promise<TurnRecord | null> {
     const { state, next } = claimed;
-    const record = next.kind === 'fresh' ? null : interruptedRecord(state, next.started, reason);
+    const record = next.kind === 'fresh' ? null : interruptedRecord(state, next.started, reason, keptCalls(claimed));
     const nextTurn = record === null ? state.nextTurn : state.nextTurn + 1;
     const head = record?.seal?.hash ?? state.head;
     await this.commit(claimed, record, { ...state, status: 'halted', reason, nextTurn, head, output: null, scratchpad: null });
@@ -198,25 +256,41 @@ export class SessionCoordinator {
   }
 
   /**
-   * Logs the decisions that dead processes did not log, and resolves with the ids of the open sessions that no process
-   * drives. A session that waits for a call is among them once the call is completed or has expired. Halts nested sessions
+   * Logs the decisions that dead processes did not log, and resolves with the ids of open sessions that no process drives, at
+   * most 10,000. A session that waits for a call is among them once the call is completed or has expired. Halts nested sessions
    * that no process has driven for the length of a lease (`ERR_INTERRUPTED`). Leaves sessions alone that this process is
-   * in a turn of or otherwise `drives`.
+   * in a turn of or otherwise `drives`. Reads only what must be recovered.
    */
   async recover(drives: (sid: string) => boolean = () => false): Promise<readonly string[]> {
-    const open: string[] = [];
-    const now = this.#clock.now();
-    for (const summary of await this.store.list()) {
-      const { sid, status, owed, lease, parent, updatedAt } = summary;
-      if (drives(sid) || this.#leases.holds(sid)) continue;
-      const driven = owed === 0 ? lease !== null && lease.owner !== this.owner : !(await this.#logUnlogged(sid));
-      if (driven || status !== 'open') continue;
-      // A nested session has no lease between two of its turns, although its driver is alive.
-      if (parent !== null) {
-        if (now - updatedAt >= this.#leases.lease.ms) await this.#end(sid, 'ERR_INTERRUPTED');
-      } else if (!isWaiting(summary, now)) open.push(sid);
+    const taken = await this.tend(drives);
+    const open = await this.store.find({ kind: 'ready', owner: this.owner }, MOST_OPEN);
+    return open.filter((sid) => !drives(sid) && !this.#leases.holds(sid) && !taken.has(sid)).sort();
+  }
+
+  /**
+   * Does what dead processes have left undone, as {@link recover}. Resolves with the ids of sessions that other processes drive and log
+   * themselves.
+   */
+  async tend(drives: (sid: string) => boolean = () => false): Promise<ReadonlySet<string>> {
+    const free = (sid: string): boolean => !drives(sid) && !this.#leases.holds(sid);
+    const taken = new Set<string>();
+    for await (const sid of this.#each((after) => ({ kind: 'owing', after })))
+      if (free(sid) && !(await this.#logUnlogged(sid))) taken.add(sid);
+    // A nested session has no lease between two of its turns, although its driver is alive.
+    const idleMs = this.#leases.lease.ms;
+    for await (const sid of this.#each((after) => ({ kind: 'orphaned', after, idleMs })))
+      if (free(sid)) await this.#end(sid, 'ERR_INTERRUPTED');
+    return taken;
+  }
+
+  /** The ids of all sessions in a condition, page by page. */
+  async *#each(condition: (after: string) => Condition): AsyncGenerator<string> {
+    for (let after = ''; ; ) {
+      const page = await this.store.find(condition(after), PAGE);
+      yield* page;
+      after = page.at(-1) ?? after;
+      if (page.length < PAGE) return;
     }
-    return open;
   }
 
   /** Claims and releases a session, which logs its unlogged decisions. False while another process drives the session. */
@@ -242,8 +316,23 @@ export class SessionCoordinator {
   }
 }
 
-function isWaiting({ waits }: SessionSummary, now: number): boolean {
-  return waits !== null && !waits.completed && now < waits.expiresAt;
+/** The calls of a turn that were kept and have ended; none for a turn of which nothing can be read. */
+function keptCalls(claimed: ClaimedSession): readonly JournalEntry[] {
+  try {
+    const point = pointOf(claimed);
+    return point.kind === 'kept' ? point.progress.journal : [];
+  } catch (error) {
+    if (error instanceof StoreError) return [];
+    throw error;
+  }
+}
+
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 1000;
+
+/** Whether a store may do next time what it could not do now. */
+function isPassing(error: unknown): boolean {
+  return error instanceof StoreError && (error.detail === 'busy' || error.detail === 'io');
 }
 
 /** Ids of all tokens that verified, including those that the decision did not choose. */

@@ -1,4 +1,4 @@
-import type { ErasableStore } from './store.ts';
+import { allSessions, type ErasableStore } from './store.ts';
 
 /**
  * Erases the content of an ended session and of all sessions that its asks opened, for instance because a person demands it: USERDATA,
@@ -8,9 +8,8 @@ import type { ErasableStore } from './store.ts';
  * erases nothing.
  */
 export async function eraseSession(store: Pick<ErasableStore, 'list' | 'erase'>, sid: string): Promise<readonly string[]> {
-  const all = await store.list();
   const family = [sid];
-  for (const one of family) for (const { sid: child, parent } of all) if (parent?.sid === one) family.push(child);
+  for (const parent of family) for await (const { sid: child } of allSessions(store, { parent })) family.push(child);
   await store.erase(family);
   return family;
 }

@@ -4,13 +4,17 @@ import { type Clock, systemClock } from '../clock.ts';
 import { eraseRecord, eraseState } from '../record/erase.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { waitingOf } from '../record/suspension.ts';
+import { checkSetup, mustKnow, PLAIN_SETUP, READER, type Runnable, type SessionSetup } from './setup.ts';
 import {
   type ClaimedSession,
+  type Condition,
   type ErasableStore,
   type Held,
   headOf,
   type Lease,
+  type ListQuery,
   nextTurnOf,
+  notStarted,
   type Pruning,
   type Renewal,
   SessionExistsError,
@@ -19,18 +23,26 @@ import {
   SessionStateError,
   type SessionSummary,
   type StartedTurn,
+  type StoredStep,
   type TurnCommit,
+  waitsUntil,
 } from './store.ts';
+import { Wakes } from './wakes.ts';
 
 /** One stored session. An idle session has neither lease nor started turn and needs memory for its state alone. */
 interface StoredSession {
   state: SessionState;
+  readonly setup: SessionSetup;
   readonly createdAt: number;
   updatedAt: number;
+  /** Since when no process has driven it, unless one does. */
+  idleSince: number;
   lease: { readonly owner: string; readonly until: number } | null;
   /** Number of the last claim. */
   fence: number;
   started: StartedTurn | null;
+  /** In the order of their numbers. */
+  steps: readonly StoredStep[];
   cancelled: boolean;
   turns: readonly TurnRecord[];
   used: readonly UsedId[];
@@ -52,42 +64,80 @@ export interface MemoryStoreOptions {
 export class MemoryStore implements ErasableStore {
   readonly #sessions = new Map<string, StoredSession>();
   readonly #clock: Pick<Clock, 'now'>;
+  readonly #wakes = new Wakes();
+  /** The tenant of the last claim of `next`. */
+  #served = '';
 
   constructor({ clock = systemClock }: MemoryStoreOptions = {}) {
     this.#clock = clock;
   }
 
-  async create(state: SessionState, at: number): Promise<void> {
+  async create(state: SessionState, at: number, setup: SessionSetup = PLAIN_SETUP): Promise<void> {
+    checkSetup(setup);
     if (this.#sessions.has(state.sid)) throw new SessionExistsError(state.sid);
     this.#sessions.set(state.sid, {
       state,
+      setup,
       createdAt: at,
       updatedAt: at,
+      idleSince: this.#clock.now(),
       lease: null,
       fence: 0,
       started: null,
+      steps: NONE,
       cancelled: false,
       turns: NONE,
       used: NONE,
       unlogged: NONE,
       endUnlogged: false,
     });
+    this.#wakes.wake();
   }
 
   async read(sid: string): Promise<SessionState | null> {
     return this.#sessions.get(sid)?.state ?? null;
   }
 
-  async claim(sid: string, { owner, ms }: Lease): Promise<ClaimedSession> {
+  async claim(sid: string, lease: Lease): Promise<ClaimedSession> {
+    return this.#claim(sid, lease);
+  }
+
+  async next(
+    lease: Lease,
+    most: number,
+    { profiles, reader = READER, without = NONE }: Runnable,
+  ): Promise<readonly ClaimedSession[]> {
+    const tenants = new Map<string, string[]>();
+    for (const [sid, { setup }] of this.#ready())
+      if (profiles.includes(setup.profile) && setup.reader <= reader && !without.includes(setup.tenant))
+        tenants.set(setup.tenant, [...(tenants.get(setup.tenant) ?? []), sid]);
+    const claimed: ClaimedSession[] = [];
+    while (claimed.length < most && tenants.size > 0) {
+      const names = [...tenants.keys()].sort();
+      const tenant = names.find((name) => name > this.#served) ?? names[0] ?? '';
+      this.#served = tenant;
+      const sid = tenants.get(tenant)?.shift();
+      if (sid === undefined) tenants.delete(tenant);
+      else claimed.push(this.#claim(sid, lease));
+    }
+    return claimed;
+  }
+
+  onReady(wake: () => void): () => void {
+    return this.#wakes.on(wake);
+  }
+
+  #claim(sid: string, { owner, ms }: Lease): ClaimedSession {
     const kept = this.#kept(sid);
     const lease = this.#leaseOf(kept);
     if (lease !== null && lease.owner !== owner) throw new SessionLeasedError(sid, lease);
+    mustKnow(sid, kept.setup);
     kept.lease = { owner, until: this.#clock.now() + ms };
     const fence = ++kept.fence;
-    const { state, used, cancelled } = kept;
+    const { state, setup, steps, used, cancelled } = kept;
     const unlogged = kept.turns.filter(({ turn }) => kept.unlogged.includes(turn));
     const unloggedEnd = kept.endUnlogged ? kept.updatedAt : null;
-    return { fence, state, next: nextTurnOf(kept.started), used, unlogged, unloggedEnd, cancelled };
+    return { fence, state, setup, steps, next: nextTurnOf(kept.started), used, unlogged, unloggedEnd, cancelled };
   }
 
   async renew(held: readonly Held[], ms: number): Promise<readonly Renewal[]> {
@@ -101,40 +151,48 @@ export class MemoryStore implements ErasableStore {
 
   async release(sid: string, fence: number): Promise<void> {
     const kept = this.#sessions.get(sid);
-    if (kept?.fence === fence) kept.lease = null;
+    if (kept?.fence === fence) this.#free(kept);
   }
 
   async start(turn: StartedTurn, fence: number): Promise<void> {
     const kept = this.#held(turn.sid, fence);
     if (kept.state.status !== 'open' || turn.turn !== kept.state.nextTurn)
       throw new StoreError('order', `turn ${turn.turn} of session ${JSON.stringify(turn.sid)} is not the next`);
+    if (kept.started?.nonce !== turn.nonce) kept.steps = NONE;
     kept.started = turn;
   }
 
+  async keep(sid: string, step: StoredStep, fence: number): Promise<void> {
+    const kept = this.#held(sid, fence);
+    if (kept.started?.turn !== step.turn) throw notStarted(sid, step.turn);
+    kept.steps = [...kept.steps.filter(({ seq }) => seq !== step.seq), step].sort((a, b) => a.seq - b.seq);
+  }
+
   async withdraw(sid: string, fence: number): Promise<void> {
-    this.#held(sid, fence).started = null;
+    Object.assign(this.#held(sid, fence), { started: null, steps: NONE });
   }
 
   async commit({ fence, record, next, used, usedSince, unlogged, at, keep }: TurnCommit): Promise<void> {
     const kept = this.#held(next.sid, fence);
     if (record !== null && (record.turn !== kept.state.nextTurn || kept.started?.turn !== record.turn))
-      throw new StoreError('order', `turn ${record.turn} of session ${JSON.stringify(next.sid)} was not started`);
+      throw notStarted(next.sid, record.turn);
     const ended = next.status !== 'open';
     kept.state = next;
     kept.updatedAt = at;
     kept.started = null;
+    kept.steps = NONE;
     if (record !== null) kept.turns = [...kept.turns, record];
     if (record !== null && unlogged) kept.unlogged = [...kept.unlogged, record.turn];
     if (record === null && unlogged) kept.endUnlogged = true;
     kept.used = ended ? NONE : [...kept.used, ...used].filter(({ second }) => second >= usedSince);
-    if (!keep) kept.lease = null;
+    if (!keep) this.#free(kept);
   }
 
   async logged(sid: string, turn: number, fence: number, keep: boolean): Promise<void> {
     const kept = this.#held(sid, fence);
     kept.unlogged = kept.unlogged.filter((each) => each !== turn);
     if (turn === kept.state.nextTurn) kept.endUnlogged = false;
-    if (!keep) kept.lease = null;
+    if (!keep) this.#free(kept);
   }
 
   async cancel(sid: string): Promise<boolean> {
@@ -148,12 +206,19 @@ export class MemoryStore implements ErasableStore {
     return this.#sessions.get(sid)?.turns ?? NONE;
   }
 
-  async list(): Promise<readonly SessionSummary[]> {
-    return [...this.#sessions.entries()]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
+  async list({ after, limit, parent }: ListQuery = {}): Promise<readonly SessionSummary[]> {
+    return this.#sorted()
+      .filter(
+        ([sid, { state }]) => (after === undefined || sid > after) && (parent === undefined || state.parent?.sid === parent),
+      )
+      .slice(0, limit)
       .map(([sid, kept]) => [sid, kept, this.#leaseOf(kept)] as const)
-      .map(([sid, { state, createdAt, updatedAt, started, unlogged, endUnlogged, turns }, lease]) => ({
+      .map(([sid, { state, setup, createdAt, updatedAt, started, unlogged, endUnlogged, turns }, lease]) => ({
         sid,
+        tenant: setup.tenant,
+        profile: setup.profile,
+        engine: setup.engine,
+        reader: setup.reader,
         status: state.status,
         reason: state.reason,
         turns: turns.length,
@@ -167,6 +232,13 @@ export class MemoryStore implements ErasableStore {
         damaged: null,
       }));
   }
+
+  async find(condition: Condition, limit: number): Promise<readonly string[]> {
+    const found = condition.kind === 'ready' ? [...this.#ready(), ...this.#leasedBy(condition.owner)] : this.#cared(condition);
+    return found.map(([sid]) => sid).slice(0, limit);
+  }
+
+  async ping(): Promise<void> {}
 
   async prune({ before, dryRun = false }: Pruning): Promise<readonly SessionSummary[]> {
     const old = (await this.list()).filter(
@@ -188,6 +260,7 @@ export class MemoryStore implements ErasableStore {
       kept.turns = kept.turns.map(eraseRecord);
       kept.state = eraseState(kept.state);
       kept.started = null;
+      kept.steps = NONE;
     }
   }
 
@@ -195,6 +268,40 @@ export class MemoryStore implements ErasableStore {
     const kept = this.#sessions.get(sid);
     if (kept === undefined) throw new SessionStateError(sid, 'unknown');
     return kept;
+  }
+
+  /** Sessions that `next` may claim; first that which has been ready longest. */
+  #ready(): (readonly [string, StoredSession])[] {
+    const now = this.#clock.now();
+    const waits = ({ started }: StoredSession): boolean => started !== null && now < (waitsUntil(started) ?? 0);
+    return [...this.#sessions]
+      .filter(([, kept]) => isClaimable(kept.state) && this.#leaseOf(kept) === null && !waits(kept))
+      .sort(([, a], [, b]) => readySince(a) - readySince(b));
+  }
+
+  #leasedBy(owner: string): (readonly [string, StoredSession])[] {
+    return [...this.#sessions].filter(([, kept]) => isClaimable(kept.state) && this.#leaseOf(kept)?.owner === owner);
+  }
+
+  #cared(condition: Exclude<Condition, { kind: 'ready' }>): (readonly [string, StoredSession])[] {
+    const { kind, after } = condition;
+    const before = kind === 'orphaned' ? this.#clock.now() - condition.idleMs : 0;
+    return this.#sorted().filter(([sid, kept]) => {
+      const { state, unlogged, endUnlogged, idleSince } = kept;
+      if (sid <= after) return false;
+      if (kind === 'owing') return unlogged.length > 0 || endUnlogged;
+      return state.status === 'open' && state.parent !== null && this.#leaseOf(kept) === null && idleSince <= before;
+    });
+  }
+
+  #sorted(): [string, StoredSession][] {
+    return [...this.#sessions].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+
+  #free(kept: StoredSession): void {
+    kept.lease = null;
+    kept.idleSince = this.#clock.now();
+    this.#wakes.wake();
   }
 
   /** The lease, if it lasts. */
@@ -207,4 +314,14 @@ export class MemoryStore implements ErasableStore {
     if (kept.fence !== fence || kept.lease === null) throw new SessionLeasedError(sid, kept.lease);
     return kept;
   }
+}
+
+/** When the lease, the wait or the turn ended that kept a session from being ready. */
+function readySince({ lease, started, idleSince }: StoredSession): number {
+  return lease?.until ?? (started === null ? null : waitsUntil(started)) ?? idleSince;
+}
+
+/** Whether `next` may ever give the session to a host: nested sessions are driven by the host of their parent. */
+function isClaimable({ status, parent }: SessionState): boolean {
+  return status === 'open' && parent === null;
 }

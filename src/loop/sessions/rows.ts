@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { UsedId } from '../../aeiou/index.ts';
 import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
 import { resolveLimits } from '../../sandbox/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
@@ -7,9 +8,11 @@ import { LIMITS, type LimitValues } from '../../wire/limits.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { AGENT_USE, HALT_REASON, RECORD } from '../record/schema.ts';
 import type { SignedApproval, Suspension, Waiting } from '../record/suspension.ts';
+import type { JsonObject } from './setup.ts';
 import type { SessionState, StartedTurn } from './store.ts';
 
-const STATE: z.ZodType<SessionState> = z.object({
+// Loose, as started turns are: what a newer version added must survive that this one goes on with the session.
+const STATE: z.ZodType<SessionState> = z.looseObject({
   sid: z.string(),
   status: z.enum(['open', 'done', 'aborted', 'halted']),
   reason: HALT_REASON.nullable(),
@@ -59,7 +62,7 @@ const SUSPENSION = z
     };
   });
 
-const STARTED: z.ZodType<StartedTurn> = z.object({
+const STARTED: z.ZodType<StartedTurn> = z.looseObject({
   sid: z.string(),
   turn: z.int().min(1),
   attempt: z.int().min(0),
@@ -73,6 +76,8 @@ const STARTED: z.ZodType<StartedTurn> = z.object({
   suspended: SUSPENSION.nullable().default(null),
 });
 
+const USED: z.ZodType<readonly UsedId[]> = z.array(z.object({ jti: z.string(), second: z.number() }));
+const OBJECT: z.ZodType<JsonObject> = mapOf(z.unknown());
 const WAITING = z.custom<Waiting>((value) => WAITING_HEAD.validate(value));
 
 /** The part of a record that is checked when it is read. Code that executes or shows a record checks the fields that it uses. */
@@ -102,6 +107,21 @@ export function readStarted(text: unknown): StartedTurn {
 /** The public form of a suspension. */
 export function readWaiting(text: unknown): Waiting {
   return checked('a turn that waits in the store', text, WAITING);
+}
+
+/** Token ids that a session has used. */
+export function readUsed(text: unknown): readonly UsedId[] {
+  return checked('the used token ids of a session in the store', text, USED);
+}
+
+/** The body of a step. */
+export function readStep(text: unknown): JsonObject {
+  return checked('a step of a turn in the store', text, OBJECT);
+}
+
+/** The configuration of a session. */
+export function readConfiguration(text: unknown): JsonObject {
+  return checked('the configuration of a session in the store', text, OBJECT);
 }
 
 /** The record of a turn; `what` names it in errors. */

@@ -1,29 +1,34 @@
 import { StoreError } from '../../sqlite/error.ts';
 import { type Row, SqliteFile, type SqliteFileOptions } from '../../sqlite/file.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { isHaltReason } from '../record/decision.ts';
+import { SqliteLog } from '../log/sqlitelog.ts';
 import { eraseRecord, eraseState } from '../record/erase.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { waitingOf } from '../record/suspension.ts';
+import { claimedOf, leaseOf, recordsOf, setupOf, statusOf, summaryOf, unlessDamaged } from './columns.ts';
 import type { MemoryStoreOptions } from './memory.ts';
-import { readRecord, readStarted, readState, readWaiting } from './rows.ts';
+import { SqliteQueue } from './queue.ts';
+import { readRecord, readStarted, readState } from './rows.ts';
+import { checkSetup, mustKnow, PLAIN_SETUP, type Runnable, type SessionSetup } from './setup.ts';
 import {
   type ClaimedSession,
+  type Condition,
   type ErasableStore,
   type Held,
-  headOf,
   type Lease,
-  nextTurnOf,
+  type ListQuery,
+  notStarted,
   type Pruning,
   type Renewal,
   SessionExistsError,
   SessionLeasedError,
   type SessionState,
   SessionStateError,
-  type SessionStatus,
   type SessionSummary,
   type StartedTurn,
+  type StoredStep,
   type TurnCommit,
+  waitsUntil,
 } from './store.ts';
 import { SESSIONS } from './tables.ts';
 
@@ -48,10 +53,14 @@ export interface SqliteStoreOptions extends SqliteFileOptions, MemoryStoreOption
 export class SqliteStore implements ErasableStore, Disposable {
   readonly #file: SqliteFile;
   readonly #clock: Pick<Clock, 'now'>;
+  readonly #queue: SqliteQueue;
+  readonly log: SqliteLog;
 
   private constructor(file: SqliteFile, clock: Pick<Clock, 'now'>) {
     this.#file = file;
     this.#clock = clock;
+    this.#queue = new SqliteQueue(file);
+    this.log = new SqliteLog(file);
   }
 
   /** Opens or creates the file. Throws {@link StoreError}: `foreign`, `damaged`, `newer`, `busy`, `io`. */
@@ -59,15 +68,22 @@ export class SqliteStore implements ErasableStore, Disposable {
     return new SqliteStore(await SqliteFile.open(path, SESSIONS, options), clock);
   }
 
-  async create(state: SessionState, at: number): Promise<void> {
-    const { sid } = state;
+  async create(state: SessionState, at: number, setup: SessionSetup = PLAIN_SETUP): Promise<void> {
+    checkSetup(setup);
+    const { sid, parent } = state;
+    const { tenant, profile, configuration, engine, reader } = setup;
     this.#file.write(() => {
       if (this.#file.get('SELECT 1 FROM sessions WHERE sid = ?', sid) !== undefined) throw new SessionExistsError(sid);
       this.#file.run(
-        `INSERT INTO sessions (sid, status, reason, next_turn, state, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO sessions (sid, status, reason, next_turn, state, created_at, updated_at,
+         tenant, profile, configuration, engine, reader, nested, parent_sid, idle_since)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         ...[sid, state.status, state.reason, state.nextTurn, JSON.stringify(state), Math.floor(at), Math.floor(at)],
+        ...[tenant, profile, configuration === null ? null : JSON.stringify(configuration), engine, reader],
+        ...[parent === null ? 0 : 1, parent?.sid ?? null, this.#now()],
       );
     });
+    this.#queue.wake();
   }
 
   async read(sid: string): Promise<SessionState | null> {
@@ -81,28 +97,33 @@ export class SqliteStore implements ErasableStore, Disposable {
     return this.#file.write(() => {
       const row = this.#file.get('SELECT * FROM sessions WHERE sid = ?', sid);
       if (row === undefined) throw new SessionStateError(sid, 'unknown');
-      const now = this.#clock.now();
-      const holder = leaseOf(row, now);
+      const holder = leaseOf(row, this.#clock.now());
       if (holder !== null && holder.owner !== owner) throw new SessionLeasedError(sid, holder);
-      const state = readState(row['state'], sid);
-      const fence = Number(row['fence']) + 1;
-      this.#file.run(
-        'UPDATE sessions SET lease_owner = ?, lease_until = ?, fence = ? WHERE sid = ?',
-        ...[owner, Math.floor(now + ms), fence, sid],
-      );
-      const started = this.#file.get('SELECT body FROM started WHERE sid = ?', sid);
-      const used = this.#file.all('SELECT jti, second FROM used WHERE sid = ? ORDER BY second', sid);
-      const unlogged = this.#file.all('SELECT record FROM turns WHERE sid = ? AND owed = 1 ORDER BY turn', sid);
-      return {
-        fence,
-        state,
-        next: nextTurnOf(started === undefined ? null : readStarted(started['body'])),
-        used: used.map(({ jti, second }) => ({ jti: String(jti), second: Number(second) })),
-        unlogged: unlogged.map(({ record }) => readRecord(record)),
-        unloggedEnd: row['end_owed'] === 1 ? Number(row['updated_at']) : null,
-        cancelled: row['cancelled'] === 1,
-      };
+      mustKnow(sid, setupOf(row));
+      return this.#claimed(row, { owner, ms });
     });
+  }
+
+  async next(lease: Lease, most: number, runnable: Runnable): Promise<readonly ClaimedSession[]> {
+    return this.#file.write(() => {
+      this.#queue.lapse(this.#now());
+      const claimed: ClaimedSession[] = [];
+      while (claimed.length < most) {
+        const row = this.#queue.first(runnable);
+        if (row === undefined) break;
+        try {
+          claimed.push(this.#claimed(row, lease));
+        } catch (error) {
+          if (!(error instanceof StoreError)) throw error;
+          this.#queue.putAside(String(row['sid']));
+        }
+      }
+      return claimed;
+    });
+  }
+
+  onReady(wake: () => void): () => void {
+    return this.#queue.onReady(wake);
   }
 
   async renew(held: readonly Held[], ms: number): Promise<readonly Renewal[]> {
@@ -119,23 +140,35 @@ export class SqliteStore implements ErasableStore, Disposable {
   }
 
   async release(sid: string, fence: number): Promise<void> {
-    this.#file.write(() => {
-      this.#file.run('UPDATE sessions SET lease_owner = NULL, lease_until = NULL WHERE sid = ? AND fence = ?', sid, fence);
-    });
+    this.#file.write(() => this.#file.run(`${FREE} WHERE sid = ? AND fence = ?`, this.#now(), sid, fence));
+    this.#queue.wake();
   }
 
   async start(turn: StartedTurn, fence: number): Promise<void> {
+    const body = JSON.stringify(turn);
     this.#file.write(() => {
       const { status, next_turn } = this.#held(turn.sid, fence);
       if (status !== 'open' || next_turn !== turn.turn)
         throw new StoreError('order', `turn ${turn.turn} of session ${JSON.stringify(turn.sid)} is not the next`);
+      const { nonce, suspended } = turn;
+      const before = this.#file.get('SELECT body FROM started WHERE sid = ?', turn.sid);
+      if (before !== undefined && readStarted(before['body']).nonce !== nonce) this.#forgetSteps(turn.sid);
       this.#file.run(
         'INSERT OR REPLACE INTO started (sid, turn, body, waits) VALUES (?, ?, ?, ?)',
-        turn.sid,
-        turn.turn,
-        JSON.stringify(turn),
-        turn.suspended === null ? null : JSON.stringify(waitingOf(turn.turn, turn.suspended)),
+        ...[turn.sid, turn.turn, body, suspended === null ? null : JSON.stringify(waitingOf(turn.turn, suspended))],
       );
+      const waits = waitsUntil(turn);
+      this.#file.run('UPDATE sessions SET waits_until = ? WHERE sid = ?', waits === null ? null : Math.floor(waits), turn.sid);
+    });
+  }
+
+  async keep(sid: string, { turn, seq, body }: StoredStep, fence: number): Promise<void> {
+    const text = JSON.stringify(body);
+    this.#file.write(() => {
+      this.#held(sid, fence);
+      const started = this.#file.get('SELECT turn FROM started WHERE sid = ?', sid);
+      if (started?.['turn'] !== turn) throw notStarted(sid, turn);
+      this.#file.run('INSERT OR REPLACE INTO steps (sid, turn, seq, body) VALUES (?, ?, ?, ?)', sid, turn, seq, text);
     });
   }
 
@@ -143,10 +176,12 @@ export class SqliteStore implements ErasableStore, Disposable {
     this.#file.write(() => {
       this.#held(sid, fence);
       this.#file.run('DELETE FROM started WHERE sid = ?', sid);
+      this.#file.run('UPDATE sessions SET waits_until = NULL WHERE sid = ?', sid);
+      this.#forgetSteps(sid);
     });
   }
 
-  async commit({ fence, record, next, used, usedSince, unlogged, at, keep }: TurnCommit): Promise<void> {
+  async commit({ fence, record, next, used, usedSince, unlogged, entry, at, keep }: TurnCommit): Promise<void> {
     const { sid } = next;
     const ended = next.status !== 'open';
     // Serialised outside the transaction, because other processes wait for its end.
@@ -155,26 +190,27 @@ export class SqliteStore implements ErasableStore, Disposable {
       const held = this.#held(sid, fence);
       if (record !== null) {
         const started = this.#file.get('SELECT turn FROM started WHERE sid = ?', sid);
-        if (held['next_turn'] !== record.turn || started?.['turn'] !== record.turn)
-          throw new StoreError('order', `turn ${record.turn} of session ${JSON.stringify(sid)} was not started`);
+        if (held['next_turn'] !== record.turn || started?.['turn'] !== record.turn) throw notStarted(sid, record.turn);
         this.#file.run(
           'INSERT INTO turns (sid, turn, decision, nonce, digest, record, owed) VALUES (?, ?, ?, ?, ?, ?, ?)',
           ...[sid, record.turn, record.decision, record.inputs.nonce, record.digest, body, unlogged ? 1 : 0],
         );
       }
       this.#file.run('DELETE FROM started WHERE sid = ?', sid);
+      this.#forgetSteps(sid);
       this.#file.run('DELETE FROM used WHERE sid = ? AND (? OR second < ?)', sid, ended ? 1 : 0, usedSince);
       if (!ended)
         for (const { jti, second } of used)
           this.#file.run('INSERT OR REPLACE INTO used (sid, jti, second) VALUES (?, ?, ?)', sid, jti, second);
       this.#file.run(
         `UPDATE sessions SET status = ?, reason = ?, next_turn = ?, state = ?, updated_at = ?,
-         end_owed = max(end_owed, ?),
-         lease_owner = iif(?, lease_owner, NULL), lease_until = iif(?, lease_until, NULL) WHERE sid = ?`,
-        ...[next.status, next.reason, next.nextTurn, state, Math.floor(at)],
-        ...[unlogged && record === null ? 1 : 0, keep ? 1 : 0, keep ? 1 : 0, sid],
+         end_owed = max(end_owed, ?), waits_until = NULL WHERE sid = ?`,
+        ...[next.status, next.reason, next.nextTurn, state, Math.floor(at), unlogged && record === null ? 1 : 0, sid],
       );
+      if (entry !== null) this.log.add(entry);
+      if (!keep) this.#file.run(`${FREE} WHERE sid = ?`, this.#now(), sid);
     });
+    if (!keep) this.#queue.wake();
   }
 
   async logged(sid: string, turn: number, fence: number, keep: boolean): Promise<void> {
@@ -182,8 +218,9 @@ export class SqliteStore implements ErasableStore, Disposable {
       this.#held(sid, fence);
       this.#file.run('UPDATE turns SET owed = 0 WHERE sid = ? AND turn = ?', sid, turn);
       this.#file.run('UPDATE sessions SET end_owed = 0 WHERE sid = ? AND next_turn = ? AND end_owed = 1', sid, turn);
-      if (!keep) this.#file.run('UPDATE sessions SET lease_owner = NULL, lease_until = NULL WHERE sid = ?', sid);
+      if (!keep) this.#file.run(`${FREE} WHERE sid = ?`, this.#now(), sid);
     });
+    if (!keep) this.#queue.wake();
   }
 
   async cancel(sid: string): Promise<boolean> {
@@ -194,31 +231,36 @@ export class SqliteStore implements ErasableStore, Disposable {
 
   async turns(sid: string, onDamaged?: (turn: number, problem: string) => void): Promise<readonly TurnRecord[]> {
     const rows = this.#file.read(() => this.#file.all('SELECT turn, record FROM turns WHERE sid = ? ORDER BY turn', sid));
-    return rows.flatMap(({ turn, record }) => {
-      try {
-        return [readRecord(record, `turn ${turn} of session ${JSON.stringify(sid)} in the store`)];
-      } catch (error) {
-        if (onDamaged === undefined || !(error instanceof StoreError)) throw error;
-        onDamaged(Number(turn), error.message);
-        return [];
-      }
-    });
+    return recordsOf(sid, rows, onDamaged);
   }
 
-  async list(): Promise<readonly SessionSummary[]> {
-    return this.#file.read(() => this.#summaries('1'));
+  async list({ after = '', limit = -1, parent }: ListQuery = {}): Promise<readonly SessionSummary[]> {
+    return this.#file.read(() =>
+      parent === undefined
+        ? this.#summaries('s.sid > ?', limit, after)
+        : this.#summaries('s.sid > ? AND s.parent_sid = ?', limit, after, parent),
+    );
+  }
+
+  async find(condition: Condition, limit: number): Promise<readonly string[]> {
+    return this.#file.write(() => this.#queue.find(condition, limit, this.#now()));
+  }
+
+  async ping(): Promise<void> {
+    this.#file.read(() => this.#file.get('SELECT 1 FROM sessions LIMIT 1'));
   }
 
   async prune({ before, dryRun = false }: Pruning): Promise<readonly SessionSummary[]> {
     const old = () =>
-      this.#summaries(`s.status <> 'open' AND s.updated_at < ?`, before).filter(
+      this.#summaries(`s.status <> 'open' AND s.updated_at < ?`, -1, before).filter(
         ({ owed, lease }) => owed === 0 && lease === null,
       );
     if (dryRun) return this.#file.read(old);
     return this.#file.write(() => {
       const removed = old();
       for (const { sid } of removed)
-        for (const table of ['turns', 'used', 'started', 'sessions']) this.#file.run(`DELETE FROM ${table} WHERE sid = ?`, sid);
+        for (const table of ['turns', 'used', 'steps', 'started', 'sessions'])
+          this.#file.run(`DELETE FROM ${table} WHERE sid = ?`, sid);
       return removed;
     });
   }
@@ -233,6 +275,7 @@ export class SqliteStore implements ErasableStore, Disposable {
 
   /** Closes the file. Leases that are still held expire. */
   [Symbol.dispose](): void {
+    this.#queue[Symbol.dispose]();
     this.#file[Symbol.dispose]();
   }
 
@@ -249,12 +292,45 @@ export class SqliteStore implements ErasableStore, Disposable {
     const state = unlessDamaged(() => eraseState(readState(row['state'], sid)));
     this.#file.run('UPDATE sessions SET state = ? WHERE sid = ?', state, sid);
     this.#file.run('DELETE FROM started WHERE sid = ?', sid);
+    this.#forgetSteps(sid);
   }
 
-  /** The summaries of the sessions that meet a condition of SQL, in the order of their ids. */
-  #summaries(condition: string, ...values: readonly number[]): SessionSummary[] {
+  /** The summaries of the sessions that meet a condition of SQL, in the order of their ids; -1 limits nothing. */
+  #summaries(condition: string, limit: number, ...values: readonly (string | number)[]): SessionSummary[] {
     const now = this.#clock.now();
-    return this.#file.all(`${SUMMARIES} WHERE ${condition} ORDER BY s.sid`, ...values).map((row) => summaryOf(row, now));
+    const rows = this.#file.all(`${SUMMARIES} WHERE ${condition} ORDER BY s.sid LIMIT ?`, ...values, limit);
+    return rows.map((row) => summaryOf(row, now));
+  }
+
+  /** Takes the lease of a session and reads it; both or nothing. */
+  #claimed(row: Row, { owner, ms }: Lease): ClaimedSession {
+    const sid = String(row['sid']);
+    const fence = Number(row['fence']) + 1;
+    const started = this.#file.get('SELECT body FROM started WHERE sid = ?', sid);
+    const used = this.#file.all('SELECT jti, second FROM used WHERE sid = ? ORDER BY second', sid);
+    const unlogged = this.#file.all('SELECT turn, record FROM turns WHERE sid = ? AND owed = 1 ORDER BY turn', sid);
+    const claimed = claimedOf(
+      { ...row, fence },
+      {
+        started: started?.['body'] ?? null,
+        steps: started === undefined ? [] : this.#file.all('SELECT turn, seq, body FROM steps WHERE sid = ? ORDER BY seq', sid),
+        used: used.map(({ jti, second }) => ({ jti: String(jti), second: Number(second) })),
+        unlogged: recordsOf(sid, unlogged),
+      },
+    );
+    this.#file.run(
+      'UPDATE sessions SET lease_owner = ?, lease_until = ?, fence = ? WHERE sid = ?',
+      ...[owner, Math.floor(this.#clock.now() + ms), fence, sid],
+    );
+    return claimed;
+  }
+
+  #forgetSteps(sid: string): void {
+    this.#file.run('DELETE FROM steps WHERE sid = ?', sid);
+  }
+
+  #now(): number {
+    return Math.floor(this.#clock.now());
   }
 
   #held(sid: string, fence: number): Row {
@@ -265,56 +341,10 @@ export class SqliteStore implements ErasableStore, Disposable {
   }
 }
 
+/** Gives up a lease at a moment; conditions follow. */
+const FREE = 'UPDATE sessions SET lease_owner = NULL, lease_until = NULL, idle_since = ?';
+
 /** Selects the columns of a summary; conditions and order follow. */
 const SUMMARIES = `SELECT s.*, t.turn AS started, t.waits AS waits,
   (SELECT count(*) FROM turns AS o WHERE o.sid = s.sid AND o.owed = 1) AS owed
   FROM sessions AS s LEFT JOIN started AS t ON t.sid = s.sid`;
-
-function summaryOf(row: Row, now: number): SessionSummary {
-  const reason = String(row['reason']);
-  return {
-    sid: String(row['sid']),
-    status: statusOf(row['status']),
-    reason: isHaltReason(reason) ? reason : null,
-    turns: Number(row['next_turn']) - 1,
-    createdAt: Number(row['created_at']),
-    updatedAt: Number(row['updated_at']),
-    started: row['started'] === null ? null : Number(row['started']),
-    lease: leaseOf(row, now),
-    owed: Number(row['owed']) + Number(row['end_owed']),
-    ...bodyOf(row),
-  };
-}
-
-/** The parts of a summary that are stored as JSON. A damaged session must not hide the others. */
-function bodyOf({ sid, waits, state }: Row): Pick<SessionSummary, 'waits' | 'subject' | 'agent' | 'parent' | 'damaged'> {
-  try {
-    return { waits: waits === null ? null : readWaiting(waits), ...headOf(readState(state, String(sid))), damaged: null };
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    return { waits: null, subject: null, agent: null, parent: null, damaged: error.message };
-  }
-}
-
-/** The lease, if it lasts. */
-/** The JSON of what is left of a row; nothing of a row that cannot be read. */
-function unlessDamaged(rest: () => object): string {
-  try {
-    return JSON.stringify(rest());
-  } catch (error) {
-    if (error instanceof StoreError) return '{}';
-    throw error;
-  }
-}
-
-function leaseOf(row: Row, now: number): { readonly owner: string; readonly until: number } | null {
-  const { lease_owner: owner, lease_until: until } = row;
-  return typeof owner === 'string' && now < Number(until) ? { owner, until: Number(until) } : null;
-}
-
-const STATUSES: readonly string[] = ['open', 'done', 'aborted', 'halted'] satisfies readonly SessionStatus[];
-
-function statusOf(value: unknown): SessionStatus {
-  if (typeof value === 'string' && STATUSES.includes(value)) return value as SessionStatus;
-  throw new StoreError('damaged', `a session has the status ${String(value)}`);
-}

@@ -1,9 +1,12 @@
 import { NO_PROGRESS_YET, type ProgressState, type UsedId, UserdataError, validateUserdata } from '../../aeiou/index.ts';
+import { StoreError } from '../../sqlite/error.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import type { LimitValues } from '../../wire/limits.ts';
+import type { LogEntry, StoredLog } from '../log/log.ts';
 import type { HaltReason } from '../record/decision.ts';
 import type { AgentUse, TurnRecord } from '../record/record.ts';
-import type { Suspension, Waiting } from '../record/suspension.ts';
+import { openCalls, type Suspension, type Waiting } from '../record/suspension.ts';
+import type { JsonObject, Runnable, SessionSetup } from './setup.ts';
 
 /** State of a session between two turns. */
 export type SessionStatus = 'open' | 'done' | 'aborted' | 'halted';
@@ -86,6 +89,14 @@ export interface StartedTurn {
   readonly suspended: Suspension | null;
 }
 
+/** A part of a started turn that is stored while its program runs. The store does not look into `body`. */
+export interface StoredStep {
+  readonly turn: number;
+  /** Its number among the steps of the turn. A store keeps one step of each number. */
+  readonly seq: number;
+  readonly body: JsonObject;
+}
+
 /** A process's right to drive a session for a time, which the store alone measures: the clocks of processes may differ. */
 export interface Lease {
   /** Different for every process that lives at the same time. */
@@ -117,6 +128,17 @@ export function nextTurnOf(started: StartedTurn | null): NextTurn {
   return suspended === null ? { kind: 'interrupted', started } : { kind: 'waiting', started, suspended };
 }
 
+/** When the first call for which a started turn waits expires, in Unix milliseconds; null when it waits for none, or all answers are there. */
+export function waitsUntil({ suspended }: StartedTurn): number | null {
+  const open = suspended === null ? [] : openCalls(suspended);
+  return open.length === 0 ? null : Math.min(...open.map(({ expiresAt }) => expiresAt));
+}
+
+/** The error for what needs a turn that was not started. */
+export function notStarted(sid: string, turn: number): StoreError {
+  return new StoreError('order', `turn ${turn} of session ${JSON.stringify(sid)} was not started`);
+}
+
 /** A session together with what its new driver must know. */
 export interface ClaimedSession {
   /**
@@ -125,7 +147,10 @@ export interface ClaimedSession {
    */
   readonly fence: number;
   readonly state: SessionState;
+  readonly setup: SessionSetup;
   readonly next: NextTurn;
+  /** What was kept of the next turn, in the order of its numbers; empty for a fresh turn. */
+  readonly steps: readonly StoredStep[];
   /** Token ids that were used recently. */
   readonly used: readonly UsedId[];
   /** Decided turns that are not known to be in the decision log. */
@@ -149,6 +174,8 @@ export interface TurnCommit {
   readonly usedSince: number;
   /** Whether the decision, or the end between two turns, must still be written to the log. */
   readonly unlogged: boolean;
+  /** What the store itself writes into its {@link SessionStore.log} together with the turn; null when there is nothing to write. */
+  readonly entry: LogEntry | null;
   /** Unix milliseconds. */
   readonly at: number;
   /** Whether the owner keeps the lease, for the next turn or until the decision is logged. */
@@ -159,7 +186,7 @@ export interface TurnCommit {
 export type Renewal = 'held' | 'lost' | 'cancelled';
 
 /** A session in a list. */
-export interface SessionSummary {
+export interface SessionSummary extends Pick<SessionSetup, 'tenant' | 'profile' | 'engine' | 'reader'> {
   readonly sid: string;
   readonly status: SessionStatus;
   readonly reason: HaltReason | null;
@@ -202,6 +229,41 @@ function subjectOf(userdata: string): string | null {
   }
 }
 
+/** Which sessions a list has. */
+export interface ListQuery {
+  /** Only sessions whose ids come after this one. */
+  readonly after?: string;
+  /** Most sessions of the list; all of them when absent. */
+  readonly limit?: number;
+  /** Only sessions that an `ask` of this session opened. */
+  readonly parent?: string;
+}
+
+/** Sessions of a list at a time. */
+const PAGE = 500;
+
+/** All sessions of a list, in the order of their ids. Reads them page by page, so that a store of any size takes little memory. */
+export async function* allSessions(
+  store: Pick<SessionStore, 'list'>,
+  { after, ...query }: Pick<ListQuery, 'after' | 'parent'> = {},
+): AsyncGenerator<SessionSummary> {
+  for (let from = after; ; ) {
+    const page = await store.list({ ...query, ...(from === undefined ? {} : { after: from }), limit: PAGE });
+    yield* page;
+    from = page.at(-1)?.sid;
+    if (page.length < PAGE) return;
+  }
+}
+
+/** Sessions that somebody must care for. */
+export type Condition =
+  /** With decisions that are not known to be in the log, after this id. */
+  | { readonly kind: 'owing'; readonly after: string }
+  /** Open nested ones, after this id, without a lease that lasts and unchanged for so long. */
+  | { readonly kind: 'orphaned'; readonly after: string; readonly idleMs: number }
+  /** What {@link SessionStore.next} may claim, of any profile, and what this owner has a lease of. */
+  | { readonly kind: 'ready'; readonly owner: string };
+
 /** Which ended sessions are removed from a store. */
 export interface Pruning {
   /** Unix milliseconds. Removes sessions whose last change was earlier. */
@@ -240,20 +302,36 @@ export class SessionLeasedError extends NeuroScriptError {
  * process; the store defines what survives a loss of power.
  */
 export interface SessionStore {
-  /** Throws {@link SessionExistsError}. `at` is Unix milliseconds. */
-  create(state: SessionState, at: number): Promise<void>;
+  /** Throws {@link SessionExistsError}. `at` is Unix milliseconds. Every host can drive a session without a setup. */
+  create(state: SessionState, at: number, setup?: SessionSetup): Promise<void>;
   read(sid: string): Promise<SessionState | null>;
   /**
    * Takes the lease and reads the session. The owner's own earlier claim ends. Throws {@link SessionStateError} for an unknown session, and
-   * {@link SessionLeasedError} while another owner's lease lasts.
+   * {@link SessionLeasedError} while another owner's lease lasts, and `StoreError` (`newer`) for a session that needs a newer driver.
    */
   claim(sid: string, lease: Lease): Promise<ClaimedSession>;
+  /**
+   * Claims up to `most` sessions that are ready: open, runnable by this host, neither under a lease that lasts nor waiting for a call that
+   * can still be completed, and not nested. Tenants take turns; of one tenant, the session comes first that has been ready longest. May
+   * claim fewer than are ready; an empty list says that nothing is. A damaged session is passed over.
+   */
+  next(lease: Lease, most: number, runnable: Runnable): Promise<readonly ClaimedSession[]>;
+  /**
+   * Calls `wake` after sessions may have become ready, in this process or another one, until the result is called. A lease or a wait that
+   * ends by time wakes nobody, so a host also asks from time to time.
+   */
+  onReady(wake: () => void): () => void;
   /** Makes leases last for `ms` milliseconds from now on. The results are in the order of `held`. */
   renew(held: readonly Held[], ms: number): Promise<readonly Renewal[]>;
   /** Gives up a lease; has no effect on that of a later claim. */
   release(sid: string, fence: number): Promise<void>;
-  /** Stores that a turn starts, before its program runs, or that it waits. Throws {@link SessionLeasedError}, `StoreError` (`order`). */
+  /**
+   * Stores that a turn starts, before its program runs, or that it waits. Forgets the steps of an attempt with another nonce. Throws
+   * {@link SessionLeasedError}, `StoreError` (`order`).
+   */
   start(turn: StartedTurn, fence: number): Promise<void>;
+  /** Stores a step of the turn that is started, until its commit. Throws {@link SessionLeasedError}, `StoreError` (`order`). */
+  keep(sid: string, step: StoredStep, fence: number): Promise<void>;
   /** Forgets a started turn whose program never ran. */
   withdraw(sid: string, fence: number): Promise<void>;
   /** Stores the end of a turn. Throws {@link SessionLeasedError}, `StoreError` (`order`) for a turn that is not the next. */
@@ -267,13 +345,19 @@ export interface SessionStore {
    * `onDamaged`, throws `StoreError` (`damaged`).
    */
   turns(sid: string, onDamaged?: (turn: number, problem: string) => void): Promise<readonly TurnRecord[]>;
-  /** All sessions, in the order of their ids. */
-  list(): Promise<readonly SessionSummary[]>;
+  /** Sessions in the order of their ids; see {@link allSessions} for stores of any size. */
+  list(query?: ListQuery): Promise<readonly SessionSummary[]>;
+  /** Ids of at most `limit` sessions in a condition, in the order of ids; those that are ready come in no order. */
+  find(condition: Condition, limit: number): Promise<readonly string[]>;
   /**
    * Removes ended sessions with all their data, and resolves with their summaries. Keeps every open session, every session
    * under a lease, and every session with a decision that is not logged yet.
    */
   prune(pruning: Pruning): Promise<readonly SessionSummary[]>;
+  /** The decision log in the same database; a controller with this log writes a decision and its turn in one transaction. */
+  readonly log?: StoredLog;
+  /** Asks the database for a sign of life. Rejects with `StoreError`. */
+  ping(): Promise<void>;
 }
 
 /** A store that can erase the content of sessions and keep their chain. */

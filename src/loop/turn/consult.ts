@@ -1,5 +1,13 @@
 import { EnvelopeError, encodeUserdata, isJsonObject, parseStrict } from '../../aeiou/index.ts';
-import { type Agent, type AgentDelta, AgentError, type AgentReply, requestReply } from '../agents/index.ts';
+import {
+  type Agent,
+  type AgentDelta,
+  AgentError,
+  type AgentReply,
+  type AgentRequest,
+  MAX_TIMER_MS,
+  REPLY_CHARACTERS,
+} from '../agents/agent.ts';
 import type { ResolvedCeilings } from '../ceilings.ts';
 import type { Clock } from '../clock.ts';
 import type { LoopEventBody } from '../events.ts';
@@ -78,6 +86,111 @@ async function replyTo(init: ConsultationInit, prompt: string, use: AgentUse, be
     const { message, reason, cause } = error;
     throw new AgentError(turn, message, reason, { tokens: error.tokens + use.tokens, cause });
   }
+}
+
+/** Limits on one reply. */
+export interface ReplyLimits {
+  readonly signal?: AbortSignal;
+  /** Milliseconds. */
+  readonly wallMs?: number;
+}
+
+/**
+ * Requests one reply within the time allowed, even from an agent that ignores its signal. Rejects with {@link AgentError}
+ * for every failure and for a reply that used more tokens than allowed. Cuts a reply that is larger than any envelope to a
+ * size that will be refused.
+ */
+export async function requestReply(
+  agent: Agent,
+  request: Omit<AgentRequest, 'signal'>,
+  { signal, wallMs }: ReplyLimits,
+): Promise<AgentReply> {
+  const deltas = request.onDelta === undefined ? null : new Deltas(request.onDelta);
+  const { turn, maxTokens } = request;
+  if (signal?.aborted === true) throw cancelled(turn);
+  const own = new AbortController();
+  const given = Promise.withResolvers<never>();
+  const giveUp = (error: AgentError): void => {
+    deltas?.end();
+    given.reject(error);
+    own.abort(error);
+  };
+  const cancel = (): void => giveUp(cancelled(turn));
+  const timeUp = (): void =>
+    giveUp(new AgentError(turn, `turn ${turn} has no reply: the time for it was used up`, 'ERR_TIMEOUT'));
+  const timer = wallMs === undefined ? undefined : setTimeout(timeUp, Math.min(wallMs, MAX_TIMER_MS));
+  signal?.addEventListener('abort', cancel, { once: true });
+  try {
+    const reply = await Promise.race([given.promise, answer(agent, { ...request, ...deltas?.asOption, signal: own.signal })]);
+    if (maxTokens !== null && reply.tokens > maxTokens) {
+      const message = `the reply of turn ${turn} took ${reply.tokens} tokens, ${maxTokens} were left`;
+      throw new AgentError(turn, message, 'ERR_QUOTA', { tokens: reply.tokens });
+    }
+    return reply;
+  } finally {
+    deltas?.end();
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', cancel);
+  }
+}
+
+/** Passes the pieces of one reply on, until the request ends and at most as many characters as a reply keeps. */
+class Deltas {
+  readonly #onDelta: (delta: AgentDelta) => void;
+  #retry = 0;
+  #left = REPLY_CHARACTERS;
+  #ended = false;
+
+  constructor(onDelta: (delta: AgentDelta) => void) {
+    this.#onDelta = onDelta;
+  }
+
+  /** The option of the request to the agent. */
+  readonly asOption = {
+    onDelta: ({ text, retry }: AgentDelta): void => {
+      if (typeof text !== 'string') throw new TypeError('a piece of a reply must be a text');
+      if (retry > this.#retry) {
+        this.#retry = retry;
+        this.#left = REPLY_CHARACTERS;
+      }
+      const piece = text.slice(0, this.#left);
+      if (this.#ended || retry < this.#retry || piece === '') return;
+      this.#left -= piece.length;
+      this.#onDelta({ text: piece, retry });
+    },
+  };
+
+  end(): void {
+    this.#ended = true;
+  }
+}
+
+function cancelled(turn: number): AgentError {
+  return new AgentError(turn, `turn ${turn} was cancelled before the agent had answered`, 'ERR_CANCELLED');
+}
+
+async function answer(agent: Agent, request: AgentRequest): Promise<AgentReply> {
+  try {
+    const reply: unknown = await agent.reply(request);
+    if (typeof reply === 'string') return { text: reply.slice(0, REPLY_CHARACTERS), tokens: 0 };
+    if (isReply(reply)) return { ...reply, text: reply.text.slice(0, REPLY_CHARACTERS) };
+    throw new TypeError(`the agent answered with ${reply === null ? 'null' : `a ${typeof reply}`}, not with a text`);
+  } catch (error) {
+    if (error instanceof AgentError) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    throw new AgentError(request.turn, `turn ${request.turn} has no reply: ${message}`, 'ERR_AGENT', { cause: error });
+  }
+}
+
+function isReply(value: unknown): value is AgentReply {
+  if (typeof value !== 'object' || value === null || !('text' in value) || !('tokens' in value)) return false;
+  const counts = ['tokens', 'inputTokens', 'outputTokens'].map((key) => Reflect.get(value, key));
+  const [tokens, ...parts] = counts;
+  return typeof value.text === 'string' && isCount(tokens) && parts.every((part) => part === undefined || isCount(part));
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 function added(use: AgentUse, { tokens, inputTokens, outputTokens }: AgentReply): AgentUse {

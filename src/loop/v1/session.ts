@@ -1,10 +1,11 @@
 import { canonicalize, type JsonValue, NO_PROGRESS_YET, ProgressGuard } from '../../aeiou/index.ts';
 import { cancelledError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { type AgentDelta, AgentError, type AgentReply, requestReply } from '../agents/agent.ts';
+import { type AgentDelta, AgentError, type AgentReply } from '../agents/agent.ts';
 import type { Clock } from '../clock.ts';
 import { Watcher } from '../events.ts';
 import { hostFailure } from '../record/decision.ts';
+import { requestReply } from '../turn/consult.ts';
 import { Account, type Ceilings, estimateTokens } from './ceilings.ts';
 import { parseControl } from './control.ts';
 import type { EventGate } from './dedupe.ts';

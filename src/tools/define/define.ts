@@ -36,6 +36,11 @@ export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec>
   readonly returns?: R;
   /** `write` when absent, which is the careful assumption. */
   readonly effects?: Effects;
+  /**
+   * A call may be made a second time, after a crash, without a second effect: because of what the tool does, or because it passes
+   * `runtime.call.key` on to a system that recognises it. True when absent for a tool that writes nothing, else false.
+   */
+  readonly idempotent?: boolean;
   /** Grants that a policy must give, as `resource:verb,verb[:scope,scope]`. */
   readonly capabilities?: readonly string[];
   /** Only a policy of context `config` admits the tool. */
@@ -74,6 +79,7 @@ const checkInit = checker<ToolInit<ArgSpecs>>({
   args: anything,
   returns: anything,
   effects: oneOf('none', 'read', 'write'),
+  idempotent: checkFlag,
   capabilities: listOf(checkText),
   requiresTrust: checkFlag,
   requiresApproval: checkFlag,
@@ -129,6 +135,7 @@ export function defineAt<const S extends ArgSpecs, const R extends ReturnSpec>(
     parameters: Object.freeze(parametersOf(name, init.args ?? [])),
     ...returnsOf(name, init.returns ?? 'any'),
     effects: init.effects ?? 'write',
+    idempotent: init.idempotent ?? (init.effects ?? 'write') !== 'write',
     capabilities: Object.freeze((init.capabilities ?? []).map(parseCapability)),
     requiresTrust: init.requiresTrust ?? false,
     requiresApproval: init.requiresApproval ?? false,

@@ -25,6 +25,8 @@ export interface ToolDefinition {
   /** The check of every result; null where `returns` is only words. */
   readonly result: ResultKind | null;
   readonly effects: Effects;
+  /** Whether a call that is repeated after a crash has no second effect. */
+  readonly idempotent: boolean;
   readonly capabilities: readonly Capability[];
   readonly requiresTrust: boolean;
   readonly requiresApproval: boolean;
@@ -36,6 +38,20 @@ export interface ToolDefinition {
   readonly run: (args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) => unknown;
   /** Makes the result from the answer to a suspended call; null: the answer is the result. */
   readonly complete: ((answer: Value, args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) => unknown) | null;
+}
+
+/** Identifies a call to the systems that a tool changes, so that a repeated call has no second effect there. */
+export interface CallIdentity {
+  /**
+   * The session, the turn, the call, and a digest of tool and arguments, as visible ASCII. A turn that runs again after a crash makes
+   * the same call with the same key; no other call has it. Null outside of a session of the host loop.
+   */
+  readonly key: string | null;
+  /**
+   * Number of the claim under which this process drives the session. It only grows: a system that remembers the highest number of a
+   * session can refuse a process that has lost the session. Null where nothing is claimed.
+   */
+  readonly fence: number | null;
 }
 
 /** The tools that a fork can see. */
@@ -59,6 +75,8 @@ export interface ToolRuntime {
   readonly forkId: string;
   /** Where in the script the call stands. */
   readonly site: CallSite;
+  /** What this call is to systems that must not do the same twice. */
+  readonly call: CallIdentity;
   readonly host: HostContext;
   readonly actor: Actor | null;
   /** Session, turn index, deadline and the application's values. */

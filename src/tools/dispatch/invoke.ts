@@ -5,6 +5,7 @@ import type { ToolDefinition, ToolRuntime } from '../define/definition.ts';
 import { ToolError } from '../errors.ts';
 import { Pending } from '../pending.ts';
 import { approvedCall } from './approval.ts';
+import { TurnCall } from './callkey.ts';
 import { unlessOver } from './callscope.ts';
 import type { CallingRun, ToolCall } from './context.ts';
 import { translate } from './outcome.ts';
@@ -21,7 +22,7 @@ export async function invoke(
   { context }: CallingRun,
   tool: ToolDefinition,
   args: Readonly<Record<string, unknown>>,
-  { args: given, site, io, depth, completion }: ToolCall,
+  { id, args: given, site, io, depth, completion }: ToolCall,
   callNested: ToolRuntime['callTool'],
 ): Promise<TaggedJson> {
   const { turn, limits } = context;
@@ -29,6 +30,7 @@ export async function invoke(
   const runtime = new CallRuntime(tool, {
     context,
     site,
+    identity: new TurnCall(turn, context.asTurn === true ? turn.origin : null, id, tool.canonicalName, given),
     io,
     expired: box?.expired.signal ?? null,
     callNested,

@@ -1,25 +1,33 @@
 import { turnStorage } from '../../context/index.ts';
+import { ATTR } from '../../telemetry/index.ts';
 import { decode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
+import { cancelledError, languageError } from '../../wire/errorinfo.ts';
 import type { JournalOutcome } from '../../wire/journal.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import type { Value } from '../../wire/values.ts';
+import type { ToolDefinition } from '../define/definition.ts';
 import { Halt, ToolError } from '../errors.ts';
-import { canonicalName } from '../names.ts';
+import { canonicalName, toolAdvice } from '../names.ts';
 import { checkArguments } from './arguments.ts';
 import { digestOf } from './audit.ts';
-import { authorize } from './authorize.ts';
 import { type CallingRun, notify, type ToolCall } from './context.ts';
 import { invoke } from './invoke.ts';
 import { encodeAs, outcomeOf, replyFor } from './outcome.ts';
-import { withToolSpan } from './toolspan.ts';
+import { CallMeasure } from './toolspan.ts';
 
 /** Deepest nesting of tools that call tools. */
 const MAX_DEPTH = 32;
 
 /** Calls a tool: authorize, check the arguments, invoke, audit. Rejects with `ToolError` or `Halt`. */
-export function callTool(run: CallingRun, call: ToolCall): Promise<TaggedJson> {
-  return withToolSpan(run.context, call, () => answerCall(run, call));
+export async function callTool(run: CallingRun, call: ToolCall): Promise<TaggedJson> {
+  const { telemetry } = run.context;
+  using measure = new CallMeasure(run.context, call);
+  return await telemetry.span(measure.span, async (span) => {
+    const value = await answerCall(run, call);
+    if (telemetry.content && span.isRecording()) span.setAttribute(ATTR.toolResult, JSON.stringify(value));
+    return value;
+  });
 }
 
 async function answerCall(run: CallingRun, call: ToolCall): Promise<TaggedJson> {
@@ -37,6 +45,27 @@ async function answerCall(run: CallingRun, call: ToolCall): Promise<TaggedJson> 
     audit(run, call, outcomeOf(replyFor(error)), start);
     throw error;
   }
+}
+
+/**
+ * The tool of a call, if the call may be made. Throws {@link ToolError} 3 for an unknown tool and 1003 for a call that a policy
+ * denies, {@link Halt} for a denial under `onPolicyBreach: 'halt'` and for a turn that has ended.
+ */
+function authorize({ context, quotas }: CallingRun, { name, site }: ToolCall): ToolDefinition {
+  const { tools, guards, turn } = context;
+  if (turn.aborted) throw new Halt(cancelledError('the turn has ended'));
+  const tool = tools.lookup(name);
+  if (tool === undefined) {
+    const hint = toolAdvice(name, tools.names(), (only) => tools.lookup(only)?.description ?? '');
+    throw new ToolError(NS_CODES.ToolNotFound, `tool '${canonicalName(name)}' not found`, hint);
+  }
+  for (const guard of guards) {
+    const denial = guard.admit(tool, tools.isOwn(name));
+    if (denial === null) continue;
+    if (guard.policy?.onPolicyBreach === 'halt') quotas.end(languageError(NS_CODES.Policy, denial.reason, site));
+    throw new ToolError(NS_CODES.Policy, denial.reason);
+  }
+  return tool;
 }
 
 /** Calls a tool on behalf of the tool that answers `outer`. */

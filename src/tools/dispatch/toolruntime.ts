@@ -6,7 +6,7 @@ import { NS_CODES } from '../../wire/codes.ts';
 import { variableProblem } from '../../wire/options.ts';
 import type { CallSite } from '../../wire/protocol.ts';
 import type { Value } from '../../wire/values.ts';
-import type { RootDefinitions, ToolDefinition, ToolRuntime, ToolView } from '../define/definition.ts';
+import type { CallIdentity, RootDefinitions, ToolDefinition, ToolRuntime, ToolView } from '../define/definition.ts';
 import { ToolError } from '../errors.ts';
 import type { Handles } from '../handles.ts';
 import { type PendingOptions, pending } from '../pending.ts';
@@ -17,6 +17,7 @@ import { encodeAs } from './outcome.ts';
 export interface CallRuntimeInit {
   readonly context: DispatchContext;
   readonly site: CallSite;
+  readonly identity: CallIdentity;
   readonly io: CallIo;
   /** Aborted when the tool's own time is over; null for a tool without such a bound. */
   readonly expired: AbortSignal | null;
@@ -42,6 +43,9 @@ export class CallRuntime implements ToolRuntime {
   }
   get site(): CallSite {
     return this.#init.site;
+  }
+  get call(): CallIdentity {
+    return this.#init.identity;
   }
   get host(): HostContext {
     return this.#init.context.host;

@@ -1,35 +1,35 @@
-import { ATTR, type Attributes, closedCode, type SpanInit } from '../../telemetry/index.ts';
-import type { TaggedJson } from '../../wire/protocol.ts';
+import { ATTR, type Attributes, closedCode, type SpanInit, type Telemetry } from '../../telemetry/index.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { canonicalName } from '../names.ts';
 import type { DispatchContext, ToolCall } from './context.ts';
 import { replyFor } from './outcome.ts';
 import { Suspended } from './suspended.ts';
 
-/** Answers a call in a span, which is active in everything that the tool starts, and measures the call. */
-export async function withToolSpan(
-  { telemetry, tools }: DispatchContext,
-  call: ToolCall,
-  answer: () => Promise<TaggedJson>,
-): Promise<TaggedJson> {
-  const tool = tools.lookup(call.name);
-  const begun = performance.now();
-  let failure: string | null = null;
-  const errorType = (error: unknown): string | null => {
-    failure = errorTypeOf(error);
-    return failure;
-  };
-  try {
-    return await telemetry.span({ ...spanOf(call, tool, telemetry.content), errorType }, async (span) => {
-      const value = await answer();
-      if (telemetry.content && span.isRecording()) span.setAttribute(ATTR.toolResult, JSON.stringify(value));
-      return value;
-    });
-  } finally {
-    telemetry.record('gen_ai.execute_tool.duration', (performance.now() - begun) / 1000, {
+/** The span and the metric of one call. */
+export class CallMeasure implements Disposable {
+  /** The span, which is active in everything that the tool starts. */
+  readonly span: SpanInit;
+  readonly #telemetry: Telemetry;
+  readonly #tool: ToolDefinition | undefined;
+  readonly #begun = performance.now();
+  #failure: string | null = null;
+
+  constructor({ telemetry, tools }: DispatchContext, call: ToolCall) {
+    this.#telemetry = telemetry;
+    this.#tool = tools.lookup(call.name);
+    const errorType = (error: unknown): string | null => {
+      this.#failure = errorTypeOf(error);
+      return this.#failure;
+    };
+    this.span = { ...spanOf(call, this.#tool, telemetry.content), errorType };
+  }
+
+  /** The call has ended. */
+  [Symbol.dispose](): void {
+    this.#telemetry.record('gen_ai.execute_tool.duration', (performance.now() - this.#begun) / 1000, {
       [ATTR.operation]: OPERATION,
-      ...(tool === undefined ? {} : { [ATTR.toolName]: tool.canonicalName }),
-      ...(failure === null ? {} : { [ATTR.errorType]: closedCode(failure) }),
+      ...(this.#tool === undefined ? {} : { [ATTR.toolName]: this.#tool.canonicalName }),
+      ...(this.#failure === null ? {} : { [ATTR.errorType]: closedCode(this.#failure) }),
     });
   }
 }

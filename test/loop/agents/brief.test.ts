@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { AI_RULES } from '../../../src/aeiou/index.ts';
-import { agentBrief, functionAgent, languageCard, requestReply, transcribed } from '../../../src/loop/agents/index.ts';
+import { agentBrief, functionAgent, languageCard, transcribed } from '../../../src/loop/agents/index.ts';
 import type { TranscriptEntry } from '../../../src/loop/agents/transcript.ts';
+import { requestReply } from '../../../src/loop/turn/consult.ts';
 import { defineTool, estimateTokens } from '../../../src/tools/index.ts';
 import { ConfigError } from '../../../src/wire/errors.ts';
 import { pureTools } from '../../../stdlib-tools/index.ts';

@@ -2,7 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AgentError, commandAgent, requestReply } from '../../../src/loop/agents/index.ts';
+import { type AgentError, commandAgent } from '../../../src/loop/agents/index.ts';
+import { requestReply } from '../../../src/loop/turn/consult.ts';
 import { ConfigError } from '../../../src/wire/errors.ts';
 import { requestOf } from './request.ts';
 

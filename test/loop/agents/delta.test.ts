@@ -1,15 +1,9 @@
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test';
 import { describe, expect, it } from 'vitest';
 import { REPLY_CHARACTERS } from '../../../src/loop/agents/agent.ts';
-import {
-  type Agent,
-  type AgentDelta,
-  modelAgent,
-  openaiAgent,
-  requestReply,
-  transcribed,
-} from '../../../src/loop/agents/index.ts';
+import { type Agent, type AgentDelta, modelAgent, openaiAgent, transcribed } from '../../../src/loop/agents/index.ts';
 import type { LoopEvent } from '../../../src/loop/events.ts';
+import { requestReply } from '../../../src/loop/turn/consult.ts';
 import { reply } from '../fake.ts';
 import { controller, run } from '../host.ts';
 import { requestOf } from './request.ts';

@@ -172,7 +172,8 @@ it('a nested session that a dead process left open is halted by who recovers, al
     // While the other may live, nothing is taken from it.
     expect(await recover(clock)).toEqual([]);
     // One that was opened, or had a turn, a moment ago may be between two turns of a process that lives.
-    await store.create(newSession('young', userdata, { sid: 'outer', turn: 1, seq: 3 }), later.now() - 10);
+    now = later.now() - 10;
+    await store.create(newSession('young', userdata, { sid: 'outer', turn: 1, seq: 3 }), now);
     now = later.now();
     expect(await recover(later)).toEqual(['outer']);
     const all = await store.list();

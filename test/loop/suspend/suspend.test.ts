@@ -41,7 +41,7 @@ describe('a turn that waits', () => {
     );
     const straight = (await atOnce.loop.runLoop({ ...SESSION, agent })).turns[0];
     {
-      using store = await SqliteStore.open(path);
+      using store = await SqliteStore.open(path, { clock });
       await using first = await openHost([world.tool, approval()], { store, clock });
       const events: string[] = [];
       const waits = await first.loop.runLoop({ ...SESSION, agent, onEvent: ({ type }) => events.push(type) });
@@ -63,7 +63,7 @@ describe('a turn that waits', () => {
       expect(await first.loop.recover()).toEqual([]);
       expect(world.calls).toBe(1);
     }
-    using store = await SqliteStore.open(path);
+    using store = await SqliteStore.open(path, { clock });
     await using second = await openHost([world.tool, approval()], { store, clock });
     expect(await second.loop.resume('s', { agent })).toMatchObject({ decision: 'SUSPENDED' });
     expect(await second.loop.complete('s', '1.2', { result: true })).toMatchObject({ completed: true });

@@ -1,0 +1,127 @@
+import { parse } from '../../grammar/index.ts';
+import { boot } from '../guest/main.ts';
+import { tools as PURE } from '../guest/pure/index.ts';
+import { type LimitOptions, resolveLimits } from '../sandbox/limits.ts';
+import { decode } from '../wire/codec.ts';
+import { NS_CODES } from '../wire/codes.ts';
+import { languageError } from '../wire/errorinfo.ts';
+import type { ErrorInfo } from '../wire/errors.ts';
+import { plainMaps } from '../wire/maporder.ts';
+import type {
+  Diagnostic,
+  EventError,
+  EventInput,
+  GuestInput,
+  GuestResult,
+  Phase,
+  TaggedJson,
+  Whisper,
+} from '../wire/protocol.ts';
+import type { Value } from '../wire/values.ts';
+import { type PageCall, PageHost, type PageTool } from './host.ts';
+
+/** How a page runs a program. Every part has a default. */
+export interface PageRunOptions {
+  /** Name of the source in errors; `page.ns` when absent. */
+  readonly name?: string;
+  /** Tools by name. They run in the page, at once, with all its rights; the pure standard tools are there besides. */
+  readonly tools?: Readonly<Record<string, PageTool>>;
+  /** Globals by name, as tagged JSON. */
+  readonly globals?: Readonly<Record<string, TaggedJson>>;
+  /** A procedure to call after the command blocks. */
+  readonly call?: { readonly name: string; readonly args: readonly TaggedJson[] };
+  /** Events to deliver at the end. */
+  readonly events?: readonly EventInput[];
+  /** Lines that `promptuser` reads; without them it fails with code 26. */
+  readonly lines?: readonly string[];
+  /** As of a run in the sandbox. Memory counts the program's values; `cpuMs` and `wallMs` both count elapsed time here. */
+  readonly limits?: LimitOptions;
+}
+
+/** What a program did in a page. Emits, values, whispers, error, fuel and memory are those of a run in the sandbox. */
+export interface PageResult {
+  readonly ok: boolean;
+  readonly phase: Phase;
+  /** The value of the called procedure, or nil. */
+  readonly result: Value;
+  readonly emits: readonly string[];
+  /** The emitted values as tagged JSON. */
+  readonly values: readonly TaggedJson[];
+  readonly whispers: readonly Whisper[];
+  readonly eventErrors: readonly EventError[];
+  readonly error: ErrorInfo | null;
+  /** All syntax errors; the program did not run then. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly calls: readonly PageCall[];
+  readonly usage: {
+    readonly fuel: number;
+    readonly peakMemoryBytes: number;
+    readonly toolCalls: number;
+    readonly outputBytes: number;
+    /** Elapsed milliseconds. */
+    readonly wallMs: number;
+  };
+}
+
+/**
+ * Runs a program in this realm, without isolate, worker or Node, and returns when it has ended. The interpreter keeps fuel, memory,
+ * depth and output within the limits. There is no wall around it: run it in a Web Worker that you can end, and do not give it
+ * programs of strangers where a hole in the interpreter would matter. Throws `ConfigError` for a wrong limit.
+ */
+export function runInPage(source: string, options: PageRunOptions = {}): PageResult {
+  const { name = 'page.ns', tools = {}, globals = {}, call = null, events = [], lines = null } = options;
+  const limits = resolveLimits('run', options.limits ?? {});
+  const parsed = parse(source, { name, maxBytes: limits.sourceBytes });
+  const host = new PageHost(tools, lines);
+  if (!parsed.ok)
+    return unparsed(
+      parsed.errors.map((error) => ({ ...error, file: name })),
+      host,
+    );
+  const input: GuestInput = {
+    files: [parsed.file],
+    globals,
+    pure: [...PURE.keys()].filter((tool) => !host.has(tool)),
+    call,
+    events: events.map((event, index) => ({
+      ...event,
+      id: event.id ?? `page.event.${index + 1}`,
+      ts: event.ts ?? Date.now() * 1e6,
+    })),
+    limits,
+    forkId: 'page',
+    turn: false,
+    stdin: lines !== null,
+  };
+  const start = performance.now();
+  const elapsed = (): number => performance.now() - start;
+  const clock = (): number => {
+    const now = elapsed();
+    if (now >= limits.cpuMs) return 1;
+    return now >= limits.wallMs ? 2 : 0;
+  };
+  // The whole tree is in the input, so the interpreter asks for no part of it.
+  const run = boot(
+    clock,
+    (frame) => host.receive(frame),
+    () => '',
+  );
+  const outcome: GuestResult = JSON.parse(run(JSON.stringify(input), () => PURE));
+  return resultOf(outcome, [], host, elapsed());
+}
+
+function resultOf(outcome: GuestResult, diagnostics: readonly Diagnostic[], host: PageHost, wallMs: number): PageResult {
+  const { ok, phase, eventErrors, error, fuel, peakMemoryBytes, toolCalls, outputBytes } = outcome;
+  const { emits, values, whispers, calls } = host;
+  const result = decode(plainMaps(outcome.result));
+  const usage = { fuel, peakMemoryBytes, toolCalls, outputBytes, wallMs };
+  return { ok, phase, result, emits, values, whispers, eventErrors, error, diagnostics, calls, usage };
+}
+
+function unparsed(diagnostics: readonly Diagnostic[], host: PageHost): PageResult {
+  const [first] = diagnostics;
+  const at = first === undefined ? undefined : { source: first.file, line: first.line, column: first.column };
+  const error: ErrorInfo = { ...languageError(NS_CODES.Syntax, first?.message ?? '', at, first?.hint), kind: 'syntax' };
+  const none = { result: null, eventErrors: [], fuel: 0, peakMemoryBytes: 0, toolCalls: 0, outputBytes: 0 };
+  return resultOf({ ok: false, phase: 'parse', error, ...none }, diagnostics, host, 0);
+}

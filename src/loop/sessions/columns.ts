@@ -1,0 +1,119 @@
+import { StoreError } from '../../sqlite/error.ts';
+import { isHaltReason } from '../record/decision.ts';
+import type { TurnRecord } from '../record/record.ts';
+import { readConfiguration, readRecord, readStarted, readState, readStep, readUsed, readWaiting } from './rows.ts';
+import type { SessionSetup } from './setup.ts';
+import { type ClaimedSession, headOf, nextTurnOf, type SessionStatus, type SessionSummary } from './store.ts';
+
+/** A row of a database: values by column. Databases differ in how they return large numbers and truth. */
+export type Columns = Readonly<Record<string, unknown>>;
+
+/** The summary in a row of `sessions` that has the turn and `waits` of its started turn, and `owed`, the number of its owed turns. */
+export function summaryOf(row: Columns, now: number): SessionSummary {
+  const reason = String(row['reason']);
+  const { configuration: _, ...setup } = setupOf({ ...row, configuration: null });
+  return {
+    sid: String(row['sid']),
+    ...setup,
+    status: statusOf(row['status']),
+    reason: isHaltReason(reason) ? reason : null,
+    turns: Number(row['next_turn']) - 1,
+    createdAt: Number(row['created_at']),
+    updatedAt: Number(row['updated_at']),
+    started: row['started'] === null ? null : Number(row['started']),
+    lease: leaseOf(row, now),
+    owed: Number(row['owed']) + Number(row['end_owed']),
+    ...bodyOf(row),
+  };
+}
+
+/** The parts of a summary that are stored as JSON. A damaged session must not hide the others. */
+function bodyOf({ sid, waits, state }: Columns): Pick<SessionSummary, 'waits' | 'subject' | 'agent' | 'parent' | 'damaged'> {
+  try {
+    return { waits: waits === null ? null : readWaiting(waits), ...headOf(readState(state, String(sid))), damaged: null };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return { waits: null, subject: null, agent: null, parent: null, damaged: error.message };
+  }
+}
+
+/** What of a claimed session is in other places than its row. */
+interface Beside {
+  /** The JSON of the started turn; null without one. */
+  readonly started: unknown;
+  readonly steps: readonly Columns[];
+  readonly used: ClaimedSession['used'];
+  readonly unlogged: readonly TurnRecord[];
+}
+
+/** The claimed session in a row of `sessions`, which the claim has changed already. */
+export function claimedOf(row: Columns, { started, steps, used, unlogged }: Beside): ClaimedSession {
+  return {
+    fence: Number(row['fence']),
+    state: readState(row['state'], String(row['sid'])),
+    setup: setupOf(row),
+    next: nextTurnOf(started === null ? null : readStarted(started)),
+    steps: steps.map(({ turn, seq, body }) => ({ turn: Number(turn), seq: Number(seq), body: readStep(body) })),
+    used,
+    unlogged,
+    unloggedEnd: Number(row['end_owed']) === 1 ? Number(row['updated_at']) : null,
+    cancelled: Number(row['cancelled']) === 1,
+  };
+}
+
+/** The used token ids in a JSON column, the oldest first. */
+export function usedOf(text: unknown): ClaimedSession['used'] {
+  return [...readUsed(text)].sort((a, b) => a.second - b.second);
+}
+
+/** What a row says of the setup of its session. */
+export function setupOf({ tenant, profile, configuration, engine, reader }: Columns): SessionSetup {
+  return {
+    tenant: String(tenant),
+    profile: String(profile),
+    configuration: configuration === null ? null : readConfiguration(configuration),
+    engine: String(engine),
+    reader: Number(reader),
+  };
+}
+
+/** The lease in a row, if it lasts. */
+export function leaseOf(row: Columns, now: number): { readonly owner: string; readonly until: number } | null {
+  const { lease_owner: owner, lease_until: until } = row;
+  return typeof owner === 'string' && now < Number(until) ? { owner, until: Number(until) } : null;
+}
+
+/** The records in rows of `turns`. Reports one that is damaged to `onDamaged` and omits it; without `onDamaged`, throws. */
+export function recordsOf(
+  sid: string,
+  rows: readonly Columns[],
+  onDamaged?: (turn: number, problem: string) => void,
+): readonly TurnRecord[] {
+  return rows.flatMap(({ turn, record }) => {
+    try {
+      return [readRecord(record, `turn ${String(turn)} of session ${JSON.stringify(sid)} in the store`)];
+    } catch (error) {
+      if (onDamaged === undefined || !(error instanceof StoreError)) throw error;
+      onDamaged(Number(turn), error.message);
+      return [];
+    }
+  });
+}
+
+/** The JSON of what is left of a row after erasing; nothing of a row that cannot be read. */
+export function unlessDamaged(rest: () => object): string {
+  try {
+    return JSON.stringify(rest());
+  } catch (error) {
+    if (error instanceof StoreError) return '{}';
+    throw error;
+  }
+}
+
+const STATUSES: readonly string[] = ['open', 'done', 'aborted', 'halted'] satisfies readonly SessionStatus[];
+
+/** The status in a row. Throws {@link StoreError} (`damaged`) for another word. */
+export function statusOf(value: unknown): SessionStatus {
+  if (typeof value === 'string' && STATUSES.includes(value)) return value as SessionStatus;
+  throw new StoreError('damaged', `a session has the status ${String(value)}`);
+}

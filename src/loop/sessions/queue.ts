@@ -1,0 +1,154 @@
+import type { Row, SqliteFile } from '../../sqlite/file.ts';
+import { READER, type Runnable } from './setup.ts';
+import type { Condition } from './store.ts';
+import { Wakes } from './wakes.ts';
+
+/** Sessions whose lease or wait has ended that one call looks at. */
+const LAPSES = 1000;
+
+/** Milliseconds after which a change by another process is seen. */
+const LOOK_MS = 100;
+
+/** The conditions of the indexes of the same names in `tables.ts`, in the same words, so that SQLite uses them. */
+const READY = `status = 'open' AND nested = 0 AND lease_owner IS NULL AND waits_until IS NULL`;
+const LEASED = `status = 'open' AND nested = 0 AND lease_owner IS NOT NULL`;
+const WAITING = `status = 'open' AND nested = 0 AND lease_owner IS NULL AND waits_until IS NOT NULL`;
+
+/**
+ * Finds the sessions of a SQLite store that somebody must care for. Each search reads an index that has these sessions alone, so its
+ * cost does not grow with the store.
+ */
+export class SqliteQueue implements Disposable {
+  readonly #file: SqliteFile;
+  readonly #wakes = new Wakes();
+  #timer: NodeJS.Timeout | null = null;
+  /** The tenant that was served last. */
+  #served = '';
+
+  constructor(file: SqliteFile) {
+    this.#file = file;
+  }
+
+  /** Ends the leases and waits that have ended by time. Runs within a transaction, as the others do. */
+  lapse(now: number): void {
+    this.#file.run(
+      `UPDATE sessions SET lease_owner = NULL, idle_since = lease_until, lease_until = NULL
+       WHERE sid IN (SELECT sid FROM sessions WHERE ${LEASED} AND lease_until <= ? ORDER BY lease_until LIMIT ${LAPSES})`,
+      now,
+    );
+    this.#file.run(
+      `UPDATE sessions SET idle_since = waits_until, waits_until = NULL
+       WHERE sid IN (SELECT sid FROM sessions WHERE ${WAITING} AND waits_until <= ? ORDER BY waits_until LIMIT ${LAPSES})`,
+      now,
+    );
+  }
+
+  /** The session that is claimed next: of the tenant after the one that was served last, that which has been ready longest. */
+  first(runnable: Runnable): Row | undefined {
+    const lanes = lanesOf(runnable);
+    const without = new Set(runnable.without);
+    const tenant = this.#tenant(lanes, this.#served, without) ?? this.#tenant(lanes, null, without);
+    if (tenant === null) return undefined;
+    this.#served = tenant;
+    const firsts = lanes.flatMap(({ profile, reader }) => {
+      const where = `${READY} AND profile = ? AND reader = ? AND tenant = ?`;
+      const row = this.#file.get(
+        `SELECT * FROM sessions WHERE ${where} ORDER BY idle_since, sid LIMIT 1`,
+        profile,
+        reader,
+        tenant,
+      );
+      return row === undefined ? [] : [row];
+    });
+    return firsts.sort((a, b) => Number(a['idle_since']) - Number(b['idle_since']))[0];
+  }
+
+  /** Takes a session that cannot be read out of the way of the others, until somebody claims it by its id. */
+  putAside(sid: string): void {
+    this.#file.run('UPDATE sessions SET waits_until = ? WHERE sid = ?', Number.MAX_SAFE_INTEGER, sid);
+  }
+
+  /** What `SessionStore.find` finds. */
+  find(condition: Condition, limit: number, now: number): readonly string[] {
+    const { kind } = condition;
+    const all = (sql: string, ...values: readonly (string | number)[]): readonly string[] =>
+      this.#file.all(`${sql} LIMIT ?`, ...values, limit).map(({ sid }) => String(sid));
+    if (kind === 'owing')
+      return all(
+        `SELECT sid FROM (SELECT DISTINCT sid FROM turns WHERE owed = 1 AND sid > ?
+         UNION SELECT sid FROM sessions WHERE end_owed = 1 AND sid > ?) ORDER BY sid`,
+        ...[condition.after, condition.after],
+      );
+    if (kind === 'orphaned')
+      return all(
+        `SELECT sid FROM sessions WHERE status = 'open' AND nested = 1 AND sid > ? AND idle_since <= ?
+         AND (lease_owner IS NULL OR lease_until <= ?) ORDER BY sid`,
+        ...[condition.after, now - condition.idleMs, now],
+      );
+    this.lapse(now);
+    const own = all(`SELECT sid FROM sessions WHERE ${LEASED} AND lease_owner = ?`, condition.owner);
+    return [...own, ...all(`SELECT sid FROM sessions WHERE ${READY} ORDER BY profile, reader, tenant, idle_since`)].slice(
+      0,
+      limit,
+    );
+  }
+
+  onReady(wake: () => void): () => void {
+    const stop = this.#wakes.on(wake);
+    this.#timer ??= this.#watch();
+    return () => {
+      stop();
+      if (this.#wakes.size === 0) this[Symbol.dispose]();
+    };
+  }
+
+  wake(): void {
+    this.#wakes.wake();
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  /** Watches for changes by other processes. */
+  #watch(): NodeJS.Timeout {
+    let version = this.#version();
+    const timer = setInterval(() => {
+      const before = version;
+      version = this.#version();
+      if (version !== before) this.wake();
+    }, LOOK_MS);
+    return timer.unref();
+  }
+
+  /** A number that every change by another process changes. */
+  #version(): unknown {
+    return this.#file.read(() => this.#file.get('PRAGMA data_version')?.['data_version']);
+  }
+
+  /** The first tenant after this one, or of all, that has a session to claim; null without one. */
+  #tenant(lanes: readonly Lane[], after: string | null, without: ReadonlySet<string>): string | null {
+    for (let than = after; ; ) {
+      const tenants = lanes.flatMap(({ profile, reader }) => {
+        const where = `${READY} AND profile = ? AND reader = ? AND tenant ${than === null ? '>=' : '>'} ?`;
+        const sql = `SELECT tenant FROM sessions WHERE ${where} ORDER BY tenant LIMIT 1`;
+        const row = this.#file.get(sql, profile, reader, than ?? '');
+        return row === undefined ? [] : [String(row['tenant'])];
+      });
+      const first = tenants.sort()[0] ?? null;
+      if (first === null || !without.has(first)) return first;
+      than = first;
+    }
+  }
+}
+
+interface Lane {
+  readonly profile: string;
+  readonly reader: number;
+}
+
+/** The beginnings of the index under which a host finds what it can run. */
+function lanesOf({ profiles, reader = READER }: Runnable): readonly Lane[] {
+  return profiles.flatMap((profile) => Array.from({ length: reader }, (_, before) => ({ profile, reader: before + 1 })));
+}

@@ -1,0 +1,61 @@
+import { VERSION } from '../../runtime/version.ts';
+import { StoreError } from '../../sqlite/error.ts';
+import { ConfigError } from '../../wire/errors.ts';
+
+/** A JSON object that a store keeps and does not look into. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** What a host must know of a session before it can drive it. It is fixed when the session is created. */
+export interface SessionSetup {
+  /** Whose session it is: hosts share their claims between tenants. 0 to 128 visible ASCII characters; empty for no tenant. */
+  readonly tenant: string;
+  /**
+   * Which hosts can drive it: those that know a configuration of this name. 0 to 128 visible ASCII characters; empty for every host's
+   * own. The cost of a claim grows with the number of names that a host knows.
+   */
+  readonly profile: string;
+  /** What its driver needs beside the state, for instance agent, tools and limits; null for the driver's own configuration. */
+  readonly configuration: JsonObject | null;
+  /** Version of the package that created the session. */
+  readonly engine: string;
+  /** The oldest form of stored sessions that a driver must know, see {@link READER}. */
+  readonly reader: number;
+}
+
+/** The form of stored sessions that this version writes, and the newest that it can drive. */
+export const READER = 1;
+
+/** The setup of a session that every host can drive. */
+export const PLAIN_SETUP: SessionSetup = Object.freeze({
+  tenant: '',
+  profile: '',
+  configuration: null,
+  engine: VERSION,
+  reader: READER,
+});
+
+/** Which sessions a host can drive. */
+export interface Runnable {
+  readonly profiles: readonly string[];
+  /** The newest form of stored sessions that it knows; {@link READER} when absent. */
+  readonly reader?: number;
+  /** Tenants of which it takes nothing now. */
+  readonly without?: readonly string[];
+}
+
+/** Throws {@link ConfigError} for a setup that a store must not keep. */
+export function checkSetup({ tenant, profile, reader }: SessionSetup): void {
+  for (const [what, name] of Object.entries({ tenant, profile }))
+    if (name.length > 128 || [...name].some((each) => each <= ' ' || each > '~'))
+      throw new ConfigError(`the ${what} of a session may have up to 128 visible ASCII characters`);
+  if (!Number.isSafeInteger(reader) || reader < 1) throw new ConfigError('the reader of a session must be a whole number from 1');
+}
+
+/** Throws {@link StoreError} (`newer`) for a session that this version cannot drive. */
+export function mustKnow(sid: string, { reader, engine }: Pick<SessionSetup, 'reader' | 'engine'>): void {
+  if (reader > READER)
+    throw new StoreError(
+      'newer',
+      `session ${JSON.stringify(sid)} needs a newer version (form ${reader}; this one knows ${READER}; ${engine} opened it)`,
+    );
+}

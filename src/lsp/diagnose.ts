@@ -1,0 +1,99 @@
+import { analyse, type CheckedFile, type Environment, type Finding, type Procedure } from '../../grammar/index.ts';
+import type { Placed, Range, SourceDocument } from './document.ts';
+
+/** A syntax error or a finding at its place in a document. */
+export interface Problem {
+  readonly range: Range;
+  readonly severity: 'error' | 'warning' | 'info';
+  /** `SYNTAX` or the code of the lint. */
+  readonly code: string;
+  readonly message: string;
+  /** What to write instead; absent where nothing is known. */
+  readonly hint?: string;
+  /** Edits that make the change; empty where a human has to make it. */
+  readonly edits: readonly { readonly range: Range; readonly text: string }[];
+}
+
+/** What is known outside of a document. */
+export interface Surroundings {
+  /** Differs whenever any of the rest does. */
+  readonly key: string;
+  readonly environment: Environment;
+  /** Procedures of other files, by name. */
+  readonly procedures: ReadonlyMap<string, readonly Procedure[]>;
+}
+
+/** The code of a syntax error. */
+export const SYNTAX = 'SYNTAX';
+
+/** Most problems for one document. */
+const MAX_PROBLEMS = 1000;
+
+/**
+ * All problems of a document, in textual order. Pieces that did not change since an earlier version, and see the same procedures, are
+ * not analysed again.
+ */
+export function problemsOf(document: SourceDocument, around: Surroundings): readonly Problem[] {
+  const { broken } = document;
+  const shared = sharedBy(document, around);
+  const commands = document.pieces.filter(({ piece }) => piece.result.ok && piece.result.file.commands.length > 0);
+  const problems = document.pieces.flatMap((placed): readonly Problem[] => {
+    const { result } = placed.piece;
+    if (!result.ok) return result.errors.map((error) => syntaxProblem(document, placed, error));
+    const group = commands.includes(placed) ? commands : [placed];
+    return (
+      findingsOf(group, placed, shared)
+        // A piece that does not parse may define the procedure.
+        .filter(({ code }) => !broken || code !== 'LINT_UNKNOWN_PROCEDURE')
+        .map((found) => findingProblem(document, placed, found))
+    );
+  });
+  return problems.slice(0, MAX_PROBLEMS);
+}
+
+/** What all pieces of a document see: the procedures of all of them, and whether one of them has `eval`. */
+function sharedBy(document: SourceDocument, { key, environment, procedures }: Surroundings): Surroundings {
+  const own = Map.groupBy(
+    document.procedures.map(({ procedure }) => procedure),
+    ({ name }) => name.name,
+  );
+  const evaluates = document.pieces.some(({ piece }) => piece.names.evaluating.size > 0);
+  const forms = [...own.values()].flat().map(({ name, needs, optional }) => `${name.name}/${needs.length}/${optional.length}`);
+  return {
+    key: `${key}\n${evaluates}\n${forms.join(' ')}`,
+    environment: { ...environment, ...(evaluates ? { evaluates } : {}) },
+    procedures: new Map([...procedures, ...own]),
+  };
+}
+
+/** The findings of a piece. The command blocks of a document share their variables, so they are analysed together. */
+function findingsOf(group: readonly Placed[], { piece }: Placed, shared: Surroundings): readonly Finding[] {
+  const key = group.length === 1 ? shared.key : [shared.key, ...group.map((each) => each.piece.text)].join('\n');
+  if (piece.findings?.key === key) return piece.findings.found;
+  const files = group.flatMap(({ piece: { result } }, index): CheckedFile[] =>
+    result.ok ? [{ file: { ...result.file, name: `${index}` }, text: result.text }] : [],
+  );
+  const found = Map.groupBy(analyse(files, { ...shared.environment, procedures: shared.procedures }), ({ file }) => file);
+  for (const [index, each] of group.entries()) each.piece.findings = { key, found: found.get(`${index}`) ?? [] };
+  return piece.findings?.found ?? [];
+}
+
+function syntaxProblem(
+  document: SourceDocument,
+  placed: Placed,
+  { s, e, message, hint }: { readonly s: number; readonly e: number; readonly message: string; readonly hint?: string },
+): Problem {
+  const range = document.rangeOf(placed, { s, e });
+  return { range, severity: 'error', code: SYNTAX, message, ...(hint === undefined ? {} : { hint }), edits: [] };
+}
+
+function findingProblem(document: SourceDocument, placed: Placed, found: Finding): Problem {
+  return {
+    range: document.rangeAt(placed, found),
+    severity: found.severity,
+    code: found.code,
+    message: found.message,
+    hint: found.fix.message,
+    edits: found.fix.edits.map((edit) => ({ range: document.rangeAt(placed, edit), text: edit.text })),
+  };
+}

@@ -1,0 +1,175 @@
+import { asksForDoubleBrackets, type Procedure } from '../../grammar/index.ts';
+import { lastAtMost } from '../../grammar/syntax/position.ts';
+import type { NameUse } from './names.ts';
+import { Piece } from './piece.ts';
+import { split } from './split.ts';
+
+/** A place in a document as the protocol counts: lines and UTF-16 code units, both from 0. */
+export interface Place {
+  readonly line: number;
+  readonly character: number;
+}
+
+/** A half-open range of places. */
+export interface Range {
+  readonly start: Place;
+  readonly end: Place;
+}
+
+/** A piece at its place. */
+export interface Placed {
+  readonly piece: Piece;
+  /** Its first line in the document, from 0. */
+  readonly line: number;
+}
+
+/** One version of a source, in pieces. Immutable; what an earlier version knows of unchanged pieces passes over. */
+export class SourceDocument {
+  readonly uri: string;
+  readonly text: string;
+  readonly pieces: readonly Placed[];
+  /** The lines as the client has them, without line ends. */
+  readonly #lines: readonly string[];
+
+  constructor(uri: string, text: string, before?: SourceDocument) {
+    this.uri = uri;
+    this.text = text;
+    this.#lines = text.replace(/^\uFEFF/, '').split(/\r\n?|\n/);
+    const doubleBrackets = asksForDoubleBrackets(text);
+    const known = new Map(before?.pieces.map(({ piece }) => [piece.text, piece]));
+    const cleaned = this.#lines.map((line) => line.replace(REMOVED, ''));
+    // The header of such a file changes how all of it reads.
+    const parts = doubleBrackets ? [{ line: 0, text: cleaned.join('\n') }] : split(cleaned);
+    const pieces = parts.map(({ line, text: own }): Placed => {
+      const old = known.get(own);
+      return { line, piece: old?.doubleBrackets === doubleBrackets ? old : new Piece(own, doubleBrackets) };
+    });
+    this.pieces = standAlone(pieces) ? pieces : [{ line: 0, piece: whole(known, cleaned.join('\n'), doubleBrackets) }];
+  }
+
+  /** Procedures that the document defines, with the pieces that hold them. */
+  get procedures(): readonly { readonly placed: Placed; readonly procedure: Procedure }[] {
+    return this.pieces.flatMap((placed) => placed.piece.procedures.map((procedure) => ({ placed, procedure })));
+  }
+
+  /** Whether any piece has a syntax error. */
+  get broken(): boolean {
+    return this.pieces.some(({ piece }) => !piece.result.ok);
+  }
+
+  line(index: number): string {
+    return this.#lines[index] ?? '';
+  }
+
+  get lineCount(): number {
+    return this.#lines.length;
+  }
+
+  /** The place of an offset in a piece. */
+  placeOf({ piece, line }: Placed, offset: number): Place {
+    const { starts } = piece.lines;
+    const index = lastAtMost(starts, offset);
+    return { line: line + index, character: this.#asWritten(line + index, offset - (starts[index] ?? 0)) };
+  }
+
+  rangeOf(placed: Placed, { s, e }: { readonly s: number; readonly e: number }): Range {
+    return this.#range(this.placeOf(placed, s), this.placeOf(placed, e));
+  }
+
+  /** The range between two places of a piece, each a line and column from 1 and in code points. */
+  rangeAt(placed: Placed, found: Marked): Range {
+    return this.#range(this.#placeAt(placed, found), this.#placeAt(placed, { line: found.endLine, column: found.endColumn }));
+  }
+
+  #placeAt({ piece, line }: Placed, at: { readonly line: number; readonly column: number }): Place {
+    const { starts, astral } = piece.lines;
+    const start = starts[at.line - 1] ?? piece.text.length;
+    let offset = start + at.column - 1;
+    // Each character of two units before the place moves it by one more.
+    for (let index = lastAtMost(astral, start) + 1; (astral[index] ?? Number.POSITIVE_INFINITY) <= offset; index++) offset += 1;
+    return { line: line + at.line - 1, character: this.#asWritten(line + at.line - 1, offset - start) };
+  }
+
+  /** The piece at a place, with the offset in it. */
+  at(place: Place): { readonly placed: Placed; readonly offset: number } | null {
+    const placed =
+      this.pieces[
+        lastAtMost(
+          this.pieces.map(({ line }) => line),
+          place.line,
+        )
+      ];
+    if (placed === undefined) return null;
+    const { starts } = placed.piece.lines;
+    const raw = this.line(place.line).slice(0, place.character);
+    const offset = (starts[place.line - placed.line] ?? placed.piece.text.length) + raw.replace(REMOVED, '').length;
+    return { placed, offset: Math.min(offset, placed.piece.text.length) };
+  }
+
+  /** The name that stands at a place or ends there. */
+  nameAt(place: Place): { readonly placed: Placed; readonly use: NameUse } | null {
+    const found = this.at(place);
+    const use = found?.placed.piece.names.uses.find(({ s, e }) => s <= found.offset && found.offset <= e);
+    return found === null || use === undefined ? null : { placed: found.placed, use };
+  }
+
+  /** Control characters that cleaning removed at the end of a range do not belong to it. */
+  #range(start: Place, end: Place): Range {
+    const { line } = end;
+    let { character } = end;
+    const first = line === start.line ? start.character : 0;
+    while (character > first && isRemoved(this.line(line).charAt(character - 1))) character -= 1;
+    return { start, end: { line, character } };
+  }
+
+  /** The character of the line as the client has it: cleaning removes control characters. */
+  #asWritten(line: number, character: number): number {
+    const written = this.line(line);
+    if (written.search(REMOVED) < 0) return character;
+    let kept = 0;
+    for (let index = 0; index < written.length; index++) {
+      if (isRemoved(written.charAt(index))) continue;
+      if (kept === character) return index;
+      kept += 1;
+    }
+    return written.length;
+  }
+}
+
+/** A place of a finding: lines and columns from 1, in code points. */
+export interface Marked {
+  readonly line: number;
+  readonly column: number;
+  readonly endLine: number;
+  readonly endColumn: number;
+}
+
+function isRemoved(character: string): boolean {
+  return character.search(REMOVED) >= 0;
+}
+
+/** What cleaning removes from a line. */
+const REMOVED = /[\0-\x08\x0B\x0C\x0E-\x1F]/g;
+
+/** Whether the pieces are right by themselves. If not, the parser must see the whole text. */
+function standAlone(pieces: readonly Placed[]): boolean {
+  const kinds = new Set<string>();
+  const names = new Set<string>();
+  for (const [index, { piece }] of pieces.entries()) {
+    if (piece.mayGoOn) return false;
+    if (index > 0 && piece.lexemes.find(({ kind }) => kind !== 'comment')?.kind === 'metadata') return false;
+    if (!piece.result.ok) continue;
+    const { kind } = piece.result.file;
+    if (kind !== 'empty') kinds.add(kind);
+    for (const { name } of piece.procedures) {
+      if (names.has(name.name)) return false;
+      names.add(name.name);
+    }
+  }
+  return kinds.size < 2;
+}
+
+function whole(known: ReadonlyMap<string, Piece>, text: string, doubleBrackets: boolean): Piece {
+  const old = known.get(text);
+  return old?.doubleBrackets === doubleBrackets ? old : new Piece(text, doubleBrackets);
+}

@@ -1,0 +1,166 @@
+import {
+  type CodeAction,
+  CodeActionKind,
+  type Connection,
+  type Diagnostic,
+  DiagnosticSeverity,
+  DiagnosticTag,
+  DocumentHighlightKind,
+  ErrorCodes,
+  ResponseError,
+  SymbolKind,
+  type TextEdit,
+  type WorkspaceEdit,
+} from 'vscode-languageserver';
+import { complete } from './complete.ts';
+import { type Problem, problemsOf } from './diagnose.ts';
+import type { Place, Range, SourceDocument } from './document.ts';
+import { semanticTokens } from './highlight.ts';
+import { hover, signatureHelp } from './hover.ts';
+import { layoutEdits } from './layout.ts';
+import { definitionOf, RenameRefusal, referencesOf, renameRange, renameSpots } from './navigate.ts';
+import { folds, outline } from './outline.ts';
+import type { Workspace } from './workspace.ts';
+
+const SEVERITIES = {
+  error: DiagnosticSeverity.Error,
+  warning: DiagnosticSeverity.Warning,
+  info: DiagnosticSeverity.Information,
+} as const;
+
+/** Most procedures that a search of the workspace lists. */
+const MAX_SYMBOLS = 500;
+
+interface At {
+  readonly textDocument: { readonly uri: string };
+  readonly position: Place;
+}
+
+/** Answers the requests of a client from the state of its workspace. A document that the workspace does not know has empty answers. */
+export class Requests {
+  /** Whether the client expands snippets. */
+  snippets = false;
+  readonly #connection: Connection;
+  readonly #workspace: Workspace;
+  /** The problems of each open document as they were last published. */
+  readonly #problems = new Map<string, readonly Problem[]>();
+
+  constructor(connection: Connection, workspace: Workspace) {
+    this.#connection = connection;
+    this.#workspace = workspace;
+    connection.onCompletion((at) =>
+      this.#at(at, [], (document) => [...complete(document, at.position, workspace, this.snippets)]),
+    );
+    connection.onHover((at) => this.#at(at, null, (document) => hover(document, at.position, workspace)));
+    connection.onSignatureHelp((at) => this.#at(at, null, (document) => signatureHelp(document, at.position, workspace)));
+    connection.onDefinition((at) => this.#at(at, null, (document) => definitionOf(document, at.position, workspace)));
+    connection.onReferences((at) =>
+      this.#at(at, [], (document) =>
+        referencesOf(document, at.position, workspace).filter(({ defines }) => at.context.includeDeclaration || !defines),
+      ),
+    );
+    connection.onDocumentHighlight((at) =>
+      this.#at(at, [], (document) =>
+        referencesOf(document, at.position, workspace)
+          .filter(({ uri }) => uri === document.uri)
+          .map(({ range, defines }) => ({ range, kind: defines ? DocumentHighlightKind.Write : DocumentHighlightKind.Read })),
+      ),
+    );
+    connection.onPrepareRename((at) => this.#at(at, null, (document) => refusing(() => renameRange(document, at.position))));
+    connection.onRenameRequest((at) => this.#at(at, null, (document) => this.#rename(document, at.position, at.newName)));
+    connection.onDocumentSymbol(({ textDocument }) => this.#in(textDocument, [], (document) => [...outline(document)]));
+    connection.onWorkspaceSymbol(({ query }) => this.#symbols(query.toLowerCase()));
+    connection.onFoldingRanges(({ textDocument }) => this.#in(textDocument, [], (document) => [...folds(document)]));
+    connection.onDocumentFormatting(({ textDocument }) => this.#in(textDocument, [], (document) => [...layoutEdits(document)]));
+    connection.onCodeAction(({ textDocument, range }) => this.#fixes(textDocument.uri, range));
+    connection.languages.semanticTokens.on(({ textDocument }) => this.#in(textDocument, { data: [] }, semanticTokens));
+  }
+
+  /** Sends the problems of an open document. */
+  publish(uri: string): void {
+    const document = this.#workspace.document(uri);
+    if (document === undefined) return;
+    const problems = problemsOf(document, this.#workspace.surroundings(document));
+    this.#problems.set(uri, problems);
+    void this.#connection.sendDiagnostics({ uri, diagnostics: problems.map(diagnosticOf) });
+  }
+
+  #at<Answer>({ textDocument }: At, otherwise: Answer, answer: (document: SourceDocument) => Answer): Answer {
+    return this.#in(textDocument, otherwise, answer);
+  }
+
+  #in<Answer>({ uri }: { readonly uri: string }, otherwise: Answer, answer: (document: SourceDocument) => Answer): Answer {
+    const document = this.#workspace.document(uri);
+    return document === undefined ? otherwise : answer(document);
+  }
+
+  #rename(document: SourceDocument, place: Place, name: string): WorkspaceEdit {
+    const spots = refusing(() => renameSpots(document, place, name, this.#workspace));
+    const changes: Record<string, TextEdit[]> = {};
+    for (const { uri, range } of spots) {
+      changes[uri] ??= [];
+      changes[uri].push({ range, newText: name });
+    }
+    return { changes };
+  }
+
+  #symbols(query: string) {
+    return this.#workspace.documents
+      .flatMap((document) =>
+        document.procedures
+          .filter(({ procedure }) => procedure.name.name.toLowerCase().includes(query))
+          .map(({ placed, procedure }) => ({
+            name: procedure.name.name,
+            kind: SymbolKind.Function,
+            location: { uri: document.uri, range: document.rangeOf(placed, procedure.name) },
+          })),
+      )
+      .slice(0, MAX_SYMBOLS);
+  }
+
+  /** The fixes of the problems that a range touches. */
+  #fixes(uri: string, range: Range): CodeAction[] {
+    const problems = this.#problems.get(uri) ?? [];
+    return problems
+      .filter((problem) => problem.edits.length > 0 && touches(problem.range, range))
+      .map((problem) => ({
+        title: problem.hint ?? problem.message,
+        kind: CodeActionKind.QuickFix,
+        diagnostics: [diagnosticOf(problem)],
+        isPreferred: true,
+        edit: { changes: { [uri]: problem.edits.map((edit) => ({ range: edit.range, newText: edit.text })) } },
+      }));
+  }
+}
+
+function diagnosticOf({ range, severity, code, message, hint }: Problem): Diagnostic {
+  return {
+    range,
+    severity: SEVERITIES[severity],
+    code,
+    source: 'neuroscript',
+    message: hint === undefined ? message : `${message}\n${hint}`,
+    ...(UNUSED.has(code) ? { tags: [DiagnosticTag.Unnecessary] } : {}),
+  };
+}
+
+/** Findings about what a program could do without; editors show it faded. */
+const UNUSED: ReadonlySet<string> = new Set(['LINT_UNUSED_VARIABLE', 'LINT_UNUSED_PARAMETER', 'LINT_UNREACHABLE']);
+
+function touches(a: Range, b: Range): boolean {
+  return !isBefore(a.end, b.start) && !isBefore(b.end, a.start);
+}
+
+function isBefore(a: Place, b: Place): boolean {
+  return a.line < b.line || (a.line === b.line && a.character < b.character);
+}
+
+/** Turns a refusal into the error that the editor shows. */
+function refusing<Result>(act: () => Result): Result {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof RenameRefusal) throw new ResponseError(ErrorCodes.InvalidRequest, error.message);
+    throw error;
+  }
+}

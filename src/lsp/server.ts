@@ -1,0 +1,155 @@
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import {
+  type Connection,
+  createConnection,
+  DidChangeWatchedFilesNotification,
+  type InitializeParams,
+  type InitializeResult,
+  MessageType,
+  ShowMessageNotification,
+  TextDocumentSyncKind,
+  TextDocuments,
+} from 'vscode-languageserver';
+import { createProtocolConnection, StreamMessageReader, StreamMessageWriter } from 'vscode-languageserver/node';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import { VERSION } from '../runtime/version.ts';
+import { programsBelow, programText } from './folders.ts';
+import { LEGEND } from './highlight.ts';
+import { Requests } from './requests.ts';
+import { type Tooling, Workspace } from './workspace.ts';
+
+/** What the server needs of its host. */
+export interface LanguageServerOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Ends the server. */
+  readonly signal: AbortSignal;
+  /**
+   * Reads tools and policy: once the client has named its folders, and again after each change of a YAML file in them. A rejection is
+   * shown to the person at the editor; the server goes on with the tools that it has.
+   */
+  readonly tooling: (folders: readonly string[]) => Promise<Tooling>;
+  /** The tools until then. */
+  readonly initial: Tooling;
+}
+
+/** Files whose changes the client reports. */
+const WATCHED = '**/*.{ns,yaml,yml}';
+
+/** Serves the Language Server Protocol until the client or the signal ends it. Resolves with the exit code that the protocol asks for. */
+export function serveLanguage(options: LanguageServerOptions): Promise<number> {
+  const { input, output, signal } = options;
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const ended = new AbortController();
+  const end = (code: number): void => {
+    ended.abort();
+    resolve(code);
+  };
+  const watchDog = { shutdownReceived: false, initialize: () => {}, exit: end };
+  const connection = createConnection(
+    (logger) => createProtocolConnection(new StreamMessageReader(input), new StreamMessageWriter(output), logger),
+    watchDog,
+  );
+  const server = new LanguageServer(connection, options, ended.signal);
+  // A client that is gone sends no `exit`.
+  input.once('end', () => end(watchDog.shutdownReceived ? 0 : 1));
+  signal.addEventListener('abort', () => end(0), { once: true });
+  server.listen();
+  return promise.finally(() => connection.dispose());
+}
+
+class LanguageServer {
+  readonly #connection: Connection;
+  readonly #options: LanguageServerOptions;
+  readonly #ended: AbortSignal;
+  readonly #workspace: Workspace;
+  readonly #texts = new TextDocuments(TextDocument);
+  readonly #requests: Requests;
+  #folders: readonly string[] = [];
+  #watches = false;
+
+  constructor(connection: Connection, options: LanguageServerOptions, ended: AbortSignal) {
+    this.#connection = connection;
+    this.#options = options;
+    this.#ended = ended;
+    this.#workspace = new Workspace(options.initial);
+    this.#requests = new Requests(connection, this.#workspace);
+  }
+
+  listen(): void {
+    const connection = this.#connection;
+    connection.onInitialize((params) => this.#initialize(params));
+    connection.onInitialized(() => this.#begin());
+    connection.onDidChangeWatchedFiles(({ changes }) => this.#changed(changes.map(({ uri }) => uri)));
+    this.#texts.onDidChangeContent(({ document }) =>
+      this.#edited(document.uri, this.#workspace.edit(document.uri, document.getText())),
+    );
+    this.#texts.onDidClose(({ document }) => {
+      void connection.sendDiagnostics({ uri: document.uri, diagnostics: [] });
+      this.#edited(null, this.#workspace.close(document.uri));
+    });
+    this.#texts.listen(connection);
+    connection.listen();
+  }
+
+  #initialize({ capabilities, workspaceFolders }: InitializeParams): InitializeResult {
+    this.#folders = (workspaceFolders ?? []).flatMap(({ uri }) => (uri.startsWith('file:') ? [fileURLToPath(uri)] : []));
+    this.#watches = capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
+    this.#requests.snippets = capabilities.textDocument?.completion?.completionItem?.snippetSupport === true;
+    return {
+      serverInfo: { name: 'neuroscript', version: VERSION },
+      capabilities: {
+        textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental },
+        completionProvider: { triggerCharacters: ['.'] },
+        hoverProvider: true,
+        signatureHelpProvider: { triggerCharacters: ['(', ','] },
+        definitionProvider: true,
+        referencesProvider: true,
+        documentHighlightProvider: true,
+        renameProvider: { prepareProvider: true },
+        documentSymbolProvider: true,
+        workspaceSymbolProvider: true,
+        foldingRangeProvider: true,
+        documentFormattingProvider: true,
+        codeActionProvider: { codeActionKinds: ['quickfix'] },
+        semanticTokensProvider: { legend: LEGEND, full: true },
+      },
+    };
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#watches)
+      await this.#connection.client.register(DidChangeWatchedFilesNotification.type, { watchers: [{ globPattern: WATCHED }] });
+    await this.#readTooling();
+    for (const folder of this.#folders)
+      for await (const { uri, text } of programsBelow(folder, this.#ended)) this.#workspace.file(uri, text);
+    this.#publishAll();
+  }
+
+  async #readTooling(): Promise<void> {
+    try {
+      this.#workspace.tooling = await this.#options.tooling(this.#folders);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      await this.#connection.sendNotification(ShowMessageNotification.type, { type: MessageType.Error, message });
+    }
+  }
+
+  async #changed(uris: readonly string[]): Promise<void> {
+    for (const uri of uris)
+      if (uri.startsWith('file:') && uri.endsWith('.ns')) this.#workspace.file(uri, await programText(fileURLToPath(uri)));
+    if (uris.some((uri) => /\.ya?ml$/.test(uri))) await this.#readTooling();
+    this.#publishAll();
+  }
+
+  /** Publishes what changed: the findings of a document, and those of all others if they depend on it. */
+  #edited(uri: string | null, others: boolean): void {
+    if (others) this.#publishAll();
+    else if (uri !== null) this.#requests.publish(uri);
+  }
+
+  #publishAll(): void {
+    if (!this.#ended.aborted) for (const { uri } of this.#workspace.openDocuments) this.#requests.publish(uri);
+  }
+}

@@ -1,0 +1,108 @@
+import { readPrivate } from '../../files/private.ts';
+import type { YamlFile } from '../../tools/index.ts';
+
+/**
+ * How this client gets tokens for a server over HTTP (OAuth 2.1). Without any of these keys the client registers itself with the
+ * authorization server, and a person logs in.
+ */
+export interface McpAuth {
+  /** The issuer of the authorization server. With a secret or a key it is required: they are sent to no other server. */
+  readonly issuer?: string;
+  /** The client's name at the authorization server, if it was registered by hand. */
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  /** PEM (PKCS #8) of the key that signs for the client (`private_key_jwt`), in place of a secret. */
+  readonly privateKey?: string;
+  /** The algorithm of `privateKey`; `ES256` if absent. */
+  readonly algorithm?: string;
+  /** Address of a client ID metadata document, which servers that know such documents take in place of a registration. */
+  readonly clientMetadataUrl?: string;
+  /** The scopes to ask for, separated by spaces; those that the server names if absent. */
+  readonly scope?: string;
+  /** `client_credentials`: the client gets tokens for itself, and nobody logs in. */
+  readonly grant?: 'authorization_code' | 'client_credentials';
+  /** The port of the address to which the browser returns; any free port if absent. */
+  readonly redirectPort?: number;
+}
+
+const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'EdDSA'];
+const GRANTS = ['authorization_code', 'client_credentials'] as const;
+const TEXTS = ['issuer', 'clientId', 'algorithm', 'clientMetadataUrl', 'scope'] as const;
+const SECRETS = ['clientSecret', 'privateKey'] as const;
+/** Maximum bytes of a file with a secret. */
+const SECRET_BYTES = 64 * 1024;
+
+/** Reads `auth` of a server. A secret is `{env: NAME}` or `{file: PATH}`, of a private file. Throws `ConfigError`. */
+export function readAuth(
+  file: YamlFile,
+  path: readonly string[],
+  value: unknown,
+  environment: Readonly<NodeJS.ProcessEnv>,
+): McpAuth {
+  const map = file.map(path, value, [...TEXTS, ...SECRETS, 'grant', 'redirectPort']);
+  const auth: { -readonly [Key in keyof McpAuth]: McpAuth[Key] } = {};
+  for (const key of TEXTS) if (key in map) auth[key] = file.text([...path, key], map[key]);
+  for (const key of SECRETS) if (key in map) auth[key] = readSecret(file, [...path, key], map[key], environment);
+  if ('grant' in map) {
+    const grant = GRANTS.find((known) => known === map['grant']);
+    auth.grant = grant ?? file.fail([...path, 'grant'], `must be ${GRANTS.join(' or ')}`);
+  }
+  const port = map['redirectPort'];
+  if (port !== undefined)
+    auth.redirectPort = typeof port === 'number' ? port : file.fail([...path, 'redirectPort'], 'must be a number');
+  return auth;
+}
+
+function readSecret(file: YamlFile, path: readonly string[], value: unknown, environment: Readonly<NodeJS.ProcessEnv>): string {
+  const from = file.map(path, value, ['env', 'file']);
+  if ('env' in from === 'file' in from) return file.fail(path, "must have either 'env' or 'file'");
+  if ('env' in from) {
+    const name = file.text([...path, 'env'], from['env']);
+    return environment[name] ?? file.fail(path, `the environment variable ${name} is not set`);
+  }
+  try {
+    return readPrivate(file.text([...path, 'file'], from['file']), SECRET_BYTES)
+      .toString()
+      .trim();
+  } catch (error) {
+    return file.fail(path, error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** What is wrong with the `auth` of a server at `url`; null if nothing is. Never quotes a secret. */
+export function problemOfAuth(auth: McpAuth, url: string, headers: Readonly<Record<string, string>>): string | null {
+  const { issuer, clientId, clientSecret, privateKey, algorithm, clientMetadataUrl, grant, redirectPort } = auth;
+  const secret = clientSecret !== undefined || privateKey !== undefined;
+  if (!isSecure(url)) return 'auth needs an https url, because tokens must not be read on the way';
+  if (Object.keys(headers).some((name) => name.toLowerCase() === 'authorization'))
+    return 'headers has an Authorization, and auth would give another';
+  if (issuer !== undefined && !isSecure(issuer)) return 'auth.issuer must be an https address';
+  if (secret && issuer === undefined) return 'auth.issuer is missing: it says which server may get the secret of the client';
+  if (secret && clientId === undefined) return 'auth.clientId is missing';
+  if (clientSecret !== undefined && privateKey !== undefined) return 'auth has both clientSecret and privateKey';
+  if (grant === 'client_credentials' && !secret) return 'auth.grant needs clientSecret or privateKey';
+  if (privateKey !== undefined && grant !== 'client_credentials') return 'auth.privateKey needs grant: client_credentials';
+  if (algorithm !== undefined && !ALGORITHMS.includes(algorithm)) return `auth.algorithm must be one of ${ALGORITHMS.join(', ')}`;
+  if (clientMetadataUrl !== undefined) {
+    if (clientId !== undefined) return 'auth has both clientId and clientMetadataUrl';
+    if (
+      !clientMetadataUrl.startsWith('https://') ||
+      !URL.canParse(clientMetadataUrl) ||
+      new URL(clientMetadataUrl).pathname === '/'
+    )
+      return 'auth.clientMetadataUrl must be an https address with a path';
+  }
+  if (redirectPort !== undefined && !(Number.isSafeInteger(redirectPort) && redirectPort >= 1 && redirectPort <= 65_535))
+    return 'auth.redirectPort must be a port, 1 to 65535';
+  return null;
+}
+
+/** Whether nobody can read along: https, or a server on this machine. */
+export function isSecure(url: string): boolean {
+  return URL.canParse(url) && (new URL(url).protocol === 'https:' || (new URL(url).protocol === 'http:' && isLoopback(url)));
+}
+
+/** Whether an address names this machine. */
+export function isLoopback(url: string): boolean {
+  return ['127.0.0.1', '[::1]', 'localhost'].includes(new URL(url).hostname);
+}

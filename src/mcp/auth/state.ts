@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { FIRST_ISSUE } from '../../files/check.ts';
+import { readPrivate, writePrivate } from '../../files/private.ts';
+import { ConfigError } from '../../wire/errors.ts';
+
+/** Maximum bytes of the file of one login. */
+const MAX_BYTES = 256 * 1024;
+
+const text = z.string();
+const ISSUED = { issuer: text };
+
+const LOGIN = z.object({
+  version: z.literal(1),
+  server: text,
+  /** How this client is registered, and for which address to return to. */
+  client: z
+    .object({
+      ...ISSUED,
+      redirect: text,
+      client_id: text,
+      client_secret: text.optional(),
+      token_endpoint_auth_method: text.optional(),
+    })
+    .optional(),
+  tokens: z
+    .object({
+      ...ISSUED,
+      access_token: text,
+      token_type: text,
+      expires_in: z.number().optional(),
+      scope: text.optional(),
+      refresh_token: text.optional(),
+      id_token: text.optional(),
+    })
+    .optional(),
+  /** What the server has asked for since the login. */
+  wanted: z.object({ scope: text.optional(), metadata: text.optional() }).optional(),
+});
+
+/** What is kept of the login to one server. */
+export type Login = Readonly<z.infer<typeof LOGIN>>;
+
+/** The file that keeps the login to one server, for this user alone. */
+export class LoginFile {
+  readonly path: string;
+  readonly #server: string;
+
+  /** `server` is the address; a server of the same name at another address has another file. */
+  constructor(folder: string, name: string, server: string) {
+    const mark = createHash('sha256').update(server).digest('hex').slice(0, 16);
+    this.path = join(folder, `${name}-${mark}.json`);
+    this.#server = server;
+  }
+
+  /** The login, empty if there is none. Throws {@link ConfigError} (`ERR_CONFIG`) for a file that cannot be used. */
+  read(): Login {
+    const nothing: Login = { version: 1, server: this.#server };
+    let bytes: Buffer;
+    try {
+      bytes = readPrivate(this.path, MAX_BYTES);
+    } catch (error) {
+      if (isMissing(error)) return nothing;
+      throw new ConfigError(error instanceof Error ? error.message : String(error), { cause: error });
+    }
+    const login = LOGIN.safeParse(parsed(bytes.toString()), FIRST_ISSUE);
+    if (!login.success || login.data.server !== this.#server)
+      throw new ConfigError(`${this.path} is no login of this program; delete it and log in again`);
+    return login.data;
+  }
+
+  /** Replaces parts of the login. A part that is undefined is removed. */
+  write(parts: Partial<Pick<Login, 'client' | 'tokens' | 'wanted'>>): void {
+    const login: Login = { ...this.read(), ...parts };
+    const json = `${JSON.stringify(login, null, 2)}\n`;
+    if (Buffer.byteLength(json) > MAX_BYTES) throw new ConfigError('the authorization server gives more than a login can keep');
+    writePrivate(this.path, json);
+  }
+
+  /** Forgets the login. Says whether there was one. */
+  remove(): boolean {
+    try {
+      rmSync(this.path);
+      return true;
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw error;
+    }
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+}

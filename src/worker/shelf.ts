@@ -1,0 +1,59 @@
+import type { GuestImage, Prepared } from './image.ts';
+import { cpuMs } from './run.ts';
+
+/** A prepared isolate and the CPU time that its preparation took, milliseconds. */
+export interface Ready extends Prepared {
+  readonly startCpu: number;
+  /** Whether the warm-up program has run in it. */
+  readonly warm: boolean;
+}
+
+/** Isolates that a worker keeps ready: the next, and one for a run that follows before another is made. */
+const KEPT = 2;
+
+/** The isolates that are prepared for the next runs of a worker. No program has run in them. */
+export class Shelf {
+  readonly image: GuestImage;
+  readonly #warmUp: (isolate: Prepared) => boolean;
+  readonly #ready: Ready[] = [];
+  /** Heap limit of the last run, which most often suits the next run. */
+  #heapMb: number;
+
+  /** `warmUp` returns false while there is no warm-up program yet. */
+  constructor(image: GuestImage, heapMb: number, warmUp: (isolate: Prepared) => boolean) {
+    this.image = image;
+    this.#heapMb = heapMb;
+    this.#warmUp = warmUp;
+  }
+
+  /**
+   * Takes the next step: makes an isolate when there is none, warms it up when it is cold, else makes a warm spare. To warm an isolate
+   * up takes a quarter of the time of making it and saves less than that, so a run that is waiting gets a cold one.
+   */
+  step(): void {
+    const [next] = this.#ready;
+    if (next === undefined) this.#ready.push(this.#make());
+    else if (!next.warm) this.#ready[0] = this.#warmed(next);
+    else if (this.#ready.length < KEPT) this.#ready.push(this.#warmed(this.#make()));
+  }
+
+  /** A prepared isolate when its heap limit suits this run, else a new one. */
+  take(heapMb: number): Ready {
+    if (heapMb !== this.#heapMb) for (const { isolate } of this.#ready.splice(0)) isolate.dispose();
+    this.#heapMb = heapMb;
+    return this.#ready.shift() ?? this.#make();
+  }
+
+  #make(): Ready {
+    return ready(this.image.prepare(this.#heapMb), false);
+  }
+
+  #warmed(isolate: Ready): Ready {
+    return ready(isolate, this.#warmUp(isolate));
+  }
+}
+
+/** Reads the CPU time of an isolate before its run: reading it takes as long as a statement of the program. */
+function ready(isolate: Prepared, warm: boolean): Ready {
+  return { ...isolate, startCpu: cpuMs(isolate), warm };
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import type { TaggedJson } from '../../src/wire/protocol.ts';
+import { called } from './call.ts';
+
+// What a search costs is a published price: steps of threads through the pattern. The figures are those of a search that takes these steps
+// one by one, as the interpreter did before it had an automaton.
+
+/** A text of two letters without a pattern in it. */
+function noise(length: number): string {
+  let state = 12_345;
+  let text = '';
+  for (let at = 0; at < length; at++) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    text += (state >>> 16) & 1 ? 'a' : 'b';
+  }
+  return text;
+}
+
+const HAN = Array.from({ length: 4000 }, (_, index) => String.fromCodePoint(0x4e00 + ((index * 7919) % 6000))).join('');
+const LINES = 'lorem user42@example.com ipsum, id=17\n'.repeat(60);
+
+describe('the fuel of patterns', () => {
+  it.each<[what: string, tool: string, args: readonly TaggedJson[], fuel: number, matches: number]>([
+    ['a plain search', 'FindAll', ['[a-z0-9]+@[a-z]+\\.com', LINES], 3198, 60],
+    ['lazy and greedy', 'FindAll', ['[a-z]+?\\d*', LINES], 21300, 1560],
+    ['a prefix', 'FindAll', ['id=\\d', LINES], 1285, 60],
+    ['a prefix, and an end that fails', 'FindAll', ['l(?:^a|o\\B)', LINES], 1275, 60],
+    ['places', 'FindAll', ['(?m:^lorem|\\d$)|\\b[a-z]{5}\\b', LINES], 5396, 180],
+    [
+      'threads that end before the character that begins a match',
+      'FindAll',
+      ['(?:[[:alpha:]])?(?:\\B)+b|aab^', 'bAb aab bac béa AA bb1aabbb1 '.repeat(40)],
+      4328,
+      200,
+    ],
+    ['groups', 'Groups', ['(\\w+)@((\\w)+)', LINES], 6862, 60],
+    ['groups, each with a step of its own', 'Groups', [`${'(l?)'.repeat(5)}o`, LINES], 20454, 120],
+    ['so many groups that threads search', 'Groups', [`${'(l?)'.repeat(40)}o`, LINES.slice(0, 200)], 32146, 11],
+    ['characters beyond ASCII', 'FindAll', ['\\p{Han}{3}', HAN], 20871, 1333],
+    ['more states than an automaton keeps', 'FindAll', ['a[ab]{14}a', noise(3000)], 7510, 155],
+    ['more states, in groups', 'Groups', ['(a)[ab]{12}(b)', noise(3000)], 13675, 176],
+    ['many states that are met again', 'FindAll', ['a[ab]{9}a', noise(300).repeat(40)], 27838, 879],
+  ])('%s', (_what, tool, args, fuel, matches) => {
+    const { error, values, fuel: used } = called(`tool.regex.${tool}`, args);
+    expect(error).toBeNull();
+    const [list] = values;
+    expect([Array.isArray(list) ? list.length : list, used]).toEqual([matches, fuel]);
+  });
+
+  it.each([
+    [1000, 1000, 1070],
+    [4000, 4000, 4047],
+    [9000, 9000, 9065],
+    [14_000, 14000, 14196],
+  ])('ends at the step that %i fuel do not pay for', (fuel, spent, asked) => {
+    const { error, fuel: used } = called('tool.regex.FindAll', ['a[ab]{14}a', noise(6000)], { fuel });
+    expect([error?.code, used, error?.used]).toEqual(['ERR_QUOTA', spent, asked]);
+  });
+});

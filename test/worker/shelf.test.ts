@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { Shelf } from '../../src/worker/shelf.ts';
+
+/** A shelf over an image that counts, and what was done with its isolates, which are numbered. */
+function counting() {
+  const done: string[] = [];
+  let made = 0;
+  const prepare = (heapMb: number) => {
+    const number = ++made;
+    done.push(`made ${number} of ${heapMb} MB`);
+    return { heapMb, number, isolate: { cpuTime: 0n, dispose: () => done.push(`disposed of ${number}`) } };
+  };
+  const image: never = { prepare } as never;
+  const shelf = new Shelf(image, 8, (isolate) => done.push(`warmed ${Reflect.get(isolate, 'number')}`) > 0);
+  return { shelf, take: (): string[] => done.splice(0) };
+}
+
+describe('the isolates that a worker keeps ready', () => {
+  it('a step makes one, the next warms it up, the third makes a warm spare, and further steps do nothing', () => {
+    const { shelf, take } = counting();
+    const steps = [1, 2, 3, 4].map(() => {
+      shelf.step();
+      return take();
+    });
+    expect(steps).toEqual([['made 1 of 8 MB'], ['warmed 1'], ['made 2 of 8 MB', 'warmed 2'], []]);
+  });
+
+  it('runs in a row make one isolate each, and only what is at rest warms one up', () => {
+    const { shelf, take } = counting();
+    for (let run = 0; run < 5; run++) {
+      shelf.take(8);
+      shelf.step();
+    }
+    expect(take()).toEqual([1, 2, 3, 4, 5, 6].map((number) => `made ${number} of 8 MB`));
+  });
+
+  it('no isolate is given twice, and the spare serves the run after the next without a new one', () => {
+    const { shelf, take } = counting();
+    for (let step = 0; step < 3; step++) shelf.step();
+    take();
+    const given = [shelf.take(8), shelf.take(8), shelf.take(8)].map((isolate) => Reflect.get(isolate, 'number'));
+    expect([given, take()]).toEqual([[1, 2, 3], ['made 3 of 8 MB']]);
+  });
+
+  it('isolates with the heap of another limit are thrown away', () => {
+    const { shelf, take } = counting();
+    for (let step = 0; step < 3; step++) shelf.step();
+    take();
+    expect(shelf.take(16).heapMb).toBe(16);
+    expect(take()).toEqual(['disposed of 1', 'disposed of 2', 'made 3 of 16 MB']);
+    shelf.step();
+    expect(take()).toEqual(['made 4 of 16 MB']);
+  });
+});
