@@ -42,6 +42,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['loop', async () => (await import('./commands/loop.ts')).addLoop],
   ['sessions', async () => (await import('./commands/sessions.ts')).addSessions],
   ['replay', async () => (await import('./commands/replay.ts')).addReplay],
+  ['store', async () => (await import('./commands/store.ts')).addStoreCommands],
   ['log', async () => (await import('./commands/log.ts')).addLog],
   ['tools', async () => (await import('./commands/tools.ts')).addTools],
   ['lsp', async () => (await import('./commands/lsp.ts')).addLsp],
