@@ -114,6 +114,7 @@ describe('imports point one way', () => {
       'src/cli/flags/module.ts',
       'src/postgres/connect.ts',
       'bench/builds.ts',
+      'bench/peerprocess.ts',
     ]);
   });
 

@@ -25,7 +25,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   ],
   'src/cli/repl/conversation.ts': ['sourceBytes', 'refuses an input that is too long'],
   'src/guest/hostcalls.ts': [
-    'memoryBytes toolBytes toolCalls toolCallsPerTool',
+    'memoryBytes togetherCalls toolBytes toolCalls toolCallsPerTool',
     'refuses a call of the host; tells an ask what is left',
   ],
   'src/guest/invoke.ts': ['callDepth evalDepth', 'refuses a call that is too deep'],
@@ -45,6 +45,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
     'cpuMs memoryBytes toolMs wallMs',
     'a replayed run is stopped by its record, within the limits of the host',
   ],
+  'src/loop/suspend/complete.ts': ['togetherCalls', 'tells a call that waited from one that never was'],
   'src/loop/sessions/rows.ts': ['eventCount', 'rows after this one may be absent in a store of an older version'],
   'src/runtime/continued.ts': ['wallMs', 'a resumed run gets its time anew'],
   'src/loop/turn/executor.ts': ['toolBytes', 'refuses the late answer of a tool'],
@@ -65,6 +66,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/runtime/end.ts': ['fuel wallMs', 'says how a run ended'],
   'src/runtime/fork.ts': ['sourceBytes', 'checks sources before a run'],
   'src/runtime/runtime.ts': ['sourceBytes', 'passes the limit to the parser'],
+  'src/loop/host/host.ts': ['concurrency', 'bounds the sessions that a host drives at a time; its runtime bounds the workers'],
   'src/runtime/tenants.ts': [
     'concurrency cpuMs fuel queueLength toolCalls',
     'counts the budgets of tenants, whose options have the names of the limits of a run',
@@ -73,7 +75,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/sandbox/clock.ts': ['wallMs', 'ends a run by its elapsed time'],
   'src/sandbox/execution.ts': ['memoryBytes toolMs', 'ends a call by its elapsed time; says why a worker died'],
   'src/sandbox/ledger.ts': [
-    'deliveries emits fuel lineBytes memoryBytes outputBytes scratchBytes toolBytes toolCalls toolCallsPerTool',
+    'deliveries emits fuel lineBytes memoryBytes outputBytes scratchBytes togetherCalls toolBytes toolCalls toolCallsPerTool',
     'counts output and calls again on the host; bounds what a worker claims',
   ],
   'src/sandbox/limits.ts': ['concurrency maxWorkers queueLength', 'completes the limits of the pool'],
@@ -93,12 +95,13 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/worker/server.ts': ['memoryBytes sourceBytes toolBytes', 'refuses sources and results; sets the heap limit'],
   'src/worker/warmup.ts': ['memoryBytes', 'prepares an isolate for the limit of the first run'],
   'bench/breaches.ts': [
-    'callDepth cpuMs deliveries emits evalDepth eventCount fuel journalBytes lineBytes listLength mapLength memoryBytes outputBytes scratchBytes sourceBytes textLength toolBytes toolCalls toolCallsPerTool toolMs valueBytes valueDepth wallMs',
+    'callDepth cpuMs deliveries emits evalDepth eventCount fuel journalBytes lineBytes listLength mapLength memoryBytes outputBytes scratchBytes sourceBytes textLength togetherCalls toolBytes toolCalls toolCallsPerTool toolMs valueBytes valueDepth wallMs',
     'breaches every limit',
   ],
   'bench/capacity.ts': ['cpuMs wallMs', 'sets limits that its measurement does not reach'],
   'bench/contexts.ts': ['cpuMs fuel journalBytes toolCalls wallMs', 'sets limits that its measurement does not reach'],
   'bench/growth.ts': ['cpuMs fuel memoryBytes wallMs', 'sets limits that its measurement does not reach'],
+  'bench/peertable.ts': ['cpuMs fuel wallMs', 'sets limits that its measurement does not reach'],
   'bench/quotas.ts': ['cpuMs wallMs', 'sets limits that its measurement does not reach'],
   'bench/soak.ts': ['cpuMs memoryBytes outputBytes wallMs', 'sets limits that its measurement does not reach'],
   'bench/wedge.ts': ['cpuMs memoryBytes wallMs', 'sets limits that its measurement does not reach'],
