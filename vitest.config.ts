@@ -1,32 +1,31 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-
-/** Tests that start many processes: at most as many files at a time as there are cores. */
-const PROCESSES = ['test/cli/**/*.test.ts', 'test/mcp/**/*.test.ts', 'test/bench/**/*.test.ts', 'test/attack/**/*.test.ts'];
-/** Tests that look at clocks: one file at a time, so that none disturbs another. */
-const TIMED = ['test/sandbox/**/*.test.ts', 'test/worker/**/*.test.ts'];
-
-/** Builds with one check removed: `npm run test:removals`. */
-const REMOVALS = ['test/attack/removals.test.ts'];
+import { ALONE, ELSEWHERE, PROCESSES, REMOVALS, TIMED } from './test/groups.ts';
 
 /** A group of files; groups run one after the other. */
-function group(name: string, order: number, options: object) {
-  return { extends: true as const, test: { name, sequence: { groupOrder: order }, ...options } };
+function group(name: string, order: number, include: readonly string[], options: object) {
+  return { extends: true as const, test: { name, sequence: { groupOrder: order }, include: [...include], ...options } };
 }
 
 export default defineConfig({
   test: {
     pool: 'forks',
     maxWorkers: '100%',
-    testTimeout: 20_000,
+    // A command is a process that starts another one; beside other tests on few cores that can take seconds.
+    testTimeout: 60_000,
     hookTimeout: 20_000,
     projects: [
-      group('logic', 0, {
-        include: ['test/**/*.test.ts'],
-        exclude: ['test/machine/**', 'test/package/**', 'test/interop/**', ...PROCESSES, ...TIMED],
+      // These files share a few processes, each of which loads the source once. That saves a tenth of all the time.
+      group('logic', 0, ['test/**/*.test.ts'], {
+        exclude: [...ELSEWHERE, ...PROCESSES, ...TIMED, ...ALONE],
+        isolate: false,
       }),
-      group('processes', 1, { include: PROCESSES, exclude: REMOVALS }),
-      group('timed', 2, { include: TIMED, fileParallelism: false }),
-      group('removals', 3, { include: REMOVALS }),
+      group('alone', 1, ALONE, {}),
+      // These files often wait for the processes that they start, so one more than there are cores runs at a time.
+      group('processes', 2, PROCESSES, { exclude: [...REMOVALS], maxWorkers: availableParallelism() + 1 }),
+      // One file at a time, so that none disturbs another.
+      group('timed', 3, TIMED, { exclude: [...PROCESSES], fileParallelism: false }),
+      group('removals', 4, REMOVALS, {}),
     ],
   },
 });

@@ -79,6 +79,9 @@ export const CASES: readonly Case[] = [
   breaching('deliveries', 10, 'a handler of many events', HANDLER, ({ emits }) => emits.length, { options: EVENTS }),
   breaching('emits', 500, 'endless empty emits', loop('emit ""'), ({ emits }) => emits.length),
   breaching('toolCallsPerTool', 20, 'endless calls of one tool', CALLS, ({ journal }) => journal.length),
+  sized('togetherCalls', 'calls at once', 20, (n) =>
+    commands('together', ...Array<string>(n).fill('call tool.bench.Echo(1)'), 'endtogether'),
+  ),
   breaching('journalBytes', 4000, 'calls that are kept', loop('call tool.bench.Echo("twelve bytes")'), ({ journal }) =>
     journal.reduce((sum, entry) => sum + argumentBytes(entry), 0),
   ),

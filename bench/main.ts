@@ -7,9 +7,15 @@ import type { Opener } from './engine.ts';
 import { benchInterp, renderInterp } from './interp.ts';
 import { busier, loadText, measureLoad } from './load.ts';
 import { benchLoop, loopFailures, renderLoop } from './loop.ts';
+import { type Change, type Comparison, changes, OlderReportError, olderRows, renderChanges } from './older.ts';
 import { openOurs } from './ours.ts';
+import { pace } from './pace.ts';
 import { quotaPage } from './page.ts';
+import { peerQuotaPage } from './peerpage.ts';
+import { PeersMissing } from './peerprocess.ts';
+import { benchPeerQuotas, peerQuotaFailures, programOf, renderPeerQuotas } from './peerquotas.ts';
 import { openMonty, openQuickJs, openRawIsolate } from './peers.ts';
+import { benchPeers, peerFailures, renderPeers } from './peertable.ts';
 import { brokenPromises, type PromiseRow } from './promises.ts';
 import { benchQuotas, type OnProgress, quotaFailures, renderQuotas } from './quotas.ts';
 import { benchSessions, renderSessions, sessionsFailures } from './sessions.ts';
@@ -20,7 +26,7 @@ import { benchTurns, renderTurns } from './turns.ts';
 
 /** Usage line of `neuroscript bench`. */
 export const BENCH_USAGE =
-  'usage: neuroscript bench quotas|turns|interp|contexts|tokens|loop|sessions|suspend|soak [--json] [--quick] [--seconds N] [--html FILE] [--against DIR [--rounds N]]';
+  'usage: neuroscript bench quotas|peers|turns|interp|contexts|tokens|loop|sessions|suspend|soak [--json] [--quick] [--seconds N] [--html FILE] [--peers [--program FILE]…] [--compare OLD.json] [--against DIR [--rounds N]]';
 
 /** Seconds of `soak` without `--seconds`, and at most. */
 const SOAK_S = 60;
@@ -33,6 +39,8 @@ interface Report {
   readonly promises?: readonly object[];
   readonly growth?: readonly object[];
   readonly trends?: readonly object[];
+  readonly goals?: readonly object[];
+  readonly memory?: readonly object[];
   readonly text: string;
   /** Why the numbers do not count: a wrong result, a missing error, a run that failed after a breach. */
   readonly failures: readonly string[];
@@ -51,6 +59,10 @@ interface Setting {
   readonly seconds: number;
   /** Where `quotas` writes its page. */
   readonly html: string | null;
+  /** Whether `quotas` breaks the limits of the peers, too. */
+  readonly peers: boolean;
+  /** Programs that `quotas --peers` runs as well. */
+  readonly programs: readonly string[];
   readonly onProgress: OnProgress;
 }
 
@@ -58,6 +70,7 @@ type Bench = (setting: Setting) => Promise<Report>;
 
 const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['quotas', quotas],
+  ['peers', peers],
   ['turns', sideBySide(benchTurns, renderTurns)],
   ['interp', sideBySide(benchInterp, renderInterp)],
   ['contexts', rowsOnly(benchContexts, renderContexts, contextFailures)],
@@ -69,7 +82,7 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
 ]);
 
 /**
- * Runs one benchmark: `quotas`, `turns`, `interp`, `contexts`, `tokens`, `loop`, `sessions`, `suspend` or `soak`, and writes its report to standard output;
+ * Runs one benchmark: `quotas`, `peers`, `turns`, `interp`, `contexts`, `tokens`, `loop`, `sessions`, `suspend` or `soak`, and writes its report to standard output;
  * `--json` for machines, `--quick` for a sanity check with few samples. A failure names the load of the machine. Resolves to the exit code: 0, 1 when a result was wrong or a limit did not
  * hold, 2 when the arguments were not understood.
  */
@@ -80,9 +93,14 @@ export async function benchMain(argv: readonly string[], onProgress: OnProgress 
     process.stderr.write(`${BENCH_USAGE}\n`);
     return 2;
   }
-  const { against } = asked;
   const before = measureLoad();
-  const { text, ...found } = await (against === null ? bench({ ...asked, onProgress }) : builds(against));
+  pace();
+  const report = await reportOf(bench, asked, onProgress);
+  if (typeof report === 'string') {
+    process.stderr.write(`bench ${asked.name}: ${report}\n`);
+    return 1;
+  }
+  const { text, ...found } = report;
   const load = busier(before, measureLoad());
   const failures = found.failures.map((failure) => `${failure} (${loadText(load)})`);
   // The end of the work: a status line makes room for the report.
@@ -98,6 +116,19 @@ export async function benchMain(argv: readonly string[], onProgress: OnProgress 
   return failures.length === 0 ? 0 : 1;
 }
 
+/** The report, or why there is none: peers that are not installed, or an older report that cannot be read. */
+async function reportOf(bench: Bench, asked: Asked, onProgress: OnProgress): Promise<Report | string> {
+  try {
+    if (asked.against !== null) return await builds(asked.against);
+    // A wrong file is told before the measurement.
+    if (asked.compare !== null) olderRows(asked.compare, asked.name);
+    return compared(await bench({ ...asked, onProgress }), asked.name, asked.compare);
+  } catch (error) {
+    if (error instanceof PeersMissing || error instanceof OlderReportError) return error.message;
+    throw error;
+  }
+}
+
 interface Asked {
   readonly name: string;
   readonly json: boolean;
@@ -105,6 +136,10 @@ interface Asked {
   readonly seconds: number;
   /** Where `quotas` writes its page. */
   readonly html: string | null;
+  readonly peers: boolean;
+  readonly programs: readonly string[];
+  /** An older report of the same benchmark. */
+  readonly compare: string | null;
   /** The checkout whose build this one is compared with. */
   readonly against: Against | null;
 }
@@ -125,6 +160,9 @@ function readArguments(argv: readonly string[]): Asked | null {
         quick: { type: 'boolean', default: false },
         seconds: { type: 'string' },
         html: { type: 'string' },
+        peers: { type: 'boolean', default: false },
+        program: { type: 'string', multiple: true, default: [] },
+        compare: { type: 'string' },
         against: { type: 'string' },
         rounds: { type: 'string', default: String(ROUNDS.default) },
       },
@@ -133,7 +171,11 @@ function readArguments(argv: readonly string[]): Asked | null {
     const seconds = Number(values.seconds ?? (values.quick ? QUICK_SOAK_S : SOAK_S));
     if (name === undefined || more.length > 0 || !(seconds > 0 && seconds <= MAX_SOAK_S)) return null;
     if (values.html !== undefined && name !== 'quotas') return null;
-    const asked = { name, json: values.json, quick: values.quick, seconds, html: values.html ?? null };
+    const { peers, program: programs, compare = null } = values;
+    if (peers && name !== 'quotas') return null;
+    if (programs.length > 0 && (!peers || programs.some((file) => !/\.(ns|js|py)$/.test(file)))) return null;
+    if (compare !== null && (!COMPARED.has(name) || (name === 'quotas' && !peers))) return null;
+    const asked = { name, json: values.json, quick: values.quick, seconds, html: values.html ?? null, peers, programs, compare };
     const { against: checkout } = values;
     if (checkout === undefined) return { ...asked, against: null };
     const rounds = Number(values.rounds);
@@ -147,12 +189,48 @@ function readArguments(argv: readonly string[]): Asked | null {
   }
 }
 
+/** What `--compare` compares: ratios of one run and distances to limits, which mean the same on another machine. */
+const COMPARED: ReadonlyMap<string, Comparison> = new Map([
+  ['peers', { names: ['row', 'engine'], values: ['ours'] }],
+  ['quotas', { names: ['program', 'engine'], values: ['overshoot', 'stall'] }],
+]);
+
+/** The report with its changes since an older one. */
+function compared(
+  { text, ...found }: Report,
+  name: string,
+  file: string | null,
+): Report & { readonly changes?: readonly Change[] } {
+  const comparison = COMPARED.get(name);
+  if (file === null || comparison === undefined) return { ...found, text };
+  const changed = changes(found.rows, olderRows(file, name), comparison);
+  return { ...found, changes: changed, text: `${text}${renderChanges(changed)}` };
+}
+
+/** Rounds of `peers`, and breaches of each limit in `quotas --peers`. */
+const PEER_ROUNDS = { whole: 9, quick: 1 } as const;
+const PEER_BREACHES = { whole: 10, quick: 1 } as const;
+
+async function peers({ quick, onProgress }: Setting): Promise<Report> {
+  const found = await benchPeers(PEER_ROUNDS[quick ? 'quick' : 'whole'], onProgress);
+  return { ...found, text: renderPeers(found), failures: peerFailures(found) };
+}
+
+async function peerQuotas({ quick, html, programs, onProgress }: Setting): Promise<Report> {
+  const own = programs.map(programOf).filter((program) => program !== null);
+  const rows = await benchPeerQuotas(PEER_BREACHES[quick ? 'quick' : 'whole'], own, onProgress);
+  if (html !== null) writeFileSync(html, await peerQuotaPage(rows, { node: machine().node, quick }));
+  return { rows, text: renderPeerQuotas(rows), failures: peerQuotaFailures(rows) };
+}
+
 async function builds({ bench, checkout, rounds }: Against): Promise<Report> {
   const rows = await benchAgainst(bench, checkout, rounds);
   return { rows, text: renderBuilds(rows), failures: slowerWorkloads(rows) };
 }
 
-async function quotas({ quick, html, onProgress }: Setting): Promise<Report> {
+async function quotas(setting: Setting): Promise<Report> {
+  if (setting.peers) return peerQuotas(setting);
+  const { quick, html, onProgress } = setting;
   const found = await benchQuotas(quick, onProgress);
   if (html !== null) writeFileSync(html, quotaPage(found, { node: machine().node, quick }));
   return { ...found, text: renderQuotas(found), failures: quotaFailures(found, quick) };

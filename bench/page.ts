@@ -3,15 +3,15 @@ import { promiseTable } from './promises.ts';
 import { type QuotaReport, type QuotaRow, quotaTable } from './quotas.ts';
 import { short, type Table } from './table.ts';
 
-/** The report as one self-contained HTML file: tables, plots as SVG, and the method. */
-export function quotaPage({ rows, growth, promises }: QuotaReport, about: { node: string; quick: boolean }): string {
+/** One self-contained HTML file with a title, the machine, and these pieces of HTML. */
+export function page(title: string, about: { node: string; quick: boolean }, pieces: readonly string[]): string {
   const [cpu] = cpus();
   const machine = `Node ${about.node}, ${platform()} ${arch()}, ${cpus().length} × ${cpu?.model ?? 'unknown'}, ${Math.round(totalmem() / 1024 ** 3)} GB`;
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>How exactly limits hold</title>
+<title>${escaped(title)}</title>
 <style>
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1b1b1b; }
 table { border-collapse: collapse; font-size: 13px; margin: 1rem 0; }
@@ -20,16 +20,24 @@ td:first-child, th:first-child { text-align: left; }
 svg text { font: 12px system-ui, sans-serif; }
 .broken { color: #b00020; font-weight: 600; } .kept { color: #1b6e2e; }
 </style>
-<h1>How exactly limits hold</h1>
+<h1>${escaped(title)}</h1>
 <p>${escaped(machine)}${about.quick ? ' — <b>quick: few samples, do not quote</b>' : ''}</p>
-<h2>What is promised</h2>
-${table(promiseTable(promises))}
+${pieces.join('\n')}
+</html>
+`;
+}
+
+/** The report as one self-contained HTML file: tables, plots as SVG, and the method. */
+export function quotaPage({ rows, growth, promises }: QuotaReport, about: { node: string; quick: boolean }): string {
+  return page('How exactly limits hold', about, [
+    `<h2>What is promised</h2>
+${htmlTable(promiseTable(promises))}
 <h2>Beyond the limit</h2>
 <p>Each limit was set, breached again and again, and after every breach a fresh program had to succeed. The bars show how far
 beyond the limit a run came at most, in thousandths of the limit; the dark part is the median. Where there is no bar, nothing
 went beyond: what is counted is refused before it happens.</p>
 ${overshootPlot(rows)}
-${table(quotaTable(rows))}
+${htmlTable(quotaTable(rows))}
 <h2>Memory of the process</h2>
 <p>With a limit of 32 MB, values grow in every way the language has until the interpreter refuses. The bar is the most that the
 worker process took above what it had while idle, as a multiple of the limit; the line is what is promised (1.25).</p>
@@ -38,9 +46,8 @@ ${growthPlot(growth)}
 <p>Observed values are what the result's <code>usage</code> tells, for memory of the process what the system's record of the peak
 tells (<code>VmHWM</code>), for a worker that is wedged in native code the time until the host has seen it die. Percentiles are
 nearest-rank: p95 from 20 samples on, p99 from 100 on. Everything runs on this machine as it was, with whatever else it did:
-run it again on an idle one before you draw conclusions from times. <code>neuroscript bench quotas --html FILE</code> makes this page.</p>
-</html>
-`;
+run it again on an idle one before you draw conclusions from times. <code>neuroscript bench quotas --html FILE</code> makes this page.</p>`,
+  ]);
 }
 
 const WIDTH = 900;
@@ -96,13 +103,15 @@ function plot(bars: readonly Bar[], mark: number | null): string {
   return `<svg viewBox="0 0 ${WIDTH} ${height}" width="100%" role="img">${lines.join('\n')}${line}</svg>`;
 }
 
-function table({ head, cells }: Table): string {
+/** A table as HTML; verdicts have colours. */
+export function htmlTable({ head, cells }: Table): string {
   const cell = (text: string): string =>
     text === 'kept' || text === 'BROKEN' ? `<td class="${text.toLowerCase()}">${text}</td>` : `<td>${escaped(text)}</td>`;
   const body = cells.map((row) => `<tr>${row.map(cell).join('')}</tr>`).join('\n');
   return `<table><tr>${head.map((text) => `<th>${escaped(text)}</th>`).join('')}</tr>\n${body}</table>`;
 }
 
-function escaped(text: string): string {
+/** A text in which no character is markup. */
+export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -6,6 +6,7 @@ import { appendFileSync, chmodSync, existsSync, mkdtempSync, readFileSync, renam
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
+import { slim, thirdParty } from './slim.mjs';
 
 /** As in `src/worker/image.ts`. */
 const PURE_MARK = '\n//# pure tools\n';
@@ -18,6 +19,12 @@ const fresh = mkdtempSync(join(root, '.build-'));
 const entries = Object.values(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).exports).flatMap(
   ({ default: path }) => (path ? [path.slice('./dist/'.length, -'.js'.length)] : []),
 );
+
+/** The modules beside them that start a process. */
+const programs = ['src/gate/main', 'bench/main', 'bench/child', 'bench/echo'];
+
+/** Names of classes stay: errors show them. */
+const NAMES = { function: false, class: true };
 
 /** What bundles keep of comments. Doc comments are for readers of the library, which has them; they are a quarter of a bundle. */
 const COMMENTS = { jsdoc: false };
@@ -60,6 +67,7 @@ async function bundleCommandLine() {
       ...Object.fromEntries(entries.map((entry) => [`cli/${entry}`, join(root, `${entry}.ts`)])),
     },
     platform: 'node',
+    plugins: [thirdParty],
     // Packages that few commands need load when they are needed; bench measures the library as its users load it.
     external: [/^(ai|@ai-sdk\/.*|@modelcontextprotocol\/.*)$/, bench],
   });
@@ -67,7 +75,7 @@ async function bundleCommandLine() {
     dir: fresh,
     format: 'esm',
     chunkFileNames: 'cli/[name]-[hash].js',
-    comments: COMMENTS,
+    minify: { compress: { keepNames: NAMES }, mangle: { keepNames: NAMES }, codegen: true },
     paths: { [bench]: './bench/main.js' },
   });
   await build.close();
@@ -80,7 +88,7 @@ try {
   execFileSync(process.execPath, tsc, { stdio: 'inherit', cwd: root });
   guardEntries();
   await bundle('src/worker/main.ts', 'worker.js', {
-    input: { platform: 'node', external: ['isolated-vm'] },
+    input: { platform: 'node', external: ['isolated-vm'], plugins: [thirdParty] },
     output: { format: 'esm', comments: COMMENTS },
   });
   await bundle('src/guest/main.ts', 'guest.js', {
@@ -97,6 +105,7 @@ try {
   appendFileSync(join(fresh, 'guest.js'), `${PURE_MARK}${readFileSync(pure, 'utf8')}`);
   rmSync(pure);
   await bundleCommandLine();
+  slim(fresh, entries, programs);
   const old = `${fresh}-old`;
   if (existsSync(dist)) renameSync(dist, old);
   chmodSync(fresh, 0o755); // A container often builds as root and runs as another user.

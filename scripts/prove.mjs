@@ -16,6 +16,7 @@ const STEPS = new Map([
   ['soak', bench('soak', '--seconds', '600')],
   ['attackers', ['node', ['--no-warnings', 'test/attack/soak.ts', '600']]],
   ['fuzz', ['npm', ['run', '--silent', 'fuzz', '--', '--seconds', '600', '--seed', String(Date.now() % 1_000_000)]]],
+  ['together', ['npx', ['vitest', 'run', 'test/runtime/together.test.ts'], { TOGETHER_SEEDS: '100000' }]],
   ['gate', ['npx', ['vitest', 'run', 'test/gate/crash.test.ts'], { GATE_KILLS: '1000' }]],
   ['machine', ['npm', ['run', '--silent', 'test:machine']]],
 ]);

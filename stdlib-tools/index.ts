@@ -8,7 +8,7 @@ export { type PureGroup, pureTools } from './pure.ts';
 export { rootTools } from './root.ts';
 export { actorScope, globalScope, type ScopeOf, sessionScope } from './scope.ts';
 export { type ScratchToolsOptions, scratchTools } from './scratch.ts';
-export type { StorageCaps } from './storage/caps.ts';
+export { checkCaps, entryBytes, excess, full, type StorageCaps } from './storage/caps.ts';
 export { MemoryStorage } from './storage/memory.ts';
 export { SqliteStorage, type SqliteStorageOptions } from './storage/sqlite.ts';
 export { type StorageStatistics, storageStatistics } from './storage/statistics.ts';

@@ -55,7 +55,16 @@ const table: readonly Entry[] = [
   { words: 'clear_event clearevent', hint: 'write `clear event "name"` or `clear event named "handler"`' },
   { words: 'goto jump', hint: 'write `while` … `endwhile`, `if` … `endif`, or a procedure' },
   { words: 'then', hint: 'the head of a block ends with its line, without `then`' },
-  { words: 'await async go defer yield', hint: 'calls run one after the other: write `call f()`' },
+  {
+    words: 'await async go defer yield parallel concurrently simultaneously gather',
+    hint: 'calls run one after the other: write `call f()`; to run calls of tools at the same time, write them between `together` and `endtogether`, each on a line alone',
+  },
+  {
+    words: 'together',
+    hint: 'write `together` alone on its line, below it calls of tools, each on a line of its own, then `endtogether`',
+    block: true,
+  },
+  { words: 'endtogether end_together', hint: 'it ends a block that begins with `together`, alone on its line' },
 ];
 
 const byWord: ReadonlyMap<string, Entry> = new Map(

@@ -3,7 +3,7 @@
  * by pass while the next pass is certain and few steps were taken. After that, one pass represents all remaining ones.
  */
 
-import type { Block, ErrorHandler, ForStmt, IfStmt, SetStmt, Stmt, WhileStmt } from '../syntax/ast.ts';
+import type { Block, ErrorHandler, ForStmt, IfStmt, SetStmt, Stmt, TogetherStmt, WhileStmt } from '../syntax/ast.ts';
 import { clearing } from '../syntax/certainty.ts';
 import { loopNames, targetsOf } from '../syntax/walk.ts';
 import { ERROR_VARIABLES } from '../vocabulary/builtins.ts';
@@ -16,6 +16,9 @@ import { type Abstract, elementOf, LIST, MAP, may, NIL, NOTHING, only, TEXT, tru
 
 /** Most passes of one loop that are followed one by one. */
 const MOST_PASSES = 10_000;
+
+/** Most calls of a loop that run together, with the widest limit. */
+const MOST_TOGETHER = 1024;
 
 /** Frames up to which no evaluation comes near the limit of depth, because each nests 200 levels at most. */
 const SHALLOW = 20;
@@ -121,7 +124,11 @@ class Follower {
       case 'while':
         return this.#loop(stmt, start, place);
       case 'for':
-        return this.#each(stmt, start, place);
+        return stmt.together === true
+          ? this.#joined(stmt, MOST_TOGETHER, start, this.#each(stmt, start, unguarded(place)))
+          : this.#each(stmt, start, place);
+      case 'together':
+        return this.#joined(stmt, stmt.body.stmts.length, start, this.block(stmt.body, start, unguarded(place)));
       case 'break':
       case 'continue':
         return single(stmt.k, start);
@@ -130,6 +137,21 @@ class Follower {
       default:
         return this.#simple(stmt, start, place);
     }
+  }
+
+  /** Calls that run together: all are made, and each may fail. Then the first failure is raised. */
+  #joined({ body }: ForStmt | TogetherStmt, calls: number, start: Point, inner: Endings): Endings {
+    const endings = new Endings();
+    let all: Point | undefined;
+    for (const [ending, point] of inner.all()) {
+      all = either(all, point);
+      if (ending !== 'error') endings.add(ending, point);
+    }
+    const end = all ?? start;
+    const state = end.state.without(body.stmts.flatMap((stmt) => targetsOf(stmt).map(({ name }) => name.name)));
+    const failed = this.#raised({ ...start, state }, end);
+    endings.add('error', { ...failed, most: failed.most + this.#session.raise * (calls - 1) });
+    return endings;
   }
 
   #simple(stmt: Stmt, start: Point, place: Place): Endings {
@@ -349,6 +371,11 @@ class Follower {
 
 function itemOf(over: Abstract): Abstract {
   return may(over, LIST | MAP | TEXT) ? elementOf(over) : NOTHING;
+}
+
+/** Errors leave calls that run together when all have ended; then the handlers of the place around run. */
+function unguarded(place: Place): Place {
+  return { ...place, guard: undefined, top: false };
 }
 
 /** A product in which 0 times infinity is 0. */

@@ -92,6 +92,7 @@ export type Stmt =
   | IfStmt
   | WhileStmt
   | ForStmt
+  | TogetherStmt
   | OnEventStmt
   | OnErrorStmt;
 
@@ -186,6 +187,16 @@ export interface ForStmt extends Span {
   readonly key?: Name;
   readonly item: Name;
   readonly over: Expr;
+  readonly body: Block;
+  /** `for each … in … together`: the calls of all passes run together, see {@link TogetherStmt}. */
+  readonly together?: true;
+}
+/**
+ * `together … endtogether`: tool calls that run at the same time. The body holds only {@link SetStmt} and {@link CallStmt} of a tool,
+ * and no handler.
+ */
+export interface TogetherStmt extends Span {
+  readonly k: 'together';
   readonly body: Block;
 }
 /** The place of a nested `on event`. Executing it does nothing; `index` points into `SourceFile.events`. */

@@ -1,11 +1,23 @@
 /** Compound statements: statements that contain statements, error handlers and event handlers. */
 import type { IOrAlt, IToken, TokenType } from 'chevrotain';
-import type { Block, ErrorHandler, EventHandler, Expr, Name, Stmt } from './ast.ts';
+import type { Block, ErrorHandler, EventHandler, Expr, ForStmt, Name, Stmt } from './ast.ts';
 import { BlockBuilder } from './blocks.ts';
 import { nameOf } from './build.ts';
 import type { Rule } from './expressions.ts';
 import { SimpleStatementParser } from './statements.ts';
-import { blockEnds, Identifier, keyword, lineStarters, Metadata, Newline, NoStatement, punct, StringLiteral } from './tokens.ts';
+import { togetherProblems } from './together.ts';
+import {
+  blockEnds,
+  contextual,
+  Identifier,
+  keyword,
+  lineStarters,
+  Metadata,
+  Newline,
+  NoStatement,
+  punct,
+  StringLiteral,
+} from './tokens.ts';
 
 /** Tokens that continue the body of a block. */
 const statementStarts: ReadonlySet<TokenType> = new Set([
@@ -15,6 +27,8 @@ const statementStarts: ReadonlySet<TokenType> = new Set([
   NoStatement,
   Metadata,
 ]);
+
+type ForHead = Pick<ForStmt, 'key' | 'item' | 'over' | 'together'>;
 
 export abstract class StatementParser extends SimpleStatementParser {
   /** The events of the file; a place is empty while its handler is being read. */
@@ -53,6 +67,7 @@ export abstract class StatementParser extends SimpleStatementParser {
     { ALT: () => this.SUBRULE(this.returnStatement) },
     { ALT: () => this.SUBRULE(this.#forStatement) },
     { ALT: () => this.SUBRULE(this.#whileStatement) },
+    { ALT: () => this.SUBRULE(this.#togetherStatement) },
     { ALT: () => this.SUBRULE(this.mustStatement) },
     { ALT: () => this.SUBRULE(this.failStatement) },
     { ALT: () => this.SUBRULE(this.whisperStatement) },
@@ -194,22 +209,42 @@ export abstract class StatementParser extends SimpleStatementParser {
     return { k: 'while', cond: cond ?? this.#nothing(open), body, s: open.startOffset, e: this.end() };
   });
 
-  readonly #forHead: Rule<{ key?: Name; item: Name; over: Expr }> = this.RULE(
-    'forHead',
-    (): { key?: Name; item: Name; over: Expr } => {
-      this.CONSUME(keyword.each);
-      const first = nameOf(this.CONSUME(Identifier));
-      let second: Name | undefined;
-      this.OPTION(() => {
-        this.CONSUME(punct.comma);
-        second = nameOf(this.CONSUME2(Identifier));
-      });
-      this.CONSUME(keyword.in);
-      const over = this.SUBRULE(this.expression);
-      this.CONSUME(Newline);
-      return second === undefined ? { item: first, over } : { key: first, item: second, over };
-    },
-  );
+  readonly #togetherStatement: Rule<Stmt> = this.RULE('togetherStatement', (): Stmt => {
+    const open = this.CONSUME(contextual.together);
+    const whole = this.line(() => this.SUBRULE(this.#lineEnd));
+    this.blocks.enter(open, contextual.endtogether);
+    const body = this.SUBRULE(this.body, { ARGS: [whole === true] });
+    if (this.closes()) this.CONSUME(contextual.endtogether);
+    this.#checkTogether(body, false);
+    return { k: 'together', body, s: open.startOffset, e: this.end() };
+  });
+
+  #checkTogether(body: Block, loop: boolean): void {
+    if (this.RECORDING_PHASE) return;
+    for (const found of togetherProblems(body, loop)) this.report(found);
+  }
+
+  readonly #forHead: Rule<ForHead> = this.RULE('forHead', (): ForHead => {
+    this.CONSUME(keyword.each);
+    const first = nameOf(this.CONSUME(Identifier));
+    let second: Name | undefined;
+    this.OPTION(() => {
+      this.CONSUME(punct.comma);
+      second = nameOf(this.CONSUME2(Identifier));
+    });
+    this.CONSUME(keyword.in);
+    const over = this.SUBRULE(this.expression);
+    let together: { together?: true } = {};
+    this.OPTION2({
+      GATE: () => this.LA(1).image === 'together',
+      DEF: () => {
+        this.CONSUME3(Identifier);
+        together = { together: true };
+      },
+    });
+    this.CONSUME(Newline);
+    return second === undefined ? { item: first, over, ...together } : { key: first, item: second, over, ...together };
+  });
 
   readonly #forStatement: Rule<Stmt> = this.RULE('forStatement', (): Stmt => {
     const open = this.CONSUME(keyword.for);
@@ -219,6 +254,7 @@ export abstract class StatementParser extends SimpleStatementParser {
     const body = this.SUBRULE(this.body, { ARGS: [head !== undefined] });
     this.loops--;
     if (this.closes()) this.CONSUME(keyword.endfor);
+    if (head?.together === true) this.#checkTogether(body, true);
     return { k: 'for', ...(head ?? { item: nameOf(open), over: this.#nothing(open) }), body, s: open.startOffset, e: this.end() };
   });
 

@@ -5,7 +5,7 @@ import { type LineTable, lineTable } from './position.ts';
 import { diagnosticOf, MAX_PROBLEMS, problemAt, type SyntaxDiagnostic, type SyntaxProblem } from './problem.ts';
 import { type Parsed, ProgramParser, type Reading } from './program.ts';
 import { type Scanned, scan } from './scan.ts';
-import { Identifier, keyword, Metadata, Newline, NoStatement } from './tokens.ts';
+import { contextual, Identifier, keyword, Metadata, Newline, NoStatement, Token } from './tokens.ts';
 
 /** What {@link parse} needs to know beside the text. */
 export interface ParseOptions {
@@ -77,6 +77,9 @@ function parseScanned(text: string, lines: LineTable, scanned: Scanned, interact
     first === keyword.command ||
     (first === keyword.on && second === keyword.event);
   if (!interactive || beginsFile) return parseTokens(text, lines, scanned, 'file');
+  const typed = scanned.tokens.slice(begin);
+  if (first === contextual.together && typed.every(({ tokenType }, index) => index === 0 || tokenType === Newline))
+    return parseTokens(text, lines, { ...scanned, tokens: asName(typed) }, 'expression');
   const statements = parseTokens(text, lines, scanned, 'statements');
   if (first !== NoStatement || statements.problems.length === 0) return statements;
   const expression = parseTokens(text, lines, { ...scanned, tokens: scanned.tokens.toSpliced(0, begin + 1) }, 'expression');
@@ -85,6 +88,11 @@ function parseScanned(text: string, lines: LineTable, scanned: Scanned, interact
   return problem === undefined || (second !== Identifier && problem.s > (statements.problems[0]?.s ?? 0))
     ? expression
     : statements;
+}
+
+/** At a prompt, the word `together` alone is the variable of that name: a block has more than its first line. */
+function asName([word, ...rest]: readonly Token[]): Token[] {
+  return word === undefined ? [] : [new Token(Identifier, word.image, word.startOffset, word.endOffset + 1), ...rest];
 }
 
 /** Parses tokens. A caller deep in its own stack may leave too little of it even for the 200 levels that the grammar allows. */

@@ -80,9 +80,11 @@ class Printer {
         return [`${indent}while ${printExpression(statement.cond)}`, ...this.#block(statement.body, inner), `${indent}endwhile`];
       case 'for': {
         const key = statement.key === undefined ? '' : `${statement.key.name}, `;
-        const head = `${indent}for each ${key}${statement.item.name} in ${printExpression(statement.over)}`;
+        const head = `${indent}for each ${key}${statement.item.name} in ${printExpression(statement.over)}${statement.together === true ? ' together' : ''}`;
         return [head, ...this.#block(statement.body, inner), `${indent}endfor`];
       }
+      case 'together':
+        return [`${indent}together`, ...this.#block(statement.body, inner), `${indent}endtogether`];
       case 'on_event': {
         const event = this.#events[statement.index];
         return event === undefined ? [] : this.event(event, indent);
@@ -97,7 +99,7 @@ class Printer {
   }
 }
 
-type SimpleStmt = Exclude<Stmt, { k: 'if' | 'while' | 'for' | 'on_event' | 'on_error' }>;
+type SimpleStmt = Exclude<Stmt, { k: 'if' | 'while' | 'for' | 'together' | 'on_event' | 'on_error' }>;
 
 /** The text of a statement that is one line. */
 function line(statement: SimpleStmt): string {

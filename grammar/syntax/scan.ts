@@ -13,6 +13,7 @@ import { problemAt, type SyntaxProblem } from './problem.ts';
 import { TokenSink } from './sink.ts';
 import { PartFinder, readQuoted, symbols } from './strings.ts';
 import {
+  contextual,
   Identifier,
   keyword,
   keywords,
@@ -69,6 +70,8 @@ class Scanner {
   #at = 0;
   #lineEnd = -1;
   #open = false;
+  /** `together` blocks that are open. */
+  #blocksTogether = 0;
 
   constructor(text: string, doubleBrackets: boolean) {
     this.#text = text;
@@ -206,8 +209,20 @@ class Scanner {
       this.#sink.report(problemAt(start, this.#at, `\`${image}\` is not a name in NeuroScript`, `write ${value.LABEL ?? ''}`));
       this.#sink.push(value, image, start, this.#at);
     } else {
-      this.#sink.push(Identifier, image, start, this.#at);
+      const block = this.#togetherWord(image, limit);
+      if (block === undefined) this.#sink.push(Identifier, image, start, this.#at);
+      else this.#sink.keyword(block, image, start);
     }
+  }
+
+  /** `together` and `endtogether` are keywords when they are alone on their line, the second one after the first. */
+  #togetherWord(image: string, limit: number): TokenType | undefined {
+    if ((image !== 'together' && image !== 'endtogether') || !this.#sink.atLineStart) return undefined;
+    const rest = this.#text.slice(this.#at, this.#endOfLine(limit)).trimStart();
+    if (rest !== '' && !startsComment(rest, 0)) return undefined;
+    if (image === 'together') this.#blocksTogether++;
+    else if (this.#blocksTogether-- === 0) return undefined;
+    return contextual[image];
   }
 
   #wordEnd(from: number, limit: number): number {

@@ -45,6 +45,11 @@ export class TokenSink {
     return this.#previous === punct.dot;
   }
 
+  /** Whether the next token begins a line. */
+  get atLineStart(): boolean {
+    return (this.#previous === Newline || this.#previous === undefined) && this.#parts === 0;
+  }
+
   get inBrackets(): boolean {
     return this.#nesting.inBrackets;
   }

@@ -32,6 +32,12 @@ const words = KEYWORDS.map((word): [Keyword, TokenType] => [word, define(`Word_$
 /** The token types of the keywords. */
 export const keyword = Object.fromEntries(words) as Readonly<Record<Keyword, TokenType>>;
 
+/** Words that are keywords at one place only and names everywhere else, so that programs may use them as names. */
+export const contextual = {
+  together: define('Word_together', '`together`'),
+  endtogether: define('Word_endtogether', '`endtogether`'),
+} as const;
+
 const mark = (name: string, image: string, ...categories: TokenType[]): TokenType => define(name, `\`${image}\``, ...categories);
 
 /** Punctuation and operators. The image of such a token is its text. */
@@ -108,6 +114,7 @@ export const closers: ReadonlyMap<TokenType, TokenType> = new Map([
   [keyword.if, keyword.endif],
   [keyword.while, keyword.endwhile],
   [keyword.for, keyword.endfor],
+  [contextual.together, contextual.endtogether],
 ]);
 export const blockEnds: ReadonlySet<TokenType> = new Set(closers.values());
 

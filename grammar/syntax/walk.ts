@@ -87,6 +87,7 @@ export function blocksOf(stmt: Stmt): readonly Block[] {
       return stmt.else === undefined ? [stmt.then] : [stmt.then, stmt.else];
     case 'while':
     case 'for':
+    case 'together':
       return [stmt.body];
     default:
       return [];

@@ -3,7 +3,7 @@ import { decode, encode } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
 import { plainMaps } from '../wire/maporder.ts';
-import type { GuestCall, GuestFrame, GuestReply, TaggedJson, Whisper } from '../wire/protocol.ts';
+import type { BranchEnd, GuestCall, GuestFrame, GuestReply, TaggedJson, Whisper } from '../wire/protocol.ts';
 import type { Value } from '../wire/values.ts';
 
 /** A tool in the page: takes the arguments of the call and returns its result, at once. What it throws becomes an error of the language. */
@@ -29,6 +29,8 @@ export class PageToolError extends NeuroScriptError {
     this.nsCode = nsCode;
   }
 }
+
+type PageReply = Extract<GuestReply, { readonly t: 'ok' | 'error' }>;
 
 /** Gathers the output of one run and answers its calls. */
 export class PageHost {
@@ -60,9 +62,20 @@ export class PageHost {
     }
     // This host asks no questions about variables, so no answer to one comes.
     if (frame.t === 'var') throw new Error('an answer without a question');
-    const reply = this.#answer(frame);
+    if (frame.t !== 'together') return JSON.stringify(this.#record(frame));
+    // The tools of a page answer at once, so calls that run together run in their order. They have no type of their own in the frame.
+    const ends = frame.calls.map((call): BranchEnd => {
+      const reply = this.#record({ ...call, t: 'tool' });
+      return reply.t === 'ok' ? { value: reply.value } : { code: reply.code, message: reply.message };
+    });
+    return JSON.stringify({ t: 'all', ends } satisfies GuestReply);
+  }
+
+  /** Answers a call and keeps it. */
+  #record(call: GuestCall): PageReply {
+    const reply = this.#answer(call);
     const [tool, args] =
-      frame.t === 'tool' ? [frame.name, frame.args] : frame.t === 'prompt' ? ['promptuser', [frame.text]] : ['ask', []];
+      call.t === 'tool' ? [call.name, call.args] : call.t === 'prompt' ? ['promptuser', [call.text]] : ['ask', []];
     const failed = reply.t === 'error';
     this.calls.push({
       tool,
@@ -70,10 +83,10 @@ export class PageHost {
       result: reply.t === 'ok' ? reply.value : null,
       error: failed ? { code: reply.code, message: reply.message } : null,
     });
-    return JSON.stringify(reply);
+    return reply;
   }
 
-  #answer(call: GuestCall): GuestReply {
+  #answer(call: GuestCall): PageReply {
     try {
       return { t: 'ok', value: this.#perform(call) };
     } catch (error) {

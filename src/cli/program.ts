@@ -40,6 +40,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['repl', async () => (await import('./commands/repl.ts')).addRepl],
   ['turn', async () => (await import('./commands/turn.ts')).addTurn],
   ['loop', async () => (await import('./commands/loop.ts')).addLoop],
+  ['serve', async () => (await import('./commands/serve.ts')).addServe],
   ['sessions', async () => (await import('./commands/sessions.ts')).addSessions],
   ['replay', async () => (await import('./commands/replay.ts')).addReplay],
   ['log', async () => (await import('./commands/log.ts')).addLog],

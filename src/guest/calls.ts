@@ -120,9 +120,14 @@ function compilePureCall(machine: Machine, args: readonly Eval[], tool: PureTool
   return (frame) => {
     const values = new Array<Value>(args.length);
     for (let index = 0; index < args.length; index++) values[index] = args[index]?.(frame) ?? null;
-    machine.at = at;
-    machine.step(PURE, at);
-    machine.pay(WORK.pureCall);
-    return tool(machine, values);
+    return callPure(machine, tool, values, at);
   };
+}
+
+/** Pays for a call of a pure tool, and makes it. */
+export function callPure(machine: Machine, tool: PureTool, values: Value[], at: number): Value {
+  machine.at = at;
+  machine.step(PURE, at);
+  machine.pay(WORK.pureCall);
+  return tool(machine, values);
 }

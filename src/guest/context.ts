@@ -106,11 +106,18 @@ export class Context {
 
   /** Compiles a nested block. None of its values is the procedure's. */
   nested(block: Block): Exec {
-    const { top, statementDepth } = this;
-    this.top = false;
-    const compiled = this.deeper(BLOCK_DEPTH, () => this.compilers.block(this, block));
-    this.top = top;
+    const { statementDepth } = this;
+    const compiled = this.within(() => this.compilers.block(this, block));
     this.statementDepth = statementDepth;
+    return compiled;
+  }
+
+  /** Compiles the inside of a block whose statements the statement around it runs. */
+  within<T>(compile: () => T): T {
+    const { top } = this;
+    this.top = false;
+    const compiled = this.deeper(BLOCK_DEPTH, compile);
+    this.top = top;
     return compiled;
   }
 

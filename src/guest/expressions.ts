@@ -1,7 +1,5 @@
-import type { AccessExpr, Expr, ListExpr, MapExpr, NameExpr, TemplateExpr, UnaryExpr } from '../../grammar/index.ts';
-import { VALUE_BYTES } from '../wire/costs.ts';
+import type { AccessExpr, Expr, ListExpr, NameExpr, TemplateExpr, UnaryExpr } from '../../grammar/index.ts';
 import { element } from './access.ts';
-import { putEntry } from './assign.ts';
 import { compileBinary } from './binary.ts';
 import { compileCall, compileToolCall } from './calls.ts';
 import type { Context } from './context.ts';
@@ -9,8 +7,10 @@ import { InternalError } from './errors.ts';
 import { evalText } from './evaltext.ts';
 import type { Eval, Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
-import { checkValue, newList } from './measure.ts';
+import { compileMap } from './maps.ts';
+import { newList } from './measure.ts';
 import { listBytes } from './memory.ts';
+import { SHORT_KEY } from './meter.ts';
 import { OPERATORS, unary } from './operators.ts';
 import { toText } from './text.ts';
 import { Dict, List, truthy, type Value } from './values.ts';
@@ -164,30 +164,6 @@ function gathered(evals: readonly Eval[]): (frame: Frame) => Value[] {
   };
 }
 
-/** A repeated key keeps the place of its first and the value of its last occurrence, as in a JavaScript map. */
-function compileMap(context: Context, expr: MapExpr): Eval {
-  const { machine } = context;
-  context.spend(1 + expr.entries.length);
-  const entries = expr.entries.map(([key, value]) => ({ key: context.expr(key), at: key.s, value: context.stored(value) }));
-  const start = expr.s;
-  return (frame) => {
-    machine.at = start;
-    machine.allocate(VALUE_BYTES.map.amount);
-    const map = new Dict(new Map());
-    for (const { key, at, value } of entries) {
-      const keyValue = key(frame);
-      machine.at = at;
-      const name = toText(machine, keyValue);
-      const item = value(frame);
-      machine.at = at;
-      putEntry(machine, map, name, item);
-    }
-    machine.at = start;
-    checkValue(machine, map);
-    return map;
-  };
-}
-
 function compileTemplate(context: Context, expr: TemplateExpr): Eval {
   const { machine } = context;
   context.spend(1 + expr.parts.length);
@@ -223,7 +199,12 @@ function compileAccess(context: Context, expr: AccessExpr): Eval {
     return { at, key: (): Value => name };
   });
   const [only] = steps;
-  if (only !== undefined && steps.length === 1) return single(machine, base, only.key, only.at);
+  const [first] = expr.steps;
+  if (only !== undefined && steps.length === 1) {
+    const name = first?.k === 'field' ? first.name : first?.index.k === 'str' ? first.index.v : undefined;
+    if (name !== undefined && name.length <= SHORT_KEY) return named(machine, base, name, only.at);
+    return single(machine, base, only.key, only.at);
+  }
   return (frame) => {
     let value = base(frame);
     for (const { key, at } of steps) {
@@ -245,5 +226,15 @@ function single(machine: Machine, base: Eval, key: Eval, at: number): Eval {
     }
     machine.at = at;
     return element(machine, value, index);
+  };
+}
+
+/** `base["name"]` and `base.name`. */
+function named(machine: Machine, base: Eval, name: string, at: number): Eval {
+  return (frame) => {
+    const value = base(frame);
+    if (value instanceof Dict) return value.entries.get(name) ?? null;
+    machine.at = at;
+    return element(machine, value, name);
   };
 }

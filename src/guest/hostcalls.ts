@@ -1,6 +1,6 @@
 import { positionAt } from '../../grammar/syntax/position.ts';
 import { STEP_FUEL, textBytes } from '../wire/costs.ts';
-import type { AskSpent, GuestReply } from '../wire/protocol.ts';
+import type { AskSpent, BranchEnd, GuestReply } from '../wire/protocol.ts';
 import { decode, encode, encodeText } from './codec.ts';
 import { InternalError, Stop } from './errors.ts';
 import { type Frame, rareOf } from './frame.ts';
@@ -17,9 +17,54 @@ const { parse, stringify } = JSON;
 /** Calls a tool at `machine.at`. The host coerces the arguments and asks its policy. */
 export function callTool(machine: Machine, frame: Frame, name: string, args: readonly Value[]): Value {
   admitCall(machine, name);
+  return exchange(machine, frame, 'tool', toolFields(machine, name, args));
+}
+
+function toolFields(machine: Machine, name: string, args: readonly Value[]): string {
   const json = `[${args.map((arg) => encode(machine, arg, 'host')).join(',')}]`;
   checkSize(machine, json, 0, `the arguments of ${name}`);
-  return exchange(machine, frame, 'tool', `"name":${encodeText(machine, name)},"args":${json}`);
+  return `"name":${encodeText(machine, name)},"args":${json}`;
+}
+
+/** A call of a `together` block with its evaluated arguments. */
+export interface Branch {
+  readonly name: string;
+  readonly at: number;
+  /** The name and the arguments, as JSON. */
+  readonly fields: string;
+}
+
+/** Writes a call at `machine.at` that will run together with others. */
+export function branchOf(machine: Machine, name: string, args: readonly Value[]): Branch {
+  return { name, at: machine.at, fields: toolFields(machine, name, args) };
+}
+
+/** Makes calls of tools at the same time. Returns their ends, in the order of the calls, when all have ended. */
+export function callTogether(machine: Machine, frame: Frame, branches: readonly Branch[], at: number): readonly BranchEnd[] {
+  const count = branches.length;
+  machine.at = at;
+  const { togetherCalls } = machine.limits;
+  if (count > togetherCalls)
+    machine.breach(
+      'togetherCalls',
+      count,
+      `the block makes ${count} calls at once, more than the ${togetherCalls} allowed`,
+      'make the calls in several blocks, or one after another',
+    );
+  const calls: string[] = [];
+  for (const { name, at: place, fields } of branches) {
+    machine.at = place;
+    admitCall(machine, name);
+    // Each branch is a fork of its own, so no other call has its id.
+    calls.push(`{"seq":${++machine.hostCalls},${fields},"at":${site(machine, frame, machine.newForkId())}}`);
+  }
+  machine.at = at;
+  checkSize(machine, branches.map(({ fields }) => fields).join(''), 0, 'what is passed to calls that run together');
+  const { reply, units } = converse(machine, frame, `{"t":"together","calls":[${calls.join(',')}]}`, count);
+  if (reply.t !== 'all' || reply.ends.length !== count)
+    throw new InternalError('the host answered calls that ran together with something else');
+  machine.releaseText(units);
+  return reply.ends;
 }
 
 /** Counts a call, in total and of its tool. Ends the run instead of making one call too many. */
@@ -67,32 +112,46 @@ function chargeNested(machine: Machine, spent: AskSpent | undefined): void {
   machine.pay(WORK.nested, spent.fuel);
 }
 
+/** Makes one call. */
+function exchange(machine: Machine, frame: Frame, kind: 'tool' | 'prompt' | 'ask', fields: string): Value {
+  const call = `{"t":"${kind}","seq":${++machine.hostCalls},${fields},"at":${site(machine, frame, forkId(machine, frame))}}`;
+  const { reply, units } = converse(machine, frame, call, 1);
+  if (reply.t === 'all') throw new InternalError('the host answered one call as if it were several');
+  chargeNested(machine, reply.spent);
+  if (reply.t === 'error')
+    throw machine.failure(reply.code, reply.message, reply.hint ?? (kind === 'prompt' ? PROMPT_HINT : undefined));
+  const value = decode(machine, reply.value);
+  machine.releaseText(units);
+  return value;
+}
+
 /** Bytes of a reply around the value in it. */
 const REPLY_BYTES = '{"t":"ok","value":}'.length;
 
-/** Makes one call: sends the output so far and the frame, then answers questions of the host until a reply closes the call. */
-function exchange(machine: Machine, frame: Frame, kind: 'tool' | 'prompt' | 'ask', fields: string): Value {
-  machine.pay(WORK.hostCall);
+/** A reply that closes a call and that the program lives to see, and the UTF-16 units of its JSON. */
+interface Closed {
+  readonly reply: Extract<GuestReply, { readonly t: 'ok' | 'error' | 'all' }>;
+  readonly units: number;
+}
+
+/** Sends the output so far and a frame of so many calls, then answers questions of the host until a reply closes the frame. */
+function converse(machine: Machine, frame: Frame, call: string, calls: number): Closed {
+  machine.pay(WORK.hostCall, calls);
   machine.output.flush(true);
   const { at } = machine;
-  let answer = machine.ports.host(`{"t":"${kind}","seq":${++machine.hostCalls},${fields},"at":${site(machine, frame)}}`);
+  let answer = machine.ports.host(call);
   for (;;) {
-    checkSize(machine, answer, REPLY_BYTES, 'the result of a call');
+    checkSize(machine, answer, REPLY_BYTES, 'the result of a call', calls);
     const units = answer.length;
     machine.pay(WORK.json, units);
     machine.allocate(textBytes(units));
     const reply = parseReply(answer);
     machine.at = at;
     switch (reply.t) {
-      case 'ok': {
-        chargeNested(machine, reply.spent);
-        const value = decode(machine, reply.value);
-        machine.releaseText(units);
-        return value;
-      }
+      case 'ok':
       case 'error':
-        chargeNested(machine, reply.spent);
-        throw machine.failure(reply.code, reply.message, reply.hint ?? (kind === 'prompt' ? PROMPT_HINT : undefined));
+      case 'all':
+        return { reply, units };
       case 'halt':
         throw new Stop(reply.error);
       case 'var.get':
@@ -119,10 +178,10 @@ function written(error: string | null): string {
   return `{"t":"var","found":true,"value":null,"error":${stringify(error)}}`;
 }
 
-/** Ends the run when JSON is larger than allowed. `wrapping` bytes around the value do not count. A unit takes three bytes at most. */
-function checkSize(machine: Machine, json: string, wrapping: number, what: string): void {
-  const most = machine.limits.toolBytes;
-  const bytes = (json.length * 3 > most ? utf8Bytes(machine, json) : json.length) - wrapping;
+/** Ends the run when JSON of so many values is larger than allowed. `wrapping` bytes around each do not count. A unit takes three bytes at most. */
+function checkSize(machine: Machine, json: string, wrapping: number, what: string, times = 1): void {
+  const most = machine.limits.toolBytes * times;
+  const bytes = (json.length * 3 > most ? utf8Bytes(machine, json) : json.length) - wrapping * times;
   if (bytes > most)
     machine.breach(
       'toolBytes',
@@ -133,9 +192,9 @@ function checkSize(machine: Machine, json: string, wrapping: number, what: strin
 }
 
 /** The place of a call, with the id of its fork. */
-function site(machine: Machine, frame: Frame): string {
+function site(machine: Machine, frame: Frame, fork: string): string {
   const { file } = frame.place;
-  return stringify({ fork: forkId(machine, frame), source: file.name, ...positionAt(file.lines, machine.at) });
+  return stringify({ fork, source: file.name, ...positionAt(file.lines, machine.at) });
 }
 
 function forkId(machine: Machine, frame: Frame): string {
@@ -144,7 +203,7 @@ function forkId(machine: Machine, frame: Frame): string {
   return rare.id;
 }
 
-const REPLIES: ReadonlySet<string> = new Set<GuestReply['t']>(['ok', 'error', 'halt', 'var.get', 'var.set', 'const']);
+const REPLIES: ReadonlySet<string> = new Set<GuestReply['t']>(['ok', 'error', 'all', 'halt', 'var.get', 'var.set', 'const']);
 
 function parseReply(text: string): GuestReply {
   const reply: unknown = parse(text);

@@ -23,7 +23,7 @@ function inLoop(context: Context, stmt: ForStmt | WhileStmt): Exec {
 }
 
 /** What a pass of `for each` needs. */
-interface Loop {
+export interface Loop {
   readonly machine: Machine;
   readonly item: number;
   readonly key: number | undefined;
@@ -52,7 +52,8 @@ export function compileFor(context: Context, stmt: ForStmt): Exec {
   };
 }
 
-function iterate(loop: Loop, frame: Frame, value: Value, name: string): Completion {
+/** Runs the passes of a loop over a value. `name` is that of its variable. */
+export function iterate(loop: Loop, frame: Frame, value: Value, name: string): Completion {
   if (value instanceof List) return overItems(loop, frame, value.items);
   if (value instanceof Dict) return overEntries(loop, frame, value.entries);
   if (typeof value === 'string') return overCharacters(loop, frame, value);

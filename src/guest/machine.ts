@@ -263,9 +263,14 @@ export class Machine implements Meter {
 
   /** After an error: drops the frames above `to`, and what its failed statement held. */
   unwind(to: Frame | null): void {
-    while (this.frame !== to && this.frame !== null) this.leave(this.frame);
+    this.leaveTo(to);
     this.statementBytes = 0;
     if (to !== null) to.keep = null;
+  }
+
+  /** Drops the frames above `to`, whose statement continues. */
+  leaveTo(to: Frame | null): void {
+    while (this.frame !== to && this.frame !== null) this.leave(this.frame);
   }
 
   fail(name: NsCodeName, message: string, hint?: string): never {

@@ -1,6 +1,6 @@
 import type { AskStmt, PromptStmt, ReturnStmt, SetStmt, Stmt, WhisperStmt } from '../../grammar/index.ts';
 import type { Context } from './context.ts';
-import { counted, describe } from './describe.ts';
+import { describe } from './describe.ts';
 import { InternalError } from './errors.ts';
 import { BREAK, CONTINUE, type Eval, type Exec, type Frame, NORMAL, RETURN, rareOf } from './frame.ts';
 import { ask, promptUser } from './hostcalls.ts';
@@ -8,9 +8,10 @@ import { compileFor, compileWhile } from './loops.ts';
 import type { Machine } from './machine.ts';
 import { newList } from './measure.ts';
 import { listBytes } from './memory.ts';
-import { compileTarget } from './targets.ts';
+import { compileTarget, compileTargets } from './targets.ts';
 import { toText } from './text.ts';
-import { Dict, List, share, truthy, type Value } from './values.ts';
+import { compileForTogether, compileTogether } from './together.ts';
+import { Dict, truthy, type Value } from './values.ts';
 
 /** Compiles one statement. Its fuel is paid before it runs. */
 export function compileStmt(context: Context, stmt: Stmt): Exec {
@@ -99,7 +100,9 @@ export function compileStmt(context: Context, stmt: Stmt): Exec {
     case 'while':
       return compileWhile(context, stmt);
     case 'for':
-      return compileFor(context, stmt);
+      return stmt.together === true ? compileForTogether(context, stmt) : compileFor(context, stmt);
+    case 'together':
+      return compileTogether(context, stmt);
     case 'on_event':
     case 'on_error':
       return () => NORMAL;
@@ -140,40 +143,19 @@ function valued(context: Context, run: Eval): Exec {
 function compileSet(context: Context, stmt: SetStmt): Exec {
   const value = context.stored(stmt.value);
   const [target] = stmt.targets;
-  if (target === undefined) throw new InternalError('set without a target');
-  if (stmt.targets.length > 1) return compileSpread(context, stmt, value);
-  if (target.steps.length === 0 && !context.isGlobal(target.name.name) && !context.keepsLast && !context.top) {
+  const single = stmt.targets.length === 1 && target?.steps.length === 0;
+  if (single && !context.isGlobal(target.name.name) && !context.keepsLast && !context.top) {
     const slot = context.scope.slot(target.name.name);
     return (frame) => {
       frame.slots[slot] = value(frame);
       return NORMAL;
     };
   }
-  const store = compileTarget(context, target);
+  const store = compileTargets(context, stmt);
   return valued(context, (frame) => {
     const stored = value(frame);
     store(frame, stored);
     return stored;
-  });
-}
-
-/** `set a, b = list`, from left to right. A failure leaves earlier targets set. */
-function compileSpread(context: Context, stmt: SetStmt, value: Eval): Exec {
-  const { machine } = context;
-  const stores = stmt.targets.map((target) => compileTarget(context, target));
-  const count = stores.length;
-  return valued(context, (frame) => {
-    const list = value(frame);
-    machine.at = stmt.s;
-    if (!(list instanceof List))
-      return machine.fail('Type', `setting ${count} variables at once needs a list of ${count} items, got ${describe(list)}`);
-    if (list.items.length !== count)
-      machine.fail(
-        'CountMismatch',
-        `setting ${count} variables at once needs a list of ${count} items, got ${counted(list.items.length, 'item', 'items')}`,
-      );
-    for (const [index, store] of stores.entries()) store(frame, share(list.items[index] ?? null));
-    return list;
   });
 }
 

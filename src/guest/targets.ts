@@ -1,12 +1,13 @@
-import type { AccessStep, IndexStep, Target } from '../../grammar/index.ts';
+import type { AccessStep, IndexStep, SetStmt, Target } from '../../grammar/index.ts';
 import { VALUE_BYTES } from '../wire/costs.ts';
 import { append, assignElement, isOwned, putEntry, type Step } from './assign.ts';
 import type { Context } from './context.ts';
-import { codeOf } from './errors.ts';
+import { counted, describe } from './describe.ts';
+import { codeOf, InternalError } from './errors.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { checkValue, replaced } from './measure.ts';
-import { Dict, List, type Value } from './values.ts';
+import { Dict, List, share, type Value } from './values.ts';
 import { GLOBAL_HINT, globalMessage } from './variables.ts';
 
 /** Writes a value to a target. If something else holds a container, it must have been shared before. */
@@ -34,6 +35,27 @@ export function compileTarget(context: Context, target: Target): Store {
     const evaluated: Step[] = [];
     for (const step of steps) evaluated.push(step(frame));
     frame.slots[slot] = assignElement(machine, frame, baseOf(machine, frame, slot, name), evaluated, value, at);
+  };
+}
+
+/** The targets of `set`. Several take the items of a list, from left to right; a failure leaves earlier ones set. */
+export function compileTargets(context: Context, { targets, s: at }: SetStmt): Store {
+  const { machine } = context;
+  const stores = targets.map((target) => compileTarget(context, target));
+  const [only] = stores;
+  if (only === undefined) throw new InternalError('set without a target');
+  const count = stores.length;
+  if (count === 1) return only;
+  return (frame, value) => {
+    machine.at = at;
+    if (!(value instanceof List))
+      return machine.fail('Type', `setting ${count} variables at once needs a list of ${count} items, got ${describe(value)}`);
+    if (value.items.length !== count)
+      machine.fail(
+        'CountMismatch',
+        `setting ${count} variables at once needs a list of ${count} items, got ${counted(value.items.length, 'item', 'items')}`,
+      );
+    for (const [index, store] of stores.entries()) store(frame, share(value.items[index] ?? null));
   };
 }
 

@@ -8,19 +8,31 @@ export type { Ceilings } from './ceilings.ts';
 export { type Clock, fixedClock, systemClock } from './clock.ts';
 export { LoopController, type LoopProgress } from './controller.ts';
 export type { LoopEvent, LoopEventBody, LoopListener } from './events.ts';
+export { Host, type HostOptions, type HostState, type Profile } from './host/host.ts';
 export { type Ids, randomIds, seededIds, withNonce } from './ids.ts';
-export { type ChainOptions, type ChainReport, ChainWalk, GENESIS, verifyChain } from './log/chain.ts';
+export { type ChainOptions, type ChainReport, ChainWalk, chained, GENESIS, verifyChain } from './log/chain.ts';
 export { FileLog, type FileLogOptions, LogError, rotatedFiles } from './log/filelog.ts';
 export { type DecisionLog, endEntry, type LogEntry, type LogText, logEntry, MemoryLog, type StoredLog } from './log/log.ts';
+export { hashOfLine } from './log/sqlitelog.ts';
 export { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from './magic.ts';
 export { type Counts, Metrics, type MetricsSnapshot } from './metrics.ts';
+export { type OpenOptions, openSession } from './open.ts';
 export type { LoopControllerOptions, LoopOptions, ResumeOptions, StepOptions } from './options.ts';
 export { type Decision, HALT_REASONS, type HaltReason, isHaltReason } from './record/decision.ts';
+export { eraseRecord, eraseState } from './record/erase.ts';
+export type { Durable } from './record/kept.ts';
 export type * from './record/record.ts';
 export { toPublicTurn } from './record/record.ts';
 export { PUBLIC_TURN, RECORD } from './record/schema.ts';
 export { type SealFault, sealFaults, sealRecord } from './record/seal.ts';
-export { type OnExpired, SuspendedError, type SuspendedTurn, type Suspension, type Waiting } from './record/suspension.ts';
+export {
+  type OnExpired,
+  SuspendedError,
+  type SuspendedTurn,
+  type Suspension,
+  type Waiting,
+  waitingOf,
+} from './record/suspension.ts';
 export { malformation } from './replay/check.ts';
 export type { Divergence } from './replay/compare.ts';
 export {
@@ -46,17 +58,37 @@ export {
 export { type Changes, type TriedSession, type TriedTurn, tryOut } from './replay/trial.ts';
 export { type ReplayOptions, replayTurn, type TurnReplay } from './replay/turn.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
+export {
+  type Columns,
+  claimedOf,
+  leaseOf,
+  recordsOf,
+  setupOf,
+  statusOf,
+  summaryOf,
+  unlessDamaged,
+  usedOf,
+} from './sessions/columns.ts';
+export { tightestCeilings } from './sessions/configuration.ts';
 export { SessionCoordinator, type SessionCoordinatorInit } from './sessions/coordinator.ts';
 export { eraseSession } from './sessions/erase.ts';
 export type { OnInterrupted } from './sessions/interrupted.ts';
 export { MemoryStore } from './sessions/memory.ts';
-export { readRecord } from './sessions/rows.ts';
+export { readRecord, readState } from './sessions/rows.ts';
 export type * from './sessions/setup.ts';
-export { PLAIN_SETUP, READER } from './sessions/setup.ts';
+export { checkSetup, mustKnow, PLAIN_SETUP, READER } from './sessions/setup.ts';
 export { SqliteStore, type SqliteStoreOptions } from './sessions/sqlite.ts';
 export { type StoreStatistics, storeStatistics } from './sessions/statistics.ts';
 export type * from './sessions/store.ts';
-export { allSessions, SessionExistsError, SessionLeasedError, SessionStateError } from './sessions/store.ts';
+export {
+  allSessions,
+  notStarted,
+  SessionExistsError,
+  SessionLeasedError,
+  SessionStateError,
+  waitsUntil,
+} from './sessions/store.ts';
+export { Wakes } from './sessions/wakes.ts';
 export type { StreamEvent } from './stream.ts';
 export { type CallAnswer, CallError, type CallErrorCode, type CompleteOptions } from './suspend/complete.ts';
 export { canonicalPlan, humanApproval, planHash, type TurnApproval } from './turn/approval.ts';

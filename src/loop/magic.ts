@@ -47,7 +47,10 @@ export function createMagicTool(options: MinterOptions): ToolDefinition {
   });
 }
 
-function turnOf({ turn }: ToolRuntime): { readonly facts: TurnFacts; readonly ledger: MintLedger } {
+function turnOf({ turn, site }: ToolRuntime): { readonly facts: TurnFacts; readonly ledger: MintLedger } {
+  // Tokens are made one after another: the last of equals wins, and calls that run together have no last.
+  if (site.together !== undefined)
+    throw new ToolError(NS_CODES.PreconditionFailed, `${MAGIC_TOOL} cannot run together with other calls`);
   if (turn.closed) throw new ToolError(NS_CODES.PreconditionFailed, `${MAGIC_TOOL}: this turn has ended`);
   const { sessionId, turnIndex } = turn;
   const turnNonce = nonceOf(turn);

@@ -57,7 +57,9 @@ export function explainEnd(result: LoopSummary, palette: Palette): string[] {
     `Session ${printable(result.sid)}: ${style(palette.bold(decision))} after ${counted(turns.length, 'turn')}`,
     ...(reason === null ? [] : field('reason', sentence, palette)),
     ...(error === null ? [] : field('error', explainError(error), palette)),
-    ...(waiting === undefined ? [] : field('waits for', explainWaiting(waiting), palette)),
+    ...(waiting === undefined
+      ? []
+      : [waiting, ...(waiting.also ?? [])].flatMap((call) => field('waits for', explainWaiting(call), palette))),
     ...field('said', said, palette),
   ];
 }

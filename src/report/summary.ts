@@ -54,7 +54,7 @@ export function sessionLine(session: SessionLine): string {
     ...(agent === null ? [] : [`agent ${clip(printable(agent), SHOWN)}`]),
     ...(parent === null ? [] : [askedBy(parent)]),
     ...(started === null || waits !== null ? [] : [`in turn ${started}`]),
-    ...(waits === null ? [] : [waitOf(waits)]),
+    ...(waits === null ? [] : [waits, ...(waits.also ?? [])].map(waitOf)),
     ...(damaged === null ? [] : [`DAMAGED: ${printable(damaged)}`]),
     ...(lease === null ? [] : [`held by ${printable(lease.owner)} until ${timeText(lease.until)}`]),
   ];

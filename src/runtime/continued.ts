@@ -1,59 +1,86 @@
 import { tighten } from '../sandbox/index.ts';
 import { type CallScript, type Completion, divergenceOf, type Known, RecordedCalls } from '../tools/index.ts';
 import { replayError } from '../wire/errorinfo.ts';
-import { type JournalEntry, PROMPT, type WaitingCall } from '../wire/journal.ts';
+import { ASK, elapsedMs, type JournalEntry, PROMPT, type WaitingCall } from '../wire/journal.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { GuestCall, RunInput } from '../wire/protocol.ts';
 import type { RecordedRun } from './request.ts';
 
-/** A run that was put aside at a call whose answer comes later, as plain data. */
+/** A run that was put aside at calls whose answers come later, as plain data. */
 export interface WaitingRun {
   readonly run: RunInput;
-  /** The calls before the one that waits. */
+  /** The calls that have ended. */
   readonly journal: readonly JournalEntry[];
   readonly waiting: WaitingCall;
+  /** Further calls that wait, in the order of the program: they ran together with the first. */
+  readonly alsoWaiting?: readonly WaitingCall[];
 }
 
 /**
  * How a run that waits continues: the program runs again from its beginning, the journal answers the calls it made before, and
- * the completion answers the call that waited. Its time limit therefore covers the computation of this execution and the
- * time that its tools took before it.
+ * the completions answer the calls that waited: the first `waiting`, the others `alsoWaiting`, in that order. A call without a
+ * completion waits again. The time limit of the run therefore covers the computation of this execution and the time that its tools
+ * took before it.
  */
-export function continued({ run, journal, waiting }: WaitingRun, completion: Completion, limits: LimitValues): RecordedRun {
-  const calls = new RecordedCalls(journal, new CompletedCall(waiting, completion));
-  const toolMs = journal.reduce((sum, { ms }) => sum + ms, waiting.ms);
-  return { input: withTimeLeft(run, toolMs, limits), calls };
+export function continued(waits: WaitingRun, completions: readonly (Completion | null)[], limits: LimitValues): RecordedRun {
+  const { run, journal } = waits;
+  const waiting = waitingCalls(waits);
+  const calls = new RecordedCalls(journal, new CompletedCalls(waiting, completions));
+  return { input: withTimeLeft(run, elapsedMs([...journal, ...waiting]), limits), calls };
 }
+
+/** All calls for which a run waits, in the order of the program. */
+export function waitingCalls({ waiting, alsoWaiting = [] }: Pick<WaitingRun, 'waiting' | 'alsoWaiting'>): readonly WaitingCall[] {
+  return [waiting, ...alsoWaiting];
+}
+
+/**
+ * How a run continues whose process died: the program runs again from its beginning, the journal answers the calls that were kept, and
+ * every later call is new.
+ */
+export function continuedAfter(run: RunInput, journal: readonly JournalEntry[], limits: LimitValues): RecordedRun {
+  return { input: withTimeLeft(run, elapsedMs(journal), limits), calls: new RecordedCalls(journal, NEW_CALLS) };
+}
+
+const NEW_CALLS: CallScript = { known: () => null };
 
 function withTimeLeft(run: RunInput, toolMs: number, limits: LimitValues): RunInput {
   const wallMs = Math.max(1, Math.ceil(Math.min(run.limits.wallMs - toolMs, limits.wallMs)));
   return { ...run, limits: { ...tighten(limits, run.limits), wallMs } };
 }
 
-/** Answers the call that waited, which the program must repeat unchanged. Later calls are new. */
-class CompletedCall implements CallScript {
-  readonly #waiting: WaitingCall;
-  readonly #completion: Completion;
+/** Answers the calls that waited, which the program must repeat unchanged. Later calls are new. */
+class CompletedCalls implements CallScript {
+  readonly #waiting: readonly WaitingCall[];
+  readonly #completions: readonly (Completion | null)[];
 
-  constructor(waiting: WaitingCall, completion: Completion) {
+  constructor(waiting: readonly WaitingCall[], completions: readonly (Completion | null)[]) {
     this.#waiting = waiting;
-    this.#completion = completion;
+    this.#completions = completions;
   }
 
   known(call: GuestCall): Known | null {
-    const { seq, tool, asked, reason } = this.#waiting;
-    if (call.seq > seq) return null;
-    const divergence = divergenceOf(call, entryOf(this.#waiting));
-    if (divergence === null) return { t: 'completed', asked, completion: { ...this.#completion, waitedFor: reason } };
-    const message = `the program does not repeat the call that waited, ${tool}: it differs in its ${divergence.field}`;
-    return { t: 'answer', reply: { t: 'halt', error: replayError(message) } };
+    const index = this.#waiting.findIndex(({ seq }) => call.seq <= seq);
+    const waiting = this.#waiting[index];
+    if (waiting === undefined) return null;
+    // The process died before this call had ended, and it may be made again.
+    if (call.at.together !== undefined && call.seq < waiting.seq) return null;
+    const divergence = divergenceOf(call, entryOf(waiting));
+    if (divergence !== null) {
+      const message = `the program does not repeat the call that waited, ${waiting.tool}: it differs in its ${divergence.field}`;
+      return { t: 'answer', reply: { t: 'halt', error: replayError(message) } };
+    }
+    const completion = this.#completions[index] ?? null;
+    if (completion === null) return { t: 'waits', waiting };
+    return { t: 'completed', asked: waiting.asked, completion: { ...completion, waitedFor: waiting.reason } };
   }
 }
 
 /** The call that waited, as the journal would have it. */
 function entryOf({ seq, tool, args, at }: WaitingCall): JournalEntry {
   const rest = { seq, at, outcome: { ok: true, value: null }, ms: 0 } as const;
-  const [text] = args;
+  const [text, prompt = null, options = null] = args;
+  if (tool === ASK && typeof text === 'string') return { kind: 'ask', model: text, prompt, options, ...rest };
   return tool === PROMPT && typeof text === 'string'
     ? { kind: 'prompt', text, ...rest }
     : { kind: 'tool', name: tool, args, ...rest };

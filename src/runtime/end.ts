@@ -38,7 +38,7 @@ export function resultOf(
   { emits, values, whispers }: RunOutput,
   journal: ReturnType<Dispatcher['finish']>,
   limits: LimitValues,
-  waiting: WaitingCall | null,
+  [waiting, ...alsoWaiting]: readonly WaitingCall[],
 ): RunResult {
   const { phase, result, eventErrors, variables } = ended;
   const facts = {
@@ -58,7 +58,8 @@ export function resultOf(
     ...facts,
     ...(errors.length === 0 ? {} : { errors }),
     error,
-    ...(waiting === null || error.code !== 'ERR_SUSPENDED' ? {} : { waiting }),
+    ...(waiting === undefined || error.code !== 'ERR_SUSPENDED' ? {} : { waiting }),
+    ...(alsoWaiting.length === 0 || error.code !== 'ERR_SUSPENDED' ? {} : { alsoWaiting }),
   };
   return withJournal(failure, journal);
 }

@@ -1,4 +1,4 @@
-import type { CallIo, FinalReply } from '../wire/call.ts';
+import type { CallIo, ClosingReply } from '../wire/call.ts';
 import { LazyAbort } from '../wire/cancellation.ts';
 import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
 import type { ForkQuery } from '../wire/journal.ts';
@@ -14,11 +14,11 @@ const OVER = 'the call is over: its variables cannot be reached any more';
  */
 export class OpenCall implements CallIo {
   readonly #send: (frame: HostFrame) => void;
-  readonly #closed: (reply: FinalReply) => void;
+  readonly #closed: (reply: ClosingReply) => void;
   readonly #abort = new LazyAbort();
   readonly #waiting: { readonly query: ForkQuery; readonly answer: PromiseWithResolvers<VarFrame> }[] = [];
   readonly #queries: ForkQuery[] = [];
-  #reply: FinalReply | null = null;
+  #reply: ClosingReply | null = null;
   #accepted = false;
   #over = false;
 
@@ -31,7 +31,7 @@ export class OpenCall implements CallIo {
    */
   constructor(
     send: (frame: HostFrame) => void,
-    closed: (reply: FinalReply) => void,
+    closed: (reply: ClosingReply) => void,
     cpuMs: () => number | null = () => null,
     expire: () => void = () => {},
   ) {
@@ -88,7 +88,7 @@ export class OpenCall implements CallIo {
   }
 
   /** Answers the call. Only the first answer counts. */
-  reply(reply: FinalReply): void {
+  reply(reply: ClosingReply): void {
     if (this.#over || this.#reply !== null) return;
     this.#reply = reply;
     if (this.#waiting.length === 0) this.#close();

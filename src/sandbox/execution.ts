@@ -1,14 +1,15 @@
-import type { CallIo, FinalReply } from '../wire/call.ts';
+import type { CallIo, ClosingReply, FinalReply } from '../wire/call.ts';
 import { cancelledError, timeoutError, workerError } from '../wire/errorinfo.ts';
 import { type ErrorInfo, WireError } from '../wire/errors.ts';
 import { frameLimit, MAX_FRAME_VALUES } from '../wire/frames.ts';
-import type { GuestCall, HostFrame, OutFrame, RunInput, WorkerFrame } from '../wire/protocol.ts';
+import type { GuestCall, HostFrame, OutFrame, RunInput, ToolGuestCall, WorkerFrame } from '../wire/protocol.ts';
 import { BusyPoll } from './busypoll.ts';
 import { OpenCall } from './call.ts';
 import { RunClock } from './clock.ts';
 import type { TenantShare } from './jobqueue.ts';
 import { Ledger } from './ledger.ts';
 import { crashError, isReportable, lostResult, messageOf, type SandboxResult, withVerdict } from './result.ts';
+import { answerTogether } from './together.ts';
 import type { Watchdog, WatchedRun } from './watchdog.ts';
 import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
 
@@ -132,6 +133,7 @@ export class Execution implements WorkerTask {
     if (frame.t === 'started' && frame.id === this.#id && !announced) this.#clock.announce();
     else if (frame.t === 'out' && free) this.#onOut(frame);
     else if ((frame.t === 'tool' || frame.t === 'prompt' || frame.t === 'ask') && free) this.#onCall(frame);
+    else if (frame.t === 'together' && free) this.#onTogether(frame.calls);
     else if (frame.t === 'result' && frame.id === this.#id && this.#call === null) this.#onResult(frame);
     else if (frame.t !== 'var' || this.#call?.answered(frame) !== true)
       throw new WireError(`a frame '${frame.t}' came out of turn`);
@@ -178,24 +180,49 @@ export class Execution implements WorkerTask {
   }
 
   #onCall(call: GuestCall): void {
-    if (call.seq <= this.#lastSeq) throw new WireError(`call ${call.seq} came after call ${this.#lastSeq}`);
-    if (!this.#ledger.knows(call.at, call.seq)) throw new WireError(`call ${call.seq} came from a fork that the run has not`);
-    this.#lastSeq = call.seq;
+    this.#mustFollow(call);
     const breach = this.#ledger.call(call);
     if (breach !== null) {
       this.#endBreach(breach);
       return;
     }
-    this.#poll.onCall();
     // The time of this run and its own limits bound a nested loop; the time of one tool does not.
-    const toolMs = call.t === 'ask' ? Number.POSITIVE_INFINITY : this.#input.limits.toolMs;
+    const open = this.#open(call, call.t === 'ask' ? Number.POSITIVE_INFINITY : this.#input.limits.toolMs);
+    if (open !== null) void this.#reply(open, () => this.#handlers.onCall(call, open));
+  }
+
+  #onTogether(calls: readonly ToolGuestCall[]): void {
+    for (const call of calls) this.#mustFollow(call);
+    const [first] = calls;
+    const breach = this.#ledger.together(calls);
+    if (breach !== null) this.#endBreach(breach);
+    if (breach !== null || first === undefined) return;
+    const open = this.#open(first, this.#input.limits.toolMs);
+    if (open === null) return;
+    const answer = (call: ToolGuestCall, io: CallIo) => this.#handlers.onCall(call, io);
+    const onEnded = (next: ToolGuestCall) => {
+      if (this.#call === open) this.#asked = next;
+    };
+    void this.#reply(open, () => answerTogether(calls, open, answer, onEnded));
+  }
+
+  /** Throws {@link WireError} for a call that the interpreter cannot have made now. */
+  #mustFollow({ seq, at }: GuestCall): void {
+    if (seq <= this.#lastSeq) throw new WireError(`call ${seq} came after call ${this.#lastSeq}`);
+    if (!this.#ledger.knows(at, seq)) throw new WireError(`call ${seq} came from a fork that the run has not`);
+    this.#lastSeq = seq;
+  }
+
+  /** Opens a call, or calls of which this is the first. Null when the run has ended and the call was halted. */
+  #open(call: GuestCall, toolMs: number): OpenCall | null {
+    this.#poll.onCall();
     const deadline = performance.now() + toolMs;
     const open = new OpenCall(
       (frame) => this.#send(frame),
       (reply) => this.#onReplied(reply),
       () => this.#clock.usedCpuMs,
       () => {
-        if (performance.now() > deadline) this.#endCall(call);
+        if (performance.now() > deadline && this.#asked !== null) this.#endCall(this.#asked);
         this.#clock.check();
       },
     );
@@ -204,10 +231,10 @@ export class Execution implements WorkerTask {
     this.#owner.onBlocked(true);
     if (this.#verdict !== null) {
       open.halt(this.#verdict);
-      return;
+      return null;
     }
     if (call.t !== 'ask') this.#startToolTimer(toolMs);
-    void this.#answer(call, open);
+    return open;
   }
 
   /**
@@ -231,14 +258,14 @@ export class Execution implements WorkerTask {
     this.#end(timeoutError({ limit: 'toolMs', allowed: toolMs, used: toolMs }, message), HALT_MS);
   }
 
-  async #answer(call: GuestCall, open: OpenCall): Promise<void> {
-    let reply: FinalReply;
+  async #reply(open: OpenCall, answer: () => Promise<ClosingReply>): Promise<void> {
+    let reply: ClosingReply;
     try {
-      reply = await this.#handlers.onCall(call, open);
+      reply = await answer();
     } catch (error) {
       reply = { t: 'halt', error: workerError(`the host's handler of a call failed: ${messageOf(error)}`) };
     }
-    if (!open.over && reply.t !== 'halt' && reply.spent !== undefined) this.#ledger.charge(reply.spent);
+    if (!open.over && 'spent' in reply && reply.spent !== undefined) this.#ledger.charge(reply.spent);
     open.reply(reply);
   }
 
@@ -251,7 +278,7 @@ export class Execution implements WorkerTask {
     }
   }
 
-  #onReplied(reply: FinalReply): void {
+  #onReplied(reply: ClosingReply): void {
     this.#call = null;
     this.#owner.onBlocked(false);
     if (reply.t === 'halt') this.#end(reply.error, HANDLER_HALT_MS);

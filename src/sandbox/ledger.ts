@@ -2,7 +2,16 @@ import { DATA_FUEL, STEP_FUEL, VALUE_UNITS, whisperedBytes } from '../wire/costs
 import { envelopeSizeError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { jsonUnits } from '../wire/jsonunits.ts';
-import type { AskSpent, CallSite, GuestCall, GuestResult, OutFrame, RunInput, WorkerUsage } from '../wire/protocol.ts';
+import type {
+  AskSpent,
+  CallSite,
+  GuestCall,
+  GuestResult,
+  OutFrame,
+  RunInput,
+  ToolGuestCall,
+  WorkerUsage,
+} from '../wire/protocol.ts';
 
 /** The limits that the interpreter keeps and the host enforces again. */
 type Counted =
@@ -12,6 +21,7 @@ type Counted =
   | 'scratchBytes'
   | 'toolCalls'
   | 'toolCallsPerTool'
+  | 'togetherCalls'
   | 'toolBytes'
   | 'deliveries';
 
@@ -23,7 +33,8 @@ export const COUNTED: Readonly<Record<Counted, string>> = {
   scratchBytes: 'bytes of whispers',
   toolCalls: 'tool calls',
   toolCallsPerTool: 'calls of one tool',
-  toolBytes: 'bytes of arguments in one call',
+  togetherCalls: 'calls that run together',
+  toolBytes: 'bytes of arguments in one call, or in calls that run together',
   deliveries: 'errors of event handlers',
 };
 
@@ -46,6 +57,8 @@ export class Ledger {
   readonly #nested = { fuel: 0, toolCalls: 0, cpuMs: 0 };
   /** The fork of the last call; a procedure makes many calls. */
   #lastFork: string | null = null;
+  /** The highest number of a fork that has made a call. */
+  #forks = 0;
   #breach: ErrorInfo | null = null;
 
   constructor(input: RunInput) {
@@ -118,6 +131,15 @@ export class Ledger {
     return this.#breach;
   }
 
+  /** Counts calls that run together before any of them is made. Returns the breach that ends the run. */
+  together(calls: readonly ToolGuestCall[]): ErrorInfo | null {
+    this.#admit('togetherCalls', calls.length);
+    const units = calls.reduce((sum, { args }) => sum + jsonUnits(args), 0);
+    this.#admit('toolBytes', units);
+    for (const call of calls) this.call(call);
+    return this.#breach;
+  }
+
   #toolCall(call: GuestCall & { readonly t: 'tool' }): void {
     this.#admit('toolBytes', jsonUnits(call.args));
     const { toolCalls, toolCallsPerTool } = this.#input.limits;
@@ -163,11 +185,14 @@ export class Ledger {
    * Whether a fork may have made a call with this number. The interpreter names the fork of a procedure when the procedure first calls
    * the host, so a run has at most as many such forks as calls.
    */
-  knows({ fork }: CallSite, seq: number): boolean {
+  knows({ fork, together }: CallSite, seq: number): boolean {
     const { forkId } = this.#input;
-    if (fork === forkId || fork === this.#lastFork) return true;
-    const number = fork.startsWith(`${forkId}.`) ? fork.slice(forkId.length + 1) : '';
-    if (!/^[1-9]\d{0,15}$/.test(number) || Number(number) > seq) return false;
+    if (together === undefined && (fork === forkId || fork === this.#lastFork)) return true;
+    const digits = fork.startsWith(`${forkId}.`) ? fork.slice(forkId.length + 1) : '';
+    const number = /^[1-9]\d{0,15}$/.test(digits) ? Number(digits) : Number.POSITIVE_INFINITY;
+    // Each branch is a new fork, and the interpreter numbers forks upwards.
+    if (number > seq || (together !== undefined && number <= this.#forks)) return false;
+    this.#forks = Math.max(this.#forks, number);
     this.#lastFork = fork;
     return true;
   }

@@ -5,6 +5,7 @@ import type {
   CallSite,
   EventError,
   GuestResult,
+  ToolGuestCall,
   Variable,
   Variables,
   Whisper,
@@ -118,7 +119,22 @@ const out: Reader<FrameOf<'out'>> = (value) => {
   return frame;
 };
 
-const call = { seq: count, at: object<CallSite>({ fork: string, source: errorText, line: position, column: position }) };
+const call = {
+  seq: count,
+  at: object<Omit<CallSite, 'together'>>({ fork: string, source: errorText, line: position, column: position }),
+};
+
+const branches = object<{ readonly t: 'together'; readonly calls: readonly Omit<ToolGuestCall, 't'>[] }>({
+  t: oneOf('together'),
+  calls: listOf(object<Omit<ToolGuestCall, 't'>>({ ...call, name: string, args: listOf(tagged) })),
+});
+
+const together: Reader<FrameOf<'together'>> = (value) => {
+  const { t, calls } = branches(value);
+  const [first] = calls;
+  if (first === undefined) wrong('at least one call', 'calls');
+  return { t, calls: calls.map((each) => ({ t: 'tool', ...each, at: { ...each.at, together: first.seq } })) };
+};
 
 const diagnostics = listOf(diagnostic);
 const files = listOf(parsedFile);
@@ -127,6 +143,7 @@ const READERS: ReadonlyMap<unknown, Reader<WorkerFrame>> = new Map<unknown, Read
   ['started', object<FrameOf<'started'>>({ t: oneOf('started'), id: count })],
   ['out', out],
   ['tool', object<FrameOf<'tool'>>({ t: oneOf('tool'), ...call, name: string, args: listOf(tagged) })],
+  ['together', together],
   ['prompt', object<FrameOf<'prompt'>>({ t: oneOf('prompt'), ...call, text: string })],
   [
     'ask',

@@ -76,6 +76,7 @@ export const HISTOGRAMS = {
   'gen_ai.invoke_agent.duration': histogram('s', 'Duration of a session, by its agent.', SECONDS),
   'gen_ai.execute_tool.duration': histogram('s', 'Duration of a tool call.', RUN_SECONDS),
   'mcp.client.operation.duration': histogram('s', 'Duration of a request to an MCP server.', SECONDS),
+  'mcp.server.operation.duration': histogram('s', 'Duration of a request of an MCP client.', SECONDS),
   'neuroscript.run.duration': histogram('s', 'Duration of a run, with its wait for a worker.', RUN_SECONDS),
   'neuroscript.run.cpu_time': histogram('s', 'CPU time of a run.', RUN_SECONDS),
   'neuroscript.run.fuel': histogram('{fuel}', 'Fuel of a run.', FUEL),

@@ -1,8 +1,11 @@
 import type { ForkQuery } from './journal.ts';
 import type { GuestReply, TaggedJson } from './protocol.ts';
 
-/** An answer that closes a call. */
-export type FinalReply = Exclude<GuestReply, ForkQuery>;
+/** An answer that closes a call, or calls that ran together. */
+export type ClosingReply = Exclude<GuestReply, ForkQuery>;
+
+/** An answer that closes one call. */
+export type FinalReply = Exclude<ClosingReply, { readonly t: 'all' }>;
 
 /**
  * The host's access to the fork that made a call, while the call is open. After the call every method rejects with

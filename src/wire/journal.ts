@@ -29,8 +29,24 @@ export type JournalEntry =
       readonly spent?: AskSpent;
     });
 
+/** Entries in the order in which the program made the calls. */
+export function inOrder<Entry extends Pick<JournalEntry, 'seq'>>(entries: readonly Entry[]): Entry[] {
+  return entries.toSorted((a, b) => a.seq - b.seq);
+}
+
+/** Elapsed milliseconds of calls: of those that ran together, the time of the slowest counts. */
+export function elapsedMs(calls: readonly Pick<JournalEntry, 'at' | 'ms'>[]): number {
+  let sum = 0;
+  const slowest = new Map<number, number>();
+  for (const { at, ms } of calls) {
+    if (at.together === undefined) sum += ms;
+    else slowest.set(at.together, Math.max(ms, slowest.get(at.together) ?? 0));
+  }
+  return slowest.values().reduce((total, ms) => total + ms, sum);
+}
+
 /** A question to the calling fork. It costs the program fuel and may change its variables. */
-export type ForkQuery = Exclude<GuestReply, { readonly t: 'ok' | 'error' | 'halt' }>;
+export type ForkQuery = Exclude<GuestReply, { readonly t: 'ok' | 'error' | 'all' | 'halt' }>;
 
 /** How a recorded call ended: a value, a failure the script could catch, or a halt. */
 export type JournalOutcome =
@@ -41,12 +57,15 @@ export type JournalOutcome =
 /** Stands for the tool in a {@link WaitingCall} that waits for an answer to `promptuser`; the name of no tool has this form. */
 export const PROMPT = 'promptuser';
 
+/** Stands for the tool in a {@link WaitingCall} that waits for the answer to an `ask`; the name of no tool has this form. */
+export const ASK = 'ask';
+
 /** A call whose tool, or user, will answer later. The run ended at this call; it is executed again up to the call to continue. */
 export interface WaitingCall {
   readonly seq: number;
-  /** Canonical name of the tool, or {@link PROMPT}. */
+  /** Canonical name of the tool, {@link PROMPT} or {@link ASK}. */
   readonly tool: string;
-  /** Its arguments; for {@link PROMPT} the question. */
+  /** Its arguments; for {@link PROMPT} the question, for {@link ASK} model, prompt and options. */
   readonly args: readonly TaggedJson[];
   readonly at: CallSite;
   /** The host's questions to the fork before the tool suspended the run. */

@@ -197,6 +197,14 @@ const RUN_ROWS = [
     help: 'calls of any one tool',
   },
   {
+    key: 'togetherCalls',
+    flag: 'together-calls',
+    ...count(1, 1024),
+    default: 64,
+    ring: 1,
+    help: 'tool calls that run together in one block',
+  },
+  {
     key: 'valueBytes',
     flag: 'value-bytes',
     ...bytes(KB, 1024 * GB),

@@ -4,7 +4,7 @@
  * see `codec.ts`), never as live objects.
  *
  * In one run the host sends `run`. The worker parses the sources in its own realm, passes the trees to a fresh isolate, and answers
- * with any number of `out` and call frames and one `result`. While a call is open, one side sends at a time: the worker waits for a
+ * with any number of `out` and call frames and one `result`. A `together` frame makes several calls at once. While a call is open, one side sends at a time: the worker waits for a
  * `GuestReply`. It answers `var.get`, `var.set` and `const` with a `var` frame; `ok`, `error` and `halt` close the call.
  */
 
@@ -193,6 +193,8 @@ export interface CallSite {
   readonly source: string;
   readonly line: number;
   readonly column: number;
+  /** For a call of a `together` block: the `seq` of the first call of the block. Absent for a call that runs alone. */
+  readonly together?: number;
 }
 
 /** A request of the guest to the host. The script waits for the answer. */
@@ -214,6 +216,23 @@ export type GuestCall =
       readonly left: AskLeft;
       readonly at: CallSite;
     };
+
+/** A call of a tool. */
+export type ToolGuestCall = Extract<GuestCall, { readonly t: 'tool' }>;
+
+/**
+ * Tool calls that run at the same time. Each is a branch: a fork with an id of its own. Their `seq` are consecutive. The script waits
+ * until all have ended; the answer has their ends in the order of the calls.
+ */
+export interface TogetherFrame {
+  readonly t: 'together';
+  readonly calls: readonly ToolGuestCall[];
+}
+
+/** How a call of a {@link TogetherFrame} ended: with a value, or with a failure that the script may catch. */
+export type BranchEnd =
+  | { readonly value: TaggedJson }
+  | { readonly code: number; readonly message: string; readonly hint?: string };
 
 /** What a run has left at an `ask`: the bounds of the nested loop. */
 export interface AskLeft {
@@ -238,6 +257,7 @@ export interface AskSpent {
 export type GuestFrame =
   | OutFrame
   | GuestCall
+  | TogetherFrame
   | { readonly t: 'var'; readonly found: boolean; readonly value: TaggedJson; readonly error: string | null };
 
 /** The host's answer to a call, or a question about variables and constants while the call is open. */
@@ -245,6 +265,8 @@ export type GuestReply =
   | { readonly t: 'ok'; readonly value: TaggedJson; readonly spent?: AskSpent }
   /** A failure that the script may catch. `code` is a numeric code of the language (`NS_CODES`). */
   | { readonly t: 'error'; readonly code: number; readonly message: string; readonly hint?: string; readonly spent?: AskSpent }
+  /** Closes a {@link TogetherFrame}. */
+  | { readonly t: 'all'; readonly ends: readonly BranchEnd[] }
   /** A failure that no script can catch: policy breach under `halt`, cancellation, wall time, a quota of the host. */
   | { readonly t: 'halt'; readonly error: ErrorInfo }
   | { readonly t: 'var.get'; readonly name: string }

@@ -29,6 +29,7 @@ export interface RunSuccess extends RunFacts {
   readonly error: null;
   readonly errors?: never;
   readonly waiting?: never;
+  readonly alsoWaiting?: never;
 }
 
 /** The result of a run that a script error, a limit or a cancellation ended. */
@@ -39,6 +40,8 @@ export interface RunFailure extends RunFacts {
   readonly errors?: readonly Diagnostic[];
   /** The call at which the run was suspended, because its tool will answer later; `error` is ERR_SUSPENDED then. */
   readonly waiting?: WaitingCall;
+  /** Further calls that wait: they ran together with {@link waiting}. Absent when there are none. */
+  readonly alsoWaiting?: readonly WaitingCall[];
 }
 
 /**

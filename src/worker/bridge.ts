@@ -14,7 +14,7 @@ export interface HostPort {
 
 const OUT = 'out';
 const ASK = 'ask';
-const CALLS: ReadonlySet<string> = new Set(['tool', 'prompt', ASK]);
+const CALLS: ReadonlySet<string> = new Set(['tool', 'together', 'prompt', ASK]);
 const QUESTIONS: ReadonlySet<string> = new Set<GuestReply['t']>(['var.get', 'var.set', 'const']);
 
 /**

@@ -109,10 +109,12 @@ describe('imports point one way', () => {
     );
   });
 
-  it('what is imported is written in the source, but for the tools modules and builds that a user names', () => {
+  it('what is imported is written in the source, but for what a user names, and clients that the application installs', () => {
     expect(imports.filter(({ to }) => to === COMPUTED).map(({ from }) => from)).toEqual([
       'src/cli/flags/module.ts',
+      'src/postgres/connect.ts',
       'bench/builds.ts',
+      'bench/peerprocess.ts',
     ]);
   });
 

@@ -91,6 +91,13 @@ export const PARTS: readonly Part[] = [
     true,
   ),
   part('stdlib-tools', 'the standard tools that the host runs', 'sqlite tools context wire', '', true),
+  part(
+    'postgres',
+    'sessions, decision log and tool values on Postgres: `neuroscript-runtime/postgres`',
+    'loop sqlite tools stdlib-tools wire',
+    '',
+    true,
+  ),
   part('ai', 'tools of the AI SDK, both ways: `neuroscript-runtime/ai`', 'loop runtime tools wire', 'ai zod', false),
   part(
     'mcp',
@@ -116,7 +123,7 @@ export const PARTS: readonly Part[] = [
   part(
     'bench',
     'measurements, with peers beside',
-    'entries loop runtime aeiou sandbox tools context wire stdlib-tools',
+    'entries postgres loop runtime aeiou sandbox tools context wire stdlib-tools',
     '@pydantic/monty quickjs-emscripten isolated-vm',
     true,
   ),

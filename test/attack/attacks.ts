@@ -88,11 +88,14 @@ const stopped = (code: string, ...limits: readonly LimitKey[]): Ending => ({ cod
 /** The bridge in the worker refused a frame of the guest. */
 const refused: Ending = { code: 'ERR_INTERNAL', says: 'where none such may come', breach: false };
 
-const { out, tool, ask, result } = FRAMES;
+const { out, tool, together, ask, result } = FRAMES;
 const said = { ...out, whispers: [] };
 const emit = (text: string, value: TaggedJson = null) => ({ ...said, emits: [text], values: [value] });
 const whisper = (to: string, text: string) => ({ ...out, emits: [], values: [], whispers: [{ to, text }] });
 const call = { ...tool, seq: '$n' };
+/** A call that runs together with others, as number `seq` of its run and from the fork of that number. */
+const branch = (seq: number, fork = `f.${seq}`) => ({ seq, name: tool.name, args: [], at: { ...tool.at, fork } });
+const branches = (...numbers: readonly number[]) => ({ ...together, calls: numbers.map((seq) => branch(seq)) });
 const json = JSON.stringify;
 const eventError = { event: 'e', error: failure };
 const failed = (error: object) => ({ ...success, ok: false, error });
@@ -128,6 +131,12 @@ const COUNTED: readonly Attack[] = [
     { frame: call, times: 3, read: true },
     { limits: { toolCallsPerTool: 2 } },
   ),
+  ...counted('togetherCalls', 'too many branches', { frame: branches(1, 2, 3) }, { limits: { togetherCalls: 2 } }),
+  ...counted('toolCalls', 'branches beyond the calls', { frame: branches(1, 2, 3) }, { limits: { toolCalls: 2 } }),
+  ...counted('toolBytes', 'too large arguments of all branches', {
+    frame: { ...together, calls: [1, 2].map((n) => ({ ...branch(n), args: ['$fill'] })) },
+    fill: ['x', 40_000],
+  }),
 ];
 
 const MOST = 1.7e308;
@@ -190,6 +199,25 @@ const IMPOSSIBLE: readonly Attack[] = [
   both('the number of an earlier call', broke('came after call 1'), [{ frame: tool, times: 2, read: true }]),
   both('a call of another fork', broke('came from a fork'), at({ fork: 'admin' })),
   both('a call of a fork that cannot be', broke('came from a fork'), at({ fork: 'f.2' })),
+  both('no branches', broke('calls'), send(branches())),
+  both('two branches of one number', broke('came after call 1'), send(branches(1, 1))),
+  both('branches against their order', broke('came after call 2'), send(branches(2, 1))),
+  both('two branches of one fork', broke('came from a fork'), send({ ...together, calls: [branch(1), branch(2, 'f.1')] })),
+  both('a branch in the fork of the program', broke('came from a fork'), send({ ...together, calls: [branch(1, 'f')] })),
+  both('a branch of a fork that cannot be', broke('came from a fork'), send({ ...together, calls: [branch(1, 'f.2')] })),
+  both('a branch of an earlier block', broke('came from a fork'), [
+    { frame: branches(1), read: true },
+    { frame: { ...together, calls: [branch(2, 'f.1')] } },
+  ]),
+  both('a prompt among branches', broke('calls'), send({ ...together, calls: [FRAMES.prompt] })),
+  both('branches of branches', broke('calls'), send({ ...together, calls: [together] })),
+  guest('answers a branch that asked nothing', refused, [{ frame: branches(1, 2), read: true }, { frame: FRAMES.var }]),
+  worker('calls while branches are open', broke('came out of turn'), [{ frame: branches(1, 2) }, { frame: branches(3) }], {
+    unanswered: true,
+  }),
+  worker('answers branches that asked nothing', broke('came out of turn'), [{ frame: branches(1, 2) }, { frame: FRAMES.var }], {
+    unanswered: true,
+  }),
   both('a call at line 0', broke('at.line'), at({ line: 0 })),
   both('an ask without what is left', broke('left'), send({ ...ask, left: undefined })),
   both('less than nothing left', broke('left.fuel'), left({ fuel: -1 })),
@@ -217,7 +245,7 @@ const IMPOSSIBLE: readonly Attack[] = [
 const VALUES: readonly [string, number] = ['0,', 1_000_001];
 const WIDE: Rest = { limits: { toolBytes: 2 ** 20 } };
 
-const OF_THE_GUEST: ReadonlySet<string> = new Set(['out', 'tool', 'prompt', 'ask', 'var']);
+const OF_THE_GUEST: ReadonlySet<string> = new Set(['out', 'tool', 'together', 'prompt', 'ask', 'var']);
 /** Frames of the worker that the guest forges, and other texts that the bridge must not let through. */
 const FORGED: readonly Attack[] = [
   ...TYPES.filter((type) => !OF_THE_GUEST.has(type)).map((type) => guest(`forges '${type}'`, refused, send(FRAMES[type]))),

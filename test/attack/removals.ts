@@ -38,6 +38,11 @@ export const REMOVALS: readonly Removal[] = [
   ledger('too many tool calls', "this.#admit('toolCalls', this.toolCalls + 1);"),
   ledger('too many calls of one tool', "this.#admit('toolCallsPerTool', same)", 'same'),
   ledger('too large arguments', "this.#admit('toolBytes', jsonUnits(call.args));"),
+  ledger('too many branches', "this.#admit('togetherCalls', calls.length);"),
+  ledger('branches beyond the calls', 'for (const call of calls) this.call(call);'),
+  ledger('too large arguments of all branches', "this.#admit('toolBytes', units);"),
+  ledger('two branches of one fork', ' || (together !== undefined && number <= this.#forks)'),
+  ledger('a branch in the fork of the program', 'together === undefined && '),
   ledger('too large a question', "this.#admit('toolBytes', jsonUnits(call.prompt) + jsonUnits(call.options))", 'null'),
   ledger('more errors of events than deliveries', "this.#admit('deliveries', eventErrors.length);"),
   ledger('too much output, in a turn', 'this.#input.turn && size ? envelopeSizeError : quotaError', 'quotaError'),
@@ -55,7 +60,7 @@ export const REMOVALS: readonly Removal[] = [
   },
   { ...ledger('claims times that have not passed', 'between(0, claimed.wallMs, elapsedMs)', 'claimed.wallMs'), by: 'worker' },
   ledger('a call of another fork', "fork.slice(forkId.length + 1) : ''", "fork.slice(forkId.length + 1) : '1'"),
-  ledger('a call of a fork that cannot be', ' || Number(number) > seq'),
+  ledger('a call of a fork that cannot be', 'number > seq || '),
   // What a breach leads to.
   from(EXECUTION, 'guest')('too many emits', 'this.#worker.retire(breach.message);'),
   // The order of frames.

@@ -39,6 +39,19 @@ describe('a program in a page', () => {
     ]);
   });
 
+  it('makes calls that run together in their order', () => {
+    const source = 'command\n  for each i, s in ["a", "no", "c"] together\n    set l[i] = tool.t.Up(s)\n  endfor\nendcommand\n';
+    const tools = {
+      'tool.t.Up': (text: unknown) => {
+        if (text === 'no') throw new PageToolError(9, 'not this');
+        return String(text).toUpperCase();
+      },
+    };
+    const result = runInPage(source, { tools });
+    expect(result).toMatchObject({ ok: false, error: { nsCode: 9, line: 3 } });
+    expect(result.calls.map(({ result: value }) => value)).toEqual(['A', null, 'C']);
+  });
+
   it('ends a program at its fuel, its memory and its time', () => {
     const endless = 'command\n  while true\n    set x = 1\n  endwhile\nendcommand\n';
     expect(runInPage(endless, { limits: { fuel: 1000 } }).error).toMatchObject({ code: 'ERR_QUOTA', limit: 'fuel' });

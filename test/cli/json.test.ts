@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
 import { describe as describeCommands } from '../../src/cli/manual/describe.ts';
-import { command, folder, neuroscript } from './spawn.ts';
+import { command, folder } from './spawn.ts';
+import { within } from './terminal.ts';
 
 const SCHEMAS = new URL('../../schemas/', import.meta.url);
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
@@ -47,6 +48,7 @@ const WORKS: readonly Row[] = [
   ['turn e.txt', 0, 'turn'],
   ['loop --agent script:e.txt --store none', 0, 'loop'],
   ['sessions list --store s.db', 0, 'commands#/$defs/sessionsList'],
+  ['sessions open --store s.db', 0, 'commands#/$defs/sessionsOpen'],
   ['sessions show s --store s.db', 0, 'commands#/$defs/sessionsShow'],
   ['sessions prune --older-than 0s --dry-run --store s.db', 0, 'commands#/$defs/sessionsPrune'],
   ['replay s --store s.db', 0, 'replay'],
@@ -71,6 +73,7 @@ const CANNOT = [
   'loop --agent script:none.txt',
   'sessions list --store none.db',
   'sessions show none --store s.db',
+  'sessions open --sid s --store s.db',
   'sessions resume none --store s.db --agent script:e.txt',
   'sessions complete none --call 1.1 --result 1 --store s.db',
   'sessions prune --older-than 0s --store none.db',
@@ -91,7 +94,7 @@ const CANNOT = [
 
 it('issue 19, 20: every command with --json prints one value on one line, of its schema, or nothing at all', async () => {
   const cwd = folder(FILES);
-  for (const argv of BEFORE) expect(await neuroscript(argv, { cwd })).toMatchObject({ code: 0 });
+  for (const argv of BEFORE) expect(await within(argv, { cwd })).toMatchObject({ code: 0 });
   const seen = new Set<string>();
   const { pages } = await describeCommands();
   const commandOf = (line: string) =>
@@ -101,7 +104,7 @@ it('issue 19, 20: every command with --json prints one value on one line, of its
       .sort((a, b) => b.length - a.length)[0] ?? '';
   for (const [line, code, schema] of WORKS) {
     seen.add(commandOf(line));
-    const ended = await neuroscript([...line.split(' '), '--json'], { cwd });
+    const ended = await within([...line.split(' '), '--json'], { cwd });
     expect({ line, code: ended.code, stderr: ended.stderr }).toEqual({ line, code, stderr: expect.anything() });
     expect({ line, lines: ended.stdout.split(/[\n\r\u2028\u2029]/).length }).toEqual({ line, lines: 2 });
     const [name = '', path = ''] = schema.split('#');
@@ -111,7 +114,7 @@ it('issue 19, 20: every command with --json prints one value on one line, of its
   }
   for (const line of CANNOT) {
     seen.add(commandOf(line));
-    const { code, stdout, stderr } = await neuroscript([...line.split(' '), '--json'], { cwd });
+    const { code, stdout, stderr } = await within([...line.split(' '), '--json'], { cwd });
     expect({ line, code, stdout }).toEqual({ line, code: 2, stdout: '' });
     expect(stderr).toMatch(/^neuroscript: [^\n]+\n$/);
   }

@@ -3,13 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished, vi } from 'vitest';
-
-// Every command is a process that starts another one; beside other tests on few cores that can take seconds.
-vi.setConfig({ testTimeout: 60_000 });
+import { onTestFinished } from 'vitest';
 
 /** The command as users start it; it runs what `npm run build` made. */
-const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
+export const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 
 /** Where commands keep sessions that say nothing of a store: not in the folder of whoever runs the tests. */
 export const STATE = mkdtempSync(join(tmpdir(), 'cli-state-'));

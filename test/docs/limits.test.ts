@@ -51,6 +51,12 @@ const BREACHES: readonly Breaking[] = [
     source: 'command\ncall tool.t.echo()\ncall tool.T.Echo()\nendcommand\n',
     options: echo,
   },
+  {
+    key: 'togetherCalls',
+    allowed: 1,
+    source: 'command\ntogether\ncall tool.t.echo()\ncall tool.t.echo()\nendtogether\nendcommand\n',
+    options: echo,
+  },
   { key: 'valueBytes', allowed: 1024, source: 'command\nset l = [["ab" * 200], ["ab" * 200]]\nendcommand\n' },
   { key: 'valueDepth', allowed: 2, source: 'command\nset l = [[[]]]\nendcommand\n' },
   { key: 'textLength', allowed: 10, source: 'command\nset t = "ab" * 6\nendcommand\n' },

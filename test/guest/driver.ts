@@ -7,6 +7,7 @@ import type { ErrorInfo } from '../../src/wire/errors.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import { plainMaps } from '../../src/wire/maporder.ts';
 import type {
+  BranchEnd,
   EventInput,
   GuestCall,
   GuestInput,
@@ -14,6 +15,8 @@ import type {
   GuestResult,
   OutFrame,
   TaggedJson,
+  TogetherFrame,
+  ToolGuestCall,
   Whisper,
 } from '../../src/wire/protocol.ts';
 
@@ -188,7 +191,7 @@ class FakeHost {
   }
 
   receive(text: string, follows: boolean): string {
-    const frame: OutFrame | GuestCall | Answer = JSON.parse(text);
+    const frame: OutFrame | GuestCall | TogetherFrame | Answer = JSON.parse(text);
     if (frame.t === 'out') {
       this.seen.emits.push(...frame.emits);
       // As the host shows them.
@@ -202,10 +205,21 @@ class FakeHost {
       if (this.#running === undefined) throw new Error('an answer without a question');
       return JSON.stringify(this.#running.resume(frame));
     }
-    this.seen.calls.push(frame);
     this.seen.frames.push('call');
+    if (frame.t === 'together') return JSON.stringify({ t: 'all', ends: frame.calls.map((call) => this.#end(call)) });
+    this.seen.calls.push(frame);
     this.#running = new Dialogue((io) => this.#answer(frame, io), frame);
     return JSON.stringify(this.#running.start());
+  }
+
+  /** The end of a call that runs together with others. Its tool has no access to the fork. */
+  #end(call: ToolGuestCall): BranchEnd {
+    const whole = { ...call, t: 'tool' } as const;
+    this.seen.calls.push(whole);
+    const reply = new Dialogue((io) => this.#answer(whole, io), whole).start();
+    if (reply.t === 'ok') return { value: reply.value };
+    if (reply.t === 'error') return { code: reply.code, message: reply.message };
+    throw new Error('a test tool among others can only give a value or raise an error');
   }
 
   #answer(call: GuestCall, io: ToolIo): TaggedJson {

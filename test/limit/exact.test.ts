@@ -76,6 +76,20 @@ const CASES: readonly Exact[] = [
     options: { tools },
   },
   {
+    key: 'togetherCalls',
+    what: 'calls of one block',
+    program: (n) => `together\n${lines(n, () => 'call tool.t.echo()')}\nendtogether`,
+    at: [1, 5],
+    options: { tools },
+  },
+  {
+    key: 'togetherCalls',
+    what: 'calls of all passes',
+    program: (n) => `for each x in "a" * ${n} together\ncall tool.t.echo(x)\nendfor`,
+    at: [1, 5],
+    options: { tools },
+  },
+  {
     key: 'deliveries',
     what: 'handlers of one event',
     program: (n) => HANDLER.repeat(n),

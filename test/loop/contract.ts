@@ -179,8 +179,12 @@ export function storeContract(name: string, make: MakeStore): void {
       await store.release('s', 'b');
       await expect(store.claim('s', lease('b', 999, 2000))).rejects.toThrow(SessionLeasedError);
       await store.claim('s', lease('b', 1000, 2000));
-      for (const late of [store.start(started('s'), 'a'), store.commit(commitOf('s', 1)), store.withdraw('s', 'a')])
-        await expect(late).rejects.toThrow(SessionLeasedError);
+      for (const late of [
+        () => store.start(started('s'), 'a'),
+        () => store.commit(commitOf('s', 1)),
+        () => store.withdraw('s', 'a'),
+      ])
+        await expect(late()).rejects.toThrow(SessionLeasedError);
       expect(await store.renew(['s'], lease('a', 1100, 3000))).toEqual(['lost']);
       await store.release('s', 'b');
       await store.claim('s', lease('a', 1100, 3000));
@@ -194,12 +198,12 @@ export function storeContract(name: string, make: MakeStore): void {
       await store.claim('s', lease('a', 20, 30));
       store.forget();
       const late = [
-        store.start(started('s'), 'a'),
-        store.withdraw('s', 'a'),
-        store.commit(commitOf('s', 1)),
-        store.logged('s', 1, 'a', true),
+        () => store.start(started('s'), 'a'),
+        () => store.withdraw('s', 'a'),
+        () => store.commit(commitOf('s', 1)),
+        () => store.logged('s', 1, 'a', true),
       ];
-      for (const each of late) await expect(each).rejects.toThrow(SessionLeasedError);
+      for (const each of late) await expect(each()).rejects.toThrow(SessionLeasedError);
       expect(await store.renew(['s'], lease('a', 21, 99))).toEqual(['lost']);
       await store.release('s', 'a');
       expect((await store.list())[0]?.lease).toEqual({ owner: 'a', until: 30 });

@@ -82,8 +82,9 @@ export function fakeExecutor(
             whisper: (text) => void whispers.push({ to: 'default_self_buffer', text }),
             async magic(action, extra = {}, opts) {
               const [tool] = init.tools;
-              const runtime = { turn: init.context, signal: init.context.signal, logger: SILENT_LOGGER };
-              // The magic tool reads of its runtime nothing but these three.
+              const site = { fork: 'f', source: 'ACTIONS', line: 1, column: 1 };
+              const runtime = { turn: init.context, site, signal: init.context.signal, logger: SILENT_LOGGER };
+              // The magic tool reads of its runtime nothing but these four.
               const token: unknown = await tool?.run(
                 { kind: 'LOOP', payload: { action, ...extra }, opts },
                 runtime as Parameters<typeof tool.run>[1],

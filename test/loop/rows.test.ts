@@ -25,6 +25,7 @@ const SINCE = {
   deliveries: 10_000,
   emits: 1_000_000,
   toolCallsPerTool: 100_000,
+  togetherCalls: 64,
   valueBytes: 4 * 1024 ** 3,
   valueDepth: 500_000,
   textLength: 32 * 1024 ** 2,

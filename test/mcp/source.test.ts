@@ -10,7 +10,7 @@ import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Logger, SILENT_LOGGER } from '../../src/context/index.ts';
 import { type McpServerConfig, McpSource } from '../../src/mcp/index.ts';
-import { createRuntime } from '../../src/runtime/index.ts';
+import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { toolPrompt } from '../../src/tools/index.ts';
 import type { RunResult } from '../../src/wire/result.ts';
 import { honestServer } from './server.ts';
@@ -32,13 +32,16 @@ async function emits(config: McpServerConfig, ...expressions: string[]): Promise
   return await run(source, ...expressions);
 }
 
-async function run(source: McpSource, ...expressions: string[]): Promise<RunResult> {
-  await using runtime = await createRuntime({
-    tools: source.tools,
-    policy: { allow: ['tool.s.*'], grants: ['mcp:call:s'] },
-    concurrency: 1,
-  });
-  return await runtime.run(['command', ...expressions.map((each) => `  emit ${each}`), 'endcommand'].join('\n'));
+/** All programs run in one runtime; each run gets the tools of its source. */
+let runtime: Runtime;
+beforeAll(async () => {
+  runtime = await createRuntime({ concurrency: 1 });
+});
+afterAll(() => runtime.close());
+
+function run({ tools }: McpSource, ...expressions: string[]): Promise<RunResult> {
+  const source = ['command', ...expressions.map((each) => `  emit ${each}`), 'endcommand'].join('\n');
+  return runtime.run(source, { tools, policy: { allow: ['tool.s.*'], grants: ['mcp:call:s'] } });
 }
 
 /** Whether a process runs. An ended one whose parent has not asked for its status, as PID 1 of a container may not, does not. */
@@ -140,6 +143,10 @@ describe('a server over HTTP', () => {
         const timer = setInterval(() => response.write('x'.repeat(65_536)), 1);
         return void response.on('close', () => clearInterval(timer));
       }
+      if (path === '/many') {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        return void response.end(`[${'[],'.repeat(200_000)}[]]`);
+      }
       if (path === '/silent') return;
       if (path === '/repeats') return void response.writeHead(401).end(`not valid: ${request.headers.authorization}`);
       const transport = new NodeStreamableHTTPServerTransport({ sessionIdGenerator: undefined });
@@ -174,6 +181,10 @@ describe('a server over HTTP', () => {
     expect(performance.now() - started).toBeLessThan(8000);
   });
 
+  it('that sends more values than a message may have is told so, whatever its bytes', async () => {
+    await expect(McpSource.connect({ s: { url: `${url}/many` } })).rejects.toThrow('nests too deep, or has too many values');
+  });
+
   it('that repeats the secret it was sent does not get it into a message', async () => {
     const config = { url: `${url}/repeats`, headers: { Authorization: 'Bearer abc-very-secret' } };
     const error: unknown = await McpSource.connect({ s: config }).catch((thrown: unknown) => thrown);
@@ -199,6 +210,7 @@ describe('a hostile server', () => {
   });
 
   it.each([
+    ['many', {}, 'a message of the server nests too deep, or has too many values'],
     ['huge', { messageBytes: 1_000_000 }, 'a message of the server is larger than messageBytes, which is 1000000 bytes'],
     ['flood', {}, 'the server sent 1000 messages without being asked'],
   ])('%s: the error names the bound (SEC-11)', async (mode, bounds, problem) => {
@@ -247,7 +259,8 @@ describe('a hostile server', () => {
       await using source = await McpSource.connect({ s: config }, { logger });
       await lost.promise;
       expect(Number(readFileSync(counted, 'utf8'))).toBeLessThan(2000);
-      expect((await run(source, 'tool.s.trap()')).values).toEqual(['fine']);
+      // Calls fail until the connection that was given up is closed.
+      await expect.poll(async () => (await run(source, 'tool.s.trap()')).values, { timeout: 15_000 }).toEqual(['fine']);
     },
   );
 

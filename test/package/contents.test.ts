@@ -25,6 +25,9 @@ describe('the tarball', () => {
     const folders = [...new Set(files.filter((path) => path.includes('/')).map((path) => path.split('/')[0]))];
     expect(folders).toEqual(expect.arrayContaining(['bin', 'conformance', 'dist', 'docs', 'examples', 'schemas', 'templates']));
     expect(files.filter((path) => /\.map$|^(test|src|lab|site|scripts)\//.test(path))).toEqual([]);
+    // The command line is bundled, and comments are with the types.
+    expect(files.filter((path) => /^dist\/(?:src\/(?:cli|lsp)\/|bench\/.*\.d\.ts$)/.test(path))).toEqual([]);
+    expect(read('dist/src/loop/controller.js')).not.toContain('/**');
   });
 
   it('every relative link of its pages leads to a file of it', () => {

@@ -2,16 +2,13 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openStats, orphans } from '../../src/sandbox/processstats.ts';
 import { WorkerProcess } from '../../src/sandbox/worker.ts';
 import { WorkerWatch } from '../../src/sandbox/workerwatch.ts';
 import { HOLED, handlers, inputOf, type Plan, rogue, run, sandboxOf } from './kit.ts';
 
 const MB = 1024 * 1024;
-
-// Each test waits for what workers do, which takes long on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 /** The child processes of this one. */
 const children = (): number[] =>

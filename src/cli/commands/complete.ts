@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { generateKeys, keyringFrom } from '../../aeiou/index.ts';
-import { type CallAnswer, LoopController, runtimeExecutor, systemClock } from '../../loop/index.ts';
+import { type CallAnswer, LoopController, runtimeExecutor, systemClock, type Waiting } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { decode } from '../../wire/codec.ts';
@@ -63,9 +63,15 @@ async function complete(sid: string, flags: CompleteFlags, terminal: Terminal): 
   if (flags.json) terminal.out.json(waiting);
   else
     terminal.out.line(
-      `${printable(sid)}: call ${waiting.call} of ${printable(waiting.tool)} is completed; go on with: ${resumeCommand(sid, flags)}`,
+      `${printable(sid)}: call ${waiting.call} of ${printable(waiting.tool)} is completed; ${nextStep(sid, waiting, flags)}`,
     );
   return EXIT.ok;
+}
+
+/** What to do next: answer the other calls that ran together with this one, or continue the session. */
+function nextStep(sid: string, { also = [] }: Waiting, flags: CompleteFlags): string {
+  const open = also.filter(({ completed }) => !completed).map(({ call, tool }) => `${call} of ${printable(tool)}`);
+  return open.length > 0 ? `it still waits for call ${open.join(', ')}` : `go on with: ${resumeCommand(sid, flags)}`;
 }
 
 /** The command to continue the session with; the user fills in the agent and the tools. */

@@ -1,6 +1,7 @@
 import {
   type Agent,
   CallError,
+  type Durable,
   FileLog,
   LogError,
   LoopController,
@@ -40,6 +41,7 @@ export interface DriveFlags extends SetupFlags, ModelFlags, RepeatFlags, AgentOp
   readonly keys?: string;
   readonly log?: string;
   readonly store?: string;
+  readonly durable?: Durable;
   readonly onInterrupted?: OnInterrupted;
   readonly metrics?: true;
   readonly stream?: true;
@@ -101,6 +103,7 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
     ids,
     system: await systemOf(flags, setup, 'v3'),
     ...kept,
+    ...(flags.durable === undefined ? {} : { durable: flags.durable }),
     ...(flags.onInterrupted === undefined ? {} : { onInterrupted: flags.onInterrupted }),
   });
   const { maxTime } = flags;
@@ -164,6 +167,8 @@ async function watch(
 function nextStep({ sid, waiting }: LoopResult, { store }: DriveFlags): readonly string[] {
   if (waiting === undefined || storeFile(store) === null) return [];
   const where = store === undefined ? '' : ` --store ${printable(store)}`;
-  const command = `neuroscript sessions complete ${printable(sid)} --call ${waiting.call} --result JSON${where}`;
-  return [`Answer with: ${command}, and the --tools of this session`];
+  return [waiting, ...(waiting.also ?? [])]
+    .filter(({ completed }) => !completed)
+    .map(({ call }) => `neuroscript sessions complete ${printable(sid)} --call ${call} --result JSON${where}`)
+    .map((command) => `Answer with: ${command}, and the --tools of this session`);
 }

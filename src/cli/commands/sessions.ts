@@ -14,6 +14,7 @@ import { addComplete } from './complete.ts';
 import { type DriveFlags, drive, usable } from './drive.ts';
 import { addErase } from './erase.ts';
 import { addExport } from './export.ts';
+import { addOpen } from './open.ts';
 import { addPrune } from './prune.ts';
 import { addSession } from './turn.ts';
 
@@ -31,7 +32,7 @@ interface CancelFlags extends StoreFlags {
   readonly log?: string;
 }
 
-/** `sessions list|show|resume|complete|cancel|export|erase|prune`. */
+/** `sessions list|show|open|resume|complete|cancel|export|erase|prune`. */
 export function addSessions(program: Command, execute: Execute): void {
   const sessions = program
     .command('sessions')
@@ -47,6 +48,7 @@ export function addSessions(program: Command, execute: Execute): void {
     .option('--brief', 'one line a turn')
     .option('--json', 'print the session as one JSON object')
     .action((sid: string, flags: ShowFlags) => execute((terminal) => usable(() => show(sid, flags, terminal))));
+  addOpen(add('open', 'Puts a session into the store, for a host to drive.'), execute);
   const resume = add('resume', 'Drives an open session to its end. Decided turns never run again.')
     .argument('<SID>', 'session id')
     .addOption(

@@ -21,7 +21,7 @@ export class SqliteLog implements StoredLog {
   /** Chains an entry to the last line, within a transaction of the file. */
   add(entry: LogEntry): void {
     const last = this.#file.get('SELECT line, text FROM decisions ORDER BY line DESC LIMIT 1');
-    const link = chained(entry, last === undefined ? GENESIS : hashOf(last['text'], Number(last['line'])));
+    const link = chained(entry, last === undefined ? GENESIS : hashOfLine(last['text'], Number(last['line'])));
     this.#file.run(
       'INSERT INTO decisions (line, sid, turn, text) VALUES (?, ?, ?, ?)',
       ...[Number(last?.['line'] ?? 0) + 1, entry.SID, entry.turn_index, link.text],
@@ -47,7 +47,7 @@ export class SqliteLog implements StoredLog {
 }
 
 /** The hash of a stored line. Throws {@link StoreError} (`damaged`) for a text that is no line of a log. */
-export function hashOf(text: unknown, line: number): string {
+export function hashOfLine(text: unknown, line: number): string {
   const link = readLink(String(text));
   if (typeof link !== 'string') return link.hash;
   throw new StoreError('damaged', `the decision log in the store cannot be continued: of line ${line}, ${link}`);

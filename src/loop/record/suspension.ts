@@ -19,12 +19,18 @@ export interface EarlierTurn {
   readonly ranMs: number;
 }
 
-/** A turn whose tool will answer later. */
-export interface SuspendedTurn {
+/** A call that waits, and what its tool promised. */
+export interface PromisedCall {
   readonly waiting: WaitingCall;
-  readonly earlier: EarlierTurn & { readonly run: RunInput; readonly journal: readonly JournalEntry[] };
   /** Digest of the tool's definition; null when the executor does not report it. */
   readonly promise: string | null;
+}
+
+/** A turn whose tool will answer later. */
+export interface SuspendedTurn extends PromisedCall {
+  /** Further calls that wait: they ran together with the first. Absent when there are none. */
+  readonly alsoWaiting?: readonly PromisedCall[];
+  readonly earlier: EarlierTurn & { readonly run: RunInput; readonly journal: readonly JournalEntry[] };
   /** Hash of the ACTIONS that a human approved when the turn began; null when none had to. */
   readonly approved: string | null;
 }
@@ -39,18 +45,34 @@ export interface SignedApproval {
   readonly tag: string;
 }
 
-/** A suspended turn as it is stored. Any process can continue it. */
-export interface Suspension extends Omit<SuspendedTurn, 'approved'> {
-  /** Null when no human had to approve the ACTIONS. */
-  readonly approved: SignedApproval | null;
+/** One call that a stored turn waits for. */
+export interface StoredCall extends PromisedCall {
   /** Unix milliseconds. */
   readonly since: number;
   /** Unix milliseconds. */
   readonly expiresAt: number;
-  /** What the call was completed with; null while the turn waits. */
+  /** What the call was completed with; null while the turn waits for it. */
   readonly completion: Completion | null;
   /** Whether the completion accepts that the tool's definition has changed. */
   readonly acceptChanged: boolean;
+}
+
+/** A suspended turn as it is stored. Any process can continue it. Its own fields are those of the first call that waits. */
+export interface Suspension extends StoredCall, Pick<SuspendedTurn, 'earlier'> {
+  /** Further calls that wait, in the order of the program. Absent when there are none. */
+  readonly alsoWaiting?: readonly StoredCall[];
+  /** Null when no human had to approve the ACTIONS. */
+  readonly approved: SignedApproval | null;
+}
+
+/** All calls that a stored turn waits for, in the order of the program. */
+export function storedCalls(suspension: Suspension): readonly StoredCall[] {
+  return [suspension, ...(suspension.alsoWaiting ?? [])];
+}
+
+/** The calls that have no answer yet. */
+export function openCalls(suspension: Suspension): readonly StoredCall[] {
+  return storedCalls(suspension).filter(({ completion }) => completion === null);
 }
 
 /** A call that a session waits for, in a form for the person or program that completes it. */
@@ -66,8 +88,10 @@ export interface Waiting {
   readonly since: number;
   /** Unix milliseconds. */
   readonly expiresAt: number;
-  /** True once the call is completed and the session can be resumed. */
+  /** True once the call is completed. The session can be resumed when all its calls are. */
   readonly completed: boolean;
+  /** The other calls that the session waits for: they ran together with this one. Absent when there are none. */
+  readonly also?: readonly Waiting[];
 }
 
 /** What happens when a call is not completed in time: its session ends, or the call fails with code 37. */
@@ -81,19 +105,39 @@ export function callId(turn: number, { seq }: Pick<WaitingCall, 'seq'>): string 
   return `${turn}.${seq}`;
 }
 
-/** A suspension that begins at `now`. `maxWaitMs` limits the time that the tool requested. */
+/**
+ * A suspension that begins at `now`. `maxWaitMs` limits the time that a tool requested. A call that waited `before`, and waits on while
+ * others of its block were answered, keeps its time.
+ */
 export function suspend(
-  { waiting, earlier, promise }: SuspendedTurn,
+  { earlier, ...turn }: SuspendedTurn,
   approved: SignedApproval | null,
   now: number,
   maxWaitMs: number,
+  before: Suspension | null,
 ): Suspension {
-  const expiresAt = Math.floor(now) + Math.min(maxWaitMs, waiting.expiresIn ?? maxWaitMs);
-  return { waiting, earlier, promise, approved, since: Math.floor(now), expiresAt, completion: null, acceptChanged: false };
+  const known = new Map((before === null ? [] : openCalls(before)).map((call) => [call.waiting.seq, call]));
+  const since = Math.floor(now);
+  const stored = ({ waiting, promise }: PromisedCall): StoredCall =>
+    known.get(waiting.seq) ?? {
+      ...{ waiting, promise, since, completion: null, acceptChanged: false },
+      expiresAt: since + Math.min(maxWaitMs, waiting.expiresIn ?? maxWaitMs),
+    };
+  const also = turn.alsoWaiting === undefined ? {} : { alsoWaiting: turn.alsoWaiting.map(stored) };
+  return { ...stored(turn), ...also, earlier, approved };
 }
 
-/** The public form of a suspension. */
-export function waitingOf(turn: number, { waiting, since, expiresAt, completion }: Suspension): Waiting {
+/** The public form of a suspension: of one call, the first without an answer if absent, with the others beside it. */
+export function waitingOf(turn: number, suspension: Suspension, seq?: number): Waiting {
+  const calls = storedCalls(suspension);
+  const first =
+    calls.find(({ waiting, completion }) => (seq === undefined ? completion === null : waiting.seq === seq)) ?? suspension;
+  const others = calls.filter(({ waiting }) => waiting.seq !== first.waiting.seq);
+  const also = others.length === 0 ? {} : { also: others.map((call) => publicCall(turn, call)) };
+  return { ...publicCall(turn, first), ...also };
+}
+
+function publicCall(turn: number, { waiting, since, expiresAt, completion }: StoredCall): Waiting {
   const { tool, args, reason } = waiting;
   return { call: callId(turn, waiting), turn, tool, args, reason, since, expiresAt, completed: completion !== null };
 }
@@ -104,8 +148,9 @@ export class SuspendedError extends NeuroScriptError {
   readonly sid: string;
   readonly waiting: Waiting;
   constructor(sid: string, waiting: Waiting) {
-    const { call, tool, reason } = waiting;
-    super(SuspendedError.code, `session ${JSON.stringify(sid)} waits for call ${call} of ${tool}: ${reason}`);
+    const { call, tool, reason, also = [] } = waiting;
+    const open = also.filter(({ completed }) => !completed).map((other) => `, and for call ${other.call} of ${other.tool}`);
+    super(SuspendedError.code, `session ${JSON.stringify(sid)} waits for call ${call} of ${tool}: ${reason}${open.join('')}`);
     this.sid = sid;
     this.waiting = waiting;
   }

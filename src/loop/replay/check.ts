@@ -17,7 +17,13 @@ const limits = mapOf(z.number()).refine(
 );
 const value = z.custom<TaggedJson>((json) => json !== undefined && isTagged(json), 'it is not a value of a script');
 const values = mapOf(value);
-const site = z.object({ fork: z.string(), source: z.string(), line: z.int(), column: z.int() });
+const site = z.object({
+  fork: z.string(),
+  source: z.string(),
+  line: z.int(),
+  column: z.int(),
+  together: z.int().min(1).optional(),
+});
 const outcome = z.union([
   z.object({ ok: z.literal(true), value }),
   z.object({ ok: z.literal(false), code: z.int(), message: z.string(), hint: z.string().optional() }),

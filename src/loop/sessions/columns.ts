@@ -1,7 +1,7 @@
 import { StoreError } from '../../sqlite/error.ts';
 import { isHaltReason } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
-import { readConfiguration, readRecord, readStarted, readState, readStep, readWaiting } from './rows.ts';
+import { readConfiguration, readRecord, readStarted, readState, readStep, readUsed, readWaiting } from './rows.ts';
 import type { SessionSetup } from './setup.ts';
 import { type ClaimedSession, headOf, nextTurnOf, type SessionStatus, type SessionSummary } from './store.ts';
 
@@ -59,6 +59,11 @@ export function claimedOf(row: Columns, { started, steps, used, unlogged }: Besi
     unloggedEnd: Number(row['end_owed']) === 1 ? Number(row['updated_at']) : null,
     cancelled: Number(row['cancelled']) === 1,
   };
+}
+
+/** The used token ids in a JSON column, the oldest first. */
+export function usedOf(text: unknown): ClaimedSession['used'] {
+  return [...readUsed(text)].sort((a, b) => a.second - b.second);
 }
 
 /** What a row says of the setup of its session. */

@@ -1,8 +1,9 @@
+import type { JournalEntry } from '../../wire/journal.ts';
 import { NO_USAGE } from '../../wire/result.ts';
 import { type HaltReason, hostFailure } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { sealRecord } from '../record/seal.ts';
-import { callId, type Suspension } from '../record/suspension.ts';
+import { callId, openCalls, type Suspension } from '../record/suspension.ts';
 import { readReply } from '../turn/input.ts';
 import { unscanned } from '../turn/verdict.ts';
 import type { SessionState, StartedTurn } from './store.ts';
@@ -15,9 +16,14 @@ export const DEFAULT_MAX_ATTEMPTS = 3;
 
 /**
  * The record of a turn that was started and will not run again. Every turn that ran has exactly one decision. The output and
- * the effects of this one are unknown, so the record contains none.
+ * the effects of this one are unknown, so the record contains only the calls that were `kept`.
  */
-export function interruptedRecord(state: SessionState, started: StartedTurn, reason: HaltReason): TurnRecord {
+export function interruptedRecord(
+  state: SessionState,
+  started: StartedTurn,
+  reason: HaltReason,
+  kept: readonly JournalEntry[] = [],
+): TurnRecord {
   const { sid, turn, startedAt, nonce, limits, reply, agent, attempt, suspended } = started;
   const { clock = [], jtis = [], journal = [] } = suspended?.earlier ?? {};
   return sealRecord(
@@ -36,7 +42,7 @@ export function interruptedRecord(state: SessionState, started: StartedTurn, rea
       scratchBytes: 0,
       outputComplete: false,
       whispers: [],
-      journal,
+      journal: kept.length > 0 ? kept : journal,
       usage: NO_USAGE,
       error: hostFailure(reason, `turn ${turn} was started and not decided: ${cause(turn, attempt, suspended)}`),
     },
@@ -46,6 +52,8 @@ export function interruptedRecord(state: SessionState, started: StartedTurn, rea
 
 function cause(turn: number, attempt: number, suspended: Suspension | null): string {
   if (suspended !== null && attempt === 0)
-    return `it waited for call ${callId(turn, suspended.waiting)} of ${suspended.waiting.tool}`;
+    return openCalls(suspended)
+      .map(({ waiting }) => `it waited for call ${callId(turn, waiting)} of ${waiting.tool}`)
+      .join(', ');
   return attempt === 1 ? 'its process died' : `its process died ${attempt} times`;
 }

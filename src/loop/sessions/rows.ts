@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { UsedId } from '../../aeiou/index.ts';
 import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
 import { resolveLimits } from '../../sandbox/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
@@ -75,6 +76,7 @@ const STARTED: z.ZodType<StartedTurn> = z.looseObject({
   suspended: SUSPENSION.nullable().default(null),
 });
 
+const USED: z.ZodType<readonly UsedId[]> = z.array(z.object({ jti: z.string(), second: z.number() }));
 const OBJECT: z.ZodType<JsonObject> = mapOf(z.unknown());
 const WAITING = z.custom<Waiting>((value) => WAITING_HEAD.validate(value));
 
@@ -105,6 +107,11 @@ export function readStarted(text: unknown): StartedTurn {
 /** The public form of a suspension. */
 export function readWaiting(text: unknown): Waiting {
   return checked('a turn that waits in the store', text, WAITING);
+}
+
+/** Token ids that a session has used. */
+export function readUsed(text: unknown): readonly UsedId[] {
+  return checked('the used token ids of a session in the store', text, USED);
 }
 
 /** The body of a step. */

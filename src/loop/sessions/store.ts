@@ -5,7 +5,7 @@ import type { LimitValues } from '../../wire/limits.ts';
 import type { LogEntry, StoredLog } from '../log/log.ts';
 import type { HaltReason } from '../record/decision.ts';
 import type { AgentUse, TurnRecord } from '../record/record.ts';
-import type { Suspension, Waiting } from '../record/suspension.ts';
+import { openCalls, type Suspension, type Waiting } from '../record/suspension.ts';
 import type { JsonObject, Runnable, SessionSetup } from './setup.ts';
 
 /** State of a session between two turns. */
@@ -128,9 +128,10 @@ export function nextTurnOf(started: StartedTurn | null): NextTurn {
   return suspended === null ? { kind: 'interrupted', started } : { kind: 'waiting', started, suspended };
 }
 
-/** When the call for which a started turn waits expires, in Unix milliseconds; null when it waits for none, or its answer is there. */
+/** When the first call for which a started turn waits expires, in Unix milliseconds; null when it waits for none, or all answers are there. */
 export function waitsUntil({ suspended }: StartedTurn): number | null {
-  return suspended === null || suspended.completion !== null ? null : suspended.expiresAt;
+  const open = suspended === null ? [] : openCalls(suspended);
+  return open.length === 0 ? null : Math.min(...open.map(({ expiresAt }) => expiresAt));
 }
 
 /** The error for what needs a turn that was not started. */

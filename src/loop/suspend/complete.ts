@@ -2,10 +2,11 @@ import type { Completion } from '../../tools/index.ts';
 import { decode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
+import { limitOf } from '../../wire/limits.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
 import type { Clock } from '../clock.ts';
-import { callId, type Suspension, type Waiting, waitingOf } from '../record/suspension.ts';
+import { callId, type StoredCall, type Suspension, storedCalls, type Waiting, waitingOf } from '../record/suspension.ts';
 import type { SessionCoordinator } from '../sessions/coordinator.ts';
 import type { ClaimedSession } from '../sessions/store.ts';
 import type { TurnExecutor } from '../turn/executor.ts';
@@ -64,26 +65,39 @@ export async function completeCall(
   const claimed = await coordinator.claim(sid);
   try {
     const { next } = claimed;
-    if (next.kind !== 'waiting' || callId(next.started.turn, next.suspended.waiting) !== call)
-      throw await whyNotWaiting(coordinator, claimed, call);
-    const { started, suspended: suspension } = next;
-    if (suspension.completion !== null) throw new CallError('ERR_CALL_COMPLETED', `call ${call} was completed before`);
+    const stored =
+      next.kind === 'waiting'
+        ? storedCalls(next.suspended).find(({ waiting }) => callId(next.started.turn, waiting) === call)
+        : undefined;
+    if (next.kind !== 'waiting' || stored === undefined) throw await whyNotWaiting(coordinator, claimed, call);
+    const { started, suspended } = next;
+    if (stored.completion !== null) throw new CallError('ERR_CALL_COMPLETED', `call ${call} was completed before`);
     if (claimed.cancelled) throw cancelled(call);
-    if (clock.now() >= suspension.expiresAt) throw expired(call, suspension);
+    if (clock.now() >= stored.expiresAt) throw expired(call, stored);
     const acceptChanged = options.acceptChanged ?? false;
-    if (!acceptChanged) checkToolUnchanged(executor, call, suspension);
+    if (!acceptChanged) checkToolUnchanged(executor, call, stored);
     const completion = completionOf(answer);
-    if (completion.ok) await checkResult(executor, call, suspension, completion.value);
-    const completed = { ...suspension, completion, acceptChanged };
-    await coordinator.start({ ...started, suspended: completed }, claimed);
-    return waitingOf(started.turn, completed);
+    if (completion.ok) await checkResult(executor, call, stored, completion.value);
+    const kept = withAnswer(suspended, { ...stored, completion, acceptChanged });
+    await coordinator.start({ ...started, suspended: kept }, claimed);
+    return waitingOf(started.turn, kept, stored.waiting.seq);
   } finally {
     await coordinator.release(claimed);
   }
 }
 
+/** The suspension with the answer to one of its calls. */
+function withAnswer(suspension: Suspension, answered: StoredCall): Suspension {
+  const of = <Call extends StoredCall>(call: Call): Call =>
+    call.waiting.seq === answered.waiting.seq
+      ? { ...call, completion: answered.completion, acceptChanged: answered.acceptChanged }
+      : call;
+  const { alsoWaiting } = suspension;
+  return { ...of(suspension), ...(alsoWaiting === undefined ? {} : { alsoWaiting: alsoWaiting.map(of) }) };
+}
+
 /** Throws {@link CallError} (`ERR_CALL_CHANGED`) when the definition of the called tool has changed. */
-export function checkToolUnchanged(executor: TurnExecutor, call: string, { waiting, promise, acceptChanged }: Suspension): void {
+export function checkToolUnchanged(executor: TurnExecutor, call: string, { waiting, promise, acceptChanged }: StoredCall): void {
   const { tool } = waiting;
   const now = executor.promise?.(tool) ?? null;
   if (promise === null || promise === now || acceptChanged) return;
@@ -92,7 +106,7 @@ export function checkToolUnchanged(executor: TurnExecutor, call: string, { waiti
   throw new CallError('ERR_CALL_CHANGED', `call ${call}: the tool ${tool} ${why}`);
 }
 
-async function checkResult(executor: TurnExecutor, call: string, { waiting }: Suspension, value: TaggedJson): Promise<void> {
+async function checkResult(executor: TurnExecutor, call: string, { waiting }: StoredCall, value: TaggedJson): Promise<void> {
   const problem = valueProblem(value) ?? (await executor.misfit?.(waiting.tool, value)) ?? null;
   if (problem !== null) throw new CallError('ERR_CALL_TYPE', `call ${call}: ${problem}`);
 }
@@ -128,7 +142,7 @@ async function whyNotWaiting(coordinator: SessionCoordinator, { state, next }: C
   const entry = journal.find((each) => each.seq === Number(seq));
   if (entry !== undefined) return new CallError('ERR_CALL_COMPLETED', `call ${call} was answered before`);
   const waited = record?.error?.code === 'ERR_CALL_EXPIRED' || record?.error?.code === 'ERR_CANCELLED';
-  if (!waited || Number(seq) !== journal.length + 1) return unknown;
+  if (!waited || Number(seq) > journal.length + limitOf('togetherCalls').max) return unknown;
   return record?.reason === 'ERR_CALL_EXPIRED'
     ? new CallError('ERR_CALL_EXPIRED', `call ${call} was not completed in time, and its session has ended`)
     : cancelled(call);
@@ -138,6 +152,6 @@ function cancelled(call: string): CallError {
   return new CallError('ERR_CALL_CANCELLED', `call ${call} is not waited for any more: its session was cancelled`);
 }
 
-function expired(call: string, { expiresAt }: Suspension): CallError {
+function expired(call: string, { expiresAt }: StoredCall): CallError {
   return new CallError('ERR_CALL_EXPIRED', `call ${call} had to be completed until ${new Date(expiresAt).toISOString()}`);
 }

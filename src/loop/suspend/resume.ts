@@ -1,28 +1,52 @@
-import { continued } from '../../runtime/index.ts';
+import { continued, continuedAfter } from '../../runtime/index.ts';
 import type { Completion } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { LimitValues } from '../../wire/limits.ts';
-import { callId, type Suspension } from '../record/suspension.ts';
+import type { Progress } from '../record/kept.ts';
+import { callId, type StoredCall, type Suspension, storedCalls } from '../record/suspension.ts';
 import type { EarlierRun } from '../turn/turn.ts';
 
-/** The failure of a call that was not completed in time, if that does not end the session. */
-export function expiredCompletion(turn: number, { waiting }: Suspension): Completion {
-  const message = `call ${callId(turn, waiting)} of ${waiting.tool} was not completed in time`;
-  return { ok: false, code: NS_CODES.ResourceExhaustion, message };
-}
-
-/** How a suspended turn continues. `approved` is the hash of the ACTIONS that a human approved when the turn began. */
+/**
+ * How a suspended turn continues at `now`: a call that was not completed in time fails, and one that still has time waits on.
+ * `approved` is the hash of the ACTIONS that a human approved when the turn began.
+ */
 export function continuation(
-  { waiting, earlier }: Suspension,
+  turn: number,
+  suspension: Suspension,
   approved: string | null,
-  completion: Completion,
+  now: number,
   limits: LimitValues,
 ): EarlierRun {
-  const { run, journal, ...rest } = earlier;
+  const { run, journal, ...rest } = suspension.earlier;
+  const { waiting, alsoWaiting: others = [] } = suspension;
+  const alsoWaiting = others.map((call) => call.waiting);
+  const completions = storedCalls(suspension).map(
+    (call) => call.completion ?? (now < call.expiresAt ? null : expiredCompletion(turn, call)),
+  );
   return {
     ...rest,
     approved,
-    answered: journal.at(-1)?.seq ?? 0,
-    recorded: continued({ run, journal, waiting }, completion, limits),
+    answered: journal.map(({ seq }) => seq),
+    recorded: continued({ run, journal, waiting, alsoWaiting }, completions, limits),
   };
+}
+
+/** How a turn continues whose process died, after the calls that were kept. `suspended` is the wait that it had before. */
+export function continuationAfter(
+  turn: number,
+  { run, journal, earlier }: Progress,
+  suspended: Suspension | null,
+  approved: string | null,
+  now: number,
+  limits: LimitValues,
+): EarlierRun {
+  if (suspended !== null)
+    return continuation(turn, { ...suspended, earlier: { ...earlier, run, journal } }, approved, now, limits);
+  const answered = journal.map(({ seq }) => seq);
+  return { ...earlier, approved, answered, recorded: continuedAfter(run, journal, limits) };
+}
+
+function expiredCompletion(turn: number, { waiting }: StoredCall): Completion {
+  const message = `call ${callId(turn, waiting)} of ${waiting.tool} was not completed in time`;
+  return { ok: false, code: NS_CODES.ResourceExhaustion, message };
 }

@@ -32,9 +32,15 @@ export function verifiedApproval(keys: KeyLookup, place: Place, suspended: Suspe
 }
 
 /** Everything that determines what the turn does when it goes on, but its limits, which a host may only tighten. */
-function messageOf({ sid, turn }: Place, { waiting, earlier }: Pick<SuspendedTurn, 'waiting' | 'earlier'>, plan: string): Buffer {
+function messageOf(
+  { sid, turn }: Place,
+  { waiting, alsoWaiting, earlier }: Pick<SuspendedTurn, 'waiting' | 'alsoWaiting' | 'earlier'>,
+  plan: string,
+): Buffer {
   const { run, journal, nonce } = earlier;
   const { limits: _, ...input } = run;
-  const state = createHash('sha256').update(JSON.stringify({ input, journal, waiting })).digest('hex');
+  const state = createHash('sha256')
+    .update(JSON.stringify({ input, journal, waiting, also: alsoWaiting?.map((call) => call.waiting) }))
+    .digest('hex');
   return Buffer.from([DOMAIN, sid, turn, nonce, plan, state].join('\n'));
 }

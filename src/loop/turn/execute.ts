@@ -6,7 +6,7 @@ import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { languageError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
+import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { ParsedFile, RunInput, Source, TaggedJson, Usage, Whisper } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
@@ -14,9 +14,11 @@ import { NO_USAGE } from '../../wire/result.ts';
 import type { LoopEventBody } from '../events.ts';
 import { type HaltReason, hostFailure, reasonOfRun } from '../record/decision.ts';
 import type { HostFacts, Scene } from '../record/record.ts';
+import type { PromisedCall } from '../record/suspension.ts';
 import { approved, planHash, type TurnApproval } from './approval.ts';
 import type { TurnExecutor, TurnFork } from './executor.ts';
 import type { TurnInput } from './input.ts';
+import type { TurnKeeper } from './keeper.ts';
 import type { Said } from './verdict.ts';
 
 /** The result of executing the ACTIONS of a turn. */
@@ -32,10 +34,8 @@ export interface Execution extends Said {
   /** The first tool that the policy denied before the program ran. */
   readonly denied: Scene['denied'];
   readonly host: HostFacts | null;
-  /** The call at which a tool suspended the run; null when none did. */
-  readonly waiting: WaitingCall | null;
-  /** Digest of that tool's definition; null when the executor does not report it. */
-  readonly promise: string | null;
+  /** The calls at which tools suspended the run, in the order of the program: several only when they ran together. */
+  readonly waiting: readonly PromisedCall[];
   /** Hash of the ACTIONS that a human approved; null when none had to. */
   readonly approved: string | null;
 }
@@ -54,6 +54,8 @@ export interface ExecuteInit {
   readonly approved: string | null;
   readonly mayWait: boolean;
   readonly approval: TurnApproval;
+  /** Null where calls are not kept. */
+  readonly keeper: TurnKeeper | null;
 }
 
 /** The source name in positions within ACTIONS. */
@@ -92,6 +94,7 @@ export async function execute(init: ExecuteInit): Promise<Execution> {
   const start = (): Promise<RunResult> =>
     run(fork, source, userdataOf(input), init, (input) => {
       given = input;
+      init.keeper?.begins(input);
     });
   // A run that continues another was approved when that one began, if these are the same ACTIONS.
   const plan = planHash({ actions: source.text });
@@ -100,10 +103,10 @@ export async function execute(init: ExecuteInit): Promise<Execution> {
   const answer = approval.requiresApproval ? await approved(approval, source.text, start, begun) : { result: await start() };
   if ('denied' in answer) return deny(SOURCE, answer.denied);
   const { result } = answer;
-  const { waiting } = result;
-  const promise = waiting === undefined ? null : (executor.promise?.(waiting.tool) ?? null);
+  const calls = result.waiting === undefined ? [] : [result.waiting, ...(result.alsoWaiting ?? [])];
+  const waiting = calls.map((call) => ({ waiting: call, promise: executor.promise?.(call.tool) ?? null }));
   const covered = init.approved === plan || approval.requiresApproval === true ? plan : null;
-  return { ...executed(result), run: given, host, promise, approved: covered };
+  return { ...executed(result), run: given, host, waiting, approved: covered };
 }
 
 /** The program's copy of the host's USERDATA. */
@@ -148,7 +151,7 @@ function run(
   fork: TurnFork,
   source: Source,
   userdata: TaggedJson,
-  { emit, recorded, mayWait }: ExecuteInit,
+  { emit, recorded, mayWait, keeper }: ExecuteInit,
   onInput: (input: RunInput) => void,
 ): Promise<RunResult> {
   return fork.execute({
@@ -159,6 +162,7 @@ function run(
     onInput,
     mayWait,
     ...(recorded === null ? {} : { recorded }),
+    ...(keeper === null ? {} : { keeper }),
   });
 }
 
@@ -175,8 +179,7 @@ function executed(result: RunResult): Execution {
     run: null,
     denied: null,
     host: null,
-    waiting: result.waiting ?? null,
-    promise: null,
+    waiting: [],
     approved: null,
   };
 }
@@ -191,5 +194,5 @@ function stream(texts: readonly string[]): string {
 
 function refused(halt: HaltReason, error: ErrorInfo): Execution {
   const nothing = { output: '', scratchpad: '', outputComplete: true, whispers: [], journal: [], usage: NO_USAGE };
-  return { halt, error, ...nothing, run: null, denied: null, host: null, waiting: null, promise: null, approved: null };
+  return { halt, error, ...nothing, run: null, denied: null, host: null, waiting: [], approved: null };
 }

@@ -80,8 +80,8 @@ export class Questions {
   /** Keeps a program until its answer comes, and asks its question. */
   async ask(program: WaitingProgram): Promise<InputRequiredResult> {
     const id = randomUUID();
-    const { run, journal, waiting } = program;
-    const bytes = JSON.stringify([run, journal, waiting]).length;
+    const { run, journal, waiting, alsoWaiting } = program;
+    const bytes = JSON.stringify([run, journal, waiting, alsoWaiting]).length;
     this.#waiting.set(id, { program, bytes });
     this.#bytes += bytes;
     while (this.#waiting.size > MOST_WAITING || this.#bytes > MOST_BYTES) {

@@ -41,7 +41,7 @@ export async function runProgram(
   const completion = questions.answer(context, program);
   if (completion === null) return questions.ask(program);
   const { interpreter, run, asked } = program;
-  const recorded = continued(program, completion, runtime.limits);
+  const recorded = continued(program, [completion], runtime.limits);
   const mayWait = asked < MOST_QUESTIONS;
   const result = await interpreter.fork({ id: run.forkId }).runRequest({ ...settings, recorded, mayWait });
   return ended(questions, interpreter, run, asked, result);
@@ -55,8 +55,8 @@ async function ended(
   asked: number,
   result: RunResult,
 ): Promise<Answer | InputRequiredResult> {
-  const { waiting, journal } = result;
+  const { waiting, alsoWaiting = [], journal } = result;
   if (questions !== null && run !== null && waiting !== undefined)
-    return questions.ask({ interpreter, run, journal, waiting, asked: asked + 1 });
+    return questions.ask({ interpreter, run, journal, waiting, alsoWaiting, asked: asked + 1 });
   return { value: toPublicResult(null, result), isError: !result.ok };
 }

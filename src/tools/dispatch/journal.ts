@@ -1,6 +1,6 @@
 import type { CallIo, FinalReply } from '../../wire/call.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import type { JournalEntry } from '../../wire/journal.ts';
+import { inOrder, type JournalEntry } from '../../wire/journal.ts';
 import type { AskSpent, GuestCall } from '../../wire/protocol.ts';
 import { failureOf } from './outcome.ts';
 import { type EndedCall, entryOf, headOf, type Packed, PackedMessages, packedQuery, packedSize } from './packed.ts';
@@ -13,7 +13,7 @@ interface OpenEntry {
   reply: Packed | null;
 }
 
-/** The calls of one run: the open ones, and the ended ones in the order in which they ended. Their values are packed. */
+/** The calls of one run: the open ones, and the ended ones. Their values are packed. */
 export class CallJournal {
   readonly #messages = new PackedMessages();
   readonly #ended: (EndedCall | JournalEntry)[] = [];
@@ -25,9 +25,12 @@ export class CallJournal {
     this.#onEntry = onEntry;
   }
 
-  /** The ended calls. They become entries when somebody reads them. */
+  /**
+   * The ended calls in the order of the program, which calls that ran together need not have ended in. They become entries when
+   * somebody reads them.
+   */
   get entries(): readonly JournalEntry[] {
-    return this.#ended.map((ended) => ('packed' in ended ? entryOf(ended) : ended));
+    return inOrder(this.#ended.map((ended) => ('packed' in ended ? entryOf(ended) : ended)));
   }
 
   /** The last call that ended; undefined without one. */
@@ -53,12 +56,24 @@ export class CallJournal {
 
   /** Ends a call. Does nothing for a call that has ended before. */
   close(call: GuestCall, reply: FinalReply, spent?: AskSpent): void {
-    const open = this.#open.get(call);
-    if (open === undefined) return;
+    const ended = this.#endOf(call, reply, spent);
+    if (ended === null) return;
     this.#open.delete(call);
+    this.#keep(ended);
+  }
+
+  /** The entry with which {@link close} would end a call now; null for a call that has ended. */
+  entryOf(call: GuestCall, reply: FinalReply, spent?: AskSpent): JournalEntry | null {
+    const ended = this.#endOf(call, reply, spent);
+    return ended === null ? null : entryOf(ended);
+  }
+
+  #endOf(call: GuestCall, reply: FinalReply, spent: AskSpent | undefined): EndedCall | null {
+    const open = this.#open.get(call);
+    if (open === undefined) return null;
     const asked = open.io.queries.map((query) => packedQuery(this.#messages, query));
     const outcome = reply.t === 'ok' ? (open.reply ?? this.#messages.add(reply)) : failureOf(reply);
-    this.#keep({ call: headOf(call), packed: open.call, asked, outcome, spent, ms: elapsed(open.start) });
+    return { call: headOf(call), packed: open.call, asked, outcome, spent, ms: elapsed(open.start) };
   }
 
   /** Ends a call with its recorded entry. */

@@ -1,6 +1,6 @@
 import type { FinalReply } from '../../wire/call.ts';
 import { replayError } from '../../wire/errorinfo.ts';
-import type { ForkQuery, JournalEntry } from '../../wire/journal.ts';
+import { type ForkQuery, inOrder, type JournalEntry, type WaitingCall } from '../../wire/journal.ts';
 import { plainMaps } from '../../wire/maporder.ts';
 import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { canonicalName } from '../names.ts';
@@ -19,6 +19,8 @@ export type Known =
   | { readonly t: 'recorded'; readonly entry: JournalEntry }
   /** It was suspended, and its late answer has come. */
   | { readonly t: 'completed'; readonly asked: readonly ForkQuery[]; readonly completion: Completed }
+  /** It was suspended, and its late answer has not come: the run is put aside at it again. */
+  | { readonly t: 'waits'; readonly waiting: WaitingCall }
   /** An answer that no tool gave, for a trial run. */
   | { readonly t: 'answer'; readonly reply: FinalReply };
 
@@ -47,9 +49,12 @@ export class RecordedCalls implements CallScript {
   #next = 0;
   #divergence: CallDivergence | null = null;
 
-  /** `after` answers the calls after the last recorded one; without it there must be none. */
+  /**
+   * `after` answers the calls that were not recorded: those after the last recorded one, and those that ran together with recorded
+   * ones and had not ended. Without it there must be none.
+   */
   constructor(entries: readonly JournalEntry[], after: CallScript | null = null) {
-    this.#entries = entries;
+    this.#entries = inOrder(entries);
     this.#after = after;
   }
 
@@ -65,7 +70,8 @@ export class RecordedCalls implements CallScript {
 
   known(call: GuestCall): Known | null {
     const entry = this.#entries[this.#next];
-    if (entry === undefined && this.#after !== null) return this.#after.known(call);
+    const unrecorded = entry === undefined || (call.at.together !== undefined && call.seq < entry.seq);
+    if (unrecorded && this.#after !== null) return this.#after.known(call);
     this.#divergence ??= divergenceOf(call, entry);
     const { divergence } = this;
     if (divergence !== null) return { t: 'answer', reply: { t: 'halt', error: replayError(describe(divergence)) } };
@@ -110,7 +116,8 @@ export function callOf(entry: JournalEntry): MadeCall {
 /** The fields by which calls are compared. */
 function fieldsOf(call: MadeCall): Readonly<Record<string, TaggedJson>> {
   const { seq, at } = call;
-  const site = { fork: at.fork, source: at.source, line: at.line, column: at.column };
+  const together = at.together === undefined ? {} : { together: at.together };
+  const site = { fork: at.fork, source: at.source, line: at.line, column: at.column, ...together };
   if (call.t === 'tool') return { kind: call.t, name: canonicalName(call.name), args: call.args, seq, at: site };
   if (call.t === 'prompt') return { kind: call.t, text: call.text, seq, at: site };
   const { model, prompt, options } = call;

@@ -38,10 +38,11 @@ export interface Transition {
 /** Characters below this are ASCII: the columns of the table. */
 export const ASCII = 128;
 
-/** How an entry of the table reads: the row of the next state, whether a thread of the first block matches, and the steps. */
+/** How an entry of the table reads: the row of the next state, whether the first block matches or begins there, and the steps. */
 export const ROW = 0x7f;
 export const MATCHES = 0x80;
-export const STEPS_SHIFT = 8;
+export const BEGINS = 0x100;
+export const STEPS_SHIFT = 9;
 
 /** The most that an automaton keeps. Beyond that it forgets everything, so that its memory is bounded: half a megabyte. */
 const MOST_STATES = ROW;
@@ -65,8 +66,8 @@ export class Automaton {
   /** Whether a search without threads looks for a place to begin, in place of beginning at every character. */
   readonly #waits: boolean;
   /**
-   * The plain transitions by state and ASCII character: those after which a search only reads on, with all blocks as they were. 0 where there
-   * is none. One load from it takes the place of all that threads do with a character.
+   * The plain transitions by state and ASCII character: those after which a search only reads on, with all blocks as they were or with its
+   * first. 0 where there is none. One load from it takes the place of all that threads do with a character.
    */
   table = new Int32Array(FEW_STATES * ASCII);
   /** The states by row. */
@@ -169,8 +170,11 @@ export class Automaton {
     const to = this.#state(pcs, blocks, state.searching && matches < 0, this.#looks ? kindOf(code) : START);
     const moved = from.every((block, index) => block === index && block < fresh) ? null : from;
     const runs = to.pcs.length > 0 || (to.searching && !this.#waits);
-    const plain = runs && moved === null && (matches < 0 || (matches === 0 && fresh > 0)) && code >= 0 && code < ASCII;
-    if (plain) this.table[state.row * ASCII + code] = to.row | (matches < 0 ? 0 : MATCHES) | (steps << STEPS_SHIFT);
+    const begins = fresh === 0 && from.length > 0 && matches < 0;
+    const plain = runs && (moved === null || begins) && (matches < 0 || (matches === 0 && fresh > 0));
+    if (plain && code >= 0 && code < ASCII)
+      this.table[state.row * ASCII + code] =
+        to.row | (matches < 0 ? 0 : MATCHES) | (begins ? BEGINS : 0) | (steps << STEPS_SHIFT);
     return { to, steps, reads: true, matches, fresh, moved, asked };
   }
 

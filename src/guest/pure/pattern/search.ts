@@ -2,7 +2,7 @@ import { WORK } from '../../kit.ts';
 import type { Meter } from '../../meter.ts';
 import { SubstringSearch } from '../substring.ts';
 import { END } from './assertions.ts';
-import { ASCII, Automaton, MATCHES, ROW, STEPS_SHIFT, type State, type Transition } from './automaton.ts';
+import { ASCII, Automaton, BEGINS, MATCHES, ROW, STEPS_SHIFT, type State, type Transition } from './automaton.ts';
 import type { Program } from './program.ts';
 import { Steps } from './steps.ts';
 import { Threads } from './threads.ts';
@@ -170,10 +170,14 @@ export class Search {
     let row = from;
     let at = start;
     let steps = 0;
+    let begin = -1;
     let end = -1;
-    for (let unit = text.charCodeAt(at); unit < ASCII; unit = text.charCodeAt(++at)) {
+    for (const { length } = text; at < length; at++) {
+      const unit = text.charCodeAt(at);
+      if (unit >= ASCII) break;
       const entry = table[row * ASCII + unit] ?? 0;
       if (entry === 0 || steps >= MANY_STEPS) break;
+      if ((entry & BEGINS) !== 0) begin = at;
       if ((entry & MATCHES) !== 0) end = at;
       row = entry & ROW;
       steps += entry >> STEPS_SHIFT;
@@ -181,6 +185,7 @@ export class Search {
     this.#steps.each(steps);
     this.#row = row;
     this.#at = at;
+    if (begin >= 0) this.#starts[0] = begin;
     if (end < 0) return false;
     this.start = this.#starts[0] ?? start;
     this.end = end;
@@ -195,7 +200,7 @@ export class Search {
       this.start = starts[matches] ?? at;
       this.end = at;
     }
-    if (moved !== null) for (const [block, from] of moved.entries()) starts[block] = starts[from] ?? at;
+    if (moved !== null) for (let block = 0; block < moved.length; block++) starts[block] = starts[moved[block] ?? 0] ?? at;
     return matches >= 0;
   }
 

@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRuntime, defineTool, type Runtime } from '../src/entries/index.ts';
+import { pureTools } from '../stdlib-tools/index.ts';
+import { type MemoryRow, ourMemory, peerMemory, renderMemory } from './memory.ts';
+import { OURS } from './names.ts';
+import { listPeers, PeerProcess } from './peerprocess.ts';
+import { PEER_ROWS, type PeerRow, TRIVIAL } from './peerrows.ts';
+import { type Summary, summarize } from './stats.ts';
+import { short, spread, table } from './table.ts';
+
+/** One engine on one row. */
+export interface PeerResult {
+  readonly row: string;
+  readonly engine: string;
+  readonly boundary: string;
+  readonly ms: Summary | null;
+  /** Our median divided by the engine's in this run: below 1, ours is faster. Null for ours. */
+  readonly ours: number | null;
+  /** Why there is no number. */
+  readonly note: string | null;
+}
+
+/** A goal of a row, and what this run says about it. */
+export interface Goal {
+  readonly row: string;
+  readonly peer: string;
+  readonly most: number;
+  readonly measured: number | null;
+  readonly met: boolean | null;
+}
+
+/** What `bench peers` found. */
+export interface PeerTable {
+  readonly rows: readonly PeerResult[];
+  readonly goals: readonly Goal[];
+  readonly memory: readonly MemoryRow[];
+}
+
+const LIMITS = { ms: 20_000, memoryMb: 64 } as const;
+const PAUSE_MS = 5;
+/** Runs of a trivial turn in a row. */
+const TURNS = 20;
+
+/** The tool of the rows, which the peers have as a function `echo`. */
+export const ECHO = defineTool({
+  name: 'tool.bench.Echo',
+  description: 'gives back the number it gets',
+  effects: 'none',
+  args: [{ name: 'value', type: 'int' }],
+  run: ({ value }) => value,
+});
+
+interface Lane {
+  readonly name: string;
+  readonly boundary: string;
+  run(row: PeerRow): Promise<{ readonly value: unknown; readonly ms: number; readonly error: string | null }>;
+}
+
+/**
+ * Measures the rows on ours and on every peer. Each round runs every engine once and starts with another one, so that other load of the
+ * machine meets all alike; the first round is not counted. A wrong result is no number. Throws `PeersMissing`.
+ */
+export async function benchPeers(
+  rounds: number,
+  onProgress: (done: number, whole: number) => void = () => {},
+  wanted: readonly PeerRow[] = PEER_ROWS,
+): Promise<PeerTable> {
+  await using stack = new AsyncDisposableStack();
+  const peers = Object.entries(await listPeers());
+  const memory: MemoryRow[] = [...(await ourMemory())];
+  const children: (readonly [string, PeerProcess])[] = [];
+  const lanes: Lane[] = [ours(stack.use(await oursForPeers()))];
+  for (const [name, { boundary }] of peers) {
+    const child = stack.use(await PeerProcess.open(name));
+    children.push([name, child]);
+    lanes.push({ name, boundary, run: (row) => onPeer(child, row) });
+  }
+  for (const [name, child] of children) {
+    await onPeer(child, TRIVIAL);
+    memory.push(...peerMemory(name, child));
+  }
+  const rows: PeerResult[] = [];
+  for (const [index, row] of wanted.entries()) {
+    rows.push(...(await measured(row, lanes, rounds)));
+    onProgress(index + 1, wanted.length);
+  }
+  return { rows, goals: wanted.flatMap((row) => goalOf(row, rows)), memory };
+}
+
+/** A runtime with the tools that the rows call, under limits that none of them reaches. */
+export function oursForPeers(concurrency?: number): Promise<Runtime> {
+  return createRuntime({
+    ...(concurrency === undefined ? {} : { concurrency }),
+    tools: [ECHO, ...pureTools('str', 'list', 'regex')],
+    policy: { allow: ['tool.bench.*', 'tool.str.*', 'tool.list.*', 'tool.regex.*'] },
+    limits: { fuel: 1e12, cpuMs: 60_000, wallMs: LIMITS.ms },
+  });
+}
+
+function ours(runtime: Runtime): Lane {
+  return {
+    name: OURS,
+    boundary: 'process and isolate',
+    async run({ neuroscript: { library, commands } }) {
+      const sources = library === undefined ? [] : [{ name: 'lib', text: library }];
+      const start = performance.now();
+      const { error, values } = await runtime
+        .interpreter()
+        .fork()
+        .runRequest({ sources: [...sources, { name: 'src', text: commands }] });
+      return {
+        value: values[0],
+        ms: performance.now() - start,
+        error: error === null ? null : `${error.code}: ${error.message}`,
+      };
+    },
+  };
+}
+
+async function onPeer(child: PeerProcess, row: PeerRow): ReturnType<Lane['run']> {
+  const answer = await child.run(row, LIMITS);
+  if (answer === null) throw new Error(`the process of a peer ended in '${row.name}'`);
+  const { value, ms, error } = answer;
+  return { value, ms, error: error === null ? null : `${error.name}: ${error.message}` };
+}
+
+async function measured(row: PeerRow, lanes: readonly Lane[], rounds: number): Promise<PeerResult[]> {
+  const found = lanes.map((lane) => ({ lane, times: [] as number[], note: null as string | null }));
+  const turns = row.javascript === 'return 1' ? TURNS : 1;
+  for (let round = -1; round < rounds; round++)
+    for (let at = 0; at < found.length; at++) {
+      const each = found[(at + round + 1) % found.length];
+      if (each === undefined) continue;
+      for (let turn = 0; turn < turns; turn++) {
+        if (row.pace === 'rested') await sleep(PAUSE_MS);
+        const { value, ms, error } = await each.lane.run(row);
+        if (error !== null) each.note = error;
+        else if (value !== row.result) each.note = `wrong result: ${String(value)} instead of ${row.result}`;
+        else if (round >= 0) each.times.push(ms);
+      }
+    }
+  const [first] = found;
+  const mine = summarize(first?.times ?? [])?.median ?? null;
+  return found.map(({ lane: { name, boundary }, times, note }) => {
+    const ms = note === null ? summarize(times) : null;
+    const ratio = ms === null || mine === null || name === OURS ? null : mine / ms.median;
+    return { row: row.name, engine: name, boundary, ms, ours: ratio, note };
+  });
+}
+
+function goalOf({ name, goal }: PeerRow, rows: readonly PeerResult[]): Goal[] {
+  if (goal === null) return [];
+  const ratio = rows.find(({ row, engine }) => row === name && engine === goal.peer)?.ours ?? null;
+  return [{ row: name, ...goal, measured: ratio, met: ratio === null ? null : ratio <= goal.most }];
+}
+
+/** Why the numbers do not count. A goal that is missed is no failure: it is what the table shows. */
+export function peerFailures({ rows }: PeerTable): string[] {
+  return rows.flatMap(({ row, engine, note }) => (note === null ? [] : [`${engine}, ${row}: ${note}`]));
+}
+
+/** The results as a page of text. */
+export function renderPeers({ rows, goals, memory }: PeerTable): string {
+  const cells = rows.map(({ row, engine, ms, ours: ratio, note }) => [
+    row,
+    engine,
+    short(ms?.median ?? null),
+    spread(ms),
+    ms === null ? '-' : String(ms.samples),
+    ratio === null ? (note ?? '') : `${short(ratio)}x`,
+  ]);
+  const verdicts = goals.map(({ row, peer, most, measured: ratio, met }) => [
+    row,
+    peer,
+    `≤ ${most}x`,
+    ratio === null ? '-' : `${short(ratio)}x`,
+    met === null ? 'not measured' : met ? 'met' : 'missed',
+  ]);
+  return `${table(['work', 'engine', 'median ms', 'q1–q3 ms', 'runs', 'ours ÷ theirs'], cells)}\n\n${ABOUT}\n\n${table(['goal', 'peer', 'most', 'in this run', 'verdict'], verdicts)}\n\n${renderMemory(memory)}`;
+}
+
+const ABOUT =
+  'Ours runs in a process that can be killed, and its time is host to host. The time of a peer is taken inside its process; tool calls\nof peers are function calls, but for run, which calls from a thread. Milliseconds are of this machine; goals are ratios of one run.';

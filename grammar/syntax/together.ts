@@ -1,0 +1,65 @@
+/** What may stand in a `together` block: calls of tools that do not need each other's results. */
+import type { Block, Expr, Stmt, ToolCallExpr } from './ast.ts';
+import { problemAt, type SyntaxProblem } from './problem.ts';
+import { eachExpression, targetsOf } from './walk.ts';
+
+/** The tool that makes tokens of a turn. It is never called together with others. */
+const MAGIC = 'tool.aeiou.magic';
+
+/** The call of a statement that may stand in a `together` block; undefined for any other statement. */
+function callOf(stmt: Stmt): ToolCallExpr | undefined {
+  if (stmt.k === 'call' && stmt.call.k === 'tool') return stmt.call;
+  return stmt.k === 'set' && stmt.value.k === 'tool' ? stmt.value : undefined;
+}
+
+/** The problems of the body of a `together` block, or of a `for each … together` with these variables. */
+export function togetherProblems({ stmts, onError }: Block, loop: boolean): readonly SyntaxProblem[] {
+  const problems: SyntaxProblem[] = [];
+  // The results of a loop would reach the next pass, those of a block only the statements that follow.
+  const written = new Set(loop ? stmts.flatMap(namesSet) : []);
+  for (const stmt of stmts) {
+    if (stmt.k === 'on_error') continue;
+    const found = problemOf(stmt, written, loop || stmt !== stmts[0]);
+    if (found !== undefined) problems.push(found);
+    for (const name of namesSet(stmt)) written.add(name);
+  }
+  if (onError !== undefined)
+    problems.push(
+      problemAt(onError.s, onError.s + 'on error do'.length, 'no handler can stand among calls that run together', HANDLER),
+    );
+  return problems;
+}
+
+const HANDLER = 'put it into the block around: it gets the first error once all the calls have ended';
+const ONLY = 'write `set x = tool.group.name(…)` or `call tool.group.name(…)`; do everything else before the block, or after it';
+
+function problemOf(stmt: Stmt, written: ReadonlySet<string>, after: boolean): SyntaxProblem | undefined {
+  const call = callOf(stmt);
+  if (call === undefined) return problemAt(stmt.s, stmt.e, 'only calls of tools can run together', ONLY);
+  if (call.name === MAGIC)
+    return problemAt(call.s, call.e, `\`${call.written}\` cannot run together with other calls`, 'call it after the block');
+  for (const arg of call.args) {
+    const read = readOf(arg, written, after);
+    if (read !== undefined)
+      return problemAt(
+        read.s,
+        read.e,
+        `\`${read.k === 'name' ? read.name : 'last'}\` has its value only when all the calls have ended`,
+        'make the call that needs it after the block',
+      );
+  }
+  return undefined;
+}
+
+/** The first part of an argument that reads the result of another call. */
+function readOf(arg: Expr, written: ReadonlySet<string>, after: boolean): Extract<Expr, { k: 'name' | 'last' }> | undefined {
+  let found: Extract<Expr, { k: 'name' | 'last' }> | undefined;
+  eachExpression(arg, (part) => {
+    if ((part.k === 'name' && written.has(part.name)) || (part.k === 'last' && after)) found ??= part;
+  });
+  return found;
+}
+
+function namesSet(stmt: Stmt): readonly string[] {
+  return targetsOf(stmt).map(({ name }) => name.name);
+}

@@ -1,0 +1,60 @@
+// What a build does not need: the modules and types that no entry point reaches, because the command line is bundled, and the
+// comments of modules, because editors read those of the types.
+import { globSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { minifySync } from 'rolldown/experimental';
+
+/** A plugin of the bundler: short local names in the packages of others, whose classes keep theirs because errors show them. */
+export const thirdParty = {
+  name: 'third-party',
+  transform(code, id) {
+    if (!id.includes('/node_modules/') || !/\.m?js$/.test(id)) return null;
+    const keepNames = { function: false, class: true };
+    return minified(id, code, { compress: { keepNames }, mangle: { keepNames }, codegen: true });
+  },
+};
+
+function minified(file, text, options) {
+  const { code, errors } = minifySync(file, text, { module: true, ...options });
+  if (errors.length > 0) throw new Error(`${file}: ${errors[0].message}`);
+  return code;
+}
+
+/** A relative import or export of a file that tsc has written. */
+const RELATIVE = /(?:\bfrom|\bimport)\s*\(?\s*['"](\.[^'"]+)\.[jt]s['"]/g;
+
+/** The files that these lead to, through relative imports: paths below `folder`. */
+function reached(folder, starts, extension) {
+  const found = new Set(starts);
+  // A set hands out what is added while it is read.
+  for (const file of found)
+    for (const [, path] of readFileSync(join(folder, file), 'utf8').matchAll(RELATIVE))
+      found.add(join(dirname(file), `${path}${extension}`));
+  return found;
+}
+
+/**
+ * Removes from `folder` what nothing reaches. `entries` are the paths of the library's entry points and `programs` those of modules
+ * that a process starts with, without `.js`.
+ */
+export function slim(folder, entries, programs) {
+  const modules = reached(
+    folder,
+    [...entries, ...programs].map((path) => `${path}.js`),
+    '.js',
+  );
+  const types = reached(
+    folder,
+    entries.map((path) => `${path}.d.ts`),
+    '.d.ts',
+  );
+  for (const file of globSync('{bench,grammar,src,stdlib-tools}/**/*.{js,d.ts}', { cwd: folder }))
+    if (!modules.has(file) && !types.has(file)) rmSync(join(folder, file));
+  for (const path of globSync('{bench,grammar,src,stdlib-tools}/**/', { cwd: folder }).sort().reverse())
+    if (readdirSync(join(folder, path)).length === 0) rmdirSync(join(folder, path));
+  for (const file of modules) {
+    const path = join(folder, file);
+    const readable = { compress: false, mangle: false, codegen: { removeWhitespace: false } };
+    writeFileSync(path, minified(file, readFileSync(path, 'utf8'), readable));
+  }
+}

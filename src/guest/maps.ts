@@ -1,0 +1,84 @@
+import type { MapExpr } from '../../grammar/index.ts';
+import { VALUE_BYTES } from '../wire/costs.ts';
+import { putEntry } from './assign.ts';
+import type { Context } from './context.ts';
+import type { Eval } from './frame.ts';
+import type { Machine } from './machine.ts';
+import { checkValue, replaced } from './measure.ts';
+import { entryBytes } from './memory.ts';
+import { SHORT_KEY } from './meter.ts';
+import { toText } from './text.ts';
+import { Dict } from './values.ts';
+
+/** One entry of a map literal. */
+interface Entry {
+  readonly key: Eval;
+  readonly at: number;
+  readonly value: Eval;
+}
+
+/** A map literal. */
+export function compileMap(context: Context, expr: MapExpr): Eval {
+  const { machine } = context;
+  context.spend(1 + expr.entries.length);
+  const entries = expr.entries.map(([key, value]) => ({ key: context.expr(key), at: key.s, value: context.stored(value) }));
+  const keys = constantKeys(machine, expr);
+  return keys === null ? compileEntries(machine, entries, expr.s) : compileRecord(machine, keys, entries, expr.s);
+}
+
+/** A repeated key keeps the place of its first and the value of its last occurrence, as in a JavaScript map. */
+function compileEntries(machine: Machine, entries: readonly Entry[], start: number): Eval {
+  return (frame) => {
+    machine.at = start;
+    machine.allocate(VALUE_BYTES.map.amount);
+    const map = new Dict(new Map());
+    for (const { key, at, value } of entries) {
+      const keyValue = key(frame);
+      machine.at = at;
+      const name = toText(machine, keyValue);
+      const item = value(frame);
+      machine.at = at;
+      putEntry(machine, map, name, item);
+    }
+    machine.at = start;
+    checkValue(machine, map);
+    return map;
+  };
+}
+
+/** The keys of a map literal that are short texts, all different; null for any other literal. */
+function constantKeys(machine: Machine, { entries }: MapExpr): readonly string[] | null {
+  const longest = machine.admitsText(SHORT_KEY) ? SHORT_KEY : 0;
+  const keys = entries.map(([key]) => (key.k === 'str' && key.v.length <= longest ? key.v : null));
+  const texts = keys.filter((key) => key !== null);
+  return new Set(texts).size === keys.length ? texts : null;
+}
+
+/** A map literal whose keys are known: its entries are put into the map without looking for them first. */
+function compileRecord(machine: Machine, keys: readonly string[], entries: readonly Entry[], start: number): Eval {
+  const parts = entries.map(({ at, value }, index) => ({
+    at,
+    value,
+    key: keys[index] ?? '',
+    bytes: entryBytes(keys[index] ?? ''),
+  }));
+  return (frame) => {
+    machine.at = start;
+    machine.allocate(VALUE_BYTES.map.amount);
+    const map = new Dict(new Map());
+    for (let index = 0; index < parts.length; index++) {
+      const part = parts[index];
+      if (part === undefined) break;
+      const item = part.value(frame);
+      machine.at = part.at;
+      machine.allocate(part.bytes);
+      machine.checkEntries(index + 1);
+      map.bytes += part.bytes;
+      replaced(map, null, item);
+      map.entries.set(part.key, item);
+    }
+    machine.at = start;
+    checkValue(machine, map);
+    return map;
+  };
+}

@@ -1,0 +1,458 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type ClaimedSession,
+  type Columns,
+  type Condition,
+  checkSetup,
+  claimedOf,
+  type ErasableStore,
+  eraseRecord,
+  eraseState,
+  type Held,
+  type Lease,
+  type ListQuery,
+  leaseOf,
+  mustKnow,
+  notStarted,
+  PLAIN_SETUP,
+  type Pruning,
+  READER,
+  type Renewal,
+  type Runnable,
+  readRecord,
+  readState,
+  recordsOf,
+  SessionExistsError,
+  SessionLeasedError,
+  type SessionSetup,
+  type SessionState,
+  SessionStateError,
+  type SessionSummary,
+  type StartedTurn,
+  type StoredStep,
+  setupOf,
+  statusOf,
+  summaryOf,
+  type TurnCommit,
+  type TurnRecord,
+  unlessDamaged,
+  usedOf,
+  Wakes,
+  waitingOf,
+  waitsUntil,
+} from '../loop/index.ts';
+import { StoreError } from '../sqlite/error.ts';
+import { type AnyClient, type PostgresClient, type PostgresQuery, postgresClient } from './clients.ts';
+import { type ConnectOptions, connectPostgres, placeOf } from './connect.ts';
+import { Database } from './database.ts';
+import { PostgresLog } from './log.ts';
+import { findSql, lapseSql, nextSql, nextValues } from './queue.ts';
+import { checkSchema } from './schema.ts';
+import { dropPartitions, formOf, keepPartitions, migrate, mustBePresent, NOW } from './tables.ts';
+
+/** How a {@link PostgresStore} is opened. */
+export interface PostgresStoreOptions extends ConnectOptions {
+  /** The schema of the tables: lower-case letters, digits and `_`; `neuroscript` when absent. */
+  readonly schema?: string;
+  /** Whether the tables are made or brought to the present form; true when absent. If not, a store of another form is refused. */
+  readonly migrate?: boolean;
+}
+
+/** Milliseconds in which wake-ups of this process are gathered before other processes hear of them. */
+const GATHER_MS = 10;
+
+/**
+ * Keeps sessions in a database that many hosts use at once. Each call is one statement or one transaction, with the clock of the database,
+ * and leaves nothing in its connection. A write whose connection was lost is tried again: the store then sees by the turn itself whether
+ * it had been done.
+ *
+ * @example
+ * ```ts
+ * import { createRuntime } from 'neuroscript-runtime';
+ * import { LoopController } from 'neuroscript-runtime/loop';
+ * import { PostgresStore } from 'neuroscript-runtime/postgres';
+ *
+ * await using runtime = await createRuntime();
+ * await using store = await PostgresStore.open('postgres://user:password@127.0.0.1:5432/app');
+ * const controller = new LoopController({ runtime, store, log: store.log });
+ * ```
+ */
+export class PostgresStore implements ErasableStore, AsyncDisposable {
+  readonly #database: Database;
+  readonly #schema: string;
+  readonly #wakes = new Wakes();
+  readonly log: PostgresLog;
+  #stopListening: (() => void) | null = null;
+  #telling: NodeJS.Timeout | null = null;
+  #served = '';
+
+  private constructor(database: Database, schema: string) {
+    this.#database = database;
+    this.#schema = schema;
+    this.log = new PostgresLog(database, schema);
+  }
+
+  /**
+   * Opens the store of a database: by its URL, or through a client of the application, which stays open when the store is closed.
+   * Throws `StoreError`: `io`, `busy`, `foreign`, `newer`; and `ConfigError` for a URL or a schema of another form. No message
+   * has the password.
+   */
+  static async open(database: string | AnyClient, options: PostgresStoreOptions = {}): Promise<PostgresStore> {
+    const schema = checkSchema(options.schema);
+    const client: PostgresClient =
+      typeof database === 'string' ? await connectPostgres(database, options) : postgresClient(database);
+    const opened = new Database(client, typeof database === 'string' ? placeOf(database) : 'the database');
+    try {
+      const form = await formOf(opened, schema);
+      if (options.migrate === false || form > 0) mustBePresent(Math.max(form, options.migrate === false ? 0 : 1), opened.place);
+      if (form === 0) await migrate(opened, schema);
+      else await keepPartitions(opened, schema);
+      return new PostgresStore(opened, schema);
+    } catch (error) {
+      await opened.end();
+      throw error;
+    }
+  }
+
+  async create(state: SessionState, at: number, setup: SessionSetup = PLAIN_SETUP): Promise<void> {
+    checkSetup(setup);
+    const { sid, parent } = state;
+    const { tenant, profile, configuration, engine, reader } = setup;
+    const stamp = randomUUID();
+    const [made] = await this.#database.again(
+      `INSERT INTO ${this.#schema}.sessions AS s (sid, status, reason, next_turn, state, created_at, updated_at,
+       tenant, profile, configuration, engine, reader, nested, parent_sid, stamp, idle_since)
+       VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $10, $11, $12, $13, $14, ${NOW})
+       ON CONFLICT (sid) DO UPDATE SET stamp = s.stamp WHERE s.stamp = $14 RETURNING 1`,
+      ...[sid, state.status, state.reason, state.nextTurn, JSON.stringify(state), Math.floor(at)],
+      ...[tenant, profile, configuration === null ? null : JSON.stringify(configuration), engine, reader],
+      ...[parent === null ? 0 : 1, parent?.sid ?? null, stamp],
+    );
+    if (made === undefined) throw new SessionExistsError(sid);
+    this.#tell();
+  }
+
+  async read(sid: string): Promise<SessionState | null> {
+    const [row] = await this.#database.query(`SELECT state FROM ${this.#schema}.sessions WHERE sid = $1`, sid);
+    return row === undefined ? null : readState(row['state'], sid);
+  }
+
+  async claim(sid: string, { owner, ms }: Lease): Promise<ClaimedSession> {
+    const [row] = await this.#database.again(
+      `UPDATE ${this.#schema}.sessions SET fence = fence + 1, lease_owner = $2, lease_until = ${NOW} + $3::bigint
+       WHERE sid = $1 AND reader <= $4 AND (lease_owner IS NULL OR lease_owner = $2 OR lease_until <= ${NOW}) RETURNING *`,
+      ...[sid, owner, Math.floor(ms), READER],
+    );
+    if (row === undefined) {
+      const found = await this.#found(sid);
+      mustKnow(sid, setupOf({ ...found, configuration: null }));
+      throw new SessionLeasedError(sid, leaseOf(found, Number(found['now'])));
+    }
+    try {
+      return await this.#claimed(row);
+    } catch (error) {
+      await this.release(sid, Number(row['fence']));
+      throw error;
+    }
+  }
+
+  async next(lease: Lease, most: number, runnable: Runnable): Promise<readonly ClaimedSession[]> {
+    await this.#database.query(lapseSql(this.#schema));
+    const rows = await this.#database.query(nextSql(this.#schema), ...nextValues(lease, most, runnable, this.#served));
+    const order = (row: Columns): readonly (number | string)[] => [
+      Number(row['round']),
+      Number(row['part']),
+      String(row['tenant']),
+    ];
+    const sorted = [...rows].sort((a, b) => compare(order(a), order(b)));
+    this.#served = String(sorted.at(-1)?.['tenant'] ?? this.#served);
+    const claimed: ClaimedSession[] = [];
+    for (const row of sorted)
+      try {
+        claimed.push(await this.#claimed(row));
+      } catch (error) {
+        if (!(error instanceof StoreError) || error.detail !== 'damaged') throw error;
+        await this.#putAside(row);
+      }
+    return claimed;
+  }
+
+  onReady(wake: () => void): () => void {
+    const stop = this.#wakes.on(wake);
+    this.#stopListening ??= this.#database.listen(this.#channel, () => this.#wakes.wake());
+    return () => {
+      stop();
+      if (this.#wakes.size > 0) return;
+      this.#stopListening?.();
+      this.#stopListening = null;
+    };
+  }
+
+  async renew(held: readonly Held[], ms: number): Promise<readonly Renewal[]> {
+    const rows = await this.#database.query(
+      `UPDATE ${this.#schema}.sessions AS s SET lease_until = ${NOW} + $1::bigint
+       FROM unnest($2::text[], $3::bigint[]) AS h (sid, fence)
+       WHERE s.sid = h.sid AND s.fence = h.fence AND s.lease_owner IS NOT NULL RETURNING s.sid, s.cancelled`,
+      ...[Math.floor(ms), held.map(({ sid }) => sid), held.map(({ fence }) => fence)],
+    );
+    const renewed = new Map(rows.map(({ sid, cancelled }) => [sid, Number(cancelled) === 1]));
+    return held.map(({ sid }) => {
+      const cancelled = renewed.get(sid);
+      return cancelled === undefined ? 'lost' : cancelled ? 'cancelled' : 'held';
+    });
+  }
+
+  async release(sid: string, fence: number): Promise<void> {
+    await this.#database.again(
+      `UPDATE ${this.#schema}.sessions SET lease_owner = NULL, lease_until = NULL, idle_since = ${NOW} WHERE sid = $1 AND fence = $2`,
+      ...[sid, fence],
+    );
+    this.#tell();
+  }
+
+  async start(turn: StartedTurn, fence: number): Promise<void> {
+    const { sid, suspended } = turn;
+    const waits = waitsUntil(turn);
+    const [started] = await this.#database.again(
+      `UPDATE ${this.#schema}.sessions SET started = $3, started_turn = $4, started_nonce = $5, waits = $6, waits_until = $7
+       WHERE sid = $1 AND fence = $2 AND lease_owner IS NOT NULL AND status = 'open' AND next_turn = $4 RETURNING 1`,
+      ...[sid, fence, JSON.stringify(turn), turn.turn, turn.nonce],
+      ...[suspended === null ? null : JSON.stringify(waitingOf(turn.turn, suspended)), waits === null ? null : Math.floor(waits)],
+    );
+    if (started !== undefined) return;
+    await this.#mustHold(sid, fence);
+    throw new StoreError('order', `turn ${turn.turn} of session ${JSON.stringify(sid)} is not the next`);
+  }
+
+  async keep(sid: string, { turn, seq, body }: StoredStep, fence: number): Promise<void> {
+    // The row is locked, so that no claim reads the steps while one of them is added.
+    const [kept] = await this.#database.again(
+      `WITH held AS (
+         SELECT started_nonce FROM ${this.#schema}.sessions WHERE sid = $1 AND fence = $2 AND lease_owner IS NOT NULL AND started_turn = $3 FOR SHARE
+       ) INSERT INTO ${this.#schema}.steps (sid, nonce, turn, seq, body) SELECT $1, started_nonce, $3, $4, $5 FROM held
+       ON CONFLICT (sid, nonce, seq) DO UPDATE SET body = excluded.body RETURNING 1`,
+      ...[sid, fence, turn, seq, JSON.stringify(body)],
+    );
+    if (kept !== undefined) return;
+    await this.#mustHold(sid, fence);
+    throw notStarted(sid, turn);
+  }
+
+  async withdraw(sid: string, fence: number): Promise<void> {
+    const [held] = await this.#database.again(
+      `WITH held AS (
+         UPDATE ${this.#schema}.sessions SET started = NULL, started_turn = NULL, started_nonce = NULL, waits = NULL, waits_until = NULL
+         WHERE sid = $1 AND fence = $2 AND lease_owner IS NOT NULL RETURNING sid
+       ), gone AS (DELETE FROM ${this.#schema}.steps USING held WHERE steps.sid = held.sid) SELECT 1 FROM held`,
+      ...[sid, fence],
+    );
+    if (held === undefined) await this.#mustHold(sid, fence);
+  }
+
+  async commit({ fence, record, next, used, usedSince, unlogged, entry, at, keep }: TurnCommit): Promise<void> {
+    const { sid } = next;
+    // Tells this commit from all others when it is repeated because nobody knows whether it was done.
+    const stamp = randomUUID();
+    const ended = next.status !== 'open';
+    const [done] = await this.#database.again(
+      `WITH held AS (
+         UPDATE ${this.#schema}.sessions SET stamp = $1, status = $4, reason = $5, next_turn = $6, state = $7, updated_at = $8,
+           started = NULL, started_turn = NULL, started_nonce = NULL, waits = NULL, waits_until = NULL,
+           used = CASE WHEN $9 THEN '[]' ELSE (
+             SELECT coalesce(json_agg(one), '[]')::text FROM (
+               SELECT one FROM json_array_elements(used::json) AS one WHERE (one ->> 'second')::bigint >= $10
+               UNION ALL SELECT one FROM json_array_elements($11::text::json) AS one
+             ) AS kept) END,
+           owed = owed + $12, end_owed = greatest(end_owed, $13::smallint),
+           lease_owner = CASE WHEN $14 THEN lease_owner END, lease_until = CASE WHEN $14 THEN lease_until END,
+           idle_since = CASE WHEN $14 THEN idle_since ELSE ${NOW} END
+         WHERE sid = $2 AND fence = $3 AND lease_owner IS NOT NULL AND stamp IS DISTINCT FROM $1
+           AND ($15::bigint IS NULL OR (next_turn = $15 AND started_turn = $15)) RETURNING sid
+       ), turn AS (
+         INSERT INTO ${this.#schema}.turns (sid, turn, decision, nonce, digest, record, owed)
+         SELECT sid, $15, $16, $17, $18, $19, $12 FROM held WHERE $15::bigint IS NOT NULL
+       ), gone AS (
+         DELETE FROM ${this.#schema}.steps USING held WHERE steps.sid = held.sid
+       ), logged AS (
+         INSERT INTO ${this.#schema}.decisions (sid, turn, text) SELECT sid, $20, $21 FROM held WHERE $21::text IS NOT NULL
+       ) SELECT 1 FROM held`,
+      ...[stamp, sid, fence, next.status, next.reason, next.nextTurn, JSON.stringify(next), Math.floor(at)],
+      ...[ended, usedSince, JSON.stringify(used), unlogged && record !== null ? 1 : 0, unlogged && record === null ? 1 : 0, keep],
+      ...(record === null
+        ? [null, null, null, null, null]
+        : [record.turn, record.decision, record.inputs.nonce, record.digest, JSON.stringify(record)]),
+      ...[entry?.turn_index ?? null, entry === null ? null : JSON.stringify(entry)],
+    );
+    if (done === undefined && !(await this.#wasDone(stamp, sid))) {
+      await this.#mustHold(sid, fence);
+      throw notStarted(sid, record?.turn ?? next.nextTurn);
+    }
+    if (entry !== null) this.log.sealSoon();
+    if (!keep) this.#tell();
+  }
+
+  async logged(sid: string, turn: number, fence: number, keep: boolean): Promise<void> {
+    const [held] = await this.#database.again(
+      `WITH held AS (
+         SELECT sid FROM ${this.#schema}.sessions WHERE sid = $1 AND fence = $2 AND lease_owner IS NOT NULL FOR NO KEY UPDATE
+       ), paid AS (
+         UPDATE ${this.#schema}.turns AS t SET owed = 0 FROM held WHERE t.sid = held.sid AND t.turn = $3 AND t.owed = 1 RETURNING 1
+       )
+       UPDATE ${this.#schema}.sessions AS s SET owed = owed - (SELECT count(*) FROM paid),
+         end_owed = CASE WHEN next_turn = $3 THEN 0 ELSE end_owed END,
+         lease_owner = CASE WHEN $4 THEN lease_owner END, lease_until = CASE WHEN $4 THEN lease_until END,
+         idle_since = CASE WHEN $4 THEN idle_since ELSE ${NOW} END
+       FROM held WHERE s.sid = held.sid RETURNING 1`,
+      ...[sid, fence, turn, keep],
+    );
+    if (held === undefined) await this.#mustHold(sid, fence);
+    if (!keep) this.#tell();
+  }
+
+  async cancel(sid: string): Promise<boolean> {
+    const text = `UPDATE ${this.#schema}.sessions SET cancelled = 1 WHERE sid = $1 AND status = 'open' RETURNING 1`;
+    return (await this.#database.again(text, sid)).length > 0;
+  }
+
+  async turns(sid: string, onDamaged?: (turn: number, problem: string) => void): Promise<readonly TurnRecord[]> {
+    const text = `SELECT turn, record FROM ${this.#schema}.turns WHERE sid = $1 ORDER BY turn`;
+    return recordsOf(sid, await this.#database.query(text, sid), onDamaged);
+  }
+
+  async list({ after = '', limit, parent }: ListQuery = {}): Promise<readonly SessionSummary[]> {
+    const rows = await this.#database.query(
+      `${this.#summaries} WHERE sid > $1 AND ($2::text IS NULL OR parent_sid = $2) ORDER BY sid LIMIT $3`,
+      ...[after, parent ?? null, limit ?? null],
+    );
+    return rows.map((row) => summaryOf(row, Number(row['now'])));
+  }
+
+  async find(condition: Condition, limit: number): Promise<readonly string[]> {
+    if (condition.kind === 'ready') await this.#database.query(lapseSql(this.#schema));
+    const rows = await this.#database.query(...findSql(this.#schema, condition, limit));
+    return rows.map(({ sid }) => String(sid));
+  }
+
+  /** Also drops the parts of the table of turns that are wholly old; the space of single turns is free after the next vacuum. */
+  async prune({ before, dryRun = false }: Pruning): Promise<readonly SessionSummary[]> {
+    const old = `status <> 'open' AND updated_at < $1 AND owed = 0 AND end_owed = 0 AND (lease_owner IS NULL OR lease_until <= ${NOW})`;
+    const read = async (query: PostgresQuery, more: string): Promise<readonly SessionSummary[]> => {
+      const { rows } = await query(`${this.#summaries} WHERE ${old} ORDER BY sid ${more}`, [before]);
+      return rows.map((row) => summaryOf(row, Number(row['now'])));
+    };
+    return this.#database.transaction(async (query) => {
+      if (dryRun) return read(query, '');
+      const removed = await read(query, 'FOR UPDATE');
+      const sids = [removed.map(({ sid }) => sid)];
+      for (const table of ['sessions', 'steps']) await query(`DELETE FROM ${this.#schema}.${table} WHERE sid = ANY ($1)`, sids);
+      await dropPartitions(query, this.#schema, before);
+      await query(`DELETE FROM ${this.#schema}.turns WHERE sid = ANY ($1)`, sids);
+      return removed;
+    });
+  }
+
+  /** What was erased stays in old versions of rows until the next vacuum, and in the write-ahead log until it is recycled. */
+  async erase(sids: readonly string[]): Promise<void> {
+    await this.#database.transaction(async (query) => {
+      for (const sid of sids) await this.#erase(query, sid);
+    });
+    for (const table of ['sessions', 'turns', 'steps']) await this.#database.query(`VACUUM ${this.#schema}.${table}`);
+  }
+
+  async ping(): Promise<void> {
+    await this.#database.query('SELECT 1');
+  }
+
+  /** Seals the log, stops listening, and closes the connections that this object made. Leases that are still held expire. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopListening?.();
+    if (this.#telling !== null) clearTimeout(this.#telling);
+    await this.log.close();
+    await this.#database.end();
+  }
+
+  get #channel(): string {
+    return `neuroscript_${this.#schema}`;
+  }
+
+  get #summaries(): string {
+    return `SELECT sid, status, reason, next_turn, created_at, updated_at, lease_owner, lease_until, end_owed, owed, tenant, profile, engine, reader,
+      state, waits, started_turn AS started, ${NOW} AS now FROM ${this.#schema}.sessions`;
+  }
+
+  /** Wakes this process at once and the others in a moment: outside of transactions, whose end a notification would hold up. */
+  #tell(): void {
+    this.#wakes.wake();
+    this.#telling ??= setTimeout(() => {
+      this.#telling = null;
+      // Those who miss it ask from time to time.
+      this.#database.query('SELECT pg_notify($1, $2)', this.#channel, '').catch(() => {});
+    }, GATHER_MS).unref();
+  }
+
+  async #claimed(row: Columns): Promise<ClaimedSession> {
+    const sid = String(row['sid']);
+    const { started, started_nonce: nonce, owed } = row;
+    const steps = `SELECT turn, seq, body FROM ${this.#schema}.steps WHERE sid = $1 AND nonce = $2 ORDER BY seq`;
+    const unlogged = `SELECT turn, record FROM ${this.#schema}.turns WHERE sid = $1 AND owed = 1 ORDER BY turn`;
+    return claimedOf(row, {
+      started,
+      steps: started === null ? [] : await this.#database.query(steps, sid, nonce),
+      used: usedOf(row['used']),
+      unlogged: Number(owed) === 0 ? [] : recordsOf(sid, await this.#database.query(unlogged, sid)),
+    });
+  }
+
+  /** Takes a session that cannot be read out of the way of the others, until somebody claims it by its id. */
+  async #putAside({ sid, fence }: Columns): Promise<void> {
+    await this.#database.query(
+      `UPDATE ${this.#schema}.sessions SET lease_owner = NULL, lease_until = NULL, waits_until = $3 WHERE sid = $1 AND fence = $2`,
+      ...[sid, Number(fence), Number.MAX_SAFE_INTEGER],
+    );
+  }
+
+  async #found(sid: string): Promise<Columns> {
+    const [row] = await this.#database.query(`SELECT *, ${NOW} AS now FROM ${this.#schema}.sessions WHERE sid = $1`, sid);
+    if (row === undefined) throw new SessionStateError(sid, 'unknown');
+    return row;
+  }
+
+  async #mustHold(sid: string, fence: number): Promise<void> {
+    const row = await this.#found(sid);
+    if (Number(row['fence']) !== fence || row['lease_owner'] === null)
+      throw new SessionLeasedError(sid, leaseOf(row, Number(row['now'])));
+  }
+
+  async #wasDone(stamp: string, sid: string): Promise<boolean> {
+    const text = `SELECT 1 FROM ${this.#schema}.sessions WHERE sid = $1 AND stamp = $2`;
+    return (await this.#database.again(text, sid, stamp)).length > 0;
+  }
+
+  async #erase(query: PostgresQuery, sid: string): Promise<void> {
+    const { rows } = await query(`SELECT *, ${NOW} AS now FROM ${this.#schema}.sessions WHERE sid = $1 FOR UPDATE`, [sid]);
+    const [row] = rows;
+    if (row === undefined) throw new SessionStateError(sid, 'unknown');
+    const holder = leaseOf(row, Number(row['now']));
+    if (holder !== null) throw new SessionLeasedError(sid, holder);
+    if (statusOf(row['status']) === 'open') throw new SessionStateError(sid, 'open');
+    const turns = await query(`SELECT turn, record FROM ${this.#schema}.turns WHERE sid = $1`, [sid]);
+    for (const { turn, record } of turns.rows) {
+      const bare = unlessDamaged(() => eraseRecord(readRecord(record)));
+      await query(`UPDATE ${this.#schema}.turns SET record = $3, digest = NULL WHERE sid = $1 AND turn = $2`, [sid, turn, bare]);
+    }
+    const state = unlessDamaged(() => eraseState(readState(row['state'], sid)));
+    await query(
+      `UPDATE ${this.#schema}.sessions SET state = $2, started = NULL, started_turn = NULL, started_nonce = NULL, waits = NULL WHERE sid = $1`,
+      [sid, state],
+    );
+    await query(`DELETE FROM ${this.#schema}.steps WHERE sid = $1`, [sid]);
+  }
+}
+
+function compare(a: readonly (number | string)[], b: readonly (number | string)[]): number {
+  for (const [index, left] of a.entries()) {
+    const right = b[index] ?? '';
+    if (left !== right) return left < right ? -1 : 1;
+  }
+  return 0;
+}

@@ -1,0 +1,108 @@
+import type { CallIo, ClosingReply, FinalReply } from '../wire/call.ts';
+import type { ErrorInfo } from '../wire/errors.ts';
+import type { ForkQuery } from '../wire/journal.ts';
+import type { BranchEnd, TaggedJson, ToolGuestCall } from '../wire/protocol.ts';
+import type { OpenCall } from './call.ts';
+
+const WRITES_NOTHING = 'a call that runs together with others cannot set variables or constants of the program';
+
+/**
+ * Access to the fork of one call among several that run together. It may read the program's variables and change none: two branches
+ * that write would make the result depend on which of them is faster.
+ */
+class Branch implements CallIo {
+  readonly #open: OpenCall;
+  readonly #queries: ForkQuery[] = [];
+  #ended = false;
+
+  constructor(open: OpenCall) {
+    this.#open = open;
+  }
+
+  get signal(): AbortSignal {
+    return this.#open.signal;
+  }
+
+  get over(): boolean {
+    return !this.#ended && this.#open.over;
+  }
+
+  accept(): boolean {
+    this.#ended = !this.#open.over;
+    return this.#ended;
+  }
+
+  whenOver(callback: () => void): () => void {
+    return this.#open.whenOver(callback);
+  }
+
+  cpuMs(): number | null {
+    return this.#open.cpuMs();
+  }
+
+  get queries(): readonly ForkQuery[] {
+    return this.#queries;
+  }
+
+  async repeat(query: ForkQuery): Promise<void> {
+    this.#queries.push(query);
+    await this.#open.repeat(query);
+  }
+
+  async getVar(name: string): Promise<{ found: boolean; value: TaggedJson }> {
+    this.#queries.push({ t: 'var.get', name });
+    return this.#open.getVar(name);
+  }
+
+  async setVar(): Promise<string> {
+    return WRITES_NOTHING;
+  }
+
+  async defineConst(): Promise<string> {
+    return WRITES_NOTHING;
+  }
+}
+
+/** Answers one call. */
+type Answer = (call: ToolGuestCall, io: CallIo) => Promise<FinalReply>;
+
+/**
+ * Answers calls that run together. All begin at once, in the order of the program, and all run to their end, however another one
+ * ends. `open` is what they have in common; `onEnded` receives the first call that is still open whenever one has ended.
+ */
+export async function answerTogether(
+  calls: readonly ToolGuestCall[],
+  open: OpenCall,
+  answer: Answer,
+  onEnded: (next: ToolGuestCall) => void,
+): Promise<ClosingReply> {
+  const left = new Set(calls);
+  const replies = await Promise.all(
+    calls.map(async (call) => {
+      const reply = await answer(call, new Branch(open));
+      left.delete(call);
+      for (const next of left) {
+        onEnded(next);
+        break;
+      }
+      return reply;
+    }),
+  );
+  return joined(replies);
+}
+
+/** The one answer to calls that ran together. A halt ends the run; one that only puts it aside gives way to any other. */
+function joined(replies: readonly FinalReply[]): ClosingReply {
+  const ends: BranchEnd[] = [];
+  let halted: ErrorInfo | null = null;
+  for (const reply of replies) {
+    if (reply.t === 'ok') ends.push({ value: reply.value });
+    else if (reply.t === 'error') ends.push({ code: reply.code, message: reply.message, ...hintOf(reply) });
+    else if (halted === null || (halted.code === 'ERR_SUSPENDED' && reply.error.code !== 'ERR_SUSPENDED')) halted = reply.error;
+  }
+  return halted === null ? { t: 'all', ends } : { t: 'halt', error: halted };
+}
+
+function hintOf({ hint }: { readonly hint?: string }): { readonly hint?: string } {
+  return hint === undefined ? {} : { hint };
+}

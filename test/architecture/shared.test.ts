@@ -1,0 +1,26 @@
+import { matchesGlob } from 'node:path';
+import { expect, it } from 'vitest';
+import { ALONE, ELSEWHERE, PROCESSES, TIMED } from '../groups.ts';
+import { importsOf } from './imports.ts';
+import { filesBelow, sourceOf } from './source.ts';
+
+const FILES = filesBelow('test', '.ts').map((path) => ({ path, text: sourceOf(path).text }));
+const APART = [...ALONE, ...ELSEWHERE, ...PROCESSES, ...TIMED];
+/** The test files whose processes load each module once, for all of them. */
+const SHARED = FILES.filter(({ path }) => path.endsWith('.test.ts') && !APART.some((glob) => matchesGlob(path, glob)));
+
+it('test files that share processes replace no modules', () => {
+  expect(SHARED.length).toBeGreaterThan(200);
+  expect(SHARED.filter(({ text }) => /\bvi\.(mock|doMock|resetModules)\(/.test(text)).map(({ path }) => path)).toEqual([]);
+});
+
+it('what test files that share processes import adds no hooks: it would add them for the first of the files only', () => {
+  const hooked = FILES.filter(
+    ({ path, text }) => !path.endsWith('.test.ts') && /^((before|after)(All|Each)|vi\.setConfig)\(/m.test(text),
+  );
+  expect(hooked.length).toBeGreaterThan(0);
+  const wrong = hooked.flatMap((helper) =>
+    SHARED.filter(({ path }) => importsOf(sourceOf(path)).some(({ to }) => to === helper.path)).map(({ path }) => path),
+  );
+  expect(wrong).toEqual([]);
+});

@@ -1,0 +1,15 @@
+// The groups of test files; vitest.config.ts says how each group runs.
+
+/** Tests that start many processes. */
+export const PROCESSES: readonly string[] = [
+  ...['test/cli/**/*.test.ts', 'test/mcp/**/*.test.ts', 'test/bench/**/*.test.ts', 'test/attack/**/*.test.ts'],
+  'test/sandbox/{calls,framevalues,launcher,ledger,limits,program,protocol,reports}.test.ts',
+];
+/** Tests that look at clocks. */
+export const TIMED: readonly string[] = ['test/sandbox/**/*.test.ts', 'test/worker/**/*.test.ts'];
+/** Tests that replace modules, or look at what a process does first. */
+export const ALONE: readonly string[] = ['test/gate/faults.test.ts', 'test/runtime/nolauncher.test.ts'];
+/** Tests that have a configuration of their own. */
+export const ELSEWHERE: readonly string[] = ['test/machine/**', 'test/package/**', 'test/interop/**'];
+/** Builds with one check removed: `npm run test:removals`. */
+export const REMOVALS: readonly string[] = ['test/attack/removals.test.ts'];

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+/** Tests of the stores on real engines: PGlite and a server of Postgres. */
+export default defineConfig({
+  test: {
+    include: ['test/engines/**/*.test.ts'],
+    globalSetup: 'test/engines/setup.ts',
+    pool: 'forks',
+    fileParallelism: false,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+});
