@@ -1,6 +1,9 @@
-// Writes the JSON Schema of a turn, from the schema in src/loop/record/schema.ts that the readers use.
+// Writes the JSON Schemas of a turn and of the configuration of `serve`, from the schemas that the readers use.
 // Needs a Node that strips types: run it as `npx node scripts/schemas.mjs`.
 import { writeFileSync } from 'node:fs';
+import { SERVE_SCHEMA, serveSchema } from '../test/schemas/serveschema.ts';
 import { TURN_SCHEMA, turnSchema } from '../test/schemas/turnschema.ts';
 
-writeFileSync(new URL(`../${TURN_SCHEMA}`, import.meta.url), `${JSON.stringify(turnSchema(), null, 2)}\n`);
+const write = (path, schema) => writeFileSync(new URL(`../${path}`, import.meta.url), `${JSON.stringify(schema, null, 2)}\n`);
+write(TURN_SCHEMA, turnSchema());
+write(SERVE_SCHEMA, serveSchema());

@@ -52,6 +52,9 @@ export async function runInProcess(argv: string[]): Promise<void> {
     get statusColumns() {
       return statusColumns(process.stderr, process.env);
     },
+    onSignal(listener) {
+      for (const signal of SIGNALS) process.off(signal, stop).on(signal, listener);
+    },
     interrupt: interrupt.signal,
   };
   // A reader that closes its end (`| head -1`) cancels the command. That is success, but no yes for commands that answer a question.
@@ -69,7 +72,7 @@ export async function runInProcess(argv: string[]): Promise<void> {
   for (const signal of SIGNALS) process.once(signal, stop);
   out.closed.addEventListener('abort', stop, { once: true });
   process.exitCode = exitCode(await runProgram(argv, terminal));
-  for (const signal of SIGNALS) process.off(signal, stop);
+  for (const signal of SIGNALS) process.removeAllListeners(signal);
   // An open standard input would keep the process alive.
   closeInput();
 }

@@ -1,4 +1,4 @@
-import { encodeUserdata, ProgressGuard, ReplayCache, resolveLifetimes, UserdataError } from '../aeiou/index.ts';
+import { ProgressGuard, ReplayCache, resolveLifetimes, UserdataError } from '../aeiou/index.ts';
 import { KeyedMutex } from '../context/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import { currentTelemetry, type Telemetry } from '../telemetry/index.ts';
@@ -10,6 +10,7 @@ import { executorOf, temporaryKeyring } from './defaults.ts';
 import { joinDeltas, type LoopEvent, type LoopListener } from './events.ts';
 import { randomIds } from './ids.ts';
 import { Metrics } from './metrics.ts';
+import { type OpenOptions, sessionToOpen } from './open.ts';
 import {
   checkController,
   checkLoop,
@@ -21,25 +22,19 @@ import {
   type StepOptions,
 } from './options.ts';
 import type { HaltReason } from './record/decision.ts';
+import type { Durable } from './record/kept.ts';
 import type { TurnRecord } from './record/record.ts';
 import { DEFAULT_MAX_WAIT_MS, SuspendedError, type Waiting } from './record/suspension.ts';
 import { halted, type LoopResult, suspendedAt, visibleOutput } from './result.ts';
 import { SessionCoordinator } from './sessions/coordinator.ts';
 import { DEFAULT_MAX_ATTEMPTS } from './sessions/interrupted.ts';
 import { MemoryStore } from './sessions/memory.ts';
-import {
-  type ListQuery,
-  newSession,
-  SessionLeasedError,
-  type SessionParent,
-  SessionStateError,
-  type SessionSummary,
-} from './sessions/store.ts';
+import { type ListQuery, SessionLeasedError, SessionStateError, type SessionSummary } from './sessions/store.ts';
 import { type SessionSpan, withSessionSpan, withTurnSpan } from './spans.ts';
 import { type Stepper, takeStep } from './step.ts';
 import { type StreamEvent, stream, type Watched } from './stream.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
-import { checkSid, type TurnHost } from './turn/turn.ts';
+import type { TurnHost } from './turn/turn.ts';
 
 /** Progress of a session that is read as a stream. */
 export type LoopProgress = StreamEvent<LoopEvent, LoopResult>;
@@ -76,6 +71,7 @@ export class LoopController {
   readonly #work = new Set<Promise<unknown>>();
   /** Ends the waits for readers of streams. */
   readonly #pauses = new Set<() => void>();
+  readonly #durable: Durable;
   #handingOff = false;
   /** Counters over all sessions of this controller. */
   readonly metrics: Metrics;
@@ -87,6 +83,7 @@ export class LoopController {
     const lifetimes = resolveLifetimes(options.lifetimes);
     this.#clock = clock;
     this.#runtime = options.runtime;
+    this.#durable = options.durable ?? 'turn';
     this.#host = {
       executor: executorOf(options),
       keyring: options.keyring ?? temporaryKeyring(clock),
@@ -97,14 +94,16 @@ export class LoopController {
       noProgressN: new ProgressGuard(options.noProgressN).n,
       checks: options.checks ?? [],
     };
-    this.#coordinator = new SessionCoordinator({
-      store: options.store ?? new MemoryStore(),
-      log: options.log ?? null,
-      clock,
-      replayTtl: lifetimes.replayTtl,
-      ...(options.owner === undefined ? {} : { owner: options.owner }),
-      ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
-    });
+    this.#coordinator =
+      options.coordinator ??
+      new SessionCoordinator({
+        store: options.store ?? new MemoryStore(),
+        log: options.log ?? null,
+        clock,
+        replayTtl: lifetimes.replayTtl,
+        ...(options.owner === undefined ? {} : { owner: options.owner }),
+        ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
+      });
     this.#stepper = {
       host: this.#host,
       coordinator: this.#coordinator,
@@ -121,15 +120,12 @@ export class LoopController {
 
   /**
    * Opens a session for {@link step} and returns its id. Throws {@link UserdataError} for USERDATA of the wrong form,
-   * `ConfigError` for an id that is not 1 to 128 visible ASCII characters, and `SessionExistsError` for an id in use.
+   * `ConfigError` for an id that is not 1 to 128 visible ASCII characters and for unusable options, and `SessionExistsError` for an id
+   * in use.
    */
-  async open(
-    userdata: unknown,
-    sid: string = this.#host.ids.session(),
-    { parent = null }: { readonly parent?: SessionParent | null } = {},
-  ): Promise<string> {
-    checkSid(sid);
-    await this.#coordinator.create(newSession(sid, encodeUserdata(userdata), parent));
+  async open(userdata: unknown, sid: string = this.#host.ids.session(), options: OpenOptions = {}): Promise<string> {
+    const { state, setup } = sessionToOpen(userdata, sid, { durable: this.#durable, ...options });
+    await this.#coordinator.create(state, setup);
     return sid;
   }
 
@@ -307,11 +303,13 @@ export class LoopController {
         output = visibleOutput(record);
         const { decision, reason, error } = record;
         if (decision === 'CONTINUE' && !this.#handingOff) await this.#paused(pace);
-        if (decision === 'CONTINUE' && this.#handingOff) await this.#leave(sid);
-        if (decision !== 'CONTINUE' || this.#handingOff) return { sid, decision, reason, error, output, turns };
+        const leaves = decision === 'CONTINUE' && (this.#handingOff || options.leave?.() === true);
+        if (leaves) await this.#leave(sid);
+        if (leaves || decision !== 'CONTINUE') return { sid, decision, reason, error, output, turns };
       } catch (error) {
         if (error instanceof SuspendedError) {
           session.stopped(SuspendedError.code);
+          if (options.leave !== undefined) await this.#forget(sid);
           return { ...suspendedAt(sid, error.waiting), output, turns };
         }
         if (!(error instanceof AgentError)) throw error;
@@ -333,9 +331,14 @@ export class LoopController {
 
   /** Gives up an open session between two turns, and what this process holds for it. */
   async #leave(sid: string): Promise<void> {
+    await this.#forget(sid);
+    await this.#coordinator.leave(sid);
+  }
+
+  /** Removes what this process keeps for a session. */
+  async #forget(sid: string): Promise<void> {
     this.#host.replay.dispose(sid);
     await this.#host.executor.end?.(sid);
-    await this.#coordinator.release(await this.#coordinator.claim(sid));
   }
 
   #step(sid: string, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
@@ -367,8 +370,7 @@ export class LoopController {
         if (record === null) this.metrics.ended(reason);
         else this.metrics.record(record);
       } else await this.#coordinator.release(claimed);
-      this.#host.replay.dispose(sid);
-      await this.#host.executor.end?.(sid);
+      await this.#forget(sid);
     });
   }
 }

@@ -23,7 +23,9 @@ import type { LoopListener } from './events.ts';
 import type { Ids } from './ids.ts';
 import type { DecisionLog } from './log/log.ts';
 import type { Metrics } from './metrics.ts';
+import type { Durable } from './record/kept.ts';
 import type { OnExpired } from './record/suspension.ts';
+import type { SessionCoordinator } from './sessions/coordinator.ts';
 import type { OnInterrupted } from './sessions/interrupted.ts';
 import type { SessionStore } from './sessions/store.ts';
 import type { TurnApproval } from './turn/approval.ts';
@@ -63,6 +65,13 @@ export interface LoopControllerOptions {
   /** Guards of the application, in addition to the mandatory guard. */
   readonly checks?: readonly ProgressCheck[];
   /**
+   * What the store keeps of the turns of sessions that this controller opens; a session stays as it was opened. `turn`, the default:
+   * each turn at its end. `call`: each call to a tool before the program goes on, so that a turn whose process died continues after its
+   * last call. A call that was made and not answered is then repeated only if its tool is declared idempotent; otherwise the turn waits
+   * for a person.
+   */
+  readonly durable?: Durable;
+  /**
    * What happens to a turn whose process died. `rerun`, the default, runs the same program again, so tools should be safe to
    * repeat; `halt` ends the session with `ERR_INTERRUPTED`.
    */
@@ -82,6 +91,8 @@ export interface LoopControllerOptions {
    * the process.
    */
   readonly maxAttempts?: number;
+  /** Store, log and leases that several controllers share; takes the place of `store`, `log`, `owner` and `leaseMs`. */
+  readonly coordinator?: SessionCoordinator;
   /** Name of this process in leases, unique among all live processes; random when absent. */
   readonly owner?: string;
   /** Length of a lease in milliseconds, from 100; 15 seconds when absent. The sessions of a dead process stay leased for at most this time. */
@@ -113,6 +124,11 @@ export interface ResumeOptions extends StepOptions {
    * anyway. Without them a session takes the memory of one turn. The store has the records in any case, and `decided` events carry them.
    */
   readonly keepTurns?: boolean;
+  /**
+   * Asked after every turn with the decision CONTINUE: whether this process leaves the session to others, as `handOff` does. What tools
+   * keep in memory for the session then ends here, also when the session is suspended.
+   */
+  readonly leave?: () => boolean;
 }
 
 /** Options of a whole session. */
@@ -139,11 +155,13 @@ export const checkController = checker<LoopControllerOptions>({
   limits: checkLimitOptions,
   noProgressN: anything,
   checks: checkList,
+  durable: oneOf('turn', 'call'),
   onInterrupted: oneOf('rerun', 'halt'),
   maxAttempts: wholeNumber(1),
   onExpired: oneOf('halt', 'error'),
   mayWait: checkFlag,
   maxWaitMs: wholeNumber(1),
+  coordinator: anything,
   owner: checkText,
   leaseMs: anything,
 });
@@ -166,7 +184,7 @@ const STEP_CHECKS: Checks<StepOptions> = {
 /** The check of the options of one step. */
 export const checkStep = checker(STEP_CHECKS);
 
-const RESUME_CHECKS: Checks<ResumeOptions> = { ...STEP_CHECKS, keepTurns: checkFlag };
+const RESUME_CHECKS: Checks<ResumeOptions> = { ...STEP_CHECKS, keepTurns: checkFlag, leave: checkFunction };
 
 /** The check of the options of continuing a session. */
 export const checkResume = checker(RESUME_CHECKS);

@@ -1,6 +1,7 @@
 import { carryForward, type ProgressState } from '../aeiou/index.ts';
 import { turnStorage } from '../context/index.ts';
 import { type LimitOptions, tighten } from '../sandbox/index.ts';
+import { StoreError } from '../sqlite/error.ts';
 import { callDepth } from '../tools/index.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { AgentError } from './agents/index.ts';
@@ -9,20 +10,34 @@ import { Watcher } from './events.ts';
 import type { StepOptions } from './options.ts';
 import { ASK_QUOTA, AskQuota, tokensOfAsks } from './quota.ts';
 import type { Decision, HaltReason } from './record/decision.ts';
+import { type KeptBody, type KeptCall, lastWait } from './record/kept.ts';
 import type { TurnRecord } from './record/record.ts';
-import { callId, type OnExpired, openCalls, SuspendedError, storedCalls, suspend, waitingOf } from './record/suspension.ts';
+import {
+  callId,
+  type OnExpired,
+  openCalls,
+  SuspendedError,
+  type SuspendedTurn,
+  storedCalls,
+  suspend,
+  waitingOf,
+} from './record/suspension.ts';
+import { isKept } from './sessions/configuration.ts';
 import type { DrivenSession, SessionCoordinator } from './sessions/coordinator.ts';
+import { type KeptTurn, type Point, pointOf } from './sessions/point.ts';
 import {
   type ClaimedSession,
+  SessionLeasedError,
   type SessionState,
   SessionStateError,
   type SessionStatus,
   type StartedTurn,
+  type StoredStep,
   type WaitingTurn,
 } from './sessions/store.ts';
 import { SharedLock } from './sharedlock.ts';
 import { checkToolUnchanged } from './suspend/complete.ts';
-import { continuation } from './suspend/resume.ts';
+import { continuation, continuationAfter } from './suspend/resume.ts';
 import { signApproval, verifiedApproval } from './suspend/signed.ts';
 import { StepTenant } from './tenant.ts';
 import { type Consultation, consultAgent } from './turn/consult.ts';
@@ -63,6 +78,13 @@ export async function takeStep(stepper: Stepper, sid: string, options: StepOptio
     const step = () => takeTurn(stepper, claimed, { ...options, signal }, keepLease);
     return await coordinator.during(claimed, () => lost.abort(), step);
   } catch (error) {
+    // Another process drives the session now, or will: nothing of it may stay here, and nothing of this failure counts.
+    if (error instanceof SessionLeasedError || !coordinator.lasts(claimed)) {
+      host.replay.dispose(sid);
+      await host.executor.end?.(sid);
+      await coordinator.release(claimed).catch(() => {});
+      throw error instanceof SessionLeasedError ? error : new SessionLeasedError(sid, null);
+    }
     // Tokens count even when the agent gave no reply, so that repeated consulting cannot exceed a ceiling.
     if (error instanceof AgentError && error.tokens > 0) {
       const { fuel, tokens } = state.spent;
@@ -79,11 +101,12 @@ async function takeTurn(stepper: Stepper, claimed: DrivenSession, options: StepO
   const { sid, nextTurn: turn } = claimed.state;
   const watcher = new Watcher(options.onEvent);
   const tenant = new StepTenant(host.executor.tenants, options.tenant);
-  const reason = reasonToHalt(stepper, claimed);
+  const point = pointOf(claimed);
+  const reason = reasonToHalt(stepper, claimed, point);
   const record =
     (reason === null ? null : await coordinator.halt(claimed, reason)) ??
     (await decideTurn(
-      { stepper, claimed, state: claimed.state, options, watcher, tenant, begun: host.clock.monotonic() },
+      { stepper, claimed, state: claimed.state, point, options, watcher, tenant, begun: host.clock.monotonic() },
       keepLease,
     ));
   if (record.decision !== 'CONTINUE') {
@@ -99,12 +122,17 @@ async function takeTurn(stepper: Stepper, claimed: DrivenSession, options: StepO
  * Why a turn that was started is halted instead of run; null when it runs. Throws {@link SuspendedError} while its call may
  * still be completed, and `CallError` (`ERR_CALL_CHANGED`) when the completed call cannot be used.
  */
-function reasonToHalt({ host, maxAttempts, onExpired }: Stepper, { state, next, cancelled }: ClaimedSession): HaltReason | null {
-  if (next.kind === 'fresh') return null;
-  if (next.kind === 'waiting' && cancelled) return 'ERR_CANCELLED';
-  if (next.started.attempt > maxAttempts) return 'ERR_INTERRUPTED';
-  if (next.kind === 'interrupted') return null;
-  const { suspended } = next;
+function reasonToHalt(
+  { host, maxAttempts, onExpired, mayWait }: Stepper,
+  { state, cancelled }: ClaimedSession,
+  point: Point,
+): HaltReason | null {
+  if (point.kind === 'fresh') return null;
+  const inDoubt = point.kind === 'kept' && point.progress.begun.length > 0;
+  if (cancelled && (inDoubt || point.kind === 'waiting')) return 'ERR_CANCELLED';
+  if (point.started.attempt > maxAttempts || (inDoubt && !mayWait)) return 'ERR_INTERRUPTED';
+  if (point.kind !== 'waiting') return null;
+  const { suspended } = point;
   const now = host.clock.now();
   const open = openCalls(suspended);
   if (open.length > 0 && open.every(({ expiresAt }) => now < expiresAt))
@@ -120,6 +148,7 @@ interface Step {
   readonly stepper: Stepper;
   readonly claimed: DrivenSession;
   readonly state: SessionState;
+  readonly point: Point;
   readonly options: StepOptions;
   readonly watcher: Watcher;
   readonly tenant: StepTenant;
@@ -134,8 +163,8 @@ interface TurnPlan extends Consultation {
   /** Limits of this execution. */
   readonly limits: LimitValues;
   readonly quota: AskQuota | null;
-  /** The turn that this one continues; null for a turn that runs from its beginning. */
-  readonly waiting: (WaitingTurn & { readonly earlier: EarlierRun }) | null;
+  /** What this one continues; null for a turn that runs from its beginning. */
+  readonly earlier: EarlierRun | null;
   /** What the store held of the turn before this attempt; null for a new turn. */
   readonly before: StartedTurn | null;
 }
@@ -148,30 +177,54 @@ const turns = new SharedLock();
 
 /** Plans the turn, and runs it as soon as it may run in this process. */
 async function decideTurn(step: Step, keepLease: boolean): Promise<TurnRecord> {
-  const { next } = step.claimed;
-  const plan = next.kind === 'waiting' ? () => planContinuation(step, next) : await planTurn(step, next);
+  const { point } = step;
+  if (point.kind === 'kept' && point.progress.begun.length > 0) return askWhatHappened(step, point);
+  const plan =
+    point.kind === 'waiting' || point.kind === 'kept' ? () => planContinuation(step, point) : await planTurn(step, point);
   // The turns that a tool takes run within the turn that called the tool. They must not wait for its end.
-  const alone = next.kind !== 'fresh' && next.started.attempt > 0;
+  const alone = point.kind !== 'fresh' && point.started.attempt > 0;
   using _lock = callDepth() > 0 ? null : await turns.hold(alone, step.options.signal);
   return await runAndStore(step, plan(), keepLease);
 }
 
 /** Runs a turn and stores its decision, or stores that it waits and throws {@link SuspendedError}. */
 async function runAndStore(step: Step, plan: TurnPlan, keepLease: boolean): Promise<TurnRecord> {
-  const { stepper, claimed, state, watcher } = step;
-  const { sid, nextTurn: turn } = state;
-  const { coordinator, host } = stepper;
+  const { stepper, claimed, state } = step;
+  const { coordinator } = stepper;
   const outcome = await runPlan(step, plan);
   if (outcome.kind === 'decided') {
     step.tenant.pay(tokensOfAsks(outcome.record.journal));
     await coordinator.commit(claimed, outcome.record, stateAfter(state, outcome.record, outcome.progress), keepLease);
     return outcome.record;
   }
-  const approved = await signApproval(host.keyring, { sid, turn }, outcome);
-  const suspended = suspend(outcome, approved, host.clock.now(), stepper.maxWaitMs, plan.waiting?.suspended ?? null);
-  await coordinator.start({ ...startedTurn(step, plan, outcome.earlier), attempt: 0, suspended }, claimed);
-  const waiting = waitingOf(turn, suspended);
-  watcher.emit({ sid, turn, type: 'suspended', waiting });
+  return putAside(step, startedTurn(step, plan, outcome.earlier), outcome);
+}
+
+/** Lets a person say what became of the calls that had begun when their process died. */
+function askWhatHappened(step: Step, { started, progress }: KeptTurn): Promise<never> {
+  const { run, journal, earlier, begun } = progress;
+  const { executor } = step.stepper.host;
+  const done = new Set([...journal, ...begun].map(({ seq }) => seq));
+  const others = started.suspended === null ? [] : storedCalls(started.suspended).filter(({ waiting }) => !done.has(waiting.seq));
+  const doubtful = begun.map((waiting) => ({ waiting, promise: executor.promise?.(waiting.tool) ?? null }));
+  const calls = [...doubtful, ...others.map(({ waiting, promise }) => ({ waiting, promise }))];
+  const [first, ...also] = calls.toSorted((a, b) => a.waiting.seq - b.waiting.seq);
+  if (first === undefined) throw new StoreError('damaged', 'a turn in doubt has no call');
+  const alsoWaiting = also.length === 0 ? {} : { alsoWaiting: also };
+  const approved = approvedBefore(step, started);
+  return putAside(step, started, { ...first, ...alsoWaiting, approved, earlier: { ...earlier, run, journal } });
+}
+
+/** Stores that a turn waits, and throws {@link SuspendedError}. */
+async function putAside(step: Step, started: StartedTurn, turn: SuspendedTurn): Promise<never> {
+  const { stepper, claimed, watcher } = step;
+  const { host, coordinator, maxWaitMs } = stepper;
+  const { sid, turn: index } = started;
+  const approved = await signApproval(host.keyring, { sid, turn: index }, turn);
+  const suspended = suspend(turn, approved, host.clock.now(), maxWaitMs, started.suspended);
+  await coordinator.start({ ...started, attempt: 0, suspended }, claimed);
+  const waiting = waitingOf(index, suspended);
+  watcher.emit({ sid, turn: index, type: 'suspended', waiting });
   watcher.check();
   throw new SuspendedError(sid, waiting);
 }
@@ -196,7 +249,7 @@ async function planTurn(step: Step, next: Exclude<ClaimedSession['next'], Waitin
     attempt: 1 + (before?.attempt ?? 0),
     limits: tighten(tighten(ownLimits(step), { wallMs: wallMsLeft(step), ...(fuel === null ? {} : { fuel }) }), tenant.limits),
     quota: quotaOf(ceilings, state.spent.tokens + (consultation.agent?.tokens ?? 0)),
-    waiting: null,
+    earlier: null,
     before,
   });
 }
@@ -206,23 +259,33 @@ function ownLimits({ stepper: { host, limits }, options }: Step): LimitValues {
   return tighten(tighten(host.executor.limits, limits), options.limits ?? {});
 }
 
-/** Plans to continue a turn that waited. Its limits were settled when it began; those of this host may only tighten them. */
-function planContinuation(step: Step, next: WaitingTurn): TurnPlan {
-  const { state, options } = step;
-  const { started, suspended } = next;
+/** Plans to continue a turn. Its limits were settled when it began; those of this host may only tighten them. */
+function planContinuation(step: Step, point: WaitingTurn | KeptTurn): TurnPlan {
+  const { state, options, stepper } = step;
+  const { started } = point;
   const limits = tighten(tighten(ownLimits(step), started.limits), { wallMs: wallMsLeft(step) });
   const { reply, agent } = started;
-  const { keyring, keys = keyring } = step.stepper.host;
-  const approved = verifiedApproval(keys, { sid: state.sid, turn: state.nextTurn }, suspended);
-  const spent = state.spent.tokens + (agent?.tokens ?? 0) + tokensOfAsks(suspended.earlier.journal);
+  const approved = approvedBefore(step, started);
+  const { journal } = point.kind === 'kept' ? point.progress : point.suspended.earlier;
+  const spent = state.spent.tokens + (agent?.tokens ?? 0) + tokensOfAsks(journal);
+  const [turn, now] = [state.nextTurn, stepper.host.clock.now()];
   return {
     ...storedReply(state, started, reply ?? ''),
     attempt: started.attempt + 1,
     limits,
     quota: quotaOf(resolveCeilings(options), spent),
-    waiting: { ...next, earlier: continuation(state.nextTurn, suspended, approved, step.stepper.host.clock.now(), limits) },
+    earlier:
+      point.kind === 'kept'
+        ? continuationAfter(turn, point.progress, started.suspended, approved, now, limits)
+        : continuation(turn, point.suspended, approved, now, limits),
     before: started,
   };
+}
+
+/** The hash of the ACTIONS that a human approved before the turn waited; null when none did. */
+function approvedBefore({ stepper, state }: Step, { suspended }: StartedTurn): string | null {
+  const { keyring, keys = keyring } = stepper.host;
+  return suspended === null ? null : verifiedApproval(keys, { sid: state.sid, turn: state.nextTurn }, suspended);
 }
 
 function storedReply(state: SessionState, { agent }: StartedTurn, reply: string): Consultation {
@@ -243,9 +306,9 @@ function quotaOf({ maxTokens }: ResolvedCeilings, spent: number): AskQuota | nul
 
 /** The turn as the store keeps it. A turn that continues keeps the limits with which it began. */
 function startedTurn({ state }: Step, plan: TurnPlan, { startedAt, nonce }: Omit<TurnStart, 'limits'>): StartedTurn {
-  const { attempt, reply, agent, waiting } = plan;
-  const limits = waiting?.started.limits ?? plan.limits;
-  const suspended = waiting?.suspended ?? null;
+  const { attempt, reply, agent, earlier, before } = plan;
+  const limits = (earlier === null ? null : before?.limits) ?? plan.limits;
+  const suspended = (earlier === null ? null : before?.suspended) ?? null;
   return { sid: state.sid, turn: state.nextTurn, attempt, startedAt, nonce, limits, reply, agent, suspended };
 }
 
@@ -256,7 +319,7 @@ function startedTurn({ state }: Step, plan: TurnPlan, { startedAt, nonce }: Omit
 async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
   const { stepper, claimed, state, options, watcher, tenant } = step;
   const { host, coordinator, mayWait } = stepper;
-  const { input, agent, limits, quota, waiting, before } = plan;
+  const { input, agent, limits, quota, earlier, before } = plan;
   const { approval, requiresApproval = false, signal } = options;
   let undo = false;
   try {
@@ -268,7 +331,8 @@ async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
       input,
       agent,
       limits,
-      ...(waiting === null ? {} : { earlier: waiting.earlier }),
+      ...(earlier === null ? {} : { earlier }),
+      ...(isKept(claimed.setup) ? { keep: (call: KeptCall) => coordinator.keep(claimed, storedStep(step, plan, call)) } : {}),
       onStart: async (start) => {
         await coordinator.start(startedTurn(step, plan, start), claimed);
         undo = true;
@@ -290,6 +354,12 @@ async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
     if (undo) await (before === null ? coordinator.withdraw(claimed) : coordinator.start(before, claimed));
     throw error;
   }
+}
+
+/** A call as the store keeps it. */
+function storedStep({ state }: Step, { earlier, before }: TurnPlan, call: KeptCall): StoredStep {
+  const since = earlier === null ? null : lastWait(before?.suspended ?? null);
+  return { turn: state.nextTurn, seq: call.seq, body: { ...call, since } satisfies KeptBody };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { tighten } from '../sandbox/index.ts';
 import { type CallScript, type Completion, divergenceOf, type Known, RecordedCalls } from '../tools/index.ts';
 import { replayError } from '../wire/errorinfo.ts';
-import { elapsedMs, type JournalEntry, PROMPT, type WaitingCall } from '../wire/journal.ts';
+import { ASK, elapsedMs, type JournalEntry, PROMPT, type WaitingCall } from '../wire/journal.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { GuestCall, RunInput } from '../wire/protocol.ts';
 import type { RecordedRun } from './request.ts';
@@ -34,6 +34,16 @@ export function waitingCalls({ waiting, alsoWaiting = [] }: Pick<WaitingRun, 'wa
   return [waiting, ...alsoWaiting];
 }
 
+/**
+ * How a run continues whose process died: the program runs again from its beginning, the journal answers the calls that were kept, and
+ * every later call is new.
+ */
+export function continuedAfter(run: RunInput, journal: readonly JournalEntry[], limits: LimitValues): RecordedRun {
+  return { input: withTimeLeft(run, elapsedMs(journal), limits), calls: new RecordedCalls(journal, NEW_CALLS) };
+}
+
+const NEW_CALLS: CallScript = { known: () => null };
+
 function withTimeLeft(run: RunInput, toolMs: number, limits: LimitValues): RunInput {
   const wallMs = Math.max(1, Math.ceil(Math.min(run.limits.wallMs - toolMs, limits.wallMs)));
   return { ...run, limits: { ...tighten(limits, run.limits), wallMs } };
@@ -53,6 +63,8 @@ class CompletedCalls implements CallScript {
     const index = this.#waiting.findIndex(({ seq }) => call.seq <= seq);
     const waiting = this.#waiting[index];
     if (waiting === undefined) return null;
+    // The process died before this call had ended, and it may be made again.
+    if (call.at.together !== undefined && call.seq < waiting.seq) return null;
     const divergence = divergenceOf(call, entryOf(waiting));
     if (divergence !== null) {
       const message = `the program does not repeat the call that waited, ${waiting.tool}: it differs in its ${divergence.field}`;
@@ -67,7 +79,8 @@ class CompletedCalls implements CallScript {
 /** The call that waited, as the journal would have it. */
 function entryOf({ seq, tool, args, at }: WaitingCall): JournalEntry {
   const rest = { seq, at, outcome: { ok: true, value: null }, ms: 0 } as const;
-  const [text] = args;
+  const [text, prompt = null, options = null] = args;
+  if (tool === ASK && typeof text === 'string') return { kind: 'ask', model: text, prompt, options, ...rest };
   return tool === PROMPT && typeof text === 'string'
     ? { kind: 'prompt', text, ...rest }
     : { kind: 'tool', name: tool, args, ...rest };

@@ -193,7 +193,7 @@ function dispatcherOf(
   context: RunContext,
   { sources, limits, globals, turn: asTurn }: RunInput,
   turn: TurnContext,
-  { recorded, onCall, mayWait = false }: RunRequest,
+  { recorded, onCall, keeper, mayWait = false }: RunRequest,
   resources: RunResources,
 ): Dispatcher {
   const { runtime, root, tools, guards, asks } = context;
@@ -212,6 +212,7 @@ function dispatcherOf(
     ask: asks?.({ context, turn, limits, sources: own(), globals }),
     recorded: recorded?.calls,
     asTurn,
+    keeper,
     mayWait,
     depth: callDepth(),
   });

@@ -4,7 +4,7 @@ export type { AskBudget, AskHandler, AskRequest } from './ask.ts';
 export { SELF_BUFFER, type TextBuffers } from './buffers.ts';
 export { type CheckOptions, checkEnvironment } from './check.ts';
 export type { SandboxPort } from './context.ts';
-export { continued, type WaitingRun } from './continued.ts';
+export { continued, continuedAfter, type WaitingRun } from './continued.ts';
 export { createRuntime, type RuntimeOptions } from './create.ts';
 export { LibraryError, type SymbolTable } from './definitions.ts';
 export type { Fork, ForkOptions } from './fork.ts';

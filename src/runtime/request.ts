@@ -1,5 +1,5 @@
 import type { LimitOptions } from '../sandbox/index.ts';
-import type { CallScript } from '../tools/index.ts';
+import type { CallKeeper, CallScript } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import {
@@ -50,6 +50,8 @@ export interface RunRequest extends RunSettings {
   readonly onInput?: (input: RunInput) => void;
   /** Executes a recorded run: its input takes the place of everything above. */
   readonly recorded?: RecordedRun;
+  /** Keeps the calls while the run goes on. */
+  readonly keeper?: CallKeeper;
   /** Whether a tool may put the run aside; then `waiting` of the result names the call. */
   readonly mayWait?: boolean;
 }
@@ -113,6 +115,7 @@ export const checkRequest = checker<RunRequest>({
   redefine: checkFlag,
   onInput: checkFunction,
   recorded: checker<RecordedRun>({ input: required(checkObject), calls: required(checkObject) }),
+  keeper: checkObject,
   mayWait: checkFlag,
 });
 

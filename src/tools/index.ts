@@ -41,6 +41,7 @@ export { type AuditEntry, type AuditRecord, auditEntry } from './dispatch/audit.
 export { callDepth } from './dispatch/callscope.ts';
 export type { DispatchContext } from './dispatch/context.ts';
 export { Dispatcher } from './dispatch/dispatcher.ts';
+export type { CallKeeper } from './dispatch/keeper.ts';
 export { promptUser } from './dispatch/prompt.ts';
 export {
   type CallDivergence,

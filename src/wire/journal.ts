@@ -57,12 +57,15 @@ export type JournalOutcome =
 /** Stands for the tool in a {@link WaitingCall} that waits for an answer to `promptuser`; the name of no tool has this form. */
 export const PROMPT = 'promptuser';
 
+/** Stands for the tool in a {@link WaitingCall} that waits for the answer to an `ask`; the name of no tool has this form. */
+export const ASK = 'ask';
+
 /** A call whose tool, or user, will answer later. The run ended at this call; it is executed again up to the call to continue. */
 export interface WaitingCall {
   readonly seq: number;
-  /** Canonical name of the tool, or {@link PROMPT}. */
+  /** Canonical name of the tool, {@link PROMPT} or {@link ASK}. */
   readonly tool: string;
-  /** Its arguments; for {@link PROMPT} the question. */
+  /** Its arguments; for {@link PROMPT} the question, for {@link ASK} model, prompt and options. */
   readonly args: readonly TaggedJson[];
   readonly at: CallSite;
   /** The host's questions to the fork before the tool suspended the run. */

@@ -16,7 +16,9 @@ describe('the public entry points', () => {
     expect(entries.map(({ name }) => name)).toEqual(
       [
         '.',
-        ...'tools context wire aeiou tokens protocol loop agents sessions replay turn v1'.split(' ').map((name) => `./${name}`),
+        ...'tools context wire aeiou tokens protocol loop agents sessions host replay turn v1'
+          .split(' ')
+          .map((name) => `./${name}`),
       ].concat([
         './report',
         './gate',

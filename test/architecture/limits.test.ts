@@ -66,6 +66,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/runtime/end.ts': ['fuel wallMs', 'says how a run ended'],
   'src/runtime/fork.ts': ['sourceBytes', 'checks sources before a run'],
   'src/runtime/runtime.ts': ['sourceBytes', 'passes the limit to the parser'],
+  'src/loop/host/host.ts': ['concurrency', 'bounds the sessions that a host drives at a time; its runtime bounds the workers'],
   'src/runtime/tenants.ts': [
     'concurrency cpuMs fuel queueLength toolCalls',
     'counts the budgets of tenants, whose options have the names of the limits of a run',
@@ -100,6 +101,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'bench/capacity.ts': ['cpuMs wallMs', 'sets limits that its measurement does not reach'],
   'bench/contexts.ts': ['cpuMs fuel journalBytes toolCalls wallMs', 'sets limits that its measurement does not reach'],
   'bench/growth.ts': ['cpuMs fuel memoryBytes wallMs', 'sets limits that its measurement does not reach'],
+  'bench/memory.ts': ['toolMs wallMs', 'sets limits that its measurement does not reach'],
   'bench/peertable.ts': ['cpuMs fuel wallMs', 'sets limits that its measurement does not reach'],
   'bench/quotas.ts': ['cpuMs wallMs', 'sets limits that its measurement does not reach'],
   'bench/soak.ts': ['cpuMs memoryBytes outputBytes wallMs', 'sets limits that its measurement does not reach'],

@@ -44,6 +44,7 @@ async function typing(argv: readonly string[], answer: string): Promise<Typed> {
     outIsTTY: true,
     statusColumns: 0,
     interrupt: new AbortController().signal,
+    onSignal: () => {},
   };
   const code = await runProgram(argv, terminal);
   stream.end();

@@ -24,6 +24,7 @@ function terminal(isTTY: boolean): { readonly terminal: Terminal; shown(): strin
       outIsTTY: false,
       statusColumns: isTTY ? 79 : 0,
       interrupt: new AbortController().signal,
+      onSignal: () => {},
     },
     shown() {
       const before = written;

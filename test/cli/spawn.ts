@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
 /** The command as users start it; it runs what `npm run build` made. */
-const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
+export const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 
 /** Where commands keep sessions that say nothing of a store: not in the folder of whoever runs the tests. */
 export const STATE = mkdtempSync(join(tmpdir(), 'cli-state-'));

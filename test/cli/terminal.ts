@@ -22,6 +22,7 @@ export async function within(
     ...{ stdin: Readable.from([Buffer.from(stdin)]), screen: null, out: new Output(out), err: new Output(err) },
     ...{ paintOut: plainPalette, paintErr: plainPalette, outIsTTY: false, statusColumns: 0 },
     interrupt: new AbortController().signal,
+    onSignal: () => {},
   };
   const texts = streams.map((stream) => stream.toArray());
   const home = process.cwd();

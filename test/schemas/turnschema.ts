@@ -6,12 +6,17 @@ export const TURN_SCHEMA = 'schemas/turn.schema.json';
 
 /** The JSON Schema of a turn, from the schema that the readers use. */
 export function turnSchema(): object {
-  const { $schema, ...rest } = z.toJSONSchema(PUBLIC_TURN, {
+  return schemaOf(PUBLIC_TURN, 'turn.schema.json');
+}
+
+/** A schema of zod as JSON Schema. */
+export function schemaOf(schema: z.ZodType, id: string): object {
+  const { $schema, ...rest } = z.toJSONSchema(schema, {
     override: ({ jsonSchema }) => {
       // Zod bounds every integer by what a double keeps.
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
     },
   });
-  return { $schema, $id: 'turn.schema.json', ...rest };
+  return { $schema, $id: id, ...rest };
 }

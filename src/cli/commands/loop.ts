@@ -1,25 +1,26 @@
 import { type Command, Option } from 'commander';
-import { parseStrict } from '../../aeiou/index.ts';
-import { AGENT_HELP, type AgentFlags, addAgent, readAgent } from '../flags/agent.ts';
+import { AGENT_HELP, addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval, asksApproval } from '../flags/approval.ts';
 import { addCeilings } from '../flags/ceilings.ts';
-import { configText } from '../flags/configfile.ts';
 import { MODELS_HELP } from '../flags/models.ts';
 import { addLimits } from '../flags/options.ts';
-import { named } from '../flags/setup.ts';
 import { STORE_PLACE, storeFile } from '../flags/store.ts';
 import type { ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { type DriveFlags, drive } from './drive.ts';
+import { type DriveFlags, drive, usable } from './drive.ts';
 import { loopV1 } from './loopv1.ts';
+import { durableOption, open, userdataOf } from './open.ts';
 import { addSession } from './turn.ts';
 
 /** The flags of `loop`. */
-export interface LoopFlags extends DriveFlags, AgentFlags {
+export interface LoopFlags extends DriveFlags {
+  readonly agent?: string;
   readonly userdata?: string;
   readonly profile: 'v3' | 'v1';
   readonly oneTurn?: true;
+  readonly detach?: true;
+  readonly tenant?: string;
 }
 
 const HELP = `
@@ -44,16 +45,13 @@ Examples:
   neuroscript loop --agent model:qwen3:8b --base-url http://127.0.0.1:11434/v1
 `;
 
-/** USERDATA of a session that was given none. */
-const NO_USERDATA = { subject: 'session', fields: {} };
-
 /** `loop`: a whole session with an agent. */
 export function addLoop(program: Command, execute: Execute): void {
   const command = program
     .command('loop')
     .summary('run a whole session with an agent')
     .description('Runs the host loop: an agent writes programs, the host executes them and decides after each.');
-  addAgent(command);
+  addAgent(command, { required: false });
   command
     .option('--userdata <FILE>', 'JSON file with the USERDATA of every envelope')
     .addOption(new Option('--profile <PROFILE>', 'how programs control the loop').choices(['v3', 'v1']).default('v3'))
@@ -61,6 +59,9 @@ export function addLoop(program: Command, execute: Execute): void {
   addSession(command);
   command
     .option('--store <FILE>', `where the session is kept (default: ${STORE_PLACE}); 'none': nowhere`)
+    .option('--detach', 'put the session into the store for a host to drive, and print its id')
+    .option('--tenant <ID>', 'with --detach: whose session it is')
+    .addOption(durableOption())
     .option('--log <FILE>', 'append one JSON line per decision to this file, each chained to the one before')
     .option('--stream', "print the agent's replies on standard error while it writes them")
     .option('--metrics', 'print the counters of the session on standard error, as Prometheus reads them')
@@ -73,31 +74,41 @@ export function addLoop(program: Command, execute: Execute): void {
 
 async function loop(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
   if (flags.oneTurn) throw new UsageError('--one-turn belongs to --profile v1; in v3, --max-turns 1 halts after one turn');
-  const agent = await readAgent(flags);
+  if (flags.detach) return detach(flags, terminal);
+  if (flags.tenant !== undefined) throw new UsageError('--tenant belongs to --detach');
+  const agent = await readAgent(withAgent(flags));
   return drive(flags, agent, { userdata: await userdataOf(flags.userdata), sid: flags.sid }, terminal);
 }
 
+function withAgent(flags: LoopFlags): LoopFlags & { readonly agent: string } {
+  const { agent } = flags;
+  if (agent === undefined) throw new UsageError("required option '--agent <AGENT>' not specified");
+  return { ...flags, agent };
+}
+
+/** The flags that a host sets in its own configuration. */
+const OF_HOSTS = ['agent', 'tools', 'policy', 'mcp', 'models', 'storage', 'keys', 'system'] as const;
+
+async function detach(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
+  for (const flag of OF_HOSTS)
+    if (flags[flag] !== undefined)
+      throw new UsageError(`--${dashed(flag)} and --detach cannot both be given: the host that drives the session has its own`);
+  // The profile of a loop is its protocol, and that of a session names a kind of hosts.
+  const { profile: _, ...session } = flags;
+  return usable(() => open(session, terminal));
+}
+
 async function profileV1(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
-  for (const flag of ['keys', 'log', 'metrics', 'maxReasks', 'stream'] as const)
+  for (const flag of ['keys', 'durable', 'detach', 'tenant', 'log', 'metrics', 'maxReasks', 'stream'] as const)
     if (flags[flag] !== undefined)
       throw new UsageError(`--${dashed(flag)} belongs to --profile v3: see "neuroscript loop --help" for what v1 does not have`);
   if (storeFile(flags.store ?? 'none') !== null) throw new UsageError('--store belongs to --profile v3: a v1 loop is not kept');
   if (flags.models !== undefined) throw new UsageError('--models belongs to --profile v3: programs of v1 cannot ask a model');
   if (asksApproval(flags)) throw new UsageError('approvals belong to --profile v3');
-  const agent = await readAgent(flags, 'v1');
+  const agent = await readAgent(withAgent(flags), 'v1');
   return loopV1(flags, terminal, { agent, userdata: await userdataOf(flags.userdata) });
 }
 
 function dashed(flag: string): string {
   return flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
-/** USERDATA of a file; without one, of a session that was given none. */
-async function userdataOf(file: string | undefined): Promise<unknown> {
-  return file === undefined ? NO_USERDATA : readUserdata(file);
-}
-
-async function readUserdata(file: string): Promise<unknown> {
-  const text = await configText(file);
-  return named(file, () => parseStrict(text, { numbers: 'doubles', padding: true }));
 }

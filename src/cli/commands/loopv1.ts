@@ -1,7 +1,7 @@
 import { type Agent, AskLoop, runtimeExecutor, toPublicV1Loop, type V1LoopEvent, type V1LoopResult } from '../../loop/index.ts';
 import { explainV1End, explainV1Turn } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
-import { type AgentFlags, systemOf } from '../flags/agent.ts';
+import { systemOf } from '../flags/agent.ts';
 import { limitsOf } from '../flags/options.ts';
 import { Recorder } from '../flags/record.ts';
 import { readSetup } from '../flags/setup.ts';
@@ -11,7 +11,7 @@ import type { DriveFlags } from './drive.ts';
 import { sourcesOf } from './turn.ts';
 
 /** The flags of a v1 loop. */
-interface V1Flags extends DriveFlags, AgentFlags {
+interface V1Flags extends DriveFlags {
   readonly oneTurn?: true;
 }
 

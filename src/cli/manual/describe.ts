@@ -65,6 +65,7 @@ function collecting(take: (text: string) => void): Terminal {
   return {
     ...{ stdin: Readable.from([]), screen: null, out: new Output(sink), err: new Output(sink) },
     ...{ paintOut: plainPalette, paintErr: plainPalette, outIsTTY: false, statusColumns: 0 },
+    onSignal: () => {},
     interrupt: new AbortController().signal,
   };
 }

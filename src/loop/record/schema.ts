@@ -110,6 +110,7 @@ export const RECORD = PUBLIC_TURN.extend({
   whispers: z.array(z.object({ to: z.string(), text: z.string() })),
   digest: z.string().nullable(),
   journal: z.array(z.looseObject({ kind: z.string(), name: z.string().optional() })),
+  repeats: z.array(position).optional(),
   erased: z.array(z.string()).optional(),
   seal: z.object({ prev: z.string().nullable(), hash: z.string(), parts: mapOf(z.string()) }).nullish(),
 });

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import type { UsedId } from '../../aeiou/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
+import type { JournalEntry } from '../../wire/journal.ts';
 import type { Clock } from '../clock.ts';
 import { type DecisionLog, endEntry, type LogEntry, logEntry } from '../log/log.ts';
 import type { HaltReason } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { interruptedRecord } from './interrupted.ts';
 import { type Holding, Leases } from './lease.ts';
+import { pointOf } from './point.ts';
 import type { Runnable, SessionSetup } from './setup.ts';
 import {
   type ClaimedSession,
@@ -16,6 +19,7 @@ import {
   type SessionState,
   type SessionStore,
   type StartedTurn,
+  type StoredStep,
 } from './store.ts';
 
 /** Parts of a {@link SessionCoordinator}. */
@@ -75,6 +79,11 @@ export class SessionCoordinator {
   /** Name of this process in leases. */
   get owner(): string {
     return this.#leases.lease.owner;
+  }
+
+  /** Milliseconds that a lease lasts. */
+  get leaseMs(): number {
+    return this.#leases.lease.ms;
   }
 
   /** Stores a new session. Throws as {@link SessionStore.create} does. */
@@ -139,6 +148,21 @@ export class SessionCoordinator {
     }
   }
 
+  /** Gives up every turn under way, so that other processes run them again. */
+  abandon(): Promise<void> {
+    return this.#leases.abandon();
+  }
+
+  /** Gives a session back that this process has claimed and does not drive. */
+  async leave(sid: string): Promise<void> {
+    await this.release(await this.claim(sid));
+  }
+
+  /** Keeps a session from all processes for the length of a lease. */
+  async setAside(sid: string): Promise<void> {
+    await this.store.claim(sid, this.#leases.lease);
+  }
+
   /** Whether no other process can drive the session yet. */
   lasts({ holding }: DrivenSession): boolean {
     return this.#leases.lasts(holding);
@@ -147,6 +171,21 @@ export class SessionCoordinator {
   /** Stores that a turn starts. */
   start(turn: StartedTurn, { fence }: ClaimedSession): Promise<void> {
     return this.store.start(turn, fence);
+  }
+
+  /**
+   * Stores a call of the turn that is started. A store that cannot be reached for a moment is tried again while the lease lasts. Throws
+   * as {@link SessionStore.keep} does.
+   */
+  async keep(session: DrivenSession, step: StoredStep): Promise<void> {
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      try {
+        return await this.store.keep(session.state.sid, step, session.fence);
+      } catch (error) {
+        if (!isPassing(error) || !this.lasts(session)) throw error;
+      }
+      await setTimeout(pause);
+    }
   }
 
   /** Forgets a started turn whose program never ran. */
@@ -189,7 +228,7 @@ export class SessionCoordinator {
    */
   async halt(claimed: ClaimedSession, reason: HaltReason): Promise<TurnRecord | null> {
     const { state, next } = claimed;
-    const record = next.kind === 'fresh' ? null : interruptedRecord(state, next.started, reason);
+    const record = next.kind === 'fresh' ? null : interruptedRecord(state, next.started, reason, keptCalls(claimed));
     const nextTurn = record === null ? state.nextTurn : state.nextTurn + 1;
     const head = record?.seal?.hash ?? state.head;
     await this.commit(claimed, record, { ...state, status: 'halted', reason, nextTurn, head, output: null, scratchpad: null });
@@ -223,6 +262,16 @@ export class SessionCoordinator {
    * in a turn of or otherwise `drives`. Reads only what must be recovered.
    */
   async recover(drives: (sid: string) => boolean = () => false): Promise<readonly string[]> {
+    const taken = await this.tend(drives);
+    const open = await this.store.find({ kind: 'ready', owner: this.owner }, MOST_OPEN);
+    return open.filter((sid) => !drives(sid) && !this.#leases.holds(sid) && !taken.has(sid)).sort();
+  }
+
+  /**
+   * Does what dead processes have left undone, as {@link recover}. Resolves with the ids of sessions that other processes drive and log
+   * themselves.
+   */
+  async tend(drives: (sid: string) => boolean = () => false): Promise<ReadonlySet<string>> {
     const free = (sid: string): boolean => !drives(sid) && !this.#leases.holds(sid);
     const taken = new Set<string>();
     for await (const sid of this.#each((after) => ({ kind: 'owing', after })))
@@ -231,8 +280,7 @@ export class SessionCoordinator {
     const idleMs = this.#leases.lease.ms;
     for await (const sid of this.#each((after) => ({ kind: 'orphaned', after, idleMs })))
       if (free(sid)) await this.#end(sid, 'ERR_INTERRUPTED');
-    const open = await this.store.find({ kind: 'ready', owner: this.owner }, MOST_OPEN);
-    return open.filter((sid) => free(sid) && !taken.has(sid)).sort();
+    return taken;
   }
 
   /** The ids of all sessions in a condition, page by page. */
@@ -266,6 +314,25 @@ export class SessionCoordinator {
       if (!(error instanceof SessionLeasedError)) throw error;
     }
   }
+}
+
+/** The calls of a turn that were kept and have ended; none for a turn of which nothing can be read. */
+function keptCalls(claimed: ClaimedSession): readonly JournalEntry[] {
+  try {
+    const point = pointOf(claimed);
+    return point.kind === 'kept' ? point.progress.journal : [];
+  } catch (error) {
+    if (error instanceof StoreError) return [];
+    throw error;
+  }
+}
+
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 1000;
+
+/** Whether a store may do next time what it could not do now. */
+function isPassing(error: unknown): boolean {
+  return error instanceof StoreError && (error.detail === 'busy' || error.detail === 'io');
 }
 
 /** Ids of all tokens that verified, including those that the decision did not choose. */

@@ -1,3 +1,4 @@
+import type { JournalEntry } from '../../wire/journal.ts';
 import { NO_USAGE } from '../../wire/result.ts';
 import { type HaltReason, hostFailure } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
@@ -15,9 +16,14 @@ export const DEFAULT_MAX_ATTEMPTS = 3;
 
 /**
  * The record of a turn that was started and will not run again. Every turn that ran has exactly one decision. The output and
- * the effects of this one are unknown, so the record contains none.
+ * the effects of this one are unknown, so the record contains only the calls that were `kept`.
  */
-export function interruptedRecord(state: SessionState, started: StartedTurn, reason: HaltReason): TurnRecord {
+export function interruptedRecord(
+  state: SessionState,
+  started: StartedTurn,
+  reason: HaltReason,
+  kept: readonly JournalEntry[] = [],
+): TurnRecord {
   const { sid, turn, startedAt, nonce, limits, reply, agent, attempt, suspended } = started;
   const { clock = [], jtis = [], journal = [] } = suspended?.earlier ?? {};
   return sealRecord(
@@ -36,7 +42,7 @@ export function interruptedRecord(state: SessionState, started: StartedTurn, rea
       scratchBytes: 0,
       outputComplete: false,
       whispers: [],
-      journal,
+      journal: kept.length > 0 ? kept : journal,
       usage: NO_USAGE,
       error: hostFailure(reason, `turn ${turn} was started and not decided: ${cause(turn, attempt, suspended)}`),
     },

@@ -70,6 +70,18 @@ export class Leases {
     this.#timer = null;
   }
 
+  /**
+   * Gives up every held lease at once: this process acts for none of the sessions any more, and another one can take them over without
+   * waiting.
+   */
+  async abandon(): Promise<void> {
+    const held = [...this.#held.values()];
+    for (const { session } of held) session.until = Number.NEGATIVE_INFINITY;
+    const released = await Promise.allSettled(held.map(({ session }) => this.#store.release(session.sid, session.fence)));
+    for (const { onLost } of held) onLost();
+    for (const each of released) if (each.status === 'rejected') throw each.reason;
+  }
+
   /** Whether this process is in a turn of the session. */
   holds(sid: string): boolean {
     return this.#held.has(sid);

@@ -1,7 +1,8 @@
-import { continued } from '../../runtime/index.ts';
+import { continued, continuedAfter } from '../../runtime/index.ts';
 import type { Completion } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { LimitValues } from '../../wire/limits.ts';
+import type { Progress } from '../record/kept.ts';
 import { callId, type StoredCall, type Suspension, storedCalls } from '../record/suspension.ts';
 import type { EarlierRun } from '../turn/turn.ts';
 
@@ -28,6 +29,21 @@ export function continuation(
     answered: journal.map(({ seq }) => seq),
     recorded: continued({ run, journal, waiting, alsoWaiting }, completions, limits),
   };
+}
+
+/** How a turn continues whose process died, after the calls that were kept. `suspended` is the wait that it had before. */
+export function continuationAfter(
+  turn: number,
+  { run, journal, earlier }: Progress,
+  suspended: Suspension | null,
+  approved: string | null,
+  now: number,
+  limits: LimitValues,
+): EarlierRun {
+  if (suspended !== null)
+    return continuation(turn, { ...suspended, earlier: { ...earlier, run, journal } }, approved, now, limits);
+  const answered = journal.map(({ seq }) => seq);
+  return { ...earlier, approved, answered, recorded: continuedAfter(run, journal, limits) };
 }
 
 function expiredCompletion(turn: number, { waiting }: StoredCall): Completion {

@@ -18,6 +18,7 @@ import type { PromisedCall } from '../record/suspension.ts';
 import { approved, planHash, type TurnApproval } from './approval.ts';
 import type { TurnExecutor, TurnFork } from './executor.ts';
 import type { TurnInput } from './input.ts';
+import type { TurnKeeper } from './keeper.ts';
 import type { Said } from './verdict.ts';
 
 /** The result of executing the ACTIONS of a turn. */
@@ -53,6 +54,8 @@ export interface ExecuteInit {
   readonly approved: string | null;
   readonly mayWait: boolean;
   readonly approval: TurnApproval;
+  /** Null where calls are not kept. */
+  readonly keeper: TurnKeeper | null;
 }
 
 /** The source name in positions within ACTIONS. */
@@ -91,6 +94,7 @@ export async function execute(init: ExecuteInit): Promise<Execution> {
   const start = (): Promise<RunResult> =>
     run(fork, source, userdataOf(input), init, (input) => {
       given = input;
+      init.keeper?.begins(input);
     });
   // A run that continues another was approved when that one began, if these are the same ACTIONS.
   const plan = planHash({ actions: source.text });
@@ -147,7 +151,7 @@ function run(
   fork: TurnFork,
   source: Source,
   userdata: TaggedJson,
-  { emit, recorded, mayWait }: ExecuteInit,
+  { emit, recorded, mayWait, keeper }: ExecuteInit,
   onInput: (input: RunInput) => void,
 ): Promise<RunResult> {
   return fork.execute({
@@ -158,6 +162,7 @@ function run(
     onInput,
     mayWait,
     ...(recorded === null ? {} : { recorded }),
+    ...(keeper === null ? {} : { keeper }),
   });
 }
 

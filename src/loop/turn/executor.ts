@@ -2,7 +2,15 @@ import type { TurnContext, TurnInit } from '../../context/index.ts';
 import type { Fork, Interpreter, RecordedRun, Runtime } from '../../runtime/index.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { type LimitOptions, tighten } from '../../sandbox/index.ts';
-import { catalogueDigest, digestIn, Halt, type PolicyOptions, resultJson, type ToolDefinition } from '../../tools/index.ts';
+import {
+  type CallKeeper,
+  catalogueDigest,
+  digestIn,
+  Halt,
+  type PolicyOptions,
+  resultJson,
+  type ToolDefinition,
+} from '../../tools/index.ts';
 import { decode } from '../../wire/codec.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
@@ -48,6 +56,8 @@ export interface TurnExecution {
   onInput?(input: RunInput): void;
   /** A recorded run to execute instead of the above. */
   readonly recorded?: RecordedRun;
+  /** Keeps the calls of the run while it goes on. */
+  readonly keeper?: CallKeeper;
   /** Whether a tool may suspend the run. */
   readonly mayWait?: boolean;
 }
@@ -126,7 +136,7 @@ export function turnFork(fork: Fork): TurnFork {
       policies: fork.policies,
       catalogue: catalogueDigest(fork.tools),
     }),
-    execute: ({ source, definitions = [], events = [], globals, onOut, onCall, onInput, recorded, mayWait = false }) =>
+    execute: ({ source, definitions = [], events = [], globals, onOut, onCall, onInput, recorded, keeper, mayWait = false }) =>
       fork.runRequest({
         sources: [...definitions, source],
         events,
@@ -137,6 +147,7 @@ export function turnFork(fork: Fork): TurnFork {
         mayWait,
         ...(onInput === undefined ? {} : { onInput }),
         ...(recorded === undefined ? {} : { recorded }),
+        ...(keeper === undefined ? {} : { keeper }),
       }),
   };
 }

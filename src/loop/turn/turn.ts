@@ -20,6 +20,7 @@ import type { Clock } from '../clock.ts';
 import type { LoopEventBody, LoopListener } from '../events.ts';
 import type { Ids } from '../ids.ts';
 import { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from '../magic.ts';
+import type { KeptCall } from '../record/kept.ts';
 import { type AgentUse, recordedInput, type Scene, type TurnRecord, type UnsealedRecord } from '../record/record.ts';
 import { sealRecord } from '../record/seal.ts';
 import type { EarlierTurn, SuspendedTurn } from '../record/suspension.ts';
@@ -27,6 +28,7 @@ import type { TurnApproval } from './approval.ts';
 import { type Execution, execute } from './execute.ts';
 import type { TurnExecutor } from './executor.ts';
 import type { TurnInput } from './input.ts';
+import { TurnKeeper } from './keeper.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { DecisionRecorder, publicPart, TokenRecorder } from './recorder.ts';
 import { decide, type ProgressCheck } from './verdict.ts';
@@ -71,6 +73,8 @@ export interface TurnRequest {
   readonly attempt?: number;
   /** The tenant in whose name the turn runs. */
   readonly tenant?: string;
+  /** Stores every call before the program goes on; absent where a turn is stored at its end alone. */
+  readonly keep?: (call: KeptCall) => Promise<void>;
   /** Awaited when nonce and limits are settled and nothing has run. If it throws, the turn does not begin. */
   readonly onStart?: (start: TurnStart) => Promise<void>;
   /** Must not throw. */
@@ -149,16 +153,20 @@ async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): 
   if (!isTurnNonce(nonce)) throw new ConfigError('the nonce of a turn must be 16 bytes in base64url (22 characters)');
   await request.onStart?.({ startedAt, nonce, limits });
   const ledger = ledgerOf(earlier);
-  const provisions = { limits, nonce, recorder, ledger, emit, mayWait };
+  const ranUntilNow = (): number => (earlier?.ranMs ?? 0) + clock.monotonic() - begun;
+  const soFar = (): EarlierTurn => {
+    const { readings, jtis } = recorder;
+    return { startedAt, nonce, clock: readings, jtis, mints: ledger.mints, mintFailed: ledger.failed, ranMs: ranUntilNow() };
+  };
+  const keeper =
+    request.keep === undefined ? null : new TurnKeeper({ keep: request.keep, soFar, continues: earlier !== undefined });
+  const provisions = { limits, nonce, recorder, ledger, emit, mayWait, keeper };
   const { run, denied, host: facts, waiting: calls, approved, ...execution } = await executeTurn(host, request, provisions);
-  const ranMs = (earlier?.ranMs ?? 0) + clock.monotonic() - begun;
-  const given = { startedAt, nonce, clock: recorder.readings, jtis: recorder.jtis };
+  const ranMs = ranUntilNow();
   const [waiting, ...alsoWaiting] = calls;
   if (waiting !== undefined && run !== null) {
-    const { mints, failed: mintFailed } = ledger;
-    const soFar = { ...given, run, journal: execution.journal, mints, mintFailed, ranMs };
     const also = alsoWaiting.length === 0 ? {} : { alsoWaiting };
-    return { kind: 'suspended', ...waiting, ...also, approved, earlier: soFar };
+    return { kind: 'suspended', ...waiting, ...also, approved, earlier: { ...soFar(), run, journal: execution.journal } };
   }
 
   lifecycle.to('VERIFYING');
@@ -217,10 +225,11 @@ async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): 
 /** The calls of a further attempt that an earlier one may have made too, without their tools preventing a second effect. */
 function repetitions(
   executor: TurnExecutor,
-  { attempt = 1, earlier }: TurnRequest,
+  { attempt = 1, earlier, keep }: TurnRequest,
   journal: readonly JournalEntry[],
 ): Pick<UnsealedRecord, 'repeats'> {
-  if (attempt === 1) return {};
+  // Where calls are kept, a call that may have had its effect is not made again.
+  if (attempt === 1 || keep !== undefined) return {};
   const answered = new Set(earlier?.answered);
   const mayHaveTwo = (name: string): boolean => name !== MAGIC_TOOL && !(executor.idempotent?.(name) ?? false);
   const repeats = journal.filter((entry) => !answered.has(entry.seq) && entry.kind === 'tool' && mayHaveTwo(entry.name));
@@ -241,6 +250,7 @@ interface Provisions {
   readonly ledger: MintLedger;
   readonly emit: (event: LoopEventBody) => void;
   readonly mayWait: boolean;
+  readonly keeper: TurnKeeper | null;
 }
 
 /**
@@ -250,7 +260,7 @@ interface Provisions {
 async function executeTurn(
   host: TurnHost,
   request: TurnRequest,
-  { limits, nonce, recorder, ledger, emit, mayWait }: Provisions,
+  { limits, nonce, recorder, ledger, emit, mayWait, keeper }: Provisions,
 ): Promise<Execution> {
   const magic = createMagicTool({
     keyring: host.keyring,
@@ -275,7 +285,8 @@ async function executeTurn(
     const { recorded = null, approved = null } = request.earlier ?? {};
     const { executor } = host;
     const { input, approval = {} } = request;
-    const execution = await execute({ executor, input, context, limits, magic, emit, recorded, approved, mayWait, approval });
+    const more = { recorded, approved, mayWait, approval, keeper };
+    const execution = await execute({ executor, input, context, limits, magic, emit, ...more });
     // A failed mint always fails the turn, even if the program caught the error or minted a token later.
     const isMintFailure = ledger.failed && (execution.halt === null || execution.halt === 'ERR_EXEC');
     return isMintFailure ? { ...execution, halt: 'ERR_MAGIC_TOOL_INTERNAL' } : execution;

@@ -10,6 +10,7 @@ import type { ForkTools } from '../registry.ts';
 import type { ToolResources } from '../sessionresources.ts';
 import type { AskPort } from './asks.ts';
 import type { AuditRecord } from './audit.ts';
+import type { CallKeeper } from './keeper.ts';
 import type { CallQuotas } from './quotas.ts';
 import type { CallScript, Completed } from './recorded.ts';
 
@@ -39,6 +40,8 @@ export interface DispatchContext {
   readonly asTurn?: boolean;
   /** Whether a tool may put the run aside, because the host keeps the run and continues it later; false when absent. */
   readonly mayWait?: boolean;
+  /** Keeps the calls while the run goes on; absent where the run is kept only at its end. */
+  readonly keeper?: CallKeeper | undefined;
   /** How many scripts wait for this run; 0 when absent. */
   readonly depth?: number;
 }

@@ -2,8 +2,8 @@ import { turnStorage } from '../../context/index.ts';
 import type { CallIo, FinalReply } from '../../wire/call.ts';
 import { cancelledError, suspendedError, workerError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { type ForkQuery, type JournalEntry, PROMPT, type WaitingCall } from '../../wire/journal.ts';
-import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
+import { ASK, type ForkQuery, type JournalEntry, PROMPT, type WaitingCall } from '../../wire/journal.ts';
+import type { CallSite, GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { ToolError } from '../errors.ts';
 import { canonicalName } from '../names.ts';
 import { Pending } from '../pending.ts';
@@ -47,8 +47,9 @@ export class Dispatcher {
       this.#journal.close(call, known.reply);
       return known.reply;
     }
-    const reply = await (breach === null ? this.#withinJournal(call, () => this.#answer(call, io, known)) : halt(breach));
-    if (this.#waiting.some(({ seq }) => seq === call.seq)) {
+    const answer = await (breach === null ? this.#withinJournal(call, () => this.#answer(call, io, known)) : halt(breach));
+    const reply = await this.#kept(call, answer);
+    if (this.#isWaiting(call)) {
       // A waiting call enters the journal when it is answered, in a later run.
       if (!io.over) this.#journal.drop(call);
     } else if (io.accept?.() ?? !io.over) this.#journal.close(call, reply, this.#asks.spentBy(call));
@@ -76,6 +77,43 @@ export class Dispatcher {
     return this.#waiting.toSorted((a, b) => a.seq - b.seq);
   }
 
+  #isWaiting({ seq }: GuestCall): boolean {
+    return this.#waiting.some((waiting) => waiting.seq === seq);
+  }
+
+  /** The answer, once it is kept. An answer that ends the run need not be kept: the end of the run is. */
+  async #kept(call: GuestCall, reply: FinalReply): Promise<FinalReply> {
+    const { keeper } = this.#context;
+    if (keeper === undefined || reply.t === 'halt' || this.#isWaiting(call)) return reply;
+    const entry = this.#journal.entryOf(call, reply, this.#asks.spentBy(call));
+    return entry === null ? reply : this.#whileActing(() => keeper.ended(entry), reply);
+  }
+
+  /** The reply if the work succeeds, else the end of a run for which this process cannot act any more. */
+  async #whileActing<T extends FinalReply | null>(work: () => Promise<void>, reply: T): Promise<T | FinalReply> {
+    try {
+      await work();
+      return reply;
+    } catch (error) {
+      this.#context.host.logger.error({ error }, 'a call could not be kept');
+      return halt(cancelledError(CANNOT_ACT));
+    }
+  }
+
+  /** Keeps that a call begins which must not be repeated by itself. Null when the call may be made. */
+  async #begin(call: GuestCall, completion: Completed | null): Promise<FinalReply | null> {
+    const { keeper, tools } = this.#context;
+    if (keeper === undefined || call.t === 'prompt') return null;
+    if (call.t === 'ask') {
+      const { seq, model, prompt, options, at } = call;
+      return this.#whileActing(() => keeper.began(begun(seq, ASK, [model, prompt, options], at)), null);
+    }
+    const tool = tools.lookup(call.name);
+    // The answer to a waiting call is the result, unless the tool makes the result of it.
+    if (tool === undefined || tool.idempotent || (completion !== null && tool.complete === null)) return null;
+    return this.#whileActing(() => keeper.began(begun(call.seq, tool.canonicalName, call.args, call.at)), null);
+  }
+
   /** Gives a recorded call its recorded answer, after the same queries to the fork. */
   async #repeat(call: GuestCall, entry: JournalEntry, io: CallIo): Promise<FinalReply> {
     const reply = replyOf(entry);
@@ -100,10 +138,12 @@ export class Dispatcher {
       this.#waiting.push(known.waiting);
       return halt(suspendedError(`the answer to ${known.waiting.tool} has not come: ${known.waiting.reason}`));
     }
-    if (!this.#context.turn.mayAct()) return halt(cancelledError('this process cannot act for the session any more'));
+    if (!this.#context.turn.mayAct()) return halt(cancelledError(CANNOT_ACT));
+    const completed = known?.t === 'completed' ? known : null;
+    const refused = await this.#begin(call, completed?.completion ?? null);
+    if (refused !== null) return refused;
     const start = performance.now();
     try {
-      const completed = known?.t === 'completed' ? known : null;
       if (completed !== null) await repeatQueries(completed.asked, io);
       const reply = await this.#make(call, io, completed?.completion ?? null);
       const { breach } = this.#quotas;
@@ -119,7 +159,7 @@ export class Dispatcher {
   async #make(call: GuestCall, io: CallIo, completion: Completed | null): Promise<FinalReply> {
     switch (call.t) {
       case 'ask':
-        return this.#asks.answer(call, io);
+        return completion === null ? this.#asks.answer(call, io) : { t: 'ok', value: completedValue(completion) };
       case 'prompt':
         return { t: 'ok', value: await this.#prompt(call.text, io, completion) };
       case 'tool': {
@@ -134,8 +174,7 @@ export class Dispatcher {
   }
 
   async #prompt(text: string, io: CallIo, completion: Completed | null): Promise<TaggedJson> {
-    if (completion?.ok === false) throw new ToolError(completion.code, completion.message);
-    if (completion !== null) return completion.value;
+    if (completion !== null) return completedValue(completion);
     const { host, mayWait = false } = this.#context;
     return unlessOver(io, () => promptUser(host, text)).catch((error) => {
       if (error instanceof Pending) throw suspendPrompt(error, mayWait);
@@ -151,6 +190,21 @@ export class Dispatcher {
     this.#waiting.push({ seq, tool, args, at, asked: [...io.queries], reason, expiresIn, ms: elapsed(start) });
   }
 }
+
+const CANNOT_ACT = 'this process cannot act for the session any more';
+
+/** The value of a late answer. Throws {@link ToolError} for a failure. */
+function completedValue(completion: Completed): TaggedJson {
+  if (completion.ok) return completion.value;
+  throw new ToolError(completion.code, completion.message);
+}
+
+/** A call that begins, as one that waits for a person if nobody knows how it ended. */
+function begun(seq: number, tool: string, args: readonly TaggedJson[], at: CallSite): WaitingCall {
+  return { seq, tool, args, at, asked: [], reason: IN_DOUBT, expiresIn: null, ms: 0 };
+}
+
+const IN_DOUBT = 'its process died during this call, and nobody knows whether it took effect; answer with what it did';
 
 const halt = (error: ErrorInfo): FinalReply => ({ t: 'halt', error });
 

@@ -56,12 +56,24 @@ export class CallJournal {
 
   /** Ends a call. Does nothing for a call that has ended before. */
   close(call: GuestCall, reply: FinalReply, spent?: AskSpent): void {
-    const open = this.#open.get(call);
-    if (open === undefined) return;
+    const ended = this.#endOf(call, reply, spent);
+    if (ended === null) return;
     this.#open.delete(call);
+    this.#keep(ended);
+  }
+
+  /** The entry with which {@link close} would end a call now; null for a call that has ended. */
+  entryOf(call: GuestCall, reply: FinalReply, spent?: AskSpent): JournalEntry | null {
+    const ended = this.#endOf(call, reply, spent);
+    return ended === null ? null : entryOf(ended);
+  }
+
+  #endOf(call: GuestCall, reply: FinalReply, spent: AskSpent | undefined): EndedCall | null {
+    const open = this.#open.get(call);
+    if (open === undefined) return null;
     const asked = open.io.queries.map((query) => packedQuery(this.#messages, query));
     const outcome = reply.t === 'ok' ? (open.reply ?? this.#messages.add(reply)) : failureOf(reply);
-    this.#keep({ call: headOf(call), packed: open.call, asked, outcome, spent, ms: elapsed(open.start) });
+    return { call: headOf(call), packed: open.call, asked, outcome, spent, ms: elapsed(open.start) };
   }
 
   /** Ends a call with its recorded entry. */

@@ -1,0 +1,176 @@
+import { type Command, Option } from 'commander';
+import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
+import {
+  FileLog,
+  Host,
+  LoopController,
+  Metrics,
+  type Profile,
+  randomIds,
+  runtimeExecutor,
+  SessionCoordinator,
+  type SessionStore,
+  systemClock,
+  tightestCeilings,
+} from '../../loop/index.ts';
+import { printable } from '../../report/index.ts';
+import { createRuntime } from '../../runtime/index.ts';
+import { readAgent, systemOf } from '../flags/agent.ts';
+import { readModels } from '../flags/models.ts';
+import { timeFlag, wholeNumber } from '../flags/options.ts';
+import { readSetup } from '../flags/setup.ts';
+import { addStore, openStore } from '../flags/store.ts';
+import { readServeConfig, type ServeConfig, type ServeProfile } from '../serve/config.ts';
+import { serveStatus } from '../serve/status.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { usable } from './drive.ts';
+import { readKeyring } from './keys.ts';
+
+interface ServeFlags {
+  readonly store?: string;
+  readonly config: string;
+  readonly concurrency: number;
+  readonly drain: number;
+  readonly listen?: string;
+  readonly owner?: string;
+}
+
+const HELP = `
+Any number of hosts may serve one store: each session is driven by one of them
+at a time, and by another one when its host dies. "neuroscript sessions open"
+and "neuroscript loop --detach" put sessions into the store.
+
+SIGTERM or SIGINT drains: the host claims nothing more, lets every turn be
+decided, and leaves the sessions to other hosts. A second signal, or the end of
+--drain, gives up the turns that still run; other hosts run them again.
+
+A configuration (YAML or JSON; schemas/serve.schema.json):
+  keys: keys.json            # the same on every host
+  listen: 127.0.0.1:9464     # /healthz, /readyz, /metrics
+  profiles:
+    default:
+      agent: model:qwen3:8b
+      baseUrl: http://127.0.0.1:11434/v1
+      tools: tools.yaml
+      policy: policy.yaml
+
+Example:
+  neuroscript serve --store sessions.db --config serve.yaml --drain 60s
+`;
+
+/** `serve`: drives the sessions of a store, with other hosts. */
+export function addServe(program: Command, execute: Execute): void {
+  const command = program
+    .command('serve')
+    .summary('drive the sessions of a store, with other hosts')
+    .description('Claims sessions that are ready, drives them, and hands them over when it stops.');
+  addStore(command)
+    .requiredOption('--config <FILE>', 'profiles, keys and limits of this host')
+    .addOption(new Option('--concurrency <N>', 'most sessions at a time').argParser(wholeNumber('--concurrency', 1)).default(8))
+    .addOption(
+      new Option('--drain <TIME>', 'how long turns may take to end after the first signal')
+        .argParser(timeFlag('drain'))
+        .default(60_000, '60s'),
+    )
+    .option('--listen <HOST:PORT>', 'where health and metrics are served, in place of the configuration')
+    .option('--owner <NAME>', 'name of this host in leases; different for every process (default: chosen)')
+    .addHelpText('after', HELP)
+    .action((flags: ServeFlags) => execute((terminal) => usable(() => serve(flags, terminal))));
+}
+
+async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
+  const config = await readServeConfig(flags.config);
+  await using resources = new AsyncDisposableStack();
+  const store = resources.use(await openStore(flags.store, { mustExist: false }));
+  const log = config.log === undefined ? (store.log ?? null) : new FileLog(config.log);
+  const coordinator = new SessionCoordinator({
+    store,
+    log,
+    clock: systemClock,
+    replayTtl: DEFAULT_LIFETIMES.replayTtl,
+    ...(config.leaseMs === undefined ? {} : { leaseMs: config.leaseMs }),
+    ...(flags.owner === undefined ? {} : { owner: flags.owner }),
+  });
+  const metrics = new Metrics();
+  const shared = { config, coordinator, store, metrics, resources };
+  const profiles: Record<string, Profile> = {};
+  for (const [name, profile] of Object.entries(config.profiles)) profiles[name] = await driverOf(profile, shared);
+  const { default: fallback } = profiles;
+  const host = new Host({
+    coordinator,
+    profiles: fallback === undefined ? profiles : { ...profiles, '': fallback },
+    concurrency: flags.concurrency,
+    ...(config.tenantConcurrency === undefined ? {} : { tenantConcurrency: config.tenantConcurrency }),
+    ...(config.turnsPerClaim === undefined ? {} : { turnsPerClaim: config.turnsPerClaim }),
+    onError: (error, sid) => terminal.err.line(problem(error, sid)),
+  });
+  const listen = flags.listen ?? config.listen;
+  const status = listen === undefined ? null : resources.use(await serveStatus({ listen, state: () => host.state, metrics }));
+  host.start();
+  terminal.err.line(`neuroscript: serving as ${coordinator.owner}${status === null ? '' : `, ${status.url}`}`);
+  const hurry = new AbortController();
+  await stopped(terminal, hurry);
+  terminal.err.line(`neuroscript: draining ${host.state.driving} sessions`);
+  await host.drain(flags.drain, hurry.signal);
+  terminal.err.line('neuroscript: drained');
+  return EXIT.ok;
+}
+
+/** Resolves at the first signal; a later one aborts `hurry`. */
+async function stopped(terminal: Terminal, hurry: AbortController): Promise<void> {
+  const first = Promise.withResolvers<void>();
+  let signals = 0;
+  terminal.onSignal(() => {
+    if (signals++ === 0) first.resolve();
+    else hurry.abort();
+  });
+  await first.promise;
+}
+
+function problem(error: unknown, sid: string | null): string {
+  const message = printable(error instanceof Error ? error.message : String(error));
+  return `neuroscript: ${sid === null ? 'the store' : `session ${printable(sid)}`}: ${message}`;
+}
+
+interface Shared {
+  readonly config: ServeConfig;
+  readonly coordinator: SessionCoordinator;
+  readonly store: SessionStore;
+  readonly metrics: Metrics;
+  readonly resources: AsyncDisposableStack;
+}
+
+/** Makes what drives the sessions of one profile. It closes with `resources`. */
+async function driverOf(profile: ServeProfile, { config, coordinator, store, metrics, resources }: Shared): Promise<Profile> {
+  const keyring = readKeyring(config.keys, systemClock);
+  const setup = await readSetup(profile, resources);
+  const { ask, stores } = await readModels(profile, { keyring, store, metrics });
+  const runtime = resources.use(
+    await createRuntime({
+      ...setup,
+      limits: profile.limits,
+      ...(ask === undefined ? {} : { ask }),
+      ...(config.tenants === undefined ? {} : { tenants: config.tenants }),
+    }),
+  );
+  const agent = await readAgent(profile);
+  const controller = new LoopController({
+    executor: runtimeExecutor(runtime, runtime.interpreter(stores === undefined ? {} : { stores })),
+    keyring,
+    ids: randomIds,
+    system: await systemOf(profile, setup, 'v3'),
+    coordinator,
+    metrics,
+  });
+  const time = profile.maxTime === undefined ? {} : { wallMs: profile.maxTime };
+  return {
+    controller,
+    options: (_, session) => ({
+      agent,
+      ...tightestCeilings(profile.ceilings, session),
+      ...time,
+      ...(session.tenant === '' ? {} : { tenant: session.tenant }),
+    }),
+  };
+}

@@ -1,0 +1,84 @@
+import { dirname, resolve } from 'node:path';
+import type { z } from 'zod';
+import type { Ceilings } from '../../loop/index.ts';
+import type { TenantsOptions } from '../../runtime/index.ts';
+import type { LimitOptions } from '../../sandbox/index.ts';
+import { YamlFile } from '../../tools/index.ts';
+import type { AgentFlags } from '../flags/agent.ts';
+import { configText } from '../flags/configfile.ts';
+import type { ModelFlags } from '../flags/models.ts';
+import { named, type SetupFlags } from '../flags/setup.ts';
+import { type PROFILE, SERVE_CONFIG } from './schema.ts';
+
+/** One profile, in the form of the flags that the other commands have. */
+export interface ServeProfile extends AgentFlags, SetupFlags, ModelFlags {
+  readonly limits: LimitOptions;
+  readonly ceilings: Ceilings;
+  readonly maxTime: number | undefined;
+}
+
+/** A configuration with paths that are resolved from its file. */
+export interface ServeConfig {
+  readonly keys: string;
+  readonly log: string | undefined;
+  readonly listen: string | undefined;
+  readonly leaseMs: number | undefined;
+  readonly tenantConcurrency: number | undefined;
+  readonly turnsPerClaim: number | undefined;
+  readonly tenants: TenantsOptions | undefined;
+  readonly profiles: Readonly<Record<string, ServeProfile>>;
+}
+
+/** Reads a configuration in YAML or JSON. Throws `UsageError` with file, line and key of the first mistake. */
+export async function readServeConfig(name: string): Promise<ServeConfig> {
+  const content = await configText(name);
+  return named(name, () => {
+    const file = new YamlFile(content, name);
+    const read = SERVE_CONFIG.safeParse(file.value);
+    if (!read.success) {
+      const [issue] = read.error.issues;
+      return file.fail(
+        (issue?.path ?? []).filter((step) => typeof step !== 'symbol'),
+        issue?.message ?? 'it is not of its form',
+      );
+    }
+    const { keys, log, listen, leaseMs, tenantConcurrency, turnsPerClaim, tenants, profiles } = read.data;
+    if (Object.keys(profiles).length === 0) return file.fail(['profiles'], 'needs at least one profile');
+    const at = (path: string): string => resolve(dirname(name), path);
+    return {
+      ...{ keys: at(keys), log: log === undefined ? undefined : at(log) },
+      ...{ listen, leaseMs, tenantConcurrency, turnsPerClaim, tenants },
+      profiles: Object.fromEntries(Object.entries(profiles).map(([key, profile]) => [key, profileOf(profile, at)])),
+    };
+  });
+}
+
+/** The agents whose name is a file. */
+const SCRIPT = 'script:';
+
+function profileOf(profile: z.infer<typeof PROFILE>, at: (path: string) => string): ServeProfile {
+  const {
+    agent,
+    system,
+    mcp,
+    limits = {},
+    ceilings = {},
+    maxTime,
+    apiKeyFile,
+    tools,
+    policy,
+    models,
+    storage,
+    ...rest
+  } = profile;
+  const files = Object.entries({ apiKeyFile, tools, policy, models, storage });
+  return {
+    ...rest,
+    ...Object.fromEntries(files.flatMap(([key, path]) => (path === undefined ? [] : [[key, at(path)]]))),
+    agent: agent.startsWith(SCRIPT) ? `${SCRIPT}${at(agent.slice(SCRIPT.length))}` : agent,
+    ...(system === undefined ? {} : { system: system === 'none' ? system : at(system) }),
+    // Only a file of servers has a path; the other forms have a name and '='.
+    ...(mcp === undefined ? {} : { mcp: mcp.map((spec) => (spec.includes('=') ? spec : at(spec))) }),
+    ...{ limits, ceilings, maxTime },
+  };
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+
+const text = z.string().min(1);
+const count = z.int().min(1);
+const numbers = z.record(z.string(), z.number());
+
+/** How sessions of one kind are driven. */
+export const PROFILE = z
+  .strictObject({
+    agent: text.meta({ description: 'Who writes the programs: script:FILE, command:CMD or model:NAME.' }),
+    baseUrl: text.exactOptional().meta({ description: "model: where the server's API begins." }),
+    apiKeyEnv: text.exactOptional().meta({ description: 'model: environment variable with the API key.' }),
+    apiKeyFile: text.exactOptional().meta({ description: 'model: file with the API key.' }),
+    replyTimeout: count.exactOptional().meta({ description: 'command, model: most milliseconds of one reply.' }),
+    retries: z.int().min(0).exactOptional().meta({ description: 'model: retries when the connection or the server fails.' }),
+    system: text.exactOptional().meta({ description: "File with instructions for the agent; 'none': no instructions." }),
+    tools: text.exactOptional().meta({ description: 'Tools for programs: mocks in YAML or JSON, or a module.' }),
+    policy: text.exactOptional().meta({ description: 'Policy file.' }),
+    mcp: z.array(text).exactOptional().meta({ description: 'MCP servers: NAME=COMMAND, NAME=URL, or a file with mcpServers.' }),
+    models: text.exactOptional().meta({ description: "Models and accounts for 'ask'." }),
+    storage: text.exactOptional().meta({ description: 'SQLite file for tool.memory, tool.scratch and tool.capsule.' }),
+    limits: numbers.exactOptional().meta({ description: 'Limits of every turn, by key; times in milliseconds, sizes in bytes.' }),
+    ceilings: z
+      .strictObject({
+        maxTurns: count.exactOptional(),
+        maxFuel: count.exactOptional(),
+        maxTokens: count.exactOptional(),
+        maxTurnTokens: count.exactOptional(),
+        maxReasks: z.int().min(0).exactOptional(),
+      })
+      .optional()
+      .meta({ description: 'Most that a session may use; a session can be opened with less.' }),
+    maxTime: count.exactOptional().meta({ description: 'Most milliseconds for which one host drives a session at a stretch.' }),
+  })
+  .meta({ id: 'profile', description: 'How sessions of one kind are driven.' });
+
+/** The configuration of `serve`. */
+export const SERVE_CONFIG = z
+  .strictObject({
+    keys: text.meta({ description: 'Key file, the same on all hosts: any host verifies what another one has signed.' }),
+    log: text.exactOptional().meta({ description: 'File of the decision log. Without it, decisions are logged in the store.' }),
+    listen: text.exactOptional().meta({ description: 'Where health and metrics are served: HOST:PORT. Nowhere when absent.' }),
+    leaseMs: z
+      .int()
+      .min(100)
+      .exactOptional()
+      .meta({ description: 'Milliseconds after which other hosts take over from a dead one.' }),
+    tenantConcurrency: count.exactOptional().meta({ description: 'Most sessions of one tenant on this host at a time.' }),
+    turnsPerClaim: count
+      .optional()
+      .meta({ description: 'Turns after which a session is given back, so that others get theirs.' }),
+    tenants: z
+      .strictObject({ defaults: numbers.exactOptional(), each: z.record(z.string(), numbers).exactOptional() })
+      .optional()
+      .meta({ description: 'Limits, shares and budgets of tenants on this host.' }),
+    profiles: z
+      .record(z.string().min(1).max(128), PROFILE)
+      .meta({ description: "By name. 'default' also drives sessions that were opened without a profile." }),
+  })
+  .meta({ title: 'Configuration of neuroscript serve' });

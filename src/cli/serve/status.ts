@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { HostState, Metrics } from '../../loop/index.ts';
+import { UsageError } from '../terminal/failure.ts';
+
+/** What the server tells about. */
+export interface StatusInit {
+  /** `HOST:PORT`; port 0 chooses a free one. */
+  readonly listen: string;
+  readonly state: () => HostState;
+  readonly metrics: Metrics;
+}
+
+/** A server of health and metrics. */
+export interface StatusServer extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** A request has no body and a few headers, so everything about it is small. */
+const BOUNDS = { maxHeaderSize: 8192, headersTimeout: 5000, requestTimeout: 5000, keepAliveTimeout: 5000 } as const;
+const MOST_CONNECTIONS = 64;
+
+/**
+ * Serves `/healthz` (the process answers), `/readyz` (503 while the host claims nothing) and `/metrics` (Prometheus text) over HTTP.
+ * There is no authentication, and nothing to change. Throws {@link UsageError} when the address cannot be used.
+ */
+export async function serveStatus({ listen, state, metrics }: StatusInit): Promise<StatusServer> {
+  const { host, port } = placeOf(listen);
+  const server = createServer(BOUNDS, (request, response) => answer(request, response, state(), metrics));
+  server.maxConnections = MOST_CONNECTIONS;
+  server.maxRequestsPerSocket = 1000;
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+  } catch (cause) {
+    throw new UsageError(`cannot listen on ${listen}: ${cause instanceof Error ? cause.message : cause}`, { cause });
+  }
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${portOf(server)}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+/** Reads `HOST:PORT`; an address of IPv6 stands in brackets. */
+function placeOf(listen: string): { readonly host: string; readonly port: number } {
+  const colon = listen.lastIndexOf(':');
+  const name = listen.slice(0, colon);
+  const host = name.startsWith('[') && name.endsWith(']') ? name.slice(1, -1) : name;
+  const digits = listen.slice(colon + 1);
+  const port = Number(digits);
+  if (colon > 0 && host !== '' && digits !== '' && Number.isInteger(port) && port >= 0 && port <= 65_535) return { host, port };
+  throw new UsageError(`listen '${listen}' must be HOST:PORT, such as 127.0.0.1:9464`);
+}
+
+interface Answer {
+  readonly code: number;
+  readonly text: string;
+  readonly type?: string;
+}
+
+function answer({ method, url }: IncomingMessage, response: ServerResponse, state: HostState, metrics: Metrics): void {
+  const isRead = method === 'GET' || method === 'HEAD';
+  const {
+    code,
+    text,
+    type = 'text/plain; charset=utf-8',
+  } = isRead ? answerTo(url, state, metrics) : { code: 405, text: 'GET only\n' };
+  response.writeHead(code, { 'content-type': type, 'cache-control': 'no-store' });
+  response.end(method === 'HEAD' ? undefined : text);
+}
+
+function answerTo(url: string | undefined, state: HostState, metrics: Metrics): Answer {
+  switch (url?.split('?')[0]) {
+    case '/healthz':
+      return { code: 200, text: `${state.status}\n` };
+    case '/readyz':
+      return { code: state.status === 'ready' ? 200 : 503, text: `${state.status}\n` };
+    case '/metrics':
+      return { code: 200, text: `${metrics.prometheus()}${gauges(state)}`, type: 'text/plain; version=0.0.4; charset=utf-8' };
+    default:
+      return { code: 404, text: 'there are /healthz, /readyz and /metrics\n' };
+  }
+}
+
+/** The state of a host in the Prometheus text format. */
+function gauges({ status, driving, concurrency, claimed, errors }: HostState): string {
+  const rows = [
+    ['host_ready', 'gauge', 'Whether the host claims sessions.', Number(status === 'ready')],
+    ['host_sessions', 'gauge', 'Sessions that the host drives now.', driving],
+    ['host_concurrency', 'gauge', 'Most sessions that the host drives at a time.', concurrency],
+    ['host_claims_total', 'counter', 'Sessions that the host has claimed.', claimed],
+    ['host_errors_total', 'counter', 'Sessions that could not be driven, and requests that the store did not answer.', errors],
+  ] as const;
+  return rows.map(([name, type, help, value]) => `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${value}\n`).join('');
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

@@ -1,0 +1,203 @@
+import { RuntimeClosedError } from '../../wire/errors.ts';
+import { anything, type Checks, checker, checkFunction, checkObject, required, wholeNumber } from '../../wire/options.ts';
+import type { LoopController } from '../controller.ts';
+import type { ResumeOptions } from '../options.ts';
+import type { LoopResult } from '../result.ts';
+import type { DrivenSession, SessionCoordinator } from '../sessions/coordinator.ts';
+import type { SessionSetup } from '../sessions/setup.ts';
+import { SessionLeasedError, SessionStateError } from '../sessions/store.ts';
+import { Signal } from './signal.ts';
+
+/** How a host drives the sessions of one profile. */
+export interface Profile {
+  /** Made with the coordinator of the host. */
+  readonly controller: LoopController;
+  /** Agent, ceilings and limits for a session. An exception leaves the session to others. */
+  readonly options: (sid: string, setup: SessionSetup) => Omit<ResumeOptions, 'leave'>;
+}
+
+/** Options of a {@link Host}. */
+export interface HostOptions {
+  /** Shared with the controllers of all profiles: one owner, one heartbeat for all sessions. */
+  readonly coordinator: SessionCoordinator;
+  /** What this host can drive, by the name that sessions are opened with; `''` for sessions without one. */
+  readonly profiles: Readonly<Record<string, Profile>>;
+  /** Most sessions at a time, from 1; 8 when absent. */
+  readonly concurrency?: number;
+  /** Most sessions of one tenant at a time, from 1; all of `concurrency` when absent. */
+  readonly tenantConcurrency?: number;
+  /** Turns after which a session is given back, so that others get their turn; 8 when absent. */
+  readonly turnsPerClaim?: number;
+  /** Milliseconds between two looks for sessions that became ready by time alone; 2,000 when absent. */
+  readonly pollMs?: number;
+  /** Receives why a session could not be driven, or the store not be asked (`sid` is null). Must not throw. */
+  readonly onError?: (error: unknown, sid: string | null) => void;
+  /** Receives how the driving of a session ended here. Must not throw. */
+  readonly onLeft?: (result: LoopResult) => void;
+}
+
+const CHECKS: Checks<HostOptions> = {
+  coordinator: required(anything),
+  profiles: required(checkObject),
+  concurrency: wholeNumber(1),
+  tenantConcurrency: wholeNumber(1),
+  turnsPerClaim: wholeNumber(1),
+  pollMs: wholeNumber(1),
+  onError: checkFunction,
+  onLeft: checkFunction,
+};
+const checkHost = checker(CHECKS);
+
+/** What a host does at the moment. */
+export interface HostState {
+  /** `ready`: it claims sessions. `unreachable`: its store did not answer last time. `draining`: it ends its turns. */
+  readonly status: 'ready' | 'unreachable' | 'draining' | 'stopped';
+  readonly driving: number;
+  readonly concurrency: number;
+  /** Sessions claimed since the start. */
+  readonly claimed: number;
+  /** Sessions that could not be driven, and requests that the store did not answer. */
+  readonly errors: number;
+}
+
+/** The longest pause after a store that did not answer, in milliseconds. */
+const LONGEST_PAUSE_MS = 5000;
+
+/**
+ * Drives the sessions of a store together with any number of other hosts: claims what is ready and what it can run, drives it, and
+ * hands it over when it stops. Nothing of a session is only here: if the process dies, other hosts continue after its lease.
+ *
+ * What tools keep in memory for a session, such as handles and directories, ends whenever the host stops driving it.
+ */
+export class Host {
+  readonly #options: Required<Pick<HostOptions, 'concurrency' | 'turnsPerClaim' | 'pollMs' | 'tenantConcurrency'>> & HostOptions;
+  readonly #driving = new Map<string, { readonly tenant: string; readonly done: Promise<void> }>();
+  readonly #wake = new Signal();
+  #status: HostState['status'] = 'ready';
+  #claimed = 0;
+  #errors = 0;
+  #running: Promise<void> | null = null;
+
+  /** Throws `ConfigError` (`ERR_CONFIG`) for unusable options. */
+  constructor(options: HostOptions) {
+    checkHost('the options of a host', options);
+    const { concurrency = 8, turnsPerClaim = 8, pollMs = 2000 } = options;
+    const { tenantConcurrency = concurrency } = options;
+    this.#options = { ...options, concurrency, turnsPerClaim, pollMs, tenantConcurrency };
+  }
+
+  get state(): HostState {
+    const { concurrency } = this.#options;
+    return { status: this.#status, driving: this.#driving.size, concurrency, claimed: this.#claimed, errors: this.#errors };
+  }
+
+  /** Begins to claim sessions. Throws {@link RuntimeClosedError} after {@link drain}. */
+  start(): void {
+    if (this.#isEnding) throw new RuntimeClosedError('this host has been drained');
+    this.#running ??= this.#run();
+  }
+
+  /**
+   * Claims nothing any more and lets every turn under way be decided; sessions stay open for other hosts. After `ms` milliseconds, or when
+   * `hurry` aborts, it gives up the turns that still run: other hosts run them again. Resolves when nothing is left.
+   */
+  async drain(ms: number, hurry?: AbortSignal): Promise<void> {
+    this.#status = 'draining';
+    this.#wake.call();
+    const { coordinator } = this.#options;
+    const late = AbortSignal.any([AbortSignal.timeout(ms), ...(hurry === undefined ? [] : [hurry])]);
+    const giveUp = (): void => void coordinator.abandon().catch((error: unknown) => this.#failed(error, null));
+    if (late.aborted) giveUp();
+    else late.addEventListener('abort', giveUp, { once: true });
+    await this.#running;
+    await Promise.all([...this.#driving.values()].map(({ done }) => done));
+    late.removeEventListener('abort', giveUp);
+    this.#status = 'stopped';
+  }
+
+  get #isEnding(): boolean {
+    return this.#status === 'draining' || this.#status === 'stopped';
+  }
+
+  async #run(): Promise<void> {
+    const { coordinator, pollMs, concurrency } = this.#options;
+    const forget = coordinator.store.onReady(this.#wake.call);
+    let pause = 0;
+    let tended = Number.NEGATIVE_INFINITY;
+    try {
+      while (!this.#isEnding) {
+        try {
+          if (performance.now() - tended > coordinator.leaseMs) {
+            tended = performance.now();
+            await coordinator.tend((sid) => this.#driving.has(sid));
+          }
+          const found = this.#driving.size < concurrency ? await this.#claim() : 0;
+          if (this.#status === 'unreachable') this.#status = 'ready';
+          pause = 0;
+          if (found === 0) await this.#wake.wait(pollMs);
+        } catch (error) {
+          this.#failed(error, null);
+          if (!this.#isEnding) this.#status = 'unreachable';
+          pause = Math.min(LONGEST_PAUSE_MS, Math.max(100, 2 * pause));
+          await this.#wake.wait(pause);
+        }
+      }
+    } finally {
+      forget();
+    }
+  }
+
+  /** Claims as many sessions as there is room for, and begins to drive them. */
+  async #claim(): Promise<number> {
+    const { coordinator, concurrency, tenantConcurrency, profiles } = this.#options;
+    // A list of sessions may have several of one tenant; where a tenant has a share, the sessions are claimed one by one.
+    const room = tenantConcurrency < concurrency ? 1 : concurrency - this.#driving.size;
+    const found = await coordinator.next(room, { profiles: Object.keys(profiles), without: this.#fullTenants() });
+    for (const session of found) {
+      const { sid } = session.state;
+      const { tenant } = session.setup;
+      const done = this.#drive(session).finally(() => {
+        this.#driving.delete(sid);
+        this.#wake.call();
+      });
+      this.#driving.set(sid, { tenant, done });
+    }
+    this.#claimed += found.length;
+    return found.length;
+  }
+
+  /** Tenants that have their share of this host. */
+  #fullTenants(): readonly string[] {
+    const { tenantConcurrency, concurrency } = this.#options;
+    if (tenantConcurrency >= concurrency) return [];
+    const counts = new Map<string, number>();
+    for (const { tenant } of this.#driving.values()) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
+    return [...counts].filter(([tenant, count]) => tenant !== '' && count >= tenantConcurrency).map(([tenant]) => tenant);
+  }
+
+  async #drive({ state: { sid }, setup, next }: DrivenSession): Promise<void> {
+    const { profiles, turnsPerClaim, coordinator, onLeft } = this.#options;
+    let turns = 0;
+    try {
+      const profile = profiles[setup.profile];
+      if (profile === undefined || this.#isEnding) return await coordinator.leave(sid);
+      const leave = (): boolean => this.#isEnding || ++turns >= turnsPerClaim;
+      const result = await profile.controller.resume(sid, { keepTurns: false, ...profile.options(sid, setup), leave });
+      onLeft?.(result);
+      // By the clock of the store the call has expired, and by that of this host it has not yet.
+      const still = next.kind === 'waiting' && next.suspended.since === result.waiting?.since;
+      if (still) await coordinator.setAside(sid);
+    } catch (error) {
+      // Another host has taken the session over, or it was ended meanwhile.
+      if (error instanceof SessionLeasedError || error instanceof SessionStateError) return;
+      this.#failed(error, sid);
+      // The session stays leased until the lease ends, so that no host tries it again at once.
+      await coordinator.setAside(sid).catch((failure: unknown) => this.#failed(failure, sid));
+    }
+  }
+
+  #failed(error: unknown, sid: string | null): void {
+    this.#errors += 1;
+    this.#options.onError?.(error, sid);
+  }
+}

@@ -1,0 +1,24 @@
+/** Wakes one waiter. A call that comes while nobody waits is remembered. */
+export class Signal {
+  #called = false;
+  #resolve: (() => void) | null = null;
+
+  /** Ends the wait, or the next one. */
+  call = (): void => {
+    this.#called = true;
+    this.#resolve?.();
+  };
+
+  /** Resolves at the next call, or after so many milliseconds. */
+  async wait(ms: number): Promise<void> {
+    if (!this.#called) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#resolve = resolve;
+      const timer = setTimeout(resolve, ms);
+      await promise;
+      clearTimeout(timer);
+      this.#resolve = null;
+    }
+    this.#called = false;
+  }
+}

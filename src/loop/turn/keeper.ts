@@ -1,0 +1,46 @@
+import type { CallKeeper } from '../../tools/index.ts';
+import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
+import type { RunInput } from '../../wire/protocol.ts';
+import type { KeptCall } from '../record/kept.ts';
+import type { EarlierTurn } from '../record/suspension.ts';
+
+/** Parts of a {@link TurnKeeper}. */
+export interface TurnKeeperInit {
+  /** Stores a part of the turn; rejects when this process may not act any more. */
+  readonly keep: (call: KeptCall) => Promise<void>;
+  /** What the turn would take over from its execution until now. */
+  readonly soFar: () => EarlierTurn;
+  /** Whether the store has the run of this turn already. */
+  readonly continues: boolean;
+}
+
+/** Keeps the calls of one turn. The first one carries the run that makes them, because a turn without calls just runs again. */
+export class TurnKeeper implements CallKeeper {
+  readonly #init: TurnKeeperInit;
+  #run: RunInput | null = null;
+  #first: number | null = null;
+
+  constructor(init: TurnKeeperInit) {
+    this.#init = init;
+  }
+
+  /** The run whose calls follow. */
+  begins(run: RunInput): void {
+    this.#run = run;
+  }
+
+  began(call: WaitingCall): Promise<void> {
+    return this.#keep(call.seq, { begun: call, entry: null });
+  }
+
+  ended(entry: JournalEntry): Promise<void> {
+    return this.#keep(entry.seq, { begun: null, entry });
+  }
+
+  #keep(seq: number, part: Pick<KeptCall, 'begun' | 'entry'>): Promise<void> {
+    const { keep, soFar, continues } = this.#init;
+    this.#first ??= seq;
+    const run = !continues && seq === this.#first ? this.#run : null;
+    return keep({ seq, ...part, earlier: soFar(), run });
+  }
+}

@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { BIN, command, folder, neuroscript } from './spawn.ts';
+
+const envelope = (...lines: readonly string[]): string =>
+  `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{"subject":"s","fields":{}}\n<<<NSENV:V3:ACTIONS>>>\n${command(...lines)}<<<NSENV:V3:END>>>\n`;
+const magic = (action: string): string => `emit tool.aeiou.magic("LOOP", {"action": "${action}"})`;
+const FILES = {
+  'agent.txt': envelope('emit tool.w.Note()', magic('continue')) + envelope('emit tool.w.Note()', magic('done')),
+  'tools.mjs': `import { appendFileSync } from 'node:fs';
+    export const tools = [{ name: 'tool.w.Note', run: (_, { call }) => { appendFileSync('notes.txt', call.key + '\\n'); return 1; } }];`,
+  'serve.yaml':
+    'keys: k.json\nlisten: 127.0.0.1:0\nleaseMs: 1000\nprofiles:\n  default:\n    agent: script:agent.txt\n    tools: tools.mjs\n    limits: { fuel: 100000 }\n',
+  'wrong.yaml': 'keys: k.json\nprofiles:\n  default:\n    agent: script:agent.txt\n    tolls: tools.mjs\n',
+};
+
+/** A host, and what it has said so far. */
+async function serve(cwd: string, owner: string) {
+  const child = spawn(process.execPath, [BIN, 'serve', '--store', 's.db', '--config', 'serve.yaml', '--owner', owner], { cwd });
+  const said: string[] = [];
+  child.stderr.on('data', (chunk) => said.push(String(chunk)));
+  await expect.poll(() => said.join(''), { timeout: 20_000 }).toContain('serving');
+  return { child, said, url: /http:\S+/.exec(said.join(''))?.[0] ?? '' };
+}
+
+async function stopped(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null) await once(child, 'exit');
+  return child.exitCode;
+}
+
+async function done(cwd: string): Promise<number> {
+  const { stdout } = await neuroscript(['sessions', 'list', '--store', 's.db', '--json'], { cwd });
+  return (JSON.parse(stdout) as readonly { status: string }[]).filter(({ status }) => status === 'done').length;
+}
+
+it('issue 20: hosts serve one store, tell about themselves, and drain at a signal', async () => {
+  const cwd = folder(FILES);
+  expect(await neuroscript(['keys', 'generate', 'k.json'], { cwd })).toMatchObject({ code: 0 });
+  const wrong = await neuroscript(['serve', '--store', 's.db', '--config', 'wrong.yaml'], { cwd });
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringMatching(/wrong\.yaml:\d+: profiles\.default: .*tolls/) });
+  for (const sid of ['one', 'two']) {
+    const opened = await neuroscript(['sessions', 'open', '--store', 's.db', '--sid', sid, '--durable', 'call'], { cwd });
+    expect(opened).toMatchObject({ code: 0, stdout: `${sid}\n` });
+  }
+  const hosts = [await serve(cwd, 'a'), await serve(cwd, 'b')];
+  expect(await neuroscript(['loop', '--detach', '--sid', 'three', '--store', 's.db'], { cwd })).toMatchObject({
+    stdout: 'three\n',
+  });
+  await expect.poll(() => done(cwd), { timeout: 60_000, interval: 300 }).toBe(3);
+  for (const { url } of hosts) {
+    expect(await (await fetch(`${url}/readyz`)).text()).toBe('ready\n');
+    expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405);
+    expect((await fetch(`${url}/other`)).status).toBe(404);
+  }
+  const texts = await Promise.all(hosts.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()));
+  const claims = texts.map((text) => Number(/^host_claims_total (\d+)$/m.exec(text)?.[1]));
+  expect(claims.reduce((sum, each) => sum + each, 0)).toBe(3);
+  for (const { child } of hosts) child.kill('SIGTERM');
+  expect(await Promise.all(hosts.map(({ child }) => stopped(child)))).toEqual([0, 0]);
+  expect(hosts.map(({ said }) => said.join('').includes('drained'))).toEqual([true, true]);
+  const keys = readFileSync(join(cwd, 'notes.txt'), 'utf8').trimEnd().split('\n');
+  expect(new Set(keys).size).toBe(6);
+  expect(keys).toHaveLength(6);
+  // What the store has logged is a chain: its entries are those of the six turns.
+  const shown = await neuroscript(['sessions', 'show', 'one', '--store', 's.db'], { cwd });
+  expect(shown.stdout).toContain('DONE');
+}, 120_000);
+
+it('issue 20: a session that hosts drive is opened without what they have themselves', async () => {
+  const cwd = folder(FILES);
+  const both = await neuroscript(['loop', '--detach', '--agent', 'script:agent.txt', '--store', 's.db'], { cwd });
+  expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('--detach') });
+  const tenant = await neuroscript(['loop', '--tenant', 't', '--agent', 'script:agent.txt', '--store', 's.db'], { cwd });
+  expect(tenant).toMatchObject({ code: 2, stderr: expect.stringContaining('--tenant belongs to --detach') });
+}, 60_000);
