@@ -6,7 +6,7 @@ import { codeOf, Failure, type FramePlace } from './errors.ts';
 import { Events, eventObject, type Registration } from './events.ts';
 import { finalVariables } from './finalvariables.ts';
 import { Frame, rareOf, type Slot } from './frame.ts';
-import { checkDepth, checkEvalDepth, invoke } from './invoke.ts';
+import { checkDepth, checkEvalDepth, invoke, newFrame } from './invoke.ts';
 import { LoadedFile } from './loadedfile.ts';
 import type { Machine } from './machine.ts';
 import { COMMAND_FRAME } from './onerror.ts';
@@ -198,8 +198,9 @@ export class Program implements Linkage {
   #enter(procedure: Procedure, values: readonly Slot[]): Value {
     const { machine } = this;
     checkDepth(machine, procedure.name, 1, 0);
-    const slots = [...values, ...procedure.code.blank.slice(values.length)];
-    return invoke(machine, procedure.code, slots, procedure.place.at, 0);
+    const frame = newFrame(machine, procedure.code);
+    for (const [slot, value] of values.entries()) frame.slots[slot] = value;
+    return invoke(machine, procedure.code, frame, procedure.place.at, 0);
   }
 
   #hint(name: string): string {

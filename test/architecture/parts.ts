@@ -116,7 +116,7 @@ export const PARTS: readonly Part[] = [
   part(
     'cli',
     'the command line: commands, flags, terminal',
-    'lsp mcp gate report loop runtime aeiou sandbox tools context files wire grammar stdlib-tools bench',
+    'lsp mcp gate report postgres loop runtime aeiou sandbox tools context files wire grammar stdlib-tools bench',
     'commander yaml zod',
     true,
   ),
