@@ -119,10 +119,11 @@ function bareExecutor(): TurnExecutor {
     fork: ({ context, tools: [magic] }) => ({
       denied: () => null,
       async execute() {
-        const runtime = { turn: context, signal: context.signal, logger: SILENT_LOGGER };
+        const site = { fork: 'bench', source: 'ACTIONS', line: 1, column: 1 };
+        const runtime = { turn: context, signal: context.signal, logger: SILENT_LOGGER, site };
         const token: unknown = await magic?.run(
           { kind: 'LOOP', payload: { action: 'continue' }, opts: undefined },
-          // The magic tool reads only these three properties of its runtime.
+          // The magic tool reads only these four properties of its runtime.
           runtime as Parameters<typeof magic.run>[1],
         );
         count += 1;

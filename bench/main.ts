@@ -40,6 +40,7 @@ interface Report {
   readonly growth?: readonly object[];
   readonly trends?: readonly object[];
   readonly goals?: readonly object[];
+  readonly memory?: readonly object[];
   readonly text: string;
   /** Why the numbers do not count: a wrong result, a missing error, a run that failed after a breach. */
   readonly failures: readonly string[];

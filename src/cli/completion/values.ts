@@ -49,11 +49,18 @@ export async function candidates(wanted: Wanted): Promise<{ readonly words: read
   return { words, paths: isScript ? 'files' : source.paths };
 }
 
+/** Most sessions that a completion offers. */
+const MOST_SESSIONS = 1000;
+
 async function sessions({ given }: Wanted): Promise<readonly Word[]> {
   const file = given.get('--store');
+  // A shell that completes does not wait for a database.
   if (!existsSync(file ?? defaultStore())) return [];
-  using store = await openStore(file, { mustExist: true });
-  return (await store.list()).map(({ sid, status, subject }) => ({ text: sid, help: `${status}  ${subject ?? ''}` }));
+  await using store = await openStore(file, { mustExist: true });
+  return (await store.list({ limit: MOST_SESSIONS })).map(({ sid, status, subject }) => ({
+    text: sid,
+    help: `${status}  ${subject ?? ''}`,
+  }));
 }
 
 /** The standard tools, and those of `--tools` on the same line, whose module this runs as the command would. */
