@@ -9,7 +9,13 @@ export interface Program {
   readonly call: string | null;
   readonly globals: typeof GLOBALS;
   readonly stdin: readonly string[] | null;
-  readonly events: readonly { readonly name: string; readonly source: string; readonly payload: Payload }[];
+  readonly events: readonly {
+    readonly name: string;
+    readonly source: string;
+    readonly payload: Payload;
+    readonly id: string;
+    readonly ts: number;
+  }[];
 }
 
 type Payload = null | number | string | readonly Payload[] | { readonly [key: string]: Payload };
@@ -33,10 +39,16 @@ export function program(seed: number): Program {
     source,
     call: commands ? null : 'main',
     globals: GLOBALS,
-    stdin: random.once(2) ? random.several(200, 200, () => random.pick(['line', '  spaced ', '', '12'])) : null,
+    stdin: random.once(2) ? random.several(200, 200, () => random.pick(['line', 'two words', '', '12'])) : null,
     events: commands
       ? []
-      : random.several(0, 3, () => ({ name: random.pick(['x', 'y', 'x1']), source: 'src', payload: random.pick(PAYLOADS) })),
+      : random.several(0, 3, () => ({
+          name: random.pick(['x', 'y', 'x1']),
+          source: 'src',
+          payload: random.pick(PAYLOADS),
+          id: 'event',
+          ts: 5,
+        })),
   };
 }
 

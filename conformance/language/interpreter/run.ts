@@ -14,7 +14,13 @@ export interface Request {
   readonly globals?: Readonly<Record<string, Json>>;
   readonly stdin?: readonly string[] | null;
   readonly call?: { readonly name: string; readonly args: readonly Json[] } | null;
-  readonly events?: readonly { readonly name: string; readonly source: string; readonly payload: Json }[];
+  readonly events?: readonly {
+    readonly name: string;
+    readonly source: string;
+    readonly payload: Json;
+    readonly id: string;
+    readonly ts: number;
+  }[];
 }
 
 /** An error of a run, or a limit that it would have exceeded. */
@@ -71,7 +77,6 @@ class Run implements World {
   #outputBytes = 0;
   #scratchBytes = 0;
   #result: Value = null;
-  #delivered = 0;
 
   constructor(request: Request) {
     this.#request = request;
@@ -149,13 +154,12 @@ class Run implements World {
   }
 
   #deliver(): void {
-    for (const { name, source, payload } of this.#request.events ?? []) {
+    for (const { name, source, payload, id, ts } of this.#request.events ?? []) {
       const handlers = this.#handlers.filter((handler) => handler.name === name);
-      this.#delivered++;
       if (handlers.length === 0) continue;
       const data = fromJson(payload);
       this.machine.import(data, null);
-      const entry = { ID: `fork.event.${this.#delivered}`, Kind: name, AgentID: source, TS: null, Payload: data };
+      const entry = { ID: id, Kind: name, AgentID: source, TS: ts, Payload: data };
       for (const registered of handlers) {
         if (!this.#handlers.includes(registered)) continue;
         const { file, handler } = registered;
