@@ -15,6 +15,7 @@ import {
 } from '../src/loop/index.ts';
 import { defaultLimits } from '../src/wire/limits.ts';
 import { NO_USAGE } from '../src/wire/result.ts';
+import { allowance, pace } from './pace.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 
@@ -75,11 +76,11 @@ export function renderLoop(rows: readonly LoopRow[]): string {
   return `${table(head, cells)}\n\nOne turn without model, tools and sandbox; signing and verifying its token included.\n`;
 }
 
-/** The broken promises. */
-export function loopFailures(rows: readonly LoopRow[]): string[] {
+/** The broken promises. `at` is the pace of the machine. */
+export function loopFailures(rows: readonly LoopRow[], at: number = pace()): string[] {
   return rows.flatMap(({ keeps, ms, target }) =>
-    ms !== null && target !== null && ms.median > target
-      ? [`${keeps}: ${short(ms.median)} ms a turn, at most ${target} are promised`]
+    ms !== null && target !== null && ms.median > allowance('ms', target, at)
+      ? [`${keeps}: ${short(ms.median)} ms a turn, at most ${short(allowance('ms', target, at))} are promised`]
       : [],
   );
 }
@@ -118,10 +119,11 @@ function bareExecutor(): TurnExecutor {
     fork: ({ context, tools: [magic] }) => ({
       denied: () => null,
       async execute() {
-        const runtime = { turn: context, signal: context.signal, logger: SILENT_LOGGER };
+        const site = { fork: 'bench', source: 'ACTIONS', line: 1, column: 1 };
+        const runtime = { turn: context, signal: context.signal, logger: SILENT_LOGGER, site };
         const token: unknown = await magic?.run(
           { kind: 'LOOP', payload: { action: 'continue' }, opts: undefined },
-          // The magic tool reads only these three properties of its runtime.
+          // The magic tool reads only these four properties of its runtime.
           runtime as Parameters<typeof magic.run>[1],
         );
         count += 1;

@@ -9,6 +9,7 @@ import { busier, loadText, measureLoad } from './load.ts';
 import { benchLoop, loopFailures, renderLoop } from './loop.ts';
 import { type Change, type Comparison, changes, OlderReportError, olderRows, renderChanges } from './older.ts';
 import { openOurs } from './ours.ts';
+import { pace } from './pace.ts';
 import { quotaPage } from './page.ts';
 import { peerQuotaPage } from './peerpage.ts';
 import { PeersMissing } from './peerprocess.ts';
@@ -39,6 +40,7 @@ interface Report {
   readonly growth?: readonly object[];
   readonly trends?: readonly object[];
   readonly goals?: readonly object[];
+  readonly memory?: readonly object[];
   readonly text: string;
   /** Why the numbers do not count: a wrong result, a missing error, a run that failed after a breach. */
   readonly failures: readonly string[];
@@ -92,6 +94,7 @@ export async function benchMain(argv: readonly string[], onProgress: OnProgress 
     return 2;
   }
   const before = measureLoad();
+  pace();
   const report = await reportOf(bench, asked, onProgress);
   if (typeof report === 'string') {
     process.stderr.write(`bench ${asked.name}: ${report}\n`);

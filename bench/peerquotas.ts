@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import type { Runtime } from '../src/entries/index.ts';
+import { OURS } from './names.ts';
 import { type PeerProcess as Child, listPeers, PeerProcess, type PeerProgram } from './peerprocess.ts';
-import { OURS, oursForPeers } from './peertable.ts';
+import { oursForPeers } from './peertable.ts';
 import { forgetPeak, residence, workerPid } from './residence.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, type Table, table } from './table.ts';

@@ -1,3 +1,4 @@
+import { MONTY, QUICKJS } from './names.ts';
 import type { Workload } from './workloads.ts';
 
 /** What `bench peers` measures: a workload whose JavaScript is the body of a function, and what is promised of it. */
@@ -7,11 +8,6 @@ export interface PeerRow extends Omit<Workload, 'about'> {
   /** `rested`: a pause comes before each run. `burst`: runs follow each other at once. */
   readonly pace: 'rested' | 'burst';
 }
-
-/** Names of peers in goals. */
-export const MONTY = '@pydantic/monty';
-/** See {@link MONTY}. */
-export const QUICKJS = 'quickjs-emscripten';
 
 const command = (...lines: readonly string[]): string => `command\n${lines.map((line) => `  ${line}\n`).join('')}endcommand\n`;
 const js = (...lines: readonly string[]): string => `${lines.join('\n')}\n`;
@@ -285,9 +281,12 @@ const AGENT: Body = {
   result: (STANZAS * (STANZAS - 1)) / 2,
 };
 
+/** The smallest program. */
+export const TRIVIAL: PeerRow = row('trivial turn, rested', most(1, QUICKJS), TURN, 'rested');
+
 /** The rows of the table. JavaScript and Python call the tool `echo(n)`, which gives back its argument. */
 export const PEER_ROWS: readonly PeerRow[] = [
-  row('trivial turn, rested', most(1, QUICKJS), TURN, 'rested'),
+  TRIVIAL,
   row('the same, back to back', most(3, QUICKJS), TURN),
   row('loop 1 M', most(0.5, QUICKJS), LOOP),
   row('fib(25)', most(1, QUICKJS), FIB),

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRuntime, defineTool, type Runtime } from '../src/entries/index.ts';
 import { pureTools } from '../stdlib-tools/index.ts';
+import { type MemoryRow, ourMemory, peerMemory, renderMemory } from './memory.ts';
+import { OURS } from './names.ts';
 import { listPeers, PeerProcess } from './peerprocess.ts';
-import { PEER_ROWS, type PeerRow } from './peerrows.ts';
+import { PEER_ROWS, type PeerRow, TRIVIAL } from './peerrows.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 
@@ -31,10 +33,8 @@ export interface Goal {
 export interface PeerTable {
   readonly rows: readonly PeerResult[];
   readonly goals: readonly Goal[];
+  readonly memory: readonly MemoryRow[];
 }
-
-/** The name of this project in the tables. */
-export const OURS = 'neuroscript';
 
 const LIMITS = { ms: 20_000, memoryMb: 64 } as const;
 const PAUSE_MS = 5;
@@ -67,17 +67,24 @@ export async function benchPeers(
 ): Promise<PeerTable> {
   await using stack = new AsyncDisposableStack();
   const peers = Object.entries(await listPeers());
+  const memory: MemoryRow[] = [...(await ourMemory())];
+  const children: (readonly [string, PeerProcess])[] = [];
   const lanes: Lane[] = [ours(stack.use(await oursForPeers()))];
   for (const [name, { boundary }] of peers) {
     const child = stack.use(await PeerProcess.open(name));
+    children.push([name, child]);
     lanes.push({ name, boundary, run: (row) => onPeer(child, row) });
+  }
+  for (const [name, child] of children) {
+    await onPeer(child, TRIVIAL);
+    memory.push(...peerMemory(name, child));
   }
   const rows: PeerResult[] = [];
   for (const [index, row] of wanted.entries()) {
     rows.push(...(await measured(row, lanes, rounds)));
     onProgress(index + 1, wanted.length);
   }
-  return { rows, goals: wanted.flatMap((row) => goalOf(row, rows)) };
+  return { rows, goals: wanted.flatMap((row) => goalOf(row, rows)), memory };
 }
 
 /** A runtime with the tools that the rows call, under limits that none of them reaches. */
@@ -153,7 +160,7 @@ export function peerFailures({ rows }: PeerTable): string[] {
 }
 
 /** The results as a page of text. */
-export function renderPeers({ rows, goals }: PeerTable): string {
+export function renderPeers({ rows, goals, memory }: PeerTable): string {
   const cells = rows.map(({ row, engine, ms, ours: ratio, note }) => [
     row,
     engine,
@@ -169,7 +176,7 @@ export function renderPeers({ rows, goals }: PeerTable): string {
     ratio === null ? '-' : `${short(ratio)}x`,
     met === null ? 'not measured' : met ? 'met' : 'missed',
   ]);
-  return `${table(['work', 'engine', 'median ms', 'q1–q3 ms', 'runs', 'ours ÷ theirs'], cells)}\n\n${ABOUT}\n\n${table(['goal', 'peer', 'most', 'in this run', 'verdict'], verdicts)}\n`;
+  return `${table(['work', 'engine', 'median ms', 'q1–q3 ms', 'runs', 'ours ÷ theirs'], cells)}\n\n${ABOUT}\n\n${table(['goal', 'peer', 'most', 'in this run', 'verdict'], verdicts)}\n\n${renderMemory(memory)}`;
 }
 
 const ABOUT =

@@ -1,3 +1,4 @@
+import { allowance, pace } from './pace.ts';
 import { short, type Table, table } from './table.ts';
 
 /** A promised number, and its value here. */
@@ -8,6 +9,8 @@ export interface PromiseRow {
   /** Whether the target is the most or the least allowed. */
   readonly bound: 'most' | 'least';
   readonly target: number;
+  /** The target at the pace of this machine, see `pace.ts`; times and rates alone differ from `target`. */
+  readonly allowed: number;
   /** Null when it could not be measured. */
   readonly kept: boolean | null;
   /** Number of runs. */
@@ -20,22 +23,25 @@ export function judged(
   measured: number | null,
   promised: Pick<PromiseRow, 'unit' | 'bound' | 'target'>,
   samples: number,
+  at: number = pace(),
 ): PromiseRow {
-  const { bound, target } = promised;
-  const kept = measured === null ? null : bound === 'most' ? measured <= target : measured >= target;
-  return { what, measured, ...promised, kept, samples };
+  const { bound, unit, target } = promised;
+  const allowed = allowance(unit, target, at);
+  const kept = measured === null ? null : bound === 'most' ? measured <= allowed : measured >= allowed;
+  return { what, measured, ...promised, allowed, kept, samples };
 }
 
 /** The promises with their verdicts, as the cells of a table. */
 export function promiseTable(rows: readonly PromiseRow[]): Table {
-  const cells = rows.map(({ what, measured, unit, bound, target, kept, samples }) => [
+  const cells = rows.map(({ what, measured, unit, bound, target, allowed, kept, samples }) => [
     what,
     measured === null ? '-' : `${short(measured)} ${unit}`,
     `${bound === 'most' ? '≤' : '≥'} ${target} ${unit}`,
+    allowed === target ? '' : `${short(allowed)} ${unit}`,
     String(samples),
     kept === null ? 'not measured' : kept ? 'kept' : 'BROKEN',
   ]);
-  return { head: ['promise', 'measured', 'target', 'runs', 'verdict'], cells };
+  return { head: ['promise', 'measured', 'target', 'at this pace', 'runs', 'verdict'], cells };
 }
 
 /** The promises as a page of text. */
@@ -49,7 +55,7 @@ export function brokenPromises(rows: readonly PromiseRow[]): string[] {
   return rows
     .filter(({ kept }) => kept === false)
     .map(
-      ({ what, measured, unit, bound, target }) =>
-        `${what}: ${short(measured)} ${unit}, at ${bound} ${target} ${unit} ${bound === 'most' ? 'is' : 'are'} promised`,
+      ({ what, measured, unit, bound, allowed }) =>
+        `${what}: ${short(measured)} ${unit}, at ${bound} ${short(allowed)} ${unit} ${bound === 'most' ? 'is' : 'are'} promised`,
     );
 }

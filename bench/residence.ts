@@ -3,14 +3,22 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 /** The process that runs scripts: the youngest descendant of this one. Works on Linux only. */
 export function workerPid(): number {
   const descend = (pid: number): number => {
-    const children = readdirSync(`/proc/${pid}/task`)
-      .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
-      .filter((child) => child !== '')
-      .map(Number);
-    const youngest = children.at(-1);
+    const youngest = childrenOf(pid).at(-1);
     return youngest === undefined ? pid : descend(youngest);
   };
   return descend(process.pid);
+}
+
+/** Every process below this one, parents before children. Works on Linux only. */
+export function descendants(pid: number = process.pid): readonly number[] {
+  return childrenOf(pid).flatMap((child) => [child, ...descendants(child)]);
+}
+
+function childrenOf(pid: number): readonly number[] {
+  return readdirSync(`/proc/${pid}/task`)
+    .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
+    .filter((child) => child !== '')
+    .map(Number);
 }
 
 /** Resident bytes of a process now, and the peak since {@link forgetPeak}. */

@@ -6,6 +6,7 @@ import { generateKeys, keyringFrom } from '../src/aeiou/index.ts';
 import { LoopController, replayTurn, runtimeExecutor, SqliteStore, SuspendedError, systemClock } from '../src/loop/index.ts';
 import { createRuntime } from '../src/runtime/index.ts';
 import { defineTool } from '../src/tools/index.ts';
+import { allowance } from './pace.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 
@@ -123,8 +124,8 @@ export function renderSuspend(rows: readonly SuspendRow[]): string {
 /** The broken promises. */
 export function suspendFailures(rows: readonly SuspendRow[]): readonly string[] {
   return rows.flatMap(({ what, unit, value, target }) =>
-    target !== null && value !== null && value.median > target
-      ? [`${what}: ${short(value.median)} ${unit}, at most ${target} promised`]
+    target !== null && value !== null && value.median > allowance(unit, target)
+      ? [`${what}: ${short(value.median)} ${unit}, at most ${short(allowance(unit, target))} promised`]
       : [],
   );
 }

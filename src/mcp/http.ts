@@ -9,6 +9,7 @@ import { oauthFetch } from './auth/fetch.ts';
 import { LoginTokens } from './auth/provider.ts';
 import type { Secrets } from './auth/secrets.ts';
 import type { HttpServer, McpBounds } from './config.ts';
+import { type Excess, ValueMeter } from './values.ts';
 
 /** Who gives tokens for a server, and what messages about the server must not contain. */
 export interface Access {
@@ -16,8 +17,8 @@ export interface Access {
   readonly secrets: Secrets;
 }
 
-/** A transport over streamable HTTP. An answer has at most `most` bytes; `tooLong` is called for one that has more. */
-export function overHttp(server: HttpServer & McpBounds, most: number, tooLong: () => void, access: Access): Transport {
+/** A transport over streamable HTTP. An answer has at most `most` bytes, and a message of it a bounded number of values. */
+export function overHttp(server: HttpServer & McpBounds, most: number, excess: Excess, access: Access): Transport {
   const { url, headers = {}, elicit = false } = server;
   const { tokens, secrets } = access;
   const authorize = oauthFetch(url, secrets);
@@ -28,7 +29,7 @@ export function overHttp(server: HttpServer & McpBounds, most: number, tooLong: 
     const own = new Headers(init.headers);
     for (const [name, value] of Object.entries(headers)) if (!own.has(name)) own.set(name, value);
     secrets.add(own.get('authorization') ?? '');
-    const response = await boundedFetch(address, { ...init, headers: own }, elicit, most, tooLong);
+    const response = await boundedFetch(address, { ...init, headers: own }, elicit, most, excess);
     if (
       response.status === 403 &&
       tokens instanceof LoginTokens &&
@@ -57,7 +58,7 @@ function isOfProtocol({ method, headers }: RequestInit): boolean {
   return method === 'DELETE' || new Headers(headers).get('accept')?.includes('text/event-stream') === true;
 }
 
-/** Like `fetch`, but an answer fails after `most` bytes, and no stream is opened for messages that nobody
+/** Like `fetch`, but an answer fails after `most` bytes or too many values, and no stream is opened for messages that nobody
  * asked for. A stream may be resumed that ended before the answer to a request; with `listen`, the
  * server may also send questions on a stream of their own. */
 async function boundedFetch(
@@ -65,20 +66,22 @@ async function boundedFetch(
   init: RequestInit,
   listen: boolean,
   most: number,
-  tooLong: () => void,
+  excess: Excess,
 ): Promise<Response> {
   const wanted = listen || new Headers(init.headers).has('last-event-id');
   if ((init.method ?? 'GET').toUpperCase() === 'GET' && !wanted) return new Response(null, { status: 405 });
   const response = await fetch(address, init);
   if (response.body === null) return response;
   let bytes = 0;
+  const meter = new ValueMeter(response.headers.get('content-type')?.includes('text/event-stream') === true);
   const counted = response.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         bytes += chunk.byteLength;
-        if (bytes <= most) return controller.enqueue(chunk);
-        controller.error(new Error(`the answer has more than ${most} bytes`));
-        tooLong();
+        const [short, few] = [bytes <= most, meter.take(chunk)];
+        if (short && few) return controller.enqueue(chunk);
+        controller.error(new Error(short ? 'the answer has too many values' : `the answer has more than ${most} bytes`));
+        excess[short ? 'values' : 'bytes']();
       },
     }),
   );

@@ -2,9 +2,11 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
+import { isMonstrous } from '../files/json.ts';
 import { LineSplitter } from '../files/lines.ts';
 import { killOnExit } from '../sandbox/index.ts';
 import type { StdioServer } from './config.ts';
+import { type Excess, MOST_VALUES } from './values.ts';
 
 /** The time that a server has to end after its input has ended, and again after SIGTERM. The command line waits 3 s in all. */
 const END_MS = 2000;
@@ -22,15 +24,15 @@ export class StdioTransport implements Transport {
   readonly #server: StdioServer;
   readonly #maxBytes: number;
   readonly #onStderr: (chunk: Buffer) => void;
-  readonly #onTooLong: () => void;
+  readonly #excess: Excess;
   #child: ChildProcessByStdio<Writable, Readable, Readable> | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor(server: StdioServer, maxBytes: number, onStderr: (chunk: Buffer) => void, onTooLong: () => void) {
+  constructor(server: StdioServer, maxBytes: number, onStderr: (chunk: Buffer) => void, excess: Excess) {
     this.#server = server;
     this.#maxBytes = maxBytes;
     this.#onStderr = onStderr;
-    this.#onTooLong = onTooLong;
+    this.#excess = excess;
   }
 
   async start(): Promise<void> {
@@ -59,7 +61,7 @@ export class StdioTransport implements Transport {
       for (const line of lines.push(chunk)) {
         // Bytes that arrive after `close` are read, so that the server can end, and dropped.
         if (this.#closing !== null) return;
-        if (line === null) this.#onTooLong();
+        if (line === null) this.#excess.bytes();
         else this.#receive(line.toString());
       }
     });
@@ -74,6 +76,10 @@ export class StdioTransport implements Transport {
   }
 
   #receive(line: string): void {
+    if (isMonstrous(line, MOST_VALUES)) {
+      this.#excess.values();
+      return;
+    }
     let message: JSONRPCMessage;
     try {
       message = deserializeMessage(line);

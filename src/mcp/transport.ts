@@ -5,6 +5,7 @@ import { type Access, overHttp } from './http.ts';
 import { plainWords } from './serverschema.ts';
 import { StdioTransport } from './stdio.ts';
 import { carryTask } from './tasks.ts';
+import type { Excess } from './values.ts';
 
 /** Maximum number of messages that a server may send between two calls of tools, per hour. */
 const MAX_UNASKED = 1000;
@@ -26,12 +27,15 @@ type Breach = (problem: string) => void;
 export function transportTo(name: string, server: McpServerConfig, logger: Logger, access: Access): Transport {
   const most = server.messageBytes ?? DEFAULT_MESSAGE_BYTES;
   return guarded((breach) => {
-    const tooLong = () => breach(`a message of the server is larger than messageBytes, which is ${most} bytes`);
-    return 'url' in server ? overHttp(server, most, tooLong, access) : overStdio(name, server, most, logger, tooLong);
+    const excess: Excess = {
+      bytes: () => breach(`a message of the server is larger than messageBytes, which is ${most} bytes`),
+      values: () => breach('a message of the server nests too deep, or has too many values'),
+    };
+    return 'url' in server ? overHttp(server, most, excess, access) : overStdio(name, server, most, logger, excess);
   });
 }
 
-function overStdio(name: string, server: StdioServer, most: number, logger: Logger, tooLong: () => void): Transport {
+function overStdio(name: string, server: StdioServer, most: number, logger: Logger, excess: Excess): Transport {
   let left = MAX_STDERR;
   // Everything is read, even beyond the bound: a full pipe would block the server.
   const toLog = (chunk: Buffer): void => {
@@ -39,7 +43,7 @@ function overStdio(name: string, server: StdioServer, most: number, logger: Logg
     logger.debug({ server: name }, plainWords(chunk.subarray(0, left).toString()));
     left -= chunk.length;
   };
-  return new StdioTransport(server, most, toLog, tooLong);
+  return new StdioTransport(server, most, toLog, excess);
 }
 
 /**

@@ -12,7 +12,7 @@ const WIDTH = 400;
 export function renderCall(entry: JournalEntry, palette: Palette): string {
   const { outcome, at } = entry;
   const result = outcome.ok ? `→ ${compact(outcome.value)}` : palette.red(`✗ ${failureText(outcome)}`);
-  const where = printable(`fork ${at.fork}, ${at.source}:${at.line}:${at.column}`);
+  const where = printable(`fork ${at.fork}, ${at.source}:${at.line}:${at.column}${blockText(entry)}`);
   const spent = entry.kind === 'ask' && entry.spent !== undefined ? `, ${spentText(entry.spent)}` : '';
   const cost = palette.dim(`(${entry.ms.toFixed(1)} ms${spent}, ${where})`);
   return `${palette.dim(`#${entry.seq}`)} ${callText(entry, compact)} ${result} ${cost}`;
@@ -26,8 +26,18 @@ export function explainCall(entry: JournalEntry, palette: Palette): string[] {
     ...(outcome.ok
       ? field('', [`= ${valueText(outcome.value)}`], palette)
       : field('', [failureText(outcome)], palette, palette.red)),
-    ...field('', [`at ${printable(entry.at.source)}:${entry.at.line}, ${duration(entry.ms)}`], palette, palette.dim),
+    ...field(
+      '',
+      [`at ${printable(entry.at.source)}:${entry.at.line}, ${duration(entry.ms)}${blockText(entry)}`],
+      palette,
+      palette.dim,
+    ),
   ];
+}
+
+/** Names the block of a call that ran together with others, by its first call. */
+function blockText({ at }: JournalEntry): string {
+  return at.together === undefined ? '' : `, in the block of #${at.together}`;
 }
 
 function callText(entry: JournalEntry, show: (value: TaggedJson) => string): string {

@@ -54,6 +54,7 @@ export const OWN = {
   memory: 'neuroscript.run.memory',
   toolCalls: 'neuroscript.run.tool_calls',
   suspended: 'neuroscript.suspended',
+  together: 'neuroscript.together',
 } as const;
 
 const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
@@ -76,6 +77,7 @@ export const HISTOGRAMS = {
   'gen_ai.invoke_agent.duration': histogram('s', 'Duration of a session, by its agent.', SECONDS),
   'gen_ai.execute_tool.duration': histogram('s', 'Duration of a tool call.', RUN_SECONDS),
   'mcp.client.operation.duration': histogram('s', 'Duration of a request to an MCP server.', SECONDS),
+  'mcp.server.operation.duration': histogram('s', 'Duration of a request of an MCP client.', SECONDS),
   'neuroscript.run.duration': histogram('s', 'Duration of a run, with its wait for a worker.', RUN_SECONDS),
   'neuroscript.run.cpu_time': histogram('s', 'CPU time of a run.', RUN_SECONDS),
   'neuroscript.run.fuel': histogram('{fuel}', 'Fuel of a run.', FUEL),

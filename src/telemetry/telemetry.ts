@@ -44,6 +44,8 @@ export interface SpanInit {
   /** `INTERNAL` when absent. */
   readonly kind?: SpanKind;
   readonly attributes: Attributes;
+  /** The trace of a caller in another process, as the fields that its propagators have written. */
+  readonly caller?: Readonly<Record<string, unknown>>;
   /** The `error.type` of an exception of the work; null for one that is no error. The `code` of the exception when absent. */
   readonly errorType?: (error: unknown) => string | null;
 }
@@ -72,10 +74,10 @@ export class Telemetry {
 
   /** Does the work in a new span, which is active in everything that the work starts. Ends the span with the work. */
   async span<T>(
-    { name, kind = SpanKind.INTERNAL, attributes, errorType = codeOf }: SpanInit,
+    { name, kind = SpanKind.INTERNAL, attributes, caller, errorType = codeOf }: SpanInit,
     work: (span: Span) => Promise<T>,
   ): Promise<T> {
-    const outer = context.active();
+    const outer = caller === undefined ? context.active() : propagation.extract(context.active(), fieldsOf(caller));
     const span = this.#tracer.startSpan(name, { kind, attributes }, outer);
     try {
       if (!canNest()) return await work(span);
@@ -134,6 +136,19 @@ export function note(event: string, attributes: Attributes): void {
 export function traceFields(): Readonly<Record<string, string>> {
   const fields: Record<string, string> = {};
   propagation.inject(context.active(), fields);
+  return fields;
+}
+
+/** Maximum length of a field of a trace; the standard of W3C allows the longest, `baggage`, that much. */
+const MAX_FIELD = 8192;
+
+/** The fields of a caller that the propagators of the SDK read. They are foreign. */
+function fieldsOf(carrier: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  const fields: Record<string, string> = {};
+  for (const name of propagation.fields()) {
+    const value = Object.hasOwn(carrier, name) ? carrier[name] : undefined;
+    if (typeof value === 'string' && value.length <= MAX_FIELD) fields[name] = value;
+  }
   return fields;
 }
 

@@ -101,6 +101,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'bench/capacity.ts': ['cpuMs wallMs', 'sets limits that its measurement does not reach'],
   'bench/contexts.ts': ['cpuMs fuel journalBytes toolCalls wallMs', 'sets limits that its measurement does not reach'],
   'bench/growth.ts': ['cpuMs fuel memoryBytes wallMs', 'sets limits that its measurement does not reach'],
+  'bench/memory.ts': ['toolMs wallMs', 'sets limits that its measurement does not reach'],
   'bench/peertable.ts': ['cpuMs fuel wallMs', 'sets limits that its measurement does not reach'],
   'bench/quotas.ts': ['cpuMs wallMs', 'sets limits that its measurement does not reach'],
   'bench/soak.ts': ['cpuMs memoryBytes outputBytes wallMs', 'sets limits that its measurement does not reach'],

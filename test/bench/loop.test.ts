@@ -17,7 +17,7 @@ describe('bench loop', () => {
 
   it('a promise that is broken is said so, by median', () => {
     const row = (values: readonly number[], target: number | null) => ({ keeps: 'x', ms: summarize(values), target });
-    expect(loopFailures([row([0.7, 0.8, 9], 0.8), row([9], null)])).toEqual([]);
-    expect(loopFailures([row([0.7, 0.9, 0.9], 0.8)])).toEqual(['x: 0.90 ms a turn, at most 0.8 are promised']);
+    expect(loopFailures([row([0.7, 0.8, 9], 0.8), row([9], null)], 1)).toEqual([]);
+    expect(loopFailures([row([0.7, 0.9, 0.9], 0.8)], 1)).toEqual(['x: 0.90 ms a turn, at most 0.80 are promised']);
   });
 });

@@ -37,6 +37,21 @@ describe('doctor', () => {
     await expect(`${text}\n`).toMatchFileSnapshot('golden/doctor.json.golden');
   });
 
+  it('connects to the MCP servers of a configuration, and says why one cannot be used', async () => {
+    const servers = ['--mcp', `s=${process.execPath} test/mcp/server.ts honest`, '--mcp', 'gone=http://127.0.0.1:1/'];
+    const { stdout, code } = await neuroscript(['doctor', '--json', ...servers]);
+    const report = JSON.parse(stdout);
+    expect(problems(report)).toEqual([]);
+    expect(report.mcp).toEqual([
+      { server: 's', tools: 7, error: null },
+      { server: 'gone', tools: null, error: expect.stringContaining("MCP server 'gone': it cannot be reached") },
+    ]);
+    expect(code).toBe(1);
+    const shown = (await neuroscript(['doctor', ...servers])).stdout;
+    expect(shown).toContain('\nMCP server s: 7 tools\n');
+    expect(shown).toContain("\nMCP server gone: cannot be used\n  MCP server 'gone': it cannot be reached");
+  });
+
   it('says what is missing and what to do, and exits with 1', async () => {
     const { stdout, code } = await neuroscript(['doctor', '--launcher', 'none']);
     // The lines are broken to the width of a terminal.

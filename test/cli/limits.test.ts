@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { command, folder, neuroscript } from './spawn.ts';
+import { command, folder } from './spawn.ts';
+import { within } from './terminal.ts';
 
 const forever = command('while true', '  set x = 1', 'endwhile');
 const silent = 'tools: { tool.t.Never: { args: [], cases: [{ returns: 1, delayMs: 3600000 }] } }\n';
 
 async function result(args: readonly string[], stdin: string, cwd?: string) {
-  const ended = await neuroscript(['run', ...args, '--json'], { stdin, ...(cwd === undefined ? {} : { cwd }) });
+  const ended = await within(['run', ...args, '--json'], { stdin, ...(cwd === undefined ? {} : { cwd }) });
   return { code: ended.code, stderr: ended.stderr, ...JSON.parse(ended.stdout) };
 }
 
@@ -77,7 +78,7 @@ describe('limits of a run', () => {
   });
 
   it('on a terminal, the message names the flag', async () => {
-    const ended = await neuroscript(['run', '-', '--cpu', '50ms'], { stdin: forever });
+    const ended = await within(['run', '-', '--cpu', '50ms'], { stdin: forever });
     expect(ended.code).toBe(5);
     expect(ended.stdout).toBe('');
     expect(ended.stderr).toContain('limit: --cpu 50ms');
@@ -98,7 +99,7 @@ describe('limits of a run', () => {
       { id: 3, src: command('emit 3') },
     ];
     const stdin = requests.map((request) => `${JSON.stringify(request)}\n`).join('');
-    const ended = await neuroscript(['run', '--jsonl', '--tools', 't.yaml'], { cwd, stdin });
+    const ended = await within(['run', '--jsonl', '--tools', 't.yaml'], { cwd, stdin });
     expect(ended.code).toBe(0);
     const results = ended.stdout
       .trimEnd()

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { command, folder, linesOf, neuroscript, pressControlC } from './spawn.ts';
+import { within } from './terminal.ts';
 
 describe('run', () => {
   it('says nothing of a launcher that is missing: doctor does', async () => {
@@ -16,7 +17,7 @@ describe('run', () => {
 
   it('puts emits on stdout, and whispers with their target on stderr', async () => {
     const cwd = folder({ 'a.ns': command('emit "out"', 'whisper self, "in"', 'whisper "log", "l1\\nl2"') });
-    const ended = await neuroscript(['run', 'a.ns'], { cwd });
+    const ended = await within(['run', 'a.ns'], { cwd });
     expect(ended).toEqual({
       code: 0,
       stdout: 'out\n',
@@ -29,7 +30,7 @@ describe('run', () => {
       'a.ns': command('emit tool.o.Same({"b": 0, "10": 1, "2": {"7": 1, "3": 2}})'),
       'tools.yaml': 'tools: { tool.o.Same: { args: [m], effects: none, cases: [{ returns: { $arg: m } }] } }',
     });
-    const ended = await neuroscript(['run', 'a.ns', '--json', '--trace', '--tools', 'tools.yaml'], { cwd });
+    const ended = await within(['run', 'a.ns', '--json', '--trace', '--tools', 'tools.yaml'], { cwd });
     expect(ended.stdout).toContain('"values":[{"b":0,"10":1,"2":{"7":1,"3":2}}]');
     expect(ended.stdout).toContain('"args":[{"b":0,"$10":1,"$2":{"$7":1,"$3":2}}]');
   });
@@ -43,7 +44,7 @@ describe('run', () => {
     });
     const args = ['a.ns', 'lib.ns', 'b.ns', '--global', 'g="G"', '--call', 'twice', '--arg', '21'];
     const events = ['--event', 'tick={"n":1}', '--event', 'tick={"n":2}'];
-    const ended = await neuroscript(['run', ...args, ...events, '--json'], { cwd });
+    const ended = await within(['run', ...args, ...events, '--json'], { cwd });
     expect(ended.stderr).toBe('');
     expect(JSON.parse(ended.stdout)).toMatchObject({
       ok: true,
@@ -54,7 +55,7 @@ describe('run', () => {
   });
 
   it('--json prints exactly one object with everything in it', async () => {
-    const ended = await neuroscript(['run', '-', '--json'], { stdin: command('emit [1, "a"]', 'whisper self, "w"') });
+    const ended = await within(['run', '-', '--json'], { stdin: command('emit [1, "a"]', 'whisper self, "w"') });
     expect(ended.code).toBe(0);
     expect(ended.stderr).toBe('');
     const result = JSON.parse(ended.stdout);
@@ -85,12 +86,12 @@ describe('run', () => {
   it('an empty program does nothing, is fine, and is mentioned', async () => {
     const cwd = folder({ 'empty.ns': '' });
     const stderr = 'neuroscript: empty.ns: no program found; nothing was run\n';
-    expect(await neuroscript(['run', 'empty.ns'], { cwd })).toEqual({ code: 0, stdout: '', stderr });
+    expect(await within(['run', 'empty.ns'], { cwd })).toEqual({ code: 0, stdout: '', stderr });
   });
 
   it('shows an error with its place, its source line, its code and the script stack', async () => {
     const cwd = folder({ 'a.ns': `func f() means\n  emit 1 / 0\nendfunc\n`, 'b.ns': command('call f()') });
-    const ended = await neuroscript(['run', 'a.ns', 'b.ns'], { cwd });
+    const ended = await within(['run', 'a.ns', 'b.ns'], { cwd });
     expect(ended.code).toBe(1);
     expect(ended.stdout).toBe('');
     const lines = linesOf(ended.stderr);
@@ -101,7 +102,7 @@ describe('run', () => {
 
   it('shows every syntax error, and exits 3', async () => {
     const cwd = folder({ 'a.ns': 'command\n  emit 1 +\nendcommand\n', 'b.ns': 'command\n  let x = 1\nendcommand\n' });
-    const ended = await neuroscript(['run', 'a.ns', 'b.ns'], { cwd });
+    const ended = await within(['run', 'a.ns', 'b.ns'], { cwd });
     expect(ended.code).toBe(3);
     expect(ended.stderr).toMatch(/^a\.ns:2:\d+: .*\(NS15\)$/m);
     expect(ended.stderr).toMatch(/^b\.ns:2:\d+: .*\(NS15\)$/m);
@@ -110,25 +111,25 @@ describe('run', () => {
   it('--now and --ids give an event its TS and ID, the same in every run', async () => {
     const cwd = folder({ 'a.ns': 'on event "e" as e do\n  emit e.payload[0].ID\n  emit e.payload[0].TS\nendon\n' });
     const repeat = ['run', 'a.ns', '--event', 'e', '--event', 'e', '--now', '1760000000', '--ids', 'seed'];
-    const { stdout } = await neuroscript(repeat, { cwd });
+    const { stdout } = await within(repeat, { cwd });
     const [first, time, second] = stdout.split('\n');
     expect(first).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     expect(second).not.toBe(first);
     expect(time).toBe('1760000000000000000');
-    expect((await neuroscript(repeat, { cwd })).stdout).toBe(stdout);
-    expect((await neuroscript(['run', 'a.ns', '--event', 'e'], { cwd })).stdout).not.toContain(first);
+    expect((await within(repeat, { cwd })).stdout).toBe(stdout);
+    expect((await within(['run', 'a.ns', '--event', 'e'], { cwd })).stdout).not.toContain(first);
   });
 
   it('a failing event handler is told on stderr, and the command exits with 1', async () => {
     const cwd = folder({ 'a.ns': 'on event "e" do\n  emit "before"\n  fail "broken"\nendon\n' });
-    const ended = await neuroscript(['run', 'a.ns', '--event', 'e'], { cwd });
+    const ended = await within(['run', 'a.ns', '--event', 'e'], { cwd });
     expect(ended.code).toBe(1);
     expect(ended.stdout).toBe('before\n');
     expect(ended.stderr).toContain('broken');
   });
 
   it('never lets a program write control characters to the terminal through a message', async () => {
-    const ended = await neuroscript(['run', '-'], { stdin: command('fail "\\x1b[31mred\\x07"') });
+    const ended = await within(['run', '-'], { stdin: command('fail "\\x1b[31mred\\x07"') });
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain('\\e[31mred\\u{7}');
     expect(ended.stderr).not.toContain('\u001b');
@@ -142,7 +143,7 @@ describe('run', () => {
   });
 
   it('promptuser has nothing to read when the program itself came from standard input', async () => {
-    const ended = await neuroscript(['run', '-', '--json'], { stdin: command('promptuser "name? " into n') });
+    const ended = await within(['run', '-', '--json'], { stdin: command('promptuser "name? " into n') });
     expect(ended.code).toBe(1);
     expect(JSON.parse(ended.stdout).error.code).toBe('NS26');
   });
@@ -152,12 +153,12 @@ describe('run', () => {
       'a.ns': command('emit tool.t.Get("/x")'),
       't.yaml': 'tools: { tool.t.Get: { args: [path], cases: [{ when: { path: /x }, returns: [free, { $10: 7, $2: 8 }] }] } }\n',
     });
-    const shown = await neuroscript(['run', 'a.ns', '--tools', 't.yaml', '--trace'], { cwd });
+    const shown = await within(['run', 'a.ns', '--tools', 't.yaml', '--trace'], { cwd });
     expect(shown.code).toBe(0);
     expect(shown.stderr).toMatch(
       /^#1 tool\.t\.get\("\/x"\) → \["free",\{"10":7,"2":8\}\] \(\d+\.\d ms, fork \S+, a\.ns:2:\d+\)$/m,
     );
-    const json = await neuroscript(['run', 'a.ns', '--tools', 't.yaml', '--trace', '--json'], { cwd });
+    const json = await within(['run', 'a.ns', '--tools', 't.yaml', '--trace', '--json'], { cwd });
     expect(json.stderr).toBe('');
     expect(JSON.parse(json.stdout).journal).toMatchObject([
       { kind: 'tool', seq: 1, name: 'tool.t.get', args: ['/x'], outcome: { ok: true, value: ['free', { $10: 7, $2: 8 }] } },
@@ -199,7 +200,7 @@ describe('run', () => {
     const cwd = folder({ 't.yaml': 'tools: { tool.t.One: { args: [], cases: [{ returns: 1 }] } }\n' });
     const ended = await neuroscript(['run', '-', '--tools', 't.yaml'], { cwd, stdin: command('emit tool.T.one()') });
     expect(ended).toEqual({ code: 0, stdout: '1\n', stderr: '' });
-    const without = await neuroscript(['run', '-'], { stdin: command('emit tool.t.One()') });
+    const without = await within(['run', '-'], { stdin: command('emit tool.t.One()') });
     expect(without.code).toBe(1);
     expect(without.stderr).toContain('(NS3)');
   });

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { command, folder, linesOf, neuroscript, pressControlC } from './spawn.ts';
+import { within } from './terminal.ts';
 
 const TOOLS = 'tools:\n  tool.shop.Next:\n    cases:\n      - sequence: [{ returns: a }, { returns: b }]\n';
 const PASSING = `#: adds
@@ -45,7 +46,7 @@ const LIB = 'func greet(needs name returns text) means\n  return "hello " + name
 describe('neuroscript test', () => {
   it('runs every case of the test files below the folder, and exits with 0 when all are as expected', async () => {
     const cwd = folder({ 'a.test.ns': PASSING, 'lib.ns': LIB, 'tools.yaml': TOOLS });
-    const { code, stdout, stderr } = await neuroscript(['test', '--tools', 'tools.yaml'], { cwd });
+    const { code, stdout, stderr } = await within(['test', '--tools', 'tools.yaml'], { cwd });
     expect({ code, stderr, last: linesOf(stdout).at(-1) }, stdout).toEqual({ code: 0, stderr: '', last: '7 passed, 0 failed' });
     expect(linesOf(stdout)[1]).toBe('ok     a.test.ns:6 divides by zero');
   });
@@ -62,7 +63,7 @@ describe('neuroscript test', () => {
     ['no error of a handler', '#!event 7', 'errors of handlers: expected NS7, got none'],
   ])('fails for %s, says what differs, and exits with 1', async (_, body, problem) => {
     const cwd = folder({ 'a.test.ns': `#: case\n${body}\n` });
-    const { code, stdout } = await neuroscript(['test', 'a.test.ns'], { cwd });
+    const { code, stdout } = await within(['test', 'a.test.ns'], { cwd });
     expect(code).toBe(1);
     expect(linesOf(stdout)[0]).toBe('FAILED a.test.ns:1 case');
     expect(linesOf(stdout)[1]?.trim()).toBe(problem);
@@ -71,12 +72,12 @@ describe('neuroscript test', () => {
 
   it('shows an error at its place in the test file', async () => {
     const cwd = folder({ 'a.test.ns': '#: one\nemit 1 #=> 1\n---\n#: two\nset x = 1\nemit x / 0\n' });
-    expect((await neuroscript(['test'], { cwd })).stdout).toContain('a.test.ns:6:');
+    expect((await within(['test'], { cwd })).stdout).toContain('a.test.ns:6:');
   });
 
   it('--json prints one object with all cases', async () => {
     const cwd = folder({ 'a.test.ns': '#: good\nemit 1 #=> 1\n---\n#: bad\nemit 1 #=> 2\n' });
-    const { code, stdout } = await neuroscript(['test', '--json'], { cwd });
+    const { code, stdout } = await within(['test', '--json'], { cwd });
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toEqual({
       passed: 1,
@@ -95,13 +96,13 @@ describe('neuroscript test', () => {
     ['two errors', '#: a\n#!! 1\n#!! 2\n', 'a.test.ns:3: a case ends with one error'],
     ['a limit that does not exist', '#: a\n#: limits {"full": 1}\nemit 1\n', "unknown limit 'full'"],
   ])('refuses %s with exit code 2', async (_, text, message) => {
-    const { code, stderr } = await neuroscript(['test'], { cwd: folder({ 'a.test.ns': text }) });
+    const { code, stderr } = await within(['test'], { cwd: folder({ 'a.test.ns': text }) });
     expect(code).toBe(2);
     expect(stderr).toContain(message);
   });
 
   it('says so when there is no test file', async () => {
-    const { code, stderr } = await neuroscript(['test'], { cwd: folder({ 'a.ns': command('emit 1') }) });
+    const { code, stderr } = await within(['test'], { cwd: folder({ 'a.ns': command('emit 1') }) });
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: 'neuroscript: there is no *.test.ns in this folder or below; name a file\n',

@@ -82,7 +82,7 @@ class Writer {
   }
 
   #statement(depth: number): string {
-    const kind = this.#random.int(depth > 0 ? 16 : 11);
+    const kind = this.#random.int(depth > 0 ? 17 : 11);
     switch (kind) {
       case 0:
       case 1:
@@ -110,12 +110,25 @@ class Writer {
         return `if ${this.#expression(2)}\n${this.#block(depth - 1)}${this.#random.once(2) ? `else\n${this.#block(depth - 1)}` : ''}endif\n`;
       case 13:
         return this.#loop(`while ${this.#expression(2)}\n`, depth, 'endwhile\n');
+      case 14:
+        return this.#together();
       default: {
         const [key, value] = [this.#random.pick(NAMES), this.#random.pick(NAMES)];
         const names = this.#random.once(3) ? `${key}, ${value}` : value;
         return this.#loop(`for each ${names} in ${this.#expression(2)}\n`, depth, 'endfor\n');
       }
     }
+  }
+
+  /** Some of these read a result of the block, which no program may. */
+  #together(): string {
+    const call = () => `tool.t.${this.#random.pick(['give', 'echo', 'setvar', 'rtfail', 'none'])}(${this.#expression(1)})`;
+    const lines = [call(), ...this.#random.several(2, call)].map((made) =>
+      this.#random.once(3) ? `call ${made}\n` : `set ${this.#target()} = ${made}\n`,
+    );
+    return this.#random.once(2)
+      ? `together\n${lines.join('')}endtogether\n`
+      : `for each ${this.#random.pick(NAMES)} in ${this.#random.pick(['l', "'ab'", '[1, 2]'])} together\n${lines.join('')}endfor\n`;
   }
 
   #loop(head: string, depth: number, end: string): string {

@@ -31,6 +31,18 @@ describe('fuel', () => {
     expect(emitted(8000) - emitted(0)).toBeGreaterThan((8 * 8000) / DATA_FUEL.text.amount);
   });
 
+  it('is spent for calls that run together as for the same calls alone, and for the block', () => {
+    const tools = { 'tool.t.give': () => 'x'.repeat(800) };
+    const body = "call tool.t.give('abc')\n".repeat(20);
+    const alone = drive(`command\n${body}endcommand\n`, { tools });
+    const block = drive(`command\ntogether\n${body}endtogether\nendcommand\n`, { tools });
+    const loop = drive("command\nfor each c in 'a' * 20 together\ncall tool.t.give('abc')\nendfor\nendcommand\n", { tools });
+    expect(block.error).toBeNull();
+    // The answers come as one text, which is a few units shorter for each call.
+    expect(Math.abs(block.fuel - sum(alone.fuel, statement))).toBeLessThanOrEqual(2 * 20);
+    expect(loop.fuel).toBe(sum(block.fuel, operation) + 20 * sum(pass));
+  });
+
   it('is spent for a call to the host', () => {
     const tools = { 'tool.t.nil': () => null };
     expect(drive('command\ncall tool.t.nil()\nendcommand\n', { tools }).fuel).toBeGreaterThanOrEqual(

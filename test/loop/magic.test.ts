@@ -29,7 +29,7 @@ interface Setting {
   readonly turn: TurnContext;
   readonly ledger: MintLedger;
   readonly warnings: object[];
-  call(args?: Readonly<Record<string, unknown>>, turn?: TurnContext): Promise<unknown>;
+  call(args?: Readonly<Record<string, unknown>>, turn?: TurnContext, together?: number): Promise<unknown>;
 }
 
 function setting(options: Partial<MinterOptions> = {}, init: TurnInit = { sessionId: SID, turnIndex: 1, nonce: NONCE }): Setting {
@@ -39,9 +39,9 @@ function setting(options: Partial<MinterOptions> = {}, init: TurnInit = { sessio
   const warnings: object[] = [];
   const logger = { debug() {}, info() {}, warn: (fields: object) => void warnings.push(fields), error() {} };
   const host = createHostContext({ logger });
-  const runtimeOf = (current: TurnContext): ToolRuntime => ({
+  const runtimeOf = (current: TurnContext, together?: number): ToolRuntime => ({
     forkId: 'f1',
-    site: { fork: 'f1', source: 'ACTIONS', line: 1, column: 1 },
+    site: { fork: 'f1', source: 'ACTIONS', line: 1, column: 1, ...(together === undefined ? {} : { together }) },
     call: { key: null, fence: null },
     host,
     actor: null,
@@ -64,7 +64,12 @@ function setting(options: Partial<MinterOptions> = {}, init: TurnInit = { sessio
       throw new Error(reason);
     },
   });
-  return { turn, ledger, warnings, call: async (args = DONE, current = turn) => tool.run(args, runtimeOf(current)) };
+  return {
+    turn,
+    ledger,
+    warnings,
+    call: async (args = DONE, current = turn, together) => tool.run(args, runtimeOf(current, together)),
+  };
 }
 
 async function failure(work: Promise<unknown>): Promise<ToolError> {
@@ -134,6 +139,13 @@ describe('tool.aeiou.magic', () => {
       const error = await failure(outside.call(DONE, turn));
       expect([error.nsCode, error.hint]).toEqual([19, expect.stringContaining('neuroscript loop')]);
     }
+  });
+
+  it('together with other calls it is code 19, and nothing is minted', async () => {
+    const { turn, ledger, call } = setting();
+    const error = await failure(call(DONE, turn, 1));
+    expect([error.nsCode, error.message]).toEqual([19, 'tool.aeiou.magic cannot run together with other calls']);
+    expect(ledger.mints).toBe(0);
   });
 
   it('after the end of the turn nothing is minted: code 19 (threat 23)', async () => {

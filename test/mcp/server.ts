@@ -53,6 +53,11 @@ const change: Mode = (server) => {
 const MODES: Readonly<Record<string, Mode>> = {
   honest: () => {},
   hang: (server) => server.registerTool('trap', {}, () => new Promise<never>(() => {})),
+  many: (server) =>
+    server.registerTool('trap', {}, () => {
+      process.stdout.write(`{"jsonrpc":"2.0","id":9,"result":{"a":[${'[],'.repeat(200_000)}[]]}}\n`);
+      return text('after');
+    }),
   huge: (server) => server.registerTool('trap', {}, () => text('x'.repeat(3_000_000))),
   endless: (server) =>
     server.registerTool('trap', {}, async () => {

@@ -143,6 +143,10 @@ describe('a server over HTTP', () => {
         const timer = setInterval(() => response.write('x'.repeat(65_536)), 1);
         return void response.on('close', () => clearInterval(timer));
       }
+      if (path === '/many') {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        return void response.end(`[${'[],'.repeat(200_000)}[]]`);
+      }
       if (path === '/silent') return;
       if (path === '/repeats') return void response.writeHead(401).end(`not valid: ${request.headers.authorization}`);
       const transport = new NodeStreamableHTTPServerTransport({ sessionIdGenerator: undefined });
@@ -177,6 +181,10 @@ describe('a server over HTTP', () => {
     expect(performance.now() - started).toBeLessThan(8000);
   });
 
+  it('that sends more values than a message may have is told so, whatever its bytes', async () => {
+    await expect(McpSource.connect({ s: { url: `${url}/many` } })).rejects.toThrow('nests too deep, or has too many values');
+  });
+
   it('that repeats the secret it was sent does not get it into a message', async () => {
     const config = { url: `${url}/repeats`, headers: { Authorization: 'Bearer abc-very-secret' } };
     const error: unknown = await McpSource.connect({ s: config }).catch((thrown: unknown) => thrown);
@@ -202,6 +210,7 @@ describe('a hostile server', () => {
   });
 
   it.each([
+    ['many', {}, 'a message of the server nests too deep, or has too many values'],
     ['huge', { messageBytes: 1_000_000 }, 'a message of the server is larger than messageBytes, which is 1000000 bytes'],
     ['flood', {}, 'the server sent 1000 messages without being asked'],
   ])('%s: the error names the bound (SEC-11)', async (mode, bounds, problem) => {

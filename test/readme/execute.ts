@@ -14,6 +14,8 @@ export function execute({ language, code }: Pick<Block, 'language' | 'code'>): {
     PATH: `${join(ROOT, 'node_modules', '.bin')}${delimiter}${process.env.PATH}`,
     HOME: process.env.HOME,
     NO_COLOR: '1',
+    // The blocks load the same modules.
+    NODE_COMPILE_CACHE: join(ROOT, '.cache', 'compiled'),
     // A page shows what its program prints, on machines without a launcher as well.
     NODE_OPTIONS: '--disable-warning=NEUROSCRIPT_NO_LAUNCHER',
   };

@@ -69,6 +69,17 @@ export function toolsOf(completions: Completions): readonly ToolDefinition[] {
       },
     }),
     defineTool({
+      name: 'tool.t.Set',
+      args: [
+        { name: 'name', type: 'string' },
+        { name: 'value', type: 'any' },
+      ],
+      run: async ({ name, value }, runtime) => {
+        await wait('set', name);
+        await runtime.setVar(name, value);
+      },
+    }),
+    defineTool({
       name: 'tool.t.Outer',
       args: [{ name: 'value', type: 'any' }],
       returns: 'any',

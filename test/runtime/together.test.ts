@@ -6,7 +6,9 @@ import { afterCrash, afterWait, permuted, steady, visible } from './permuted.ts'
 /** `npm run prove` sets a hundred thousand. */
 const SEEDS = Number(process.env['TOGETHER_SEEDS'] ?? 200);
 /** Seeds whose first run is cut, so that every crash point and order of completion occurs. */
-const CUTS = Math.ceil(SEEDS / 4);
+const CUTS = Math.ceil(SEEDS / 5);
+/** Milliseconds, for a machine that is slow and busy. */
+const timeout = 30_000 + SEEDS * 100;
 
 const PROGRAM = `command
   set seen = {'a': 1}
@@ -22,7 +24,7 @@ const PROGRAM = `command
   set out = []
   for each i, n in ['x', 'y', 'bad', 'z', 'bad'] together
     set out[i] = tool.t.Echo(n)
-    set seen[n] = tool.t.Read('i')
+    set seen[n] = tool.t.Outer(n)
   endfor
   emit out
   emit seen
@@ -45,7 +47,7 @@ const WAITING = `command
 endcommand
 `;
 
-describe('calls that run together', () => {
+describe('calls that run together', { timeout }, () => {
   it(`give equal output, fuel and journal for ${SEEDS} orders of completion`, async () => {
     const first = await permuted(PROGRAM, new Random(0));
     expect(first.result.error).toBeNull();
@@ -116,5 +118,75 @@ describe('calls that run together', () => {
       expect(steady(run.result.journal)).toEqual(steady(end.result.journal));
       expect(run.result.usage.fuel).toBe(end.result.usage.fuel);
     }
+  });
+});
+
+describe('calls that run together, where others fail', () => {
+  const HANDLED = `command
+  on error do
+    set late = tool.t.Later('in the handler')
+    emit system_error.message + ', ' + late
+    clear_error
+  endon
+  together
+    set a = tool.t.Later('first')
+    set b = tool.t.Echo('bad')
+    set c = tool.t.Echo('c')
+  endtogether
+  emit [a, b, c]
+endcommand
+`;
+  const failed: Completion = { ok: false, code: 21, message: 'late failure' };
+
+  it.each([
+    ['the first in the program, though it ended last', failed, 'late failure', 'nil'],
+    ['the only one', { ok: true, value: 1 } as const, 'no bad', '1'],
+  ])('raise %s, and go on from a handler that waits itself', async (_, answer, message, a) => {
+    const begun = await permuted(HANDLED, new Random(1));
+    expect(begun.result.waiting?.args).toEqual(['first']);
+    const handling = await afterWait(HANDLED, begun, [answer], new Random(2));
+    expect(handling.result.waiting?.args).toEqual(['in the handler']);
+    expect(handling.begun).toEqual(['later in the handler']);
+    const done = await afterWait(HANDLED, handling, [{ ok: true, value: 'late' }], new Random(3));
+    expect(done.begun).toEqual([]);
+    expect(done.result).toMatchObject({ ok: true, emits: [`${message}, late`, `[${a}, nil, "c"]`] });
+  });
+
+  it('refuse a program that does not repeat the calls that waited', async () => {
+    const begun = await permuted(WAITING, new Random(1));
+    const other = WAITING.replace("'q'", "'Q'");
+    const sources = [{ name: 'src', text: other }];
+    const changed = await afterWait(
+      other,
+      { ...begun, input: { ...begun.input, sources } },
+      [null, null, null, null],
+      new Random(2),
+    );
+    expect(changed.result.error).toMatchObject({ code: 'ERR_REPLAY' });
+    expect(changed.begun).toEqual([]);
+  });
+
+  it('may read variables of the program and set none', async () => {
+    const source = `command
+  on error do
+    emit system_error.code + ' ' + system_error.message
+    clear_error
+  endon
+  set x = 1
+  together
+    set seen = tool.t.Read('x')
+    call tool.t.Set('x', 2)
+  endtogether
+  emit [x, seen[0]]
+  call tool.t.Set('x', 3)
+  emit x
+endcommand
+`;
+    const { result } = await permuted(source, new Random(1));
+    expect(result.emits).toEqual([
+      '43 a call that runs together with others cannot set variables or constants of the program',
+      '[1, 1]',
+      '3',
+    ]);
   });
 });

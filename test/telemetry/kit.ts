@@ -43,13 +43,17 @@ class AsyncContexts implements ContextManager {
   }
 }
 
-/** The sending half of the propagator of W3C. */
+/** The propagator of W3C, for valid fields. */
 const TRACEPARENT: TextMapPropagator = {
   inject(within, carrier, { set }) {
     const active = trace.getSpanContext(within);
     if (active !== undefined) set(carrier, 'traceparent', `00-${active.traceId}-${active.spanId}-01`);
   },
-  extract: (within) => within,
+  extract(within, carrier, { get }) {
+    const [, traceId, spanId] = String(get(carrier, 'traceparent') ?? '').split('-');
+    if (traceId === undefined || spanId === undefined) return within;
+    return trace.setSpanContext(within, { traceId, spanId, traceFlags: 1, isRemote: true });
+  },
   fields: () => ['traceparent'],
 };
 

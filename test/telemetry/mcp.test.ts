@@ -2,9 +2,11 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
+import { SpanKind } from '@opentelemetry/api';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { McpSource } from '../../src/mcp/index.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
+import { connected, service } from '../mcp/server/kit.ts';
 import { honestServer } from '../mcp/server.ts';
 import { openSdk } from './kit.ts';
 
@@ -63,6 +65,31 @@ it('a call of an MCP tool describes the span of the call, and carries the trace 
       'gen_ai.tool.name': 'add',
     },
   ]);
+});
+
+it('a call of our MCP server is a span of the trace of its client, around the run', async () => {
+  const { runtime, servers } = await service([], {}, { telemetry: sdk.telemetry });
+  await using _runtime = runtime;
+  const client = await connected(servers);
+  const [traceId, spanId] = ['0123456789abcdef0123456789abcdef', '0123456789abcdef'];
+  const call = (src: string, _meta: Record<string, unknown>) => client.callTool({ name: 'run', arguments: { src }, _meta });
+  await call('command\nemit 1\nendcommand', { traceparent: `00-${traceId}-${spanId}-01` });
+  const span = sdk.span('tools/call run');
+  expect([span.kind, span.spanContext().traceId, span.parentSpanContext?.spanId]).toEqual([SpanKind.SERVER, traceId, spanId]);
+  expect(span.attributes).toMatchObject({ 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': 'run' });
+  expect(span.attributes['mcp.protocol.version']).toMatch(/^\d{4}-\d\d-\d\d$/);
+  expect(sdk.span('neuroscript.run').parentSpanContext?.spanId).toBe(span.spanContext().spanId);
+  // What is no text, or far too long, is no trace.
+  for (const traceparent of [5, `00-${traceId}-${'x'.repeat(10_000)}-01`])
+    await call('command\nfail 7\nendcommand', { traceparent });
+  const failed = sdk
+    .spans()
+    .filter(({ name, parentSpanContext }) => name === 'tools/call run' && parentSpanContext === undefined);
+  expect(failed.map(({ attributes }) => attributes['error.type'])).toEqual(['tool_error', 'tool_error']);
+  const durations = (await sdk.metrics()).find(({ descriptor }) => descriptor.name === 'mcp.server.operation.duration');
+  const common = { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': 'run' };
+  expect(durations?.dataPoints.map(({ attributes }) => attributes)).toEqual([common, { ...common, 'error.type': 'tool_error' }]);
+  await client.close();
 });
 
 it('what a server reports about a call are events of the span of the call', async () => {

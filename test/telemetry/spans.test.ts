@@ -93,6 +93,33 @@ describe('a run', () => {
     ]);
   });
 
+  it('shows calls that run together as spans beside each other, each with the number of the first', async () => {
+    await using runtime = await runtimeOf();
+    await runtime.run(
+      command('call tool.probe.Leaf("a")', 'together', 'call tool.probe.Outer("b")', 'call tool.probe.Leaf("c")', 'endtogether'),
+    );
+    expect(sdk.tree()).toEqual({
+      'neuroscript.run': {
+        'execute_tool tool.probe.outer': {
+          'inside the outer': {},
+          'execute_tool tool.probe.leaf': { 'inside the leaf': {} },
+        },
+        'execute_tool tool.probe.leaf': { 'inside the leaf': {} },
+      },
+    });
+    const calls = sdk.spans().filter(({ name }) => name.startsWith('execute_tool'));
+    const shown = calls.map(({ attributes }) => [
+      String(attributes['gen_ai.tool.call.id']).replace(/^fork-\d+\./, ''),
+      attributes['neuroscript.together'],
+    ]);
+    expect(shown.toSorted()).toEqual([
+      ['1', undefined],
+      ['2', 2],
+      ['2.1', undefined],
+      ['3', 2],
+    ]);
+  });
+
   it('that fails has the code of its error, and so has the call; a name that no tool has is in no name of a span', async () => {
     await using runtime = await runtimeOf();
     await runtime.run(command('call tool.probe.Fail()'));

@@ -1,52 +1,101 @@
 import type { Command } from 'commander';
-import { quantity } from '../../report/index.ts';
+import type { McpServerConfig } from '../../mcp/index.ts';
+import { printable, quantity } from '../../report/index.ts';
 import { VERSION } from '../../runtime/version.ts';
 import type { LauncherChoice } from '../../sandbox/index.ts';
 import { examineRings, type Ring } from '../../sandbox/index.ts';
+import { NeuroScriptError } from '../../wire/errors.ts';
 import { breachOf, LIMITS, type LimitRow, POOL_LIMITS } from '../../wire/limits.ts';
 import { launcherOption } from '../flags/options.ts';
+import { addServers, readServers, tokensOfUser } from '../flags/servers.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { paragraph } from '../terminal/layout.ts';
+import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 interface DoctorFlags {
   readonly json?: true;
   readonly launcher?: LauncherChoice;
+  readonly mcp?: readonly string[];
 }
 
 const DETAILS = `
 Starts a sandbox on this machine and exceeds limits in it. Exits with 0 when
 every ring is complete, with 1 when something is missing, and with 2 when the
-sandbox cannot start. SECURITY.md says what each ring promises; 'bench quotas'
+sandbox cannot start. With --mcp, connects to the servers too; one that cannot
+be used is missing. SECURITY.md says what each ring promises; 'bench quotas'
 measures how exactly the limits hold. schemas/doctor.schema.json describes the
 JSON.
 `;
 
 /** `doctor`: shows which rings of the sandbox are complete on this machine, and how to complete the others. */
 export function addDoctor(program: Command, execute: Execute): void {
-  program
+  const command = program
     .command('doctor')
     .summary('check the sandbox on this machine')
     .description('Tells which rings of the sandbox are complete on this machine, and how to complete the others.')
-    .addOption(launcherOption())
+    .addOption(launcherOption());
+  addServers(command)
     .option('--json', 'print one JSON object')
     .addHelpText('after', DETAILS)
     .action((flags: DoctorFlags) => execute((terminal) => doctor(flags, terminal)));
 }
 
-async function doctor({ json, launcher = 'auto' }: DoctorFlags, terminal: Terminal): Promise<ExitCode> {
+async function doctor({ json, launcher = 'auto', mcp = [] }: DoctorFlags, terminal: Terminal): Promise<ExitCode> {
+  const config = await readServers(mcp);
+  using steps = new Steps(terminal, 'doctor');
   const rings = await examineRings(launcher);
+  steps.reached(1, 1 + Object.keys(config).length);
   const complete = rings.every((ring) => ring.complete);
+  const servers = await Promise.all(Object.entries(config).map(([name, server]) => examined(name, server)));
+  steps.clear();
   const { version: node, platform, arch } = process;
   if (json === true) {
-    terminal.out.json({ version: VERSION, node, platform, arch, complete, rings, limits: limits() });
+    terminal.out.json({
+      version: VERSION,
+      node,
+      platform,
+      arch,
+      complete,
+      rings,
+      limits: limits(),
+      ...(mcp.length > 0 && { mcp: servers }),
+    });
   } else {
     terminal.out.line(`neuroscript ${VERSION}, Node ${node.slice(1)}, ${platform} ${arch}`);
     for (const ring of rings) show(ring, terminal);
+    for (const server of servers) tell(server, terminal);
     terminal.out.line('\nlimits: default, and the most that can be set');
     for (const row of [...LIMITS, ...POOL_LIMITS]) for (const line of described(row)) terminal.out.line(line);
   }
-  return complete ? EXIT.ok : EXIT.runtime;
+  return complete && servers.every(({ error }) => error === null) ? EXIT.ok : EXIT.runtime;
+}
+
+/** A server after an attempt to connect. */
+interface Examined {
+  readonly server: string;
+  readonly tools: number | null;
+  readonly error: string | null;
+}
+
+async function examined(server: string, config: McpServerConfig): Promise<Examined> {
+  const { McpSource } = await import('../../mcp/index.ts');
+  try {
+    await using source = await McpSource.connect(
+      { [server]: { ...config, optional: false } },
+      { authorize: await tokensOfUser() },
+    );
+    return { server, tools: source.tools.length, error: null };
+  } catch (error) {
+    if (!(error instanceof NeuroScriptError)) throw error;
+    return { server, tools: null, error: printable(error.message) };
+  }
+}
+
+function tell({ server, tools, error }: Examined, { out, paintOut }: Terminal): void {
+  const verdict = error === null ? paintOut.bold(`${tools} tools`) : paintOut.yellow('cannot be used');
+  out.line(`\nMCP server ${server}: ${verdict}`);
+  for (const line of error === null ? [] : paragraph(error, '  ')) out.line(line);
 }
 
 /** The table of limits, as data. */

@@ -18,6 +18,7 @@ export function addServers(command: Command): Command {
 
 /** The servers that the flags name. Throws {@link UsageError}, and `ConfigError` with file and line. */
 export async function readServers(specs: readonly string[]): Promise<McpConfig> {
+  if (specs.length === 0) return {};
   const { parseMcpSpec, readMcpConfig } = await import('../../mcp/index.ts');
   const configs = await Promise.all(specs.map(async (spec) => parseMcpSpec(spec) ?? readMcpConfig(await configText(spec), spec)));
   const servers: Record<string, McpServerConfig> = {};

@@ -1,11 +1,9 @@
 import { isMonstrous } from '../../files/json.ts';
 import { splitLines } from '../../files/lines.ts';
+import { MOST_VALUES } from '../values.ts';
 
 /** Maximum bytes of one message of a client. */
 export const MESSAGE_BYTES = 4 * 1024 * 1024;
-
-/** Maximum numbers of values in one message: the library that parses it takes some hundred bytes for each. */
-const MOST_VALUES = { containers: 100_000, items: 500_000 };
 
 /** JSON-RPC's code for a message that is no valid request. */
 const INVALID_REQUEST = -32600;

@@ -1,8 +1,9 @@
-import { McpServer, type ToolAnnotations } from '@modelcontextprotocol/server';
+import { McpServer, type ServerContext, type ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { NO_PROGRESS_YET } from '../../aeiou/index.ts';
 import { languageCard, readTurn, runTurn, type TurnHost, toPublicTurn } from '../../loop/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
+import { withServedCall } from '../../telemetry/index.ts';
 import { matchesPattern, type ToolDefinition, toolPrompt } from '../../tools/index.ts';
 import { toPublicCheck } from '../../wire/findings.ts';
 import { answered } from './answer.ts';
@@ -100,41 +101,57 @@ export function mcpServers(init: McpServerInit): () => McpServer {
 
 function addTools(server: McpServer, { runtime, turns, tools }: McpServerInit, runner: Runner, sessions: TurnSessions): void {
   const annotations = effectsOf(tools);
+  /** Answers a call of one of the tools, in a span of the client's trace. */
+  function served<Result extends object>(tool: string, context: ServerContext, work: () => Promise<Result>): Promise<Result> {
+    const { mcpReq, sessionId: session } = context;
+    const protocol = server.server.getNegotiatedProtocolVersion();
+    return withServedCall(runtime.telemetry, { tool, meta: mcpReq._meta, protocol, session }, work);
+  }
   server.registerTool('run', { ...RUN, outputSchema: RUN_OUTPUT, annotations }, ({ src, ...request }, context) =>
     // `run --jsonl` reads the same requests and checks every field.
-    answered(context, (progress) => runProgram(runner, server, JSON.stringify({ id: null, src, ...request }), context, progress)),
+    served('run', context, () =>
+      answered(context, (progress) =>
+        runProgram(runner, server, JSON.stringify({ id: null, src, ...request }), context, progress),
+      ),
+    ),
   );
   server.registerTool('check', { ...CHECK, outputSchema: CHECK_OUTPUT, annotations: READS_NOTHING }, ({ sources }, context) =>
-    answered(context, async () => {
-      const files = Object.entries(sources).map(([name, text]) => ({ name, text }));
-      const value = toPublicCheck(await runtime.check(files));
-      return { value, isError: value.findings.some(({ severity }) => severity === 'error') };
-    }),
+    served('check', context, () =>
+      answered(context, async () => {
+        const files = Object.entries(sources).map(([name, text]) => ({ name, text }));
+        const value = toPublicCheck(await runtime.check(files));
+        return { value, isError: value.findings.some(({ severity }) => severity === 'error') };
+      }),
+    ),
   );
   // A turn mints a token, so the same envelope never gives the same answer twice.
   const turnAnnotations = { ...annotations, idempotentHint: false };
   server.registerTool('turn', { ...TURN, outputSchema: TURN_OUTPUT, annotations: turnAnnotations }, (request, context) =>
-    answered(context, async ({ onOut, onCall }) => {
-      const { record } = await runTurn(turns, {
-        sid: request.sid ?? turns.ids.session(),
-        turn: request.turn,
-        input: readTurn(Buffer.from(request.envelope)),
-        progress: NO_PROGRESS_YET,
-        signal: context.mcpReq.signal,
-        onEvent: (event) => {
-          if (event.type === 'output') onOut(event.out);
-          if (event.type === 'called') onCall(event.entry);
-        },
-      });
-      await sessions.ended(record.sid, record.decision === 'CONTINUE');
-      return { value: toPublicTurn(record), isError: record.decision === 'HALT' };
+    served('turn', context, () =>
+      answered(context, async ({ onOut, onCall }) => {
+        const { record } = await runTurn(turns, {
+          sid: request.sid ?? turns.ids.session(),
+          turn: request.turn,
+          input: readTurn(Buffer.from(request.envelope)),
+          progress: NO_PROGRESS_YET,
+          signal: context.mcpReq.signal,
+          onEvent: (event) => {
+            if (event.type === 'output') onOut(event.out);
+            if (event.type === 'called') onCall(event.entry);
+          },
+        });
+        await sessions.ended(record.sid, record.decision === 'CONTINUE');
+        return { value: toPublicTurn(record), isError: record.decision === 'HALT' };
+      }),
+    ),
+  );
+  server.registerTool('tools', { ...TOOLS, annotations: READS_NOTHING }, ({ names = '*', budget }, context) =>
+    served('tools', context, async () => {
+      const chosen = tools.filter(({ canonicalName }) => matchesPattern(names, canonicalName));
+      const { text } = toolPrompt(chosen, budget === undefined ? {} : { budget });
+      return { content: [{ type: 'text' as const, text: chosen.length === 0 ? `no tool has a name like ${names}` : text }] };
     }),
   );
-  server.registerTool('tools', { ...TOOLS, annotations: READS_NOTHING }, ({ names = '*', budget }) => {
-    const chosen = tools.filter(({ canonicalName }) => matchesPattern(names, canonicalName));
-    const { text } = toolPrompt(chosen, budget === undefined ? {} : { budget });
-    return { content: [{ type: 'text', text: chosen.length === 0 ? `no tool has a name like ${names}` : text }] };
-  });
 }
 
 /** The hints of a tool that computes and does nothing else. */

@@ -1,4 +1,4 @@
-import { ATTR, type Attributes, closedCode, type SpanInit, type Telemetry } from '../../telemetry/index.ts';
+import { ATTR, type Attributes, closedCode, OWN, type SpanInit, type Telemetry } from '../../telemetry/index.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { canonicalName } from '../names.ts';
 import type { DispatchContext, ToolCall } from './context.ts';
@@ -40,13 +40,14 @@ const OPERATION = 'execute_tool';
 const MAX_NAME = 100;
 
 /** The span has the name of the tool only if there is one: SDKs count spans by their names. */
-function spanOf({ id, name, args }: ToolCall, tool: ToolDefinition | undefined, content: boolean): SpanInit {
+function spanOf({ id, name, args, site, depth }: ToolCall, tool: ToolDefinition | undefined, content: boolean): SpanInit {
   const attributes: Attributes = {
     [ATTR.operation]: OPERATION,
     [ATTR.toolName]: tool?.canonicalName ?? canonicalName(name).slice(0, MAX_NAME),
     [ATTR.toolType]: 'function',
     [ATTR.toolCallId]: id,
   };
+  if (site.together !== undefined && depth === 0) attributes[OWN.together] = site.together;
   if (tool === undefined) return { name: OPERATION, attributes };
   if (tool.description !== '') attributes[ATTR.toolDescription] = tool.description;
   if (content)

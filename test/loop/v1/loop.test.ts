@@ -111,6 +111,16 @@ describe('turns under a loop', () => {
     expect(said).toEqual(['{"loop":"continue","notes":"1"}', 'a', 'b', '{"loop":"done","notes":"n"}', 'the answer']);
   });
 
+  it('calls that run together in a turn are as they are anywhere, and emits come after them', async () => {
+    const together = command('together', 'set a = tool.spy.Do("a")', 'set b = tool.spy.Do("b")', 'endtogether', 'emit [a, b]');
+    const { events } = await stage.play([together.replace('endcommand', `  emit '{"loop":"done","notes":"n"}'\nendcommand`)]);
+    const said = events.flatMap((event) => (event.type === 'output' ? event.out.emits : []));
+    expect(said).toHaveLength(2);
+    expect(said[0]).toBe('["a", "b"]');
+    expect(effects).toEqual(['a', 'b']);
+    expect(said[1]).toBe('{"loop":"done","notes":"n"}');
+  });
+
   it.each([
     [
       'a command block in IMPLEMENTATIONS',

@@ -1,0 +1,57 @@
+/** Maximum numbers of values in one message: the library that parses it takes some hundred bytes for each. */
+export const MOST_VALUES = { containers: 100_000, items: 500_000 };
+
+/** What is called for a message with too many bytes, or too many values. */
+export interface Excess {
+  readonly bytes: () => void;
+  readonly values: () => void;
+}
+
+/** Maximum nesting of a message that arrives in pieces. */
+const MAX_DEPTH = 1000;
+
+const [LINE_FEED, RETURN, QUOTE, COMMA, BACKSLASH] = [0x0a, 0x0d, 0x22, 0x2c, 0x5c];
+const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/**
+ * Counts the values of JSON that arrives in pieces: of one message, or of each event of a stream, which ends with an empty line. The
+ * bytes are not parsed.
+ */
+export class ValueMeter {
+  readonly #ofEvents: boolean;
+  #containers = 0;
+  #items = 0;
+  #depth = 0;
+  #inText = false;
+  #escaped = false;
+  #lineIsEmpty = true;
+
+  constructor(ofEvents: boolean) {
+    this.#ofEvents = ofEvents;
+  }
+
+  /** Takes a piece. False once a message nests too deep, or has too many values. */
+  take(piece: Uint8Array): boolean {
+    for (const byte of piece) {
+      if (this.#ofEvents && (byte === LINE_FEED || byte === RETURN)) {
+        if (byte === LINE_FEED && this.#lineIsEmpty) this.#containers = this.#items = this.#depth = 0;
+        // A text of JSON has no line feed.
+        if (byte === LINE_FEED) this.#lineIsEmpty = true;
+        this.#inText = this.#escaped = false;
+        continue;
+      }
+      this.#lineIsEmpty = false;
+      if (this.#inText) {
+        if (byte === QUOTE && !this.#escaped) this.#inText = false;
+        this.#escaped = byte === BACKSLASH && !this.#escaped;
+      } else if (byte === QUOTE) this.#inText = true;
+      else if (byte === COMMA) this.#items += 1;
+      else if (byte === OPEN_LIST || byte === OPEN_MAP) {
+        this.#containers += 1;
+        this.#depth += 1;
+        if (this.#depth > MAX_DEPTH) return false;
+      } else if (byte === CLOSE_LIST || byte === CLOSE_MAP) this.#depth -= 1;
+    }
+    return this.#containers <= MOST_VALUES.containers && this.#items <= MOST_VALUES.items;
+  }
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { MOST_VALUES, ValueMeter } from '../../src/mcp/values.ts';
+
+/** Whether all pieces are taken, byte by byte: the worst way to cut a message. */
+function takes(text: string, ofEvents = false): boolean {
+  const meter = new ValueMeter(ofEvents);
+  return [...Buffer.from(text)].every((byte) => meter.take(Uint8Array.of(byte)));
+}
+
+const { containers, items } = MOST_VALUES;
+const lists = (count: number) => `[${'[]'.repeat(count - 1)}]`;
+
+describe('the values of a message that arrives in pieces', () => {
+  it('are counted at their limit, and texts are not', () => {
+    expect([takes(lists(containers)), takes(lists(containers + 1))]).toEqual([true, false]);
+    expect([takes(','.repeat(items)), takes(','.repeat(items + 1))]).toEqual([true, false]);
+    expect([takes('['.repeat(1000)), takes('['.repeat(1001))]).toEqual([true, false]);
+    expect(takes(`"${',[{'.repeat(items)}\\",,,${'['.repeat(2000)}"`)).toBe(true);
+    expect(takes(`"\\\\"${'['.repeat(1001)}`)).toBe(false);
+  });
+
+  it('of a stream begin anew with each event, and only there', () => {
+    const half = lists(containers / 2 + 1);
+    expect(takes(`data: ${half}\n\ndata: ${half}\n\n`, true)).toBe(true);
+    expect(takes(`data: ${half}\r\n\r\ndata: ${half}\r\n\r\n`, true)).toBe(true);
+    expect(takes(`data: ${half}\ndata: ${half}\n\n`, true)).toBe(false);
+    expect(takes(`${half}\n\n${half}`)).toBe(false);
+    // A quote that nothing closes ends with its line.
+    expect(takes(`: it's "quoted\ndata: ${lists(containers + 1)}`, true)).toBe(false);
+  });
+});
