@@ -10,7 +10,7 @@ import { addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
 import { addLimits } from '../flags/options.ts';
 import { readSetup } from '../flags/setup.ts';
-import { openStore } from '../flags/store.ts';
+import { openStore, storeName } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
@@ -76,14 +76,14 @@ function nextStep(sid: string, { also = [] }: Waiting, flags: CompleteFlags): st
 
 /** The command to continue the session with; the user fills in the agent and the tools. */
 function resumeCommand(sid: string, { store }: CompleteFlags): string {
-  const where = store === undefined ? '' : ` --store ${printable(store)}`;
+  const where = store === undefined ? '' : ` --store ${storeName(store)}`;
   return `neuroscript sessions resume ${printable(sid)}${where} --agent AGENT`;
 }
 
 async function keep(sid: string, flags: CompleteFlags, answer: CallAnswer) {
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources);
-  using store = await openStore(flags.store, { mustExist: true });
+  await using store = await openStore(flags.store, { mustExist: true });
   await using runtime = await createRuntime({ ...setup, concurrency: 1 });
   // The keys of this controller sign and verify nothing.
   const keyring = keyringFrom(generateKeys('none'), { clock: systemClock });

@@ -1,6 +1,7 @@
 import {
   type Agent,
   CallError,
+  type DecisionLog,
   type Durable,
   FileLog,
   LogError,
@@ -12,6 +13,7 @@ import {
   SessionExistsError,
   SessionLeasedError,
   SessionStateError,
+  SqliteStore,
   StoreError,
   type TurnResult,
   toPublicLoop,
@@ -26,7 +28,7 @@ import { type ModelFlags, readModels } from '../flags/models.ts';
 import { limitsOf } from '../flags/options.ts';
 import { Recorder } from '../flags/record.ts';
 import { readSetup, type SetupFlags } from '../flags/setup.ts';
-import { openStore, storeFile } from '../flags/store.ts';
+import { type OpenedStore, openStore, storeFile, storeName } from '../flags/store.ts';
 import { type ExitCode, exitOfDecision } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble, mustAppend } from '../terminal/input.ts';
@@ -80,11 +82,11 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
   // After a crash the log is read and repaired, which is impossible with a pipe or a device.
   if (flags.log !== undefined) mustAppend(flags.log);
   const recorder = await Recorder.open(flags.record);
-  using store = storeFile(flags.store) === null ? null : await openStore(flags.store, { mustExist: 'resume' in from });
+  await using store = storeFile(flags.store) === null ? null : await openStore(flags.store, { mustExist: 'resume' in from });
   // All sessions share one log, because every entry is chained to the one before.
   const kept = {
     ...(store === null ? {} : { store }),
-    ...(flags.log === undefined ? {} : { log: new FileLog(flags.log) }),
+    ...logged(logOf(flags.log, store)),
   };
   using progress = new Progress(terminal, flags.stream);
   const { ask, stores } = await readModels(flags, {
@@ -128,6 +130,16 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
   return exitOfDecision(result.decision, result.reason);
 }
 
+/** The log that a flag names; without one, that of a database, which many hosts share. */
+export function logOf(flag: string | undefined, store: OpenedStore | null): DecisionLog | null {
+  if (flag !== undefined) return new FileLog(flag);
+  return store === null || store instanceof SqliteStore ? null : store.log;
+}
+
+function logged(log: DecisionLog | null): { readonly log?: DecisionLog } {
+  return log === null ? {} : { log };
+}
+
 /** Prints each turn as it is decided, and the end of the session. */
 async function watch(
   events: AsyncGenerator<LoopProgress, LoopResult, void>,
@@ -166,7 +178,7 @@ async function watch(
 /** The command that answers the call a stored session waits for. */
 function nextStep({ sid, waiting }: LoopResult, { store }: DriveFlags): readonly string[] {
   if (waiting === undefined || storeFile(store) === null) return [];
-  const where = store === undefined ? '' : ` --store ${printable(store)}`;
+  const where = store === undefined ? '' : ` --store ${storeName(store)}`;
   return [waiting, ...(waiting.also ?? [])]
     .filter(({ completed }) => !completed)
     .map(({ call }) => `neuroscript sessions complete ${printable(sid)} --call ${call} --result JSON${where}`)

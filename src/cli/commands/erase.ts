@@ -33,7 +33,7 @@ export function addErase(command: Command, execute: Execute): void {
 }
 
 async function erase(sid: string, flags: EraseFlags, terminal: Terminal): Promise<ExitCode> {
-  using store = await openStore(flags.store, { mustExist: true });
+  await using store = await openStore(flags.store, { mustExist: true });
   const erased = await eraseSession(store, sid);
   if (flags.json) terminal.out.line(JSON.stringify({ erased }));
   else for (const each of erased) terminal.out.line(`${printable(each)}: erased`);

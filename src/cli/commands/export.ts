@@ -5,7 +5,7 @@ import { printable } from '../../report/index.ts';
 import { YamlFile } from '../../tools/index.ts';
 import { configText } from '../flags/configfile.ts';
 import { named } from '../flags/setup.ts';
-import { openStore } from '../flags/store.ts';
+import { openStore, sessionIds } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';
@@ -42,9 +42,9 @@ export function addExport(command: Command, execute: Execute): void {
 }
 
 async function exportAll(sids: readonly string[], flags: ExportFlags, terminal: Terminal): Promise<ExitCode> {
-  using store = await openStore(flags.store, { mustExist: true });
+  await using store = await openStore(flags.store, { mustExist: true });
   const redaction = flags.redact === undefined ? new Redaction() : await readRules(flags.redact);
-  const all = sids.length === 0 ? (await store.list()).map(({ sid }) => sid) : sids;
+  const all = sids.length === 0 ? await sessionIds(store) : sids;
   const sessions: ExportedSession[] = [];
   using steps = new Steps(terminal, 'sessions export');
   for (const sid of all) {

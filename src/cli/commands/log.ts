@@ -1,17 +1,20 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { rotatedFiles, verifyChain } from '../../loop/index.ts';
+import { type ChainReport, rotatedFiles, verifyChain, verifyStoredLog } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
+import { openStore, storeName } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { reading } from '../terminal/input.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { usable } from './drive.ts';
 
 interface VerifyFlags {
   readonly after?: string;
   readonly head?: string;
   readonly json?: true;
+  readonly store?: string;
 }
 
 const HELP = `
@@ -31,12 +34,15 @@ export function addLog(program: Command, execute: Execute): void {
   log
     .command('verify')
     .description('Checks that no line of a decision log was changed, removed, added or moved, and names the first that was.')
-    .argument('<FILE...>', 'the files of one log, oldest first')
+    .argument('[FILE...]', 'the files of one log, oldest first')
+    .option('--store <FILE>', 'the log in this store, a file or postgres://…, in place of files')
     .option('--after <HASH>', 'hash of the line before the first, if earlier files were removed', readHash)
     .option('--head <HASH>', 'hash that must be in the log', readHash)
     .option('--json', 'print a JSON object')
     .addHelpText('after', HELP)
-    .action((files: readonly string[], flags: VerifyFlags) => execute((terminal) => verify(files, flags, terminal)));
+    .action((files: readonly string[], flags: VerifyFlags) =>
+      execute((terminal) => usable(() => verify(files, flags, terminal))),
+    );
 }
 
 function readHash(text: string): string {
@@ -45,6 +51,17 @@ function readHash(text: string): string {
 }
 
 async function verify(files: readonly string[], flags: VerifyFlags, terminal: Terminal): Promise<ExitCode> {
+  if ((files.length === 0) === (flags.store === undefined)) throw new UsageError('name the files of a log, or give --store');
+  const report = flags.store === undefined ? await ofFiles(files, flags, terminal) : await ofStore(flags.store, flags, terminal);
+  if (flags.json) terminal.out.json(report);
+  else if (report.ok) terminal.out.line(`${report.lines} lines, unbroken; head ${report.head}`);
+  const wrong = report.ok ? report.repeated : report;
+  if (wrong !== undefined && !flags.json)
+    terminal.out.line(`${printable(wrong.file)}, line ${wrong.line}: ${printable(wrong.why)}`);
+  return wrong === undefined ? EXIT.ok : EXIT.runtime;
+}
+
+async function ofFiles(files: readonly string[], flags: VerifyFlags, terminal: Terminal): Promise<ChainReport> {
   using steps = new Steps(terminal, 'log verify');
   const report = await reading(files.join(', '), () => {
     const all = [...new Set(files.flatMap((file) => [...rotatedFiles(file), file]))];
@@ -57,10 +74,10 @@ async function verify(files: readonly string[], flags: VerifyFlags, terminal: Te
     return verifyChain(all, { after: flags.after, through: flags.head, signal: terminal.interrupt, onRead });
   });
   steps.clear();
-  if (flags.json) terminal.out.json(report);
-  else if (report.ok) terminal.out.line(`${report.lines} lines, unbroken; head ${report.head}`);
-  const wrong = report.ok ? report.repeated : report;
-  if (wrong !== undefined && !flags.json)
-    terminal.out.line(`${printable(wrong.file)}, line ${wrong.line}: ${printable(wrong.why)}`);
-  return wrong === undefined ? EXIT.ok : EXIT.runtime;
+  return report;
+}
+
+async function ofStore(place: string, { after, head }: VerifyFlags, { interrupt }: Terminal): Promise<ChainReport> {
+  await using store = await openStore(place, { mustExist: true });
+  return await verifyStoredLog(store.log, storeName(place), { after, through: head, signal: interrupt });
 }

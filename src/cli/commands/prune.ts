@@ -39,7 +39,7 @@ export function addPrune(command: Command, execute: Execute): void {
 }
 
 async function prune(flags: PruneFlags, terminal: Terminal): Promise<ExitCode> {
-  using store = await openStore(flags.store, { mustExist: true });
+  await using store = await openStore(flags.store, { mustExist: true });
   const dryRun = flags.dryRun ?? false;
   const removed = await store.prune({ before: systemClock.now() - flags.olderThan, dryRun });
   if (flags.json) {

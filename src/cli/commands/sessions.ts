@@ -1,17 +1,17 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
-import { FileLog, SessionCoordinator, systemClock, toPublicTurn } from '../../loop/index.ts';
+import { allSessions, SessionCoordinator, type SessionSummary, systemClock, toPublicTurn } from '../../loop/index.ts';
 import { explainTurn, printable, sessionLine, turnLine } from '../../report/index.ts';
 import { type AgentFlags, addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
 import { addCeilings } from '../flags/ceilings.ts';
 import { addLimits, wholeNumber } from '../flags/options.ts';
-import { addStore, listSessions, openStore } from '../flags/store.ts';
+import { addStore, mayHaveSessions, type OpenedStore, openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { addComplete } from './complete.ts';
-import { type DriveFlags, drive, usable } from './drive.ts';
+import { type DriveFlags, drive, logOf, usable } from './drive.ts';
 import { addErase } from './erase.ts';
 import { addExport } from './export.ts';
 import { addOpen } from './open.ts';
@@ -77,15 +77,20 @@ export function addSessions(program: Command, execute: Execute): void {
 }
 
 async function list(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
-  const sessions = await listSessions(flags.store);
+  const sessions: SessionSummary[] = [];
+  if (mayHaveSessions(flags.store)) {
+    await using store = await openStore(flags.store, { mustExist: true });
+    for await (const session of allSessions(store))
+      if (flags.json) sessions.push(session);
+      else terminal.out.line(sessionLine(session));
+  }
   if (flags.json) terminal.out.json(sessions);
-  else for (const session of sessions) terminal.out.line(sessionLine(session));
   return EXIT.ok;
 }
 
 async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<ExitCode> {
-  using store = await openStore(flags.store, { mustExist: true });
-  const session = (await store.list()).find((one) => one.sid === sid);
+  await using store = await openStore(flags.store, { mustExist: true });
+  const session = await summaryOf(store, sid);
   if (session === undefined) throw unknown(sid);
   const lost: string[] = [];
   const all = await store.turns(sid, (_, problem) => lost.push(problem));
@@ -104,8 +109,8 @@ async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<
 }
 
 async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Promise<ExitCode> {
-  using store = await openStore(flags.store, { mustExist: true });
-  const log = flags.log === undefined ? null : new FileLog(flags.log);
+  await using store = await openStore(flags.store, { mustExist: true });
+  const log = logOf(flags.log, store);
   const coordinator = new SessionCoordinator({ store, log, clock: systemClock, replayTtl: DEFAULT_LIFETIMES.replayTtl });
   if (!(await coordinator.cancel(sid))) {
     if ((await store.read(sid)) === null) throw unknown(sid);
@@ -115,6 +120,11 @@ async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Prom
   const ended = state?.status !== 'open';
   terminal.out.line(`${printable(sid)}: ${ended ? 'cancelled' : 'is being driven; its process was asked to end it'}`);
   return EXIT.ok;
+}
+
+async function summaryOf(store: OpenedStore, sid: string): Promise<SessionSummary | undefined> {
+  for await (const one of allSessions(store)) if (one.sid === sid) return one;
+  return undefined;
 }
 
 function unknown(sid: string): UsageError {

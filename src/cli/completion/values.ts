@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { codesAndTitles } from '../commands/explain.ts';
+import { readTools } from '../flags/setup.ts';
 import { standardTools } from '../flags/standard.ts';
 import { defaultStore, openStore } from '../flags/store.ts';
 import type { Wanted, Word } from './request.ts';
@@ -29,7 +30,7 @@ export const SOURCES: Readonly<Record<string, Source>> = {
   SID: { paths: 'none', words: sessions },
   WHAT: { paths: 'files', words: sessions },
   code: { paths: 'none', words: codesAndTitles },
-  NAME: { paths: 'none', words: async (wanted) => (wanted.command === 'tools' ? toolNames() : []) },
+  NAME: { paths: 'none', words: async (wanted) => (wanted.command === 'tools' ? toolNames(wanted) : []) },
   PATTERN: { paths: 'none', words: toolNames },
   AGENT: { paths: 'none', words: agents },
 };
@@ -48,16 +49,27 @@ export async function candidates(wanted: Wanted): Promise<{ readonly words: read
   return { words, paths: isScript ? 'files' : source.paths };
 }
 
+/** Most sessions that a completion offers. */
+const MOST_SESSIONS = 1000;
+
 async function sessions({ given }: Wanted): Promise<readonly Word[]> {
   const file = given.get('--store');
+  // A shell that completes does not wait for a database.
   if (!existsSync(file ?? defaultStore())) return [];
-  using store = await openStore(file, { mustExist: true });
-  return (await store.list()).map(({ sid, status, subject }) => ({ text: sid, help: `${status}  ${subject ?? ''}` }));
+  await using store = await openStore(file, { mustExist: true });
+  return (await store.list({ limit: MOST_SESSIONS })).map(({ sid, status, subject }) => ({
+    text: sid,
+    help: `${status}  ${subject ?? ''}`,
+  }));
 }
 
-async function toolNames(): Promise<readonly Word[]> {
+/** The standard tools, and those of `--tools` on the same line, whose module this runs as the command would. */
+async function toolNames({ given }: Wanted): Promise<readonly Word[]> {
   await using resources = new AsyncDisposableStack();
-  return (await standardTools(undefined, resources)).map(({ name, description }) => ({ text: name, help: description }));
+  const file = given.get('--tools');
+  const own = file === undefined ? [] : await readTools(file).catch(() => []);
+  const standard = await standardTools(undefined, resources);
+  return [...own, ...standard].map(({ name, description }) => ({ text: name, help: description }));
 }
 
 async function agents(): Promise<readonly Word[]> {

@@ -3,7 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Command } from 'commander';
-import { type SessionSummary, SqliteStore } from '../../loop/index.ts';
+import { allSessions, SqliteStore } from '../../loop/index.ts';
+import { isPostgresUrl, type PostgresStore, placeOf } from '../../postgres/index.ts';
 import { printable } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';
@@ -35,27 +36,47 @@ export function stateFolder(env: Readonly<Record<string, string | undefined>> = 
 
 /** Adds `--store` to a command that works on the sessions of a store. */
 export function addStore(command: Command): Command {
-  return command.option('--store <FILE>', `the file with the sessions (default: ${STORE_PLACE})`);
+  return command.option('--store <FILE>', `the file with the sessions, or postgres://… (default: ${STORE_PLACE})`);
 }
 
-/** The file that a flag names; null for `none`. */
+/** A store as a command opens it. */
+export type OpenedStore = SqliteStore | PostgresStore;
+
+/** The flag of a store for messages: the address of a database without user and password. */
+export function storeName(flag: string): string {
+  return printable(isPostgresUrl(flag) ? placeOf(flag) : flag);
+}
+
+/** The file or the address that a flag names; null for `none`. */
 export function storeFile(flag: string | undefined): string | null {
   return flag === NONE ? null : (flag ?? defaultStore());
 }
 
-/** The sessions of the store that a flag names; none where nothing was ever kept in the user's own store. */
-export async function listSessions(flag: string | undefined): Promise<readonly SessionSummary[]> {
-  if (flag === undefined && !existsSync(defaultStore())) return [];
-  using store = await openStore(flag, { mustExist: true });
-  return await store.list();
+/** Whether a flag names a store that may have sessions: nothing may ever have been kept in the user's own store. */
+export function mayHaveSessions(flag: string | undefined): boolean {
+  return flag !== undefined || existsSync(defaultStore());
 }
 
-/** Opens the store that a flag names, for commands that need one. Throws {@link UsageError} for `none`. */
-export async function openStore(flag: string | undefined, { mustExist }: { readonly mustExist: boolean }): Promise<SqliteStore> {
+/**
+ * Opens the store that a flag names, for commands that need one: the one place where a file or an address becomes a store. Throws
+ * {@link UsageError} for `none`.
+ */
+export async function openStore(flag: string | undefined, { mustExist }: { readonly mustExist: boolean }): Promise<OpenedStore> {
   const file = storeFile(flag);
   if (file === null) throw new UsageError(`this command needs a store, and --store is '${NONE}'`);
+  if (isPostgresUrl(file)) {
+    const { PostgresStore } = await import('../../postgres/index.ts');
+    return PostgresStore.open(file, { migrate: !mustExist });
+  }
   if (flag === undefined && !mustExist) await makeFolder(dirname(file));
   return SqliteStore.open(file, { mustExist });
+}
+
+/** The ids of all sessions of a store, in order. */
+export async function sessionIds(store: OpenedStore): Promise<readonly string[]> {
+  const sids: string[] = [];
+  for await (const { sid } of allSessions(store)) sids.push(sid);
+  return sids;
 }
 
 /** Makes the folder of the default store, for its owner only. The user makes folders that a flag names. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalize } from '../../aeiou/index.ts';
 import { LINE_BYTES, logLines } from './lines.ts';
+import type { StoredLog } from './log.ts';
 
 /** The `prev` hash of the first line of a chain. */
 export const GENESIS = '0'.repeat(64);
@@ -154,12 +155,35 @@ export async function verifyChain(files: readonly string[], options: ChainOption
       if (walk.again !== null) repeated ??= { file, line, why: walk.again };
       if (walk.head === expected) expected = undefined;
     }
-    if (expected !== undefined && file === files.at(-1))
-      return { ok: false, file, line: line + 1, why: 'the line with the expected hash is missing: the log was cut off' };
+    if (expected !== undefined && file === files.at(-1)) return { ok: false, file, line: line + 1, why: CUT_OFF };
     if (!whole) return { ok: false, file, line, why: 'it was not written to its end' };
   }
   return { ok: true, lines: walk.lines, head: walk.head, ...(repeated === undefined ? {} : { repeated }) };
 }
+
+/** Checks the log in the database of a store, as {@link verifyChain} checks files; `place` stands for the file. */
+export async function verifyStoredLog(
+  log: StoredLog,
+  place: string,
+  { after, through, signal }: Pick<ChainOptions, 'after' | 'through' | 'signal'> = {},
+): Promise<ChainReport> {
+  const walk = new ChainWalk(after);
+  let expected = through;
+  let repeated: ChainPlace | undefined;
+  let at = 0;
+  for await (const { line, text } of log.lines()) {
+    signal?.throwIfAborted();
+    at += 1;
+    const why = line === at ? walk.next(text) : 'it is missing';
+    if (why !== null) return { ok: false, file: place, line: at, why };
+    if (walk.again !== null) repeated ??= { file: place, line, why: walk.again };
+    if (walk.head === expected) expected = undefined;
+  }
+  if (expected !== undefined) return { ok: false, file: place, line: at + 1, why: CUT_OFF };
+  return { ok: true, lines: walk.lines, head: walk.head, ...(repeated === undefined ? {} : { repeated }) };
+}
+
+const CUT_OFF = 'the line with the expected hash is missing: the log was cut off';
 
 function breakOf(prev: string, before: number): string {
   if (before > 0) return 'it does not follow the line before it: a line was taken out, put in, or moved';

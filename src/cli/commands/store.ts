@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { allSessions, type SessionSummary, storeStatistics } from '../../loop/index.ts';
+import { isPostgresUrl, type MigrationReport, migrateStore, type StoreReport, storeStatus } from '../../postgres/index.ts';
+import { counted, printable } from '../../report/index.ts';
+import { addStore, openStore, storeFile } from '../flags/store.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { usable } from './drive.ts';
+
+interface StoreFlags {
+  readonly store?: string;
+  readonly json?: true;
+}
+
+const HELP = `
+A store is a file, or a database: postgres://USER@HOST:PORT/DATABASE.
+Leave the password out of the command and set PGPASSWORD, or use ~/.pgpass:
+other users of a machine can see the arguments of commands.
+`;
+
+/** `store migrate|status`. */
+export function addStoreCommands(program: Command, execute: Execute): void {
+  const store = program
+    .command('store')
+    .summary('set up and examine a store of sessions')
+    .description('Works on the store itself, not on its sessions.');
+  const add = (name: string, description: string): Command =>
+    addStore(store.command(name).description(description)).option('--json', 'print a JSON object').addHelpText('after', HELP);
+  add('migrate', 'Makes the tables of a store, or brings them to the form of this version.').action((flags: StoreFlags) =>
+    execute((terminal) => usable(() => migrate(flags, terminal))),
+  );
+  add('status', 'Shows form, clock, sessions, and what waits to be done. Reads all sessions.').action((flags: StoreFlags) =>
+    execute((terminal) => usable(() => status(flags, terminal))),
+  );
+}
+
+async function migrate(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
+  const report = await migrated(flags.store);
+  if (flags.json) terminal.out.json(report);
+  else
+    terminal.out.line(`${printable(report.place)}: form ${report.to}${report.from === report.to ? '' : `, was ${report.from}`}`);
+  return EXIT.ok;
+}
+
+async function status(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
+  const report = await reported(flags.store);
+  if (flags.json) terminal.out.json(report);
+  else for (const line of linesOf(report)) terminal.out.line(line);
+  return EXIT.ok;
+}
+
+async function migrated(flag: string | undefined): Promise<MigrationReport> {
+  if (flag !== undefined && isPostgresUrl(flag)) return migrateStore(flag);
+  const place = storeFile(flag) ?? '';
+  const from = existsSync(place) ? (await storeStatistics(place))?.version : 0;
+  await using _ = await openStore(flag, { mustExist: false });
+  return { place, from: from ?? 0, to: (await storeStatistics(place))?.version ?? 0 };
+}
+
+async function reported(flag: string | undefined): Promise<StoreReport> {
+  if (flag !== undefined && isPostgresUrl(flag)) return storeStatus(flag);
+  const place = storeFile(flag) ?? '';
+  await using store = await openStore(flag, { mustExist: true });
+  const found = await storeStatistics(place);
+  if (found === null) throw new UsageError(`${printable(place)} is no store of sessions`);
+  const all: Pick<SessionSummary, 'status' | 'lease' | 'owed'>[] = [];
+  for await (const { status, lease, owed } of allSessions(store)) all.push({ status, lease, owed });
+  return {
+    place,
+    form: found.version,
+    newest: found.newest,
+    server: `SQLite ${process.versions['sqlite'] ?? ''}`,
+    aheadMs: 0,
+    sessions: Object.fromEntries([...Map.groupBy(all, ({ status }) => status)].map(([status, some]) => [status, some.length])),
+    ready: (await store.find({ kind: 'ready', owner: '' }, all.length)).length,
+    leased: all.filter(({ lease }) => lease !== null).length,
+    owed: all.reduce((sum, { owed }) => sum + owed, 0),
+    unsealed: 0,
+    partitions: [],
+  };
+}
+
+function linesOf({
+  place,
+  form,
+  server,
+  aheadMs,
+  sessions,
+  ready,
+  leased,
+  owed,
+  unsealed,
+  partitions,
+}: StoreReport): readonly string[] {
+  const statuses = Object.entries(sessions).map(([name, count]) => `${count} ${printable(name)}`);
+  return [
+    `${printable(place)}: form ${form}, ${printable(server)}`,
+    `clock: this machine is ${Math.abs(aheadMs)} ms ${aheadMs < 0 ? 'behind' : 'ahead of'} the store`,
+    `sessions: ${statuses.length === 0 ? 'none' : statuses.join(', ')}; ${ready} ready, ${leased} leased`,
+    `log: ${counted(owed, 'decision')} owed, ${counted(unsealed, 'line')} not chained yet`,
+    ...partitions.map(({ name, bytes }) => `partition ${printable(name)}: ${bytes} bytes`),
+  ];
+}
