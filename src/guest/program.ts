@@ -87,10 +87,12 @@ export class Program implements Linkage {
     return encode(machine, value, 'public');
   }
 
-  /** Delivers events in order. An error of a handler is reported, and the next handler still runs. */
-  deliver(events: readonly EventInput[]): EventError[] {
+  /**
+   * Delivers events in order. An error of a handler is added to `errors`, which keeps it even if a later handler breaches a limit, and the
+   * next handler still runs.
+   */
+  deliver(events: readonly EventInput[], errors: EventError[]): void {
     const { machine } = this;
-    const errors: EventError[] = [];
     for (const [index, event] of events.entries()) {
       const { eventCount } = machine.limits;
       if (index >= eventCount)
@@ -104,7 +106,6 @@ export class Program implements Linkage {
       const object = eventObject(machine, event, `${machine.forkId}.event.${index + 1}`);
       for (const registration of handlers) if (!registration.cleared) this.#handle(registration, object, errors);
     }
-    return errors;
   }
 
   procedure(name: string): Procedure | undefined {
