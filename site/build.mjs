@@ -21,6 +21,9 @@ run('node_modules/vitepress/bin/vitepress.js', 'build');
 // Files that pages link to.
 for (const folder of ['containers', 'schemas']) cpSync(join(SITE, '..', folder), join(DIST, folder), { recursive: true });
 
+const playground = join(SITE, '..', 'playground', 'dist');
+if (existsSync(playground)) cpSync(playground, join(DIST, 'playground'), { recursive: true });
+
 const files = new Map();
 for (const path of globSync('**/*', { cwd: DIST }).filter((name) => statSync(join(DIST, name)).isFile())) {
   const text = /\.(html|css|js)$/.test(path) ? portable(path, readFileSync(join(DIST, path), 'utf8')) : '';

@@ -3,6 +3,7 @@ import { neuroscript } from '../grammar.ts';
 import { nav, ROOT, SITE, served, sidebar } from '../pages.ts';
 import { slugify } from '../slug.ts';
 import { home } from './home.mjs';
+import { tryIt } from './tryit.mjs';
 
 /** Pages outside of `site/` find Vue where the pages inside do. On the server, all of them share the installed one. */
 const vueOfSite = {
@@ -40,6 +41,7 @@ export default defineConfig({
     config(md) {
       // Two braces are text of NeuroScript and no expression of Vue, and `<name>` is text.
       md.disable('html_inline');
+      tryIt(md);
       const text = ({ content }) => md.utils.escapeHtml(content).replaceAll('{{', '&#123;&#123;');
       md.renderer.rules.text = (tokens, index) => text(tokens[index]);
       md.renderer.rules.code_inline = (tokens, index) => `<code>${text(tokens[index])}</code>`;

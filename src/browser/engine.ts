@@ -22,7 +22,7 @@ import { type PageCall, PageHost, type PageTool } from './host.ts';
 
 /** How a page runs a program. Every part has a default. */
 export interface PageRunOptions {
-  /** Name of the source in errors; `page.ns` when absent. */
+  /** Name of the source in errors; `src` when absent, as for `runtime.run`. */
   readonly name?: string;
   /** Tools by name. They run in the page, at once, with all its rights; the pure standard tools are there besides. */
   readonly tools?: Readonly<Record<string, PageTool>>;
@@ -69,7 +69,7 @@ export interface PageResult {
  * programs of strangers where a hole in the interpreter would matter. Throws `ConfigError` for a wrong limit.
  */
 export function runInPage(source: string, options: PageRunOptions = {}): PageResult {
-  const { name = 'page.ns', tools = {}, globals = {}, call = null, events = [], lines = null } = options;
+  const { name = 'src', tools = {}, globals = {}, call = null, events = [], lines = null } = options;
   const limits = resolveLimits('run', options.limits ?? {});
   const parsed = parse(source, { name, maxBytes: limits.sourceBytes });
   const host = new PageHost(tools, lines);

@@ -5,7 +5,7 @@ import { builtin, wrongCount } from './builtins.ts';
 import type { Context } from './context.ts';
 import type { Eval, Slot } from './frame.ts';
 import { callTool } from './hostcalls.ts';
-import { invoke } from './invoke.ts';
+import { invoke, newFrame } from './invoke.ts';
 import type { Machine } from './machine.ts';
 import type { Callee } from './procedure.ts';
 import type { PureTool } from './puretool.ts';
@@ -53,33 +53,33 @@ function compileProcedureCall(context: Context, expr: CallExpr): Eval {
   if (first === undefined)
     return () => {
       const target = callee ?? link();
-      return invoke(machine, target, target.blank.slice(), at, depth);
+      return invoke(machine, target, newFrame(machine, target), at, depth);
     };
   if (second === undefined)
     return (frame) => {
       const a = first(frame);
       const target = callee ?? link();
-      if (target.blank.length === 1) return invoke(machine, target, [a], at, depth);
-      const slots = target.blank.slice();
-      slots[0] = a;
-      return invoke(machine, target, slots, at, depth);
+      const called = newFrame(machine, target);
+      called.slots[0] = a;
+      return invoke(machine, target, called, at, depth);
     };
   if (args.length === 2)
     return (frame) => {
       const a = first(frame);
       const b = second(frame);
       const target = callee ?? link();
-      const slots = target.blank.slice();
-      slots[0] = a;
-      slots[1] = b;
-      return invoke(machine, target, slots, at, depth);
+      const called = newFrame(machine, target);
+      called.slots[0] = a;
+      called.slots[1] = b;
+      return invoke(machine, target, called, at, depth);
     };
   return (frame) => {
     const values: Slot[] = [];
     for (const arg of args) values.push(arg(frame));
     const target = callee ?? link();
-    const slots = values.concat(target.blank.slice(values.length));
-    return invoke(machine, target, slots, at, depth);
+    const called = newFrame(machine, target);
+    for (let slot = 0; slot < values.length; slot++) called.slots[slot] = values[slot];
+    return invoke(machine, target, called, at, depth);
   };
 }
 

@@ -10,16 +10,12 @@ const PROBE = /^/;
  * of an octave keeps the tree smaller than the text, and the copying proportional to the final length.
  */
 export function isFlattened(length: number, longerSide: number): boolean {
-  return length >= FLOOR && octave(length) !== octave(longerSide);
+  // An eighth of an octave is the highest bit of a length with the three below it.
+  return length >= FLOOR && (length ^ longerSide) >>> (28 - Math.clz32(length)) !== 0;
 }
 
 /** Flattens a text. */
 export function flatten(text: string): string {
   PROBE.test(text);
   return text;
-}
-
-function octave(length: number): number {
-  const exponent = 31 - Math.clz32(length);
-  return exponent * 8 + ((length >> Math.max(0, exponent - 3)) & 7);
 }

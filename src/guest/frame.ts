@@ -34,15 +34,16 @@ export interface Layout {
 
 /** One running fork: a procedure call, an event handler, the command blocks of a run. */
 export class Frame {
-  slots: Slot[];
-  readonly parent: Frame | null;
+  readonly slots: Slot[];
+  /** The frame that called this one. Of a frame that waits for its next call: the next one that waits. */
+  parent: Frame | null;
   /** Where the procedure is defined; for commands, the running block. */
   place: FramePlace;
   readonly layout: Layout;
   /** Frames up to and including this one; the outermost is 1. */
-  readonly level: number;
+  level: number;
   /** Evaluation depth at which this frame began. */
-  readonly depth: number;
+  depth: number;
   /** Value of the latest statement that has one, for `last`. Kept only where `last` occurs. */
   last: Value = null;
   /** Result of the call: the returned value; until then the latest value of the top level. */

@@ -52,6 +52,8 @@ export class Machine implements Meter {
   readonly nonNumeric = new NonNumericTexts();
 
   frame: Frame | null = null;
+  /** Frames of ended calls that are kept for the next ones. */
+  spareFrames = 0;
   /** Offset of the running operation: the place of an error. It is set before anything that may fail. */
   at = 0;
 

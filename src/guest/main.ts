@@ -56,7 +56,7 @@ class Run {
   readonly #machine: Machine;
   #phase: Phase = 'load';
   #result = 'null';
-  #eventErrors: EventError[] = [];
+  readonly #eventErrors: EventError[] = [];
   /** The JSON of the variables after the command blocks, if the host asks for them. */
   #variables: string | null = null;
 
@@ -108,7 +108,7 @@ class Run {
     }
     if (events.length > 0) {
       this.#phase = 'events';
-      this.#eventErrors = program.deliver(events);
+      program.deliver(events, this.#eventErrors);
     }
   }
 

@@ -1,5 +1,5 @@
 import type { FramePlace } from './errors.ts';
-import type { Exec, Layout, Slot } from './frame.ts';
+import type { Exec, Frame, Layout, Slot } from './frame.ts';
 
 /** A compiled body, and what its frames need. */
 export interface Compiled extends Layout {
@@ -15,6 +15,8 @@ export interface Compiled extends Layout {
 /** A compiled procedure. */
 export interface Callee extends Compiled {
   readonly procedure: Procedure;
+  /** Frames of ended calls, for the next ones; linked by `parent`. */
+  spare: Frame | null;
 }
 
 /** A procedure, compiled at its first call. */
@@ -37,13 +39,13 @@ export class Procedure {
 
   /** The compiled procedure. */
   get code(): Callee {
-    this.#code ??= { ...this.#compile(false), procedure: this };
+    this.#code ??= { ...this.#compile(false), procedure: this, spare: null };
     return this.#code;
   }
 
   /** With a check of the evaluation depth at every statement. */
   get checked(): Callee {
-    this.#checked ??= { ...this.#compile(true), procedure: this };
+    this.#checked ??= { ...this.#compile(true), procedure: this, spare: null };
     return this.#checked;
   }
 

@@ -6,7 +6,7 @@ import { codeOf, Failure, type FramePlace } from './errors.ts';
 import { Events, eventObject, type Registration } from './events.ts';
 import { finalVariables } from './finalvariables.ts';
 import { Frame, rareOf, type Slot } from './frame.ts';
-import { checkDepth, checkEvalDepth, invoke } from './invoke.ts';
+import { checkDepth, checkEvalDepth, invoke, newFrame } from './invoke.ts';
 import { LoadedFile } from './loadedfile.ts';
 import type { Machine } from './machine.ts';
 import { COMMAND_FRAME } from './onerror.ts';
@@ -87,10 +87,12 @@ export class Program implements Linkage {
     return encode(machine, value, 'public');
   }
 
-  /** Delivers events in order. An error of a handler is reported, and the next handler still runs. */
-  deliver(events: readonly EventInput[]): EventError[] {
+  /**
+   * Delivers events in order. An error of a handler is added to `errors`, which keeps it even if a later handler breaches a limit, and the
+   * next handler still runs.
+   */
+  deliver(events: readonly EventInput[], errors: EventError[]): void {
     const { machine } = this;
-    const errors: EventError[] = [];
     for (const [index, event] of events.entries()) {
       const { eventCount } = machine.limits;
       if (index >= eventCount)
@@ -104,7 +106,6 @@ export class Program implements Linkage {
       const object = eventObject(machine, event, `${machine.forkId}.event.${index + 1}`);
       for (const registration of handlers) if (!registration.cleared) this.#handle(registration, object, errors);
     }
-    return errors;
   }
 
   procedure(name: string): Procedure | undefined {
@@ -197,8 +198,9 @@ export class Program implements Linkage {
   #enter(procedure: Procedure, values: readonly Slot[]): Value {
     const { machine } = this;
     checkDepth(machine, procedure.name, 1, 0);
-    const slots = [...values, ...procedure.code.blank.slice(values.length)];
-    return invoke(machine, procedure.code, slots, procedure.place.at, 0);
+    const frame = newFrame(machine, procedure.code);
+    for (const [slot, value] of values.entries()) frame.slots[slot] = value;
+    return invoke(machine, procedure.code, frame, procedure.place.at, 0);
   }
 
   #hint(name: string): string {

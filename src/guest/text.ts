@@ -28,7 +28,6 @@ function withoutExponent(mantissa: string, exponent: number): string {
 const PLAIN = /^[ !#-[\]-~]*$/;
 /** Texts that need a backslash before quotes and backslashes, and nothing else. */
 const ASCII = /^[ -~]*$/;
-const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['"', '\\"'],
   ['\\', '\\\\'],
@@ -55,8 +54,12 @@ function quotedBody(text: string): string {
   return quoted;
 }
 
+/** Made at its first use: V8 reads a pattern where it is made, and this one takes a quarter of the time of making an isolate's guest. */
+let printable: RegExp | undefined;
+
 function escaped(character: string): string {
-  if (PRINTABLE.test(character)) return character;
+  printable ??= /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
+  if (printable.test(character)) return character;
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20 || code === 0x7f) return `\\x${hex(code, 2)}`;
   if (code >= 0xd800 && code < 0xe000) return '\\ufffd';

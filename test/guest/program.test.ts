@@ -147,6 +147,12 @@ describe('events', () => {
     expect(driven).toMatchObject({ ok: false, phase: 'events', emits: [], error: { limit: 'fuel' } });
   });
 
+  it('keeps the errors of earlier handlers when a later one exceeds a limit', () => {
+    const { error, eventErrors } = deliver(source('emit 1 / 0'), [1, 2], { limits: { fuel: 40 } });
+    expect(error).toMatchObject({ code: 'ERR_QUOTA', limit: 'fuel' });
+    expect(eventErrors).toMatchObject([{ error: { code: 'NS14' } }]);
+  });
+
   it('eventCount: as many as allowed, and one more', () => {
     expect(deliver(source('emit 1'), [1, 2], { limits: { eventCount: 2 } }).error).toBeNull();
     const driven = deliver(source('emit 1'), [1, 2, 3], { limits: { eventCount: 2 } });

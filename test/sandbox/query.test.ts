@@ -56,3 +56,10 @@ it('an answer frees the worker and stops the clock', async () => {
   expect(await answer).toEqual({ diagnostics: [], files: [] });
   expect([done, vi.getTimerCount()]).toEqual([['assign', 'free', 'end'], 0]);
 });
+
+it('an answer names the sources that may only be incomplete, if there are any', async () => {
+  const { task, answer } = queried();
+  task.begin();
+  task.onFrame({ t: 'parsed', id: 1, diagnostics: [], files: [], open: ['a'] });
+  expect(await answer).toEqual({ diagnostics: [], files: [], open: ['a'] });
+});

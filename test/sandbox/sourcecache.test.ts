@@ -53,6 +53,33 @@ describe('sources that a worker keeps', () => {
   });
 });
 
+describe('the bound of what a worker keeps', () => {
+  const QUARTER = 1024 * 1024;
+  /** A cache that keeps these sources, by the numbers 1, 2 and so on. */
+  const keeping = (sources: readonly Source[]): SourceCache => {
+    const cache = new SourceCache();
+    for (const source of [...sources, ...sources]) cache.refer([source]);
+    return cache;
+  };
+
+  it('is four sources of the largest size; the one that was used least recently makes room, and no other', () => {
+    const [a, b, c, d, e] = ['a', 'b', 'c', 'd', 'e'].map((name) => frozen(name, QUARTER));
+    if (!a || !b || !c || !d || !e) throw new Error('five sources');
+    const cache = keeping([a, b, c, d]);
+    expect(cache.refer([a])).toEqual({ ahead: [], sources: [{ kept: 1 }] });
+    cache.refer([e]);
+    expect(cache.refer([e])).toEqual({ ahead: [{ t: 'keep', number: 5, source: e }], sources: [{ kept: 5 }] });
+    expect(cache.refer([a, b])).toEqual({ ahead: [{ t: 'drop', number: 2 }], sources: [{ kept: 1 }, b] });
+    expect(cache.refer([b])).toEqual({ ahead: [{ t: 'keep', number: 6, source: b }], sources: [{ kept: 6 }] });
+    expect(cache.refer([d, e, a])).toEqual({ ahead: [{ t: 'drop', number: 3 }], sources: [4, 5, 1].map((kept) => ({ kept })) });
+  });
+
+  it('refuses a source that is one character larger', () => {
+    const large = frozen('a', QUARTER + 1);
+    expect(keeping([large]).refer([large])).toEqual({ ahead: [], sources: [large] });
+  });
+});
+
 describe('a root with a large library, through the real sandbox', () => {
   let runtime: Runtime;
   beforeAll(async () => {
