@@ -34,6 +34,16 @@ describe('completion: what can follow', () => {
     expect(await following(['nothing', ''])).toEqual({ words: [], paths: ':none' });
   });
 
+  it('tools of --tools on the same line, from mocks and from modules; a file that cannot be read adds none', async () => {
+    const cwd = folder({
+      'mocks.yaml': 'tools:\n  tool.shop.Order:\n    cases:\n      - returns: 1\n',
+      'own.mjs': "export const tools = [{ name: 'tool.own.Hello', description: 'says hello', run: () => 1 }];\n",
+    });
+    expect((await following(['tools', '--tools', 'mocks.yaml', 'tool.shop'], cwd)).words).toEqual(['tool.shop.Order']);
+    expect((await following(['tools', '--tools', 'own.mjs', 'tool.own'], cwd)).words).toEqual(['tool.own.Hello']);
+    expect((await following(['tools', '--tools', 'gone.yaml', 'tool.str.Sp'], cwd)).words).toContain('tool.str.Split');
+  });
+
   it('values of flags: those that the flag names, and files and folders', async () => {
     expect((await following(['tools', '--format', ''])).words).toEqual(['text', 'json', 'schema', 'prompt', 'md']);
     expect((await following(['tools', '--format=p'])).words).toEqual(['--format=prompt']);

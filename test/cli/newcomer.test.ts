@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { command, folder, neuroscript } from './spawn.ts';
 import { within } from './terminal.ts';
@@ -58,6 +59,12 @@ describe('a newcomer', () => {
     ['11: a global comes from a file', ['run', 'show.ns', '--global-file', 'seed=value.json'], '{"a": [1, 2]}\n'],
   ])('%s', async (_, args, says) => {
     expect(await within(args, { cwd: files() })).toMatchObject({ code: 0, stdout: expect.stringContaining(says), stderr: '' });
+  });
+
+  it('2: --storage none allows these tools, and makes no file', async () => {
+    const cwd = folder({ 'put.ns': command('emit tool.memory.CAS("/a", 0, "kept")') });
+    expect(await within(['run', 'put.ns', '--storage', 'none'], { cwd })).toMatchObject({ code: 0, stdout: '[true, 1]\n' });
+    expect(readdirSync(cwd)).toEqual(['put.ns']);
   });
 
   it('2: what a run keeps in --storage, the next run finds', async () => {

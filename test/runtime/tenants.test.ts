@@ -28,6 +28,17 @@ describe('issue 19: the budgets of a tenant', () => {
     expect(sandbox.inputs[0]?.limits).toMatchObject({ fuel: 40, toolCalls: 4, cpuMs: 30 });
   });
 
+  it('outlast a process when the next one is charged with what it has used', async () => {
+    const options = { tenants: { defaults: { fuel: 2 } } };
+    const before = fakeRuntime(NOTHING, options).runtime;
+    for (let run = 0; run < 2; run++) await before.run(SOURCE, { tenant: 'acme' });
+    const { used } = before.tenant('acme');
+    const after = fakeRuntime(NOTHING, options).runtime;
+    after.charge('acme', used);
+    expect(after.tenant('acme').used).toEqual(used);
+    expect((await after.run(SOURCE, { tenant: 'acme' })).error).toMatchObject({ limit: 'tenantFuel', used: 2 });
+  });
+
   it('are full again after a period, which begins with the first run', async () => {
     let now = Date.UTC(2030, 0, 1);
     const { runtime } = fakeRuntime(NOTHING, { now: () => now, tenants: { defaults: { fuel: 1, periodMs: 60_000 } } });

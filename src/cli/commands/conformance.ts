@@ -8,6 +8,7 @@ import { wholeNumber } from '../flags/options.ts';
 import { PACKAGE } from '../package.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
+import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 interface Flags {
@@ -65,8 +66,10 @@ async function conformance(flags: Flags, terminal: Terminal): Promise<ExitCode> 
 }
 
 async function run(vectors: readonly Vector[], command: string, answerMs: number, terminal: Terminal): Promise<KitReport> {
+  using steps = new Steps(terminal, 'conformance');
+  const reached = (done: number): void => steps.reached(done, vectors.length);
   try {
-    return await runKit(vectors, { command, answerMs, signal: terminal.interrupt });
+    return await runKit(vectors, { command, answerMs, signal: terminal.interrupt }, reached);
   } catch (error) {
     if (error instanceof KitError) throw new UsageError(printable(error.message), { cause: error });
     throw error;

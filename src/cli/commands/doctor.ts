@@ -10,6 +10,7 @@ import { launcherOption } from '../flags/options.ts';
 import { addServers, readServers, tokensOfUser } from '../flags/servers.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { paragraph } from '../terminal/layout.ts';
+import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 interface DoctorFlags {
@@ -42,9 +43,12 @@ export function addDoctor(program: Command, execute: Execute): void {
 
 async function doctor({ json, launcher = 'auto', mcp = [] }: DoctorFlags, terminal: Terminal): Promise<ExitCode> {
   const config = await readServers(mcp);
+  using steps = new Steps(terminal, 'doctor');
   const rings = await examineRings(launcher);
+  steps.reached(1, 1 + Object.keys(config).length);
   const complete = rings.every((ring) => ring.complete);
   const servers = await Promise.all(Object.entries(config).map(([name, server]) => examined(name, server)));
+  steps.clear();
   const { version: node, platform, arch } = process;
   if (json === true) {
     terminal.out.json({

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { codesAndTitles } from '../commands/explain.ts';
+import { readTools } from '../flags/setup.ts';
 import { standardTools } from '../flags/standard.ts';
 import { defaultStore, openStore } from '../flags/store.ts';
 import type { Wanted, Word } from './request.ts';
@@ -29,7 +30,7 @@ export const SOURCES: Readonly<Record<string, Source>> = {
   SID: { paths: 'none', words: sessions },
   WHAT: { paths: 'files', words: sessions },
   code: { paths: 'none', words: codesAndTitles },
-  NAME: { paths: 'none', words: async (wanted) => (wanted.command === 'tools' ? toolNames() : []) },
+  NAME: { paths: 'none', words: async (wanted) => (wanted.command === 'tools' ? toolNames(wanted) : []) },
   PATTERN: { paths: 'none', words: toolNames },
   AGENT: { paths: 'none', words: agents },
 };
@@ -62,9 +63,13 @@ async function sessions({ given }: Wanted): Promise<readonly Word[]> {
   }));
 }
 
-async function toolNames(): Promise<readonly Word[]> {
+/** The standard tools, and those of `--tools` on the same line, whose module this runs as the command would. */
+async function toolNames({ given }: Wanted): Promise<readonly Word[]> {
   await using resources = new AsyncDisposableStack();
-  return (await standardTools(undefined, resources)).map(({ name, description }) => ({ text: name, help: description }));
+  const file = given.get('--tools');
+  const own = file === undefined ? [] : await readTools(file).catch(() => []);
+  const standard = await standardTools(undefined, resources);
+  return [...own, ...standard].map(({ name, description }) => ({ text: name, help: description }));
 }
 
 async function agents(): Promise<readonly Word[]> {

@@ -35,7 +35,11 @@ export class KitError extends Error {}
  * Sends every vector to an implementation, one after the other, and judges the answers. Restarts an implementation that ends,
  * times out or answers nonsense. Rejects with {@link KitError} when the greeting fails.
  */
-export async function runKit(vectors: readonly Vector[], options: KitOptions): Promise<KitReport> {
+export async function runKit(
+  vectors: readonly Vector[],
+  options: KitOptions,
+  onVerdict: (done: number) => void = () => {},
+): Promise<KitReport> {
   let peer = new Peer(options);
   try {
     const implementation = await greet(peer);
@@ -44,6 +48,7 @@ export async function runKit(vectors: readonly Vector[], options: KitOptions): P
       options.signal.throwIfAborted();
       const verdict = await judge(vector, peer);
       verdicts.push(verdict);
+      onVerdict(verdicts.length);
       if (!peer.broken) continue;
       await peer.close();
       peer = new Peer(options);

@@ -31,7 +31,10 @@ export interface Setup {
 /** Adds the flags of {@link SetupFlags} that every command for running programs has. */
 export function addSetup(command: Command): Command {
   return addServers(command.option('--tools <FILE>', 'tools for programs: mocks in YAML or JSON, or a module (.ts, .js)'))
-    .option('--storage <FILE>', 'SQLite file for what tool.memory, tool.scratch and tool.capsule store; also allows these tools')
+    .option(
+      '--storage <FILE>',
+      "SQLite file for what tool.memory, tool.scratch and tool.capsule store ('none': memory); also allows these tools",
+    )
     .option(
       '--policy <FILE>',
       'policy file (YAML); by default the tools of --tools and --mcp and those without effects are allowed',

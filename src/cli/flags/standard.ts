@@ -12,6 +12,9 @@ import {
 } from '../../../stdlib-tools/index.ts';
 import type { Policy, ToolDefinition } from '../../tools/index.ts';
 
+/** The value of `--storage` for values that end with the process. */
+const NONE = 'none';
+
 /**
  * The standard tools of the command line. They store values in the file `storage`, which closes with `resources`, or in memory.
  * Rejects with `StoreError` (`ERR_STORE`).
@@ -20,7 +23,7 @@ export async function standardTools(
   storage: string | undefined,
   resources: AsyncDisposableStack,
 ): Promise<readonly ToolDefinition[]> {
-  const kept = storage === undefined ? {} : { storage: resources.use(await SqliteStorage.open(storage)) };
+  const kept = storage === undefined || storage === NONE ? {} : { storage: resources.use(await SqliteStorage.open(storage)) };
   const keeping = [...memoryTools(kept), ...scratchTools(kept), ...capsuleTools(kept)];
   return [...pureTools(), ...timeTools(), ...cryptoTools(), ...filesHere(), ...keeping, ...toolsTools()];
 }
