@@ -94,6 +94,34 @@ ${table(
   costRows(DATA_FUEL, ({ amount, per }) => [String(amount), per]),
 )}
 
+### The exact rules
+
+\`conformance/language/interpreter\` computes the same fuel from these rules; a test compares the two on generated programs.
+
+- **When.** A statement's charge is its own fuel and that of all its operations; for \`while\`, the operations of the condition belong to
+  each pass. The steps of targets are operations, and so is each value of a \`return\` with several. A \`return\` in a handler costs 1.
+  \`while\` also pays for the pass that ends it, \`for each\` does not. A call, or the delivery to a handler of an event, is charged together
+  with the first statement of the body; a breach of it has the place of the call. Registering a handler costs a statement and the
+  operations of the name.
+- **Handlers** of errors cost a call and four more for each frame of the stack.
+- **Copies.** A list or map is copied before a write when another place holds it, or once held it: a second variable, an item, an
+  argument, the collection of a \`for each\`. Looking at a value as an operand, as the base of an access, as a condition or as the argument of a
+  built-in function makes no second place, and a local variable that is returned gives its place up. Items become shared when their list
+  or map is copied, joined, destructured or run through. The latest value of a statement is a place as well, while it is the latest one: at the
+  top level of a procedure, because it may become the result; elsewhere only if the procedure, handler or command blocks name \`last\`.
+- **Reading numbers.** Texts of up to 16 units are free. All operators read both sides, except that \`+\` reads the right side only when the left
+  one is numeric, and \`*\` reads nothing when it repeats. An index that creates a list is read twice.
+- **Joining** costs nothing when the shorter side has up to 64 units. When the result has 1,024 units or more and its length passes an eighth of a
+  power of two, the whole result counts instead of the shorter side. Comparing texts with \`==\` is free up to 64 units and for different lengths,
+  \`len\` up to 64, an index below 64.
+- **Printing** charges lists and maps from the outside in, then the text. An output counts each line for itself, then its text as a JSON string, then, if
+  it is no text, its value as JSON. Both parts of a whisper count as output and as JSON strings.
+- **Entering values** (globals, arguments, payloads with a handler, lines) cost four for each item or entry, and every text in them counts
+  as JSON for itself. An answer of the host counts 19 units more than its JSON. An error value is read and written as the map of its fields.
+- **Long texts** may be free where they were looked through before: the interpreter remembers some texts of more than 32 units that spell no
+  number, and some of more than 64 units whose characters were counted. Implementations need not, so the conformance suite
+  compares no fuel of programs that look through such texts.
+
 ## Memory
 
 A value counts towards \`memoryBytes\` with the approximate memory that it takes. A list or map counts once; a text counts once

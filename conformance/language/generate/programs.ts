@@ -1,0 +1,182 @@
+/** Makes programs: all statements, handlers in every nesting, events, copies and aliases, errors in every position. */
+import { Expressions, GLOBALS, NAMES } from './expressions.ts';
+import { Random } from './random.ts';
+
+/** A program with all that it needs to run. */
+export interface Program {
+  readonly source: string;
+  /** `main`, or null for command blocks. */
+  readonly call: string | null;
+  readonly globals: typeof GLOBALS;
+  readonly stdin: readonly string[] | null;
+  readonly events: readonly { readonly name: string; readonly source: string; readonly payload: Payload }[];
+}
+
+type Payload = null | number | string | readonly Payload[] | { readonly [key: string]: Payload };
+
+const PROCEDURES = [
+  ['f0', 0, 0, ''],
+  ['f1', 1, 1, 'needs a'],
+  ['f2', 1, 2, 'needs a optional b'],
+  ['f3', 0, 2, 'optional g, l returns c'],
+] as const;
+
+const PAYLOADS: readonly Payload[] = [null, 5, 'text', [1, [2]], { k: 1, j: { k: 'v' } }, { 2: 'b', 1: 'a' }];
+
+/** The program of a seed. */
+export function program(seed: number): Program {
+  const random = new Random(seed);
+  const writer = new Writer(random);
+  const commands = random.once(3);
+  const source = commands ? writer.commands() : writer.library();
+  return {
+    source,
+    call: commands ? null : 'main',
+    globals: GLOBALS,
+    stdin: random.once(2) ? random.several(200, 200, () => random.pick(['line', '  spaced ', '', '12'])) : null,
+    events: commands
+      ? []
+      : random.several(0, 3, () => ({ name: random.pick(['x', 'y', 'x1']), source: 'src', payload: random.pick(PAYLOADS) })),
+  };
+}
+
+/** What a statement may contain at its place. */
+interface Place {
+  readonly depth: number;
+  readonly loops: number;
+  readonly inHandler: boolean;
+  readonly inCommand: boolean;
+}
+
+class Writer {
+  readonly #random: Random;
+  readonly #expressions: Expressions;
+
+  constructor(random: Random) {
+    this.#random = random;
+    this.#expressions = new Expressions(
+      random,
+      PROCEDURES.map(([name, needs, most]) => [name, needs, most] as const),
+    );
+  }
+
+  commands(): string {
+    const place = { depth: 3, loops: 0, inHandler: false, inCommand: true };
+    return this.#random.several(1, 3, () => `command\n${this.#body(place)}endcommand\n`).join('');
+  }
+
+  library(): string {
+    const top = { depth: 2, loops: 0, inHandler: false, inCommand: false };
+    const procedures = PROCEDURES.map(([name, , , signature]) => `func ${name}(${signature}) means\n${this.#body(top)}endfunc\n`);
+    const events = this.#random.several(0, 2, () => this.#event());
+    return `${procedures.join('')}func main() means\n${this.#body({ ...top, depth: 3 })}endfunc\n${events.join('')}`;
+  }
+
+  #event(): string {
+    const name = this.#random.pick(["'x'", "'x'", "'y'", "'x' + 1", 'nobody']);
+    const named = this.#random.pick(['', '', " named 'n'", " named 'o'"]);
+    const as = this.#random.pick(['', ' as e', ' as g', ' as a']);
+    return `on event ${name}${named}${as} do\n${this.#body({ depth: 2, loops: 0, inHandler: false, inCommand: false })}endon\n`;
+  }
+
+  /** The block of a procedure, command or event. Most have variables with values and go on after errors. */
+  #body(place: Place): string {
+    const random = this.#random;
+    const values = random.several(0, 5, () => `set ${random.pick(NAMES)} = ${this.#expressions.leaf()}\n`).join('');
+    if (random.once(3)) return values + this.#block(place);
+    const handled = random.pick([
+      '',
+      'emit system_error.code\n',
+      'emit [system_error.code, system_error.line, system_error.column]\n',
+    ]);
+    return `${values}${this.#lines(place).join('')}on error do\n${handled}clear_error\nendon\n`;
+  }
+
+  #lines(place: Place): string[] {
+    return this.#random.several(1, 5, () => this.#statement(place));
+  }
+
+  #block(place: Place): string {
+    const lines = this.#lines(place);
+    if (this.#random.once(place.depth > 0 ? 3 : 8)) lines.splice(this.#random.int(lines.length + 1), 0, this.#onError(place));
+    return lines.join('');
+  }
+
+  #onError(place: Place): string {
+    const body = this.#block({ ...place, depth: place.depth - 1, inHandler: true });
+    const cleared = this.#random.once(2) ? '' : 'clear_error\n';
+    return `on error do\n${this.#random.once(2) ? cleared + body : body + cleared}endon\n`;
+  }
+
+  #statement(place: Place): string {
+    const random = this.#random;
+    const any = (depth: number): string => this.#expressions.any(depth);
+    const inner = { ...place, depth: place.depth - 1 };
+    switch (random.int(place.depth > 0 ? 26 : 19)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3:
+        return `set ${this.#target()} = ${any(3)}\n`;
+      case 4:
+        return `set ${random.pick(NAMES)} = ${random.pick(NAMES)}\n`;
+      case 5:
+        return `set ${this.#target()}, ${this.#target()} = ${random.pick(['[1, 2]', 'l', '[b, a]', '[[1], {}]', any(2)])}\n`;
+      case 6:
+      case 7:
+      case 8:
+        return `emit ${any(3)}\n`;
+      case 9:
+        return `set ${random.pick(NAMES)}${random.pick(['[0]', '.k', '[1].k', '[len(l)]', '.k[1]', '[0][0]'])} = ${any(2)}\n`;
+      case 10:
+        return `call ${this.#expressions.call(2, true)}\n`;
+      case 11:
+        return `must ${any(2)}\n`;
+      case 12:
+        return random.once(3) ? `fail${random.pick(['', ` ${any(1)}`])}\n` : `whisper ${any(1)}, ${any(2)}\n`;
+      case 13:
+        return place.loops > 0
+          ? random.pick(['break\n', 'continue\n'])
+          : random.pick(["clear event 'x'\n", "clear event named 'n'\n", `clear event ${any(1)}\n`]);
+      case 14:
+        return random.once(place.inHandler ? 1 : 8) ? 'clear_error\n' : `emit ${any(2)}\n`;
+      case 15:
+        return this.#return(place);
+      case 16:
+        return random.once(3) ? `promptuser ${any(1)} into ${this.#target()}\n` : `emit [${NAMES.join(', ')}]\n`;
+      case 17:
+        return `set ${random.pick(['g', 'self', 'h', 'l', 'l'])} = ${any(1)}\n`;
+      case 18:
+        return `set s = s + ${any(1)}\n`;
+      case 19:
+      case 20:
+      case 21:
+        return `if ${any(2)}\n${this.#block(inner)}${random.once(2) ? `else\n${this.#block(inner)}` : ''}endif\n`;
+      case 22:
+        return this.#while(inner);
+      default: {
+        const [key, value] = [random.pick(NAMES), random.pick([...NAMES, 'g'])];
+        const names = random.once(3) && key !== value ? `${key}, ${value}` : value;
+        return `for each ${names} in ${any(2)}\n${this.#block({ ...inner, loops: inner.loops + 1 })}endfor\n`;
+      }
+    }
+  }
+
+  #return(place: Place): string {
+    if (place.inCommand) return 'return\n';
+    if (this.#random.once(4)) return `return ${this.#expressions.any(1)}, ${this.#expressions.any(2)}\n`;
+    return this.#random.once(6) ? 'return\n' : `return ${this.#expressions.any(2)}\n`;
+  }
+
+  /** Most loops count, so that they end. */
+  #while(place: Place): string {
+    const body = this.#block({ ...place, loops: place.loops + 1 });
+    if (this.#random.once(5)) return `while ${this.#expressions.any(2)}\n${body}endwhile\n`;
+    return `set n = 0\nwhile n < ${this.#random.int(4)}\nset n = n + 1\n${body}endwhile\n`;
+  }
+
+  #target(): string {
+    const name = this.#random.once(20) ? this.#random.pick(['g', 'self', 'z']) : this.#random.pick(NAMES);
+    return this.#random.once(2) ? name : name + this.#expressions.targetSteps();
+  }
+}

@@ -1,0 +1,362 @@
+/** A running procedure, event handler or series of command blocks: its variables and its statements. */
+import type { Block, CallExpr, ErrorHandler, Expr, SourceFile, Stmt, Target } from '../../../grammar/index.ts';
+import { Writer } from './elements.ts';
+import { Evaluator, levelsOf, operationsIn, type Scope } from './expressions.ts';
+import { type Machine, placeIn, shared } from './machine.ts';
+import { CODE_NAMES, Failure, type Place, PRICE } from './meter.ts';
+import { costOf, expressionsOf, stepsOf } from './statements.ts';
+import { Dict, isTrue, List, typeName, type Value } from './values.ts';
+
+/** What all activations of a run share. */
+export interface World {
+  readonly machine: Machine;
+  /** Values that no program can change. */
+  readonly globals: ReadonlyMap<string, Value>;
+  /** Lines for `promptuser`, or null without standard input. */
+  readonly stdin: string[] | null;
+  call(expr: CallExpr, args: readonly Value[], depth: number, at: Place): Value;
+  emit(value: Value, at: Place): void;
+  whisper(to: Value, value: Value, at: Place): void;
+  clearEvent(remove: { readonly event: string } | { readonly named: string }): void;
+}
+
+/** How a statement or block ends. `out` is the block of a handler that breaks or continues the loop around that block. */
+type Flow =
+  | { readonly k: 'next' }
+  | { readonly k: 'return'; readonly value: Value }
+  | { readonly k: 'break' | 'continue'; readonly out?: Block };
+
+const NEXT: Flow = { k: 'next' };
+
+/** A handler that guards the current place, and those around it. */
+interface Guard {
+  readonly handler: ErrorHandler;
+  readonly block: Block;
+  readonly depth: number;
+  readonly outer: Guard | undefined;
+}
+
+/** An error that the nearest handler has not cleared, on its way to the next one. */
+class Offered extends Error {
+  readonly failure: Failure;
+  readonly to: Guard | undefined;
+
+  constructor(failure: Failure, to: Guard | undefined) {
+    super(failure.message);
+    this.failure = failure;
+    this.to = to;
+  }
+}
+
+/** Levels of depth that a block adds to the one around it. */
+const BLOCK_LEVELS = 2;
+
+/** UTF-16 units of the JSON around an answer of the host: `{"t":"ok","value":…}`. */
+const ANSWER_UNITS = 19;
+
+/** Runs blocks. Without `result`, as for commands, a block has no value. */
+export class Activation implements Scope {
+  readonly #world: World;
+  readonly #machine: Machine;
+  readonly #evaluator: Evaluator;
+  readonly #writer: Writer;
+  readonly #holds: { readonly result: boolean; readonly last: boolean };
+  readonly #variables = new Map<string, Value>();
+  /** Depth at the start. */
+  readonly #base: number;
+  /** Depth of the current block. */
+  #depth: number;
+  /** The handler that runs, and whether it has cleared its error. */
+  #handling: { cleared: boolean } | undefined;
+  file: SourceFile;
+  last: Value = null;
+  /** The value of the latest statement directly in the body. */
+  #result: Value = null;
+
+  /** `holds` says whether the latest value can become the result, and whether a statement can read it as `last`. */
+  constructor(world: World, file: SourceFile, base: number, holds: { readonly result: boolean; readonly last: boolean }) {
+    this.#world = world;
+    this.#holds = holds;
+    this.#machine = world.machine;
+    this.file = file;
+    this.#base = base;
+    this.#depth = base;
+    this.#evaluator = new Evaluator(world.machine, this);
+    this.#writer = new Writer(
+      world.machine,
+      (value) => (holds.last && value === this.last) || (holds.result && value === this.#result),
+    );
+  }
+
+  /** Makes a variable of this activation, which hides a global of the same name. */
+  bind(name: string, value: Value): void {
+    this.#variables.set(name, value);
+  }
+
+  lookup(name: string): Value {
+    const scope = this.#variables.has(name) ? this.#variables : this.#world.globals;
+    return scope.get(name) ?? null;
+  }
+
+  call(expr: CallExpr, args: readonly Value[], level: number, at: Place): Value {
+    return this.#world.call(expr, args, this.#depth + level, at);
+  }
+
+  /** Runs a body whose first statement is already paid for when `paid`. Returns what it returns, or its latest value. */
+  run(body: Block, paid: boolean): Value {
+    this.#depth = this.#base;
+    try {
+      const flow = this.#block(body, undefined, paid);
+      return flow.k === 'return' ? flow.value : this.#result;
+    } catch (error) {
+      throw error instanceof Offered ? error.failure : error;
+    }
+  }
+
+  /** The text of an expression outside of statements: the name of an event. */
+  nameOf(expr: Expr, framed: (work: () => string) => string): string {
+    const at = this.#place(expr.s);
+    this.#machine.meter.spend(PRICE.statement + operationsIn(expr), at);
+    return framed(() => {
+      this.#checkDepth([expr], at);
+      return this.#machine.text(this.#evaluator.take(expr), at);
+    });
+  }
+
+  #block(block: Block, around: Guard | undefined, paid = false): Flow {
+    const { onError: handler } = block;
+    const guard = handler === undefined ? around : { handler, block, depth: this.#depth, outer: around };
+    const depth = this.#depth;
+    for (const [index, stmt] of stepsOf(block).entries()) {
+      let flow: Flow;
+      try {
+        if (!(paid && index === 0)) this.#machine.meter.spend(costOf(stmt, this.#handling !== undefined), this.#place(stmt.s));
+        flow = this.#statement(stmt, guard, depth === this.#base && this.#handling === undefined);
+      } catch (error) {
+        this.#depth = depth;
+        flow = this.#recover(error, block, guard);
+      }
+      this.#depth = depth;
+      if ((flow.k === 'break' || flow.k === 'continue') && flow.out === block) return { k: flow.k };
+      if (flow.k !== 'next') return flow;
+    }
+    return NEXT;
+  }
+
+  /** Runs the handler of an error, if it is the turn of one that stands in this block or around it. */
+  #recover(error: unknown, block: Block, nearest: Guard | undefined): Flow {
+    if (error instanceof Failure) {
+      if (nearest === undefined) throw new Offered(error, undefined);
+      return this.#handle(error, nearest, block);
+    }
+    if (error instanceof Offered && error.to?.block === block) return this.#handle(error.failure, error.to, block);
+    throw error;
+  }
+
+  #handle(failure: Failure, { handler, block, depth, outer }: Guard, here: Block): Flow {
+    const at = this.#place(handler.s);
+    this.#machine.meter.spend(PRICE.call + PRICE.written * failure.stack_.length, at);
+    this.bind('system_error', errorMap(failure));
+    this.bind('system_error_message', failure.message);
+    const [around, current] = [this.#handling, this.#depth];
+    const handling = { cleared: false };
+    this.#handling = handling;
+    this.#depth = depth + BLOCK_LEVELS;
+    try {
+      const flow = this.#block(handler.body, undefined);
+      if (flow.k === 'next' && handling.cleared) return NEXT;
+      if (flow.k === 'break' || flow.k === 'continue') return block === here ? flow : { ...flow, out: block };
+    } catch (error) {
+      throw error instanceof Offered ? new Offered(error.failure, outer) : error;
+    } finally {
+      this.#handling = around;
+      this.#depth = current;
+    }
+    throw new Offered(failure, outer);
+  }
+
+  #statement(stmt: Stmt, guard: Guard | undefined, top: boolean): Flow {
+    const at = this.#place(stmt.s);
+    if (!(stmt.k === 'return' && this.#handling !== undefined)) this.#checkDepth(expressionsOf(stmt), at);
+    switch (stmt.k) {
+      case 'if': {
+        const branch = isTrue(this.#evaluator.look(stmt.cond)) ? stmt.then : stmt.else;
+        return branch === undefined ? NEXT : this.#inner(branch, guard);
+      }
+      case 'while':
+        return this.#while(stmt.cond, stmt.body, guard);
+      case 'for':
+        return this.#each(stmt, guard);
+      case 'break':
+      case 'continue':
+        return { k: stmt.k };
+      case 'return':
+        if (this.#handling !== undefined) throw this.#machine.failure(12, 'return in an error handler', at);
+        return { k: 'return', value: this.#returned(stmt.values) };
+      case 'clear_error':
+        if (this.#handling === undefined) throw this.#machine.failure(13, 'clear_error outside of a handler', at);
+        this.#handling.cleared = true;
+        return NEXT;
+      case 'fail':
+        throw this.#machine.failure(1, stmt.value === undefined ? 'fail statement executed' : this.#textOf(stmt.value, at), at);
+      case 'clear_event':
+        this.#clearEvent(stmt.event, stmt.named, at);
+        return NEXT;
+      case 'on_error':
+      case 'on_event':
+        return NEXT;
+      default: {
+        const value = this.#effect(stmt, this.#holds.last || (top && this.#holds.result), at);
+        this.last = value;
+        if (top) this.#result = value;
+        return NEXT;
+      }
+    }
+  }
+
+  /** Statements that have a value. `isHeld` says whether anything can read it afterwards. */
+  #effect(stmt: Stmt, isHeld: boolean, at: Place): Value {
+    const valueIn = (expr: Expr): Value => (isHeld ? this.#evaluator.take(expr) : this.#evaluator.look(expr));
+    switch (stmt.k) {
+      case 'set': {
+        const value = this.#evaluator.take(stmt.value);
+        this.#assign(stmt.targets, value, at);
+        return value;
+      }
+      case 'emit': {
+        const value = valueIn(stmt.value);
+        this.#world.emit(value, at);
+        return value;
+      }
+      case 'whisper': {
+        const to = this.#evaluator.look(stmt.handle);
+        const value = valueIn(stmt.value);
+        this.#world.whisper(to, value, at);
+        return value;
+      }
+      case 'call':
+        return valueIn(stmt.call);
+      case 'must': {
+        const value = valueIn(stmt.cond);
+        if (!isTrue(value)) throw this.#machine.failure(5, `must condition evaluated to false: ${stmt.text}`, at);
+        return value;
+      }
+      case 'promptuser':
+        return this.#prompt(stmt.prompt, stmt.into, at);
+      default:
+        throw new Error(`this interpreter has no '${stmt.k}'`);
+    }
+  }
+
+  #prompt(prompt: Expr, into: Target, at: Place): Value {
+    const question = this.#textOf(prompt, at);
+    if (this.#world.stdin === null) throw this.#machine.failure(26, 'no standard input', at);
+    this.#machine.meter.spendFor(JSON.stringify(question).length, 'json', at);
+    this.#machine.meter.spend(PRICE.host, at);
+    const line = this.#world.stdin.shift();
+    if (line === undefined) throw this.#machine.failure(26, 'no line to read', at);
+    this.#machine.meter.spendFor(ANSWER_UNITS + JSON.stringify(line).length, 'json', at);
+    this.#machine.import(line, at);
+    this.#write(into, line.trim());
+    return line.trim();
+  }
+
+  #textOf(expr: Expr, at: Place): string {
+    return this.#machine.text(this.#evaluator.look(expr), at);
+  }
+
+  #clearEvent(event: Expr | undefined, named: string | undefined, at: Place): void {
+    if (event !== undefined) this.#world.clearEvent({ event: this.#textOf(event, at) });
+    else if (named !== undefined) this.#world.clearEvent({ named });
+  }
+
+  #returned(values: readonly Expr[]): Value {
+    const [only] = values;
+    if (values.length > 1) return new List(values.map((value) => this.#evaluator.take(value)));
+    if (only === undefined) return null;
+    // The variables of this activation end with it, so that the caller alone holds the value.
+    return only.k === 'name' && this.#variables.has(only.name) ? this.#evaluator.look(only) : this.#evaluator.take(only);
+  }
+
+  #assign(targets: readonly Target[], value: Value, at: Place): void {
+    const [only] = targets;
+    if (targets.length === 1 && only !== undefined) {
+      this.#write(only, value);
+      return;
+    }
+    if (!(value instanceof List)) throw this.#machine.failure(7, `several targets need a list, not ${typeName(value)}`, at);
+    const { items } = value;
+    if (items.length !== targets.length) throw this.#machine.failure(36, `${targets.length} targets, ${items.length} items`, at);
+    for (const [index, target] of targets.entries()) this.#write(target, shared(items[index] ?? null));
+  }
+
+  #write(target: Target, value: Value): void {
+    const { name } = target.name;
+    const at = this.#place(target.name.s);
+    if (!this.#variables.has(name) && this.#world.globals.has(name))
+      throw this.#machine.failure(43, `'${name}' is a global and cannot be set`, at);
+    const steps = this.#evaluator.steps(target);
+    this.bind(name, this.#writer.write(this.lookup(name), steps, value, at));
+  }
+
+  #while(cond: Expr, body: Block, guard: Guard | undefined): Flow {
+    for (;;) {
+      this.#machine.meter.spend(PRICE.pass + operationsIn(cond), this.#place(cond.s));
+      if (!isTrue(this.#evaluator.look(cond))) return NEXT;
+      const flow = this.#inner(body, guard);
+      if (leavesLoop(flow)) return flow.k === 'break' && flow.out === undefined ? NEXT : flow;
+    }
+  }
+
+  #each(stmt: Stmt & { readonly k: 'for' }, guard: Guard | undefined): Flow {
+    const at = this.#place(stmt.over.s);
+    const over = this.#evaluator.take(stmt.over);
+    for (const [key, item] of this.#pairs(over, at)) {
+      this.#machine.meter.spend(PRICE.pass, at);
+      if (stmt.key !== undefined) this.bind(stmt.key.name, key);
+      this.bind(stmt.item.name, shared(item));
+      const flow = this.#inner(stmt.body, guard);
+      if (leavesLoop(flow)) return flow.k === 'break' && flow.out === undefined ? NEXT : flow;
+    }
+    return NEXT;
+  }
+
+  #pairs(over: Value, at: Place): readonly (readonly [Value, Value])[] {
+    if (over === null) return [];
+    if (over instanceof List) return [...over.items.entries()];
+    if (over instanceof Dict) return [...over.entries];
+    if (typeof over === 'string') return [...Array.from(over).entries()];
+    throw this.#machine.failure(7, `for each cannot iterate over ${typeName(over)}`, at);
+  }
+
+  #inner(block: Block, guard: Guard | undefined): Flow {
+    const depth = this.#depth;
+    this.#depth = depth + BLOCK_LEVELS;
+    const flow = this.#block(block, guard);
+    this.#depth = depth;
+    return flow;
+  }
+
+  #checkDepth(exprs: readonly Expr[], at: Place): void {
+    const levels = exprs.reduce((most, expr) => Math.max(most, levelsOf(expr)), 0);
+    if (this.#depth + levels > this.#machine.meter.limits.evalDepth) throw this.#machine.failure(37, 'nested too deep', at);
+  }
+
+  #place(offset: number): Place {
+    return placeIn(this.file, offset);
+  }
+}
+
+function leavesLoop(flow: Flow): boolean {
+  return flow.k === 'break' || flow.k === 'return' || (flow.k === 'continue' && flow.out !== undefined);
+}
+
+/** The variable `system_error` of a handler. */
+function errorMap({ code, message, at, stack_ }: Failure): Dict {
+  const stack = stack_.map(({ name, source, line, column }) => dict({ name, source, line, column }));
+  return dict({ code, name: CODE_NAMES.get(code) ?? '', message, line: at.line, column: at.column, stack: new List(stack) });
+}
+
+function dict(fields: Readonly<Record<string, Value>>): Dict {
+  return new Dict(Object.entries(fields));
+}

@@ -1,0 +1,119 @@
+/** Reading and writing elements. */
+import type { Machine } from './machine.ts';
+import { shared } from './machine.ts';
+import { PER, type Place } from './meter.ts';
+import { Dict, List, typeName, type Value } from './values.ts';
+
+/** Most items of nil that one write may add. */
+const MOST_PADDING = 1_000_000;
+
+/** An evaluated step of an access: its key, its own place and that of its key. */
+export interface Step {
+  readonly key: Value;
+  readonly field: boolean;
+  readonly at: Place;
+  readonly keyAt: Place;
+}
+
+/** Reads an element. */
+export function read(machine: Machine, from: Value, { key, at, keyAt }: Step): Value {
+  if (from instanceof Dict) return from.entries.get(machine.text(key, keyAt)) ?? null;
+  if (from instanceof List) {
+    const index = indexOf(machine, key, at);
+    const item = from.items[index];
+    if (item === undefined) throw machine.failure(8, `list index ${index} is out of bounds`, at);
+    return item;
+  }
+  if (typeof from !== 'string') throw machine.failure(7, `cannot read an element of ${typeName(from)}`, at);
+  const index = indexOf(machine, key, at);
+  // A long text is looked through before the index is.
+  if (from.length > PER.scan) machine.characters(from, at);
+  if (index < 0) throw machine.failure(8, 'a string index cannot be negative', at);
+  if (from.length === PER.scan) machine.look(from, at);
+  const character = Array.from(from)[index];
+  if (character === undefined) throw machine.failure(8, `string index ${index} is out of bounds`, at);
+  return character;
+}
+
+function indexOf(machine: Machine, key: Value, at: Place): number {
+  const index = machine.whole(key, at);
+  if (index === undefined) throw machine.failure(7, `an index must be a whole number, not ${typeName(key)}`, at);
+  return Number(index);
+}
+
+/** Writes elements of one variable. `isHeld` tells whether the frame itself still holds a value, as its latest. */
+export class Writer {
+  readonly #machine: Machine;
+  readonly #isHeld: (value: Value) => boolean;
+
+  constructor(machine: Machine, isHeld: (value: Value) => boolean) {
+    this.#machine = machine;
+    this.#isHeld = isHeld;
+  }
+
+  /** The value of the variable after the write. `at` is the place of the variable. */
+  write(base: Value, steps: readonly Step[], value: Value, at: Place): Value {
+    const [first, ...rest] = steps;
+    if (first === undefined) return value;
+    if (base !== null && !(base instanceof List || base instanceof Dict))
+      throw this.#machine.failure(7, `cannot write an element of ${typeName(base)}`, first.at);
+    return this.#put(base ?? this.#made(first), first, rest, value, at);
+  }
+
+  /** Writes into a container, or into a copy when something else holds it. Returns what was written to. */
+  #put(container: List | Dict, step: Step, rest: readonly Step[], value: Value, at: Place): List | Dict {
+    const own = this.#owned(container, at);
+    const lastAt = rest.at(-1)?.at ?? step.at;
+    if (own instanceof List) {
+      const index = this.#itemIndex(own, step);
+      const content = this.#content(own.items[index] ?? null, step, rest, value);
+      this.#pad(own, index, lastAt);
+      own.items[index] = content;
+      return own;
+    }
+    const name = this.#machine.text(step.key, step.at);
+    const content = this.#content(own.entries.get(name) ?? null, step, rest, value);
+    if (!own.entries.has(name)) this.#machine.meter.bound('mapLength', own.entries.size + 1, lastAt);
+    own.entries.set(name, content);
+    return own;
+  }
+
+  #content(child: Value, step: Step, [next, ...others]: readonly Step[], value: Value): Value {
+    if (next === undefined) return value;
+    const inner = child instanceof List || child instanceof Dict ? child : this.#made(next);
+    return this.#put(inner, next, others, value, step.at);
+  }
+
+  /** A new container for a step: a list for a whole number, else a map. */
+  #made({ key, field, at }: Step): List | Dict {
+    return !field && this.#machine.whole(key, at) !== undefined ? new List([]) : new Dict();
+  }
+
+  #itemIndex({ items }: List, { key, field, at }: Step): number {
+    const index = field ? undefined : this.#machine.whole(key, at);
+    if (index === undefined) throw this.#machine.failure(7, 'a list index must be a whole number', at);
+    if (index < 0n) throw this.#machine.failure(8, 'a list index cannot be negative', at);
+    if (Number(index) - items.length > MOST_PADDING) throw this.#machine.failure(8, 'the index is too far past the end', at);
+    return Number(index);
+  }
+
+  /** Makes a list long enough for an index. */
+  #pad({ items }: List, index: number, at: Place): void {
+    if (index < items.length) return;
+    this.#machine.meter.bound('listLength', index + 1, at);
+    this.#machine.meter.spendFor(index + 1 - items.length, 'copy', at);
+    while (items.length <= index) items.push(null);
+  }
+
+  /** The container itself when only this place holds it, else a copy. */
+  #owned<Container extends List | Dict>(container: Container, at: Place): Container;
+  #owned(container: List | Dict, at: Place): List | Dict {
+    if (!container.shared && !this.#isHeld(container)) return container;
+    if (container instanceof List) {
+      this.#machine.meter.spendFor(container.items.length, 'copy', at);
+      return new List(container.items.map(shared));
+    }
+    this.#machine.meter.spendFor(container.entries.size, 'copy', at);
+    return new Dict([...container.entries].map(([key, item]) => [key, shared(item)]));
+  }
+}

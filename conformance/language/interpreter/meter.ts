@@ -1,0 +1,111 @@
+/** What a run may do, what it has done, and how it fails. The prices are those of `docs/limits.md`. */
+
+/** A place in a source. */
+export interface Place {
+  readonly source: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A running procedure, event handler or command block, as a stack shows it. */
+export interface Frame extends Place {
+  readonly name: string;
+}
+
+/** An error that a handler may clear. */
+export class Failure extends Error {
+  readonly code: number;
+  readonly at: Place;
+  readonly stack_: readonly Frame[];
+
+  constructor(code: number, message: string, at: Place, stack: readonly Frame[]) {
+    super(message);
+    this.code = code;
+    this.at = at;
+    this.stack_ = stack;
+  }
+}
+
+/** A limit that the next step would exceed. It ends the run. */
+export class Breach extends Error {
+  readonly limit: string;
+  readonly allowed: number;
+  readonly used: number;
+  readonly at: Place | null;
+
+  constructor(limit: string, allowed: number, used: number, at: Place | null) {
+    super(`${limit}: ${used} of ${allowed}`);
+    this.limit = limit;
+    this.allowed = allowed;
+    this.used = used;
+    this.at = at;
+  }
+}
+
+/** The limits that this interpreter knows. */
+export interface Limits {
+  readonly fuel: number;
+  readonly outputBytes: number;
+  readonly lineBytes: number;
+  readonly scratchBytes: number;
+  readonly emits: number;
+  readonly toolCalls: number;
+  readonly callDepth: number;
+  readonly evalDepth: number;
+  readonly textLength: number;
+  readonly listLength: number;
+  readonly mapLength: number;
+}
+
+/** Fuel for steps. */
+export const PRICE = { statement: 1, pass: 1, call: 5, raise: 25, written: 4, compared: 1, host: 100 } as const;
+
+/** Units of data for one fuel. */
+export const PER = { concat: 64, compare: 64, scan: 64, number: 16, text: 8, json: 8, copy: 2 } as const;
+
+/** Counts the fuel of a run. `at` is the place that a breach names. */
+export class Meter {
+  readonly limits: Limits;
+  fuel = 0;
+
+  constructor(limits: Limits) {
+    this.limits = limits;
+  }
+
+  /** Charges fuel, or ends the run. */
+  spend(amount: number, at: Place | null): void {
+    const used = this.fuel + amount;
+    this.fuel = Math.min(used, this.limits.fuel);
+    this.bound('fuel', used, at);
+  }
+
+  /** Charges one fuel for each full amount of data. */
+  spendFor(units: number, per: keyof typeof PER, at: Place | null): void {
+    this.spend(Math.floor(units / PER[per]), at);
+  }
+
+  /** Ends the run when a limit is exceeded. */
+  bound(limit: keyof Limits, used: number, at: Place | null): void {
+    if (used > this.limits[limit]) throw new Breach(limit, this.limits[limit], used, at);
+  }
+}
+
+/** The names of the codes that the language itself raises. */
+export const CODE_NAMES: ReadonlyMap<number, string> = new Map([
+  [1, 'FailStatement'],
+  [2, 'ProcNotFound'],
+  [3, 'ToolNotFound'],
+  [4, 'ArgMismatch'],
+  [5, 'MustFailed'],
+  [7, 'Type'],
+  [8, 'Bounds'],
+  [12, 'ReturnViolation'],
+  [13, 'ClearViolation'],
+  [14, 'DivisionByZero'],
+  [26, 'IOFailed'],
+  [36, 'CountMismatch'],
+  [37, 'ResourceExhaustion'],
+  [41, 'InvalidValue'],
+  [42, 'Duplicate'],
+  [43, 'WriteViolation'],
+]);

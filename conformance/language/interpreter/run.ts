@@ -1,0 +1,267 @@
+/** A run: definitions, then command blocks, then a call, then events. */
+import type { CallExpr, EventHandler, Procedure, SourceFile } from '../../../grammar/index.ts';
+import { Activation, type World } from './activation.ts';
+import { fromJson, type Json, jsonOf } from './json.ts';
+import { Machine, placeIn } from './machine.ts';
+import { Breach, Failure, type Limits, Meter, type Place, PRICE } from './meter.ts';
+import { costOf, stepsOf } from './statements.ts';
+import { Dict, List, type Value } from './values.ts';
+
+/** What a run gets. */
+export interface Request {
+  readonly files: readonly SourceFile[];
+  readonly limits: Limits;
+  readonly globals?: Readonly<Record<string, Json>>;
+  readonly stdin?: readonly string[] | null;
+  readonly call?: { readonly name: string; readonly args: readonly Json[] } | null;
+  readonly events?: readonly { readonly name: string; readonly source: string; readonly payload: Json }[];
+}
+
+/** An error of a run, or a limit that it would have exceeded. */
+export interface RunError {
+  /** `NS7`, or `ERR_QUOTA`. */
+  readonly code: string;
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly limit?: string;
+  readonly used?: number;
+}
+
+/** What a run did. `values` and `result` are JSON texts. */
+export interface Outcome {
+  readonly emits: readonly string[];
+  readonly values: readonly string[];
+  readonly whispers: readonly { readonly to: string; readonly text: string }[];
+  readonly result: string;
+  readonly eventErrors: readonly { readonly event: string; readonly error: RunError }[];
+  readonly error: RunError | null;
+  readonly fuel: number;
+  /** Whether the fuel is exact: false when the run looked through long texts, which may cost less the next time. */
+  readonly isExact: boolean;
+}
+
+/** Runs files together. */
+export function run(request: Request): Outcome {
+  return new Run(request).outcome();
+}
+
+interface Registered {
+  readonly file: SourceFile;
+  readonly name: string;
+  readonly handler: EventHandler;
+}
+
+/** Bytes of a whisper's target that are free. */
+const FREE_TARGET_BYTES = 64;
+/** Levels of depth that a call adds to those of the expression it stands in. */
+const CALL_LEVELS = 3;
+
+class Run implements World {
+  readonly machine: Machine;
+  readonly globals: ReadonlyMap<string, Value>;
+  readonly stdin: string[] | null;
+  readonly #request: Request;
+  readonly #meter: Meter;
+  readonly #procedures = new Map<string, { readonly file: SourceFile; readonly procedure: Procedure }>();
+  #handlers: Registered[] = [];
+  readonly #emits: string[] = [];
+  readonly #values: string[] = [];
+  readonly #whispers: { readonly to: string; readonly text: string }[] = [];
+  readonly #eventErrors: { readonly event: string; readonly error: RunError }[] = [];
+  #outputBytes = 0;
+  #scratchBytes = 0;
+  #result: Value = null;
+  #delivered = 0;
+
+  constructor(request: Request) {
+    this.#request = request;
+    this.#meter = new Meter(request.limits);
+    this.machine = new Machine(this.#meter);
+    this.stdin = request.stdin === undefined || request.stdin === null ? null : [...request.stdin];
+    const given = Object.entries(request.globals ?? {}).map(([name, json]) => [name, fromJson(json)] as const);
+    this.globals = new Map([['self', 'default_self_buffer'], ...given]);
+  }
+
+  outcome(): Outcome {
+    const error = this.#attempt();
+    return {
+      emits: this.#emits,
+      values: this.#values,
+      whispers: this.#whispers,
+      result: error === null ? jsonOf(this.#result) : 'null',
+      eventErrors: this.#eventErrors,
+      error,
+      fuel: this.#meter.fuel,
+      isExact: this.machine.isExact,
+    };
+  }
+
+  #attempt(): RunError | null {
+    try {
+      this.#load();
+      this.#commands();
+      this.#start();
+      this.#deliver();
+      return null;
+    } catch (error) {
+      return describe(error);
+    }
+  }
+
+  #load(): void {
+    for (const [name, value] of this.globals) if (name !== 'self') this.machine.import(value, null);
+    for (const file of this.#request.files) {
+      for (const procedure of file.procedures) {
+        const at = placeIn(file, procedure.name.s);
+        if (this.#procedures.has(procedure.name.name)) throw this.machine.failure(42, 'the procedure is defined twice', at);
+        this.#procedures.set(procedure.name.name, { file, procedure });
+      }
+    }
+    for (const file of this.#request.files)
+      for (const handler of file.events) {
+        const activation = new Activation(this, file, 0, { result: false, last: false });
+        const name = activation.nameOf(handler.event, (work) => this.#framed('Event', placeIn(file, handler.s), work));
+        this.#handlers.push({ file, name, handler });
+      }
+  }
+
+  #commands(): void {
+    const [first] = this.#request.files;
+    if (first === undefined) return;
+    const bodies = this.#request.files.flatMap(({ commands }) => commands.map(({ body }) => body));
+    const activation = new Activation(this, first, 0, { result: false, last: mentionsLast(bodies) });
+    for (const file of this.#request.files)
+      for (const command of file.commands) {
+        activation.file = file;
+        this.#framed('Command Block', placeIn(file, command.s), () => activation.run(command.body, false));
+      }
+  }
+
+  #start(): void {
+    const { call } = this.#request;
+    if (call === undefined || call === null) return;
+    const found = this.#procedures.get(call.name);
+    if (found === undefined) throw new Failure(2, `procedure '${call.name}' not found`, NOWHERE, []);
+    const args = call.args.map(fromJson);
+    for (const arg of args) this.machine.import(arg, null);
+    this.#result = this.#enter(found, args, 0, null);
+    this.machine.export(this.#result, null);
+  }
+
+  #deliver(): void {
+    for (const { name, source, payload } of this.#request.events ?? []) {
+      const handlers = this.#handlers.filter((handler) => handler.name === name);
+      this.#delivered++;
+      if (handlers.length === 0) continue;
+      const data = fromJson(payload);
+      this.machine.import(data, null);
+      const entry = { ID: `fork.event.${this.#delivered}`, Kind: name, AgentID: source, TS: null, Payload: data };
+      for (const registered of handlers) {
+        if (!this.#handlers.includes(registered)) continue;
+        const { file, handler } = registered;
+        const activation = new Activation(this, file, 0, { result: false, last: mentionsLast([handler.body]) });
+        if (handler.as !== undefined)
+          activation.bind(handler.as.name, new Dict([['payload', new List([new Dict(Object.entries(entry))])]]));
+        const [first] = stepsOf(handler.body);
+        this.#meter.spend(PRICE.call + (first === undefined ? 0 : costOf(first)), null);
+        try {
+          this.#framed(`Event: ${name}`, placeIn(file, handler.s), () => activation.run(handler.body, true));
+        } catch (error) {
+          if (!(error instanceof Failure)) throw error;
+          this.#eventErrors.push({ event: name, error: describe(error) });
+        }
+      }
+    }
+  }
+
+  call({ name: { name } }: CallExpr, args: readonly Value[], depth: number, at: Place): Value {
+    const found = this.#procedures.get(name);
+    if (found === undefined) throw this.machine.failure(2, `procedure '${name}' not found`, at);
+    const { needs, optional } = found.procedure;
+    if (args.length < needs.length || args.length > needs.length + optional.length)
+      throw this.machine.failure(4, `'${name}' takes ${needs.length} to ${needs.length + optional.length} arguments`, at);
+    return this.#enter(found, args, depth + CALL_LEVELS, at);
+  }
+
+  #enter(
+    { file, procedure }: { readonly file: SourceFile; readonly procedure: Procedure },
+    args: readonly Value[],
+    depth: number,
+    at: Place | null,
+  ): Value {
+    const { callDepth, evalDepth } = this.#meter.limits;
+    const [first] = stepsOf(procedure.body);
+    this.#meter.spend(PRICE.call + (first === undefined ? 0 : costOf(first)), at);
+    if (this.machine.frames.length >= callDepth) throw this.machine.failure(37, 'calls nest too deep', at ?? NOWHERE);
+    if (depth > evalDepth) throw this.machine.failure(37, 'nested too deep', at ?? NOWHERE);
+    const activation = new Activation(this, file, depth, { result: true, last: mentionsLast([procedure.body]) });
+    for (const [index, { name }] of [...procedure.needs, ...procedure.optional].entries())
+      activation.bind(name, args[index] ?? null);
+    return this.#framed(procedure.name.name, placeIn(file, procedure.s), () => activation.run(procedure.body, true));
+  }
+
+  #framed<T>(name: string, place: Place, work: () => T): T {
+    this.machine.frames.push({ name, ...place });
+    try {
+      return work();
+    } finally {
+      this.machine.frames.pop();
+    }
+  }
+
+  emit(value: Value, at: Place): void {
+    this.#meter.bound('emits', this.#emits.length + 1, at);
+    const text = this.machine.print(value, at);
+    for (const line of text.split('\n')) {
+      this.#meter.spendFor(line.length, 'text', at);
+      this.#meter.bound('lineBytes', bytesOf(line), at);
+    }
+    const bytes = this.#outputBytes + bytesOf(text) + 1;
+    this.#meter.bound('outputBytes', bytes, at);
+    this.#meter.spendFor(JSON.stringify(text).length, 'json', at);
+    if (typeof value !== 'string') this.machine.export(value, at);
+    this.#outputBytes = bytes;
+    this.#emits.push(text);
+    this.#values.push(jsonOf(value));
+  }
+
+  whisper(target: Value, value: Value, at: Place): void {
+    this.#meter.bound('emits', this.#whispers.length + 1, at);
+    const to = this.machine.print(target, at);
+    const text = this.machine.print(value, at);
+    for (const part of [to, text]) this.#meter.spendFor(part.length, 'text', at);
+    const bytes = this.#scratchBytes + Math.max(0, bytesOf(to) - FREE_TARGET_BYTES) + bytesOf(text) + 1;
+    this.#meter.bound('scratchBytes', bytes, at);
+    for (const part of [to, text]) this.#meter.spendFor(JSON.stringify(part).length, 'json', at);
+    this.#scratchBytes = bytes;
+    this.#whispers.push({ to, text });
+  }
+
+  clearEvent(remove: { readonly event: string } | { readonly named: string }): void {
+    this.#handlers = this.#handlers.filter(({ name, handler }) =>
+      'event' in remove ? name !== remove.event : handler.named !== remove.named,
+    );
+  }
+}
+
+/** Whether a statement of the bodies names `last`. */
+function mentionsLast(node: unknown): boolean {
+  if (typeof node !== 'object' || node === null) return false;
+  return ('k' in node && node.k === 'last') || Object.values(node).some(mentionsLast);
+}
+
+const NOWHERE: Place = { source: '', line: 0, column: 0 };
+
+function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+function describe(error: unknown): RunError {
+  if (error instanceof Failure) {
+    const nowhere = error.at === NOWHERE;
+    return { code: `NS${error.code}`, line: nowhere ? null : error.at.line, column: nowhere ? null : error.at.column };
+  }
+  if (!(error instanceof Breach)) throw error;
+  const { limit, used, at } = error;
+  return { code: 'ERR_QUOTA', line: at?.line ?? null, column: at?.column ?? null, limit, used };
+}

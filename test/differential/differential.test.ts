@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { program } from '../../conformance/language/generate/programs.ts';
+import { actual, difference, expected, LIMITS, treeOf } from './both.ts';
+import { compare, tally } from './compare.ts';
+import { shrink } from './shrink.ts';
+
+/** Programs that this test compares; `npm run differential` takes any number. */
+const PROGRAMS = 250;
+
+describe('the product and the definitional interpreter of the conformance suite', () => {
+  it('agree in output, errors with their places, and fuel', { timeout: 120_000 }, () => {
+    const result = tally();
+    for (let index = 0; index < PROGRAMS; index++) compare(20_261_123, index, result);
+    expect(result.disagreements.map(({ what, program: { source } }) => `${what}\n${source}`)).toEqual([]);
+    expect(result.refused).toBe(0);
+    for (const end of ['ok', 'NS7', 'NS8', 'NS2', 'ERR_QUOTA']) expect(result.ends.get(end) ?? 0).toBeGreaterThan(0);
+  });
+
+  it('makes the same program from the same seed, and another one from another seed', () => {
+    expect(program(7)).toEqual(program(7));
+    expect(program(7).source).not.toBe(program(8).source);
+  });
+
+  it('reports a difference in each point that it compares', () => {
+    const source = "command\nemit 'a'\nwhisper 'b', 1\nset x = [1][2]\nendcommand\n";
+    const one = { ...program(1), source, call: null, events: [] };
+    const file = treeOf(one);
+    if (file === null) throw new Error('the program parses');
+    const wanted = expected(file, one, LIMITS);
+    const got = actual(file, one, LIMITS);
+    expect(difference(wanted, got)).toBeUndefined();
+    const error = { code: 'NS8', line: 4, column: 13 };
+    for (const changed of [{ emits: [] }, { values: [] }, { whispers: [] }, { result: '1' }, { fuel: 1 }, { error }])
+      expect(difference(wanted, { ...got, ...changed })).toContain(Object.keys(changed)[0]);
+  });
+
+  it('shortens a failing program to what matters', () => {
+    const source = "command\nset a = 1\nif a\nemit [1, 2, 'x' + 3]\nendif\nset b = {1: a}\nendcommand\n";
+    expect(shrink(source, (text) => text.includes("'x'"))).toBe("command\nemit 'x'\nendcommand");
+  });
+});
