@@ -52,6 +52,7 @@ const OPERATION = [
   docs('security', 'Security'),
   docs('containers', 'Containers'),
   docs('operations', 'Operations'),
+  docs('scale', 'Many hosts'),
   docs('postgres', 'Postgres'),
   docs('telemetry', 'Telemetry'),
   docs('performance', 'Performance'),

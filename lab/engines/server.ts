@@ -20,6 +20,7 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 /** The user that the server runs as when the process is root, which Postgres refuses: nobody. */
@@ -115,8 +116,18 @@ export async function startPostgres(): Promise<PostgresServer> {
         kill();
         await gone;
       }
-      rmSync(join(data, 'postmaster.pid'), { force: true });
-      await start();
+      for (const until = performance.now() + START_MS; ; ) {
+        rmSync(join(data, 'postmaster.pid'), { force: true });
+        try {
+          await start();
+          return;
+        } catch (error) {
+          // A child that was just made holds the memory until it notices the end of its parent.
+          const inUse = error instanceof Error && error.message.includes('is still in use');
+          if (!inUse || performance.now() > until) throw error;
+          await sleep(100);
+        }
+      }
     },
     async [Symbol.asyncDispose]() {
       kill();

@@ -87,19 +87,27 @@ function ofPg(pool: PgPool): PostgresClient {
     },
     async listen(channel, heard, lost) {
       const connection = await pool.connect();
-      let stopped = false;
+      let [listening, isOpen] = [false, true];
+      const close = (): void => {
+        if (isOpen) connection.release(true);
+        isOpen = false;
+      };
       const end = (): void => {
-        if (!stopped) lost();
-        stopped = true;
+        const wasListening = listening && isOpen;
+        close();
+        if (wasListening) lost();
       };
       connection.on('error', end);
       connection.on('end', end);
       connection.on('notification', heard);
-      await connection.query(`LISTEN "${channel}"`);
-      return async () => {
-        stopped = true;
-        connection.release(true);
-      };
+      try {
+        await connection.query(`LISTEN "${channel}"`);
+      } catch (error) {
+        close();
+        throw error;
+      }
+      listening = true;
+      return async () => close();
     },
     end: open,
   };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { generateKeys, keyringFrom, rotateKeys } from '../../../src/aeiou/index.ts';
 import type { TurnRecord } from '../../../src/loop/index.ts';
 import { MemoryStore, SqliteStore, SuspendedError } from '../../../src/loop/index.ts';
 import { defineTool, type ToolDefinition } from '../../../src/tools/index.ts';
@@ -36,13 +37,19 @@ function world() {
 }
 
 /** Drives a session on a host that dies in a call, and resolves with a host that finds what the first one has left. */
-async function afterDeath(program: string, dies: string, store: MemoryStore | SqliteStore, clock: TestClock) {
+async function afterDeath(
+  program: string,
+  dies: string,
+  store: MemoryStore | SqliteStore,
+  clock: TestClock,
+  others: Promise<void> = Promise.resolve(),
+) {
   const { calls, tools, dieIn, reached, over } = world();
   const agent = agentOf(program);
   dieIn(dies);
   const dead = await openHost(tools, { store, clock, owner: 'dead', durable: 'call' });
   const given = dead.loop.runLoop({ ...SESSION, agent }).catch((error: unknown) => error);
-  await reached;
+  await Promise.all([reached, others]);
   // The lease ends, and a host that dies too claims the session: nothing of the first one counts any more.
   clock.ms += 60_000;
   await store.release('s', (await store.claim('s', { owner: 'other', ms: 1 })).fence);
@@ -103,6 +110,29 @@ describe.each(STORES)('calls that are kept (issue 20), %s', (_, open) => {
     expect(calls).toEqual(['Pay s/1.1', 'Book s/1.2', 'Pay s/1.3']);
   });
 
+  it('calls that ran together: those that had ended are not made again, and each other one is treated by itself', async () => {
+    const clock = new TestClock();
+    const store = await open(clock);
+    const keep = store.keep.bind(store);
+    const others = Promise.withResolvers<void>();
+    let ended = 0;
+    store.keep = async (sid, step, fence) => {
+      await keep(sid, step, fence);
+      if (step.body['entry'] !== null && ++ended === 3) others.resolve();
+    };
+    const program = `command\ntogether\nset a = tool.w.Pay()\nset b = tool.w.Put()\nset c = tool.w.Book()\nset d = tool.w.Pay()\nendtogether\nemit [a, b, c, d]\nset e = tool.w.Pay()\n${DONE}`;
+    const { calls, agent, next } = await afterDeath(program, 'Put', store, clock, others.promise);
+    await using host = next;
+    expect(calls).toHaveLength(4);
+    expect(await host.loop.resume('s', { agent })).toMatchObject({ decision: 'DONE' });
+    const [record] = await store.turns('s');
+    // A call that is kept begins once the store has it, so the calls of the other tool may begin first.
+    const [b, ...rest] = [1, 0, 2, 3].map((index) => JSON.parse(record?.output.split('\n')[0] ?? '')[index]);
+    expect([b, rest.toSorted()]).toEqual([5, expect.arrayContaining([3, 4])]);
+    expect(record?.journal.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(calls.slice(4)).toEqual(['Put s/1.2', 'Pay s/1.5']);
+  });
+
   it('cancelling a session in doubt ends it, and its record has the calls that were kept', async () => {
     const clock = new TestClock();
     const store = await open(clock);
@@ -136,5 +166,27 @@ describe.each(STORES)('calls that are kept (issue 20), %s', (_, open) => {
     expect(await next.loop.resume('s', { agent })).toMatchObject({ decision: 'DONE' });
     expect((await store.turns('s'))[0]?.output.split('\n')[0]).toBe('yes');
     expect(calls).toEqual(['Pay s/1.1', 'Pay s/1.3', 'Put s/1.4', 'Put s/1.4']);
+  });
+});
+
+describe('another host goes on (issue 20)', () => {
+  it('a token that was minted before a wait verifies after it, on a host whose keys were rotated meanwhile', async () => {
+    const clock = new TestClock();
+    const store = new MemoryStore({ clock });
+    const ask = defineTool({ name: 'tool.w.Ask', run: (_, runtime) => runtime.pending({ reason: 'may I?' }) });
+    const agent = agentOf(
+      'command\nset t = tool.aeiou.magic("LOOP", {"action": "done"})\nset ok = tool.w.Ask()\nemit t\nendcommand',
+    );
+    const seeds = generateKeys('fleet');
+    const first = await openHost([ask], { store, clock, owner: 'first', keyring: keyringFrom(seeds, { clock }) });
+    expect(await first.loop.runLoop({ ...SESSION, agent })).toMatchObject({ decision: 'SUSPENDED' });
+    await first.runtime.close();
+    const now = clock.now() / 1000;
+    const { keys } = rotateKeys(rotateKeys(seeds, { role: 'primary', now }).keys, { role: 'fallback', now });
+    await using next = await openHost([ask], { store, clock, owner: 'next', keyring: keyringFrom(keys, { clock }) });
+    await next.loop.complete('s', '1.2', { result: true });
+    expect(await next.loop.resume('s', { agent })).toMatchObject({ decision: 'DONE' });
+    const signer = (await store.turns('s'))[0]?.kid;
+    expect(keys.find(({ kid }) => kid === signer)?.role).toBe('retired');
   });
 });
