@@ -18,6 +18,7 @@ const STEPS = new Map([
   ['fuzz', ['npm', ['run', '--silent', 'fuzz', '--', '--seconds', '600', '--seed', String(Date.now() % 1_000_000)]]],
   ['together', ['npx', ['vitest', 'run', 'test/runtime/together.test.ts'], { TOGETHER_SEEDS: '100000' }]],
   ['gate', ['npx', ['vitest', 'run', 'test/gate/crash.test.ts'], { GATE_KILLS: '1000' }]],
+  ['cluster', ['npm', ['run', '--silent', 'demo:cluster']]],
   ['machine', ['npm', ['run', '--silent', 'test:machine']]],
 ]);
 

@@ -10,6 +10,6 @@ export const TIMED: readonly string[] = ['test/sandbox/**/*.test.ts', 'test/work
 /** Tests that replace modules, or look at what a process does first. */
 export const ALONE: readonly string[] = ['test/gate/faults.test.ts', 'test/runtime/nolauncher.test.ts'];
 /** Tests that have a configuration of their own. */
-export const ELSEWHERE: readonly string[] = ['test/machine/**', 'test/package/**', 'test/interop/**'];
+export const ELSEWHERE: readonly string[] = ['test/machine/**', 'test/package/**', 'test/interop/**', 'test/engines/**'];
 /** Builds with one check removed: `npm run test:removals`. */
 export const REMOVALS: readonly string[] = ['test/attack/removals.test.ts'];

@@ -6,10 +6,13 @@ import { asksForDoubleBrackets } from './metadata.ts';
 import { scan } from './scan.ts';
 import {
   BinaryOperator,
+  contextual,
   Identifier,
+  keyword,
   keywords,
   Metadata,
   members,
+  Newline,
   NumberLiteral,
   PartClose,
   PartOpen,
@@ -44,8 +47,12 @@ export interface Lexeme extends Span {
 /** The tokens and comments of a text in their order, without line ends. `doubleBrackets` as in `ParseOptions`; by default the header says. */
 export function lexemesOf(text: string, doubleBrackets = asksForDoubleBrackets(text)): readonly Lexeme[] {
   const { tokens } = scan(text, doubleBrackets);
-  const found = tokens.flatMap(({ tokenType, image, startOffset: s, endOffset }): Lexeme[] => {
-    const kind = kindOf.get(tokenType);
+  let loop = false;
+  const found = tokens.flatMap(({ tokenType, image, startOffset: s, endOffset }, index): Lexeme[] => {
+    if (tokenType === keyword.for || tokenType === Newline) loop = tokenType === keyword.for;
+    // `together` ends the head of a loop; elsewhere it is a name.
+    const ends = loop && image === 'together' && (tokens[index + 1]?.tokenType ?? Newline) === Newline;
+    const kind = ends ? 'keyword' : kindOf.get(tokenType);
     return kind === undefined ? [] : [{ kind, image, s, e: endOffset + 1 }];
   });
   const comments = commentsOf(text, tokens).map(({ s, e }): Lexeme => ({ kind: 'comment', image: text.slice(s, e), s, e }));
@@ -58,6 +65,7 @@ const operators = new Set([...members(BinaryOperator), ...members(PrefixOperator
 const kindOf: ReadonlyMap<TokenType, LexemeKind> = new Map<TokenType, LexemeKind>([
   ...Object.values(punct).map((type): [TokenType, LexemeKind] => [type, operators.has(type) ? 'operator' : 'punctuation']),
   ...[...words].map((type): [TokenType, LexemeKind] => [type, 'keyword']),
+  ...Object.values(contextual).map((type): [TokenType, LexemeKind] => [type, 'keyword']),
   [Identifier, 'name'],
   [NumberLiteral, 'number'],
   [StringLiteral, 'string'],

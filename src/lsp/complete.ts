@@ -159,6 +159,7 @@ const BLOCKS: Readonly<Record<string, string>> = {
   func: 'func $1(needs $2) means\n  $0\nendfunc',
   command: 'command\n  $0\nendcommand',
   on: 'on error do\n  $0\nendon',
+  together: 'together\n  $0\nendtogether',
 };
 
 function word(label: string): CompletionItem {

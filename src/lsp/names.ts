@@ -32,8 +32,8 @@ export function namesOf(lexemes: readonly Lexeme[]): Names {
   return new Reader(lexemes.filter(({ kind }) => kind !== 'comment' && kind !== 'metadata' && kind !== 'text')).read();
 }
 
-const OPENERS: ReadonlySet<string> = new Set(['func', 'command', 'if', 'while', 'for', 'on']);
-const CLOSERS: ReadonlySet<string> = new Set(['endfunc', 'endcommand', 'endif', 'endwhile', 'endfor', 'endon']);
+const OPENERS: ReadonlySet<string> = new Set(['func', 'command', 'if', 'while', 'for', 'on', 'together']);
+const CLOSERS: ReadonlySet<string> = new Set(['endfunc', 'endcommand', 'endif', 'endwhile', 'endfor', 'endon', 'endtogether']);
 
 class Reader {
   readonly #all: readonly Lexeme[];
@@ -74,6 +74,8 @@ class Reader {
   #keyword(at: number, lexeme: Lexeme): number {
     const { image } = lexeme;
     if (image === 'tool' && this.#is(at + 1, '.')) return this.#tool(at, lexeme);
+    // In the head of a loop, `together` opens no block of its own.
+    if (image === 'together' && this.#inLoop(at)) return at;
     if (OPENERS.has(image)) this.#open(at, image);
     else if (CLOSERS.has(image)) this.#scope = this.#blocks.pop() ?? 0;
     if (image === 'eval') this.#evaluating.add(this.#scope);
@@ -98,6 +100,15 @@ class Reader {
     if (image !== 'on' || this.#all[at + 1]?.image !== 'event' || this.#blocks.length === 1) return;
     this.#scopes += 1;
     this.#scope = this.#scopes;
+  }
+
+  /** Whether the last word that begins a statement is `for`. */
+  #inLoop(at: number): boolean {
+    for (let before = at - 1; before >= 0; before--) {
+      const { kind, image } = this.#all[before] ?? { kind: 'name', image: '' };
+      if (kind === 'keyword' && (LINE_STARTERS.has(image) || image === 'set')) return image === 'for';
+    }
+    return false;
   }
 
   #tool(at: number, first: Lexeme): number {

@@ -28,8 +28,8 @@ export function outline(document: SourceDocument): readonly DocumentSymbol[] {
 
 type Span = { readonly s: number; readonly e: number };
 
-const OPENERS: ReadonlySet<string> = new Set(['func', 'command', 'if', 'while', 'for', 'on']);
-const CLOSERS: ReadonlySet<string> = new Set(['endfunc', 'endcommand', 'endif', 'endwhile', 'endfor', 'endon']);
+const OPENERS: ReadonlySet<string> = new Set(['func', 'command', 'if', 'while', 'for', 'on', 'together']);
+const CLOSERS: ReadonlySet<string> = new Set(['endfunc', 'endcommand', 'endif', 'endwhile', 'endfor', 'endon', 'endtogether']);
 
 /** Blocks, branches, and comments over several lines. */
 export function folds(document: SourceDocument): readonly FoldingRange[] {
@@ -45,7 +45,7 @@ function blockFolds(document: SourceDocument, placed: Placed): readonly FoldingR
   };
   for (const lexeme of placed.piece.lexemes) {
     if (lexeme.kind !== 'keyword') continue;
-    if (OPENERS.has(lexeme.image)) open.push(line(lexeme));
+    if (OPENERS.has(lexeme.image) && !(lexeme.image === 'together' && open.at(-1) === line(lexeme))) open.push(line(lexeme));
     else if (lexeme.image === 'else') {
       fold(open.pop(), line(lexeme) - 1);
       open.push(line(lexeme));

@@ -37,6 +37,8 @@ export const KEYWORD_WORDS: Readonly<Record<string, string>> = {
   returns: 'Names of the values that the procedure returns.',
   set: '`set x = value`, `set a, b = list`, `set m["key"] = value`.',
   some: '`some x`: whether `x` is neither empty nor zero, false or nil.',
+  together:
+    '`together … endtogether`: calls of tools that run at the same time; behind the head of a loop, those of all its passes.',
   true: 'The boolean value true.',
   typeof: '`typeof(x)`: the name of the type of a value.',
   while: '`while condition … endwhile`.',

@@ -4,8 +4,9 @@
  * see `codec.ts`), never as live objects.
  *
  * In one run the host sends `run`. The worker parses the sources in its own realm, passes the trees to a fresh isolate, and answers
- * with any number of `out` and call frames and one `result`. A `together` frame makes several calls at once. While a call is open, one side sends at a time: the worker waits for a
- * `GuestReply`. It answers `var.get`, `var.set` and `const` with a `var` frame; `ok`, `error` and `halt` close the call.
+ * with any number of `out` and call frames and one `result`. A `together` frame makes several calls at once. While a call is open, one
+ * side sends at a time: the worker waits for a `GuestReply`. It answers `var.get`, `var.set` and `const` with a `var` frame; `ok`,
+ * `error` and `halt` close the call, and `all` closes a `together` frame.
  */
 
 import type {

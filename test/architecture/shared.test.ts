@@ -1,8 +1,9 @@
-import { matchesGlob } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { join, matchesGlob } from 'node:path';
 import { expect, it } from 'vitest';
 import { ALONE, ELSEWHERE, PROCESSES, TIMED } from '../groups.ts';
 import { importsOf } from './imports.ts';
-import { filesBelow, sourceOf } from './source.ts';
+import { filesBelow, ROOT, sourceOf } from './source.ts';
 
 const FILES = filesBelow('test', '.ts').map((path) => ({ path, text: sourceOf(path).text }));
 const APART = [...ALONE, ...ELSEWHERE, ...PROCESSES, ...TIMED];
@@ -23,4 +24,11 @@ it('what test files that share processes import adds no hooks: it would add them
     SHARED.filter(({ path }) => importsOf(sourceOf(path)).some(({ to }) => to === helper.path)).map(({ path }) => path),
   );
   expect(wrong).toEqual([]);
+});
+
+it('test files with a configuration of their own are in no group of npm test', () => {
+  const configs = globSync('vitest.*.config.ts', { cwd: ROOT }).map((path) => readFileSync(join(ROOT, path), 'utf8'));
+  const folders = configs.flatMap((text) => [...text.matchAll(/'(test\/\w+\/\*\*)\/\*\.test\.ts'/g)].map(([, glob]) => glob));
+  expect(folders.length).toBeGreaterThan(3);
+  expect(folders.sort()).toEqual([...ELSEWHERE].sort());
 });

@@ -93,6 +93,8 @@ describe('a document in pieces', () => {
     const random = seeded(7);
     const insertions = [
       'x',
+      'together\n',
+      'endtogether\n',
       ' ',
       '\n',
       '"',

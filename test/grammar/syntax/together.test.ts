@@ -113,7 +113,9 @@ function renamed(tree: unknown, from: string, to: string): unknown {
 }
 
 describe('the words `together` and `endtogether`', () => {
-  const programs = corpus().flatMap((source) => {
+  // Programs that use the form itself are no older programs.
+  const older = corpus().filter((source) => !/\btogether\b/.test(source));
+  const programs = older.flatMap((source) => {
     // A chunk of the conformance suite is a whole file or the body of a procedure.
     const parsed = [source, `func main() means\n${source}\nendfunc`].map((text) => parse(text, { name: '<test>' }));
     return parsed

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { generateKeys, keyringFrom, rotateKeys } from '../../../src/aeiou/index.ts';
 import type { TurnRecord } from '../../../src/loop/index.ts';
 import { MemoryStore, SqliteStore, SuspendedError } from '../../../src/loop/index.ts';
 import { defineTool, type ToolDefinition } from '../../../src/tools/index.ts';
@@ -165,5 +166,27 @@ describe.each(STORES)('calls that are kept (issue 20), %s', (_, open) => {
     expect(await next.loop.resume('s', { agent })).toMatchObject({ decision: 'DONE' });
     expect((await store.turns('s'))[0]?.output.split('\n')[0]).toBe('yes');
     expect(calls).toEqual(['Pay s/1.1', 'Pay s/1.3', 'Put s/1.4', 'Put s/1.4']);
+  });
+});
+
+describe('another host goes on (issue 20)', () => {
+  it('a token that was minted before a wait verifies after it, on a host whose keys were rotated meanwhile', async () => {
+    const clock = new TestClock();
+    const store = new MemoryStore({ clock });
+    const ask = defineTool({ name: 'tool.w.Ask', run: (_, runtime) => runtime.pending({ reason: 'may I?' }) });
+    const agent = agentOf(
+      'command\nset t = tool.aeiou.magic("LOOP", {"action": "done"})\nset ok = tool.w.Ask()\nemit t\nendcommand',
+    );
+    const seeds = generateKeys('fleet');
+    const first = await openHost([ask], { store, clock, owner: 'first', keyring: keyringFrom(seeds, { clock }) });
+    expect(await first.loop.runLoop({ ...SESSION, agent })).toMatchObject({ decision: 'SUSPENDED' });
+    await first.runtime.close();
+    const now = clock.now() / 1000;
+    const { keys } = rotateKeys(rotateKeys(seeds, { role: 'primary', now }).keys, { role: 'fallback', now });
+    await using next = await openHost([ask], { store, clock, owner: 'next', keyring: keyringFrom(keys, { clock }) });
+    await next.loop.complete('s', '1.2', { result: true });
+    expect(await next.loop.resume('s', { agent })).toMatchObject({ decision: 'DONE' });
+    const signer = (await store.turns('s'))[0]?.kid;
+    expect(keys.find(({ kid }) => kid === signer)?.role).toBe('retired');
   });
 });
