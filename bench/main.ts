@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { benchAgainst, COMPARABLE, type Comparable, ROUNDS, renderBuilds, slowerWorkloads } from './builds.ts';
+import { benchCluster, clusterFailures, renderCluster } from './cluster.ts';
 import { type Candidate, closeAll, machine, openAll, type Row } from './compare.ts';
 import { benchContexts, contextFailures, renderContexts } from './contexts.ts';
 import type { Opener } from './engine.ts';
@@ -26,7 +27,7 @@ import { benchTurns, renderTurns } from './turns.ts';
 
 /** Usage line of `neuroscript bench`. */
 export const BENCH_USAGE =
-  'usage: neuroscript bench quotas|peers|turns|interp|contexts|tokens|loop|sessions|suspend|soak [--json] [--quick] [--seconds N] [--html FILE] [--peers [--program FILE]…] [--compare OLD.json] [--against DIR [--rounds N]]';
+  'usage: neuroscript bench quotas|peers|turns|interp|contexts|tokens|loop|sessions|suspend|cluster|soak [--json] [--quick] [--seconds N] [--html FILE] [--peers [--program FILE]…] [--compare OLD.json] [--against DIR [--rounds N]]';
 
 /** Seconds of `soak` without `--seconds`, and at most. */
 const SOAK_S = 60;
@@ -78,11 +79,12 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['loop', rowsOnly(benchLoop, renderLoop, loopFailures)],
   ['sessions', rowsOnly(benchSessions, renderSessions, sessionsFailures)],
   ['suspend', rowsOnly(benchSuspend, renderSuspend, suspendFailures)],
+  ['cluster', rowsOnly(benchCluster, renderCluster, clusterFailures)],
   ['soak', soak],
 ]);
 
 /**
- * Runs one benchmark: `quotas`, `peers`, `turns`, `interp`, `contexts`, `tokens`, `loop`, `sessions`, `suspend` or `soak`, and writes its report to standard output;
+ * Runs one benchmark: `quotas`, `peers`, `turns`, `interp`, `contexts`, `tokens`, `loop`, `sessions`, `suspend`, `cluster` or `soak`, and writes its report to standard output;
  * `--json` for machines, `--quick` for a sanity check with few samples. A failure names the load of the machine. Resolves to the exit code: 0, 1 when a result was wrong or a limit did not
  * hold, 2 when the arguments were not understood.
  */

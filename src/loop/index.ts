@@ -82,6 +82,7 @@ export { type StoreStatistics, storeStatistics } from './sessions/statistics.ts'
 export type * from './sessions/store.ts';
 export {
   allSessions,
+  newSession,
   notStarted,
   SessionExistsError,
   SessionLeasedError,

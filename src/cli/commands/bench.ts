@@ -4,7 +4,7 @@ import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 /** The benchmarks, as in `bench/main.ts`. */
-const BENCHES = ['quotas', 'peers', 'turns', 'interp', 'contexts', 'tokens', 'loop', 'sessions', 'suspend', 'soak'];
+const BENCHES = ['quotas', 'peers', 'turns', 'interp', 'contexts', 'tokens', 'loop', 'sessions', 'suspend', 'cluster', 'soak'];
 
 /** `bench NAME`: loads the harness on use, because its peers are development dependencies. */
 export function addBench(program: Command, execute: Execute): void {
@@ -13,7 +13,7 @@ export function addBench(program: Command, execute: Execute): void {
     .summary('measure limits and speed')
     .description(
       'Measures how exactly limits hold (quotas), speed beside other sandboxes (peers, turns, interp), what forks and tool calls ' +
-        '(contexts), tokens (tokens) and the host loop (loop) cost; sessions runs a thousand at once; suspend puts turns aside and goes on with them; soak mixes honest and hostile turns for a time.',
+        '(contexts), tokens (tokens) and the host loop (loop) cost; sessions runs a thousand at once; suspend puts turns aside and goes on with them; cluster claims and commits beside many stored sessions; soak mixes honest and hostile turns for a time.',
     )
     .addArgument(new Argument('<NAME>', 'what to measure').choices(BENCHES))
     .option('--json', 'print the numbers as JSON')
