@@ -136,6 +136,7 @@ const COUNTED: readonly Attack[] = [
   ...counted('toolBytes', 'too large arguments of all branches', {
     frame: { ...together, calls: [1, 2].map((n) => ({ ...branch(n), args: ['$fill'] })) },
     fill: ['x', 40_000],
+    read: true,
   }),
 ];
 
@@ -303,7 +304,7 @@ const BYTES: readonly Attack[] = [
 /** The types of frames that may come at a moment of a worker's life; every other type is an attack. */
 const MOMENTS = {
   'before the start': ['started', 'result'],
-  'while it runs': ['out', 'tool', 'prompt', 'ask', 'result'],
+  'while it runs': ['out', 'tool', 'together', 'prompt', 'ask', 'result'],
   'while a call is open': [],
   'while a question is open': ['var'],
   'after the result': [],

@@ -32,7 +32,7 @@ var guest = {
       steps(input) {
         for (const { frame, fill, times = 1, spin, end } of input.globals.steps) {
           const text = typeof frame === 'string' ? frame : JSON.stringify(frame);
-          const full = text?.replace('$fill', () => (fill === undefined ? '' : fill[0].repeat(fill[1])));
+          const full = text?.replaceAll('$fill', () => (fill === undefined ? '' : fill[0].repeat(fill[1])));
           for (let n = 1; frame !== undefined && n <= times; n++) host(full.replaceAll('"$n"', n));
           if (spin) attacks.endless();
           if (end) return typeof end === 'string' ? end : JSON.stringify(end);

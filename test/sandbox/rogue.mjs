@@ -68,7 +68,7 @@ const send = (step) => {
 const filled = ({ frame: value, fill }, n) => {
   if (fill === undefined && !JSON.stringify(value).includes('$n')) return value;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.replaceAll('"$n"', n).replace('$fill', fill === undefined ? '' : fill[0].repeat(fill[1]));
+  return text.replaceAll('"$n"', n).replaceAll('$fill', fill === undefined ? '' : fill[0].repeat(fill[1]));
 };
 const answering = (value, id, always) => {
   if (Array.isArray(value)) return value.map((each) => answering(each, id, always));
