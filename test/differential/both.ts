@@ -73,8 +73,6 @@ export function difference(wanted: Outcome, got: Outcome): string | undefined {
   for (const key of ['emits', 'values', 'whispers', 'eventErrors', 'error', 'result', 'fuel'] as const) {
     // A text that is too long is refused before all of it is paid for.
     if (key === 'fuel' && (!wanted.isExact || wanted.error?.limit === 'textLength')) continue;
-    // A breach in an event handler loses the errors of the handlers before it.
-    if (key === 'eventErrors' && wanted.error?.code === 'ERR_QUOTA') continue;
     const of = (outcome: Outcome): unknown => (key === 'error' ? compared(outcome.error, wanted.error?.limit) : outcome[key]);
     const [a, b] = [JSON.stringify(of(wanted)), JSON.stringify(of(got))];
     if (a !== b) return `${key}: expected ${a}, got ${b}`;

@@ -177,7 +177,8 @@ export class Activation implements Scope {
 
   #statement(stmt: Stmt, guard: Guard | undefined, top: boolean): Flow {
     const at = this.#place(stmt.s);
-    if (!(stmt.k === 'return' && this.#handling !== undefined)) this.#checkDepth(expressionsOf(stmt), at);
+    // The values of a `return` in a handler are never worked out.
+    this.#checkDepth(stmt.k === 'return' && this.#handling !== undefined ? [] : expressionsOf(stmt), at);
     switch (stmt.k) {
       case 'if': {
         const branch = isTrue(this.#evaluator.look(stmt.cond)) ? stmt.then : stmt.else;
