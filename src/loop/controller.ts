@@ -21,6 +21,7 @@ import {
   type ResumeOptions,
   type StepOptions,
 } from './options.ts';
+import type { Stepper } from './plan.ts';
 import type { HaltReason } from './record/decision.ts';
 import type { Durable } from './record/kept.ts';
 import type { TurnRecord } from './record/record.ts';
@@ -31,7 +32,7 @@ import { DEFAULT_MAX_ATTEMPTS } from './sessions/interrupted.ts';
 import { MemoryStore } from './sessions/memory.ts';
 import { type ListQuery, SessionLeasedError, SessionStateError, type SessionSummary } from './sessions/store.ts';
 import { type SessionSpan, withSessionSpan, withTurnSpan } from './spans.ts';
-import { type Stepper, takeStep } from './step.ts';
+import { takeStep } from './step.ts';
 import { type StreamEvent, stream, type Watched } from './stream.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
 import type { TurnHost } from './turn/turn.ts';

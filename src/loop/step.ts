@@ -1,29 +1,33 @@
 import { carryForward, type ProgressState } from '../aeiou/index.ts';
 import { turnStorage } from '../context/index.ts';
-import { type LimitOptions, tighten } from '../sandbox/index.ts';
+import { tighten } from '../sandbox/index.ts';
 import { StoreError } from '../sqlite/error.ts';
 import { callDepth } from '../tools/index.ts';
-import type { LimitValues } from '../wire/limits.ts';
 import { AgentError } from './agents/index.ts';
 import { allowance, type ResolvedCeilings, resolveCeilings } from './ceilings.ts';
 import { Watcher } from './events.ts';
 import type { StepOptions } from './options.ts';
-import { ASK_QUOTA, AskQuota, tokensOfAsks } from './quota.ts';
-import type { Decision, HaltReason } from './record/decision.ts';
-import { type KeptBody, type KeptCall, lastWait } from './record/kept.ts';
-import type { TurnRecord } from './record/record.ts';
 import {
-  callId,
-  type OnExpired,
-  openCalls,
-  SuspendedError,
-  type SuspendedTurn,
-  storedCalls,
-  suspend,
-  waitingOf,
-} from './record/suspension.ts';
+  approvedBefore,
+  ownLimits,
+  planContinuation,
+  quotaOf,
+  type Step,
+  type Stepper,
+  sectionsOf,
+  startedTurn,
+  storedReply,
+  storedStep,
+  type TurnPlan,
+  wallMsLeft,
+} from './plan.ts';
+import { ASK_QUOTA, tokensOfAsks } from './quota.ts';
+import type { Decision, HaltReason } from './record/decision.ts';
+import type { KeptCall } from './record/kept.ts';
+import type { TurnRecord } from './record/record.ts';
+import { callId, openCalls, SuspendedError, type SuspendedTurn, storedCalls, suspend, waitingOf } from './record/suspension.ts';
 import { isKept } from './sessions/configuration.ts';
-import type { DrivenSession, SessionCoordinator } from './sessions/coordinator.ts';
+import type { DrivenSession } from './sessions/coordinator.ts';
 import { type KeptTurn, type Point, pointOf } from './sessions/point.ts';
 import {
   type ClaimedSession,
@@ -32,33 +36,14 @@ import {
   SessionStateError,
   type SessionStatus,
   type StartedTurn,
-  type StoredStep,
   type WaitingTurn,
 } from './sessions/store.ts';
 import { SharedLock } from './sharedlock.ts';
 import { checkToolUnchanged } from './suspend/complete.ts';
-import { continuation, continuationAfter } from './suspend/resume.ts';
-import { signApproval, verifiedApproval } from './suspend/signed.ts';
+import { signApproval } from './suspend/signed.ts';
 import { StepTenant } from './tenant.ts';
 import { type Consultation, consultAgent } from './turn/consult.ts';
-import { type HostSections, readReply } from './turn/input.ts';
-import { type EarlierRun, runSuspendableTurn, runTurn, type TurnHost, type TurnOutcome, type TurnStart } from './turn/turn.ts';
-
-/** The settings that all steps of a controller share. */
-export interface Stepper {
-  readonly host: TurnHost;
-  readonly coordinator: SessionCoordinator;
-  /** The system text for agents, in addition to the envelopes. */
-  readonly system: string;
-  readonly limits: LimitOptions;
-  /** Most attempts at a turn alone in its process, after a first one beside other turns. */
-  readonly maxAttempts: number;
-  readonly onExpired: OnExpired;
-  /** Whether a tool may suspend a turn. */
-  readonly mayWait: boolean;
-  /** Milliseconds that a call may wait. */
-  readonly maxWaitMs: number;
-}
+import { runSuspendableTurn, runTurn, type TurnOutcome } from './turn/turn.ts';
 
 /**
  * Takes the next turn of an open session. The caller holds the session's lock in this process. The step takes the lease of the
@@ -141,32 +126,6 @@ function reasonToHalt(
   for (const call of storedCalls(suspended))
     if (call.completion !== null) checkToolUnchanged(host.executor, callId(state.nextTurn, call.waiting), call);
   return null;
-}
-
-/** One step under way. */
-interface Step {
-  readonly stepper: Stepper;
-  readonly claimed: DrivenSession;
-  readonly state: SessionState;
-  readonly point: Point;
-  readonly options: StepOptions;
-  readonly watcher: Watcher;
-  readonly tenant: StepTenant;
-  /** The monotonic clock at the beginning of the step, milliseconds. */
-  readonly begun: number;
-}
-
-/** What a turn runs with. */
-interface TurnPlan extends Consultation {
-  /** Number of this attempt, from 1. */
-  readonly attempt: number;
-  /** Limits of this execution. */
-  readonly limits: LimitValues;
-  readonly quota: AskQuota | null;
-  /** What this one continues; null for a turn that runs from its beginning. */
-  readonly earlier: EarlierRun | null;
-  /** What the store held of the turn before this attempt; null for a new turn. */
-  readonly before: StartedTurn | null;
 }
 
 /**
@@ -254,114 +213,6 @@ async function planTurn(step: Step, next: Exclude<ClaimedSession['next'], Waitin
   });
 }
 
-/** The limits of this host for one turn. */
-function ownLimits({ stepper: { host, limits }, options }: Step): LimitValues {
-  return tighten(tighten(host.executor.limits, limits), options.limits ?? {});
-}
-
-/** Plans to continue a turn. Its limits were settled when it began; those of this host may only tighten them. */
-function planContinuation(step: Step, point: WaitingTurn | KeptTurn): TurnPlan {
-  const { state, options, stepper } = step;
-  const { started } = point;
-  const limits = tighten(tighten(ownLimits(step), started.limits), { wallMs: wallMsLeft(step) });
-  const { reply, agent } = started;
-  const approved = approvedBefore(step, started);
-  const { journal } = point.kind === 'kept' ? point.progress : point.suspended.earlier;
-  const spent = state.spent.tokens + (agent?.tokens ?? 0) + tokensOfAsks(journal);
-  const [turn, now] = [state.nextTurn, stepper.host.clock.now()];
-  return {
-    ...storedReply(state, started, reply ?? ''),
-    attempt: started.attempt + 1,
-    limits,
-    quota: quotaOf(resolveCeilings(options), spent),
-    earlier:
-      point.kind === 'kept'
-        ? continuationAfter(turn, point.progress, started.suspended, approved, now, limits)
-        : continuation(turn, point.suspended, approved, now, limits),
-    before: started,
-  };
-}
-
-/** The hash of the ACTIONS that a human approved before the turn waited; null when none did. */
-function approvedBefore({ stepper, state }: Step, { suspended }: StartedTurn): string | null {
-  const { keyring, keys = keyring } = stepper.host;
-  return suspended === null ? null : verifiedApproval(keys, { sid: state.sid, turn: state.nextTurn }, suspended);
-}
-
-function storedReply(state: SessionState, { agent }: StartedTurn, reply: string): Consultation {
-  return { input: readReply(sectionsOf(state), reply), reply, agent };
-}
-
-/** Whole milliseconds of a step that are left, at least 1. */
-function wallMsLeft({ stepper, options, begun }: Step): number {
-  const { wallMs = Number.POSITIVE_INFINITY } = options;
-  return Math.max(1, Math.floor(wallMs - (stepper.host.clock.monotonic() - begun)));
-}
-
-/** Limits the asks of a turn to the model tokens that its session has left after `spent`. */
-function quotaOf({ maxTokens }: ResolvedCeilings, spent: number): AskQuota | null {
-  if (maxTokens === undefined) return null;
-  return new AskQuota(null, { turns: null, tokens: Math.max(0, maxTokens - spent), ceiling: maxTokens });
-}
-
-/** The turn as the store keeps it. A turn that continues keeps the limits with which it began. */
-function startedTurn({ state }: Step, plan: TurnPlan, { startedAt, nonce }: Omit<TurnStart, 'limits'>): StartedTurn {
-  const { attempt, reply, agent, earlier, before } = plan;
-  const limits = (earlier === null ? null : before?.limits) ?? plan.limits;
-  const suspended = (earlier === null ? null : before?.suspended) ?? null;
-  return { sid: state.sid, turn: state.nextTurn, attempt, startedAt, nonce, limits, reply, agent, suspended };
-}
-
-/**
- * Runs a planned turn. An error before VERIFYING is misuse or state: the program did not run, so the stored start is undone. An
- * error after it, for instance from a guard of the application, leaves an interrupted turn.
- */
-async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
-  const { stepper, claimed, state, options, watcher, tenant } = step;
-  const { host, coordinator, mayWait } = stepper;
-  const { input, agent, limits, quota, earlier, before } = plan;
-  const { approval, requiresApproval = false, signal } = options;
-  let undo = false;
-  try {
-    return await (mayWait ? runSuspendableTurn : runTurn)(host, {
-      sid: state.sid,
-      turn: state.nextTurn,
-      prev: state.head,
-      progress: state.progress,
-      input,
-      agent,
-      limits,
-      ...(earlier === null ? {} : { earlier }),
-      ...(isKept(claimed.setup) ? { keep: (call: KeptCall) => coordinator.keep(claimed, storedStep(step, plan, call)) } : {}),
-      onStart: async (start) => {
-        await coordinator.start(startedTurn(step, plan, start), claimed);
-        undo = true;
-      },
-      onEvent: (event) => {
-        if (event.type === 'state' && event.to === 'VERIFYING') undo = false;
-        watcher.emit(event);
-      },
-      mayAct: () => coordinator.lasts(claimed),
-      fence: claimed.fence,
-      origin: state.sid,
-      attempt: plan.attempt,
-      approval: approval === undefined ? { requiresApproval } : { requiresApproval, approval },
-      ...(quota === null ? {} : { values: { [ASK_QUOTA]: quota } }),
-      ...(signal === undefined ? {} : { signal }),
-      ...(tenant.id === null ? {} : { tenant: tenant.id }),
-    });
-  } catch (error) {
-    if (undo) await (before === null ? coordinator.withdraw(claimed) : coordinator.start(before, claimed));
-    throw error;
-  }
-}
-
-/** A call as the store keeps it. */
-function storedStep({ state }: Step, { earlier, before }: TurnPlan, call: KeptCall): StoredStep {
-  const since = earlier === null ? null : lastWait(before?.suspended ?? null);
-  return { turn: state.nextTurn, seq: call.seq, body: { ...call, since } satisfies KeptBody };
-}
-
 /**
  * Consults the agent for the next turn. The consultation happens within the turn's context, so the agent and everything it uses
  * find the session and the turn there.
@@ -410,8 +261,48 @@ function least(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
-function sectionsOf({ userdata, output, scratchpad }: SessionState): HostSections {
-  return { userdata, output, scratchpad };
+/**
+ * Runs a planned turn. An error before VERIFYING is misuse or state: the program did not run, so the stored start is undone. An
+ * error after it, for instance from a guard of the application, leaves an interrupted turn.
+ */
+async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
+  const { stepper, claimed, state, options, watcher, tenant } = step;
+  const { host, coordinator, mayWait } = stepper;
+  const { input, agent, limits, quota, earlier, before } = plan;
+  const { approval, requiresApproval = false, signal } = options;
+  let undo = false;
+  try {
+    return await (mayWait ? runSuspendableTurn : runTurn)(host, {
+      sid: state.sid,
+      turn: state.nextTurn,
+      prev: state.head,
+      progress: state.progress,
+      input,
+      agent,
+      limits,
+      ...(earlier === null ? {} : { earlier }),
+      ...(isKept(claimed.setup) ? { keep: (call: KeptCall) => coordinator.keep(claimed, storedStep(step, plan, call)) } : {}),
+      onStart: async (start) => {
+        await coordinator.start(startedTurn(step, plan, start), claimed);
+        undo = true;
+      },
+      onEvent: (event) => {
+        if (event.type === 'state' && event.to === 'VERIFYING') undo = false;
+        watcher.emit(event);
+      },
+      mayAct: () => coordinator.lasts(claimed),
+      fence: claimed.fence,
+      origin: state.sid,
+      attempt: plan.attempt,
+      approval: approval === undefined ? { requiresApproval } : { requiresApproval, approval },
+      ...(quota === null ? {} : { values: { [ASK_QUOTA]: quota } }),
+      ...(signal === undefined ? {} : { signal }),
+      ...(tenant.id === null ? {} : { tenant: tenant.id }),
+    });
+  } catch (error) {
+    if (undo) await (before === null ? coordinator.withdraw(claimed) : coordinator.start(before, claimed));
+    throw error;
+  }
 }
 
 const STATUS = { CONTINUE: 'open', DONE: 'done', ABORT: 'aborted', HALT: 'halted' } as const satisfies Record<
