@@ -71,7 +71,7 @@ export const REMOVALS: readonly Removal[] = [
   execution("'out' while a call is open", 'const free = announced && this.#call === null', 'const free = announced'),
   execution('the result of another run', "frame.t === 'result' && frame.id === this.#id", "frame.t === 'result'"),
   execution('a success before the start', '!this.#clock.announced && frame.result.ok', 'false'),
-  execution('the number of an earlier call', 'call.seq <= this.#lastSeq', 'false'),
+  execution('the number of an earlier call', 'seq <= this.#lastSeq', 'false'),
   execution('an error that only the host gives', '!isReportable(error)', 'false'),
   execution('computes on after its call', 'setTimeout(() => this.#kill(), graceMs)', 'setTimeout(() => {}, graceMs)'),
   execution('sleeps', 'this.#end(error, this.#call === null ? WALL_MS : HALT_MS)', 'void error'),

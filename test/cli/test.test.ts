@@ -124,6 +124,8 @@ describe('neuroscript test', () => {
       },
     });
     expect(code).toBe(0);
-    expect(linesOf(stdout).filter((line) => line.includes('passed'))).toEqual(['0 passed, 1 failed', '1 passed, 0 failed']);
+    // A file system may report one change twice, so the last round may come again.
+    const rounded = linesOf(stdout).filter((line) => line.includes('passed'));
+    expect([...new Set(rounded)]).toEqual(['0 passed, 1 failed', '1 passed, 0 failed']);
   });
 });

@@ -120,15 +120,16 @@ class Writer {
     }
   }
 
-  /** Some of these read a result of the block, which no program may. */
+  /** No call may read a result of its block, so the results have names of their own; a statement after the block reads them. */
   #together(): string {
     const call = () => `tool.t.${this.#random.pick(['give', 'echo', 'setvar', 'rtfail', 'none'])}(${this.#expression(1)})`;
-    const lines = [call(), ...this.#random.several(2, call)].map((made) =>
-      this.#random.once(3) ? `call ${made}\n` : `set ${this.#target()} = ${made}\n`,
+    const lines = [call(), ...this.#random.several(2, call)].map((made, index) =>
+      this.#random.once(3) ? `call ${made}\n` : `set ${this.#random.pick(['q0', `q${index}`, 'q0[0]'])} = ${made}\n`,
     );
+    const read = `set ${this.#target()} = [q0, q1, q2]\n`;
     return this.#random.once(2)
-      ? `together\n${lines.join('')}endtogether\n`
-      : `for each ${this.#random.pick(NAMES)} in ${this.#random.pick(['l', "'ab'", '[1, 2]'])} together\n${lines.join('')}endfor\n`;
+      ? `together\n${lines.join('')}endtogether\n${read}`
+      : `for each ${this.#random.pick(NAMES)} in ${this.#random.pick(['l', "'ab'", '[1, 2]'])} together\n${lines.join('')}endfor\n${read}`;
   }
 
   #loop(head: string, depth: number, end: string): string {
