@@ -1,3 +1,4 @@
+import { fromBase64, toBase64, utf8Length } from './bytes.ts';
 import { KEY_VALUES } from './frames.ts';
 import { isPlaced, keyOf, moves, nameOf } from './mapkeys.ts';
 import { isList, mapEntries, mapFrom } from './maporder.ts';
@@ -87,8 +88,8 @@ function decodeContent(tag: string, content: TaggedJson, depth: number): Value |
 
 /** Undefined unless the text is canonical base64. */
 function bytesFrom(base64: string): Uint8Array | undefined {
-  const bytes = Buffer.from(base64, 'base64');
-  return bytes.toString('base64') === base64 ? new Uint8Array(bytes) : undefined;
+  const bytes = fromBase64(base64);
+  return bytes === null ? undefined : new Uint8Array(bytes);
 }
 
 function isHandleContent(content: TaggedJson): content is { readonly kind: string; readonly id: string } {
@@ -222,18 +223,18 @@ class Encoder {
 
   #bytesOf(bytes: Uint8Array): TaggedJson {
     this.#spend(Math.ceil(bytes.length / 3) * 4 + 13, null);
-    return { $bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64') };
+    return { $bytes: toBase64(bytes) };
   }
 
   #tag(tag: string, content: TaggedJson): TaggedJson {
-    return this.#spend(Buffer.byteLength(JSON.stringify(content)) + tag.length + 5, { [tag]: content });
+    return this.#spend(utf8Length(JSON.stringify(content)) + tag.length + 5, { [tag]: content });
   }
 
   /** Refuses a long text by its length, before its bytes are counted. */
   #text(text: string): void {
     if (this.#bytes + text.length > this.#maxBytes) this.#tooLarge();
     this.#guard(() => wellFormed(text));
-    this.#spend(Buffer.byteLength(JSON.stringify(text)), null);
+    this.#spend(utf8Length(JSON.stringify(text)), null);
   }
 
   #spend<T>(bytes: number, value: T): T {

@@ -1,5 +1,5 @@
 import { type PageTool, PageToolError, runInPage } from '../../src/browser/index.ts';
-import { decode, encode } from '../../src/entries/wire.ts';
+import { decode, encode } from '../../src/wire/codec.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import type { Outcome } from '../conformance/both.ts';
 import type { Chunk } from '../conformance/chunks.ts';

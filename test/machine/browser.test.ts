@@ -8,12 +8,12 @@ import { readVectors } from '../../src/cli/conformance/vectors.ts';
 import { inChromium } from './browser.ts';
 
 const vectors = readVectors(new URL('../../conformance/aeiou/', import.meta.url));
-const built = (path: string): string => JSON.stringify(fileURLToPath(new URL(`../../dist/src/${path}`, import.meta.url)));
+const source = (path: string): string => JSON.stringify(fileURLToPath(new URL(`../../src/${path}`, import.meta.url)));
 
 /** What the page does: every vector of the kit, and what it finds itself running on. */
 const PAGE = `
-  import { decodeBase64Url, defaultCrypto, loadKeyFile, nativeCrypto, newTurnNonce } from ${built('aeiou/index.js')};
-  import { perform } from ${built('cli/conformance/operations.js')};
+  import { decodeBase64Url, defaultCrypto, loadKeyFile, nativeCrypto, newTurnNonce } from ${source('aeiou/index.ts')};
+  import { perform } from ${source('cli/conformance/operations.ts')};
 
   function refusedWith(work) {
     try { work(); return 'nothing'; } catch (error) { return error.code; }
