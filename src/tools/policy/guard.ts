@@ -16,16 +16,22 @@ export interface Denial extends Verdict {
 /** A policy with its call counters, as one root interpreter and all its forks share it. */
 export class PolicyGuard {
   readonly policy: Policy | null;
-  readonly #calls = new Map<string, number>();
+  readonly #calls: Map<string, number>;
   /** Verdicts by tool: neither tools nor policies change. */
   readonly #verdicts = {
     own: new WeakMap<JudgedTool, Verdict>(),
     shared: new WeakMap<JudgedTool, Verdict>(),
   };
 
-  /** Null: no policy at all, which denies everything. */
-  constructor(policy: Policy | null) {
+  /** Null: no policy at all, which denies everything. `callsMade` are calls that count already, by canonical name. */
+  constructor(policy: Policy | null, callsMade: Readonly<Record<string, number>> = {}) {
     this.policy = policy;
+    this.#calls = new Map(Object.entries(callsMade));
+  }
+
+  /** The calls so far of the tools that have a call limit, by canonical name. */
+  get callsMade(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#calls);
   }
 
   /** Counts a call and decides it: null when it is allowed. */
