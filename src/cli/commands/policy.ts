@@ -13,6 +13,7 @@ import { counted, printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { canonicalName, checkArguments, explainPolicy, type ToolDefinition, ToolError, type Verdict } from '../../tools/index.ts';
 import { decode } from '../../wire/codec.ts';
+import { ConfigError } from '../../wire/errors.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
 import { addServers } from '../flags/servers.ts';
@@ -195,9 +196,16 @@ async function pastOf(flag: string | undefined, tools: readonly ToolDefinition[]
     steps.reached(index, sids.length);
     const session = await readSession(store, sid);
     for (const [turn, problem] of session.damaged ?? []) lost.push({ sid, turn, problem });
-    for (const { turn, erased } of session.turns)
+    for (const record of session.turns) {
+      const { turn, erased } = record;
       if (erased !== undefined) lost.push({ sid, turn, problem: `the content of turn ${turn} was erased` });
-    for (const verdict of await recordedVerdicts(runtime, session)) verdicts.push(verdict);
+      try {
+        verdicts.push(...(await recordedVerdicts(runtime, { sid, turns: [record] })));
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        lost.push({ sid, turn, problem: error.message });
+      }
+    }
   }
   return { verdicts, sessions: sids.length, lost };
 }

@@ -10,9 +10,11 @@ import {
   type Verdict,
 } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
+import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { MAGIC_TOOL } from '../magic.ts';
 import type { TurnRecord } from '../record/record.ts';
+import { malformation } from './check.ts';
 import type { RecordedSession } from './session.ts';
 
 /** A verdict on a tool in a recorded turn. */
@@ -31,9 +33,11 @@ export interface RecordedVerdict {
 }
 
 /**
- * The verdicts of the policies in the turns of a recorded session, in order: one for each call of a program, and one for each tool
- * that ACTIONS name without a call in the journal, because a turn begins only when all of them are allowed. No verdict was given on
- * a call of an unknown tool, on a call that a tool made, and on names behind the one for which a turn was refused. `runtime` parses ACTIONS and has the definitions of the tools; it runs nothing.
+ * The verdicts of the policies in the turns of a recorded session, in order: one for each call of a program, and one for each
+ * tool that ACTIONS name without a call in the journal, because a turn begins only when all of them are allowed. No verdict was
+ * given on a call of an unknown tool, on a call that a tool made, and on names behind the one for which a turn was refused.
+ * `runtime` parses ACTIONS and has the definitions of the tools; it runs nothing. Rejects with {@link ConfigError}
+ * (`ERR_CONFIG`) for a record that is malformed.
  */
 export async function recordedVerdicts(
   runtime: Runtime,
@@ -51,6 +55,9 @@ export async function recordedVerdicts(
   const verdicts: RecordedVerdict[] = [];
   for (const record of turns) {
     const { turn, journal } = record;
+    // A record without a scene has the journal alone, as one of version 1 or of a process that died.
+    const malformed = record.inputs.scene === null ? null : malformation(record);
+    if (malformed !== null) throw new ConfigError(`the record of turn ${turn} cannot be judged: ${malformed}`);
     const policies = new RecordedPolicies(record);
     const calls = journal.filter((entry) => entry.kind === 'tool');
     const called = new Set(calls.map(({ name }) => canonicalName(name)));

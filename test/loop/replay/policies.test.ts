@@ -12,6 +12,7 @@ import {
 } from '../../../src/loop/index.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
 import { defineTool, Policy, type PolicyOptions, ToolError } from '../../../src/tools/index.ts';
+import { ConfigError } from '../../../src/wire/errors.ts';
 import { pureTools } from '../../../stdlib-tools/index.ts';
 import { newKeyring } from '../../aeiou/kit.ts';
 import { reply, TestClock, USERDATA } from '../fake.ts';
@@ -179,6 +180,31 @@ describe('issue 22.4: a policy against the past', () => {
     expect(policy).toEqual({ allow: names.filter((name) => name !== 'tool.kv.drop') });
     expect(unknown).toEqual(policy.allow);
   });
+});
+
+it('issue 22.4: a denial that ended the run is a denial, and a malformed record is refused with its turn', async () => {
+  const policy: PolicyOptions = { allow: ['tool.shop.*'], toolMaxCalls: { 'tool.shop.Price': 0 }, onPolicyBreach: 'halt' };
+  await using halting = await createRuntime({ tools, policy, concurrency: 1 });
+  const kept = new MemoryStore();
+  const clock = new TestClock();
+  const loop = new LoopController({ executor: runtimeExecutor(halting), keyring: newKeyring('k', clock), store: kept, clock });
+  const agent = { reply: async () => reply(command('emit tool.shop.Price()', DONE)) };
+  await loop.runLoop({ userdata: USERDATA, agent, sid: 'halted', maxTurns: 1 });
+  const session = await readSession(kept, 'halted');
+  const past = await recordedVerdicts(halting, session);
+  expect(past.map(({ call, verdict: { allowed, rule } }) => [call, allowed, rule])).toEqual([
+    [null, true, 'allow'],
+    ['1.1', false, 'toolMaxCalls'],
+  ]);
+  expect(changedVerdicts(past, new Policy({ allow: ['*'] })).map(({ call }) => call)).toEqual(['1.1']);
+
+  const [record] = session.turns;
+  if (record === undefined) throw new Error('there is one turn');
+  const foreign = JSON.parse(JSON.stringify(record));
+  for (const policies of [[5], [{ allow: 5 }]]) {
+    foreign.inputs.scene.host.policies = policies;
+    await expect(recordedVerdicts(halting, { sid: 's', turns: [foreign] })).rejects.toThrow(ConfigError);
+  }
 });
 
 /** A policy with one to three random changes. */
