@@ -18,16 +18,22 @@ export type JudgedTool = Pick<ToolDefinition, 'canonicalName' | 'requiresTrust' 
 /** A policy with its call counters, as one root interpreter and all its forks share it. */
 export class PolicyGuard {
   readonly policy: Policy | null;
-  readonly #calls = new Map<string, number>();
+  readonly #calls: Map<string, number>;
   /** Verdicts by tool: neither tools nor policies change. */
   readonly #verdicts = {
     own: new WeakMap<JudgedTool, Denial | null>(),
     shared: new WeakMap<JudgedTool, Denial | null>(),
   };
 
-  /** Null: no policy at all, which denies everything. */
-  constructor(policy: Policy | null) {
+  /** Null: no policy at all, which denies everything. `callsMade` are calls that count already, by canonical name. */
+  constructor(policy: Policy | null, callsMade: Readonly<Record<string, number>> = {}) {
     this.policy = policy;
+    this.#calls = new Map(Object.entries(callsMade));
+  }
+
+  /** The calls so far of the tools that have a call limit, by canonical name. */
+  get callsMade(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#calls);
   }
 
   /**
