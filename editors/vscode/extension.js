@@ -3,7 +3,7 @@
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');
 const { workspace } = require('vscode');
-const { LanguageClient } = require('vscode-languageclient/node');
+const { LanguageClient, TransportKind } = require('vscode-languageclient/node');
 
 /** @type {LanguageClient | undefined} */
 let client;
@@ -23,31 +23,27 @@ exports.activate = async (context) => {
 exports.deactivate = () => client?.stop();
 
 async function start() {
-  const [command, ...args] = serverCommand();
-  client = new LanguageClient(
-    'neuroscript',
-    'NeuroScript',
-    { command, args },
-    {
-      documentSelector: [{ scheme: 'file', language: 'neuroscript' }],
-      synchronize: { fileEvents: workspace.createFileSystemWatcher('**/*.{ns,yaml,yml}') },
-    },
-  );
+  client = new LanguageClient('neuroscript', 'NeuroScript', server(), {
+    documentSelector: [{ scheme: 'file', language: 'neuroscript' }],
+    synchronize: { fileEvents: workspace.createFileSystemWatcher('**/*.{ns,yaml,yml}') },
+  });
   await client.start();
 }
 
-function serverCommand() {
+/** The command of the settings, else that of the workspace, else the server that the extension brings along. */
+function server() {
   const settings = workspace.getConfiguration('neuroscript');
-  const chosen = settings.get('command', []);
   const flags = ['tools', 'policy'].flatMap((name) => {
     const file = settings.get(name, '');
     return file === '' ? [] : [`--${name}`, file];
   });
+  const [command, ...args] = settings.get('command', []);
+  if (command !== undefined) return { command, args: [...args, 'lsp', ...flags] };
   const [folder] = workspace.workspaceFolders ?? [];
-  const own =
-    folder === undefined
-      ? ''
-      : join(folder.uri.fsPath, 'node_modules', '.bin', process.platform === 'win32' ? 'neuroscript.cmd' : 'neuroscript');
-  const command = chosen.length > 0 ? chosen : [own !== '' && existsSync(own) ? own : 'neuroscript'];
-  return [...command, 'lsp', ...flags];
+  const name = process.platform === 'win32' ? 'neuroscript.cmd' : 'neuroscript';
+  const own = folder === undefined ? '' : join(folder.uri.fsPath, 'node_modules', '.bin', name);
+  if (own !== '' && existsSync(own)) return { command: own, args: ['lsp', ...flags] };
+  // The server needs Node 24. An older editor has an older one.
+  if (typeof AsyncDisposableStack === 'undefined') return { command: name, args: ['lsp', ...flags] };
+  return { module: join(__dirname, 'server.mjs'), transport: TransportKind.stdio, args: flags };
 }

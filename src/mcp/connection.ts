@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createHash } from 'node:crypto';
 import {
   type AuthProvider,
   type CallToolRequestParams,
@@ -22,6 +21,7 @@ import { note, withMcpCall } from '../telemetry/index.ts';
 import { LoginNeeded, ownCredentials } from './auth/provider.ts';
 import { Secrets } from './auth/secrets.ts';
 import { DEFAULT_TIMEOUT_MS, type HttpServer, type McpServerConfig, secretsOf } from './config.ts';
+import { digestsOf } from './digest.ts';
 import { askForm } from './elicit.ts';
 import { McpError } from './error.ts';
 import { Exchange, type McpCaller } from './exchange.ts';
@@ -220,7 +220,8 @@ export class McpConnection implements AsyncDisposable {
   #connected(): Promise<Client> {
     return this.#mutex.run('connect', async () => {
       if (this.#closed) throw new McpError(this.name, CLOSED);
-      if (this.#client !== null) return this.#client;
+      const present = await this.#present();
+      if (present !== null) return present;
       const wait = this.#notBefore - performance.now();
       if (wait > 0) throw new McpError(this.name, `it could not be reached; the next attempt is due in ${Math.ceil(wait)} ms`);
       const client = await this.#connect();
@@ -228,6 +229,15 @@ export class McpConnection implements AsyncDisposable {
       this.#client = client;
       return client;
     });
+  }
+
+  /** The connection of earlier requests; null without one. One that was given up ends first, so that no server runs twice. */
+  async #present(): Promise<Client | null> {
+    const client = this.#client;
+    if (client === null || !this.#breaches.has(client)) return client;
+    await client.close().catch(() => {});
+    if (this.#client === client) this.#client = null;
+    return null;
   }
 
   async #connect(): Promise<Client> {
@@ -377,16 +387,6 @@ export function isTask(outcome: unknown): outcome is McpTask {
 function answerOf(result: unknown): McpAnswer {
   const { isError, content, structuredContent }: Partial<CallToolResult> = isObject(result) ? result : {};
   return { isError: isError === true, content: Array.isArray(content) ? content : [], structured: structuredContent };
-}
-
-function digestsOf(tools: readonly Tool[]): ReadonlyMap<string, string> {
-  return new Map(tools.map((tool) => [tool.name, digestOf(tool)]));
-}
-
-function digestOf({ name, description, inputSchema, outputSchema }: Tool): string {
-  return createHash('sha256')
-    .update(JSON.stringify([name, description, inputSchema, outputSchema]))
-    .digest('hex');
 }
 
 function messageOf(error: unknown): string {

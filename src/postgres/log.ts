@@ -34,7 +34,7 @@ export class PostgresLog implements StoredLog {
 
   async has(sid: string, turn: number): Promise<boolean> {
     const text = `SELECT 1 FROM ${this.#schema}.decisions WHERE sid = $1 AND turn = $2 LIMIT 1`;
-    return (await this.#database.query(text, sid, turn)).length > 0;
+    return (await this.#database.again(text, sid, turn)).length > 0;
   }
 
   /** Seals what was added until now, then reads. */
@@ -42,7 +42,7 @@ export class PostgresLog implements StoredLog {
     await this.seal();
     for (let after = 0; ; ) {
       const text = `SELECT line, text FROM ${this.#schema}.decisions WHERE line > $1 ORDER BY line LIMIT ${PAGE}`;
-      const rows: readonly PostgresRow[] = await this.#database.query(text, after);
+      const rows: readonly PostgresRow[] = await this.#database.again(text, after);
       for (const row of rows) yield { line: Number(row['line']), text: String(row['text']) };
       if (rows.length < PAGE) return;
       after = Number(rows.at(-1)?.['line']);

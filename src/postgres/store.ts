@@ -6,8 +6,6 @@ import {
   checkSetup,
   claimedOf,
   type ErasableStore,
-  eraseRecord,
-  eraseState,
   type Held,
   type Lease,
   type ListQuery,
@@ -19,7 +17,6 @@ import {
   READER,
   type Renewal,
   type Runnable,
-  readRecord,
   readState,
   recordsOf,
   SessionExistsError,
@@ -31,24 +28,23 @@ import {
   type StartedTurn,
   type StoredStep,
   setupOf,
-  statusOf,
   summaryOf,
   type TurnCommit,
   type TurnRecord,
-  unlessDamaged,
   usedOf,
   Wakes,
   waitingOf,
   waitsUntil,
 } from '../loop/index.ts';
 import { StoreError } from '../sqlite/error.ts';
-import { type AnyClient, type PostgresClient, type PostgresQuery, postgresClient } from './clients.ts';
+import { type AnyClient, type PostgresClient, postgresClient } from './clients.ts';
 import { type ConnectOptions, connectPostgres, placeOf } from './connect.ts';
 import { Database } from './database.ts';
 import { PostgresLog } from './log.ts';
 import { findSql, lapseSql, nextSql, nextValues } from './queue.ts';
+import { eraseSession, pruneSessions, summariesSql } from './removal.ts';
 import { checkSchema } from './schema.ts';
-import { dropPartitions, formOf, keepPartitions, migrate, mustBePresent, NOW } from './tables.ts';
+import { formOf, keepPartitions, migrate, mustBePresent, NOW } from './tables.ts';
 
 /** How a {@link PostgresStore} is opened. */
 export interface PostgresStoreOptions extends ConnectOptions {
@@ -133,7 +129,7 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
   }
 
   async read(sid: string): Promise<SessionState | null> {
-    const [row] = await this.#database.query(`SELECT state FROM ${this.#schema}.sessions WHERE sid = $1`, sid);
+    const [row] = await this.#database.again(`SELECT state FROM ${this.#schema}.sessions WHERE sid = $1`, sid);
     return row === undefined ? null : readState(row['state'], sid);
   }
 
@@ -316,12 +312,12 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
 
   async turns(sid: string, onDamaged?: (turn: number, problem: string) => void): Promise<readonly TurnRecord[]> {
     const text = `SELECT turn, record FROM ${this.#schema}.turns WHERE sid = $1 ORDER BY turn`;
-    return recordsOf(sid, await this.#database.query(text, sid), onDamaged);
+    return recordsOf(sid, await this.#database.again(text, sid), onDamaged);
   }
 
   async list({ after = '', limit, parent }: ListQuery = {}): Promise<readonly SessionSummary[]> {
-    const rows = await this.#database.query(
-      `${this.#summaries} WHERE sid > $1 AND ($2::text IS NULL OR parent_sid = $2) ORDER BY sid LIMIT $3`,
+    const rows = await this.#database.again(
+      `${summariesSql(this.#schema)} WHERE sid > $1 AND ($2::text IS NULL OR parent_sid = $2) ORDER BY sid LIMIT $3`,
       ...[after, parent ?? null, limit ?? null],
     );
     return rows.map((row) => summaryOf(row, Number(row['now'])));
@@ -329,32 +325,19 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
 
   async find(condition: Condition, limit: number): Promise<readonly string[]> {
     if (condition.kind === 'ready') await this.#database.query(lapseSql(this.#schema));
-    const rows = await this.#database.query(...findSql(this.#schema, condition, limit));
+    const rows = await this.#database.again(...findSql(this.#schema, condition, limit));
     return rows.map(({ sid }) => String(sid));
   }
 
   /** Also drops the parts of the table of turns that are wholly old; the space of single turns is free after the next vacuum. */
-  async prune({ before, dryRun = false }: Pruning): Promise<readonly SessionSummary[]> {
-    const old = `status <> 'open' AND updated_at < $1 AND owed = 0 AND end_owed = 0 AND (lease_owner IS NULL OR lease_until <= ${NOW})`;
-    const read = async (query: PostgresQuery, more: string): Promise<readonly SessionSummary[]> => {
-      const { rows } = await query(`${this.#summaries} WHERE ${old} ORDER BY sid ${more}`, [before]);
-      return rows.map((row) => summaryOf(row, Number(row['now'])));
-    };
-    return this.#database.transaction(async (query) => {
-      if (dryRun) return read(query, '');
-      const removed = await read(query, 'FOR UPDATE');
-      const sids = [removed.map(({ sid }) => sid)];
-      for (const table of ['sessions', 'steps']) await query(`DELETE FROM ${this.#schema}.${table} WHERE sid = ANY ($1)`, sids);
-      await dropPartitions(query, this.#schema, before);
-      await query(`DELETE FROM ${this.#schema}.turns WHERE sid = ANY ($1)`, sids);
-      return removed;
-    });
+  async prune(pruning: Pruning): Promise<readonly SessionSummary[]> {
+    return this.#database.transaction((query) => pruneSessions(query, this.#schema, pruning));
   }
 
   /** What was erased stays in old versions of rows until the next vacuum, and in the write-ahead log until it is recycled. */
   async erase(sids: readonly string[]): Promise<void> {
     await this.#database.transaction(async (query) => {
-      for (const sid of sids) await this.#erase(query, sid);
+      for (const sid of sids) await eraseSession(query, this.#schema, sid);
     });
     for (const table of ['sessions', 'turns', 'steps']) await this.#database.query(`VACUUM ${this.#schema}.${table}`);
   }
@@ -375,11 +358,6 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
     return `neuroscript_${this.#schema}`;
   }
 
-  get #summaries(): string {
-    return `SELECT sid, status, reason, next_turn, created_at, updated_at, lease_owner, lease_until, end_owed, owed, tenant, profile, engine, reader,
-      state, waits, started_turn AS started, ${NOW} AS now FROM ${this.#schema}.sessions`;
-  }
-
   /** Wakes this process at once and the others in a moment: outside of transactions, whose end a notification would hold up. */
   #tell(): void {
     this.#wakes.wake();
@@ -397,9 +375,9 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
     const unlogged = `SELECT turn, record FROM ${this.#schema}.turns WHERE sid = $1 AND owed = 1 ORDER BY turn`;
     return claimedOf(row, {
       started,
-      steps: started === null ? [] : await this.#database.query(steps, sid, nonce),
+      steps: started === null ? [] : await this.#database.again(steps, sid, nonce),
       used: usedOf(row['used']),
-      unlogged: Number(owed) === 0 ? [] : recordsOf(sid, await this.#database.query(unlogged, sid)),
+      unlogged: Number(owed) === 0 ? [] : recordsOf(sid, await this.#database.again(unlogged, sid)),
     });
   }
 
@@ -412,7 +390,7 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
   }
 
   async #found(sid: string): Promise<Columns> {
-    const [row] = await this.#database.query(`SELECT *, ${NOW} AS now FROM ${this.#schema}.sessions WHERE sid = $1`, sid);
+    const [row] = await this.#database.again(`SELECT *, ${NOW} AS now FROM ${this.#schema}.sessions WHERE sid = $1`, sid);
     if (row === undefined) throw new SessionStateError(sid, 'unknown');
     return row;
   }
@@ -426,26 +404,6 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
   async #wasDone(stamp: string, sid: string): Promise<boolean> {
     const text = `SELECT 1 FROM ${this.#schema}.sessions WHERE sid = $1 AND stamp = $2`;
     return (await this.#database.again(text, sid, stamp)).length > 0;
-  }
-
-  async #erase(query: PostgresQuery, sid: string): Promise<void> {
-    const { rows } = await query(`SELECT *, ${NOW} AS now FROM ${this.#schema}.sessions WHERE sid = $1 FOR UPDATE`, [sid]);
-    const [row] = rows;
-    if (row === undefined) throw new SessionStateError(sid, 'unknown');
-    const holder = leaseOf(row, Number(row['now']));
-    if (holder !== null) throw new SessionLeasedError(sid, holder);
-    if (statusOf(row['status']) === 'open') throw new SessionStateError(sid, 'open');
-    const turns = await query(`SELECT turn, record FROM ${this.#schema}.turns WHERE sid = $1`, [sid]);
-    for (const { turn, record } of turns.rows) {
-      const bare = unlessDamaged(() => eraseRecord(readRecord(record)));
-      await query(`UPDATE ${this.#schema}.turns SET record = $3, digest = NULL WHERE sid = $1 AND turn = $2`, [sid, turn, bare]);
-    }
-    const state = unlessDamaged(() => eraseState(readState(row['state'], sid)));
-    await query(
-      `UPDATE ${this.#schema}.sessions SET state = $2, started = NULL, started_turn = NULL, started_nonce = NULL, waits = NULL WHERE sid = $1`,
-      [sid, state],
-    );
-    await query(`DELETE FROM ${this.#schema}.steps WHERE sid = $1`, [sid]);
   }
 }
 

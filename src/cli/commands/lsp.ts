@@ -35,7 +35,8 @@ export function addLsp(program: Command, execute: Execute): void {
     .action((flags: LspFlags) => execute((terminal) => serve(flags, terminal)));
 }
 
-async function serve(flags: LspFlags, { stdin, interrupt }: Terminal): Promise<ExitCode> {
+/** Serves the editor at the other end of the standard streams until it ends the server. */
+export async function serve(flags: LspFlags, { stdin, interrupt }: Pick<Terminal, 'stdin' | 'interrupt'>): Promise<ExitCode> {
   const { serveLanguage } = await import('../../lsp/index.ts');
   await using resources = new AsyncDisposableStack();
   const read = async (folders: readonly string[]): Promise<Tooling> => {

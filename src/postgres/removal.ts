@@ -1,0 +1,60 @@
+import {
+  eraseRecord,
+  eraseState,
+  leaseOf,
+  type Pruning,
+  readRecord,
+  readState,
+  SessionLeasedError,
+  SessionStateError,
+  type SessionSummary,
+  statusOf,
+  summaryOf,
+  unlessDamaged,
+} from '../loop/index.ts';
+import type { PostgresQuery } from './clients.ts';
+import { dropPartitions, NOW } from './tables.ts';
+
+/** Reads the columns of summaries; a condition follows. */
+export function summariesSql(schema: string): string {
+  return `SELECT sid, status, reason, next_turn, created_at, updated_at, lease_owner, lease_until, end_owed, owed, tenant, profile, engine, reader,
+      state, waits, started_turn AS started, ${NOW} AS now FROM ${schema}.sessions`;
+}
+
+/** Removes the sessions that `prune` of a store removes, within a transaction, and returns their summaries. */
+export async function pruneSessions(
+  query: PostgresQuery,
+  schema: string,
+  { before, dryRun = false }: Pruning,
+): Promise<readonly SessionSummary[]> {
+  const old = `status <> 'open' AND updated_at < $1 AND owed = 0 AND end_owed = 0 AND (lease_owner IS NULL OR lease_until <= ${NOW})`;
+  const { rows } = await query(`${summariesSql(schema)} WHERE ${old} ORDER BY sid ${dryRun ? '' : 'FOR UPDATE'}`, [before]);
+  const removed = rows.map((row) => summaryOf(row, Number(row['now'])));
+  if (dryRun) return removed;
+  const sids = [removed.map(({ sid }) => sid)];
+  for (const table of ['sessions', 'steps']) await query(`DELETE FROM ${schema}.${table} WHERE sid = ANY ($1)`, sids);
+  await dropPartitions(query, schema, before);
+  await query(`DELETE FROM ${schema}.turns WHERE sid = ANY ($1)`, sids);
+  return removed;
+}
+
+/** Erases the content of an ended session, within a transaction. Throws {@link SessionStateError} and {@link SessionLeasedError}. */
+export async function eraseSession(query: PostgresQuery, schema: string, sid: string): Promise<void> {
+  const { rows } = await query(`SELECT *, ${NOW} AS now FROM ${schema}.sessions WHERE sid = $1 FOR UPDATE`, [sid]);
+  const [row] = rows;
+  if (row === undefined) throw new SessionStateError(sid, 'unknown');
+  const holder = leaseOf(row, Number(row['now']));
+  if (holder !== null) throw new SessionLeasedError(sid, holder);
+  if (statusOf(row['status']) === 'open') throw new SessionStateError(sid, 'open');
+  const turns = await query(`SELECT turn, record FROM ${schema}.turns WHERE sid = $1`, [sid]);
+  for (const { turn, record } of turns.rows) {
+    const bare = unlessDamaged(() => eraseRecord(readRecord(record)));
+    await query(`UPDATE ${schema}.turns SET record = $3, digest = NULL WHERE sid = $1 AND turn = $2`, [sid, turn, bare]);
+  }
+  const state = unlessDamaged(() => eraseState(readState(row['state'], sid)));
+  await query(
+    `UPDATE ${schema}.sessions SET state = $2, started = NULL, started_turn = NULL, started_nonce = NULL, waits = NULL WHERE sid = $1`,
+    [sid, state],
+  );
+  await query(`DELETE FROM ${schema}.steps WHERE sid = $1`, [sid]);
+}
