@@ -1,6 +1,6 @@
-// The long forms of what .ci/run checks briefly: every benchmark in full, a soak, another one with attackers, fuzzing, and a thousand kills of the gate's
-// executor. Takes about an hour on two quiet cores; one title as an argument runs that step alone. The last line is
-// `N passed, N failed`.
+// The long forms of what .ci/run checks briefly: every benchmark in full, a soak, another one with attackers, fuzzing, a thousand kills of the gate's
+// executor, and twenty rounds of the failure matrix of hosts. Takes about an hour and a half on two quiet cores; one title as an argument runs that
+// step alone. The last line is `N passed, N failed`.
 import { spawnSync } from 'node:child_process';
 
 const bench = (name, ...flags) => ['npx', ['neuroscript', 'bench', name, ...flags]];
@@ -18,7 +18,11 @@ const STEPS = new Map([
   ['fuzz', ['npm', ['run', '--silent', 'fuzz', '--', '--seconds', '600', '--seed', String(Date.now() % 1_000_000)]]],
   ['together', ['npx', ['vitest', 'run', 'test/runtime/together.test.ts'], { TOGETHER_SEEDS: '100000' }]],
   ['gate', ['npx', ['vitest', 'run', 'test/gate/crash.test.ts'], { GATE_KILLS: '1000' }]],
-  ['cluster', ['npm', ['run', '--silent', 'demo:cluster']]],
+  ['demo', ['npm', ['run', '--silent', 'demo:cluster']]],
+  [
+    'cluster',
+    ['npx', ['vitest', 'run', '--config', 'vitest.engines.config.ts', 'test/engines/matrix.test.ts'], { MATRIX_ROUNDS: '20' }],
+  ],
   ['machine', ['npm', ['run', '--silent', 'test:machine']]],
 ]);
 

@@ -46,6 +46,13 @@ export {
   readExport,
   type SessionsFile,
 } from './replay/export.ts';
+export {
+  type ChangedVerdict,
+  changedVerdicts,
+  type SuggestedPolicy,
+  suggestPolicy,
+  unknownTools,
+} from './replay/policies.ts';
 export { REDACTED, Redaction, type RedactionRules } from './replay/redact.ts';
 export {
   chainFaults,
@@ -57,6 +64,7 @@ export {
 } from './replay/session.ts';
 export { type Changes, type TriedSession, type TriedTurn, tryOut } from './replay/trial.ts';
 export { type ReplayOptions, replayTurn, type TurnReplay } from './replay/turn.ts';
+export { type RecordedVerdict, recordedVerdicts } from './replay/verdicts.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
 export {
   type Columns,

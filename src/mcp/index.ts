@@ -22,6 +22,8 @@ export {
 export type { McpProgress } from './connection.ts';
 export { McpError } from './error.ts';
 export { type McpHttp, type McpHttpOptions, serveHttp } from './server/http.ts';
+export { ProgramFile } from './server/programfile.ts';
+export type { ProgramStore } from './server/programs.ts';
 export { type McpServerInit, mcpServers } from './server/server.ts';
 export { serveStdio } from './server/stdio.ts';
 export type { ErrorPage } from './server/teach.ts';

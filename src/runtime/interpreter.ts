@@ -36,6 +36,7 @@ export interface InterpreterInit {
   readonly stores: Stores;
   readonly symbols: SymbolTable | undefined;
   readonly signers: readonly string[] | undefined;
+  readonly callsMade: Readonly<Record<string, number>> | undefined;
 }
 
 /**
@@ -55,11 +56,11 @@ export class Interpreter {
   readonly #globals = new Map<string, TaggedJson>();
 
   /** Made by `Runtime.interpreter`. */
-  constructor(runtime: InterpreterRuntime, { host, stores, symbols, signers }: InterpreterInit) {
+  constructor(runtime: InterpreterRuntime, { host, stores, symbols, signers, callsMade }: InterpreterInit) {
     this.#runtime = runtime;
     this.host = host;
     this.stores = stores;
-    this.#guard = new PolicyGuard(runtime.policy);
+    this.#guard = new PolicyGuard(runtime.policy, callsMade);
     const parse = (source: Source) => runtime.sandbox.parse([source], runtime.limits.sourceBytes, callDepth());
     const definitions = new Definitions({ symbols, signers, parse });
     this.#root = Object.freeze({
@@ -82,6 +83,11 @@ export class Interpreter {
   /** The context in whose name the current code runs: that of the turn it serves, else the runtime's own. */
   get turn(): TurnContext {
     return currentTurn() ?? this.#runtime.turn;
+  }
+
+  /** The calls so far of the tools that have a call limit, by canonical name. A later interpreter can count on from them. */
+  get callsMade(): Readonly<Record<string, number>> {
+    return this.#guard.callsMade;
   }
 
   /** Names of the loaded procedures, in the order of their libraries, without those of the host's symbols. */

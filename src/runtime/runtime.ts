@@ -41,10 +41,15 @@ export interface InterpreterOptions {
   readonly symbols?: SymbolTable;
   /** Ed25519 public keys, base64url. With them, only units that one of them signed are loaded. */
   readonly signers?: readonly string[];
+  /** Calls that count already for the policy's call limits, by canonical name: `callsMade` of an earlier interpreter. */
+  readonly callsMade?: Readonly<Record<string, number>>;
 }
 
 /** Options of a run with a root interpreter of its own. */
-export interface RunOptions extends Omit<RunSettings, 'asTurn'>, InterpreterOptions, Pick<ForkOptions, 'tools' | 'policy'> {
+export interface RunOptions
+  extends Omit<RunSettings, 'asTurn'>,
+    Omit<InterpreterOptions, 'callsMade'>,
+    Pick<ForkOptions, 'tools' | 'policy'> {
   /** Names what lasts longer than the run: storage, directories and handles of tools, until `endSession`. None when absent. */
   readonly session?: string;
   /** Whose run this is: it shares the workers and the budgets of this tenant. A tenant with limits has them from now on. */
@@ -72,7 +77,13 @@ interface RunEvent {
 
 const INTERPRETER_OPTIONS = { host: anything, actor: anything, stores: anything, symbols: anything, signers: anything } as const;
 
-const checkInterpreterOptions = checker<InterpreterOptions>(INTERPRETER_OPTIONS);
+const checkCounts = (what: string, value: unknown): void => {
+  checkObject(what, value);
+  for (const [name, count] of Object.entries(value)) checkCount(`${what}: ${name}`, count);
+};
+const checkCount = wholeNumber(0);
+
+const checkInterpreterOptions = checker<InterpreterOptions>({ ...INTERPRETER_OPTIONS, callsMade: checkCounts });
 
 const { asTurn: _, ...RUN_CHECKS } = RUN_SETTINGS;
 
@@ -217,7 +228,7 @@ export class Runtime implements AsyncDisposable {
     checkRunOptions('the options of a run', options);
     this.#mustBeOpen();
     const { host, actor, stores, symbols, signers, tools, policy, session, tenant, ...rest } = options;
-    const interpreter = this.#root({ host, actor, stores, symbols, signers });
+    const interpreter = this.#root({ host, actor, stores, symbols, signers, callsMade: undefined });
     const identity = {
       ...(session === undefined ? {} : { sessionId: session }),
       ...(tenant === undefined ? {} : { tenant: this.#context.tenants.named(tenant) }),
@@ -287,8 +298,9 @@ export class Runtime implements AsyncDisposable {
     return this.close();
   }
 
-  #root({ host, actor, stores, symbols, signers }: Connection): Interpreter {
-    return new Interpreter(this.#context, { host: hostOf(host, actor), stores: createStores(stores), symbols, signers });
+  #root({ host, actor, stores, symbols, signers, callsMade }: Connection): Interpreter {
+    const init = { host: hostOf(host, actor), stores: createStores(stores), symbols, signers, callsMade };
+    return new Interpreter(this.#context, init);
   }
 
   async #close(drainMs: number): Promise<void> {

@@ -36,6 +36,7 @@ export {
   NOT_APPROVED,
   type Plan,
 } from './dispatch/approval.ts';
+export { checkArguments } from './dispatch/arguments.ts';
 export type { AskCall, AskPort, AskReply } from './dispatch/asks.ts';
 export { type AuditEntry, type AuditRecord, auditEntry } from './dispatch/audit.ts';
 export { callDepth } from './dispatch/callscope.ts';
@@ -61,10 +62,11 @@ export { perSession } from './mock/persession.ts';
 export { RECORDING_MARK, type Recording, recordTools } from './mock/record.ts';
 export { canonicalName, nearestTool, toolAdvice } from './names.ts';
 export { Pending, type PendingOptions, pending } from './pending.ts';
-export { type Capability, matchesPattern } from './policy/capability.ts';
-export { type Denial, PolicyGuard } from './policy/guard.ts';
+export { type Capability, capabilityText, matchesPattern, meets } from './policy/capability.ts';
+export { type Denial, type Explanation, explainPolicy, PolicyGuard, type Verdict } from './policy/guard.ts';
 export { Policy, type PolicyContext, type PolicyOptions, policyOptions } from './policy/policy.ts';
 export { loadPolicy } from './policy/policyfile.ts';
+export { type JudgedTool, type PolicyRule, type RuleFinding, type RuleFindings, ruleOf } from './policy/rules.ts';
 export { ForkTools, ToolRegistry } from './registry.ts';
 export { RunResources, SessionResources, ToolResources } from './sessionresources.ts';
 export { type SessionAccess, SessionStorage, type SessionStorageOptions } from './sessionstorage.ts';

@@ -102,7 +102,7 @@ export const PARTS: readonly Part[] = [
   part(
     'mcp',
     'Model Context Protocol, as client and as server',
-    'files loop runtime telemetry aeiou sandbox tools context wire',
+    'files loop sqlite runtime telemetry aeiou sandbox tools context wire',
     '@modelcontextprotocol/client @modelcontextprotocol/server zod',
     true,
   ),

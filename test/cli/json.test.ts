@@ -26,6 +26,7 @@ const FILES = {
   'fails.test.ns': '#: one\nemit 1 #=> 2\n',
   'broken.log': '{}\n',
   'not.json': 'text',
+  'policy.yaml': 'allow: ["*"]\n',
 };
 
 /** What makes the store, the log and the keys that the other commands read. */
@@ -52,6 +53,10 @@ const WORKS: readonly Row[] = [
   ['sessions show s --store s.db', 0, 'commands#/$defs/sessionsShow'],
   ['sessions prune --older-than 0s --dry-run --store s.db', 0, 'commands#/$defs/sessionsPrune'],
   ['replay s --store s.db', 0, 'replay'],
+  ['policy test policy.yaml --against s.db', 0, 'commands#/$defs/policyTest'],
+  ['policy explain policy.yaml tool.str.Length', 0, 'commands#/$defs/policyExplain'],
+  ['policy explain policy.yaml tool.str.Length 5', 1, 'commands#/$defs/policyExplain'],
+  ['policy suggest --from s.db', 0, 'commands#/$defs/policySuggest'],
   ['store migrate --store s.db', 0, 'commands#/$defs/storeMigrate'],
   ['store status --store s.db', 0, 'commands#/$defs/storeStatus'],
   ['log verify d.log', 0, 'commands#/$defs/logVerify'],
@@ -81,6 +86,9 @@ const CANNOT = [
   'sessions prune --older-than 0s --store none.db',
   'sessions erase none --store s.db',
   'replay none --store s.db',
+  'policy test none.yaml --against s.db',
+  'policy explain policy.yaml tool.str.Length text',
+  'policy suggest --from none.db',
   'store migrate --store none/none.db',
   'store status --store none.db',
   'log verify none.log',

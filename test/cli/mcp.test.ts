@@ -1,19 +1,25 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport, type VersionNegotiationOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { consent, protectedServer } from '../mcp/oauth.ts';
 import { neuroscript } from './spawn.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 const SERVER = 'node --disable-warning=ExperimentalWarning test/mcp/server.ts honest';
+
+const META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+};
 
 describe('--mcp', () => {
   it('the example does what its page says', async () => {
@@ -166,6 +172,62 @@ describe('neuroscript mcp', () => {
     } finally {
       await client.close();
     }
+  });
+
+  it('with --store, a program that waits is continued by the next process, and its call limits count on', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'ns-store-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'tools.yaml'), 'tools:\n  tool.t.Note:\n    effects: none\n    cases:\n      - returns: noted\n');
+    const policy = 'allow: ["tool.t.*"]\ngrants: []\ntoolMaxCalls: { tool.t.Note: 2 }\n';
+    writeFileSync(join(folder, 'policy.yaml'), policy);
+    const setup = ['--tools', 'tools.yaml', '--policy', 'policy.yaml', '--ask-user', '--store', 'programs.db'];
+    const src = [
+      'command',
+      'emit tool.t.Note()',
+      'promptuser "name?" into x',
+      'emit x',
+      'emit tool.t.Note()',
+      'emit tool.t.Note()',
+    ];
+    const params = { name: 'run', arguments: { src: [...src, 'endcommand'].join('\n') } };
+    /** Makes one request of a server of its own, which is then killed. */
+    async function asked(more: object) {
+      const args = [BIN, 'mcp', '--http', '0', ...setup];
+      const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'inherit', 'pipe'] });
+      const [said] = await once(child.stderr.setEncoding('utf8'), 'data');
+      const answer = await fetch(/http:\S+/.exec(said)?.[0] ?? '', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': 'tools/call',
+          'mcp-name': 'run',
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { ...params, _meta: META, ...more } }),
+      });
+      const { result } = JSON.parse(await answer.text());
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      return result;
+    }
+    const { requestState } = await asked({});
+    const answers = { requestState, inputResponses: { answer: { action: 'accept', content: { answer: 'Ada' } } } };
+    expect((await asked(answers)).structuredContent).toMatchObject({
+      emits: ['noted', 'Ada', 'noted'],
+      error: { code: 'NS1003', message: expect.stringContaining('call limit of 2') },
+    });
+    expect((await asked(answers)).content[0].text).toContain('ERR_CALL_UNKNOWN');
+  });
+
+  it.each([
+    [['--store', 'x.db'], '--store needs --ask-user'],
+    [['--ask-user', '--store', 'postgres://localhost/x'], 'names a database'],
+    [['--ask-user', '--store', 'package.json'], 'is not a store of programs that wait'],
+  ])('%j is wrong use, said in one line', async (args, problem) => {
+    const { code, stderr } = await neuroscript(['mcp', ...args], { cwd: root });
+    expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
+    expect(stderr).toContain(problem);
   });
 
   it('serves over HTTP until it is interrupted', async () => {

@@ -74,6 +74,15 @@ describe('issue 19: progress at a real terminal', () => {
     expect(screen).not.toMatch(/\n {4}at /);
   });
 
+  it.each([
+    ['doctor', "doctor --mcp 's=sleep 30'", /doctor · \d+ % · \d+ s · about \d+ s left/],
+    ['conformance', "conformance --impl 'sleep 30'", /conformance · \d+ s/],
+  ])('%s says what takes it so long, and Ctrl-C removes the line', async (_, command, status) => {
+    const { code, screen } = await atTerminal(command, folder({}), { until: status });
+    expect(screen).toMatch(status);
+    expect([code, lastLine(screen)]).toEqual([130, '']);
+  });
+
   it.each([{ CI: 'true' }, { NO_COLOR: '1' }, { TERM: 'dumb' }])('there is none with %j', async (env) => {
     const cwd = folder({ 't.yaml': SLOW, 'a.test.ns': CASE });
     const { screen } = await atTerminal('test --tools t.yaml', cwd, { env });

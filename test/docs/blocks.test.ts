@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
@@ -21,6 +21,10 @@ const EXECUTED: readonly (readonly [mark: RegExp, page: RegExp, test: string])[]
   [/^(step|file: .*)$/, /^docs\/tutorial\.md$/, 'test/package/tutorial.test.ts'],
   [/^(bundle|bundled)$/, /^docs\/install\.md$/, 'test/package/projects.test.ts'],
 ];
+
+/** Why a shell block is shown and not executed. Another test runs the commands of the examples. */
+const SHOWN =
+  /^shown: (it installs from a registry|it takes minutes|it needs a model|it needs a container engine|a person answers|it ends when it is interrupted|it changes the shell of the reader|the files are the reader's|run by (?<test>test\/\S+\.test\.ts))$/;
 
 /** The pages whose programs a test executes or judges, all of them. */
 const PROGRAMS = [
@@ -57,6 +61,17 @@ describe('every code block of every page', () => {
     const program = await definitions();
     const blocks = left('sh').filter(({ page }) => !COMMANDS.some(([pages]) => pages.test(page)));
     expect(faults(blocks, ({ code }) => wrongCommands(code, program))).toEqual([]);
+  });
+
+  it('in a shell that is not executed says why', () => {
+    const blocks = left('sh').filter(({ page }) => !COMMANDS.some(([pages]) => pages.test(page)));
+    expect(faults(blocks, unexplained)).toEqual([]);
+    expect(
+      faults(
+        all.filter(({ language }) => language !== 'sh'),
+        ({ mark }) => (SHOWN.test(mark ?? '') ? ['is no shell block'] : []),
+      ),
+    ).toEqual([]);
   });
 
   it('in TypeScript or JavaScript fits the types of the package, unless JavaScript is executed', () => {
@@ -108,7 +123,29 @@ describe('every code block of every page', () => {
   });
 });
 
+/** What is wrong with the reason that a block gives for not being executed. */
+function unexplained({ page, mark }: Pick<Placed, 'page' | 'mark'>): string[] {
+  const found = SHOWN.exec(mark ?? '');
+  if (found === null) return ['is neither executed nor marked with a reason'];
+  const test = found.groups?.['test'];
+  if (test === undefined) return [];
+  const [, example = ''] = /^examples\/([^/]+)\//.exec(page) ?? [];
+  const runs = existsSync(join(ROOT, test)) && readFileSync(join(ROOT, test), 'utf8').includes(`examples/${example}`);
+  return example !== '' && runs ? [] : [`is not run by ${test}`];
+}
+
 describe('a block that is wrong', () => {
+  it('is noticed where it is neither executed nor explained', () => {
+    const of = (mark: string | null, page = 'docs/a.md'): number => unexplained({ page, mark }).length;
+    expect([of("shown: the files are the reader's"), of('shown: it takes minutes')]).toEqual([0, 0]);
+    expect([of(null), of('shown: '), of('shown: for fun'), of('run'), of('shown: run by test/cli/ask.test.ts')]).toEqual([
+      1, 1, 1, 1, 1,
+    ]);
+    const example = 'examples/ask/README.md';
+    expect([of('shown: run by test/cli/ask.test.ts', example), of('shown: run by test/cli/no.test.ts', example)]).toEqual([0, 1]);
+    expect(of('shown: run by test/cli/fmt.test.ts', example)).toBe(1);
+  });
+
   it('is noticed in a shell', async () => {
     const program = await definitions();
     const wrong = (code: string): string[] => wrongCommands(code, program);

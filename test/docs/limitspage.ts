@@ -96,7 +96,7 @@ ${table(
 
 ### The exact rules
 
-\`conformance/language/interpreter\` computes the same fuel from these rules; a test compares the two on generated programs.
+[conformance/language](../conformance/language/README.md) computes the same fuel from these rules; a test compares the two on generated programs.
 
 - **When.** A statement's charge is its own fuel and that of all its operations; for \`while\`, the operations of the condition belong to
   each pass. The steps of targets are operations, and so is each value of a \`return\` with several. A \`return\` in a handler costs 1.

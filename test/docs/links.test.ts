@@ -1,8 +1,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { paths } from '../../site/pages.ts';
 import { ROOT } from '../architecture/source.ts';
-import { anchorsOf, linksOf } from './links.ts';
+import { anchorsOf, linksOf, orphansOf } from './links.ts';
 
 const PAGES = globSync(['*.md', '{docs,examples,bench,conformance}/**/*.md'], { cwd: ROOT }).sort();
 
@@ -27,6 +28,38 @@ describe('the pages name what exists', () => {
   });
 });
 
+describe('every page', () => {
+  /** Folders of pages that the site makes a list of. */
+  const listed = /^docs\/errors\//;
+  const linked = (without = ''): Map<string, string[]> =>
+    new Map(PAGES.filter((page) => !listed.test(page)).map((page) => [page, linksFrom(page).filter((path) => path !== without)]));
+
+  it('is in a menu of the site, or a page that is in one leads to it', () => {
+    expect(orphansOf(paths, linked())).toEqual([]);
+  });
+
+  it('is missed when its menu entry, or the link to it, is removed', () => {
+    expect(
+      orphansOf(
+        paths.filter((path) => path !== 'docs/repl.md'),
+        linked('docs/repl.md'),
+      ),
+    ).toEqual(['docs/repl.md']);
+    expect(orphansOf(paths, linked('examples/mcp/README.md'))).toEqual(['examples/mcp/README.md']);
+    expect(
+      orphansOf(
+        ['a'],
+        new Map([
+          ['a', ['b']],
+          ['b', ['c']],
+          ['c', []],
+          ['d', ['a']],
+        ]),
+      ),
+    ).toEqual(['d']);
+  });
+});
+
 describe('reading links', () => {
   it('leaves out code and addresses, and takes headings apart', () => {
     const page = '[a](b.md#c-d) [x](https://example.test/) `[no](code.md)`\n```md\n[no](block.md)\n```\n[e](#f)';
@@ -43,6 +76,14 @@ describe('reading links', () => {
 
 function read(page: string): string {
   return readFileSync(join(ROOT, page), 'utf8');
+}
+
+/** The pages that a page links to: a link to a folder leads to its README. */
+function linksFrom(page: string): string[] {
+  return linksOf(read(page)).flatMap(([path]) => {
+    const target = join(dirname(page), path).replace(/\/$/, '');
+    return [target, join(target, 'README.md')];
+  });
 }
 
 function brokenLinks(page: string): string[] {

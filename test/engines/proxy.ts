@@ -15,10 +15,12 @@ export class FaultyProxy implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
   #fault: Fault | null = null;
   #isCut = false;
+  #refused = 0;
 
   private constructor(url: URL) {
     this.#server = createServer((client) => {
       if (this.#isCut) {
+        this.#refused += 1;
         client.destroy();
         return;
       }
@@ -80,6 +82,11 @@ export class FaultyProxy implements AsyncDisposable {
   cut(): void {
     this.#isCut = true;
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Connections that were refused while the proxy was cut. */
+  get refused(): number {
+    return this.#refused;
   }
 
   mend(): void {

@@ -7,7 +7,7 @@ import type { Runtime } from '../../src/runtime/index.ts';
 import { ROOT } from '../architecture/source.ts';
 import { service } from '../mcp/server/kit.ts';
 import { required, scenario, VERSIONS, type Version } from './conformance.ts';
-import { forConformance } from './conformanceserver.ts';
+import { forConformance, PROGRAMS } from './conformanceserver.ts';
 
 /** The scenarios that pass, and the number of their checks. Two of each version are not required. */
 const PASSING: Readonly<Record<Version, Readonly<Record<string, number>>>> = {
@@ -113,7 +113,7 @@ let runtime: Runtime;
 let http: McpHttp;
 
 beforeAll(async () => {
-  const made = await service([], { askUser: true });
+  const made = await service([], { askUser: true, programs: PROGRAMS });
   runtime = made.runtime;
   http = await serveHttp(() => forConformance(made.servers()), { port: 0 });
 });

@@ -13,12 +13,17 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { REQUEST_STATE } from '../../src/mcp/server/questions.ts';
+import { MemoryPrograms } from '../../src/mcp/server/programs.ts';
+import { codecOf } from '../../src/mcp/server/questions.ts';
 
 /*
  * The tools, resources and prompts that the conformance suite calls, on a server of this runtime. Their texts are those that the
  * suite expects.
  */
+
+/** The server signs with the key of these programs, and so do the tools here. */
+export const PROGRAMS = new MemoryPrograms();
+const REQUEST_STATE = codecOf(PROGRAMS);
 
 /** A red point as PNG. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';

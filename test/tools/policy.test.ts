@@ -47,7 +47,9 @@ describe('the policy gate', () => {
     expect(guard.denial(plain, false)).toBeNull();
     expect(guard.admit(plain, false)).toEqual({
       tool: 'tool.memory.get',
+      allowed: false,
       rule: 'toolMaxCalls',
+      entry: '2',
       reason: "tool 'tool.memory.get' exceeded its call limit of 2",
     });
     const denying = new PolicyGuard(new Policy({ allow: [], toolMaxCalls: { 'tool.memory.get': 0 } }));

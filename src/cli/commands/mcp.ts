@@ -2,12 +2,14 @@ import { once } from 'node:events';
 import type { Command } from 'commander';
 import { ReplayCache } from '../../aeiou/index.ts';
 import { randomIds, runtimeExecutor, systemClock } from '../../loop/index.ts';
+import { isPostgresUrl } from '../../postgres/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { PolicyGuard } from '../../tools/index.ts';
 import { errorPages } from '../errorpages.ts';
 import { addLimits, limitsOf, repeatable, wholeNumber } from '../flags/options.ts';
-import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
+import { addSetup, readSetup, type SetupFlags, usable } from '../flags/setup.ts';
+import { storeFile, storeName } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
@@ -17,6 +19,7 @@ import { addLogins } from './mcplogin.ts';
 interface McpFlags extends SetupFlags {
   readonly keys?: string;
   readonly askUser?: true;
+  readonly store?: string;
   readonly http?: number;
   readonly allowHost?: readonly string[];
 }
@@ -41,6 +44,7 @@ export function addMcp(program: Command, execute: Execute): void {
     .description('Offers run, check, turn and tools over the Model Context Protocol, on standard input and output or HTTP.')
     .option('--keys <FILE>', 'key file for turns, see "neuroscript keys" (default: new keys for this process)')
     .option('--ask-user', 'let programs ask the user of a client that can ask, with promptuser')
+    .option('--store <FILE>', 'with --ask-user: the file in which programs wait for the user (default: memory)')
     .option('--http <PORT>', 'serve over HTTP on this port of 127.0.0.1 instead; 0 chooses one', wholeNumber('--http', 0))
     .option(
       '--allow-host <NAME>',
@@ -56,17 +60,20 @@ export function addMcp(program: Command, execute: Execute): void {
 
 async function serve(flags: McpFlags, terminal: Terminal): Promise<ExitCode> {
   // `--help` loads this file too, and the SDK of the protocol takes longer to load than everything else.
-  const { mcpServers, serveHttp, serveStdio } = await import('../../mcp/index.ts');
+  const { mcpServers, ProgramFile, serveHttp, serveStdio } = await import('../../mcp/index.ts');
   const clock = systemClock;
   const keyring = readKeyring(flags.keys, clock);
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources);
+  const place = placeOfPrograms(flags);
+  const kept = place === null ? {} : { programs: resources.use(await usable(() => ProgramFile.open(place))) };
   await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }) });
   const turns = { executor: runtimeExecutor(runtime), keyring, clock, ids: randomIds, replay: new ReplayCache({ clock }) };
   // Lists leave out tools that the policy denies, because the client can never call them.
   const guard = new PolicyGuard(setup.policy);
   const tools = setup.tools.filter((tool) => guard.denial(tool, false) === null);
-  const servers = mcpServers({ runtime, turns, tools, version: VERSION, errors: errorPages, askUser: flags.askUser === true });
+  const askUser = flags.askUser === true;
+  const servers = mcpServers({ runtime, turns, tools, version: VERSION, errors: errorPages, askUser, ...kept });
   if (flags.http === undefined) {
     if (flags.allowHost !== undefined) throw new UsageError('--allow-host needs --http');
     await serveStdio(servers, terminal.interrupt);
@@ -76,4 +83,14 @@ async function serve(flags: McpFlags, terminal: Terminal): Promise<ExitCode> {
   terminal.err.line(`neuroscript: serving ${http.url}`);
   if (!terminal.interrupt.aborted) await once(terminal.interrupt, 'abort');
   return EXIT.ok;
+}
+
+/** The file in which programs wait; null for the memory. */
+function placeOfPrograms({ store, askUser }: McpFlags): string | null {
+  if (store === undefined) return null;
+  if (askUser === undefined) throw new UsageError('--store needs --ask-user: only programs that ask the user wait');
+  const file = storeFile(store);
+  if (file !== null && isPostgresUrl(file))
+    throw new UsageError(`--store ${storeName(file)} names a database; programs that wait need a file`);
+  return file;
 }

@@ -22,6 +22,8 @@ export const SOURCES: Readonly<Record<string, Source>> = {
   FILE: FILES,
   files: FILES,
   ENVELOPE: FILES,
+  POLICY: FILES,
+  STORE: FILES,
   'NAME=FILE': FILES,
   SERVER: FILES,
   COMMAND: FILES,
@@ -31,6 +33,7 @@ export const SOURCES: Readonly<Record<string, Source>> = {
   WHAT: { paths: 'files', words: sessions },
   code: { paths: 'none', words: codesAndTitles },
   NAME: { paths: 'none', words: async (wanted) => (wanted.command === 'tools' ? toolNames(wanted) : []) },
+  TOOL: { paths: 'none', words: toolNames },
   PATTERN: { paths: 'none', words: toolNames },
   AGENT: { paths: 'none', words: agents },
 };

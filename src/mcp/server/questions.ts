@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   createRequestStateCodec,
@@ -11,35 +11,31 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { createHostContext, type HostContext, SILENT_LOGGER } from '../../context/index.ts';
-import type { Interpreter, WaitingRun } from '../../runtime/index.ts';
+import type { Clock } from '../../loop/index.ts';
+import type { Interpreter } from '../../runtime/index.ts';
 import { type Completion, pending, type ToolDefinition } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { PROMPT, type WaitingCall } from '../../wire/journal.ts';
+import { ANSWER_SECONDS, type KeptProgram, MOST_WAITING, type ProgramStore, readProgram } from './programs.ts';
 
 /** Maximum number of questions of one program. */
 export const MOST_QUESTIONS = 16;
 
-/** Bounds of all programs that wait: the one that has waited longest is given up. */
-const MOST_WAITING = 256;
-const MOST_BYTES = 64 * 1024 * 1024;
-
 /** Maximum length of a question, in UTF-16 units. */
 const QUESTION_LENGTH = 2000;
 
-/** Seconds in which a question can be answered. */
-const ANSWER_SECONDS = 3600;
-
-/** Signs what a client brings back with its answers. Its key belongs to this process, which holds the programs that wait. */
-export const REQUEST_STATE = createRequestStateCodec<string>({ key: randomBytes(32), ttlSeconds: ANSWER_SECONDS });
+/** Signs what a client brings back to the programs of a store. */
+export function codecOf({ key }: ProgramStore) {
+  return createRequestStateCodec<string>({ key, ttlSeconds: ANSWER_SECONDS });
+}
 
 /** The key of the answer among those of a client. */
 const ANSWER = 'answer';
 
-/** A program that waits for an answer, with the interpreter whose counters it goes on with. */
-export interface WaitingProgram extends WaitingRun {
-  readonly interpreter: Interpreter;
-  /** The questions that it has asked. */
-  readonly asked: number;
+/** A program that waits for an answer. */
+export interface WaitingProgram extends KeptProgram {
+  /** The interpreter that it goes on with; null when another process began it. */
+  readonly interpreter: Interpreter | null;
 }
 
 /** A host whose user answers later. */
@@ -69,36 +65,44 @@ const FIELDS = {
 /** The programs that wait for answers of users. A program that waits is data: it holds no worker, and its time limit rests. */
 export class Questions {
   readonly #tools: readonly ToolDefinition[];
-  /** From the program that has waited longest to the last, each with the length of its data as JSON. */
-  readonly #waiting = new Map<string, { readonly program: WaitingProgram; readonly bytes: number }>();
-  #bytes = 0;
+  readonly #store: ProgramStore;
+  readonly #clock: Clock;
+  /** Signs what a client brings back with its answers. */
+  readonly #codec: ReturnType<typeof codecOf>;
+  /** The interpreters of programs that this process began, from the one that has waited longest to the last. */
+  readonly #interpreters = new Map<string, Interpreter>();
 
-  constructor(tools: readonly ToolDefinition[]) {
+  constructor(tools: readonly ToolDefinition[], store: ProgramStore, clock: Clock) {
     this.#tools = tools;
+    this.#store = store;
+    this.#clock = clock;
+    this.#codec = codecOf(store);
+  }
+
+  /** Checks what a client brings back, for the protocol's library. */
+  get verify() {
+    return this.#codec.verify;
   }
 
   /** Keeps a program until its answer comes, and asks its question. */
-  async ask(program: WaitingProgram): Promise<InputRequiredResult> {
+  async ask({ interpreter, ...program }: WaitingProgram): Promise<InputRequiredResult> {
     const id = randomUUID();
-    const { run, journal, waiting, alsoWaiting } = program;
-    const bytes = JSON.stringify([run, journal, waiting, alsoWaiting]).length;
-    this.#waiting.set(id, { program, bytes });
-    this.#bytes += bytes;
-    while (this.#waiting.size > MOST_WAITING || this.#bytes > MOST_BYTES) {
-      const [oldest = id] = this.#waiting.keys();
-      this.#drop(oldest);
-    }
+    await this.#store.put(id, JSON.stringify(program), this.#clock.now());
+    if (interpreter !== null) this.#interpreters.set(id, interpreter);
+    const [oldest = id] = this.#interpreters.keys();
+    if (this.#interpreters.size > MOST_WAITING) this.#interpreters.delete(oldest);
     return inputRequired({
-      inputRequests: { [ANSWER]: inputRequired.elicit(this.#form(waiting)) },
-      requestState: await REQUEST_STATE.mint(id),
+      inputRequests: { [ANSWER]: inputRequired.elicit(this.#form(program.waiting)) },
+      requestState: await this.#codec.mint(id),
     });
   }
 
   /** Gives out the program that waits under an id, once; null when there is none. */
-  take(id: string): WaitingProgram | null {
-    const held = this.#waiting.get(id);
-    this.#drop(id);
-    return held?.program ?? null;
+  async take(id: string): Promise<WaitingProgram | null> {
+    const interpreter = this.#interpreters.get(id) ?? null;
+    this.#interpreters.delete(id);
+    const text = await this.#store.take(id, this.#clock.now());
+    return text === null ? null : { ...readProgram(text), interpreter };
   }
 
   /** The answer to a question; null when the client brings none, or one of another form. */
@@ -109,11 +113,6 @@ export class Questions {
     if (response.action !== 'accept') return { ok: false, code, message: 'the user gave no answer' };
     const { data } = this.#field(waiting).read.safeParse(response.content?.[ANSWER]);
     return data === undefined ? null : { ok: true, value: data };
-  }
-
-  #drop(id: string): void {
-    this.#bytes -= this.#waiting.get(id)?.bytes ?? 0;
-    this.#waiting.delete(id);
   }
 
   #form(waiting: WaitingCall): ElicitRequestFormParams {

@@ -36,11 +36,13 @@ export async function runProgram(
     const { result } = await runLine(interpreter.fork(), line, { ...settings, mayWait: asks, onInput });
     return ended(questions, interpreter, run, 0, result);
   }
-  const program = questions.take(state);
+  const program = await questions.take(state);
   if (program === null) throw new NeuroScriptError('ERR_CALL_UNKNOWN', 'this program waits no longer; run it again');
   const completion = questions.answer(context, program);
   if (completion === null) return questions.ask(program);
-  const { interpreter, run, asked } = program;
+  const { run, asked } = program;
+  // The process that began the program may have ended.
+  const interpreter = program.interpreter ?? runtime.interpreter({ host: askingHost(), callsMade: program.callsMade });
   const recorded = continued(program, [completion], runtime.limits);
   const mayWait = asked < MOST_QUESTIONS;
   const result = await interpreter.fork({ id: run.forkId }).runRequest({ ...settings, recorded, mayWait });
@@ -57,6 +59,6 @@ async function ended(
 ): Promise<Answer | InputRequiredResult> {
   const { waiting, alsoWaiting = [], journal } = result;
   if (questions !== null && run !== null && waiting !== undefined)
-    return questions.ask({ interpreter, run, journal, waiting, alsoWaiting, asked: asked + 1 });
+    return questions.ask({ interpreter, callsMade: interpreter.callsMade, run, journal, waiting, alsoWaiting, asked: asked + 1 });
   return { value: toPublicResult(null, result), isError: !result.ok };
 }

@@ -8,7 +8,8 @@ import { matchesPattern, type ToolDefinition, toolPrompt } from '../../tools/ind
 import { toPublicCheck } from '../../wire/findings.ts';
 import { answered } from './answer.ts';
 import { CHECK_OUTPUT, RUN_OUTPUT, TURN_OUTPUT } from './outputs.ts';
-import { MOST_QUESTIONS, Questions, REQUEST_STATE } from './questions.ts';
+import { MemoryPrograms, type ProgramStore } from './programs.ts';
+import { MOST_QUESTIONS, Questions } from './questions.ts';
 import { type Runner, runProgram } from './run.ts';
 import { type ErrorPage, INSTRUCTIONS, teach } from './teach.ts';
 
@@ -23,6 +24,8 @@ export interface McpServerInit {
   readonly version: string;
   /** Whether a program may ask the user of a client that can ask: with `promptuser`, and with tools that answer later. False when absent. */
   readonly askUser?: boolean;
+  /** Where programs wait for their users: the memory of this process when absent. */
+  readonly programs?: ProgramStore;
   /** The language on one page: `languageCard()` when absent, which a bundle does not contain. */
   readonly language?: string;
   /** Reads the pages of error codes; there are none when absent. */
@@ -79,9 +82,10 @@ const MOST_SESSIONS = 100;
  * protocol's library, or give the function to {@link serveStdio}. Throws `ConfigError` in a bundle without `language`.
  */
 export function mcpServers(init: McpServerInit): () => McpServer {
-  const { tools, version, language = languageCard(), errors = async () => [] } = init;
+  const { tools, version, language = languageCard(), errors = async () => [], programs = new MemoryPrograms() } = init;
   const sessions = new TurnSessions(init.turns);
-  const runner = { runtime: init.runtime, questions: init.askUser === true ? new Questions(tools) : null };
+  const questions = new Questions(tools, programs, init.turns.clock);
+  const runner = { runtime: init.runtime, questions: init.askUser === true ? questions : null };
   const capabilities = { tools: { listChanged: false }, resources: { listChanged: false }, prompts: { listChanged: false } };
   return () => {
     const server = new McpServer(
@@ -89,7 +93,7 @@ export function mcpServers(init: McpServerInit): () => McpServer {
       {
         instructions: INSTRUCTIONS,
         capabilities,
-        requestState: { verify: REQUEST_STATE.verify },
+        requestState: { verify: questions.verify },
         inputRequired: { maxRounds: MOST_QUESTIONS + 1 },
       },
     );

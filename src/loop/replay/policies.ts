@@ -1,0 +1,81 @@
+import {
+  type Capability,
+  capabilityText,
+  meets,
+  type Policy,
+  PolicyGuard,
+  type PolicyOptions,
+  type Verdict,
+} from '../../tools/index.ts';
+import type { RecordedVerdict } from './verdicts.ts';
+
+/** A recorded verdict that another policy changes from allowed to denied, or from denied to allowed. */
+export interface ChangedVerdict extends Pick<RecordedVerdict, 'sid' | 'turn' | 'call'> {
+  /** Canonical name. */
+  readonly tool: string;
+  readonly before: Verdict;
+  readonly after: Verdict;
+}
+
+/**
+ * The recorded verdicts that a policy changes, in their order. `verdicts` come from `recordedVerdicts`, of any number of sessions
+ * one after the other. The call limits of the policy count the calls of each session by itself, and every call of the journal
+ * counts that the other rules admit.
+ */
+export function changedVerdicts(verdicts: readonly RecordedVerdict[], policy: Policy): readonly ChangedVerdict[] {
+  const guards = new Map<string, PolicyGuard>();
+  return verdicts.flatMap(({ sid, turn, call, tool, own, verdict: before }) => {
+    const guard = guards.get(sid) ?? new PolicyGuard(policy);
+    guards.set(sid, guard);
+    const after = call === null ? guard.verdict(tool, own) : guard.count(tool, own);
+    return before.allowed === after.allowed ? [] : [{ sid, turn, call, tool: tool.canonicalName, before, after }];
+  });
+}
+
+/** A policy from the past. */
+export interface SuggestedPolicy {
+  readonly policy: PolicyOptions;
+  /** Canonical names of allowed tools whose definitions are not known: the policy lacks the grants and the trust that they require. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * The smallest policy under which everything is allowed that was: it names each tool, grants what the known tools require, and has
+ * the context `config` only if one of them requires trust. It limits no calls. Without any one entry of it, a recorded call or
+ * turn would be denied.
+ */
+export function suggestPolicy(verdicts: readonly RecordedVerdict[]): SuggestedPolicy {
+  const used = verdicts.filter(({ verdict, own }) => verdict.allowed && !own);
+  const tools = [...new Map(used.map((each) => [each.tool.canonicalName, each])).values()].toSorted((a, b) =>
+    a.tool.canonicalName < b.tool.canonicalName ? -1 : 1,
+  );
+  const grants = leastGrants(tools.flatMap(({ tool }) => tool.capabilities));
+  return {
+    policy: {
+      ...(tools.some(({ tool }) => tool.requiresTrust) ? { context: 'config' } : {}),
+      allow: tools.map(({ tool }) => tool.canonicalName),
+      ...(grants.length === 0 ? {} : { grants }),
+    },
+    unknown: unknownTools(tools),
+  };
+}
+
+/** Canonical names of the tools of verdicts whose definitions are not known, sorted. */
+export function unknownTools(verdicts: readonly RecordedVerdict[]): readonly string[] {
+  return [...new Set(verdicts.flatMap(({ tool, known }) => (known ? [] : [tool.canonicalName])))].sort();
+}
+
+/** Each need as a grant, but for those that another one meets. */
+function leastGrants(needs: readonly Capability[]): readonly string[] {
+  const distinct = [...new Map(needs.map(grantFor).map((grant) => [capabilityText(grant), grant])).values()];
+  const kept = distinct.reduce<readonly Capability[]>((left, grant) => {
+    const others = left.filter((other) => other !== grant);
+    return others.some((other) => meets(other, grant)) ? others : left;
+  }, distinct);
+  return kept.map(capabilityText).sort();
+}
+
+/** A scope that reads as another pattern when it is granted, such as `[a]` of a path, is granted by `*`. */
+function grantFor(need: Capability): Capability {
+  return meets(need, need) ? need : { ...need, scopes: ['*'] };
+}

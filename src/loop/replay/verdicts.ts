@@ -1,0 +1,148 @@
+import { EnvelopeError, parseEnvelope } from '../../aeiou/index.ts';
+import type { Runtime } from '../../runtime/index.ts';
+import {
+  canonicalName,
+  type JudgedTool,
+  Policy,
+  PolicyGuard,
+  type PolicyOptions,
+  ruleOf,
+  type Verdict,
+} from '../../tools/index.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import type { JournalEntry } from '../../wire/journal.ts';
+import { MAGIC_TOOL } from '../magic.ts';
+import type { TurnRecord } from '../record/record.ts';
+import type { RecordedSession } from './session.ts';
+
+/** A verdict on a tool in a recorded turn. */
+export interface RecordedVerdict {
+  readonly sid: string;
+  readonly turn: number;
+  /** Id of the call, such as `2.1`; null for a tool that ACTIONS name without a call in the journal. */
+  readonly call: string | null;
+  readonly tool: JudgedTool;
+  /** Whether the definition of the tool is known. Only the name of another tool can be judged. */
+  readonly known: boolean;
+  /** Whether the host gave the tool to the turn itself, so that `allow` need not name it. */
+  readonly own: boolean;
+  /** As recorded. The policies of the record give the rule of an allowed call. */
+  readonly verdict: Verdict;
+}
+
+/**
+ * The verdicts of the policies in the turns of a recorded session, in order: one for each call of a program, and one for each tool
+ * that ACTIONS name without a call in the journal, because a turn begins only when all of them are allowed. No verdict was given on
+ * a call of an unknown tool, on a call that a tool made, and on names behind the one for which a turn was refused. `runtime` parses ACTIONS and has the definitions of the tools; it runs nothing.
+ */
+export async function recordedVerdicts(
+  runtime: Runtime,
+  { sid, turns }: Pick<RecordedSession, 'sid' | 'turns'>,
+): Promise<readonly RecordedVerdict[]> {
+  const { tools } = runtime.interpreter().fork();
+  const unknown = new Map<string, JudgedTool>();
+  const toolOf = (name: string): Pick<RecordedVerdict, 'tool' | 'known' | 'own'> => {
+    const found = tools.lookup(name);
+    const tool = found ?? unknown.get(name) ?? { canonicalName: name, requiresTrust: false, capabilities: [] };
+    if (found === undefined) unknown.set(name, tool);
+    const own = name === MAGIC_TOOL;
+    return { tool, known: own || found !== undefined, own };
+  };
+  const verdicts: RecordedVerdict[] = [];
+  for (const record of turns) {
+    const { turn, journal } = record;
+    const policies = new RecordedPolicies(record);
+    const calls = journal.filter((entry) => entry.kind === 'tool');
+    const called = new Set(calls.map(({ name }) => canonicalName(name)));
+    for (const name of await namedTools(runtime, record)) {
+      if (called.has(name)) continue;
+      const judged = toolOf(name);
+      const verdict = policies.ofName(judged.tool, judged.own);
+      if (verdict !== null) verdicts.push({ sid, turn, call: null, ...judged, verdict });
+      if (verdict?.allowed === false) break;
+    }
+    for (const entry of calls) {
+      const judged = toolOf(canonicalName(entry.name));
+      const verdict = policies.ofCall(judged.tool, judged.own, entry);
+      if (verdict !== null) verdicts.push({ sid, turn, call: `${turn}.${entry.seq}`, ...judged, verdict });
+    }
+  }
+  return verdicts;
+}
+
+/** The policies of one recorded turn, and what the record says of their verdicts. */
+class RecordedPolicies {
+  readonly #guards: readonly PolicyGuard[];
+  readonly #denied: { readonly tool: string; readonly message: string } | null;
+
+  constructor({ inputs: { scene } }: TurnRecord) {
+    this.#guards = (scene?.host?.policies ?? []).map((options) => new PolicyGuard(policyOf(options)));
+    this.#denied = scene?.denied ?? null;
+  }
+
+  /** The verdict on a tool before the turn began; null for a tool that the host did not know, which it does not deny. */
+  ofName(tool: JudgedTool, own: boolean): Verdict | null {
+    const name = tool.canonicalName;
+    const denied = this.#denied;
+    if (denied !== null && canonicalName(denied.tool) === name) return denialOf(name, denied.message);
+    const verdict = this.#ofPolicies(tool, own);
+    return verdict.allowed ? verdict : null;
+  }
+
+  /** The verdict on a call; null for an unknown tool. An error of another code, and one of the tool's own, follow an admission. */
+  ofCall(tool: JudgedTool, own: boolean, { outcome }: JournalEntry): Verdict | null {
+    const name = tool.canonicalName;
+    const failure = failureOf(outcome);
+    if (failure?.code === NS_CODES.ToolNotFound && failure.message === `tool '${name}' not found`) return null;
+    const denial = failure?.code === NS_CODES.Policy ? denialOf(name, failure.message) : null;
+    if (denial !== null) return denial;
+    const verdict = this.#ofPolicies(tool, own);
+    return verdict.allowed ? verdict : { tool: name, allowed: true, rule: 'allow', entry: null, reason: 'the call was made' };
+  }
+
+  /** The first denial, or the verdict of the first policy. */
+  #ofPolicies(tool: JudgedTool, own: boolean): Verdict {
+    const verdicts = this.#guards.map((guard) => guard.verdict(tool, own));
+    const [first] = verdicts;
+    const none = {
+      tool: tool.canonicalName,
+      allowed: true,
+      rule: 'allow',
+      entry: null,
+      reason: 'no policy is recorded',
+    } as const;
+    return verdicts.find(({ allowed }) => !allowed) ?? first ?? none;
+  }
+}
+
+function policyOf(options: PolicyOptions | null): Policy | null {
+  return options === null ? null : new Policy(options);
+}
+
+/** A recorded denial; null for a message that no policy wrote. */
+function denialOf(tool: string, reason: string): Verdict | null {
+  const rule = ruleOf(tool, reason);
+  return rule === null ? null : { tool, allowed: false, rule, entry: null, reason };
+}
+
+function failureOf(outcome: JournalEntry['outcome']): { readonly code: number | null; readonly message: string } | null {
+  if (outcome.ok) return null;
+  return 'halted' in outcome ? { code: outcome.halted.nsCode, message: outcome.halted.message } : outcome;
+}
+
+/** Canonical names of the tools that ACTIONS name, in the order in which a host judges them; none where the record has no program that parses. */
+async function namedTools(runtime: Runtime, { inputs: { envelope, scene } }: TurnRecord): Promise<readonly string[]> {
+  const text = actionsOf(envelope);
+  if (text === null || scene === null) return [];
+  const { files } = await runtime.parse([{ name: 'ACTIONS', text }]);
+  return [...new Set(files.flatMap(({ tools }) => tools.map(canonicalName)))];
+}
+
+function actionsOf(envelope: string): string | null {
+  try {
+    return parseEnvelope(new TextEncoder().encode(envelope)).actions;
+  } catch (error) {
+    if (error instanceof EnvelopeError) return null;
+    throw error;
+  }
+}

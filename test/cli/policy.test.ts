@@ -1,0 +1,73 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { command, folder } from './spawn.ts';
+import { within } from './terminal.ts';
+
+const envelope = (...lines: readonly string[]): string =>
+  [
+    '<<<NSENV:V3:START>>>',
+    '<<<NSENV:V3:USERDATA>>>',
+    '{"subject":"s","fields":{}}',
+    '<<<NSENV:V3:ACTIONS>>>',
+    command(...lines).trimEnd(),
+    '<<<NSENV:V3:END>>>\n',
+  ].join('\n');
+const TOOLS = 'tools: { tool.shop.Price: { args: [item], cases: [{ returns: 3 }] } }\n';
+
+describe('issue 22.4: neuroscript policy', () => {
+  it('suggests a policy, tries it, lists what a narrower one changes, and says why', async () => {
+    const agent = envelope('emit tool.shop.Price("tea")', 'emit tool.aeiou.magic("LOOP", {"action": "done"})');
+    const cwd = folder({ 'e.txt': agent, 'tools.yaml': TOOLS, 'narrow.yaml': 'allow: ["*"]\ndeny: ["*.price"]\n' });
+    const run = (...args: readonly string[]) => within(args, { cwd });
+    const tools = ['--tools', 'tools.yaml'];
+    const loop = ['loop', '--agent', 'script:e.txt', '--sid', 's', '--store', 's.db', ...tools];
+    expect(await run(...loop)).toMatchObject({ code: 0 });
+
+    const suggested = await run('policy', 'suggest', '--from', 's.db', ...tools);
+    expect(suggested).toEqual({ code: 0, stdout: 'allow:\n  - "tool.shop.price"\n', stderr: '' });
+    writeFileSync(join(cwd, 'suggested.yaml'), suggested.stdout);
+    expect(await run('policy', 'test', 'suggested.yaml', '--against', 's.db', ...tools)).toEqual({
+      code: 0,
+      stdout: '1 session, 2 verdicts: 0 changed\n',
+      stderr: '',
+    });
+    expect(await run('policy', 'test', 'narrow.yaml', '--against', 's.db')).toEqual({
+      code: 1,
+      stdout: [
+        's  turn 1  call 1.1  tool.shop.price',
+        '  before  allowed by allow: the pattern tool.shop.price of allow matches',
+        "  after   denied by deny: tool 'tool.shop.price' denied by policy rule: *.price",
+        '1 session, 2 verdicts: 1 changed\n',
+      ].join('\n'),
+      stderr: 'neuroscript: only the names of these tools are known; give --tools or --mcp: tool.shop.price\n',
+    });
+    expect(await run('policy', 'explain', 'narrow.yaml', 'tool.shop.Price')).toEqual({
+      code: 4,
+      stdout: [
+        "tool.shop.price: denied by deny: tool 'tool.shop.price' denied by policy rule: *.price",
+        '  context  passes  the tool requires no trust',
+        "  deny     DENIES  tool 'tool.shop.price' denied by policy rule: *.price",
+        '  the definition is not known, so only the name is judged; give --tools FILE\n',
+      ].join('\n'),
+      stderr: '',
+    });
+    expect(await run('policy', 'explain', 'suggested.yaml', 'tool.shop.Price', '"tea"', ...tools)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('arguments: they fit'),
+    });
+    expect(await run('policy', 'explain', 'suggested.yaml', 'tool.shop.Price', ...['1', '2'], ...tools)).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('arguments: tool'),
+    });
+    expect(await run('policy', 'explain', 'suggested.yaml', 'tool.aeiou.magic')).toMatchObject({ code: 0 });
+    expect(await run('policy', 'explain', 'suggested.yaml', 'tool.shop.Price', 'tea', ...tools)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('argument tea: it is not JSON'),
+    });
+
+    expect(await run('sessions', 'erase', 's', '--store', 's.db')).toMatchObject({ code: 0 });
+    const { code, stdout } = await run('policy', 'test', 'narrow.yaml', '--against', 's.db', '--json');
+    expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 1, ok: false, changed: [], lost: [{ sid: 's', turn: 1 }] });
+  });
+});

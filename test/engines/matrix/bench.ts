@@ -1,0 +1,194 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { generateKeys, saveKeyFile } from '../../../src/aeiou/index.ts';
+import { type Durable, openSession, type SessionStore, type SessionSummary } from '../../../src/loop/index.ts';
+import type { TaggedJson } from '../../../src/wire/protocol.ts';
+import { pgPool } from '../kit.ts';
+import { openPlace } from './place.ts';
+import { type Asked, type HostPlan, kindOf, type Told, WORKS } from './plan.ts';
+import { Shop } from './shop.ts';
+
+const CHILD = fileURLToPath(new URL('hostchild.ts', import.meta.url));
+/** Nothing takes so long, even on a busy machine. */
+const LIMIT_MS = 60_000;
+
+/** Waits for an event, which a poll sees. */
+export async function until(what: string, happened: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + LIMIT_MS; !(await happened()); await sleep(25))
+    if (performance.now() > end) throw new Error(`waited in vain until ${what}`);
+}
+
+/** One process that drives sessions. */
+export class HostProcess {
+  readonly owner: string;
+  readonly errors: string[] = [];
+  readonly #child: ChildProcess;
+  readonly #held = new Set<string>();
+  #isReady = false;
+
+  constructor(plan: HostPlan, execArgv: readonly string[]) {
+    this.owner = plan.owner;
+    this.#child = fork(CHILD, [JSON.stringify(plan)], { execArgv: ['--no-warnings', ...execArgv] });
+    this.#child.on('message', (told: Told) => {
+      if (told.kind === 'ready') this.#isReady = true;
+      else if (told.kind === 'held') this.#held.add(told.sid);
+      else this.errors.push(told.text);
+    });
+  }
+
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  ready(): Promise<void> {
+    return until(`host ${this.owner} is ready`, () => this.#isReady || this.hasEnded);
+  }
+
+  /** Waits until so many sessions are held at the moment of the plan. */
+  held(count: number): Promise<void> {
+    return until(`host ${this.owner} holds ${count} sessions; it said ${this.errors}`, () => this.#held.size >= count);
+  }
+
+  goOn(): void {
+    this.ask({ kind: 'go on' });
+  }
+
+  ask(asked: Asked): void {
+    this.#child.send(asked);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Resolves with the exit code; null for a process that a signal ended. */
+  async ended(): Promise<number | null> {
+    if (!this.hasEnded) await once(this.#child, 'exit');
+    return this.#child.exitCode;
+  }
+
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.ended();
+  }
+
+  /** Drains the host, which must end well. */
+  async drain(): Promise<void> {
+    this.signal('SIGTERM');
+    const code = await this.ended();
+    if (code !== 0) throw new Error(`host ${this.owner} ended with ${code}: ${this.errors}`);
+  }
+}
+
+/** The kinds of stores that hosts share. */
+export type Engine = 'postgres' | 'sqlite';
+
+export interface BenchInit {
+  readonly engine: Engine;
+  /** Of the server, for `postgres`. */
+  readonly url: string;
+  readonly fileLog?: boolean;
+  readonly leaseMs?: number;
+}
+
+/** How a host differs from the others of its row. */
+export interface HostInit {
+  readonly hold?: HostPlan['hold'];
+  /** The address of the database, if it leads through a proxy. */
+  readonly place?: string;
+  readonly execArgv?: readonly string[];
+}
+
+let made = 0;
+
+/** A store, a shop, keys and the hosts of one row. */
+export class Bench implements AsyncDisposable {
+  readonly folder: string;
+  readonly store: SessionStore;
+  readonly shop: Shop;
+  readonly hosts: HostProcess[] = [];
+  readonly #plan: Omit<HostPlan, 'owner' | 'hold'>;
+  readonly #resources: AsyncDisposableStack;
+
+  private constructor(plan: Omit<HostPlan, 'owner' | 'hold'>, store: SessionStore, resources: AsyncDisposableStack) {
+    this.#plan = plan;
+    this.folder = plan.folder;
+    this.store = store;
+    this.shop = new Shop(plan.folder);
+    this.#resources = resources;
+  }
+
+  static async open({ engine, url, fileLog = false, leaseMs = 1000 }: BenchInit): Promise<Bench> {
+    const resources = new AsyncDisposableStack();
+    const folder = mkdtempSync(join(tmpdir(), 'matrix-'));
+    resources.defer(() => rmSync(folder, { recursive: true, force: true }));
+    saveKeyFile(join(folder, 'keys.json'), generateKeys('matrix'));
+    const schema = `matrix_${process.pid}_${++made}`;
+    if (engine === 'postgres')
+      resources.defer(async () => {
+        const pool = await pgPool(url, { max: 1 });
+        await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+        await pool.end();
+      });
+    const place = engine === 'postgres' ? url : join(folder, 'sessions.db');
+    return new Bench({ place, schema, folder, leaseMs, fileLog }, await openPlace({ place, schema }, resources), resources);
+  }
+
+  /** Opens sessions; the id begins with the kind. */
+  async sessions(sids: readonly string[], durable: Durable = 'turn'): Promise<void> {
+    for (const sid of sids) await openSession(this.store, { subject: sid, fields: {} }, { sid, at: Date.now(), durable });
+  }
+
+  /** Starts a host and waits until it is ready. */
+  async host({ hold = null, place = this.#plan.place, execArgv = [] }: HostInit = {}): Promise<HostProcess> {
+    const owner = `host-${this.hosts.length + 1}`;
+    const host = new HostProcess({ ...this.#plan, place, owner, hold }, execArgv);
+    this.hosts.push(host);
+    await host.ready();
+    return host;
+  }
+
+  /** Waits until sessions satisfy a condition. */
+  async all(what: string, is: (session: SessionSummary) => boolean): Promise<void> {
+    const problems = () => this.hosts.flatMap(({ errors }) => errors).join('; ');
+    await until(`${what}; hosts said: ${problems()}`, async () => (await this.store.list()).every(is));
+  }
+
+  /** Gives the answer to the call that a session waits for, through a host. */
+  async complete(host: HostProcess, sid: string, result: TaggedJson): Promise<void> {
+    const [found] = (await this.store.list()).filter((each) => each.sid === sid);
+    if (found?.waits == null) throw new Error(`${sid} waits for nothing`);
+    host.ask({ kind: 'complete', sid, call: found.waits.call, result });
+  }
+
+  /** Waits until all sessions have ended and are logged, and drains all hosts that live. */
+  async finish(): Promise<void> {
+    await this.all('every session has ended', ({ status, owed }) => status !== 'open' && owed === 0);
+    for (const host of this.hosts) if (!host.hasEnded) await host.drain();
+  }
+
+  /** The texts of all entries of the decision log, in their order. */
+  async logLines(): Promise<readonly string[]> {
+    if (this.#plan.fileLog) return (await readFile(join(this.folder, 'log.jsonl'), 'utf8')).trimEnd().split('\n');
+    const lines: string[] = [];
+    for await (const { text } of this.store.log?.lines() ?? []) lines.push(text);
+    return lines;
+  }
+
+  /** The orders that the sessions of the store must have made. */
+  async expectedOrders(): Promise<number> {
+    const own = (await this.store.list()).filter(({ parent }) => parent === null);
+    return own.reduce((sum, { sid }) => sum + WORKS[kindOf(sid)].orders, 0);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const host of this.hosts) if (!host.hasEnded) await host.kill();
+    await this.#resources.disposeAsync();
+  }
+}

@@ -1,0 +1,233 @@
+import { join } from 'node:path';
+import { loadKeyFile, rotateKeys, saveKeyFile } from '../../../src/aeiou/index.ts';
+import { newSession, PLAIN_SETUP, type SessionSummary } from '../../../src/loop/index.ts';
+import { FaultyProxy } from '../proxy.ts';
+import { Bench, type Engine, type HostProcess, until } from './bench.ts';
+import { type End, judge } from './judge.ts';
+import type { Step } from './plan.ts';
+
+/** One way to fail, on one engine. It throws if anything is not as it must be. */
+export interface Row {
+  readonly name: string;
+  readonly engines: readonly Engine[];
+  readonly run: (engine: Engine, url: string) => Promise<void>;
+}
+
+const BOTH: readonly Engine[] = ['postgres', 'sqlite'];
+const POSTGRES: readonly Engine[] = ['postgres'];
+const done = (): End => 'DONE';
+
+/** A host dies when all its sessions are at one step of their second turn, and another host ends them. */
+function killed(step: Step, what: string, fileLog = false): Row {
+  return {
+    name: `a host is killed ${what}`,
+    engines: BOTH,
+    async run(engine, url) {
+      await using bench = await Bench.open({ engine, url, fileLog });
+      await bench.sessions(['work-turn']);
+      await bench.sessions(['work-call'], 'call');
+      const first = await bench.host({ hold: { step, turn: step === 'lease' ? 1 : 2 } });
+      await first.held(step === 'lease' ? 1 : 2);
+      await first.kill();
+      await bench.host();
+      await bench.finish();
+      await judge(bench, done);
+    },
+  };
+}
+
+/** The host of a session that asks fails while the nested session runs. */
+function nested(what: string, fail: (bench: Bench, host: HostProcess) => Promise<void>): Row {
+  return {
+    name: `the host of a session that asks ${what}`,
+    engines: POSTGRES,
+    async run(engine, url) {
+      await using bench = await Bench.open({ engine, url });
+      await bench.sessions(['ask-1']);
+      const first = await bench.host({ hold: { step: 'run', turn: 2 } });
+      await first.held(1);
+      await fail(bench, first);
+      await bench.finish();
+      // A host that has lost the asking session cancels the nested one; of a dead host, another one halts it.
+      const isOrphan = ({ sid, status }: SessionSummary): boolean => sid !== 'ask-1' && status === 'halted';
+      const ends = ['ERR_CANCELLED', 'ERR_INTERRUPTED'];
+      await judge(bench, (session) => (isOrphan(session) ? `HALT ${ends.find((each) => each === session.reason)}` : 'DONE'));
+      const inner = (await bench.store.list()).filter(({ parent }) => parent !== null);
+      if (inner.length !== 2 || inner.filter(isOrphan).length !== 1) throw new Error(`nested sessions: ${JSON.stringify(inner)}`);
+    },
+  };
+}
+
+export const ROWS: readonly Row[] = [
+  killed('lease', 'after it has claimed'),
+  killed('start', 'after a turn is started'),
+  killed('call', 'after a tool had its effect, before it answers'),
+  killed('run', 'while a program runs, between two effects'),
+  killed('commit', 'before a turn is stored'),
+  killed('committed', 'after a turn is stored'),
+  killed('log', 'before a stored decision is logged in a file', true),
+  killed('mark', 'after a decision is logged in a file, before it is known to be', true),
+  {
+    name: 'a host is killed in a call that must not be repeated: a person says what became of it',
+    engines: BOTH,
+    async run(engine, url) {
+      await using bench = await Bench.open({ engine, url });
+      await bench.sessions(['person-1'], 'call');
+      const first = await bench.host({ hold: { step: 'call', turn: 2 } });
+      await first.held(1);
+      await first.kill();
+      const second = await bench.host();
+      await bench.all('the turn waits', ({ waits }) => waits !== null);
+      await bench.complete(second, 'person-1', 'sent');
+      await bench.finish();
+      await judge(bench, done);
+      const sent = bench.shop.requests().filter(({ key }) => key.includes('person-1/'));
+      if (sent.length !== 2) throw new Error(`the call was repeated: ${JSON.stringify(sent)}`);
+    },
+  },
+  {
+    name: 'a host is stopped beyond its lease, in a call, and continues when another host has ended the session',
+    engines: BOTH,
+    async run(engine, url) {
+      await using bench = await Bench.open({ engine, url });
+      await bench.sessions(['work-turn']);
+      await bench.sessions(['work-call'], 'call');
+      const first = await bench.host({ hold: { step: 'call', turn: 2 } });
+      await first.held(2);
+      first.signal('SIGSTOP');
+      await bench.host();
+      await bench.all('another host has ended the sessions', ({ status }) => status !== 'open');
+      first.signal('SIGCONT');
+      first.goOn();
+      await bench.finish();
+      await judge(bench, done);
+    },
+  },
+  {
+    name: 'the database is cut off from a host beyond its lease while turns run',
+    engines: POSTGRES,
+    async run(engine, url) {
+      await using proxy = await FaultyProxy.open(url);
+      await using bench = await Bench.open({ engine, url });
+      await bench.sessions(['work-turn']);
+      await bench.sessions(['work-call'], 'call');
+      const first = await bench.host({ hold: { step: 'call', turn: 2 }, place: proxy.url(url) });
+      await first.held(2);
+      proxy.cut();
+      await bench.host();
+      await bench.all('another host has ended the sessions', ({ status }) => status !== 'open');
+      first.goOn();
+      proxy.mend();
+      await bench.finish();
+      await judge(bench, done);
+    },
+  },
+  {
+    name: 'the database is cut off for a moment while turns run: the same host ends them',
+    engines: POSTGRES,
+    async run(engine, url) {
+      await using proxy = await FaultyProxy.open(url);
+      await using bench = await Bench.open({ engine, url, leaseMs: 60_000 });
+      await bench.sessions(['work-turn']);
+      await bench.sessions(['work-call'], 'call');
+      const first = await bench.host({ hold: { step: 'commit', turn: 2 }, place: proxy.url(url) });
+      await first.held(2);
+      proxy.cut();
+      first.goOn();
+      await until('the host has been refused', () => proxy.refused >= 2);
+      proxy.mend();
+      await bench.finish();
+      await judge(bench, done);
+      const requests = bench.shop.requests().length;
+      if (requests !== (await bench.expectedOrders())) throw new Error(`a turn ran twice: ${requests} requests`);
+    },
+  },
+  {
+    name: 'two versions at once: a turn waits through the change, and the old version passes over what it does not know',
+    engines: BOTH,
+    async run(engine, url) {
+      await using bench = await Bench.open({ engine, url });
+      await bench.sessions(['wait-1', 'work-1']);
+      const old = await bench.host();
+      await bench.all('the turn waits', ({ sid, waits }) => !sid.startsWith('wait') || waits !== null);
+      await bench.store.create(newSession('work-new', '{"subject":"s","fields":{}}'), Date.now(), { ...PLAIN_SETUP, reader: 2 });
+      await bench.sessions(['work-2']);
+      await bench.all('the old version has done its part', ({ sid, status }) => sid !== 'work-2' || status !== 'open');
+      const next = await bench.host({ execArgv: ['--import', join(import.meta.dirname, 'next.mjs')] });
+      await bench.all('the next version has done its part', ({ sid, status }) => sid !== 'work-new' || status !== 'open');
+      await bench.complete(next, 'wait-1', true);
+      await bench.finish();
+      await judge(bench, done);
+      const drivers = bench.shop.requests().flatMap(({ sid, owner }) => (sid === 'work-new' ? [owner] : []));
+      if (new Set(drivers).size !== 1 || drivers[0] !== next.owner) throw new Error(`work-new was driven by ${drivers}`);
+      if (old.errors.length > 0) throw new Error(`the old version said ${old.errors}`);
+    },
+  },
+  {
+    name: 'keys are rotated while a turn waits with a token of the old key',
+    engines: BOTH,
+    async run(engine, url) {
+      await using bench = await Bench.open({ engine, url });
+      await bench.sessions(['wait-1']);
+      const old = await bench.host();
+      await bench.all('the turn waits', ({ waits }) => waits !== null);
+      const place = join(bench.folder, 'keys.json');
+      const now = Date.now() / 1000;
+      const { keys } = rotateKeys(loadKeyFile(place), { role: 'primary', now });
+      saveKeyFile(place, rotateKeys(keys, { role: 'fallback', now }).keys);
+      const next = await bench.host();
+      await old.drain();
+      await bench.complete(next, 'wait-1', true);
+      await bench.finish();
+      await judge(bench, done);
+    },
+  },
+  {
+    name: 'hosts are replaced one by one in the middle of turns: nothing is halted, and nothing runs twice',
+    engines: BOTH,
+    async run(engine, url) {
+      await using bench = await Bench.open({ engine, url, leaseMs: 60_000 });
+      await bench.sessions(['work-1', 'work-2', 'work-3', 'work-4']);
+      let old = await bench.host({ hold: { step: 'call', turn: 1 } });
+      for (const turn of [2, 3, 0]) {
+        await old.held(4);
+        const next = await bench.host({ hold: { step: 'call', turn } });
+        old.signal('SIGTERM');
+        old.goOn();
+        await old.drain();
+        old = next;
+      }
+      await bench.finish();
+      await judge(bench, done);
+      const requests = bench.shop.requests().length;
+      if (requests !== (await bench.expectedOrders())) throw new Error(`a turn ran twice: ${requests} requests`);
+    },
+  },
+  {
+    name: 'a program ends every process that runs it: its session is halted, and no other one is',
+    engines: POSTGRES,
+    async run(engine, url) {
+      await using bench = await Bench.open({ engine, url, leaseMs: 500 });
+      await bench.sessions(['poison-1', 'work-1', 'work-2']);
+      const isOver = async (): Promise<boolean> => (await bench.store.list()).every(({ status }) => status !== 'open');
+      while (!(await isOver())) {
+        const host = await bench.host();
+        await until('the host or every session has ended', async () => host.hasEnded || (await isOver()));
+      }
+      await bench.host();
+      await bench.finish();
+      await judge(bench, ({ sid }) => (sid === 'poison-1' ? 'HALT ERR_INTERRUPTED' : 'DONE'));
+    },
+  },
+  nested('is killed', async (bench, host) => {
+    await host.kill();
+    await bench.host();
+  }),
+  nested('is stopped beyond its lease, and continues when another host has ended the session', async (bench, host) => {
+    host.signal('SIGSTOP');
+    await bench.host();
+    await bench.all('another host has ended the session', ({ sid, status }) => sid !== 'ask-1' || status !== 'open');
+    host.signal('SIGCONT');
+    host.goOn();
+  }),
+];

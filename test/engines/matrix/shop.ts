@@ -1,0 +1,76 @@
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineTool, type ToolDefinition, type ToolRuntime } from '../../../src/tools/index.ts';
+import type { ShopRequest } from './plan.ts';
+
+/** A system outside of all hosts. It notes every request in the order of arrival, and takes one order for each key. */
+export class Shop {
+  readonly #requests: string;
+  readonly #orders: string;
+
+  constructor(folder: string) {
+    this.#requests = join(folder, 'requests.jsonl');
+    this.#orders = join(folder, 'orders');
+    mkdirSync(this.#orders, { recursive: true });
+  }
+
+  request(request: ShopRequest): void {
+    appendFileSync(this.#requests, `${JSON.stringify(request)}\n`);
+  }
+
+  order(key: string): void {
+    const place = join(this.#orders, Buffer.from(key).toString('base64url'));
+    if (!existsSync(place)) writeFileSync(place, '');
+  }
+
+  requests(): readonly ShopRequest[] {
+    if (!existsSync(this.#requests)) return [];
+    return readFileSync(this.#requests, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  }
+
+  /** The keys of all orders. */
+  orders(): readonly string[] {
+    return readdirSync(this.#orders).map((name) => Buffer.from(name, 'base64url').toString());
+  }
+}
+
+/** The tools of one host. `reached` is awaited at the moments `call`, when an order is taken and nobody knows of it, and `run`. */
+export function shopTools(
+  shop: Shop,
+  owner: string,
+  reached: (step: 'call' | 'run', sid: string, turn: number) => Promise<void>,
+): readonly ToolDefinition[] {
+  const placeOf = ({ turn }: ToolRuntime) => ({ sid: turn.sessionId ?? '', turn: turn.turnIndex ?? 0 });
+  const book = async (_: unknown, runtime: ToolRuntime): Promise<string> => {
+    const { sid, turn } = placeOf(runtime);
+    const { key, fence } = runtime.call;
+    shop.request({ owner, sid, turn, key: key ?? '', fence: fence ?? 0 });
+    shop.order(key ?? '');
+    await reached('call', sid, turn);
+    return 'booked';
+  };
+  const item = { args: [{ name: 'item', type: 'string' }], returns: 'string', effects: 'write' } as const;
+  return [
+    defineTool({ ...item, name: 'tool.shop.Book', idempotent: true, run: book }),
+    defineTool({ ...item, name: 'tool.shop.Send', run: book }),
+    defineTool({
+      name: 'tool.shop.Look',
+      effects: 'read',
+      returns: 'string',
+      async run(_, runtime) {
+        const { sid, turn } = placeOf(runtime);
+        await reached('run', sid, turn);
+        return 'seen';
+      },
+    }),
+    defineTool({
+      name: 'tool.shop.Approve',
+      returns: 'bool',
+      run: (_, runtime) => runtime.pending({ reason: 'may I?', expiresIn: 600_000 }),
+    }),
+    defineTool({ name: 'tool.shop.Die', run: () => process.kill(process.pid, 'SIGKILL') }),
+  ];
+}
