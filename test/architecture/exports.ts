@@ -9,6 +9,14 @@ export interface Exported {
   readonly documented: boolean;
   /** Its doc comment and those of its members. */
   readonly docs: readonly string[];
+  /** Its public members, if it is a class, an interface or an object type. */
+  readonly members: readonly Member[];
+}
+
+/** A public member of a symbol. Constructors and members that a symbol of JavaScript names are none. */
+export interface Member {
+  readonly name: string;
+  readonly documented: boolean;
 }
 
 const known = new Map<string, ReadonlyMap<string, Exported>>();
@@ -60,8 +68,23 @@ function symbolAt(source: SourceText, statement: SyntaxNode, name: string): Expo
     at: `${source.path}:${lineOf(source, statement.start)}`,
     documented: hasDoc(before),
     docs: [docBefore(before), ...inside],
+    members: membersOf(source, statement),
   };
 }
+
+function membersOf(source: SourceText, statement: SyntaxNode): Member[] {
+  const declaration = isNode(statement.declaration) ? statement.declaration : statement;
+  const { body, typeAnnotation: type } = declaration;
+  const found = isNode(body) ? nodes(body.body) : isNode(type) ? nodes(type.members) : [];
+  return found.flatMap((member) => {
+    const name = nameOf(member.key);
+    const hidden = !isNode(member.key) || member.key.type !== 'Identifier' || member.accessibility === 'private';
+    if (hidden || !MEMBERS.has(declaration.type) || member.kind === 'constructor') return [];
+    return [{ name, documented: hasDoc(source.text.slice(0, member.start)) }];
+  });
+}
+
+const MEMBERS = new Set(['ClassDeclaration', 'TSInterfaceDeclaration', 'TSTypeAliasDeclaration']);
 
 const DOC = /\/\*\*(?:(?!\*\/)[\s\S])*\*\//g;
 

@@ -46,7 +46,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
     'a replayed run is stopped by its record, within the limits of the host',
   ],
   'src/loop/suspend/complete.ts': ['togetherCalls', 'tells a call that waited from one that never was'],
-  'src/loop/sessions/rows.ts': ['eventCount', 'rows after this one may be absent in a store of an older version'],
+  'src/loop/record/limits.ts': ['eventCount', 'rows after this one may be absent in a record of an older version'],
   'src/runtime/continued.ts': ['wallMs', 'a resumed run gets its time anew'],
   'src/loop/turn/executor.ts': ['toolBytes', 'refuses the late answer of a tool'],
   'src/loop/v1/ceilings.ts': ['wallMs', 'bounds the time of a whole loop'],

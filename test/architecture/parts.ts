@@ -136,7 +136,8 @@ export const OTHER_FOLDERS: Readonly<Record<string, string>> = {
   playground: 'the language in a page, as static files; a package of its own, which the root does not install',
   site: 'the documentation as a site; a package of its own, which the root does not install',
   schemas: 'JSON Schemas of the public JSON',
-  conformance: 'golden data for every implementation of AEIOU v3, and a definitional interpreter of the language',
+  conformance:
+    'golden data for every implementation of AEIOU v3, a definitional interpreter of the language, and the records of each version',
   examples: 'programs, agents and tools to start from; every one is a test',
   containers: 'profiles for Docker, Podman and Kubernetes, see `docs/containers.md`',
   templates: 'what `neuroscript init` writes; every one is installed and run as a test',

@@ -4,6 +4,7 @@ import { decode } from '../../wire/codec.ts';
 import { LIMITS } from '../../wire/limits.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
+import { ORIGINAL_LIMITS } from '../record/limits.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { RECORD } from '../record/schema.ts';
 
@@ -12,7 +13,9 @@ import { RECORD } from '../record/schema.ts';
  * Limits must be within the range of a host's, so that a record cannot use more of a machine than any turn may.
  */
 const limits = mapOf(z.number()).refine(
-  (values) => LIMITS.every(({ key, min, max }) => (values[key] ?? Number.NaN) >= min && (values[key] ?? Number.NaN) <= max),
+  (values) =>
+    ORIGINAL_LIMITS.every(({ key }) => values[key] !== undefined) &&
+    LIMITS.every(({ key, min, max, default: usual }) => (values[key] ?? usual) >= min && (values[key] ?? usual) <= max),
   'a limit is missing or out of range',
 );
 const value = z.custom<TaggedJson>((json) => json !== undefined && isTagged(json), 'it is not a value of a script');

@@ -7,6 +7,7 @@ import type { LimitValues } from '../../wire/limits.ts';
 import type { RunInput } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
 import { randomIds } from '../ids.ts';
+import { completeLimits } from '../record/limits.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { inputOf, type Scene } from '../record/record.ts';
 import { type SealFault, sealFaults } from '../record/seal.ts';
@@ -167,9 +168,12 @@ const TIME_FACTOR = 20;
 /** The limits that cost the machine of the replay. A record may come from others, so the host's own hold for these. */
 const MACHINE_LIMITS = ['cpuMs', 'wallMs', 'memoryBytes'] as const satisfies readonly (keyof LimitValues)[];
 
-/** The recorded limits, with those of {@link MACHINE_LIMITS} tightened by the host's. */
+/** The recorded limits, completed, with those of {@link MACHINE_LIMITS} tightened by the host's. */
 export function machineLimits(recorded: LimitValues, host: LimitValues): LimitValues {
-  return { ...recorded, ...Object.fromEntries(MACHINE_LIMITS.map((key) => [key, Math.min(recorded[key], host[key])])) };
+  return {
+    ...completeLimits(recorded),
+    ...Object.fromEntries(MACHINE_LIMITS.map((key) => [key, Math.min(recorded[key], host[key])])),
+  };
 }
 
 /** Why the host's limits were too tight for the turn; null when they were not. */
@@ -219,7 +223,7 @@ function wasKilled({ outputComplete, error, usage, inputs }: TurnRecord): boolea
 function executorOf(runtime: Runtime, record: TurnRecord, { denied, host }: Scene): TurnExecutor {
   const { inputs } = record;
   return {
-    limits: inputs.limits,
+    limits: completeLimits(inputs.limits),
     context: (init) => runtime.turn(init),
     inspect: (source) => runtime.check([source]),
     fork: ({ context, limits }) => ({

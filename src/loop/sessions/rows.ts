@@ -4,7 +4,8 @@ import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
 import { resolveLimits } from '../../sandbox/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import { LIMITS, type LimitValues } from '../../wire/limits.ts';
+import type { LimitValues } from '../../wire/limits.ts';
+import { ORIGINAL_LIMITS } from '../record/limits.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { AGENT_USE, HALT_REASON, RECORD } from '../record/schema.ts';
 import type { SignedApproval, Suspension, Waiting } from '../record/suspension.ts';
@@ -30,9 +31,6 @@ const STATE: z.ZodType<SessionState> = z.looseObject({
     .nullable()
     .default(null),
 });
-
-/** The limits that every version stored: the rows of the table up to `eventCount`. Later rows may be absent. */
-const ORIGINAL_LIMITS = LIMITS.slice(0, LIMITS.findIndex(({ key }) => key === 'eventCount') + 1);
 
 /** Supplies defaults for limits that an older version did not store. Unknown limits and values out of range are damage. */
 const limits = mapOf(z.number()).transform((kept): LimitValues => {
