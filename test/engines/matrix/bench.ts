@@ -78,9 +78,10 @@ export class HostProcess {
     await this.ended();
   }
 
-  /** Drains the host, which must end well. */
+  /** Drains the host, which must end well. What it holds goes on after the signal. */
   async drain(): Promise<void> {
     this.signal('SIGTERM');
+    this.goOn();
     const code = await this.ended();
     if (code !== 0) throw new Error(`host ${this.owner} ended with ${code}: ${this.errors}`);
   }

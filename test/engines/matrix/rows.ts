@@ -192,8 +192,6 @@ export const ROWS: readonly Row[] = [
       for (const turn of [2, 3, 0]) {
         await old.held(4);
         const next = await bench.host({ hold: { step: 'call', turn } });
-        old.signal('SIGTERM');
-        old.goOn();
         await old.drain();
         old = next;
       }
