@@ -37,12 +37,14 @@ export function problemsOf(document: SourceDocument, around: Surroundings): read
   const { broken } = document;
   const shared = sharedBy(document, around);
   const commands = document.pieces.filter(({ piece }) => piece.result.ok && piece.result.file.commands.length > 0);
+  analyseTogether(commands, shared);
   const problems = document.pieces.flatMap((placed): readonly Problem[] => {
-    const { result } = placed.piece;
+    const { piece } = placed;
+    const { result } = piece;
     if (!result.ok) return result.errors.map((error) => syntaxProblem(document, placed, error));
-    const group = commands.includes(placed) ? commands : [placed];
+    if (result.file.commands.length === 0) analyseTogether([placed], shared);
     return (
-      findingsOf(group, placed, shared)
+      (piece.findings?.found ?? [])
         // A piece that does not parse may define the procedure.
         .filter(({ code }) => !broken || code !== 'LINT_UNKNOWN_PROCEDURE')
         .map((found) => findingProblem(document, placed, found))
@@ -66,16 +68,15 @@ function sharedBy(document: SourceDocument, { key, environment, procedures }: Su
   };
 }
 
-/** The findings of a piece. The command blocks of a document share their variables, so they are analysed together. */
-function findingsOf(group: readonly Placed[], { piece }: Placed, shared: Surroundings): readonly Finding[] {
-  const key = group.length === 1 ? shared.key : [shared.key, ...group.map((each) => each.piece.text)].join('\n');
-  if (piece.findings?.key === key) return piece.findings.found;
+/** Finds the findings of pieces, unless they are known: of one, or of all command blocks of a document, which share their variables. */
+function analyseTogether(group: readonly Placed[], shared: Surroundings): void {
+  const key = group.length < 2 ? shared.key : [shared.key, ...group.map(({ piece }) => piece.text)].join('\n');
+  if (group.every(({ piece }) => piece.findings?.key === key)) return;
   const files = group.flatMap(({ piece: { result } }, index): CheckedFile[] =>
     result.ok ? [{ file: { ...result.file, name: `${index}` }, text: result.text }] : [],
   );
   const found = Map.groupBy(analyse(files, { ...shared.environment, procedures: shared.procedures }), ({ file }) => file);
-  for (const [index, each] of group.entries()) each.piece.findings = { key, found: found.get(`${index}`) ?? [] };
-  return piece.findings?.found ?? [];
+  for (const [index, { piece }] of group.entries()) piece.findings = { key, found: found.get(`${index}`) ?? [] };
 }
 
 function syntaxProblem(

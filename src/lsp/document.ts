@@ -36,15 +36,15 @@ export class SourceDocument {
     this.text = text;
     this.#lines = text.replace(/^\uFEFF/, '').split(/\r\n?|\n/);
     const doubleBrackets = asksForDoubleBrackets(text);
-    const known = new Map(before?.pieces.map(({ piece }) => [piece.text, piece]));
+    // Two pieces of the same text have findings of their own, so each old one serves once.
+    const known = Map.groupBy(before?.pieces.map(({ piece }) => piece).reverse() ?? [], ({ text: own }) => own);
     const cleaned = this.#lines.map((line) => line.replace(REMOVED, ''));
     // The header of such a file changes how all of it reads.
     const parts = doubleBrackets ? [{ line: 0, text: cleaned.join('\n') }] : split(cleaned);
     const pieces = parts.map(({ line, text: own }): Placed => {
-      const old = known.get(own);
-      return { line, piece: old?.doubleBrackets === doubleBrackets ? old : new Piece(own, doubleBrackets) };
+      return { line, piece: keptOf(known, own, doubleBrackets) };
     });
-    this.pieces = standAlone(pieces) ? pieces : [{ line: 0, piece: whole(known, cleaned.join('\n'), doubleBrackets) }];
+    this.pieces = standAlone(pieces) ? pieces : [{ line: 0, piece: keptOf(known, cleaned.join('\n'), doubleBrackets) }];
   }
 
   /** Procedures that the document defines, with the pieces that hold them. */
@@ -169,7 +169,8 @@ function standAlone(pieces: readonly Placed[]): boolean {
   return kinds.size < 2;
 }
 
-function whole(known: ReadonlyMap<string, Piece>, text: string, doubleBrackets: boolean): Piece {
-  const old = known.get(text);
+/** The piece of an earlier version with this text, or a new one. */
+function keptOf(known: ReadonlyMap<string, Piece[]>, text: string, doubleBrackets: boolean): Piece {
+  const old = known.get(text)?.pop();
   return old?.doubleBrackets === doubleBrackets ? old : new Piece(text, doubleBrackets);
 }

@@ -3,10 +3,12 @@ import { type Profiler, Session } from 'node:inspector';
 
 /** The longest uninterrupted piece of work of an event loop. */
 export interface Piece {
-  /** CPU milliseconds of the thread, without the garbage collector. */
+  /** CPU milliseconds of the thread, without the garbage collector and without the system's work to start a process. */
   readonly workMs: number;
   /** CPU milliseconds of the garbage collector within the piece. It collects for the whole process whenever memory is short. */
   readonly collectedMs: number;
+  /** CPU milliseconds in which the system started processes. They grow with the memory of this process, not with a program's data. */
+  readonly spawnedMs: number;
   /** The functions that took most of it, with what of this repository called them. */
   readonly doing: readonly string[];
 }
@@ -113,15 +115,19 @@ function pieceOf({ from, to, cpuMs }: Span, samples: readonly Sample[]): Piece {
   const total = busy.reduce((sum, { ms }) => sum + ms, 0);
   const times = new Map<string, number>();
   let collected = 0;
+  let spawned = 0;
   for (const { ms, stack } of busy) {
-    if (stack[0]?.callFrame.functionName === '(garbage collector)') collected += ms;
+    const { functionName, url } = stack[0]?.callFrame ?? { functionName: '', url: '' };
+    if (functionName === '(garbage collector)') collected += ms;
+    else if (functionName === 'spawn' && url === '') spawned += ms;
     else times.set(nameOf(stack), (times.get(nameOf(stack)) ?? 0) + ms);
   }
   const share = total === 0 ? 0 : cpuMs / total;
   const doing = [...times].sort(([, a], [, b]) => b - a).slice(0, SHOWN);
   return {
-    workMs: cpuMs - collected * share,
+    workMs: cpuMs - (collected + spawned) * share,
     collectedMs: collected * share,
+    spawnedMs: spawned * share,
     doing: doing.map(([name, ms]) => `${(ms * share).toFixed(1)} ms ${name}`),
   };
 }

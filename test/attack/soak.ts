@@ -278,8 +278,10 @@ rmSync(folder, { recursive: true });
 const unit = summarize(units)?.median ?? 0;
 const worst = pieces.toSorted((a, b) => b.workMs - a.workMs).slice(0, 3);
 process.stdout.write(`${renderSoak(rows)}\nlongest pieces of CPU, in calibration loops of ${unit.toFixed(2)} ms:\n`);
-for (const { workMs, collectedMs, doing } of worst)
-  process.stdout.write(`${(workMs / unit).toFixed(1)} (and ${collectedMs.toFixed(1)} ms for garbage): ${doing.join('; ')}\n`);
+for (const { workMs, collectedMs, spawnedMs, doing } of worst) {
+  const besides = `and ${collectedMs.toFixed(1)} ms for garbage, ${spawnedMs.toFixed(1)} ms to start processes`;
+  process.stdout.write(`${(workMs / unit).toFixed(1)} (${besides}): ${doing.join('; ')}\n`);
+}
 // The machine decides how fast an honest turn is beside so many others.
 const failures = [...soakFailures(rows, true), ...problems.slice(0, 10)];
 const most = worst[0]?.workMs ?? 0;

@@ -82,6 +82,15 @@ describe('a document in pieces', () => {
     if (whole !== null && !text.includes('\u0001')) expect(places(text, document)).toEqual(whole);
   });
 
+  it('keeps the findings of two equal blocks apart, from one version to the next', () => {
+    const text = 'command\n  set x = 1\nendcommand\n'.repeat(3);
+    const first = new SourceDocument('file:///a.ns', text);
+    expect(places(text, first)).toEqual(expected(text));
+    expect(places(text, new SourceDocument('file:///a.ns', text, first))).toEqual(expected(text));
+    const longer = `${text}command\n  emit x\nendcommand\n`;
+    expect(places(longer, new SourceDocument('file:///a.ns', longer, first))).toEqual(expected(longer));
+  });
+
   it('shows a finding behind removed control characters where the editor shows the name', () => {
     const document = new SourceDocument('file:///a.ns', 'command\n  emit \u0001"😀" + unknown\u0002\nendcommand\n');
     const [found] = problems(document);
@@ -216,3 +225,9 @@ function seeded(seed: number): () => number {
     return state / 2 ** 32;
   };
 }
+
+it('takes time in proportion to the number of command blocks', () => {
+  const blocks = (count: number) => () =>
+    problems(new SourceDocument('file:///a.ns', 'command\n  emit 1\nendcommand\n'.repeat(count)));
+  expect(cpu(blocks(8000), 3) / cpu(blocks(2000), 3)).toBeLessThan(10);
+});
