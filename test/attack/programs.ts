@@ -31,7 +31,7 @@ export const ENDLESS: readonly Attack[] = [
     name: 'a loop that fuel does not end',
     source: commands(...forever('set n = 1')),
     ending: quota('cpuMs'),
-    options: limits({ cpuMs: 20 }),
+    options: limits({ cpuMs: 20, fuel: 1_000_000_000 }),
   },
   {
     name: 'a handler that clears every error of a loop',
