@@ -16,6 +16,8 @@ import type {
   Estimate,
   EventHandler,
   Finding,
+  Foreseen,
+  ForeseenCall,
   LineTable,
   Procedure,
   SourceFile,
@@ -351,6 +353,15 @@ export interface LintFinding extends Omit<Finding, 'code'> {
 
 /** The least and the most fuel of a block, as advice: it comes from the untrusted worker. */
 export type FuelEstimate = Estimate;
+
+/** What files that run together do at most, as advice: it comes from the untrusted worker. */
+export interface ForeseenReport {
+  /** Syntax errors; with any of them nothing is foreseen. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly foreseen: Foreseen | null;
+}
+
+export type { Foreseen, ForeseenCall };
 
 /** The report about files that were checked without running. */
 export interface CheckReport {
