@@ -1,5 +1,5 @@
 /** What a program can do, before it runs: every call of the host that it can make, and what it takes at most. */
-import type { EventHandler, Procedure, SourceFile, Span } from '../syntax/ast.ts';
+import type { EventHandler, SourceFile, Span } from '../syntax/ast.ts';
 import { positionAt } from '../syntax/position.ts';
 import { printExpression } from '../syntax/printexpression.ts';
 import type { CallRow, Condition } from './calls.ts';
@@ -8,18 +8,18 @@ import type { FuelCosts } from './costs.ts';
 import { describe, type ForeseenValue } from './describe.ts';
 import { attempt, commandCosts, type EstimateOptions, handling, sessionOf } from './estimate.ts';
 import { Evaluation } from './expressions.ts';
-import { type GivenJson, givenCost } from './given.ts';
+import { type GivenJson, givenCost, givenValue } from './given.ts';
 import { eventNameFuel } from './operations.ts';
-import type { Session } from './session.ts';
+import type { Defined, Session } from './session.ts';
 import { type Cost, FREE, fuel, repeated, sum } from './state.ts';
-import { asText, UNKNOWN } from './values.ts';
+import { asText } from './values.ts';
 
 /** What the host will do with the program. */
 export interface ForeseeOptions extends EstimateOptions {
   /** Globals whose values are known, as tagged JSON; `globals` names others. */
   readonly values?: Readonly<Record<string, GivenJson>>;
-  /** The procedure that the host calls after the command blocks, with any arguments; none when absent. */
-  readonly call?: string;
+  /** The procedure that the host calls after the command blocks, with these arguments; none when absent. */
+  readonly call?: { readonly name: string; readonly args: readonly GivenJson[] };
   /** The events that the host delivers, each once. When absent: any events, any number of times. */
   readonly events?: readonly string[];
 }
@@ -95,8 +95,10 @@ export function foresee(files: readonly SourceFile[], costs: FuelCosts, options:
         return cost;
       });
   for (const { file, command, follow } of commandCosts(session, files)) unit(file, command, follow);
-  const called = options.call === undefined ? undefined : session.procedures.get(options.call);
-  if (called !== undefined) unit(called.file, called.procedure, () => calledByHost(session, called.procedure, called.file));
+  const { call } = options;
+  const called = call === undefined ? undefined : session.procedures.get(call.name);
+  if (call !== undefined && called !== undefined)
+    unit(called.file, called.procedure, () => calledByHost(session, called, call.args));
   for (const { file, event, name } of handlers) {
     const count = options.events?.filter((one) => name === undefined || one === name).length ?? Number.POSITIVE_INFINITY;
     if (count > 0) unit(file, event, () => repeated(delivered(session, event), count));
@@ -141,14 +143,12 @@ function registered(session: Session, { event }: EventHandler): { readonly cost:
   return { cost, name: typeof known === 'string' ? known : undefined };
 }
 
-function calledByHost(session: Session, procedure: Procedure, file: SourceFile): Cost {
-  const args = [...procedure.needs, ...procedure.optional].map(() => UNKNOWN);
-  const { value, cost } = session.call(session, { procedure, file }, args, procedure.name);
+function calledByHost(session: Session, called: Defined, args: readonly GivenJson[]): Cost {
+  const { procedure } = called;
+  const { value, cost } = session.call(session, called, args.map(givenValue), procedure.name);
   const charges = new Charges(session);
-  charges.add(cost);
+  charges.add(sum(cost, received(session, args)));
   charges.written(value, 'json', `what \`${procedure.name.name}\` returns`, procedure.name);
-  if (args.length > 0)
-    charges.add(anySize(session, `the arguments of \`${procedure.name.name}\` may have any size`, procedure.name));
   return charges.cost;
 }
 

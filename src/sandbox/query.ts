@@ -4,6 +4,8 @@ import type {
   CheckEnvironment,
   CheckReport,
   Diagnostic,
+  ForeseenReport,
+  ForeseeOptions,
   FormatReport,
   HostFrame,
   ParsedFile,
@@ -51,6 +53,14 @@ export function checkQuery(sources: readonly Source[], sourceBytes: number, envi
       const { diagnostics, files, findings, estimates } = frame;
       return { diagnostics, files, findings, estimates };
     },
+  };
+}
+
+/** Asks what sources that run together can do. */
+export function foreseeQuery(sources: readonly Source[], sourceBytes: number, options: ForeseeOptions): Query<ForeseenReport> {
+  return {
+    frame: (id) => ({ t: 'foresee', id, sources, sourceBytes, options }),
+    answer: (frame) => (frame.t === 'foreseen' ? { diagnostics: frame.diagnostics, foreseen: frame.foreseen } : undefined),
   };
 }
 

@@ -18,6 +18,7 @@ import type {
   Finding,
   Foreseen,
   ForeseenCall,
+  ForeseeOptions,
   LineTable,
   Procedure,
   SourceFile,
@@ -299,6 +300,13 @@ export type HostFrame =
       readonly sourceBytes: number;
       readonly environment: Environment;
     }
+  | {
+      readonly t: 'foresee';
+      readonly id: number;
+      readonly sources: readonly Source[];
+      readonly sourceBytes: number;
+      readonly options: ForeseeOptions;
+    }
   | { readonly t: 'format'; readonly id: number; readonly source: Source; readonly sourceBytes: number }
   | GuestReply
   | { readonly t: 'exit' };
@@ -334,6 +342,7 @@ export type WorkerFrame =
       readonly open?: readonly string[];
     }
   | ({ readonly t: 'checked'; readonly id: number } & CheckReport)
+  | ({ readonly t: 'foreseen'; readonly id: number } & ForeseenReport)
   | ({ readonly t: 'formatted'; readonly id: number } & FormatReport)
   /** The worker cannot continue and exits after this frame. */
   | { readonly t: 'fatal'; readonly message: string };
@@ -361,7 +370,7 @@ export interface ForeseenReport {
   readonly foreseen: Foreseen | null;
 }
 
-export type { Foreseen, ForeseenCall };
+export type { Foreseen, ForeseenCall, ForeseeOptions };
 
 /** The report about files that were checked without running. */
 export interface CheckReport {

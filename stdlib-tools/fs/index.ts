@@ -114,6 +114,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
 
   return [
     defineTool({
+      setsVariables: false,
       name: 'tool.fs.Read',
       description: 'Reads a file as UTF-8 text.',
       example: 'tool.fs.Read("notes/today.txt")',
@@ -123,6 +124,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       run: async ({ filepath }, runtime) => textOf(filepath, await bytesOf(filepath, runtime)),
     }),
     defineTool({
+      setsVariables: false,
       name: 'tool.fs.ReadBytes',
       description: 'Reads a file as bytes.',
       example: 'tool.fs.ReadBytes("notes/today.txt")',
@@ -132,6 +134,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       run: async ({ filepath }, runtime) => new Uint8Array(await bytesOf(filepath, runtime)),
     }),
     defineTool({
+      setsVariables: false,
       name: 'tool.fs.Write',
       description: 'Writes a file and replaces its content. Missing directories are made. Returns "OK".',
       example: 'tool.fs.Write("notes/today.txt", "one\\ntwo\\n")',
@@ -141,6 +144,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       run: ({ filepath, content }, runtime) => store(filepath, content, false, runtime),
     }),
     defineTool({
+      setsVariables: false,
       name: 'tool.fs.Append',
       description: 'Appends to a file, and makes it if it is absent. Returns "OK".',
       example: 'tool.fs.Append("notes/today.txt", "three\\n")',
@@ -150,6 +154,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       run: ({ filepath, content }, runtime) => store(filepath, content, true, runtime),
     }),
     defineTool({
+      setsVariables: false,
       name: 'tool.fs.List',
       description: 'Lists a directory, as maps with name, path, isDir, size and modTime.',
       example: 'tool.fs.List("notes", true)',
@@ -169,6 +174,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
         })),
     }),
     defineTool({
+      setsVariables: false,
       name: 'tool.fs.Walk',
       description:
         'Lists everything below a directory, as maps with name, path_relative, is_dir, size_bytes, modified_unix, modified_rfc3339 and mode_string.',
@@ -180,6 +186,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
         listed(path, true, runtime, ({ name, path: at, ...rest }) => ({ name, path_relative: at, ...described(rest) })),
     }),
     defineTool({
+      setsVariables: false,
       name: 'tool.fs.Stat',
       description:
         'Describes a file or directory, as a map with name, path, size_bytes, is_dir, modified_unix, modified_rfc3339, mode_string and mode_perm.',
@@ -197,6 +204,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       },
     }),
     defineTool({
+      setsVariables: false,
       name: 'tool.fs.Mkdir',
       description: 'Makes a directory and its missing parents. Returns a map with status, message and path.',
       example: 'tool.fs.Mkdir("notes/old")',
@@ -217,6 +225,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
         }),
     }),
     defineTool({
+      setsVariables: false,
       name: 'tool.fs.Delete',
       description: 'Deletes a file or an empty directory. Returns "OK", also if there is none.',
       example: 'tool.fs.Delete("notes/old")',
@@ -232,6 +241,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
         ),
     }),
     defineTool({
+      setsVariables: false,
       name: 'tool.fs.Move',
       description: 'Moves or renames a file or directory to an unused path. Returns a map with message and error, which is nil.',
       example: 'tool.fs.Move("notes/today.txt", "notes/monday.txt")',
@@ -266,6 +276,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
         }),
     }),
     defineTool({
+      setsVariables: false,
       name: 'tool.fs.Hash',
       description: 'Computes the SHA-256 hash of a file, as hexadecimal.',
       example: 'tool.fs.Hash("notes/today.txt")',
@@ -278,6 +289,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
           .digest('hex'),
     }),
     defineTool({
+      setsVariables: false,
       name: 'tool.fs.LineCount',
       description: 'Counts the lines of a file. A last line without a line feed counts.',
       example: 'tool.fs.LineCount("notes/today.txt")',
@@ -287,6 +299,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       run: async ({ filepath }, runtime) => lineCount(await bytesOf(filepath, runtime)),
     }),
     defineTool({
+      setsVariables: false,
       name: 'tool.fs.SanitizeFilename',
       description: 'Turns a string into a valid file name: runs of other characters become an underscore.',
       example: 'tool.fs.SanitizeFilename("My Report Final?.docx")',

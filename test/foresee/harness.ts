@@ -77,7 +77,7 @@ export function examineProgram(
     ...(seed % 3 === 0 ? { globals: Object.keys(GLOBALS) } : { values: GLOBALS }),
     keeping: KEEPING,
     effort: LITTLE[seed % LITTLE.length] ?? {},
-    ...(call === null ? {} : { call }),
+    ...(call === null ? {} : { call: { name: call, args: [] } }),
     ...(seed % 2 === 0 ? {} : { events: events.map(({ name }) => name) }),
   });
   if (foreseen.fuel !== null) found.bounded++;

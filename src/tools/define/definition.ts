@@ -27,6 +27,8 @@ export interface ToolDefinition {
   readonly effects: Effects;
   /** Whether a call that is repeated after a crash has no second effect. */
   readonly idempotent: boolean;
+  /** Whether a call may set variables and constants of the program. */
+  readonly setsVariables: boolean;
   readonly capabilities: readonly Capability[];
   readonly requiresTrust: boolean;
   readonly requiresApproval: boolean;
