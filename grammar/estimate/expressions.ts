@@ -5,6 +5,7 @@ import { acceptsCount } from '../syntax/certainty.ts';
 import { BUILTIN_ARITY, BUILTINS, type BuiltinName, builtinNamed } from '../vocabulary/builtins.ts';
 import type { CallNode } from './calls.ts';
 import { Charges } from './charges.ts';
+import { elementAt, replaced } from './elements.ts';
 import { binary, LONGEST_KNOWN } from './operators.ts';
 import type { Session } from './session.ts';
 import { type Cost, fuel, State } from './state.ts';
@@ -12,7 +13,6 @@ import {
   type Abstract,
   BOOLEAN,
   container,
-  elementAt,
   join,
   knownBoolean,
   knownNumber,
@@ -43,13 +43,12 @@ const COMPUTED: ReadonlySet<Expr['k']> = new Set(['template', 'text', 'eval', 'u
 /** Most bytes that a whisper counts beside its texts. */
 const WHISPER_BYTES = 64;
 
-/** Most items and entries of a value whose parts are followed while it changes. */
-const MOST_FIELDS = 64;
-
 /** Evaluates the expressions of one statement, one after the other. */
 export class Evaluation {
   /** The variables. Only a tool changes them while an expression is evaluated. */
   state: State;
+  /** The variables as they are if the statement fails; undefined if it may have set some of them. */
+  unstored: State | undefined;
   readonly #session: Session;
   readonly #charges: Charges;
   /** The calls whose results are in what was evaluated of the current expression. */
@@ -381,22 +380,4 @@ export class Evaluation {
 /** A text that begins so. */
 function begins(made: Abstract, prefix: string): Abstract {
   return prefix === '' ? made : { ...made, prefix };
-}
-
-/** What is known of a list or map after one of its elements was set. */
-function replaced({ types, items, item, fields, least }: Abstract, key: Abstract, value: Abstract): Partial<Abstract> {
-  const { known } = key;
-  if (types === MAP && fields !== undefined && typeof known === 'string') {
-    const made = new Map(fields).set(known, value);
-    return made.size > MOST_FIELDS ? {} : { fields: made, least: made.size, most: made.size };
-  }
-  if (types !== LIST || items === undefined || typeof known !== 'number' || items.length >= MOST_FIELDS) return {};
-  if (!Number.isInteger(known) || known < 0 || known > items.length) return {};
-  const made = items.toSpliced(known, 1, value);
-  return {
-    items: made,
-    item: item === undefined ? value : join(item, value),
-    least: Math.max(least, made.length),
-    most: made.length,
-  };
 }

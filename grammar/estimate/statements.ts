@@ -3,38 +3,19 @@
  * by pass while the next pass is certain and few steps were taken. After that, one pass represents all remaining ones.
  */
 
-import type { Block, ErrorHandler, ForStmt, IfStmt, SetStmt, Stmt, TogetherStmt, WhileStmt } from '../syntax/ast.ts';
+import type { Block, ForStmt, IfStmt, SetStmt, Stmt, TogetherStmt } from '../syntax/ast.ts';
 import { clearing } from '../syntax/certainty.ts';
 import { targetsOf } from '../syntax/walk.ts';
 import { ERROR_VARIABLES } from '../vocabulary/builtins.ts';
+import { elementAt } from './elements.ts';
 import { Evaluation } from './expressions.ts';
-import { isHarmless, RESULT, whyEndless } from './lookahead.ts';
-import { operationsOf, statementOperations } from './operations.ts';
+import { isHarmless, RESULT } from './lookahead.ts';
+import { type Follows, Loops } from './loops.ts';
+import { statementOperations } from './operations.ts';
+import type { Guard, Place } from './place.ts';
 import { BLOCK_LEVELS, type Session } from './session.ts';
-import { type Ending, Endings, either, FREE, fuel, type Point, plus, repeated, State, sum, times } from './state.ts';
-import {
-  type Abstract,
-  asText,
-  elementAt,
-  elementOf,
-  isWithin,
-  knownNumber,
-  knownText,
-  LIST,
-  MAP,
-  may,
-  NIL,
-  NOTHING,
-  numberWithin,
-  only,
-  TEXT,
-  truthOf,
-  UNKNOWN,
-  widened,
-} from './values.ts';
-
-/** Most passes of one loop that are followed one by one. */
-const MOST_PASSES = 10_000;
+import { type Ending, Endings, either, FREE, fuel, type Point, plus, State } from './state.ts';
+import { type Abstract, asText, knownNumber, NOTHING, truthOf, UNKNOWN } from './values.ts';
 
 /** Most calls of a loop that run together, with the widest limit. */
 const MOST_TOGETHER = 1024;
@@ -42,34 +23,19 @@ const MOST_TOGETHER = 1024;
 /** Frames up to which no evaluation comes near the limit of depth, because each nests 200 levels at most. */
 const SHALLOW = 20;
 
-/** An `on error` block that guards a place. */
-interface Guard {
-  readonly id: number;
-  readonly handler: ErrorHandler;
-}
-
-/** What surrounds a block. */
-interface Place {
-  /** The handler that runs first on an error. */
-  readonly guard: Guard | undefined;
-  readonly inHandler: boolean;
-  /** Whether this is the top level of a procedure, whose last value may become the result. */
-  readonly top: boolean;
-  /** The block whose calls run together. No result is stored before all of them were made. */
-  readonly together?: Block;
-}
-
 /** Follows the body of a unit. */
 export function follow(session: Session, body: Block, start: Point, isProcedure: boolean): Endings {
   return new Follower(session).block(body, start, { guard: undefined, inHandler: false, top: isProcedure });
 }
 
-class Follower {
+class Follower implements Follows {
   readonly #session: Session;
+  readonly #loops: Loops;
   #guards = 0;
 
   constructor(session: Session) {
     this.#session = session;
+    this.#loops = new Loops(session, this);
   }
 
   block(block: Block, start: Point, around: Place): Endings {
@@ -149,18 +115,18 @@ class Follower {
       case 'if':
         return this.#choice(stmt, start, place);
       case 'while':
-        return this.#loop(stmt, start, place);
+        return this.#loops.while(stmt, start, place);
       case 'for':
         return stmt.together === true
-          ? this.#joined(stmt, MOST_TOGETHER, start, (at, inner) => this.#each(stmt, at, inner), place)
-          : this.#each(stmt, start, place);
+          ? this.#joined(stmt, MOST_TOGETHER, start, (at, inner) => this.#loops.each(stmt, at, inner), place)
+          : this.#loops.each(stmt, start, place);
       case 'together':
         return this.#joined(stmt, stmt.body.stmts.length, start, (at, inner) => this.block(stmt.body, at, inner), place);
       case 'break':
       case 'continue':
         return single(stmt.k, start);
       case 'clear_error':
-        return single(place.inHandler ? 'normal' : 'error', place.inHandler ? start : this.#raised(start, start));
+        return single(place.inHandler ? 'normal' : 'error', place.inHandler ? start : this.raised(start, start));
       default:
         return this.#simple(stmt, start, place);
     }
@@ -187,7 +153,7 @@ class Follower {
       if (ending !== 'error') endings.add(ending, { ...point, state: point.state.without(written) });
     }
     const end = all ?? start;
-    const failed = this.#raised({ ...start, state: end.state.without(written) }, end);
+    const failed = this.raised({ ...start, state: end.state.without(written) }, end);
     endings.add('error', { ...failed, most: failed.most + this.#session.raise * (calls - 1) });
     return endings;
   }
@@ -204,8 +170,8 @@ class Follower {
     else if (!failing) endings.add('normal', end);
     if (failing || this.#canFail(stmt, value)) {
       const written = targetsOf(stmt).map(({ name }) => name.name);
-      const at = evaluation.state.without([...written, RESULT]);
-      endings.add('error', this.#raised({ ...start, state: at }, end));
+      const at = (evaluation.unstored ?? evaluation.state.without(written)).without([RESULT]);
+      endings.add('error', this.raised({ ...start, state: at }, end));
     }
     return endings;
   }
@@ -280,13 +246,16 @@ class Follower {
   #assignment({ targets, value: expr }: SetStmt, evaluation: Evaluation): Abstract {
     const value = evaluation.value(expr);
     const [only] = targets;
-    if (only !== undefined && targets.length === 1) evaluation.store(only, value);
-    else for (const [index, target] of targets.entries()) evaluation.store(target, elementAt(value, knownNumber(index)));
+    if (only !== undefined && targets.length === 1) {
+      // A variable without steps is set at the very end, or not at all.
+      if (only.steps.length === 0) evaluation.unstored = evaluation.state;
+      evaluation.store(only, value);
+    } else for (const [index, target] of targets.entries()) evaluation.store(target, elementAt(value, knownNumber(index)));
     return value;
   }
 
   /** The point of an error that arises between two points. */
-  #raised(start: Point, end: Point): Point {
+  raised(start: Point, end: Point): Point {
     const { raise } = this.#session;
     const least = start.least + this.#session.costs.steps.raise.amount;
     return { ...end, state: start.state, most: end.most + raise, least };
@@ -317,7 +286,7 @@ class Follower {
     const truth = truthOf(evaluation.value(cond));
     const at = { ...plus(start, evaluation.cost), state: evaluation.state };
     const endings = new Endings();
-    if (!isHarmless(cond)) endings.add('error', this.#raised({ ...start, state: at.state }, at));
+    if (!isHarmless(cond)) endings.add('error', this.raised({ ...start, state: at.state }, at));
     const inner = { ...place, top: false };
     const branch = (kind: 'if' | 'unless', body: Block): Endings => {
       const follow = (): Endings => this.block(body, at, inner);
@@ -336,151 +305,6 @@ class Follower {
     }
     return endings;
   }
-
-  #loop(stmt: WhileStmt, start: Point, place: Place): Endings {
-    const endings = new Endings();
-    let here: Point | undefined = start;
-    let certain = true;
-    for (let pass = 0; here !== undefined; pass++) {
-      const { truth, next } = this.#pass(stmt, here, place, endings);
-      if (next === undefined) return endings;
-      here = next;
-      certain = truth === true;
-      if (!certain || pass >= MOST_PASSES || !this.#session.exact) break;
-    }
-    if (here === undefined) return endings;
-    const most = this.#session.unbounded(whyEndless(stmt.cond, certain), stmt.cond);
-    endings.add('stopped', { ...here, most: here.most + most });
-    const state = this.#settled(
-      stmt,
-      here.state,
-      place,
-      (at) => this.#pass(stmt, { ...FREE, state: at }, place, new Endings()).next,
-    );
-    const inner = new Endings();
-    const { next } = this.#pass(stmt, { ...FREE, state }, place, inner);
-    const others = next === undefined ? FREE : repeated(next, Number.POSITIVE_INFINITY);
-    const before = sum(sum(here, others), { ...FREE, most });
-    for (const [ending, point] of inner.all()) endings.add(ending, { ...sum(before, point), state: point.state });
-    if (next !== undefined) endings.add('stopped', { ...before, state });
-    return endings;
-  }
-
-  /**
-   * What is known of the variables at the beginning of this and any later pass: of variables that change, what a further pass keeps
-   * true. `follow` follows one pass, and gives the point at which the next one begins.
-   */
-  #settled({ body }: ForStmt | WhileStmt, start: State, { guard }: Place, follow: (state: State) => Point | undefined): State {
-    const { names, any } = this.#session.changes.of(body, guard?.handler);
-    if (any) return State.any;
-    const unknown = start.without(names);
-    let state = start;
-    for (const describe of [widened, (before: Abstract, after: Abstract) => (isWithin(after, before) ? before : UNKNOWN)]) {
-      if (!this.#session.exact) return unknown;
-      const next = follow(state)?.state;
-      if (next === undefined) return state;
-      state = state.map(names, (before, name) => describe(before, next.get(name)));
-    }
-    const next = this.#session.exact ? follow(state)?.state : undefined;
-    return next !== undefined && [...names].every((name) => isWithin(next.get(name), state.get(name))) ? state : unknown;
-  }
-
-  /** Follows one pass of a `while`. Returns whether the condition holds, and where the next pass begins. */
-  #pass(stmt: WhileStmt, start: Point, place: Place, endings: Endings): { truth: boolean | undefined; next: Point | undefined } {
-    const { pass, operation } = this.#session.costs.steps;
-    const begin = plus(start, fuel(pass.amount + operation.amount * operationsOf(stmt.cond)));
-    const evaluation = new Evaluation(this.#session, begin.state);
-    const truth = truthOf(evaluation.value(stmt.cond));
-    const at = { ...plus(begin, evaluation.cost), state: evaluation.state };
-    if (!isHarmless(stmt.cond)) endings.add('error', this.#raised({ ...begin, state: at.state }, at));
-    if (truth !== true) endings.add('normal', at);
-    if (truth === false) return { truth, next: undefined };
-    const follow = (): Point | undefined => this.#once(stmt.body, at, place, endings);
-    const condition = { kind: 'while', at: stmt.cond, expr: stmt.cond } as const;
-    return { truth, next: truth === true ? follow() : this.#session.under(condition, follow) };
-  }
-
-  /** Follows the body of a loop once. Returns where the next pass begins. */
-  #once(body: Block, start: Point, place: Place, endings: Endings): Point | undefined {
-    let next: Point | undefined;
-    for (const [ending, point] of this.block(body, start, { ...place, top: false }).all()) {
-      if (ending === 'normal' || ending === 'continue') next = either(next, point);
-      else endings.add(ending === 'break' ? 'normal' : ending, point);
-    }
-    return next;
-  }
-
-  #each(stmt: ForStmt, start: Point, place: Place): Endings {
-    const evaluation = new Evaluation(this.#session, start.state);
-    const over = evaluation.value(stmt.over);
-    const at = { ...plus(start, evaluation.cost), state: evaluation.state };
-    const endings = new Endings();
-    const iterable = only(over, LIST | MAP | TEXT | NIL);
-    if (!isHarmless(stmt.over) || !iterable) endings.add('error', this.#raised({ ...start, state: at.state }, at));
-    const fixed = over.least === over.most && over.most <= MOST_PASSES;
-    let here: Point | undefined = at;
-    let done = 0;
-    while (here !== undefined && fixed && done < over.most && this.#session.exact) {
-      here = this.#once(stmt.body, this.#bound(stmt, here, passOf(over, done)), place, endings);
-      done++;
-    }
-    if (here === undefined) return endings;
-    if (fixed && done === over.most) endings.add('normal', here);
-    else this.#passes(stmt, here, over, { least: over.least - done, most: over.most - done }, place, endings);
-    return endings;
-  }
-
-  /** Follows one pass that represents all remaining passes. */
-  #passes(
-    stmt: ForStmt,
-    here: Point,
-    over: Abstract,
-    count: { readonly least: number; readonly most: number },
-    place: Place,
-    endings: Endings,
-  ): void {
-    const any = passOf(over);
-    const begin = (at: State): Point => this.#bound(stmt, { ...FREE, state: at }, any);
-    const state = this.#settled(stmt, here.state, place, (at) => this.#once(stmt.body, begin(at), place, new Endings()));
-    const unknown = count.most === Number.POSITIVE_INFINITY;
-    const most = unknown ? this.#session.unbounded('the number of items is not known', stmt.over) : 0;
-    const inner = new Endings();
-    const next = this.#session.under({ kind: 'each', at: stmt.over, expr: stmt.over }, () =>
-      this.#once(stmt.body, begin(state), place, inner),
-    );
-    const spent = repeated(next ?? FREE, count.most);
-    const earlier = { ...spent, most: spent.most + most };
-    for (const [ending, point] of inner.all()) endings.add(ending, { ...sum(sum(here, point), earlier), state: point.state });
-    if (next === undefined && count.least > 0) return;
-    const least = times(next?.least ?? 0, count.least);
-    endings.add('normal', {
-      ...sum(here, { ...earlier, least }),
-      state: next === undefined ? here.state : here.state.join(next.state),
-    });
-  }
-
-  /** The point at which a pass begins, with its fuel charged and its variables set. */
-  #bound(stmt: ForStmt, at: Point, { key, item }: Pass): Point {
-    const own = at.state.with(stmt.item.name, item);
-    const state: State = stmt.key === undefined ? own : own.with(stmt.key.name, key);
-    return { ...plus(at, { ...fuel(this.#session.costs.steps.pass.amount), bytes: 20 }), state };
-  }
-}
-
-/** The variables of a pass. */
-interface Pass {
-  readonly key: Abstract;
-  readonly item: Abstract;
-}
-
-/** The pass of this number over a value; without a number, any pass. */
-function passOf(over: Abstract, index?: number): Pass {
-  if (!may(over, LIST | MAP | TEXT)) return { key: NOTHING, item: NOTHING };
-  const counted = only(over, LIST | TEXT | NIL);
-  if (index === undefined) return { key: counted ? numberWithin(0, over.most) : UNKNOWN, item: elementOf(over) };
-  const entry = over.types === MAP ? [...(over.fields ?? [])][index] : undefined;
-  if (entry !== undefined) return { key: knownText(entry[0]), item: entry[1] };
-  return { key: counted ? knownNumber(index) : UNKNOWN, item: elementAt(over, knownNumber(index)) };
 }
 
 /** The handler that runs on an error here, if there is one. */

@@ -114,28 +114,6 @@ export function container(types: number, sizes: Pick<Abstract, 'size' | 'nodes' 
   return { types, min: -INFINITE, max: INFINITE, units: 0, plain: false, ...sizes };
 }
 
-/** Any element of a value. */
-export function elementOf(value: Abstract): Abstract {
-  if (value.types === LIST && value.item !== undefined) return value.item;
-  if (value.types === TEXT) return { ...text(Math.min(2, value.units), value.plain), most: 1 };
-  const { size, nodes } = value;
-  return { ...UNKNOWN, units: size, size, nodes, most: Math.max(size, nodes) };
-}
-
-/** The element at a key. */
-export function elementAt(value: Abstract, key: Abstract): Abstract {
-  const { known } = key;
-  if (value.types === MAP && typeof known === 'string') {
-    const field = value.fields?.get(known);
-    if (field !== undefined) return field;
-  }
-  if (value.types === LIST && typeof known === 'number') {
-    const item = value.items?.[known];
-    if (item !== undefined) return item;
-  }
-  return elementOf(value);
-}
-
 /** Whether the value can have one of these types. */
 export function may(value: Abstract, types: number): boolean {
   return (value.types & types) !== 0;
@@ -255,10 +233,12 @@ function joinedParts(a: Abstract, b: Abstract): Pick<Abstract, 'items' | 'fields
 
 /** What covers both, and as a start for further joins: a bound that moved is none, so that joining comes to an end. */
 export function widened(before: Abstract, after: Abstract): Abstract {
-  const { items: _, fields: __, ...joined } = join(before, after);
+  const { items: _, fields: __, options, ...joined } = join(before, after);
+  const few = options === undefined || joined.types === NUM ? {} : { options };
   const grown = (a: number, b: number): number => (b > a ? INFINITE : a);
   return {
     ...joined,
+    ...few,
     min: after.min < before.min ? -INFINITE : before.min,
     max: grown(before.max, after.max),
     units: grown(before.units, after.units),
