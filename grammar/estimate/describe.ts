@@ -70,7 +70,9 @@ function described(value: Abstract, levels: number): ForeseenValue {
   const source = from === undefined ? {} : { from };
   if (oneOf !== undefined && oneOf.length === shown?.length) return { oneOf, ...source };
   const types = value.types === ANYTHING ? {} : { types: typesOf(value) };
-  return { ...types, ...rangeOf(value), ...partsOf(value, levels), ...source };
+  const parts = partsOf(value, levels);
+  // Parts have their own sources.
+  return { ...types, ...rangeOf(value), ...parts, ...(Object.keys(parts).length === 0 ? source : {}) };
 }
 
 function typesOf({ types }: Abstract): readonly ForeseenType[] {

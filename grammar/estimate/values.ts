@@ -242,7 +242,7 @@ export function widened(before: Abstract, after: Abstract): Abstract {
     min: after.min < before.min ? -INFINITE : before.min,
     max: grown(before.max, after.max),
     units: grown(before.units, after.units),
-    size: grown(before.size, after.size),
+    size: joined.types === NUM && joined.known === undefined ? NUMBER_SIZE : grown(before.size, after.size),
     nodes: grown(before.nodes, after.nodes),
     least: after.least < before.least ? 0 : before.least,
     most: grown(before.most, after.most),

@@ -153,12 +153,13 @@ function measure({ calls }: Foreseen, driven: Driven, found: Tally): void {
 }
 
 function isExact({ args }: ForeseenCall): boolean {
-  return args !== null && args.every((arg) => isConstant(arg));
+  return (args ?? [{}]).every((arg) => isConstant(arg));
 }
 
 function isConstant({ value, items, entries }: Partial<NonNullable<ForeseenCall['args']>[number]>): boolean {
   if (value !== undefined) return true;
-  return items !== undefined ? items.every(isConstant) : entries !== undefined && entries.every(([, entry]) => isConstant(entry));
+  const parts = items ?? entries?.map(([, entry]) => entry);
+  return parts?.every(isConstant) ?? false;
 }
 
 /** Variables that a tool sets. */
