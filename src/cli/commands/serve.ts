@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
 import {
+  type DecisionLog,
   FileLog,
   Host,
   LoopController,
@@ -93,7 +94,7 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
     ...(flags.owner === undefined ? {} : { owner: flags.owner }),
   });
   const metrics = new Metrics();
-  const shared = { config, coordinator, store, metrics, resources };
+  const shared = { config, coordinator, store, log, metrics, resources };
   const profiles: Record<string, Profile> = {};
   for (const [name, profile] of Object.entries(config.profiles)) profiles[name] = await driverOf(profile, shared);
   const { default: fallback } = profiles;
@@ -137,15 +138,25 @@ interface Shared {
   readonly config: ServeConfig;
   readonly coordinator: SessionCoordinator;
   readonly store: SessionStore;
+  readonly log: DecisionLog | null;
   readonly metrics: Metrics;
   readonly resources: AsyncDisposableStack;
 }
 
 /** Makes what drives the sessions of one profile. It closes with `resources`. */
-async function driverOf(profile: ServeProfile, { config, coordinator, store, metrics, resources }: Shared): Promise<Profile> {
+async function driverOf(
+  profile: ServeProfile,
+  { config, coordinator, store, log, metrics, resources }: Shared,
+): Promise<Profile> {
   const keyring = readKeyring(config.keys, systemClock);
   const setup = await readSetup(profile, resources);
-  const { ask, stores } = await readModels(profile, { keyring, store, metrics });
+  const { ask, stores } = await readModels(profile, {
+    keyring,
+    store,
+    metrics,
+    ...(log === null ? {} : { log }),
+    ...(config.leaseMs === undefined ? {} : { leaseMs: config.leaseMs }),
+  });
   const runtime = resources.use(
     await createRuntime({
       ...setup,
