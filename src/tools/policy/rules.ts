@@ -10,6 +10,7 @@ export type PolicyRule = 'policy' | 'context' | 'deny' | 'allow' | 'grants' | 't
 
 /** What one rule of a policy says of a tool. */
 export interface RuleFinding {
+  /** The rule. */
   readonly rule: PolicyRule;
   /** A rule that does not pass denies the call. */
   readonly passes: boolean;
