@@ -40,6 +40,15 @@ describe('the file of a SqliteStore', () => {
     await expect(stat(path)).rejects.toThrow('ENOENT');
   });
 
+  it('`:memory:` is a store without a file, gone when it is closed', async () => {
+    for (const round of [1, 2]) {
+      using store = await SqliteStore.open(':memory:');
+      await store.create(state(`s${round}`), 1);
+      expect((await store.list()).map(({ sid }) => sid)).toEqual([`s${round}`]);
+    }
+    await expect(stat(':memory:')).rejects.toThrow('ENOENT');
+  });
+
   it('a file that is no database is foreign, and is left as it was', async () => {
     const path = newPath();
     const text = 'dear diary, '.repeat(500);
