@@ -81,6 +81,7 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
   readonly #database: Database;
   readonly #schema: string;
   readonly #wakes = new Wakes();
+  /** The decision log in the same schema. */
   readonly log: PostgresLog;
   #stopListening: (() => void) | null = null;
   #telling: NodeJS.Timeout | null = null;

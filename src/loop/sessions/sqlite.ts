@@ -58,6 +58,7 @@ export class SqliteStore implements ErasableStore, Disposable {
   readonly #file: SqliteFile;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #queue: SqliteQueue;
+  /** The decision log in the same file. */
   readonly log: SqliteLog;
 
   private constructor(file: SqliteFile, clock: Pick<Clock, 'now'>) {
