@@ -27,10 +27,15 @@ export interface AskHandlerOptions {
   readonly providers?: Readonly<Record<string, AgentProvider>>;
   /** Stores nested sessions; in memory when absent. */
   readonly store?: SessionStore;
+  /** Receives the decisions of nested sessions; none when absent. */
   readonly log?: DecisionLog;
+  /** Counts the turns of nested sessions; nothing does when absent. */
   readonly metrics?: Metrics;
+  /** The machine's clock when absent. */
   readonly clock?: Clock;
+  /** Random ids when absent. */
   readonly ids?: Ids;
+  /** How long tokens are valid; `DEFAULT_LIFETIMES` for absent fields. */
   readonly lifetimes?: Partial<Lifetimes>;
   /** Length of the leases of nested sessions in milliseconds, from 100; 15 seconds when absent. */
   readonly leaseMs?: number;
