@@ -84,6 +84,7 @@ export { SessionCoordinator, type SessionCoordinatorInit } from './sessions/coor
 export { eraseSession } from './sessions/erase.ts';
 export type { OnInterrupted } from './sessions/interrupted.ts';
 export { MemoryStore } from './sessions/memory.ts';
+export { recentSql } from './sessions/recent.ts';
 export { readRecord, readState } from './sessions/rows.ts';
 export type * from './sessions/setup.ts';
 export { checkSetup, mustKnow, PLAIN_SETUP, READER } from './sessions/setup.ts';

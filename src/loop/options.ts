@@ -58,6 +58,7 @@ export interface LoopControllerOptions {
   readonly metrics?: Metrics;
   /** Where spans and durations go; that of `runtime` when absent, else the application's OpenTelemetry SDK. */
   readonly telemetry?: Telemetry;
+  /** How long tokens are valid; `DEFAULT_LIFETIMES` for absent fields. */
   readonly lifetimes?: Partial<Lifetimes>;
   /** Limits of every turn; looser values than the executor's have no effect. */
   readonly limits?: LimitOptions;
@@ -107,17 +108,20 @@ export interface LoopControllerOptions {
 
 /** Options of one step of a session. An approval covers one step or tool call among all those taken with these options. */
 export interface StepOptions extends Ceilings, TurnApproval {
+  /** Writes the program of each turn. */
   readonly agent: Agent;
   /**
    * Whose session this is: its turns share the workers and the budgets of this tenant, tokens included. Stores do not keep it, so a
    * resumed session needs it again.
    */
   readonly tenant?: string | TenantInit;
+  /** Tightens the limits of each turn. */
   readonly limits?: LimitOptions;
   /** Ends the step: stops waiting for the agent and cancels a running program. */
   readonly signal?: AbortSignal;
   /** Most milliseconds of the step, for the agent and the program together. */
   readonly wallMs?: number;
+  /** Receives what happens, in order; see {@link LoopListener}. */
   readonly onEvent?: LoopListener;
 }
 

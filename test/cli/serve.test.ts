@@ -9,11 +9,15 @@ const envelope = (...lines: readonly string[]): string =>
   `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{"subject":"s","fields":{}}\n<<<NSENV:V3:ACTIONS>>>\n${command(...lines)}<<<NSENV:V3:END>>>\n`;
 const magic = (action: string): string => `emit tool.aeiou.magic("LOOP", {"action": "${action}"})`;
 const FILES = {
-  'agent.txt': envelope('emit tool.w.Note()', magic('continue')) + envelope('emit tool.w.Note()', magic('done')),
+  'agent.txt':
+    envelope('emit tool.w.Note()', 'ask "critic", "well?" into answer', magic('continue')) +
+    envelope('emit tool.w.Note()', magic('done')),
   'tools.mjs': `import { appendFileSync } from 'node:fs';
     export const tools = [{ name: 'tool.w.Note', run: (_, { call }) => { appendFileSync('notes.txt', call.key + '\\n'); return 1; } }];`,
+  'critic.txt': envelope(magic('done')),
+  'models.yaml': 'models:\n  critic: { provider: script, model: critic.txt }\n',
   'serve.yaml':
-    'keys: k.json\nlisten: 127.0.0.1:0\nleaseMs: 1000\nprofiles:\n  default:\n    agent: script:agent.txt\n    tools: tools.mjs\n    limits: { fuel: 100000 }\n',
+    'keys: k.json\nlog: log.jsonl\nlisten: 127.0.0.1:0\nleaseMs: 1000\nprofiles:\n  default:\n    agent: script:agent.txt\n    models: models.yaml\n    tools: tools.mjs\n    limits: { fuel: 100000 }\n',
   'wrong.yaml': 'keys: k.json\nprofiles:\n  default:\n    agent: script:agent.txt\n    tolls: tools.mjs\n',
 };
 
@@ -50,7 +54,7 @@ it('issue 20: hosts serve one store, tell about themselves, and drain at a signa
   expect(await neuroscript(['loop', '--detach', '--sid', 'three', '--store', 's.db'], { cwd })).toMatchObject({
     stdout: 'three\n',
   });
-  await expect.poll(() => done(cwd), { timeout: 60_000, interval: 300 }).toBe(3);
+  await expect.poll(() => done(cwd), { timeout: 60_000, interval: 300 }).toBe(6);
   for (const { url } of hosts) {
     expect(await (await fetch(`${url}/readyz`)).text()).toBe('ready\n');
     expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405);
@@ -65,7 +69,11 @@ it('issue 20: hosts serve one store, tell about themselves, and drain at a signa
   const keys = readFileSync(join(cwd, 'notes.txt'), 'utf8').trimEnd().split('\n');
   expect(new Set(keys).size).toBe(6);
   expect(keys).toHaveLength(6);
-  // What the store has logged is a chain: its entries are those of the six turns.
+  // The log is one chain: the decisions of the six turns, and of the three turns that they asked for.
+  const verified = await neuroscript(['log', 'verify', 'log.jsonl', '--json'], { cwd });
+  expect(verified.code).toBe(0);
+  const decided = readFileSync(join(cwd, 'log.jsonl'), 'utf8').trimEnd().split('\n');
+  expect(decided).toHaveLength(9);
   const shown = await neuroscript(['sessions', 'show', 'one', '--store', 's.db'], { cwd });
   expect(shown.stdout).toContain('DONE');
 }, 120_000);

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
 import {
+  type DecisionLog,
   FileLog,
   Host,
   LoopController,
@@ -103,7 +104,7 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
     ...(flags.owner === undefined ? {} : { owner: flags.owner }),
   });
   const metrics = new Metrics();
-  const shared = { config, coordinator, store, metrics, resources, apart: apart(flags) };
+  const shared = { config, coordinator, store, log, metrics, resources, apart: apart(flags) };
   if (flags.take !== undefined) return await take(flags.take, shared, terminal);
   const profiles: Record<string, Profile> = {};
   for (const [name, profile] of Object.entries(config.profiles)) profiles[name] = await driverOf(profile, shared);
@@ -171,6 +172,7 @@ interface Shared {
   readonly config: ServeConfig;
   readonly coordinator: SessionCoordinator;
   readonly store: SessionStore;
+  readonly log: DecisionLog | null;
   readonly metrics: Metrics;
   readonly resources: AsyncDisposableStack;
   /** Takes interrupted turns in processes of their own; null in such a process. */
@@ -180,11 +182,17 @@ interface Shared {
 /** Makes what drives the sessions of one profile. It closes with `resources`. */
 async function driverOf(
   profile: ServeProfile,
-  { config, coordinator, store, metrics, resources, apart }: Shared,
+  { config, coordinator, store, log, metrics, resources, apart }: Shared,
 ): Promise<Profile> {
   const keyring = readKeyring(config.keys, systemClock);
   const setup = await readSetup(profile, resources);
-  const { ask, stores } = await readModels(profile, { keyring, store, metrics });
+  const { ask, stores } = await readModels(profile, {
+    keyring,
+    store,
+    metrics,
+    ...(log === null ? {} : { log }),
+    ...(config.leaseMs === undefined ? {} : { leaseMs: config.leaseMs }),
+  });
   const runtime = resources.use(
     await createRuntime({
       ...setup,

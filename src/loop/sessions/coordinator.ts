@@ -25,11 +25,15 @@ import {
 
 /** Parts of a {@link SessionCoordinator}. */
 export interface SessionCoordinatorInit {
+  /** Holds the sessions. */
   readonly store: SessionStore;
+  /** Receives every decision; null for no log. */
   readonly log: DecisionLog | null;
+  /** Gives the times of records and entries. The store measures leases with its own clock. */
   readonly clock: Clock;
   /** Name of this process in leases; random when absent. Reuse a name only after its process has ended. */
   readonly owner?: string;
+  /** Milliseconds after which others may take the sessions of a process that died; 15,000 when absent. */
   readonly leaseMs?: number;
   /** Seconds for which a used token id is remembered. */
   readonly replayTtl: number;
@@ -54,6 +58,7 @@ export interface DrivenSession extends ClaimedSession {
  * mark as logged. If the process dies between commit and log, the next process that claims the session logs the decision.
  */
 export class SessionCoordinator {
+  /** Holds the sessions. */
   readonly store: SessionStore;
   readonly #log: DecisionLog | null;
   readonly #clock: Clock;
