@@ -5,6 +5,7 @@ import { SessionLeasedError, type StartedTurn } from './sessions/store.ts';
 
 /** A turn for a process of its own. */
 export interface TurnApart {
+  /** The session. */
   readonly sid: string;
   /** The `owner` that the controller of the process must have: that of this process, which holds the session until the other claims it. */
   readonly owner: string;

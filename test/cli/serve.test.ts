@@ -108,7 +108,7 @@ it('18: a turn that ends its host is tried again in processes of its own, while 
   await open('innocent');
   const { child } = await serve(cwd, 'b');
   const states = async () => Object.fromEntries((await listed()).map(({ sid, status }) => [sid, status]));
-  await expect.poll(states, { timeout: 60_000, interval: 300 }).toEqual({ poison: 'halted', innocent: 'done' });
+  await expect.poll(states, { timeout: 60_000, interval: 300 }).toMatchObject({ poison: 'halted', innocent: 'done' });
   child.kill('SIGTERM');
   expect(await stopped(child)).toBe(0);
   const notes = readFileSync(join(cwd, 'notes.txt'), 'utf8')
