@@ -46,6 +46,7 @@ export {
   readExport,
   type SessionsFile,
 } from './replay/export.ts';
+export { heatOfTurn, type MeasuredReplay, measureTurn, parsePlace, stepOfTurn } from './replay/measure.ts';
 export {
   type ChangedVerdict,
   changedVerdicts,

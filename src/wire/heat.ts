@@ -4,6 +4,31 @@
  * elapsed time, calls to the host included, and differs from run to run.
  */
 
+/** Heap for a statement or call of a trace, with its line and its path. */
+const EVENT_BYTES = 512;
+
+/** Memory that a run needs to be measured, beside that of its values. */
+export function probeBytes({
+  probe,
+  limits,
+}: {
+  readonly probe?: Probe;
+  readonly limits: { readonly traceEvents: number };
+}): number {
+  return probe === undefined ? 0 : EVENT_BYTES * limits.traceEvents;
+}
+
+/** Sizes of a step; what is beyond is cut or counted. Texts are in UTF-16 units. */
+export const STEP_SIZES = {
+  forks: 100,
+  variables: 200,
+  name: 200,
+  /** The text of one variable. */
+  text: 4000,
+  /** Names and texts of all variables. */
+  all: 200_000,
+} as const;
+
 /** Fuel, and microseconds. */
 export interface Spent {
   readonly fuel: number;
@@ -21,13 +46,13 @@ export interface Probe {
 /** A statement of a run: by its number among all executed statements, or as the so-manieth visit of a line; both from 1. */
 export type StepPlace = { readonly step: number } | { readonly source: string; readonly line: number; readonly visit: number };
 
-/** What the statement that begins at one line spent, without the procedures and calls to the host that it makes. */
+/** What the statement that begins at one line spent: its own work and its calls of tools, without procedures and nested statements. */
 export interface LineHeat extends Spent {
   readonly source: string;
   readonly line: number;
   /** How often it was executed. */
   readonly visits: number;
-  /** What it spent together with the procedures that it called, nested statements and calls to the host. */
+  /** What it spent together with nested statements and the procedures that it called. */
   readonly total: Spent;
 }
 
@@ -49,10 +74,11 @@ export interface ProcedureHeat extends Spent {
  */
 export interface HeatFrame {
   readonly kind: ProcedureHeat['kind'] | 'statement' | 'handler' | 'tool' | 'prompt' | 'ask' | 'together' | 'host';
-  /** Of a statement its first keyword, of a call the tool, else the name in a stack of an error. */
+  /** Of a statement its first keyword, of a call the tool or model, else the name in a stack of an error. */
   readonly name: string;
-  readonly source: string;
-  readonly line: number;
+  /** Null for the calls of a tool, prompt or model, and for the bottom of the graph, `run`. */
+  readonly source: string | null;
+  readonly line: number | null;
 }
 
 /** A path of calls. `fuel` and `us` are its own, without those of the nodes below it. */
@@ -144,6 +170,8 @@ export interface Profile {
   readonly trace: Trace | null;
   /** Null when none was asked for, and when the run did not come to that statement. */
   readonly step: Step | null;
+  /** Visits of the line of the step. */
+  readonly visits: number;
 }
 
 /** A recorded turn that was executed again, without tools, to measure it. */
