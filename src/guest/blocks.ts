@@ -7,7 +7,6 @@ import { checkEvalDepth } from './invoke.ts';
 import type { Machine } from './machine.ts';
 import { Guard } from './onerror.ts';
 import type { Probe } from './probe.ts';
-import { probedStep } from './probed.ts';
 import { compileStmt } from './statements.ts';
 import { guardedBlock, pair, plainBlock, type Step } from './steps.ts';
 import { compileCounting } from './superinstructions.ts';
@@ -39,11 +38,23 @@ export function compileBlock(context: Context, block: Block): Exec {
   return nearest === null ? plainBlock(machine, paired(machine, all)) : guardedBlock(machine, all, nearest, own);
 }
 
-/** `prepaid`: fuel of the first statement that the call has paid. */
+/** Statements that tell the probe when they begin and end. `prepaid`: fuel of the first one, which the call of its procedure has paid. */
 function probedSteps(machine: Machine, probe: Probe, steps: readonly Step[], prepaid: number): readonly Step[] {
-  return steps.map((step, index) =>
-    step.spot === undefined ? step : probedStep(machine, probe, step, step.spot, index === 0 ? prepaid : 0),
-  );
+  return steps.map(({ run, fuel, at, spot }, index) => {
+    if (spot === undefined) return { run, fuel, at };
+    const paid = index === 0 ? prepaid : 0;
+    const probed: Exec = (frame) => {
+      const { node, line } = probe;
+      probe.statement(spot, paid);
+      try {
+        machine.begin(frame, fuel, at);
+        return run(frame);
+      } finally {
+        probe.back(node, line);
+      }
+    };
+    return { run: probed, fuel: 0, at };
+  });
 }
 
 /** A handler's body. Only a handler within it guards it, because an error in a handler skips that handler (P16). */

@@ -1,25 +1,6 @@
 import type { Exec } from './frame.ts';
 import type { Machine } from './machine.ts';
 import type { Probe, Spot } from './probe.ts';
-import type { Step } from './steps.ts';
-
-/** A statement that tells the probe when it begins and ends. `prepaid`: its fuel, where the call of its procedure has paid for it. */
-export function probedStep(machine: Machine, probe: Probe, { run, fuel, at }: Step, spot: Spot, prepaid: number): Step {
-  return {
-    fuel: 0,
-    at,
-    run: (frame) => {
-      const { node, line } = probe;
-      probe.statement(spot, prepaid);
-      try {
-        machine.begin(frame, fuel, at);
-        return run(frame);
-      } finally {
-        probe.back(node, line);
-      }
-    },
-  };
-}
 
 /**
  * The body of a procedure, a handler or a command block that tells the probe when its fork begins and ends. `prepaid` as for a statement: that of

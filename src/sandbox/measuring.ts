@@ -148,7 +148,7 @@ class Marks {
     this.#fuel[at] = fuel + (this.#fuel[at - 1] ?? 0);
   }
 
-  columns(): Pick<Trace, 'marks' | 'us' | 'fuel'> {
+  columns(): Omit<Trace, 'frames'> {
     const end = this.#length;
     return { marks: this.#marks.slice(0, end), us: this.#us.slice(0, end), fuel: this.#fuel.slice(0, end) };
   }

@@ -242,7 +242,7 @@ const RUN_ROWS = [
     flag: 'trace-events',
     ...count(16, 1e6),
     default: 100_000,
-    ring: 1,
+    ring: 3,
     breach: 'summed up',
     help: 'statements and calls in a trace, and lines and paths of calls in its heat',
   },

@@ -59,7 +59,7 @@ const ACTIONS = 'ACTIONS';
 /** Reads `LINE`, `LINE:VISIT`, `SOURCE:LINE` or `SOURCE:LINE:VISIT`. A line alone is one of ACTIONS. Throws {@link ConfigError}. */
 export function parsePlace(text: string): StepPlace {
   const parts = text.split(':');
-  const isNumber = (part: string | undefined): boolean => part !== undefined && /^[1-9][0-9]{0,8}$/.test(part);
+  const isNumber = (part = ''): boolean => Number(part) >= 1 && String(Math.floor(Number(part))) === part;
   const visit = isNumber(parts.at(-2)) && isNumber(parts.at(-1)) ? Number(parts.pop()) : 1;
   const line = parts.pop();
   if (isNumber(line)) return { source: parts.length === 0 ? ACTIONS : parts.join(':'), line: Number(line), visit };
