@@ -31,7 +31,9 @@ export const STEP_SIZES = {
 
 /** Fuel, and microseconds. */
 export interface Spent {
+  /** Units of work. */
   readonly fuel: number;
+  /** Elapsed microseconds. */
   readonly us: number;
 }
 
@@ -48,7 +50,9 @@ export type StepPlace = { readonly step: number } | { readonly source: string; r
 
 /** What the statement that begins at one line spent: its own work and its calls of tools, without procedures and nested statements. */
 export interface LineHeat extends Spent {
+  /** Name of the source. */
   readonly source: string;
+  /** Line of the source, from 1. */
   readonly line: number;
   /** How often it was executed. */
   readonly visits: number;
@@ -58,11 +62,15 @@ export interface LineHeat extends Spent {
 
 /** What a procedure, an event handler or the command blocks of a source spent. Recursion counts once in `total`. */
 export interface ProcedureHeat extends Spent {
+  /** What it is. */
   readonly kind: 'commands' | 'procedure' | 'event';
+  /** As in the stack of an error. */
   readonly name: string;
+  /** Name of the source. */
   readonly source: string;
   /** Where it is defined. */
   readonly line: number;
+  /** How often it ran. */
   readonly calls: number;
   /** With what it called. `fuel` and `us` of the heat itself are those of its own statements. */
   readonly total: Spent;
@@ -73,11 +81,13 @@ export interface ProcedureHeat extends Spent {
  * `on error` block; `together`: several calls at the same time.
  */
 export interface HeatFrame {
+  /** What it is. */
   readonly kind: ProcedureHeat['kind'] | 'statement' | 'handler' | 'tool' | 'prompt' | 'ask' | 'together' | 'host';
   /** Of a statement its first keyword, of a call the tool or model, else the name in a stack of an error. */
   readonly name: string;
   /** Null for the calls of a tool, prompt or model, and for the bottom of the graph, `run`. */
   readonly source: string | null;
+  /** Line of the source, from 1; null without a source. */
   readonly line: number | null;
 }
 
@@ -93,7 +103,9 @@ export interface FlameNode extends Spent {
 
 /** All paths of calls of a run. The nodes together spent what the run spent. */
 export interface Flame {
+  /** What the nodes refer to. */
   readonly frames: readonly HeatFrame[];
+  /** The paths. The first is the run itself. */
   readonly nodes: readonly FlameNode[];
 }
 
@@ -105,7 +117,9 @@ export interface Heat extends Spent {
   readonly lines: readonly LineHeat[];
   /** What no line spent: taking globals and arguments from the host. */
   readonly outside: Spent;
+  /** In the order of sources and lines. */
   readonly procedures: readonly ProcedureHeat[];
+  /** All paths of calls and statements. */
   readonly flame: Flame;
   /** What was left out or summed up, in words; empty for most runs. */
   readonly notices: readonly string[];
@@ -113,6 +127,7 @@ export interface Heat extends Spent {
 
 /** Begins and ends of frames in the order of time; columns of equal length. An end closes the frame that was opened last. */
 export interface Trace {
+  /** What the marks refer to. */
   readonly frames: readonly HeatFrame[];
   /** Index into `frames`; -1 for an end. */
   readonly marks: Int32Array;
@@ -124,11 +139,13 @@ export interface Trace {
 
 /** A variable, or the beginning of its value. */
 export interface ShownVariable {
+  /** Its name; at most 200 characters. */
   readonly name: string;
   /** Its type, by the name that `typeof` gives it. */
   readonly type: string;
   /** What `emit` prints of it; when it is cut, its beginning. */
   readonly text: string;
+  /** Whether `text` is only the beginning. */
   readonly cut: boolean;
   /** Characters of a text (UTF-16 units), items of a list, entries of a map; null for other values. */
   readonly size: number | null;
@@ -138,9 +155,11 @@ export interface ShownVariable {
 export interface StepFork {
   /** As in the stack of an error. */
   readonly name: string;
+  /** Name of the source. */
   readonly source: string;
   /** The line that it has reached. */
   readonly line: number;
+  /** The variables that are set. */
   readonly variables: readonly ShownVariable[];
   /** Variables that are not shown. */
   readonly more: number;
@@ -150,8 +169,11 @@ export interface StepFork {
 export interface Step {
   /** Number of the statement among all executed ones, from 1. */
   readonly step: number;
+  /** Name of the source. */
   readonly source: string;
+  /** Line of the statement, from 1. */
   readonly line: number;
+  /** Column of the statement in code points, from 1. */
   readonly column: number;
   /** Which visit of this line it is, from 1. */
   readonly visit: number;
@@ -165,6 +187,7 @@ export interface Step {
 
 /** Everything that a measured run says of itself. */
 export interface Profile {
+  /** Where fuel and time went. */
   readonly heat: Heat;
   /** Null when none was asked for. */
   readonly trace: Trace | null;
@@ -176,7 +199,9 @@ export interface Profile {
 
 /** A recorded turn that was executed again, without tools, to measure it. */
 interface MeasuredTurn {
+  /** Id of the session. */
   readonly sid: string;
+  /** Number of the turn, from 1. */
   readonly turn: number;
   /** The verdict of the replay (`TurnReplay`): only with `same` and `prefix` is the measurement that of the recorded turn. */
   readonly verdict: string;

@@ -7,6 +7,7 @@ import { type ReplayOptions, replayTurn, type TurnReplay } from './turn.ts';
 
 /** What a measured execution of a recorded turn says of itself. */
 export interface MeasuredReplay {
+  /** The replay with its verdict. */
   readonly replay: TurnReplay;
   /** Null for a turn that could not be executed, or that ran no program. */
   readonly profile: Profile | null;
