@@ -51,8 +51,8 @@ export interface LogText {
 
 /** A decision log in the database of a store, which writes a turn and its entry in one transaction. */
 export interface StoredLog extends DecisionLog {
-  /** All lines, in the order of the chain. */
-  lines(): AsyncIterable<LogText>;
+  /** The lines after one of them, by default all, in the order of the chain. */
+  lines(after?: number): AsyncIterable<LogText>;
 }
 
 /** The entry of a turn. */

@@ -262,6 +262,30 @@ export interface ListQuery {
   readonly parent?: string;
 }
 
+/** Which sessions {@link SessionStore.recent} has, and how many. All conditions must hold. */
+export interface RecentQuery {
+  readonly limit: number;
+  /** Only sessions that come after this one in the order of the list. */
+  readonly after?: Pick<SessionSummary, 'updatedAt' | 'sid'>;
+  readonly status?: SessionStatus;
+  readonly reason?: HaltReason;
+  /** Unix milliseconds: only sessions whose last change was then or later. */
+  readonly since?: number;
+  /** Unix milliseconds: only sessions whose last change was earlier. */
+  readonly until?: number;
+}
+
+/** Learns of the turn of a record that cannot be read, and why. */
+export type OnDamaged = (turn: number, problem: string) => void;
+
+/** Which turns of a session are read. */
+export interface TurnsQuery {
+  /** Only turns after this one. */
+  readonly after?: number;
+  /** Most turns; all of them when absent. */
+  readonly limit?: number;
+}
+
 /** Sessions of a list at a time. */
 const PAGE = 500;
 
@@ -368,9 +392,13 @@ export interface SessionStore {
    * The records of a session, in the order of turns. Reports an unreadable record to `onDamaged` and omits it; without
    * `onDamaged`, throws `StoreError` (`damaged`).
    */
-  turns(sid: string, onDamaged?: (turn: number, problem: string) => void): Promise<readonly TurnRecord[]>;
+  turns(sid: string, onDamaged?: OnDamaged, query?: TurnsQuery): Promise<readonly TurnRecord[]>;
   /** Sessions in the order of their ids; see {@link allSessions} for stores of any size. */
   list(query?: ListQuery): Promise<readonly SessionSummary[]>;
+  /** The session with the latest change first; of those that changed at one time, that with the greatest id. Reads no more than it returns. */
+  recent(query: RecentQuery): Promise<readonly SessionSummary[]>;
+  /** One session as {@link list} shows it; null for an unknown id. */
+  summary(sid: string): Promise<SessionSummary | null>;
   /** Ids of at most `limit` sessions in a condition, in the order of ids; those that are ready come in no order. */
   find(condition: Condition, limit: number): Promise<readonly string[]>;
   /**
