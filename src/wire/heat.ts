@@ -46,7 +46,19 @@ export interface Probe {
 }
 
 /** A statement of a run: by its number among all executed statements, or as the so-manieth visit of a line; both from 1. */
-export type StepPlace = { readonly step: number } | { readonly source: string; readonly line: number; readonly visit: number };
+export type StepPlace =
+  | {
+      /** Number of the statement. */
+      readonly step: number;
+    }
+  | {
+      /** Name of the source; `ACTIONS` for the program of a turn. */
+      readonly source: string;
+      /** Line at which the statement begins. */
+      readonly line: number;
+      /** Which of its executions. */
+      readonly visit: number;
+    };
 
 /** What the statement that begins at one line spent: its own work and its calls of tools, without procedures and nested statements. */
 export interface LineHeat extends Spent {
