@@ -4,6 +4,7 @@ import { AccountStore, AgentModelStore, createStores, type Stores } from '../../
 import { type AgentProvider, type AskHandlerOptions, askHandler, commandAgent, scriptAgent } from '../../loop/index.ts';
 import type { AskHandler } from '../../runtime/index.ts';
 import { YamlFile } from '../../tools/index.ts';
+import { messageOf } from '../../wire/unknown.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
 import { TRANSCRIPT_BYTES, words } from './agent.ts';
@@ -98,7 +99,7 @@ function within<Result>(file: YamlFile, path: readonly string[], work: () => Res
   try {
     return work();
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return message.startsWith(`${file.name}:`) ? rethrown(error) : file.fail(path, message);
   }
 }
