@@ -56,7 +56,9 @@ export async function readModels({ models: name }: ModelFlags, options: AskHandl
   const models = named(name, () => modelsOf(file, top['models'] ?? {}));
   const accounts = named(name, () => accountsOf(file, top['accounts'] ?? {}));
   const transcripts = await transcriptsOf(models, dirname(name));
-  const ask = askHandler({ ...options, providers: { script: scriptProvider(transcripts), command: commandProvider } });
+  // Each `ask` plays the transcript of its model from the beginning.
+  const script: AgentProvider = ({ name, model }) => scriptAgent(transcripts.get(name) ?? '', model);
+  const ask = askHandler({ ...options, providers: { script, command: commandProvider } });
   return { stores: createStores({ models, accounts }), ask };
 }
 
@@ -100,12 +102,9 @@ function within<Result>(file: YamlFile, path: readonly string[], work: () => Res
     return work();
   } catch (error) {
     const message = messageOf(error);
-    return message.startsWith(`${file.name}:`) ? rethrown(error) : file.fail(path, message);
+    if (message.startsWith(`${file.name}:`)) throw error;
+    return file.fail(path, message);
   }
-}
-
-function rethrown(error: unknown): never {
-  throw error;
 }
 
 async function transcriptsOf(models: AgentModelStore, folder: string): Promise<Transcripts> {
@@ -121,11 +120,6 @@ async function transcriptsOf(models: AgentModelStore, folder: string): Promise<T
     transcripts.set(model.name, text);
   }
   return transcripts;
-}
-
-/** Plays the transcript of the model from its beginning at every `ask`. */
-function scriptProvider(transcripts: Transcripts): AgentProvider {
-  return ({ name, model }) => scriptAgent(transcripts.get(name) ?? '', model);
 }
 
 /** Runs the command of the model for every turn. */
