@@ -1,7 +1,6 @@
 import { MagicError, Minter, type MinterOptions, MintLedger, type TurnFacts } from '../aeiou/index.ts';
 import { nonceOf } from '../context/nonce.ts';
-import type { ToolDefinition, ToolRuntime } from '../tools/index.ts';
-import { defineTool, ToolError } from '../tools/index.ts';
+import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { messageOf } from '../wire/unknown.ts';
 
