@@ -24,6 +24,7 @@ export interface PageCall {
 
 /** What a tool of a page throws to choose the code that `on error` sees; anything else becomes code 21. */
 export class PageToolError extends NeuroScriptError {
+  /** The number of the error in the language. */
   readonly nsCode: number;
   constructor(nsCode: number, message: string) {
     super(`NS${nsCode}`, message);

@@ -3,12 +3,14 @@
 export { type StoreDetail, StoreError } from '../sqlite/error.ts';
 export * from './agents/index.ts';
 export { splitTranscript } from './agents/script.ts';
+export type { TakeApart, TurnApart } from './apart.ts';
 export * from './ask/index.ts';
 export type { Ceilings } from './ceilings.ts';
 export { type Clock, fixedClock, systemClock } from './clock.ts';
 export { LoopController, type LoopProgress } from './controller.ts';
 export type { LoopEvent, LoopEventBody, LoopListener } from './events.ts';
 export { Host, type HostOptions, type HostState, type Profile } from './host/host.ts';
+export { turnProcess } from './host/turnprocess.ts';
 export { type Ids, randomIds, seededIds, withNonce } from './ids.ts';
 export { type ChainOptions, type ChainReport, ChainWalk, chained, GENESIS, verifyChain, verifyStoredLog } from './log/chain.ts';
 export { FileLog, type FileLogOptions, LogError, rotatedFiles } from './log/filelog.ts';
@@ -56,6 +58,7 @@ export { SessionCoordinator, type SessionCoordinatorInit } from './sessions/coor
 export { eraseSession } from './sessions/erase.ts';
 export type { OnInterrupted } from './sessions/interrupted.ts';
 export { MemoryStore } from './sessions/memory.ts';
+export { recentSql } from './sessions/recent.ts';
 export { readRecord, readState } from './sessions/rows.ts';
 export type * from './sessions/setup.ts';
 export { checkSetup, mustKnow, PLAIN_SETUP, READER } from './sessions/setup.ts';

@@ -41,9 +41,13 @@ export interface McpAnswer {
 
 /** What a server reports about a call that is under way. */
 export interface McpProgress {
+  /** Name of the server in the configuration. */
   readonly server: string;
+  /** The server's name of the tool. */
   readonly tool: string;
+  /** How far the call is, in the server's unit. It grows. */
   readonly progress: number;
+  /** `progress` at the end of the call; null when the server does not know. */
   readonly total: number | null;
   /** The server's words, cleaned; '' if it has none. */
   readonly message: string;

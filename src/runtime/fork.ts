@@ -57,8 +57,11 @@ export interface ForkOptions {
  * Every run is a fresh isolate.
  */
 export class Fork {
+  /** Different for every fork of the process. */
   readonly id: string;
+  /** The connections that all forks of the root share. */
   readonly host: HostContext;
+  /** The operation that the fork belongs to. */
   readonly turn: TurnContext;
   /** The most that every run gets. */
   readonly limits: LimitValues;

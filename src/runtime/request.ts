@@ -40,7 +40,9 @@ export interface RunSettings {
 export interface RunRequest extends RunSettings {
   /** After the root's libraries: first the definitions of all sources, then command blocks in order, then `call`, then `events`. */
   readonly sources?: readonly Source[];
+  /** A procedure to call after loading, with its arguments. */
   readonly call?: { readonly name: string; readonly args: readonly TaggedJson[] };
+  /** Events to deliver, in order. */
   readonly events?: readonly EventInput[];
   /** Variables that the command blocks find set. `variables` of the result then has those that they leave, for a later run. */
   readonly variables?: readonly Variable[];
@@ -58,6 +60,7 @@ export interface RunRequest extends RunSettings {
 
 /** A recorded run that is executed again. */
 export interface RecordedRun {
+  /** Everything that the run started with. */
   readonly input: RunInput;
   /** Knows answers to calls of the run. */
   readonly calls: CallScript;

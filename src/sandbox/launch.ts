@@ -11,7 +11,9 @@ import { seccompFilter } from './seccomp.ts';
 
 /** The two bundles of a worker, as paths. */
 export interface WorkerFiles {
+  /** The program of the worker process. */
   readonly worker: string;
+  /** The interpreter, which the worker loads into isolates. */
   readonly guest: string;
 }
 

@@ -10,11 +10,15 @@ export type Unit = 'count' | 'bytes' | 'ms';
 
 /** One row of the table of limits. */
 export interface LimitRow {
+  /** Name in options, JSON and messages. */
   readonly key: string;
   /** Flag of the command line, without dashes. */
   readonly flag: string;
+  /** What the number counts. */
   readonly unit: Unit;
+  /** Smallest value that can be set. */
   readonly min: number;
+  /** Largest value that can be set. */
   readonly max: number;
   /** Null: the number of cores of the machine. */
   readonly default: number | null;
@@ -31,6 +35,7 @@ export interface LimitRow {
 /** A limit that every run has. */
 export interface Limit extends LimitRow {
   readonly key: LimitKey;
+  /** The value where nothing else is set. */
   readonly default: number;
 }
 
@@ -41,6 +46,7 @@ export interface PoolLimit extends LimitRow {
 
 /** A limit of one tenant of a runtime, see `TenantLimits`. */
 export interface TenantLimit extends Omit<LimitRow, 'flag' | 'default'> {
+  /** Name in messages and reports. */
   readonly key: TenantKey;
   /** Its name among the options of a tenant. */
   readonly option: TenantOption;

@@ -34,6 +34,7 @@ export type TaggedJson = null | boolean | number | string | readonly TaggedJson[
 export interface Source {
   /** The name in positions: the path that the user gave, `-` for standard input, `lib`, `src`, `ACTIONS`. */
   readonly name: string;
+  /** The text. */
   readonly text: string;
   /** True for a library. A command block in it is a usage error, and nothing runs. */
   readonly definitions?: boolean;
@@ -52,8 +53,11 @@ export type SentInput = Omit<RunInput, 'sources' | 'limits'> & {
 
 /** An event that the host delivers. Handlers match its name exactly. */
 export interface EventInput {
+  /** The name, which handlers match exactly. */
   readonly name: string;
+  /** Where the event comes from, which handlers see. */
   readonly source: string;
+  /** What the event carries, as tagged JSON. */
   readonly payload: TaggedJson;
   /** The unique `ID` in the handler; a count within the run when absent. */
   readonly id?: string;
@@ -136,6 +140,7 @@ export type Phase = 'request' | 'parse' | 'load' | 'exec' | 'call' | 'events';
 
 /** What a run used; part of every result. */
 export interface Usage {
+  /** Fuel that was used. */
   readonly fuel: number;
   /** CPU time of the isolate, milliseconds, since the program's start (after parsing). */
   readonly cpuMs: number;
@@ -143,7 +148,9 @@ export interface Usage {
   readonly wallMs: number;
   /** Most bytes of script values alive at once, by the published cost table; not the memory of the process. */
   readonly peakMemoryBytes: number;
+  /** Calls of tools, without those that tools made. */
   readonly toolCalls: number;
+  /** Bytes of all emits, in UTF-8. */
   readonly outputBytes: number;
   /** Milliseconds that the run waited for a worker, before `wallMs` begins. Records of older releases lack it. */
   readonly queueMs?: number;
@@ -154,7 +161,9 @@ export type WorkerUsage = Omit<Usage, 'queueMs'>;
 
 /** An error that an event handler did not clear. It does not fail the run. */
 export interface EventError {
+  /** Name of the event. */
   readonly event: string;
+  /** The error. */
   readonly error: ErrorInfo;
 }
 
@@ -175,15 +184,20 @@ export interface GuestResult {
 
 /** One whispered text and its target. */
 export interface Whisper {
+  /** The handle that it was whispered to. */
   readonly to: string;
+  /** The text. */
   readonly text: string;
 }
 
 /** Output since the last `out` frame, in order within each stream. Sent before every call and before the result. */
 export interface OutFrame {
   readonly t: 'out';
+  /** The text of each `emit`. */
   readonly emits: readonly string[];
+  /** The value of each `emit`, as tagged JSON. */
   readonly values: readonly TaggedJson[];
+  /** What was whispered. */
   readonly whispers: readonly Whisper[];
 }
 
@@ -191,8 +205,11 @@ export interface OutFrame {
 export interface CallSite {
   /** Id of the fork that made the call; `var.get` and `var.set` refer to its variables. */
   readonly fork: string;
+  /** Name of the source. */
   readonly source: string;
+  /** 1-based line. */
   readonly line: number;
+  /** 1-based column, in code points. */
   readonly column: number;
   /** For a call of a `together` block: the `seq` of the first call of the block. Absent for a call that runs alone. */
   readonly together?: number;
@@ -338,6 +355,7 @@ export type WorkerFrame =
 
 /** A syntax error and its file. */
 export interface Diagnostic extends SyntaxDiagnostic {
+  /** Name of the file. */
   readonly file: string;
 }
 
@@ -346,6 +364,7 @@ export type CheckEnvironment = Environment;
 
 /** A finding of the linter. Its code is one of the table in `docs/lints.md`. */
 export interface LintFinding extends Omit<Finding, 'code'> {
+  /** Code of the rule. */
   readonly code: string;
 }
 
@@ -358,25 +377,35 @@ export interface CheckReport {
   readonly diagnostics: readonly Diagnostic[];
   /** The files that parse. */
   readonly files: readonly ParsedFile[];
+  /** What the linter found, in the order of the text. */
   readonly findings: readonly LintFinding[];
+  /** The fuel of each block; empty for files with syntax errors. */
   readonly estimates: readonly FuelEstimate[];
 }
 
 /** A formatted source; null when it has syntax errors. */
 export interface FormatReport {
+  /** The formatted text; null for a text with syntax errors. */
   readonly text: string | null;
+  /** Every syntax error. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** The summary of a parsed file. The host never sees its tree. */
 export interface ParsedFile {
+  /** Name of the file. */
   readonly name: string;
+  /** Whether it holds command blocks, definitions, or neither. */
   readonly kind: SourceFile['kind'];
+  /** How many command blocks it has. */
   readonly commandBlocks: number;
+  /** Names of its procedures, in order. */
   readonly procedures: readonly string[];
   /** The signature of each of {@link procedures}: `name(a, [b])`. */
   readonly signatures: readonly string[];
+  /** The `::` lines at its top. */
   readonly metadata: SourceFile['metadata'];
+  /** How many event handlers it has. */
   readonly events: number;
   /** Canonical names of the tools that it calls, sorted and unique. */
   readonly tools: readonly string[];

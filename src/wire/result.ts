@@ -35,6 +35,7 @@ export interface RunSuccess extends RunFacts {
 /** The result of a run that a script error, a limit or a cancellation ended. */
 export interface RunFailure extends RunFacts {
   readonly ok: false;
+  /** Why the run ended. */
   readonly error: ErrorInfo;
   /** Every syntax error, when `phase` is `parse`; `error` is the first. */
   readonly errors?: readonly Diagnostic[];
@@ -54,8 +55,16 @@ export type RunResult = RunSuccess | RunFailure;
 export type RequestId = string | number | null;
 
 /** A {@link RunResult} in the form that the command line prints: the id of the request comes first, the journal is optional. */
-export type PublicResult = { readonly id: RequestId; readonly usage: WorkerUsage } & Omit<RunFacts, 'journal' | 'usage'> &
-  Pick<RunResult, 'ok' | 'error' | 'errors'> & { readonly journal?: readonly JournalEntry[] };
+export type PublicResult = {
+  /** The id of the request. */
+  readonly id: RequestId;
+  /** What the run used. */
+  readonly usage: WorkerUsage;
+} & Omit<RunFacts, 'journal' | 'usage'> &
+  Pick<RunResult, 'ok' | 'error' | 'errors'> & {
+    /** Every call with its answer; absent unless it is asked for. */
+    readonly journal?: readonly JournalEntry[];
+  };
 
 /** The public JSON object of a result (`schemas/result.schema.json`), with its keys in the documented order. */
 export function toPublicResult(id: RequestId, result: RunResult, withJournal = false): PublicResult {

@@ -10,6 +10,7 @@ import type { Versioned, VersionedStorage, Write, Written } from './versioned.ts
 
 /** How a {@link SqliteStorage} is opened, and how much it may hold. */
 export interface SqliteStorageOptions extends SqliteFileOptions {
+  /** How much the storage may hold; see {@link StorageCaps} for the defaults. */
   readonly caps?: StorageCaps;
 }
 

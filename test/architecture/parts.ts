@@ -75,6 +75,13 @@ export const PARTS: readonly Part[] = [
     true,
   ),
   part('report', 'sessions, turns, tokens, calls and errors as text: `neuroscript-runtime/report`', 'loop aeiou wire', '', true),
+  part(
+    'ui',
+    'the inspector: sessions, turns, trials and the log for a page on this machine',
+    'report loop runtime aeiou tools files sqlite wire',
+    'zod',
+    true,
+  ),
   part('gate', 'the ARGO gate, its executor and approvals', '', '', true),
   part(
     'entries',
@@ -116,7 +123,7 @@ export const PARTS: readonly Part[] = [
   part(
     'cli',
     'the command line: commands, flags, terminal',
-    'lsp mcp gate report postgres loop runtime aeiou sandbox tools context files wire grammar stdlib-tools bench',
+    'ui lsp mcp gate report postgres loop runtime aeiou sandbox tools context files wire grammar stdlib-tools bench',
     'commander yaml zod',
     true,
   ),

@@ -26,12 +26,17 @@ describe('a newcomer', () => {
       1,
       /a handler of event 'tick' failed/,
     ],
-    ['2: a denial says what to write', ['run', 'memory.ns'], 4, /--policy FILE; .*\{allow: \[tool\.memory\.get\]/],
+    [
+      '2: a denial names no tool of another group, --storage, and what to write',
+      ['run', 'memory.ns'],
+      4,
+      /contains: \[\d+ patterns, none for tool\.memory\.\*\] .* hint: --storage FILE allows it.*--policy FILE .*\{allow: \[tool\.memory\.get\]/,
+    ],
     [
       '5: a tool that the policy hides is not unknown',
       ['tools', 'tool.memory.Get'],
       2,
-      /the policy denies tool\.memory\.Get; show it with --all/,
+      /the policy denies tool\.memory\.Get; show it with --all; --storage FILE allows it/,
     ],
     [
       '11: a file with no JSON is named',

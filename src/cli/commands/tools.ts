@@ -15,6 +15,7 @@ import {
 } from '../../tools/index.ts';
 import { texts, wholeNumber } from '../flags/options.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
+import { howToAllow } from '../terminal/denial.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { paragraph } from '../terminal/layout.ts';
@@ -98,7 +99,7 @@ function choose(
     const hidden = all.find((tool) => matchesPattern(pattern, tool.canonicalName));
     if (hidden !== undefined)
       throw new UsageError(
-        `the policy denies ${printable(hidden.name)}; show it with --all, allow it with --policy FILE: allow: [${printable(hidden.canonicalName)}]`,
+        `the policy denies ${printable(hidden.name)}; show it with --all; ${howToAllow(printable(hidden.canonicalName))}`,
       );
     const meant = nearestTool(
       pattern,

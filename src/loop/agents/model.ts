@@ -12,6 +12,7 @@ import { checkRetry, type RetryOptions, TransportError, withRetries } from './re
 export interface ModelAgentOptions {
   /** Most milliseconds of one attempt; two minutes when absent. */
   readonly timeoutMs?: number;
+  /** How failed requests are repeated; see {@link RetryOptions} for the defaults. */
   readonly retry?: RetryOptions;
   /** Most tokens of a reply, from 1; the model's default when absent. The tokens left in a session also limit a reply. */
   readonly maxOutputTokens?: number;
@@ -24,9 +25,13 @@ export interface ModelAgentOptions {
  * `skipLibCheck`. Names of models are excluded, because the SDK would send them to a gateway.
  */
 export interface SdkModel {
+  /** The version of the SDK's interface that the model has. */
   readonly specificationVersion: string;
+  /** The SDK's name of the provider. */
   readonly provider: string;
+  /** The provider's name of the model. */
   readonly modelId: string;
+  /** Requests a reply as a stream. Only the SDK calls it. */
   doStream(options: never): PromiseLike<unknown>;
 }
 

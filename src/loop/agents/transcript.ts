@@ -3,18 +3,27 @@ import type { Agent, AgentReply } from './agent.ts';
 
 /** One request to an agent with its outcome, for people who want to read what a model was told and replied. */
 export interface TranscriptEntry {
+  /** Id of the session. */
   readonly sid: string;
+  /** Number of the turn, from 1. */
   readonly turn: number;
+  /** Number of this request for the turn, from 1. */
   readonly attempt: number;
+  /** Name of the agent; null when it has none. */
   readonly agent: string | null;
   /** Unix milliseconds. */
   readonly askedAt: number;
+  /** Elapsed milliseconds of the request. */
   readonly ms: number;
+  /** The system text of the request. */
   readonly system: string;
+  /** The envelope of the request. */
   readonly prompt: string;
   /** Null when there is no reply; `error` then says why. */
   readonly reply: string | null;
+  /** Model tokens of prompt and reply; null when they are not known. */
   readonly tokens: number | null;
+  /** Why there is no reply; null when there is one. */
   readonly error: string | null;
 }
 

@@ -13,7 +13,9 @@ import type { RecordedVerdict } from './verdicts.ts';
 export interface ChangedVerdict extends Pick<RecordedVerdict, 'sid' | 'turn' | 'call'> {
   /** Canonical name. */
   readonly tool: string;
+  /** The recorded verdict. */
   readonly before: Verdict;
+  /** The verdict of the other policy. */
   readonly after: Verdict;
 }
 
@@ -34,6 +36,7 @@ export function changedVerdicts(verdicts: readonly RecordedVerdict[], policy: Po
 
 /** A policy from the past. */
 export interface SuggestedPolicy {
+  /** The options of the policy, as `createRuntime` and policy files take them. */
   readonly policy: PolicyOptions;
   /** Canonical names of allowed tools whose definitions are not known: the policy lacks the grants and the trust that they require. */
   readonly unknown: readonly string[];

@@ -29,11 +29,17 @@ import { keyFault, RecordedReplayCache, recordedKeys, secretKeys, verifyDecision
  * - `changed`: the record is not as it was sealed, in the parts that `faults` names.
  */
 export interface TurnReplay {
+  /** Id of the session. */
   readonly sid: string;
+  /** Number of the turn, from 1. */
   readonly turn: number;
+  /** What executing the turn again has shown. */
   readonly verdict: 'same' | 'differs' | 'prefix' | 'verified' | 'incomplete' | 'erased' | 'changed';
+  /** Why the record cannot be executed; null when it can. */
   readonly why: string | null;
+  /** The parts that are not as they were sealed; empty for a whole record. */
   readonly faults: readonly SealFault[];
+  /** The first difference; null without one. */
   readonly divergence: Divergence | null;
   /** The turn as it was executed now; null when it was not executed. */
   readonly replayed: TurnRecord | null;
@@ -49,6 +55,7 @@ export interface ReplayOptions {
   readonly prev?: string | null;
   /** Parts of the record that redaction changed. Such a turn is not executed. */
   readonly redacted?: readonly string[];
+  /** Ends the replay. */
   readonly signal?: AbortSignal;
 }
 

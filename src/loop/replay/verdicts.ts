@@ -11,10 +11,13 @@ import type { RecordedSession } from './session.ts';
 
 /** A verdict on a tool in a recorded turn. */
 export interface RecordedVerdict {
+  /** Id of the session. */
   readonly sid: string;
+  /** Number of the turn, from 1. */
   readonly turn: number;
   /** Id of the call, such as `2.1`; null for a tool that ACTIONS name without a call in the journal. */
   readonly call: string | null;
+  /** The tool, with what its definition requires. */
   readonly tool: JudgedTool;
   /** Whether the definition of the tool is known. Only the name of another tool can be judged. */
   readonly known: boolean;

@@ -34,6 +34,7 @@ export class CallError extends NeuroScriptError {
 
 /** What a call is completed with: a result as tagged JSON, or an error. */
 export type CallAnswer =
+  /** The value that the call returns. */
   | { readonly result: TaggedJson }
   /** The script can catch the error. `code` is an error code of the language; 21 when absent. */
   | { readonly error: { readonly message: string; readonly code?: number } };

@@ -4,6 +4,7 @@ import { type Marker, type Signal, scanMarkers } from './markers.ts';
 /** An optional key of the control line has an invalid value. The key is ignored; the control remains valid. */
 export interface ControlLint {
   readonly code: 'LINT_CONTROL_VALUE';
+  /** The key with the invalid value. */
   readonly key: string;
 }
 
@@ -19,6 +20,7 @@ export interface Control {
   readonly planDigest: string | null;
   /** The whole control line, for the progress guard; null without one. */
   readonly json: JsonObject | null;
+  /** The keys of the control line that were ignored. */
   readonly lints: readonly ControlLint[];
 }
 

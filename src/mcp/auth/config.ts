@@ -11,6 +11,7 @@ export interface McpAuth {
   readonly issuer?: string;
   /** The client's name at the authorization server, if it was registered by hand. */
   readonly clientId?: string;
+  /** Secret of a registered client. A configuration file has `{ env: NAME }` or `{ file: path }` in its place. */
   readonly clientSecret?: string;
   /** PEM (PKCS #8) of the key that signs for the client (`private_key_jwt`), in place of a secret. */
   readonly privateKey?: string;

@@ -17,6 +17,7 @@ export interface ToolPromptOptions {
 
 /** A text for a model, with an account of its content. */
 export interface ToolPrompt {
+  /** The text, as Markdown. */
   readonly text: string;
   /** The tokens of the text by {@link estimateTokens}. */
   readonly tokens: number;
