@@ -17,7 +17,7 @@ import type { RuntimeLimitOptions } from '../../sandbox/index.ts';
 import { LIMITS, type LimitKey } from '../../wire/limits.ts';
 import { launcherOption, texts, wholeNumber } from '../flags/options.ts';
 import { readTools, type SetupFlags } from '../flags/setup.ts';
-import { openStore, STORE_PLACE, sessionIds } from '../flags/store.ts';
+import { mayHaveSessions, openStore, STORE_PLACE, sessionIds } from '../flags/store.ts';
 import { changesOf, trialLines } from '../flags/trial.ts';
 import { tally } from '../inspect/kind.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
@@ -157,6 +157,7 @@ async function sessionsOf(what: readonly string[], flags: ReplayFlags): Promise<
   if ((what.length === 0) === (flags.all === undefined))
     throw new UsageError('name sessions or files of "sessions export", or give --all');
   if (areFiles(what, flags)) return (await Promise.all(what.map(readFile))).flat();
+  if (flags.all && !mayHaveSessions(flags.store)) return [];
   await using store = await openStore(flags.store, { mustExist: true });
   const sids = flags.all ? await sessionIds(store) : what;
   return await Promise.all(sids.map((sid) => readSession(store, sid)));
