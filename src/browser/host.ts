@@ -4,6 +4,7 @@ import { NS_CODES } from '../wire/codes.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
 import { plainMaps } from '../wire/maporder.ts';
 import type { BranchEnd, GuestCall, GuestFrame, GuestReply, TaggedJson, Whisper } from '../wire/protocol.ts';
+import { messageOf } from '../wire/unknown.ts';
 import type { Value } from '../wire/values.ts';
 
 /** A tool in the page: takes the arguments of the call and returns its result, at once. What it throws becomes an error of the language. */
@@ -92,7 +93,7 @@ export class PageHost {
       return { t: 'ok', value: this.#perform(call) };
     } catch (error) {
       const code = error instanceof PageToolError ? error.nsCode : NS_CODES.ToolExecutionFailed;
-      return { t: 'error', code, message: error instanceof Error ? error.message : String(error) };
+      return { t: 'error', code, message: messageOf(error) };
     }
   }
 

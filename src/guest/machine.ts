@@ -1,5 +1,4 @@
-import type { NsCodeName } from '../wire/codes.ts';
-import { NS_CODES } from '../wire/codes.ts';
+import { NS_CODES, type NsCodeName } from '../wire/codes.ts';
 import { CENSUS_FLOOR, MAX_TEXT_UNITS, METER_INTERVAL, METER_WEIGHT, textBytes, VALUE_BYTES } from '../wire/costs.ts';
 import type { LimitKey, LimitValues } from '../wire/limits.ts';
 import type { GuestInput } from '../wire/protocol.ts';

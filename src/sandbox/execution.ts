@@ -4,13 +4,14 @@ import { type ErrorInfo, WireError } from '../wire/errors.ts';
 import { frameLimit, MAX_FRAME_VALUES } from '../wire/frames.ts';
 import { probeBytes } from '../wire/heat.ts';
 import type { GuestCall, HostFrame, OutFrame, RunInput, ToolGuestCall, WorkerFrame } from '../wire/protocol.ts';
+import { messageOf } from '../wire/unknown.ts';
 import { BusyPoll } from './busypoll.ts';
 import { OpenCall } from './call.ts';
 import { RunClock } from './clock.ts';
 import type { TenantShare } from './jobqueue.ts';
 import { Ledger } from './ledger.ts';
 import { Measuring } from './measuring.ts';
-import { crashError, isReportable, lostResult, messageOf, type SandboxResult, withVerdict } from './result.ts';
+import { crashError, isReportable, lostResult, type SandboxResult, withVerdict } from './result.ts';
 import { answerTogether } from './together.ts';
 import type { Watchdog, WatchedRun } from './watchdog.ts';
 import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
@@ -308,7 +309,6 @@ export class Execution implements WorkerTask {
     const at = this.#asked?.at;
     const place = at === undefined ? {} : { source: at.source, line: at.line, column: at.column };
     this.#verdict = { ...verdict, ...place };
-    this.#stopTimers();
     this.#call?.halt(this.#verdict);
     if (graceMs === 0) this.#kill();
     else this.#grace = setTimeout(() => this.#kill(), graceMs);
@@ -347,15 +347,9 @@ export class Execution implements WorkerTask {
     if (this.#over) return;
     this.#over = true;
     this.#poll.onEnd();
-    this.#stopTimers();
-    clearTimeout(this.#grace);
-    this.#owner.onEnd(this.#measuring === null ? result : { ...result, measuring: this.#measuring }, spoiled);
-  }
-
-  #stopTimers(): void {
     this.#clock.stop();
-    clearTimeout(this.#toolTimer);
+    for (const timer of [this.#toolTimer, this.#grace]) clearTimeout(timer);
     if (this.#watched !== null) this.#watchdog.remove(this.#watched);
-    this.#watched = null;
+    this.#owner.onEnd(this.#measuring === null ? result : { ...result, measuring: this.#measuring }, spoiled);
   }
 }

@@ -75,11 +75,6 @@ export function crashError({ how, violation, stderr }: Gone, memoryBytes: number
   return workerError(`the worker process crashed: ${how}`, hint);
 }
 
-/** The message of a thrown value. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 /** The most telling line of a crash report: the first that mentions an error, else the last. */
 function lastWords(text: string): string | undefined {
   const lines = text.split('\n').filter((line) => line.trim() !== '');

@@ -14,13 +14,13 @@ import type {
   WorkerFrame,
   WorkerUsage,
 } from '../wire/protocol.ts';
+import { isRecord } from '../wire/unknown.ts';
 import {
   amount,
   atMost,
   boolean,
   count,
   integer,
-  isRecord,
   listOf,
   matching,
   object,

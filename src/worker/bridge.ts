@@ -57,7 +57,7 @@ export class Bridge {
     if (typeof text !== 'string' || !expected)
       return this.#halt(internalError(`the interpreter sent a frame '${kind}' where none such may come`));
     // A UTF-16 unit is at most three bytes of UTF-8, so most texts need not be counted.
-    if (text.length * 3 > this.#maxBytes && utf8Bytes(text) > this.#maxBytes)
+    if (text.length * 3 > this.#maxBytes && Buffer.byteLength(text) > this.#maxBytes)
       return this.#halt(this.#tooLarge(kind, `${this.#maxBytes} bytes`));
     if (hasManyValues(text)) return this.#halt(this.#tooLarge(kind, `${MAX_FRAME_VALUES} values`));
     if (kind === OUT || kind === PROBE) {
@@ -119,8 +119,4 @@ function kindOf(text: string): string | null {
   } catch {
     return null;
   }
-}
-
-function utf8Bytes(text: string): number {
-  return Buffer.byteLength(text, 'utf8');
 }

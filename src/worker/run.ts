@@ -3,6 +3,7 @@ import { internalError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { GuestInput, GuestResult, RunInput, WorkerUsage } from '../wire/protocol.ts';
+import { messageOf } from '../wire/unknown.ts';
 import { Bridge, type HostPort } from './bridge.ts';
 import type { GuestPorts, Prepared } from './image.ts';
 import type { Tree } from './parser.ts';
@@ -97,7 +98,7 @@ export class Run implements GuestPorts {
 
   /** The isolate threw, exceeded its heap limit, or was stopped by V8. Its state cannot be trusted any more. */
   #broken(error: unknown): { result: GuestResult; breach: ErrorInfo; last: boolean; cpuMs: number } {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const { isolate } = this.#prepared;
     const elapsed = performance.now() - this.#startWall - this.#bridge.waitedMs;
     const used = isolate.isDisposed ? elapsed + this.#bridge.nestedCpuMs : this.#cpuMs();
