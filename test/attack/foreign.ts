@@ -17,7 +17,7 @@ import {
 import { LineSplitter } from '../../src/files/lines.ts';
 import { parseRecord } from '../../src/gate/record.ts';
 import { parseVerifier } from '../../src/gate/verifier.ts';
-import { messageOf } from '../../src/loop/agents/failure.ts';
+import { messageLine } from '../../src/loop/agents/failure.ts';
 import { retryAfterMs } from '../../src/loop/agents/retry.ts';
 import { ChainWalk, Redaction, readExport, splitTranscript } from '../../src/loop/index.ts';
 import { redactKey } from '../../src/loop/replay/redactkey.ts';
@@ -197,7 +197,7 @@ export const READERS: readonly ForeignReader[] = [
     read: (text) => isPostgresUrl(text) && placeOf(text),
     pieces: ['postgres://', '%41', '@', '?'],
   },
-  { name: 'the error of a model server', read: (text) => messageOf(new Error(text), (said) => said), pieces: [' \n'] },
+  { name: 'the error of a model server', read: (text) => messageLine(new Error(text), (said) => said), pieces: [' \n'] },
   { name: 'when a model server wants to be asked again', read: (text) => retryAfterMs(text), pieces: ['1', 'Mon, '] },
   { name: 'the words of a server', read: plainWords, pieces: ['\u001b[', '\u202e', '`', '<!--'] },
   { name: 'a record of the gate', alone: true, read: parseRecord, pieces: ['{"id":"', '-'], most: MB / 2 },
