@@ -19,6 +19,7 @@ export interface NeuroscriptToolOptions extends Shared {
 
 /** The result of a program, for the model and the application. */
 export interface NeuroscriptOutput {
+  /** True when the program came to its end. */
   readonly ok: boolean;
   /** One text for each `emit`. */
   readonly output: readonly string[];
@@ -32,18 +33,22 @@ export interface NeuroscriptOutput {
     readonly column: number | null;
     readonly hint: string | null;
   } | null;
+  /** Fuel that the program used. */
   readonly fuel: number;
 }
 
 /** A tool of the AI SDK, for `tools` of `generateText`, `streamText` and agents. */
 export interface NeuroscriptTool {
+  /** Tells the model when to use the tool, the language, and the tools that programs can call. */
   readonly description: string;
+  /** One argument: the text of a program. */
   readonly inputSchema: z.ZodType<{ program: string }>;
   /** Runs a program. Resolves also for one that fails; rejects as `Runtime.run` does. */
   readonly execute: (
     input: { readonly program: string },
     options?: { readonly abortSignal?: AbortSignal | undefined },
   ) => Promise<NeuroscriptOutput>;
+  /** What the model reads of an output: emits, values and the error, as text. */
   readonly toModelOutput: (options: { readonly output: NeuroscriptOutput }) => {
     type: 'text' | 'error-text';
     value: string;

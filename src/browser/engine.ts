@@ -40,19 +40,27 @@ export interface PageRunOptions {
 
 /** What a program did in a page. Emits, values, whispers, error, fuel and memory are those of a run in the sandbox. */
 export interface PageResult {
+  /** True when the program came to its end. */
   readonly ok: boolean;
+  /** The phase in which the program ended. */
   readonly phase: Phase;
   /** The value of the called procedure, or nil. */
   readonly result: Value;
+  /** The text of each `emit`, in order. */
   readonly emits: readonly string[];
   /** The emitted values as tagged JSON. */
   readonly values: readonly TaggedJson[];
+  /** What the program whispered, in order. */
   readonly whispers: readonly Whisper[];
+  /** Errors that event handlers did not clear. */
   readonly eventErrors: readonly EventError[];
+  /** Why the program ended; null when it came to its end. */
   readonly error: ErrorInfo | null;
   /** All syntax errors; the program did not run then. */
   readonly diagnostics: readonly Diagnostic[];
+  /** The calls of tools, in order. */
   readonly calls: readonly PageCall[];
+  /** What the program used: fuel, bytes and counts. */
   readonly usage: {
     readonly fuel: number;
     readonly peakMemoryBytes: number;

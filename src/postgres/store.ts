@@ -12,12 +12,15 @@ import {
   leaseOf,
   mustKnow,
   notStarted,
+  type OnDamaged,
   PLAIN_SETUP,
   type Pruning,
   READER,
+  type RecentQuery,
   type Renewal,
   type Runnable,
   readState,
+  recentSql,
   recordsOf,
   SessionExistsError,
   SessionLeasedError,
@@ -28,9 +31,9 @@ import {
   type StartedTurn,
   type StoredStep,
   setupOf,
-  summaryOf,
   type TurnCommit,
   type TurnRecord,
+  type TurnsQuery,
   usedOf,
   Wakes,
   waitingOf,
@@ -40,9 +43,10 @@ import { StoreError } from '../sqlite/error.ts';
 import { type AnyClient, type PostgresClient, postgresClient } from './clients.ts';
 import { type ConnectOptions, connectPostgres, placeOf } from './connect.ts';
 import { Database } from './database.ts';
+import { summaries } from './lists.ts';
 import { PostgresLog } from './log.ts';
 import { findSql, lapseSql, nextSql, nextValues } from './queue.ts';
-import { eraseSession, pruneSessions, summariesSql } from './removal.ts';
+import { eraseSession, pruneSessions } from './removal.ts';
 import { checkSchema } from './schema.ts';
 import { formOf, keepPartitions, migrate, mustBePresent, NOW } from './tables.ts';
 
@@ -77,6 +81,7 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
   readonly #database: Database;
   readonly #schema: string;
   readonly #wakes = new Wakes();
+  /** The decision log in the same schema. */
   readonly log: PostgresLog;
   #stopListening: (() => void) | null = null;
   #telling: NodeJS.Timeout | null = null;
@@ -310,17 +315,22 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
     return (await this.#database.again(text, sid)).length > 0;
   }
 
-  async turns(sid: string, onDamaged?: (turn: number, problem: string) => void): Promise<readonly TurnRecord[]> {
-    const text = `SELECT turn, record FROM ${this.#schema}.turns WHERE sid = $1 ORDER BY turn`;
-    return recordsOf(sid, await this.#database.again(text, sid), onDamaged);
+  async turns(sid: string, onDamaged?: OnDamaged, { after = 0, limit }: TurnsQuery = {}): Promise<readonly TurnRecord[]> {
+    const text = `SELECT turn, record FROM ${this.#schema}.turns WHERE sid = $1 AND turn > $2 ORDER BY turn LIMIT $3`;
+    return recordsOf(sid, await this.#database.again(text, sid, after, limit ?? null), onDamaged);
   }
 
   async list({ after = '', limit, parent }: ListQuery = {}): Promise<readonly SessionSummary[]> {
-    const rows = await this.#database.again(
-      `${summariesSql(this.#schema)} WHERE sid > $1 AND ($2::text IS NULL OR parent_sid = $2) ORDER BY sid LIMIT $3`,
-      ...[after, parent ?? null, limit ?? null],
-    );
-    return rows.map((row) => summaryOf(row, Number(row['now'])));
+    const rest = 'WHERE sid > $1 AND ($2::text IS NULL OR parent_sid = $2) ORDER BY sid LIMIT $3';
+    return summaries(this.#database, this.#schema, rest, after, parent ?? null, limit ?? null);
+  }
+
+  async recent(query: RecentQuery): Promise<readonly SessionSummary[]> {
+    return summaries(this.#database, this.#schema, ...recentSql(query, (n) => `$${n}`));
+  }
+
+  async summary(sid: string): Promise<SessionSummary | null> {
+    return (await summaries(this.#database, this.#schema, 'WHERE sid = $1', sid))[0] ?? null;
   }
 
   async find(condition: Condition, limit: number): Promise<readonly string[]> {

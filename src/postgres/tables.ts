@@ -55,6 +55,12 @@ const FORMS: readonly (readonly string[])[] = [
     'CREATE TABLE sums (one integer PRIMARY KEY CHECK (one = 1), floor bigint NOT NULL, bytes bigint NOT NULL)',
     'INSERT INTO sums VALUES (1, 0, 0)',
   ],
+  // The orders of `recent`.
+  [
+    'CREATE INDEX sessions_recent ON sessions (updated_at, sid)',
+    'CREATE INDEX sessions_status ON sessions (status, updated_at, sid)',
+    'CREATE INDEX sessions_reason ON sessions (reason, updated_at, sid) WHERE reason IS NOT NULL',
+  ],
 ];
 
 /** The form that this version reads and writes. */

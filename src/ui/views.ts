@@ -23,13 +23,14 @@ export interface FailureView {
 }
 
 /**
- * A text, or its beginning. `GET /api/sessions/SID/turns/N/parts/PART?from=OFFSET` answers with a {@link PieceView} of the rest.
+ * A text, or its beginning. `GET /api/sessions/SID/turns/N/parts/PART?from=OFFSET` answers with a {@link PieceView} of the rest; N is the
+ * turn to which the text belongs.
  */
 export interface TextView {
   readonly text: string;
   /** UTF-16 units of the whole text. It is cut if this is more than `text.length`. */
   readonly length: number;
-  /** The name of the rest; null if the text is whole, and in a file, which has no server. */
+  /** The name of the rest; null if the text is whole, and for a text that the server does not keep. */
   readonly part: string | null;
 }
 
@@ -206,7 +207,12 @@ export interface TurnView extends TurnSide {
 export interface TurnSide extends TurnRow {
   /** ACTIONS; null when the envelope could not be read. */
   readonly program: TextView | null;
+  /** The first calls; `GET /api/sessions/SID/turns/N/calls?after=SEQ` answers with more of a recorded turn, see {@link CallsView}. */
   readonly journal: readonly CallView[];
+  /** Whether the turn has more calls. */
+  readonly more: boolean;
+  /** The tool for which the policy refused the whole turn, and why; null when it did not. */
+  readonly denied: { readonly tool: string; readonly verdict: VerdictView } | null;
   readonly output: TextView;
   readonly scratchpad: TextView;
   readonly whispers: readonly { readonly to: string; readonly text: TextView }[];
@@ -276,6 +282,12 @@ export interface CallView {
   readonly nested: string | null;
   /** Whether it may have had its effect twice. */
   readonly repeated: boolean;
+}
+
+/** `GET /api/sessions/SID/turns/N/calls?after=SEQ`: the calls after one of them. */
+export interface CallsView {
+  readonly calls: readonly CallView[];
+  readonly more: boolean;
 }
 
 /** The verdict of a policy on a call. */
@@ -400,10 +412,10 @@ export interface LogRow {
   } | null;
 }
 
-/** `GET /api/series?since=MS&until=MS`: counts over time, from the decision log; each list has one number for each of `times`. */
+/** `GET /api/series?since=MS&until=MS`: counts over time; each list has one number for each of `times`. */
 export interface SeriesView {
-  /** False when there is no log to count. */
-  readonly counted: boolean;
+  /** What was counted: the decision log, or without one the turns of the sessions that changed last. */
+  readonly source: 'log' | 'sessions';
   /** Length of one step. */
   readonly stepMs: number;
   /** Beginnings of the steps. */

@@ -176,6 +176,19 @@ describe('the file of a SqliteStore', () => {
     ]);
   });
 
+  it('issue 24: a session of an unknown status is listed as damaged, and never removed for its age', async () => {
+    const path = newPath();
+    using store = await SqliteStore.open(path);
+    for (const sid of ['a', 'b']) await store.create(state(sid), 1);
+    const other = new DatabaseSync(path);
+    other.exec(`UPDATE sessions SET status = 'lost' WHERE sid = 'b'`);
+    other.close();
+    const damaged = { sid: 'b', status: 'open', damaged: 'a session has the status lost' };
+    expect(await store.list()).toMatchObject([{ sid: 'a', damaged: null }, damaged]);
+    expect(await store.recent({ limit: 1 })).toMatchObject([damaged]);
+    expect(await store.prune({ before: 9 })).toEqual([]);
+  });
+
   it('another process that does not let go of it is busy', async () => {
     const path = newPath();
     using store = await SqliteStore.open(path, { busyMs: 10 });

@@ -6,7 +6,7 @@ import { type AgentFlags, addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
 import { addCeilings } from '../flags/ceilings.ts';
 import { addLimits, wholeNumber } from '../flags/options.ts';
-import { addStore, mayHaveSessions, type OpenedStore, openStore } from '../flags/store.ts';
+import { addStore, mayHaveSessions, openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
@@ -90,8 +90,8 @@ async function list(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
 
 async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<ExitCode> {
   await using store = await openStore(flags.store, { mustExist: true });
-  const session = await summaryOf(store, sid);
-  if (session === undefined) throw unknown(sid);
+  const session = await store.summary(sid);
+  if (session === null) throw unknown(sid);
   const lost: string[] = [];
   const all = await store.turns(sid, (_, problem) => lost.push(problem));
   const turns = flags.turn === undefined ? all : all.filter(({ turn }) => turn === flags.turn);
@@ -120,11 +120,6 @@ async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Prom
   const ended = state?.status !== 'open';
   terminal.out.line(`${printable(sid)}: ${ended ? 'cancelled' : 'is being driven; its process was asked to end it'}`);
   return EXIT.ok;
-}
-
-async function summaryOf(store: OpenedStore, sid: string): Promise<SessionSummary | undefined> {
-  for await (const one of allSessions(store)) if (one.sid === sid) return one;
-  return undefined;
 }
 
 function unknown(sid: string): UsageError {

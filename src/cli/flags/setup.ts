@@ -4,6 +4,7 @@ import { printable } from '../../report/index.ts';
 import type { LauncherChoice } from '../../sandbox/index.ts';
 import { loadMockTools, loadPolicy, Policy, type ToolDefinition } from '../../tools/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
+import { keepsValues } from '../terminal/denial.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { configText } from './configfile.ts';
 import { isModule, toolsOfModule } from './module.ts';
@@ -41,9 +42,6 @@ export function addSetup(command: Command): Command {
     );
 }
 
-/** The tools that keep values. */
-const KEEPING = /^tool\.(?:memory|scratch|capsule)\./;
-
 /**
  * Reads the tools file, the policy file and the servers. Programs see these tools and the standard ones; a tool of a tools file
  * replaces a standard one of the same name. The policy by default allows the tools that flags name, and the standard tools
@@ -59,7 +57,7 @@ export async function readSetup(flags: SetupFlags, resources: AsyncDisposableSta
   const standard = (await usable(() => standardTools(flags.storage, resources))).filter(isFree);
   const harmless = standard.filter(({ effects, requiresTrust }) => effects === 'none' && !requiresTrust);
   // Who names a file for values wants programs to keep some.
-  const keeping = flags.storage === undefined ? [] : standard.filter((tool) => KEEPING.test(tool.canonicalName));
+  const keeping = flags.storage === undefined ? [] : standard.filter((tool) => keepsValues(tool.canonicalName));
   const allow = [...chosen, ...harmless, ...keeping].map((tool) => tool.canonicalName);
   const policy = flags.policy === undefined ? new Policy({ allow, grants: ['*:*:*'] }) : await readPolicy(flags.policy);
   return {

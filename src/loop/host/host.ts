@@ -52,7 +52,9 @@ const checkHost = checker(CHECKS);
 export interface HostState {
   /** `ready`: it claims sessions. `unreachable`: its store did not answer last time. `draining`: it ends its turns. */
   readonly status: 'ready' | 'unreachable' | 'draining' | 'stopped';
+  /** Sessions that the host drives at the moment. */
   readonly driving: number;
+  /** Most sessions that the host drives at the same time. */
   readonly concurrency: number;
   /** Sessions claimed since the start. */
   readonly claimed: number;
@@ -86,6 +88,7 @@ export class Host {
     this.#options = { ...options, concurrency, turnsPerClaim, pollMs, tenantConcurrency };
   }
 
+  /** What the host does at the moment. */
   get state(): HostState {
     const { concurrency } = this.#options;
     return { status: this.#status, driving: this.#driving.size, concurrency, claimed: this.#claimed, errors: this.#errors };
@@ -156,6 +159,8 @@ export class Host {
     for (const session of found) {
       const { sid } = session.state;
       const { tenant } = session.setup;
+      // A process of its own has taken a turn of this session and given it up, and its driver here does not know yet.
+      if (this.#driving.has(sid)) continue;
       const done = this.#drive(session).finally(() => {
         this.#driving.delete(sid);
         this.#wake.call();

@@ -59,6 +59,7 @@ interface ChainPlace {
 export type ChainReport =
   | {
       readonly ok: true;
+      /** Lines of the log. */
       readonly lines: number;
       /** Hash of the last line. */
       readonly head: string;

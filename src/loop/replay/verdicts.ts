@@ -1,14 +1,6 @@
 import { EnvelopeError, parseEnvelope } from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
-import {
-  canonicalName,
-  type JudgedTool,
-  Policy,
-  PolicyGuard,
-  type PolicyOptions,
-  ruleOf,
-  type Verdict,
-} from '../../tools/index.ts';
+import { canonicalName, type JudgedTool, Policy, PolicyGuard, ruleOf, type Verdict } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
@@ -19,10 +11,13 @@ import type { RecordedSession } from './session.ts';
 
 /** A verdict on a tool in a recorded turn. */
 export interface RecordedVerdict {
+  /** Id of the session. */
   readonly sid: string;
+  /** Number of the turn, from 1. */
   readonly turn: number;
   /** Id of the call, such as `2.1`; null for a tool that ACTIONS name without a call in the journal. */
   readonly call: string | null;
+  /** The tool, with what its definition requires. */
   readonly tool: JudgedTool;
   /** Whether the definition of the tool is known. Only the name of another tool can be judged. */
   readonly known: boolean;
@@ -83,7 +78,7 @@ class RecordedPolicies {
   readonly #denied: { readonly tool: string; readonly message: string } | null;
 
   constructor({ inputs: { scene } }: TurnRecord) {
-    this.#guards = (scene?.host?.policies ?? []).map((options) => new PolicyGuard(policyOf(options)));
+    this.#guards = (scene?.host?.policies ?? []).map((options) => new PolicyGuard(options === null ? null : new Policy(options)));
     this.#denied = scene?.denied ?? null;
   }
 
@@ -120,10 +115,6 @@ class RecordedPolicies {
     } as const;
     return verdicts.find(({ allowed }) => !allowed) ?? first ?? none;
   }
-}
-
-function policyOf(options: PolicyOptions | null): Policy | null {
-  return options === null ? null : new Policy(options);
 }
 
 /** A recorded denial; null for a message that no policy wrote. */

@@ -20,6 +20,7 @@ const MAX_ADDRESS = 8192;
 export interface LoginOptions {
   /** Receives the address that the person opens in a browser. */
   readonly open: (address: string) => void;
+  /** Gives up waiting for the person. */
   readonly signal?: AbortSignal;
   /** How long to wait for the person, in milliseconds; 300,000 if absent. */
   readonly timeoutMs?: number;
