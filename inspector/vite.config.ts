@@ -1,4 +1,5 @@
 import { defineConfig } from 'vite';
+import { notices } from './notices.ts';
 
 /**
  * One script and one style sheet: `neuroscript ui` serves them, and `sessions show --html` puts them into one file, where nothing
@@ -6,6 +7,7 @@ import { defineConfig } from 'vite';
  */
 export default defineConfig({
   base: './',
+  plugins: [notices()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     target: 'es2024',

@@ -96,6 +96,8 @@ export function turnView(sid: string, row: TurnRow, more: Partial<TurnView> = {}
     after: null,
     program: whole(program),
     journal: [],
+    more: false,
+    denied: null,
     output: whole('hello\n'),
     scratchpad: whole(''),
     whispers: [],

@@ -310,7 +310,7 @@ export const SAMPLE: Answers = {
     })),
   }),
   series: () => ({
-    counted: true,
+    source: 'log',
     stepMs: 60_000,
     times,
     decisions: { CONTINUE: times.map((_, index) => index % 9), DONE: times.map((_, index) => index % 3) },

@@ -13,6 +13,7 @@ export function serverSource(): Source {
     session: (sid) => get(session(sid), {}),
     turns: (sid, after, limit) => get(`${session(sid)}/turns`, { after, limit }),
     turn: (sid, number) => get(turn(sid, number), {}),
+    calls: (sid, number, after) => get(`${turn(sid, number)}/calls`, { after }),
     piece: (sid, number, part, from) => get(`${turn(sid, number)}/parts/${encoded(part)}`, { from }),
     heat: (sid, number) => get(`${turn(sid, number)}/heat`, {}),
     step: (sid, number, place) => get(`${turn(sid, number)}/steps`, { ...place }),

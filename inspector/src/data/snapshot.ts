@@ -26,6 +26,7 @@ export function snapshotSource({ about, session, turns }: SnapshotView): Source 
       const found = turns.find(({ turn }) => turn === number);
       return found === undefined ? notHere(`turn ${number}`) : Promise.resolve(found);
     },
+    calls: absent,
     piece: absent,
     heat: absent,
     step: absent,

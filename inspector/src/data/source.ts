@@ -1,5 +1,6 @@
 import type {
   AboutView,
+  CallsView,
   CancelView,
   ChangeView,
   CompleteRequest,
@@ -28,6 +29,8 @@ export interface Source {
   /** The turns after a turn, in their order. */
   turns(sid: string, after: number, limit: number): Promise<TimelineView>;
   turn(sid: string, turn: number): Promise<TurnView>;
+  /** The calls of a turn after one of them. */
+  calls(sid: string, turn: number, after: number): Promise<CallsView>;
   /** A piece of a text that an answer has cut. */
   piece(sid: string, turn: number, part: string, from: number): Promise<PieceView>;
   /** Where the turn spent its fuel and time. */

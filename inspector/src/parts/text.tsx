@@ -31,6 +31,9 @@ export function Foreign({ text, most = 2000 }: { readonly text: string; readonly
   return <bdi class="foreign">{seen(shown, UNSEEN)}</bdi>;
 }
 
+/** Whether a text of several lines has characters that a page would obey, hide or show as nothing. */
+export const hasUnseen = (text: string): boolean => UNSEEN_IN_LINES.test(text);
+
 /** Foreign text of several lines, as it stands. */
 export function lines(text: string): ComponentChildren {
   return seen(text, UNSEEN_IN_LINES);

@@ -1,35 +1,53 @@
-import { useEffect } from 'preact/hooks';
-import type { CallView, TurnView } from '../../../src/ui/views.ts';
-import { counted, duration } from '../format.ts';
+import { useEffect, useState } from 'preact/hooks';
+import type { CallsView, CallView, TurnView } from '../../../src/ui/views.ts';
+import { messageOf, useWorld } from '../data/use.ts';
+import { counted, duration, grouped } from '../format.ts';
 import { Facts, Section } from '../parts/marks.tsx';
 import { Foreign, Value } from '../parts/text.tsx';
 import { sessionLink, turnLink } from '../route.ts';
-import { Denial } from './overview.tsx';
-
-/** Most calls that the page shows at first. */
-const SHOWN = 200;
+import { Denial, Verdict } from './verdict.tsx';
 
 /** The calls of a turn: a waterfall, and each call with its arguments, its result and the verdict of the policy. */
 export function Calls({ turn, at }: { readonly turn: TurnView; readonly at: string | null }) {
-  const { journal } = turn;
+  const { source } = useWorld();
+  const [rest, setRest] = useState<CallsView>({ calls: [], more: turn.more });
+  const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
     if (at !== null) document.getElementById(`call-${at}`)?.focus();
   }, [at]);
-  if (journal.length === 0) {
+  const shown = [...turn.journal, ...rest.calls];
+  if (shown.length === 0) {
     return <p class="none">The program called nothing.{turn.failure !== null && ' The overview says why it failed.'}</p>;
   }
-  const shown = journal.slice(0, SHOWN);
+  const extend = async () => {
+    try {
+      const next = await source.calls(turn.sid, turn.turn, shown.at(-1)?.seq ?? 0);
+      setRest({ calls: [...rest.calls, ...next.calls], more: next.more });
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+  };
   return (
     <>
       <Section id="waterfall" title="Waterfall">
         <Waterfall calls={shown} />
       </Section>
-      <Section id="calls" title={counted(journal.length, 'call')}>
+      <Section id="calls" title={counted(turn.calls, 'call')}>
         {shown.map((call) => (
-          <Call key={call.seq} call={call} turn={turn} open={journal.length <= 10 || String(call.seq) === at} />
+          <Call key={call.seq} call={call} turn={turn} open={shown.length <= 10 || String(call.seq) === at} />
         ))}
-        {journal.length > SHOWN && (
-          <p class="faint">and {counted(journal.length - SHOWN, 'more call')}; `sessions show` prints all</p>
+        {rest.more && (
+          <p class="rest">
+            {grouped(shown.length)} of {grouped(turn.calls)} calls{' '}
+            <button type="button" onClick={() => void extend()}>
+              Show more
+            </button>
+            {problem !== null && (
+              <span class="problem">
+                <Foreign text={problem} />
+              </span>
+            )}
+          </p>
         )}
       </Section>
     </>
@@ -92,7 +110,7 @@ function Call({ call, turn, open }: { readonly call: CallView; readonly turn: Tu
           ['result', result === null ? null : <Value view={result} label={`result of call ${call.call}`} of={of} />],
           ['failed', failed === null || verdict?.allowed === false ? null : <Denial call={call} />],
           ['hint', failed === null || failed.hint === null ? null : <Foreign text={failed.hint} />],
-          ['policy', verdict === null ? null : <Verdict call={call} />],
+          ['policy', verdict === null ? null : <Verdict verdict={verdict} />],
           ['place', <a href={turnLink(sid, number, 'program', String(at.line))}>{`line ${at.line}, column ${at.column}`}</a>],
           ['fork', <Foreign text={at.fork} />],
           ['together with', at.together === undefined || at.together === call.seq ? null : `call ${at.together}`],
@@ -108,24 +126,5 @@ function Call({ call, turn, open }: { readonly call: CallView; readonly turn: Tu
         ]}
       />
     </details>
-  );
-}
-
-function Verdict({ call: { verdict } }: { readonly call: CallView }) {
-  if (verdict === null) return null;
-  return (
-    <span class={verdict.allowed ? 'good' : 'problem'}>
-      {verdict.allowed ? 'allowed' : 'denied'} by the rule{' '}
-      <strong>
-        <Foreign text={verdict.rule} />
-      </strong>
-      {verdict.entry !== null && (
-        <>
-          {' '}
-          (<Foreign text={verdict.entry} />)
-        </>
-      )}
-      : <Foreign text={verdict.reason} />
-    </span>
   );
 }

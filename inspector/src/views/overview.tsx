@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
-import type { CallView, ReplayView, TurnView } from '../../../src/ui/views.ts';
+import type { ReplayView, TurnView } from '../../../src/ui/views.ts';
 import { messageOf, useWorld } from '../data/use.ts';
 import { counted, duration, grouped } from '../format.ts';
 import { ErrorText } from '../parts/error.tsx';
 import { Bars, Facts, Moment, Section, sentenceOf } from '../parts/marks.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { turnLink } from '../route.ts';
+import { Denial, Verdict } from './verdict.tsx';
 
 /** What happened in a turn, why, and what it cost. */
 export function Overview({ turn }: { readonly turn: TurnView }) {
@@ -62,7 +63,7 @@ const recordText = ({ record }: TurnView): string => `version ${record.version},
 
 /** The decision in a sentence, the error as on the terminal, and the calls that failed. */
 function Outcome({ turn }: { readonly turn: TurnView }) {
-  const { sid, decision, reason, overridden, failure, journal } = turn;
+  const { sid, decision, reason, overridden, failure, journal, denied } = turn;
   const sentence = sentenceOf(reason);
   const failed = journal.filter((call) => call.failed !== null);
   return (
@@ -98,6 +99,11 @@ function Outcome({ turn }: { readonly turn: TurnView }) {
           <a href={turnLink(sid, turn.turn, 'program', String(failure.line))}>Show line {failure.line} in the program</a>
         </p>
       )}
+      {denied !== null && (
+        <p>
+          The policy refused the whole turn, for the tool <Foreign text={denied.tool} />: <Verdict verdict={denied.verdict} />
+        </p>
+      )}
       {failed.length > 0 && (
         <>
           <h3>{counted(failed.length, 'call')} did not give a value</h3>
@@ -122,35 +128,6 @@ const SENTENCES = {
   DONE: 'The program said that the task is done, with a token that is valid.',
   ABORT: 'The program gave up, with a token that is valid.',
 } as const;
-
-/** Why a call did not give a value: the policy's rule, or the failure. */
-export function Denial({ call: { verdict, failed } }: { readonly call: CallView }) {
-  if (verdict !== null && !verdict.allowed) {
-    return (
-      <span class="problem">
-        denied by the rule{' '}
-        <strong>
-          <Foreign text={verdict.rule} />
-        </strong>
-        {verdict.entry !== null && (
-          <>
-            {' '}
-            (<Foreign text={verdict.entry} />)
-          </>
-        )}
-        : <Foreign text={verdict.reason} />
-      </span>
-    );
-  }
-  return failed === null ? null : (
-    <span class="problem">
-      <Foreign text={failed.message} />{' '}
-      <span class="faint">
-        (<Foreign text={failed.code} />)
-      </span>
-    </span>
-  );
-}
 
 const VERDICTS: Readonly<Record<ReplayView['verdict'], string>> = {
   same: 'The turn gives the same result again.',

@@ -43,8 +43,6 @@ export function Series() {
       </div>
       {value === null ? (
         <Pending problem={problem} what="the series" />
-      ) : !value.counted ? (
-        <p class="none">This server was started without a log, so there is nothing to count.</p>
       ) : value.times.length === 0 ? (
         <p class="none">Nothing was decided in this time.</p>
       ) : (
@@ -58,7 +56,7 @@ const curvesOf = (counts: Readonly<Record<string, readonly number[]>>): readonly
   Object.entries(counts).map(([name, values]) => ({ name: printable(name), values }));
 
 function Charts({ series }: { readonly series: SeriesView }) {
-  const { times, decisions, errors, latency, stepMs } = series;
+  const { times, decisions, errors, latency, stepMs, source } = series;
   const charts = [
     ['decisions', 'Decisions', curvesOf(decisions), grouped],
     ['errors', 'Reasons of HALT', curvesOf(errors), grouped],
@@ -75,7 +73,10 @@ function Charts({ series }: { readonly series: SeriesView }) {
   ] as const;
   return (
     <>
-      <p class="faint">One step is {duration(stepMs)}.</p>
+      <p class="faint">
+        {source === 'log' ? 'From the decision log.' : 'From the sessions that changed last: the server has no log.'} One step is{' '}
+        {duration(stepMs)}.
+      </p>
       {charts.map(([id, title, curves, text]) => (
         <Section key={id} id={`series-${id}`} title={title}>
           {curves.length === 0 ? <p class="none">none</p> : <Chart title={title} times={times} curves={curves} text={text} />}

@@ -4,9 +4,9 @@ import { messageOf, useWorld } from '../data/use.ts';
 import { counted, grouped } from '../format.ts';
 import { ErrorText } from '../parts/error.tsx';
 import { Badge, Facts, Section, sentenceOf } from '../parts/marks.tsx';
-import { Foreign } from '../parts/text.tsx';
+import { Foreign, hasUnseen } from '../parts/text.tsx';
 import { Difference } from './changes.tsx';
-import { Denial } from './overview.tsx';
+import { Denial } from './verdict.tsx';
 import { readJson } from './waiting.tsx';
 
 /** A changed answer: a JSON value, or a failure with a message. */
@@ -77,6 +77,9 @@ export function Trial({ turn }: { readonly turn: TurnView }) {
           value={program}
           onInput={({ currentTarget }) => setProgram(currentTarget.value)}
         />
+        {hasUnseen(program) && (
+          <p class="problem">The program has characters that cannot be seen here. The part “Program” shows them.</p>
+        )}
         {cut && (
           <p class="faint">The program is too long to be changed here; `neuroscript replay --program FILE` takes another.</p>
         )}

@@ -84,7 +84,7 @@ export function Turn({ sid, turn, part, at }: TurnProps) {
 }
 
 function Count({ turn, part }: { readonly turn: TurnView; readonly part: TurnPart }) {
-  const count = part === 'calls' ? turn.journal.length : part === 'tokens' ? turn.tokens.length : 0;
+  const count = part === 'calls' ? turn.calls : part === 'tokens' ? turn.tokens.length : 0;
   if (count === 0) return null;
   return (
     <span class="count" title={counted(count, part === 'calls' ? 'call' : 'token')}>
