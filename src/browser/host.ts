@@ -62,8 +62,8 @@ export class PageHost {
       this.whispers.push(...frame.whispers);
       return '';
     }
-    // This host asks no questions about variables, so no answer to one comes.
-    if (frame.t === 'var') throw new Error('an answer without a question');
+    // This host asks no questions about variables and measures no run.
+    if (frame.t === 'var' || frame.t === 'probe') throw new Error('a frame that was not asked for');
     if (frame.t !== 'together') return JSON.stringify(this.#record(frame));
     // The tools of a page answer at once, so calls that run together run in their order. They have no type of their own in the frame.
     const ends = frame.calls.map((call): BranchEnd => {

@@ -1,6 +1,7 @@
 import { quotaError, workerError } from '../wire/errorinfo.ts';
 import type { ErrorInfo, ErrorKind } from '../wire/errors.ts';
 import type { Diagnostic, GuestResult, Phase, Usage, WorkerUsage } from '../wire/protocol.ts';
+import type { Measuring } from './measuring.ts';
 import type { Gone } from './worker.ts';
 
 /** The result of a run, made by its worker or by the host. */
@@ -11,6 +12,8 @@ export interface SandboxResult {
   readonly errors: readonly Diagnostic[];
   /** False when the worker or its isolate was stopped from outside: output that it had gathered may be missing. */
   readonly outputComplete: boolean;
+  /** Of a measured run. */
+  readonly measuring?: Measuring;
 }
 
 /** What the host has measured of a run; of the fuel it knows only what nested loops used. */
