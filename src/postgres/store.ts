@@ -338,7 +338,7 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
     });
   }
 
-  /** Takes a session that cannot be read out of the way of the others, until somebody claims it by its id. */
+  /** Keeps a session that cannot be read from being claimed with the others; a claim by its id still finds it. */
   async #putAside({ sid, fence }: Columns): Promise<void> {
     await this.#database.query(
       `UPDATE ${this.#schema}.sessions SET lease_owner = NULL, lease_until = NULL, waits_until = $3 WHERE sid = $1 AND fence = $2`,

@@ -27,12 +27,12 @@ export class WakeUps {
     };
   }
 
-  /** Wakes this process now and the others in a moment: outside of transactions, whose end a notification would hold up. */
+  /** Wakes this process now and the others in a moment. It notifies outside of transactions, because a notification delays their commit. */
   tell(): void {
     this.#wakes.wake();
     this.#telling ??= setTimeout(() => {
       this.#telling = null;
-      // Those who miss it ask from time to time.
+      // Hosts that miss it poll from time to time.
       this.#database.query('SELECT pg_notify($1, $2)', this.#channel, '').catch(() => {});
     }, GATHER_MS).unref();
   }
