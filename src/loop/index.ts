@@ -14,6 +14,7 @@ export { turnProcess } from './host/turnprocess.ts';
 export { type Ids, randomIds, seededIds, withNonce } from './ids.ts';
 export { type ChainOptions, type ChainReport, ChainWalk, chained, GENESIS, verifyChain, verifyStoredLog } from './log/chain.ts';
 export { FileLog, type FileLogOptions, LogError, rotatedFiles } from './log/filelog.ts';
+export { LINE_BYTES, logLines } from './log/lines.ts';
 export { type DecisionLog, endEntry, type LogEntry, type LogText, logEntry, MemoryLog, type StoredLog } from './log/log.ts';
 export { hashOfLine } from './log/sqlitelog.ts';
 export { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from './magic.ts';
@@ -37,24 +38,9 @@ export {
 } from './record/suspension.ts';
 export { malformation } from './replay/check.ts';
 export type { Divergence } from './replay/compare.ts';
-export {
-  EXPORT_FORMAT,
-  ExportError,
-  type ExportedSession,
-  exportFile,
-  exportRecords,
-  exportSession,
-  type ReadSession,
-  readExport,
-  type SessionsFile,
-} from './replay/export.ts';
-export {
-  type ChangedVerdict,
-  changedVerdicts,
-  type SuggestedPolicy,
-  suggestPolicy,
-  unknownTools,
-} from './replay/policies.ts';
+export * from './replay/export.ts';
+export * from './replay/measure.ts';
+export * from './replay/policies.ts';
 export { REDACTED, Redaction, type RedactionRules } from './replay/redact.ts';
 export {
   chainFaults,
@@ -66,19 +52,9 @@ export {
 } from './replay/session.ts';
 export { type Changes, type TriedSession, type TriedTurn, tryOut } from './replay/trial.ts';
 export { type ReplayOptions, replayTurn, type TurnReplay } from './replay/turn.ts';
-export { type RecordedVerdict, recordedVerdicts } from './replay/verdicts.ts';
+export { type RecordedVerdict, recordedVerdicts, type TurnVerdicts, turnVerdicts } from './replay/verdicts.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
-export {
-  type Columns,
-  claimedOf,
-  leaseOf,
-  recordsOf,
-  setupOf,
-  statusOf,
-  summaryOf,
-  unlessDamaged,
-  usedOf,
-} from './sessions/columns.ts';
+export * from './sessions/columns.ts';
 export { tightestCeilings } from './sessions/configuration.ts';
 export { SessionCoordinator, type SessionCoordinatorInit } from './sessions/coordinator.ts';
 export { eraseSession } from './sessions/erase.ts';

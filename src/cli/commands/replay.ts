@@ -15,7 +15,7 @@ import { printable } from '../../report/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
 import type { RuntimeLimitOptions } from '../../sandbox/index.ts';
 import { LIMITS, type LimitKey } from '../../wire/limits.ts';
-import { launcherOption, repeatable, wholeNumber } from '../flags/options.ts';
+import { launcherOption, texts, wholeNumber } from '../flags/options.ts';
 import { readTools, type SetupFlags } from '../flags/setup.ts';
 import { mayHaveSessions, openStore, STORE_PLACE, sessionIds } from '../flags/store.ts';
 import { changesOf, trialLines } from '../flags/trial.ts';
@@ -79,11 +79,7 @@ export function addReplay(program: Command, execute: Execute): void {
     .option('--turn <N>', 'one turn alone', wholeNumber('--turn', 1))
     .option('--keys <FILE>', 'verify tokens with these keys, not with the public keys of the records')
     .option('--from-turn <N>', 'try the session out from this turn on', wholeNumber('--from-turn', 1))
-    .option(
-      '--set <CHANGE>',
-      'what is different, with --from-turn (repeatable)',
-      repeatable((text) => text),
-    )
+    .option('--set <CHANGE>', 'what is different, with --from-turn (texts)', texts)
     .option('--tools <FILE>', 'tools for calls that have no recorded answer, with --from-turn')
     .option('--json', 'print one JSON object')
     .addOption(launcherOption())

@@ -19,6 +19,7 @@ import {
 } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
+import { messageOf } from '../../wire/unknown.ts';
 import { readAgent, systemOf } from '../flags/agent.ts';
 import { readModels } from '../flags/models.ts';
 import { timeFlag, wholeNumber } from '../flags/options.ts';
@@ -164,7 +165,7 @@ async function stopped(terminal: Terminal, hurry: AbortController): Promise<void
 }
 
 function problem(error: unknown, sid: string | null): string {
-  const message = printable(error instanceof Error ? error.message : String(error));
+  const message = printable(messageOf(error));
   return `neuroscript: ${sid === null ? 'the store' : `session ${printable(sid)}`}: ${message}`;
 }
 
