@@ -62,9 +62,13 @@ export interface PageResult {
   readonly calls: readonly PageCall[];
   /** What the program used: fuel, bytes and counts. */
   readonly usage: {
+    /** Fuel that was used. */
     readonly fuel: number;
+    /** Most bytes of values alive at once, by the published prices. */
     readonly peakMemoryBytes: number;
+    /** Calls of tools. */
     readonly toolCalls: number;
+    /** Bytes of all emits with their line feeds, in UTF-8. */
     readonly outputBytes: number;
     /** Elapsed milliseconds. */
     readonly wallMs: number;
