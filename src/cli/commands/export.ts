@@ -57,7 +57,7 @@ async function exportAll(sids: readonly string[], flags: ExportFlags, terminal: 
   const text = oneLine(JSON.stringify(exportFile(sessions)));
   steps.clear();
   if (flags.out === undefined) await terminal.out.lineWhenReady(text);
-  else await write(flags.out, text);
+  else await writeNew(flags.out, `${text}\n`);
   return EXIT.ok;
 }
 
@@ -70,12 +70,13 @@ async function readRules(name: string): Promise<Redaction> {
   });
 }
 
-async function write(file: string, text: string): Promise<void> {
+/** Writes a file for its owner, which must not exist yet. Throws {@link UsageError}. */
+export async function writeNew(file: string, text: string): Promise<void> {
   let made = false;
   try {
     await using handle = await open(file, 'wx', 0o600);
     made = true;
-    await handle.writeFile(`${text}\n`);
+    await handle.writeFile(text);
   } catch (error) {
     // Half a file, as of a full disk, would refuse the next attempt.
     if (made) await rm(file, { force: true });
