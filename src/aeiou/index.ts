@@ -65,7 +65,14 @@ export {
   nativeCrypto,
   nobleCrypto,
 } from '../crypto/index.ts';
-export { loadKeyFile, loadVerifyKeys, saveKeyFile } from './keys/file.ts';
+export {
+  loadKeyFile,
+  loadVerifyKeys,
+  readOwnedBytes,
+  readPrivateBytes,
+  saveKeyFile,
+  savePrivateText,
+} from './keys/file.ts';
 export { formatKeys, parseKeys } from './keys/format.ts';
 export {
   type Algorithm,
