@@ -75,7 +75,9 @@ export async function verifyReceipt(
       continue;
     }
     const replay = await replayTurn(runtime, record, { redacted: missing, ...(signal === undefined ? {} : { signal }) });
-    const { divergence, verdict } = replay;
+    const { divergence } = replay;
+    // Without its calls, a turn that was halted shows nothing that could be judged.
+    const verdict = replay.verdict === 'incomplete' && missing.length > 0 ? 'withheld' : replay.verdict;
     if (verdict === 'incomplete' && record.inputs.scene !== null)
       found.push(`turn ${decided.turn} cannot be executed: ${replay.why}`);
     const why =
