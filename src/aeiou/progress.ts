@@ -36,7 +36,8 @@ function isBlank(unit: number): boolean {
  * normalized by {@link normalizeStream}.
  */
 export function progressDigest(output: string, scratchpad: string, crypto: CryptoPort = defaultCrypto): string {
-  return toHex(crypto.sha256(toUtf8(`OUT|${normalizeStream(output)}\nSCR|${normalizeStream(scratchpad)}`)));
+  const digest = crypto.sha256(toUtf8(`OUT|${normalizeStream(output)}\nSCR|${normalizeStream(scratchpad)}`));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** The last digest of a session and how many turns in a row had it. */
@@ -80,8 +81,4 @@ export class ProgressGuard {
     const repeats = before.digest === digest ? before.repeats + 1 : 1;
     return { state: { digest, repeats }, halt: repeats >= this.n };
   }
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

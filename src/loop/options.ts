@@ -17,6 +17,7 @@ import {
   wholeNumber,
 } from '../wire/options.ts';
 import type { Agent } from './agents/index.ts';
+import type { TakeApart } from './apart.ts';
 import { CEILING_CHECKS, type Ceilings } from './ceilings.ts';
 import type { Clock } from './clock.ts';
 import type { LoopListener } from './events.ts';
@@ -92,6 +93,11 @@ export interface LoopControllerOptions {
    * the process.
    */
   readonly maxAttempts?: number;
+  /**
+   * Takes these attempts in processes of their own, beside the turns of this one: see `turnProcess`. When absent, such an attempt runs
+   * in this process while no other turn does. Needs a store that processes share.
+   */
+  readonly takeApart?: TakeApart;
   /** Store, log and leases that several controllers share; takes the place of `store`, `log`, `owner` and `leaseMs`. */
   readonly coordinator?: SessionCoordinator;
   /** Name of this process in leases, unique among all live processes; random when absent. */
@@ -162,6 +168,7 @@ export const checkController = checker<LoopControllerOptions>({
   durable: oneOf('turn', 'call'),
   onInterrupted: oneOf('rerun', 'halt'),
   maxAttempts: wholeNumber(1),
+  takeApart: checkFunction,
   onExpired: oneOf('halt', 'error'),
   mayWait: checkFlag,
   maxWaitMs: wholeNumber(1),

@@ -1,6 +1,5 @@
 import type { ErrorInfo } from '../wire/errors.ts';
-import type { Decision, HaltReason } from './record/decision.ts';
-import { hostFailure } from './record/decision.ts';
+import { type Decision, type HaltReason, hostFailure } from './record/decision.ts';
 import { type TurnRecord, type TurnResult, toPublicTurn } from './record/record.ts';
 import type { Waiting } from './record/suspension.ts';
 

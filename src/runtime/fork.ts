@@ -176,7 +176,9 @@ export class Fork {
       session: turn.sessionId,
       tenant: account.share,
     };
-    const outcome = await runtime.sandbox.run(input, handlers, turn).catch((error: unknown) => account.refuse(error));
+    const { probe } = request;
+    const sent = probe === undefined ? input : { ...input, probe };
+    const outcome = await runtime.sandbox.run(sent, handlers, turn).catch((error: unknown) => account.refuse(error));
     const error = endingError(outcome, turn, limits);
     await dispatcher.settled();
     const journal = dispatcher.finish(error);

@@ -1,6 +1,7 @@
 import type { LimitOptions } from '../sandbox/index.ts';
 import type { CallKeeper, CallScript } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
+import type { Probe, StepPlace } from '../wire/heat.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import {
   anything,
@@ -12,6 +13,7 @@ import {
   checkText,
   listOf,
   required,
+  wholeNumber,
 } from '../wire/options.ts';
 import type { EventInput, OutFrame, RunInput, Source, TaggedJson, Variable } from '../wire/protocol.ts';
 
@@ -34,6 +36,11 @@ export interface RunSettings {
   readonly onOut?: (out: OutFrame) => void;
   /** Receives every call to the host once the call has ended. An exception ends the run, which rejects with it. */
   readonly onCall?: (entry: JournalEntry) => void;
+  /**
+   * Measures the run: `profile` of the result says where it spent its fuel and time. Nothing else of the result changes but times, because
+   * a measured program takes longer.
+   */
+  readonly probe?: Probe;
 }
 
 /** A run to make: its sources, call and events, with values as tagged JSON. */
@@ -80,6 +87,16 @@ export interface EventOptions extends RunSettings {
   readonly ts?: number;
 }
 
+const checkPlace = (what: string, value: unknown): void => {
+  checkObject(what, value);
+  (Object.hasOwn(value, 'step') ? checkNumber : checkVisit)(what, value);
+};
+const whole = required(wholeNumber(1));
+const checkNumber = checker<StepPlace & { readonly step: number }>({ step: whole });
+const checkVisit = checker<StepPlace & { readonly line: number }>({ source: required(checkText), line: whole, visit: whole });
+
+const checkProbe = checker<Probe>({ trace: checkFlag, at: checkPlace });
+
 /** The checks of {@link RunSettings}. */
 export const RUN_SETTINGS = {
   globals: checkObject,
@@ -89,6 +106,7 @@ export const RUN_SETTINGS = {
   checkFirst: checkFlag,
   onOut: checkFunction,
   onCall: checkFunction,
+  probe: checkProbe,
 } as const;
 
 const checkSource = checker<Source>({

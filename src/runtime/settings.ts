@@ -1,5 +1,4 @@
-import type { LimitOptions } from '../sandbox/index.ts';
-import { resolveLimits } from '../sandbox/index.ts';
+import { type LimitOptions, resolveLimits } from '../sandbox/index.ts';
 import { Telemetry } from '../telemetry/index.ts';
 import {
   type AuditRecord,

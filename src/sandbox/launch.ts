@@ -121,7 +121,9 @@ function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage): La
 
 /** With `filters` the worker sets the filter of system calls itself, if this Node can. */
 function commandLine({ worker, guest, ivm, readable }: Places, memoryBytes: number, filters: boolean): string[] {
-  const filter = filters && canFilter() ? seccompFilter(process.arch, false) : null;
+  // The worker calls a native function to set it.
+  const canFilter = process.platform === 'linux' && process.allowedNodeEnvironmentFlags.has('--allow-ffi');
+  const filter = filters && canFilter ? seccompFilter(process.arch, false) : null;
   return [
     '--no-node-snapshot', // isolated-vm demands it
     '--stack-size=7200', // KB, of the 8 MB that systems give: isolates get less (`worker/main.ts`), native code the rest
@@ -141,11 +143,6 @@ function commandLine({ worker, guest, ivm, readable }: Places, memoryBytes: numb
     String(memoryBytes),
     Buffer.from(filter ?? []).toString('base64'),
   ];
-}
-
-/** Whether Node can call native functions, with which a worker sets a filter. */
-function canFilter(): boolean {
-  return process.platform === 'linux' && process.allowedNodeEnvironmentFlags.has('--allow-ffi');
 }
 
 function nativeModule(): { readonly ivm: string; readonly loader: string } {

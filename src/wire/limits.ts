@@ -27,7 +27,14 @@ export interface LimitRow {
   /** 1: counted by the interpreter; 2: by the isolate; 3: by the host process. */
   readonly ring: 1 | 2 | 3;
   /** What a breach leads to, for people; `ERR_QUOTA` when absent. `on error` handles `NS37` and no other breach of a run. */
-  readonly breach?: 'ERR_QUOTA' | 'NS37' | 'ERR_TIMEOUT' | 'waits' | 'ERR_BUSY' | 'waits; ERR_BUSY for a nested run';
+  readonly breach?:
+    | 'ERR_QUOTA'
+    | 'NS37'
+    | 'ERR_TIMEOUT'
+    | 'summed up'
+    | 'waits'
+    | 'ERR_BUSY'
+    | 'waits; ERR_BUSY for a nested run';
   /** What it counts. */
   readonly help: string;
 }
@@ -236,6 +243,15 @@ const RUN_ROWS = [
   },
   { key: 'listLength', flag: 'list-length', ...count(1, 64 * MB), default: 10_000_000, ring: 1, help: 'items of one list' },
   { key: 'mapLength', flag: 'map-length', ...count(1, MAX_MAP_ENTRIES), default: 1_000_000, ring: 1, help: 'entries of one map' },
+  {
+    key: 'traceEvents',
+    flag: 'trace-events',
+    ...count(16, 1e6),
+    default: 100_000,
+    ring: 3,
+    breach: 'summed up',
+    help: 'statements and calls in a trace, and lines and paths of calls in its heat',
+  },
 ] as const satisfies readonly LimitRow[];
 
 const POOL_ROWS = [

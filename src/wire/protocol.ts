@@ -22,6 +22,7 @@ import type {
   SyntaxDiagnostic,
 } from '../../grammar/index.ts';
 import type { ErrorInfo } from './errors.ts';
+import type { HeatFrame, Probe, Step } from './heat.ts';
 import type { LimitValues } from './limits.ts';
 
 /** Changes with the protocol; a worker with another version is refused. */
@@ -102,6 +103,8 @@ export interface RunInput {
   readonly stdin: boolean;
   /** For a recorded run that a clock stopped: the fuel at that moment, and the clock. Then no clock stops the run otherwise. */
   readonly stopAt?: { readonly fuel: number; readonly clock: 1 | 2 };
+  /** Measures the run, which changes neither its result nor its journal. A recorded input has none. */
+  readonly probe?: Probe;
 }
 
 /** The input of a run without a program. */
@@ -271,11 +274,37 @@ export interface AskSpent {
   readonly tokens: number;
 }
 
+/**
+ * A part of what a measured run says of itself. Lists of numbers have rows of a fixed length, and name frames by their number: that of
+ * the frame in all frames that were sent so far. Frame 0 and node 0 are the run itself.
+ */
+export interface ProbeFrame {
+  readonly t: 'probe';
+  readonly frames: readonly HeatFrame[];
+  /** Begins and ends in the order of time: frame or -1, microseconds and fuel since the mark before. */
+  readonly marks: readonly number[];
+  /** Frame, number of the node around it, count, fuel, microseconds. */
+  readonly nodes: readonly number[];
+  /** What counts for the lines of frames: frame, visits, fuel, microseconds. */
+  readonly spent: readonly number[];
+  /** In the last part. */
+  readonly end?: {
+    readonly steps: number;
+    /** Visits of the line of the step. */
+    readonly visits: number;
+    /** Begins that are not among the marks, and entries of frames that have no node or line of their own. */
+    readonly unmarked: number;
+    readonly folded: number;
+    readonly step: Step | null;
+  };
+}
+
 /** A frame of the guest, which the worker passes to the host. `var` answers a `var.get`, `var.set` or `const`. */
 export type GuestFrame =
   | OutFrame
   | GuestCall
   | TogetherFrame
+  | ProbeFrame
   | { readonly t: 'var'; readonly found: boolean; readonly value: TaggedJson; readonly error: string | null };
 
 /** The host's answer to a call, or a question about variables and constants while the call is open. */

@@ -1,4 +1,5 @@
 import type { ErrorInfo } from './errors.ts';
+import type { Profile } from './heat.ts';
 import type { JournalEntry, WaitingCall } from './journal.ts';
 import type { Diagnostic, EventError, Phase, TaggedJson, Usage, Variables, Whisper, WorkerUsage } from './protocol.ts';
 
@@ -19,6 +20,8 @@ interface RunFacts {
   readonly usage: Usage;
   /** Present and false when the worker was killed and the last emits may be missing. */
   readonly outputComplete?: false;
+  /** Where the run spent its fuel and time, where that was asked for (`probe`). */
+  readonly profile?: Profile;
   /** The values that entered the run from outside. The `--json` object has it only with `--trace`. */
   readonly journal: readonly JournalEntry[];
 }
@@ -60,7 +63,7 @@ export type PublicResult = {
   readonly id: RequestId;
   /** What the run used. */
   readonly usage: WorkerUsage;
-} & Omit<RunFacts, 'journal' | 'usage'> &
+} & Omit<RunFacts, 'journal' | 'usage' | 'profile'> &
   Pick<RunResult, 'ok' | 'error' | 'errors'> & {
     /** Every call with its answer; absent unless it is asked for. */
     readonly journal?: readonly JournalEntry[];

@@ -91,6 +91,8 @@ describe('a newcomer', () => {
     const env = { XDG_STATE_HOME: folder({}) };
     expect(await neuroscript(['sessions', 'list'], { env })).toEqual({ code: 0, stdout: '', stderr: '' });
     expect((await neuroscript(['sessions', 'list', '--json'], { env })).stdout).toBe('[]\n');
+    expect((await within(['sessions', 'prune', '--older-than', '1d'], { env })).stdout).toBe('0 sessions removed\n');
+    expect(await within(['replay', '--all'], { env })).toMatchObject({ code: 0, stderr: '' });
     expect(await neuroscript(['sessions', 'list', '--store', 'none.db'], { env })).toMatchObject({ code: 2 });
   });
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { BIN, command, folder, neuroscript } from './spawn.ts';
 
 const envelope = (...lines: readonly string[]): string =>
@@ -24,6 +24,7 @@ const FILES = {
 /** A host, and what it has said so far. */
 async function serve(cwd: string, owner: string) {
   const child = spawn(process.execPath, [BIN, 'serve', '--store', 's.db', '--config', 'serve.yaml', '--owner', owner], { cwd });
+  onTestFinished(() => void child.kill('SIGKILL'));
   const said: string[] = [];
   child.stderr.on('data', (chunk) => said.push(String(chunk)));
   await expect.poll(() => said.join(''), { timeout: 20_000 }).toContain('serving');
@@ -84,3 +85,39 @@ it('issue 20: a session that hosts drive is opened without what they have themse
   const tenant = await neuroscript(['loop', '--tenant', 't', '--agent', 'script:agent.txt', '--store', 's.db'], { cwd });
   expect(tenant).toMatchObject({ code: 2, stderr: expect.stringContaining('--tenant belongs to --detach') });
 }, 60_000);
+
+it('18: a turn that ends its host is tried again in processes of its own, while the host serves on', async () => {
+  const cwd = folder({
+    ...FILES,
+    'tools.mjs': `import { appendFileSync } from 'node:fs';
+      const run = (_, { turn }) => {
+        appendFileSync('notes.txt', turn.sessionId + ' ' + process.pid + '\\n');
+        if (turn.sessionId === 'poison') process.kill(process.pid, 'SIGKILL');
+        return 1;
+      };
+      export const tools = [{ name: 'tool.w.Note', run }];`,
+  });
+  const open = (sid: string) => neuroscript(['sessions', 'open', '--store', 's.db', '--sid', sid], { cwd });
+  const listed = async (): Promise<readonly { sid: string; status: string }[]> =>
+    JSON.parse((await neuroscript(['sessions', 'list', '--store', 's.db', '--json'], { cwd })).stdout);
+  expect(await neuroscript(['keys', 'generate', 'k.json'], { cwd })).toMatchObject({ code: 0 });
+  await open('poison');
+  const first = await serve(cwd, 'a');
+  await stopped(first.child);
+  expect(first.child.signalCode).toBe('SIGKILL');
+  await open('innocent');
+  const { child } = await serve(cwd, 'b');
+  const states = async () => Object.fromEntries((await listed()).map(({ sid, status }) => [sid, status]));
+  await expect.poll(states, { timeout: 60_000, interval: 300 }).toMatchObject({ poison: 'halted', innocent: 'done' });
+  child.kill('SIGTERM');
+  expect(await stopped(child)).toBe(0);
+  const notes = readFileSync(join(cwd, 'notes.txt'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(' '));
+  const pids = (sid: string) => notes.filter(([name]) => name === sid).map(([, pid]) => Number(pid));
+  expect(pids('innocent')).toEqual([child.pid, child.pid]);
+  // The first attempt beside others, and three in processes of their own.
+  expect(new Set(pids('poison')).size).toBe(4);
+  expect(pids('poison')).not.toContain(child.pid);
+}, 120_000);

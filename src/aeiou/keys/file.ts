@@ -26,7 +26,7 @@ export function loadKeyFile(path: string): readonly KeyInit[] {
  */
 export function loadVerifyKeys(path: string): readonly KeyInit[] {
   const keys = readKeyFile(path, FORBIDDEN_WITH_PUBLIC);
-  return keys.every(isPublic) ? keys : loadKeyFile(path);
+  return keys.every((key) => key.alg === 'Ed25519' && !('seed' in key)) ? keys : loadKeyFile(path);
 }
 
 /**
@@ -56,10 +56,6 @@ export function savePrivateText(path: string, text: string): void {
   }
 }
 
-function isPublic(key: KeyInit): boolean {
-  return key.alg === 'Ed25519' && !('seed' in key);
-}
-
 function readKeyFile(path: string, forbidden: number): readonly KeyInit[] {
   return parseKeys(readGuarded(path, forbidden));
 }
@@ -84,7 +80,10 @@ function readGuarded(path: string, forbidden: number): Uint8Array {
       if (stat.uid !== 0 && stat.uid !== process.geteuid?.())
         throw new KeyError('mode', `${path} belongs to another user (${stat.uid}), who can change it; copy it, or run: chown`);
       if ((stat.mode & forbidden) !== 0)
-        throw new KeyError('mode', `others can access ${path} (mode ${octal(stat.mode)}); run: chmod 600 ${path}`);
+        throw new KeyError(
+          'mode',
+          `others can access ${path} (mode ${(stat.mode & 0o777).toString(8).padStart(4, '0')}); run: chmod 600 ${path}`,
+        );
     }
     if (stat.size > MAX_FILE_BYTES) throw keyFileError(`${path} has more than ${MAX_FILE_BYTES} bytes`);
     return fs.readFileSync(file);
@@ -116,8 +115,4 @@ function reasonOf(cause: unknown): string {
   if (cause.code === 'ENOENT') return 'there is no such file or folder';
   const errno = 'errno' in cause && typeof cause.errno === 'number' ? cause.errno : null;
   return errno === null ? cause.code : process.getBuiltinModule('node:util').getSystemErrorMessage(errno);
-}
-
-function octal(mode: number): string {
-  return (mode & 0o777).toString(8).padStart(4, '0');
 }

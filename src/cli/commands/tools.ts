@@ -13,7 +13,7 @@ import {
   toolPrompt,
   toolSchemas,
 } from '../../tools/index.ts';
-import { repeatable, wholeNumber } from '../flags/options.ts';
+import { texts, wholeNumber } from '../flags/options.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
 import { howToAllow } from '../terminal/denial.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
@@ -61,11 +61,7 @@ export function addTools(program: Command, execute: Execute): void {
     .option('--json', 'the same as --format json')
     .option('--brief', 'with --format text or prompt: signatures alone')
     .option('--budget <TOKENS>', 'with --format prompt: the most tokens (of 3 bytes each)', wholeNumber('--budget', 1))
-    .option(
-      '--prefer <PATTERN>',
-      'with --format prompt: tools that come first (repeatable)',
-      repeatable((text) => text),
-    );
+    .option('--prefer <PATTERN>', 'with --format prompt: tools that come first (texts)', texts);
   addSetup(command)
     .addHelpText('after', DETAILS)
     .action((names: string[], flags: ToolsFlags) => execute((terminal) => list(names, flags, terminal)));

@@ -4,7 +4,7 @@ import { anything, type Checks, checker, wholeNumber } from '../../wire/options.
 import { type Agent, AgentError, type AgentReply, type AgentRequest, REPLY_CHARACTERS } from './agent.ts';
 import { checkTimeout } from './brief.ts';
 import { type Chat, type ChatResponse, withChatSpan } from './chat.ts';
-import { isBroken, ModelError, messageOf, ofConnection, ofResponse, ReplyTimeout } from './failure.ts';
+import { isBroken, ModelError, messageLine, ofConnection, ofResponse, ReplyTimeout } from './failure.ts';
 import { type ModelIdentity, providerName } from './identity.ts';
 import { checkRetry, type RetryOptions, TransportError, withRetries } from './retry.ts';
 
@@ -133,7 +133,7 @@ export async function replyOf({ identity, load, settings, clean }: ModelSource, 
   } catch (error) {
     const reason = error instanceof ReplyTimeout ? 'ERR_TIMEOUT' : 'ERR_AGENT';
     // The SDK's error is not kept as the cause, because it contains the request and may contain secrets.
-    throw new AgentError(turn, `turn ${turn} has no reply: ${messageOf(error, clean)}`, reason, { tokens: lost });
+    throw new AgentError(turn, `turn ${turn} has no reply: ${messageLine(error, clean)}`, reason, { tokens: lost });
   }
 }
 

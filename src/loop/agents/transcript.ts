@@ -1,3 +1,4 @@
+import { messageOf } from '../../wire/unknown.ts';
 import type { Agent, AgentReply } from './agent.ts';
 
 /** One request to an agent with its outcome, for people who want to read what a model was told and replied. */
@@ -45,8 +46,7 @@ export function transcribed(agent: Agent, sink: (entry: TranscriptEntry) => void
       try {
         reply = await agent.reply(request);
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        await sink({ ...asked, ms: ms(), reply: null, tokens: null, error: message });
+        await sink({ ...asked, ms: ms(), reply: null, tokens: null, error: messageOf(error) });
         throw error;
       }
       const { text, tokens } = typeof reply === 'string' ? { text: reply, tokens: null } : reply;

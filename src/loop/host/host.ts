@@ -159,6 +159,8 @@ export class Host {
     for (const session of found) {
       const { sid } = session.state;
       const { tenant } = session.setup;
+      // A process of its own has taken a turn of this session and given it up, and its driver here does not know yet.
+      if (this.#driving.has(sid)) continue;
       const done = this.#drive(session).finally(() => {
         this.#driving.delete(sid);
         this.#wake.call();

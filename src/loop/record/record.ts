@@ -195,19 +195,21 @@ export interface PublicKeyRecord {
 }
 
 /** The worker's input without the parts that the record stores elsewhere: limits, ACTIONS and USERDATA. */
-export type RecordedInput = Omit<RunInput, 'limits'>;
+export type RecordedInput = Omit<RunInput, 'limits' | 'probe'>;
 
 /** The variable in which a program finds USERDATA. */
 const USERDATA = 'userdata';
 
 /** Removes from a worker's input what the record stores elsewhere. */
-export function recordedInput({ limits: _, sources, globals, ...rest }: RunInput): RecordedInput {
+export function recordedInput({ limits: _, probe: __, sources, globals, ...rest }: RunInput): RecordedInput {
   return { ...rest, sources: sources.slice(0, -1), globals: { ...globals, [USERDATA]: null } };
 }
 
 /** Restores the worker's input from its recorded form. */
 export function inputOf(run: RecordedInput, limits: LimitValues, actions: Source, userdata: TaggedJson): RunInput {
-  return { ...run, limits, sources: [...run.sources, actions], globals: { ...run.globals, [USERDATA]: userdata } };
+  // A file of sessions may come from others, and only the host measures a run.
+  const { probe: _, ...recorded }: RecordedInput & Pick<RunInput, 'probe'> = run;
+  return { ...recorded, limits, sources: [...run.sources, actions], globals: { ...run.globals, [USERDATA]: userdata } };
 }
 
 /**

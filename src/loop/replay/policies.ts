@@ -70,15 +70,12 @@ export function unknownTools(verdicts: readonly RecordedVerdict[]): readonly str
 
 /** Each need as a grant, but for those that another one meets. */
 function leastGrants(needs: readonly Capability[]): readonly string[] {
-  const distinct = [...new Map(needs.map(grantFor).map((grant) => [capabilityText(grant), grant])).values()];
+  // A scope that reads as another pattern when it is granted, such as `[a]` of a path, is granted by `*`.
+  const grants = needs.map((need) => (meets(need, need) ? need : { ...need, scopes: ['*'] }));
+  const distinct = [...new Map(grants.map((grant) => [capabilityText(grant), grant])).values()];
   const kept = distinct.reduce<readonly Capability[]>((left, grant) => {
     const others = left.filter((other) => other !== grant);
     return others.some((other) => meets(other, grant)) ? others : left;
   }, distinct);
   return kept.map(capabilityText).sort();
-}
-
-/** A scope that reads as another pattern when it is granted, such as `[a]` of a path, is granted by `*`. */
-function grantFor(need: Capability): Capability {
-  return meets(need, need) ? need : { ...need, scopes: ['*'] };
 }

@@ -1,14 +1,6 @@
 import { EnvelopeError, parseEnvelope } from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
-import {
-  canonicalName,
-  type JudgedTool,
-  Policy,
-  PolicyGuard,
-  type PolicyOptions,
-  ruleOf,
-  type Verdict,
-} from '../../tools/index.ts';
+import { canonicalName, type JudgedTool, Policy, PolicyGuard, ruleOf, type Verdict } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
@@ -86,7 +78,7 @@ class RecordedPolicies {
   readonly #denied: { readonly tool: string; readonly message: string } | null;
 
   constructor({ inputs: { scene } }: TurnRecord) {
-    this.#guards = (scene?.host?.policies ?? []).map((options) => new PolicyGuard(policyOf(options)));
+    this.#guards = (scene?.host?.policies ?? []).map((options) => new PolicyGuard(options === null ? null : new Policy(options)));
     this.#denied = scene?.denied ?? null;
   }
 
@@ -123,10 +115,6 @@ class RecordedPolicies {
     } as const;
     return verdicts.find(({ allowed }) => !allowed) ?? first ?? none;
   }
-}
-
-function policyOf(options: PolicyOptions | null): Policy | null {
-  return options === null ? null : new Policy(options);
 }
 
 /** A recorded denial; null for a message that no policy wrote. */

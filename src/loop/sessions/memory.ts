@@ -241,7 +241,10 @@ export class MemoryStore implements ErasableStore {
   }
 
   async find(condition: Condition, limit: number): Promise<readonly string[]> {
-    const found = condition.kind === 'ready' ? [...this.#ready(), ...this.#leasedBy(condition.owner)] : this.#cared(condition);
+    const isLeased = ([, kept]: readonly [string, StoredSession]): boolean =>
+      condition.kind === 'ready' && isClaimable(kept.state) && this.#leaseOf(kept)?.owner === condition.owner;
+    const found =
+      condition.kind === 'ready' ? [...this.#ready(), ...[...this.#sessions].filter(isLeased)] : this.#cared(condition);
     return found.map(([sid]) => sid).slice(0, limit);
   }
 
@@ -306,10 +309,6 @@ export class MemoryStore implements ErasableStore {
     return [...this.#sessions]
       .filter(([, kept]) => isClaimable(kept.state) && this.#leaseOf(kept) === null && !waits(kept))
       .sort(([, a], [, b]) => readySince(a) - readySince(b));
-  }
-
-  #leasedBy(owner: string): (readonly [string, StoredSession])[] {
-    return [...this.#sessions].filter(([, kept]) => isClaimable(kept.state) && this.#leaseOf(kept)?.owner === owner);
   }
 
   #cared(condition: Exclude<Condition, { kind: 'ready' }>): (readonly [string, StoredSession])[] {

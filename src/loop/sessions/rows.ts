@@ -5,6 +5,7 @@ import { resolveLimits } from '../../sandbox/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { LimitValues } from '../../wire/limits.ts';
+import { messageOf } from '../../wire/unknown.ts';
 import { ORIGINAL_LIMITS } from '../record/limits.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { AGENT_USE, HALT_REASON, RECORD } from '../record/schema.ts';
@@ -137,7 +138,7 @@ function checked<T>(what: string, text: unknown, schema: z.ZodType<T>): T {
 
 /** Describes the first problem in one line. */
 function problemOf(error: unknown): string {
-  if (!(error instanceof z.ZodError)) return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof z.ZodError)) return messageOf(error);
   const [issue] = error.issues;
   const place = issue?.path.join('.') ?? '';
   return `${place === '' ? '' : `${place}: `}${issue?.message ?? 'it is not of its form'}`;

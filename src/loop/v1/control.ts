@@ -46,7 +46,9 @@ export function parseControl(output: string): Control {
   const notes = text('notes');
   const planDigest = text('plan_digest', (value) => PLAN_DIGEST.test(value));
   const reason = text('reason');
-  const signals = [...(json === null ? [] : [{ signal: signalOf(json), reason }]), ...scanMarkers(output)];
+  const said = json?.['loop'];
+  const signal: Signal = said === 'abort' || said === 'done' ? said : 'continue';
+  const signals = [...(json === null ? [] : [{ signal, reason }]), ...scanMarkers(output)];
   return { ...strongest(signals), notes, planDigest, json, lints };
 }
 
@@ -63,10 +65,6 @@ function controlLine(output: string): JsonObject | null {
     if (error instanceof JsonError) return null;
     throw error;
   }
-}
-
-function signalOf(json: JsonObject): Signal {
-  return json['loop'] === 'abort' ? 'abort' : json['loop'] === 'done' ? 'done' : 'continue';
 }
 
 function strongest(signals: readonly Marker[]): Pick<Control, 'signal' | 'reason'> {

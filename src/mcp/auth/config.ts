@@ -1,5 +1,6 @@
 import { readPrivate } from '../../files/private.ts';
 import type { YamlFile } from '../../tools/index.ts';
+import { messageOf } from '../../wire/unknown.ts';
 
 /**
  * How this client gets tokens for a server over HTTP (OAuth 2.1). Without any of these keys the client registers itself with the
@@ -66,7 +67,7 @@ function readSecret(file: YamlFile, path: readonly string[], value: unknown, env
       .toString()
       .trim();
   } catch (error) {
-    return file.fail(path, error instanceof Error ? error.message : String(error));
+    return file.fail(path, messageOf(error));
   }
 }
 

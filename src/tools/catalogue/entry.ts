@@ -74,7 +74,7 @@ function entryOf(tool: ToolDefinition): CatalogueTool {
     name,
     group: name.split('.').slice(1, -1).join('.'),
     description,
-    call: callOf(name, args, returns),
+    call: `${name}${argumentsOf(args)}${returns === 'any' || returns === '' ? '' : ` -> ${returns}`}`,
     args,
     returns,
     ...(schema === null ? {} : { resultSchema: schema }),
@@ -115,10 +115,6 @@ export function argumentNotes(args: readonly CatalogueArgument[]): readonly stri
 export function callForm({ parameters }: ToolDefinition): string | null {
   const form = oneLine(argumentsOf(parameters.map(argumentOf)));
   return form.includes('{') ? form : null;
-}
-
-function callOf(name: string, args: readonly CatalogueArgument[], returns: string): string {
-  return `${name}${argumentsOf(args)}${returns === 'any' || returns === '' ? '' : ` -> ${returns}`}`;
 }
 
 function argumentsOf(args: readonly CatalogueArgument[]): string {
