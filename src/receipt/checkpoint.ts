@@ -14,6 +14,7 @@ export const CHECKPOINT_FORMAT = 'neuroscript-checkpoint';
  * alone cannot show that all of it was written anew.
  */
 export interface Checkpoint {
+  /** What is signed. */
   readonly statement: CheckpointStatement;
   /** Ed25519 over `neuroscript-checkpoint/1`, a line feed, and the canonical JSON of the statement; base64url. */
   readonly signature: string;
@@ -21,6 +22,7 @@ export interface Checkpoint {
 
 /** The signed half of a {@link Checkpoint}. */
 export interface CheckpointStatement {
+  /** Names this format. */
   readonly format: typeof CHECKPOINT_FORMAT;
   readonly version: 1;
   /** Name of the key that signed. */

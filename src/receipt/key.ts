@@ -9,7 +9,7 @@ import { ReceiptError } from './error.ts';
  * cannot decide anything.
  */
 export interface ReceiptKey {
-  /** Name of the key, 1 to 64 visible ASCII characters. */
+  /** Name of the key, 1 to 128 visible ASCII characters. */
   readonly kid: string;
   /** The 32 bytes of the public half. */
   readonly publicKey: Uint8Array;
@@ -21,7 +21,7 @@ export interface ReceiptKey {
 type Purpose = 'neuroscript-receipt' | 'neuroscript-checkpoint';
 
 const FORMAT = 'neuroscript-receipt-key';
-const KID = /^[\x21-\x7e]{1,64}$/;
+const KID = /^[\x21-\x7e]{1,128}$/;
 const FILE = z.strictObject({
   format: z.literal(FORMAT),
   version: z.literal(1),
@@ -32,7 +32,7 @@ const FILE = z.strictObject({
 
 /** A new key. Throws {@link ReceiptError} for an impossible name. */
 export function generateReceiptKey(kid: string): ReceiptKey {
-  if (!KID.test(kid)) throw new ReceiptError('the name of a key has 1 to 64 visible ASCII characters and no blanks');
+  if (!KID.test(kid)) throw new ReceiptError('the name of a key has 1 to 128 visible ASCII characters and no blanks');
   const seed = crypto.getRandomValues(new Uint8Array(ED25519_KEY_BYTES));
   return { kid, publicKey: defaultCrypto.ed25519PublicKey(seed), seed };
 }

@@ -15,6 +15,7 @@ export const RECEIPT_FORMAT = 'neuroscript-receipt';
  * receipt. A third party can check it, and run it, without the stores and tools of whoever issued it.
  */
 export interface Receipt {
+  /** What is signed: the outcome, and the digests of all parts. */
   readonly manifest: Manifest;
   /** Ed25519 over `neuroscript-receipt/1`, a line feed, and the canonical JSON of the manifest; base64url. */
   readonly signature: string;
@@ -24,6 +25,7 @@ export interface Receipt {
 
 /** The signed half of a receipt. It names every part, also those that were withheld later. */
 export interface Manifest {
+  /** Names this format. */
   readonly format: typeof RECEIPT_FORMAT;
   readonly version: 1;
   /** Name of the key that signed. */
@@ -34,6 +36,7 @@ export interface Manifest {
   readonly engine: string;
   /** Version of the table of prices by which fuel was counted. */
   readonly prices: number;
+  /** Id of the session. */
   readonly sid: string;
   /** Whether the session is open, and how it ended otherwise. */
   readonly status: 'open' | 'done' | 'aborted' | 'halted';
@@ -47,9 +50,13 @@ export interface Manifest {
 
 /** The decision of one turn. */
 export interface DecidedTurn {
+  /** Number of the turn, from 1. */
   readonly turn: number;
+  /** What the host decided. */
   readonly decision: Decision;
+  /** Set exactly when the decision is HALT. */
   readonly reason: HaltReason | null;
+  /** Fuel that the turn's program used. */
   readonly fuel: number;
 }
 

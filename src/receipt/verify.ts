@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { chainFaults, readRecord, replayTurn, sealRecord, type TurnRecord, type TurnReplay } from '../loop/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import { StoreError } from '../sqlite/error.ts';
@@ -15,6 +16,7 @@ export interface ReceiptCheck {
 
 /** The result of {@link verifyReceipt}. */
 export interface ReceiptReport extends ReceiptCheck {
+  /** Id of the session. */
   readonly sid: string;
   /** Name of the key that signed. */
   readonly kid: string;
@@ -151,11 +153,12 @@ function strayParts({ manifest }: Receipt): readonly string[] {
     .map((name) => `part ${name} belongs to no turn`);
 }
 
+const FUEL = z.looseObject({ fuel: z.number() });
+
 /** Turns of which the manifest says something else than their parts. */
 function wrongClaims({ manifest, parts }: Receipt): readonly string[] {
   const differs = (name: string, claimed: unknown): boolean => parts[name] !== undefined && readPart(parts[name]) !== claimed;
-  const fuelOf = (usage: unknown): unknown =>
-    typeof usage === 'object' && usage !== null && 'fuel' in usage ? usage.fuel : null;
+  const fuelOf = (usage: unknown): unknown => FUEL.safeParse(usage).data?.fuel;
   return manifest.turns
     .filter(({ turn, decision, reason, fuel }) => {
       const usage = parts[`${turn}.usage`];
