@@ -42,6 +42,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['loop', async () => (await import('./commands/loop.ts')).addLoop],
   ['serve', async () => (await import('./commands/serve.ts')).addServe],
   ['sessions', async () => (await import('./commands/sessions.ts')).addSessions],
+  ['ui', async () => (await import('./commands/ui.ts')).addUi],
   ['replay', async () => (await import('./commands/replay.ts')).addReplay],
   ['receipt', async () => (await import('./commands/receipt.ts')).addReceipt],
   ['policy', async () => (await import('./commands/policy.ts')).addPolicy],

@@ -23,6 +23,7 @@ export {
   verifyStoredLog,
 } from './log/chain.ts';
 export { FileLog, type FileLogOptions, LogError, rotatedFiles } from './log/filelog.ts';
+export { LINE_BYTES, logLines } from './log/lines.ts';
 export { type DecisionLog, endEntry, type LogEntry, type LogText, logEntry, MemoryLog, type StoredLog } from './log/log.ts';
 export { hashOfLine } from './log/sqlitelog.ts';
 export { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from './magic.ts';
@@ -60,7 +61,7 @@ export {
 } from './replay/session.ts';
 export { type Changes, type TriedSession, type TriedTurn, tryOut } from './replay/trial.ts';
 export { type ReplayOptions, replayTurn, type TurnReplay } from './replay/turn.ts';
-export { type RecordedVerdict, recordedVerdicts } from './replay/verdicts.ts';
+export { type RecordedVerdict, recordedVerdicts, type TurnVerdicts, turnVerdicts } from './replay/verdicts.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
 export * from './sessions/columns.ts';
 export { tightestCeilings } from './sessions/configuration.ts';
