@@ -23,7 +23,7 @@ export interface Placed {
   readonly line: number;
 }
 
-/** One version of a source, in pieces. Immutable; what an earlier version knows of unchanged pieces passes over. */
+/** One version of a source, in pieces. Immutable. It takes over what an earlier version knows of unchanged pieces. */
 export class SourceDocument {
   readonly uri: string;
   readonly text: string;

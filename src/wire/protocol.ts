@@ -153,7 +153,7 @@ export interface Usage {
   readonly peakMemoryBytes: number;
   /** Calls of tools, without those that tools made. */
   readonly toolCalls: number;
-  /** Bytes of all emits, in UTF-8. */
+  /** Bytes of all emits with their line feeds, in UTF-8. */
   readonly outputBytes: number;
   /** Milliseconds that the run waited for a worker, before `wallMs` begins. Records of older releases lack it. */
   readonly queueMs?: number;

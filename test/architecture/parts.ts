@@ -140,6 +140,8 @@ export const PARTS: readonly Part[] = [
 export const OTHER_FOLDERS: Readonly<Record<string, string>> = {
   lab: 'tools that only some work needs; a package of its own, which the root does not install',
   editors: 'the extension for Visual Studio Code; a package of its own, which the root does not install',
+  inspector:
+    'the page of `neuroscript ui`, which the tarball brings along; a package of its own, which the root does not install',
   playground: 'the language in a page, as static files; a package of its own, which the root does not install',
   site: 'the documentation as a site; a package of its own, which the root does not install',
   schemas: 'JSON Schemas of the public JSON',

@@ -23,7 +23,7 @@ export interface SessionReplay {
 export interface SessionReplayOptions {
   /** Executes only this turn; all turns when absent. */
   readonly turn?: number;
-  /** Verify the tokens; the keys in the records when absent. */
+  /** Keys with which tokens must verify, in place of those that the records name. */
   readonly keys?: KeyLookup;
   /** Ends the replay. */
   readonly signal?: AbortSignal;
