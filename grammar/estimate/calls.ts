@@ -1,5 +1,7 @@
 /** The calls of the host that a program can make: one row for each place and each set of known arguments. */
-import type { Expr, SourceFile, Span, Stmt } from '../syntax/ast.ts';
+import type { SourceFile, Stmt } from '../syntax/ast.ts';
+import type { Expr } from '../syntax/astexpressions.ts';
+import type { Span } from '../syntax/position.ts';
 import { type Abstract, join } from './values.ts';
 
 /** What decides whether, or how often, a place is reached. */

@@ -1,6 +1,6 @@
 /** What a program can do, before it runs: every call of the host that it can make, and what it takes at most. */
-import type { EventHandler, SourceFile, Span } from '../syntax/ast.ts';
-import { positionAt } from '../syntax/position.ts';
+import type { EventHandler, SourceFile } from '../syntax/ast.ts';
+import { positionAt, type Span } from '../syntax/position.ts';
 import { printExpression } from '../syntax/printexpression.ts';
 import type { CallRow, Condition } from './calls.ts';
 import { Charges } from './charges.ts';

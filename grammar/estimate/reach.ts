@@ -1,5 +1,6 @@
 /** All calls that a part of a program can come to, without following it. For parts that are too large, or call themselves. */
-import type { Block, Expr, SourceFile, Stmt } from '../syntax/ast.ts';
+import type { Block, SourceFile, Stmt } from '../syntax/ast.ts';
+import type { Expr } from '../syntax/astexpressions.ts';
 import { bodiesOf, eachExpression, eachStatement, expressionsOf } from '../syntax/walk.ts';
 import { builtinNamed } from '../vocabulary/builtins.ts';
 import type { CallNode, CallTable } from './calls.ts';

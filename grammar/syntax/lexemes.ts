@@ -1,8 +1,8 @@
 /** The tokens and comments of a source as plain data, for editors and highlighters. They exist for broken sources as well. */
 import type { TokenType } from 'chevrotain';
-import type { Span } from './ast.ts';
 import { commentsOf } from './comments.ts';
 import { asksForDoubleBrackets } from './metadata.ts';
+import type { Span } from './position.ts';
 import { scan } from './scan.ts';
 import {
   BinaryOperator,
@@ -39,6 +39,7 @@ export type LexemeKind =
 
 /** One token or comment. */
 export interface Lexeme extends Span {
+  /** What the piece of text is. */
   readonly kind: LexemeKind;
   /** The token as written; for a string its value, without quotes and with escapes resolved. */
   readonly image: string;

@@ -19,7 +19,9 @@ export function lineTable(text: string): LineTable {
 
 /** A position as users see it: a 1-based line and a 1-based column in code points. */
 export interface Position {
+  /** From 1. */
   readonly line: number;
+  /** From 1, in code points. */
   readonly column: number;
 }
 
@@ -41,4 +43,12 @@ export function lastAtMost(ascending: readonly number[], value: number): number 
     else high = middle;
   }
   return low;
+}
+
+/** A half-open range `[s, e)` of UTF-16 offsets in the cleaned source. */
+export interface Span {
+  /** Offset of the first character. */
+  readonly s: number;
+  /** Offset after the last character. */
+  readonly e: number;
 }

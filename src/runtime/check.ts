@@ -10,7 +10,8 @@ import {
 import { NS_CODES } from '../wire/codes.ts';
 import { languageError } from '../wire/errorinfo.ts';
 import { type ErrorInfo, NeuroScriptError } from '../wire/errors.ts';
-import type { CheckEnvironment, Source } from '../wire/protocol.ts';
+import type { Source } from '../wire/protocol.ts';
+import type { CheckEnvironment } from '../wire/sourcereports.ts';
 import type { SandboxPort } from './context.ts';
 
 /** What a check assumes. */
@@ -43,7 +44,14 @@ export function checkEnvironment(
     if (tool === undefined) return [];
     const pure = tool.where === 'isolate' ? ({ pure: true } as const) : {};
     return [
-      { name, least: leastArguments(tool), most: tool.parameters.length, ...pure, ...(names.has(name) ? formOf(tool) : {}) },
+      // All arguments up to the last one that is required.
+      {
+        name,
+        least: tool.parameters.findLastIndex(({ required }) => required) + 1,
+        most: tool.parameters.length,
+        ...pure,
+        ...(names.has(name) ? formOf(tool) : {}),
+      },
     ];
   });
   const guard = new PolicyGuard(policy);
@@ -53,11 +61,6 @@ export function checkEnvironment(
     return denial === null ? [] : [{ name, reason: denial.reason }];
   });
   return { globals, tools: [...shapes, TURN_TOOL], complete: tools === 'registered', denied };
-}
-
-/** The number of arguments that a tool needs: all up to the last one that is required. */
-function leastArguments({ parameters }: ToolDefinition): number {
-  return parameters.findLastIndex(({ required }) => required) + 1;
 }
 
 /** Why the policies of a fork would deny a call, or null. Call limits do not count, and an unknown tool is not denied. */

@@ -1,13 +1,15 @@
 import type { LoadedLibrary } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { checker, checkObject, required } from '../wire/options.ts';
-import type { Diagnostic, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
+import type { Source, TaggedJson } from '../wire/protocol.ts';
+import type { Diagnostic, ParsedFile } from '../wire/sourcereports.ts';
 import { checkSources } from './request.ts';
 import { type SignedUnit, Signers, UnitError } from './signedunits.ts';
 import { checkGlobalName } from './values.ts';
 
 /** A library cannot be loaded. `diagnostics` holds every syntax error, and is empty for any other problem. */
 export class LibraryError extends ConfigError {
+  /** Every syntax error; empty for any other problem. */
   readonly diagnostics: readonly Diagnostic[];
   constructor(message: string, diagnostics: readonly Diagnostic[] = []) {
     super(message);
@@ -22,6 +24,7 @@ export class LibraryError extends ConfigError {
 export interface SymbolTable {
   /** Definitions, in order. */
   readonly libraries: readonly Source[];
+  /** Values by name, as tagged JSON. */
   readonly constants: Readonly<Record<string, TaggedJson>>;
 }
 

@@ -1,17 +1,14 @@
 import { NeuroScriptError, WireError } from '../wire/errors.ts';
 import { MAX_FRAME_VALUES, MAX_REPORT_BYTES } from '../wire/frames.ts';
+import type { ForeseeOptions, HostFrame, Source, WorkerFrame } from '../wire/protocol.ts';
 import type {
   CheckEnvironment,
   CheckReport,
   Diagnostic,
   ForeseenReport,
-  ForeseeOptions,
   FormatReport,
-  HostFrame,
   ParsedFile,
-  Source,
-  WorkerFrame,
-} from '../wire/protocol.ts';
+} from '../wire/sourcereports.ts';
 import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
 
 /** What a worker found in sources without running them. */

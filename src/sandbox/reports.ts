@@ -1,19 +1,8 @@
 import type { ForeseenCondition, ForeseenScalar, ForeseenValue } from '../../grammar/index.ts';
-import type { Diagnostic, Foreseen, ForeseenCall, FuelEstimate, LintFinding, ParsedFile } from '../wire/protocol.ts';
-import {
-  boolean,
-  count,
-  isRecord,
-  listOf,
-  matching,
-  object,
-  oneOf,
-  optional,
-  orNull,
-  type Reader,
-  string,
-  wrong,
-} from './readers.ts';
+import type { Foreseen, ForeseenCall } from '../wire/protocol.ts';
+import type { Diagnostic, FuelEstimate, LintFinding, ParsedFile } from '../wire/sourcereports.ts';
+import { isRecord } from '../wire/unknown.ts';
+import { boolean, count, listOf, matching, object, oneOf, optional, orNull, type Reader, string, wrong } from './readers.ts';
 
 /** Readers of what a worker reports about sources. */
 

@@ -6,8 +6,9 @@ import { OpenCall } from '../../src/sandbox/call.ts';
 import type { RunHandlers, SandboxResult } from '../../src/sandbox/index.ts';
 import { answerTogether } from '../../src/sandbox/together.ts';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
-import type { ForeseenReport, ForeseeOptions, GuestResult, RunInput, Source } from '../../src/wire/protocol.ts';
+import type { ForeseeOptions, GuestResult, RunInput, Source } from '../../src/wire/protocol.ts';
 import { NO_USAGE } from '../../src/wire/result.ts';
+import type { ForeseenReport } from '../../src/wire/sourcereports.ts';
 import { foreseeSources } from '../../src/worker/check.ts';
 
 /** Leaves the interpreter, which waits for an answer. */

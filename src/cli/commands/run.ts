@@ -7,8 +7,7 @@ import { limitOf } from '../../wire/limits.ts';
 import { jsonText } from '../../wire/maporder.ts';
 import type { Preview } from '../../wire/preview.ts';
 import type { EventInput, OutFrame, Source } from '../../wire/protocol.ts';
-import type { RunResult } from '../../wire/result.ts';
-import { toPublicResult } from '../../wire/result.ts';
+import { type RunResult, toPublicResult } from '../../wire/result.ts';
 import { BOUND, readBound } from '../flags/bound.ts';
 import { addGiven, type Given, type GivenFlags, givenBy, refuseStrayArguments } from '../flags/given.ts';
 import { addModels, MODELS_HELP, type ModelFlags, type Models, readModels } from '../flags/models.ts';
@@ -78,7 +77,7 @@ async function run(files: readonly string[], flags: RunFlags, terminal: Terminal
   refuseContradictions(files, flags);
   const limits = limitsOf({ ...flags });
   await using resources = new AsyncDisposableStack();
-  const setup = await readSetup(flags, resources);
+  const setup = await readSetup(flags, resources, terminal);
   if (flags.jsonl) {
     await using runtime = await createRuntime({ ...setup, limits });
     return await answerRequests(runtime, { width: JSONL_WIDTH, journal: flags.trace === true }, terminal);

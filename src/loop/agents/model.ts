@@ -4,7 +4,7 @@ import { anything, type Checks, checker, wholeNumber } from '../../wire/options.
 import { type Agent, AgentError, type AgentReply, type AgentRequest, REPLY_CHARACTERS } from './agent.ts';
 import { checkTimeout } from './brief.ts';
 import { type Chat, type ChatResponse, withChatSpan } from './chat.ts';
-import { isBroken, ModelError, messageOf, ofConnection, ofResponse, ReplyTimeout } from './failure.ts';
+import { isBroken, ModelError, messageLine, ofConnection, ofResponse, ReplyTimeout } from './failure.ts';
 import { type ModelIdentity, providerName } from './identity.ts';
 import { checkRetry, type RetryOptions, TransportError, withRetries } from './retry.ts';
 
@@ -12,6 +12,7 @@ import { checkRetry, type RetryOptions, TransportError, withRetries } from './re
 export interface ModelAgentOptions {
   /** Most milliseconds of one attempt; two minutes when absent. */
   readonly timeoutMs?: number;
+  /** How failed requests are repeated; see {@link RetryOptions} for the defaults. */
   readonly retry?: RetryOptions;
   /** Most tokens of a reply, from 1; the model's default when absent. The tokens left in a session also limit a reply. */
   readonly maxOutputTokens?: number;
@@ -24,9 +25,13 @@ export interface ModelAgentOptions {
  * `skipLibCheck`. Names of models are excluded, because the SDK would send them to a gateway.
  */
 export interface SdkModel {
+  /** The version of the SDK's interface that the model has. */
   readonly specificationVersion: string;
+  /** The SDK's name of the provider. */
   readonly provider: string;
+  /** The provider's name of the model. */
   readonly modelId: string;
+  /** Requests a reply as a stream. Only the SDK calls it. */
   doStream(options: never): PromiseLike<unknown>;
 }
 
@@ -128,7 +133,7 @@ export async function replyOf({ identity, load, settings, clean }: ModelSource, 
   } catch (error) {
     const reason = error instanceof ReplyTimeout ? 'ERR_TIMEOUT' : 'ERR_AGENT';
     // The SDK's error is not kept as the cause, because it contains the request and may contain secrets.
-    throw new AgentError(turn, `turn ${turn} has no reply: ${messageOf(error, clean)}`, reason, { tokens: lost });
+    throw new AgentError(turn, `turn ${turn} has no reply: ${messageLine(error, clean)}`, reason, { tokens: lost });
   }
 }
 

@@ -17,16 +17,15 @@ import type { JournalEntry } from '../../wire/journal.ts';
 import { LIMITS, type LimitValues } from '../../wire/limits.ts';
 import type { Preview } from '../../wire/preview.ts';
 import {
-  type Diagnostic,
   type EventInput,
   type OutFrame,
-  type ParsedFile,
   PROTOCOL_VERSION,
   type RunInput,
   type Source,
   type TaggedJson,
 } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
+import type { Diagnostic, ParsedFile } from '../../wire/sourcereports.ts';
 import type { HostFacts } from '../record/record.ts';
 import type { TenantPort } from '../tenant.ts';
 
@@ -36,6 +35,7 @@ export interface TurnForkInit {
   readonly context: TurnContext;
   /** Tools of this turn alone, in addition to the host's. */
   readonly tools: readonly ToolDefinition[];
+  /** The limits of the run. */
   readonly limits: LimitValues;
   /** Must admit every call in addition to the runtime's policy. */
   readonly policy?: PolicyOptions;
@@ -43,6 +43,7 @@ export interface TurnForkInit {
 
 /** One execution of ACTIONS. */
 export interface TurnExecution {
+  /** The program: ACTIONS. */
   readonly source: Source;
   /** Definitions loaded before the source. */
   readonly definitions?: readonly Source[];
@@ -50,6 +51,7 @@ export interface TurnExecution {
   readonly events?: readonly EventInput[];
   /** Variables that are set when the program starts. */
   readonly globals: Readonly<Record<string, TaggedJson>>;
+  /** Receives the output as it comes. */
   onOut(out: OutFrame): void;
   /** Called when a call to the host ends. */
   onCall(entry: JournalEntry): void;
@@ -86,6 +88,7 @@ export interface TurnExecutor {
   context(init: TurnInit): TurnContext;
   /** Parses without executing. */
   inspect(source: Source): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly files: readonly ParsedFile[] }>;
+  /** Makes the sandbox of one turn. */
   fork(init: TurnForkInit): TurnFork;
   /** Called when a session has ended, to remove what its tools keep for it. Never rejects. */
   end?(sid: string): Promise<void>;

@@ -2,7 +2,7 @@ import type { AuditRecord } from '../../tools/index.ts';
 import { agentBrief } from '../agents/index.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { randomIds } from '../ids.ts';
-import { SessionExistsError } from '../sessions/store.ts';
+import { SessionExistsError } from '../sessions/errors.ts';
 import { checkSid } from '../turn/turn.ts';
 import { type Ceilings, resolveCeilings } from './ceilings.ts';
 import { EventGate } from './dedupe.ts';
@@ -69,6 +69,7 @@ export class AskLoop {
 
 /** A tool call in the audit trail of a loop. A call outside of any turn has null ids. */
 export interface LoopAuditRecord extends AuditRecord {
+  /** Id of the loop. */
   readonly loop_id: string | null;
   /** The turn within the loop, from 1. */
   readonly turn_id: number | null;
