@@ -8,17 +8,8 @@ import type { FuelCosts } from './costs.ts';
 import { frameBytes } from './frames.ts';
 import { type GivenJson, givenValue } from './given.ts';
 import { RESULT } from './lookahead.ts';
-import {
-  type Call,
-  type Called,
-  type Cause,
-  type Defined,
-  type Effort,
-  Session,
-  type Summary,
-  TooLarge,
-  USUAL_EFFORT,
-} from './session.ts';
+import type { Defined } from './reach.ts';
+import { type Call, type Called, type Cause, type Effort, Session, type Summary, TooLarge, USUAL_EFFORT } from './session.ts';
 import { type Cost, type Endings, FREE, fuel, type Point, State, worse } from './state.ts';
 import { follow } from './statements.ts';
 import { type Abstract, join, NOTHING, UNKNOWN } from './values.ts';

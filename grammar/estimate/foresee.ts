@@ -1,7 +1,7 @@
 /** What a program can do, before it runs: every call of the host that it can make, and what it takes at most. */
+import type { CheckedFile } from '../lint/index.ts';
 import type { EventHandler, SourceFile } from '../syntax/ast.ts';
 import { positionAt, type Span } from '../syntax/position.ts';
-import { printExpression } from '../syntax/printexpression.ts';
 import type { CallRow, Condition } from './calls.ts';
 import { Charges } from './charges.ts';
 import type { FuelCosts } from './costs.ts';
@@ -10,7 +10,8 @@ import { attempt, commandCosts, type EstimateOptions, handling, sessionOf } from
 import { Evaluation } from './expressions.ts';
 import { type GivenJson, givenCost, givenValue } from './given.ts';
 import { eventNameFuel } from './operations.ts';
-import type { Defined, Session } from './session.ts';
+import type { Defined } from './reach.ts';
+import type { Session } from './session.ts';
 import { type Cost, FREE, fuel, repeated, sum } from './state.ts';
 import { asText } from './values.ts';
 
@@ -71,7 +72,8 @@ export interface Foreseen {
  * any values of the globals, any results of tools and any errors. The work is bounded for any program: where it is too much, less is
  * known. The bounds of fuel and memory hold as those of an estimate do.
  */
-export function foresee(files: readonly SourceFile[], costs: FuelCosts, options: ForeseeOptions = {}): Foreseen {
+export function foresee(sources: readonly CheckedFile[], costs: FuelCosts, options: ForeseeOptions = {}): Foreseen {
+  const files = sources.map(({ file }) => file);
   const { values = {}, globals = [], constants = [] } = options;
   const session = sessionOf(files, costs, { ...options, given: new Map(Object.entries(values)) });
   if (session === undefined) return { calls: [], fuel: 0, memoryBytes: 0, outputBytes: 0, scratchBytes: 0, because: null };
@@ -108,7 +110,7 @@ export function foresee(files: readonly SourceFile[], costs: FuelCosts, options:
   const recounted = memory > costs.recountBytes && because === null;
   if (recounted) because = { message: unknown ? UNKNOWN_GLOBALS : RECOUNT, file: files[0]?.name ?? '', line: 1, column: 1 };
   return {
-    calls: callsOf(session, all),
+    calls: callsOf(session, all, sources),
     fuel: recounted ? null : finite(all.most),
     memoryBytes: finite(memory),
     outputBytes: finite(all.output),
@@ -167,7 +169,7 @@ function finite(bound: number): number | null {
   return bound <= Number.MAX_SAFE_INTEGER ? Math.ceil(bound) : null;
 }
 
-function callsOf(session: Session, { calls }: Cost): readonly ForeseenCall[] {
+function callsOf(session: Session, { calls }: Cost, sources: readonly CheckedFile[]): readonly ForeseenCall[] {
   const counts = [...calls.entries()].filter(([, count]) => count > 0);
   const rows = counts.flatMap(([index, count]) => {
     const row = session.calls.rows[index];
@@ -179,7 +181,7 @@ function callsOf(session: Session, { calls }: Cost): readonly ForeseenCall[] {
     if (same === undefined) numbers.set(row.place, [index + 1]);
     else same.push(index + 1);
   }
-  const shown = shortened();
+  const shown = shortened(sources);
   return rows.map(({ row, count }) => callOf(row, count, numbers, shown));
 }
 
@@ -224,17 +226,13 @@ const MOST_FROM = 8;
 /** Most characters of an expression in a condition. */
 const MOST_CHARACTERS = 80;
 
-/** Prints the expression of each condition once. */
-function shortened(): (condition: Condition) => string {
-  const printed = new Map<object, string>();
-  return ({ expr, name }) => {
+/** The text of a condition, as the source has it. */
+function shortened(sources: readonly CheckedFile[]): (condition: Condition) => string {
+  const texts = new Map(sources.map(({ file, text }) => [file, text]));
+  return ({ expr, name, file }) => {
     if (expr === undefined) return name ?? '';
-    let text = printed.get(expr);
-    if (text === undefined) {
-      const characters = [...printExpression(expr).replaceAll('\n', ' ')];
-      text = characters.length <= MOST_CHARACTERS ? characters.join('') : `${characters.slice(0, MOST_CHARACTERS).join('')}…`;
-      printed.set(expr, text);
-    }
-    return text;
+    const text = texts.get(file)?.slice(expr.s, expr.e) ?? '';
+    const characters = [...text.slice(0, 2 * MOST_CHARACTERS + 2).replaceAll('\n', ' ')];
+    return characters.length <= MOST_CHARACTERS ? characters.join('') : `${characters.slice(0, MOST_CHARACTERS).join('')}…`;
   };
 }

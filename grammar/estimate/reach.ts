@@ -1,12 +1,17 @@
 /** All calls that a part of a program can come to, without following it. For parts that are too large, or call themselves. */
-import type { Block, SourceFile, Stmt } from '../syntax/ast.ts';
+import type { Block, Procedure, SourceFile, Stmt } from '../syntax/ast.ts';
 import type { Expr } from '../syntax/astexpressions.ts';
 import { bodiesOf, eachExpression, eachStatement, expressionsOf } from '../syntax/walk.ts';
 import { builtinNamed } from '../vocabulary/builtins.ts';
 import type { CallNode, CallTable } from './calls.ts';
-import type { Defined } from './session.ts';
 import { Tally } from './tally.ts';
 import { type Abstract, knownBoolean, knownNumber, knownText, NOTHING, UNKNOWN } from './values.ts';
+
+/** A procedure and its file. */
+export interface Defined {
+  readonly procedure: Procedure;
+  readonly file: SourceFile;
+}
 
 /** Where calls of the host and of procedures stand in one body. */
 interface Direct {

@@ -5,7 +5,7 @@ import { type CallNode, CallTable, type Condition, type Path } from './calls.ts'
 import type { FuelCosts } from './costs.ts';
 import { signature } from './describe.ts';
 import { Changes } from './lookahead.ts';
-import { Reach } from './reach.ts';
+import { type Defined, Reach } from './reach.ts';
 import type { Cost, State } from './state.ts';
 import { Tally } from './tally.ts';
 import type { Abstract } from './values.ts';
@@ -51,12 +51,6 @@ export interface Summary extends Called {
 
 /** Follows a call of a procedure. */
 export type Call = (session: Session, procedure: Defined, args: readonly Abstract[], at: Span) => Called;
-
-/** A procedure and its file. */
-export interface Defined {
-  readonly procedure: Procedure;
-  readonly file: SourceFile;
-}
 
 /** The estimates of one program. */
 export class Session {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { canonicalName, type PolicyGuard, type ToolDefinition, type ToolView } from '../tools/index.ts';
 import type { LimitKey, LimitValues } from '../wire/limits.ts';
 import type { Preview, PreviewBound, PreviewCall, PreviewVerdict } from '../wire/preview.ts';
-import type { Foreseen, ForeseenCall, ForeseeOptions, RunInput } from '../wire/protocol.ts';
-import type { Diagnostic } from '../wire/sourcereports.ts';
+import type { ForeseeOptions, RunInput } from '../wire/protocol.ts';
+import type { Diagnostic, Foreseen, ForeseenCall } from '../wire/sourcereports.ts';
 import { TURN_TOOL } from './check.ts';
 
 /** What was foreseen of sources, or why they cannot run. */

@@ -1,6 +1,14 @@
-import type { ForeseenCondition, ForeseenScalar, ForeseenValue } from '../../grammar/index.ts';
-import type { Foreseen, ForeseenCall } from '../wire/protocol.ts';
-import type { Diagnostic, FuelEstimate, LintFinding, ParsedFile } from '../wire/sourcereports.ts';
+import type {
+  Diagnostic,
+  Foreseen,
+  ForeseenCall,
+  ForeseenCondition,
+  ForeseenScalar,
+  ForeseenValue,
+  FuelEstimate,
+  LintFinding,
+  ParsedFile,
+} from '../wire/sourcereports.ts';
 import { isRecord } from '../wire/unknown.ts';
 import { boolean, count, listOf, matching, object, oneOf, optional, orNull, type Reader, string, wrong } from './readers.ts';
 

@@ -2,7 +2,7 @@ import type { ForeseenType, ForeseenValue } from '../../grammar/index.ts';
 import { ConfigError } from './errors.ts';
 import type { LimitKey } from './limits.ts';
 import { anything, checker, checkFlag, checkObject, checkText, listOf, oneOf, required, wholeNumber } from './options.ts';
-import type { ForeseenCall } from './protocol.ts';
+import type { ForeseenCall } from './sourcereports.ts';
 
 /** What a policy says of a call before it is made. Call limits count when it is made. */
 export interface PreviewVerdict {

@@ -14,8 +14,6 @@ import type {
   CommandBlock,
   Environment,
   EventHandler,
-  Foreseen,
-  ForeseenCall,
   ForeseeOptions,
   LineTable,
   Procedure,
@@ -391,4 +389,4 @@ export type WorkerFrame =
   /** The worker cannot continue and exits after this frame. */
   | { readonly t: 'fatal'; readonly message: string };
 
-export type { Foreseen, ForeseenCall, ForeseeOptions };
+export type { ForeseeOptions };

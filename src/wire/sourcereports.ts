@@ -1,6 +1,17 @@
 /** What a worker reports of sources that it parses, checks or formats without running them. */
 
-import type { Environment, Estimate, Finding, Foreseen, SourceFile, SyntaxDiagnostic } from '../../grammar/index.ts';
+import type {
+  Environment,
+  Estimate,
+  Finding,
+  Foreseen,
+  ForeseenCall,
+  ForeseenCondition,
+  ForeseenScalar,
+  ForeseenValue,
+  SourceFile,
+  SyntaxDiagnostic,
+} from '../../grammar/index.ts';
 
 /** A syntax error and its file. */
 export interface Diagnostic extends SyntaxDiagnostic {
@@ -61,6 +72,8 @@ export interface ParsedFile {
   /** The kind of an input at a prompt that has no `command` around it. */
   readonly typed?: NonNullable<SourceFile['typed']>;
 }
+
+export type { Foreseen, ForeseenCall, ForeseenCondition, ForeseenScalar, ForeseenValue };
 
 /** What files that run together do at most, as advice: it comes from the untrusted worker. */
 export interface ForeseenReport {

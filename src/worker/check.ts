@@ -8,7 +8,6 @@ import {
   foresee,
   format,
   parse,
-  type SourceFile,
 } from '../../grammar/index.ts';
 import { CENSUS_FLOOR, DATA_FUEL, MAX_PADDING, STEP_FUEL, VALUE_BYTES } from '../wire/costs.ts';
 import type { Source } from '../wire/protocol.ts';
@@ -52,10 +51,10 @@ export function checkSources(sources: readonly Source[], maxBytes: number, envir
 /** Foresees what files that run together do, when all of them parse. */
 export function foreseeSources(sources: readonly Source[], maxBytes: number, options: ForeseeOptions): ForeseenReport {
   const diagnostics: Diagnostic[] = [];
-  const files: SourceFile[] = [];
+  const files: CheckedFile[] = [];
   for (const { name, text } of sources) {
     const result = parse(text, { name, maxBytes });
-    if (result.ok) files.push(result.file);
+    if (result.ok) files.push({ file: result.file, text: result.text });
     else diagnostics.push(...result.errors.map((error): Diagnostic => ({ ...error, file: name })));
   }
   return { diagnostics, foreseen: diagnostics.length > 0 ? null : foresee(files, COSTS, options) };

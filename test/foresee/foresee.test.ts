@@ -9,7 +9,7 @@ function filesOf(...sources: readonly string[]) {
   return sources.map((text, index) => {
     const result = parse(text, { name: `t${index}.ns` });
     if (!result.ok) throw new Error(`${result.errors[0].message}\n${text}`);
-    return result.file;
+    return { file: result.file, text: result.text };
   });
 }
 
@@ -195,7 +195,10 @@ describe('issue 22.3: no call escapes from where it stands', () => {
           return answer(args, io);
         }) satisfies TestTool,
       };
-      const driven = driveFiles(files, { tools, ask: answer, stdin: ['line'], events, globals, limits: { fuel: 20_000 } });
+      const driven = driveFiles(
+        files.map(({ file }) => file),
+        { tools, ask: answer, stdin: ['line'], events, globals, limits: { fuel: 20_000 } },
+      );
       const foreseen = foresee(files, COSTS, {
         keeping: KEEPING,
         values: globals,
@@ -261,7 +264,10 @@ describe('issue 22.3: what is known of a call', () => {
   it('bounds of fuel, memory, output and scratchpad', () => {
     const source = command('set t = "ab"', 'emit t', 'whisper "log", t');
     const { fuel, memoryBytes, outputBytes, scratchBytes } = seen(source);
-    const driven = driveFiles(filesOf(source), {});
+    const driven = driveFiles(
+      filesOf(source).map(({ file }) => file),
+      {},
+    );
     expect(driven.fuel).toBeLessThanOrEqual(fuel ?? 0);
     expect(driven.peakMemoryBytes).toBeLessThanOrEqual(memoryBytes ?? 0);
     expect([outputBytes, scratchBytes].every((bytes) => bytes !== null && bytes < 200)).toBe(true);

@@ -73,7 +73,7 @@ export function examineProgram(
   }
   found.programs++;
   const files = [parsed.file];
-  const foreseen = analysis(files, COSTS, {
+  const foreseen = analysis([{ file: parsed.file, text: parsed.text }], COSTS, {
     ...(seed % 3 === 0 ? { globals: Object.keys(GLOBALS) } : { values: GLOBALS }),
     keeping: KEEPING,
     effort: LITTLE[seed % LITTLE.length] ?? {},

@@ -5,8 +5,8 @@
  */
 import type { Block, CommandBlock, EventHandler, Metadata, Procedure, SourceFile, Stmt } from '../../grammar/syntax/ast.ts';
 import type { Name } from '../../grammar/syntax/astexpressions.ts';
-import { printExpression, printSteps, quoted } from '../../grammar/syntax/printexpression.ts';
 import { bodiesOf, eachStatement } from '../../grammar/syntax/walk.ts';
+import { printExpression, printSteps, quoted } from './printexpression.ts';
 
 /** The text of a whole file. Its blocks come in the order of their spans. */
 export function print(file: SourceFile): string {

@@ -1,5 +1,6 @@
 import { argumentsText, fits } from '../../wire/foreseen.ts';
-import type { ForeseenCall, TaggedJson } from '../../wire/protocol.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+import type { ForeseenCall } from '../../wire/sourcereports.ts';
 
 /** What a bound needs of a call that was foreseen. */
 export type BoundCall = Pick<ForeseenCall, 'name' | 'args' | 'most'>;
