@@ -67,7 +67,7 @@ class Follower implements Follows {
   /** Follows one statement of a block, and the handlers of its errors. Returns where execution continues. */
   #guarded(stmt: Stmt, start: Point, place: Place, own: Guard | undefined, endings: Endings): Point | undefined {
     // Following a statement copies the known variables a few times.
-    this.#session.step(1 + (start.state.size >> 5));
+    this.#session.step(1 + (start.state.size >> 3));
     let next: Point | undefined;
     const take = (ending: Ending, point: Point, handled: boolean): void => {
       const guard = handled ? undefined : guardFor(ending, place.guard, own);

@@ -280,7 +280,7 @@ describe('issue 22.3: the work and the size of a preview are bounded', () => {
     Array.from({ length: count }, (_, i) => line(i)).join('');
   it.each<[string, string]>([
     ['7000 calls', command(each(7000, (i) => `call tool.a.Get("${i}", x)\n`))],
-    ['5000 results that become arguments', command(each(5000, (i) => `set v${i} = tool.a.Get(v${i - 1})\n`))],
+    ['2000 results that become arguments', command(each(2000, (i) => `set v${i} = tool.a.Get(v${i - 1})\n`))],
     [
       'nested loops',
       command(`${'for each x in [1, 2, 3, 4, 5, 6, 7, 8, 9]\n'.repeat(100)}call tool.a.Get(x)\n${'endfor\n'.repeat(100)}`),
