@@ -222,7 +222,7 @@ async function consult(
   ceilings: ResolvedCeilings,
   tokens: number | null,
 ): Promise<Consultation> {
-  const { system, host } = stepper;
+  const { system, grammar, host } = stepper;
   const { agent, signal, wallMs = Number.POSITIVE_INFINITY } = options;
   const { sid, nextTurn: turn } = state;
   using context = host.executor.context({
@@ -238,6 +238,7 @@ async function consult(
       agent,
       sections: sectionsOf(state),
       system,
+      grammar,
       clock: host.clock,
       tokens,
       ceilings,

@@ -15,7 +15,7 @@ import {
 } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
-import { readAgent, systemOf } from '../flags/agent.ts';
+import { grammarOf, readAgent, systemOf } from '../flags/agent.ts';
 import { readModels } from '../flags/models.ts';
 import { timeFlag, wholeNumber } from '../flags/options.ts';
 import { readSetup } from '../flags/setup.ts';
@@ -160,6 +160,7 @@ async function driverOf(profile: ServeProfile, { config, coordinator, store, met
     keyring,
     ids: randomIds,
     system: await systemOf(profile, setup, 'v3'),
+    ...grammarOf(profile, setup),
     coordinator,
     metrics,
   });

@@ -12,7 +12,7 @@ export interface ToolGrammarOptions {
   readonly policy?: Policy | PolicyOptions;
   /** `program`, when absent: a file of the language. `turn`: the whole reply of an agent, an envelope whose program emits a token last. */
   readonly of?: 'program' | 'turn';
-  /** Only the plainest statements in one layout: a fifth of the text, for models that lose their way in a whole language. */
+  /** Only the plainest statements in one layout: a quarter of the text, for models that lose their way in a whole language. */
   readonly small?: boolean;
   /** `gbnf` (llama.cpp) when absent, or `ebnf` (XGrammar). The rules are the same; the note in front names the reader. */
   readonly format?: 'gbnf' | 'ebnf';
@@ -24,15 +24,6 @@ const READERS = { gbnf: 'GBNF for llama.cpp', ebnf: 'EBNF for XGrammar, as in vL
 /**
  * A grammar for a decoder: with it a model can write only programs of the language, and in them only calls of these tools, each with a
  * number of arguments that the tool takes and with literals of their types. It is for llama.cpp and for XGrammar.
- *
- * @example
- * ```ts
- * import { createRuntime, defineTool } from 'neuroscript-runtime';
- * import { toolGrammar } from 'neuroscript-runtime/tools';
- *
- * const price = defineTool({ name: 'tool.shop.Price', args: [{ name: 'item', type: 'string' }], run: ({ item }) => item.length });
- * const grammar = toolGrammar([price], { policy: { allow: ['tool.shop.*'] }, of: 'turn' });
- * ```
  */
 export function toolGrammar(
   view: readonly ToolDefinition[] | Pick<ToolView, 'names' | 'lookup'>,
