@@ -131,15 +131,9 @@ async function reportOf(bench: Bench, asked: Asked, onProgress: OnProgress): Pro
   }
 }
 
-interface Asked {
+interface Asked extends Omit<Setting, 'onProgress'> {
   readonly name: string;
   readonly json: boolean;
-  readonly quick: boolean;
-  readonly seconds: number;
-  /** Where `quotas` writes its page. */
-  readonly html: string | null;
-  readonly peers: boolean;
-  readonly programs: readonly string[];
   /** An older report of the same benchmark. */
   readonly compare: string | null;
   /** The checkout whose build this one is compared with. */

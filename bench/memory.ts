@@ -66,11 +66,6 @@ async function idleWorkers(): Promise<{ readonly workers: readonly number[]; rea
   return { workers, spares };
 }
 
-/** Resident memory of host and workers, megabytes. */
-function allMemory(): number {
-  return [process.pid, ...descendants()].reduce((sum, pid) => sum + residence(pid).now, 0) / MB;
-}
-
 async function turnsInFlight(): Promise<number> {
   const opened = Promise.withResolvers<number>();
   const wait = defineTool({ name: 'tool.bench.Wait', description: 'waits', args: [], returns: 'any', run: () => opened.promise });
@@ -83,7 +78,7 @@ async function turnsInFlight(): Promise<number> {
     runs.push(runtime.run(WAIT, { limits: { wallMs: 60_000, toolMs: 60_000 } }));
     while (runtime.stats().waitingForHost < step) await sleep(5);
     await sleep(REST_MS);
-    stairs.push(allMemory());
+    stairs.push([process.pid, ...descendants()].reduce((sum, pid) => sum + residence(pid).now, 0) / MB);
   }
   opened.resolve(1);
   await Promise.all(runs);

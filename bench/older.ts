@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isRecord } from '../src/wire/unknown.ts';
 import { short, table } from './table.ts';
 
 /** One number of a report beside the same number of an older report. */
@@ -29,16 +30,16 @@ export function olderRows(file: string, bench: string): readonly Row[] {
   } catch (cause) {
     throw new OlderReportError(`--compare: ${file} cannot be read as JSON`, { cause });
   }
-  const rows = isRow(report) && report['bench'] === bench ? report['rows'] : null;
+  const rows = isRecord(report) && report['bench'] === bench ? report['rows'] : null;
   if (!Array.isArray(rows)) throw new OlderReportError(`--compare: ${file} is no report of 'bench ${bench} --json'`);
-  return rows.filter(isRow);
+  return rows.filter(isRecord);
 }
 
 /** What changed in the rows that both reports have. */
 export function changes(rows: readonly object[], older: readonly Row[], { names, values }: Comparison): Change[] {
   const nameOf = (row: Row): string => names.map((name) => String(row[name])).join(', ');
   const before = new Map(older.map((row) => [nameOf(row), row]));
-  return rows.filter(isRow).flatMap((row) =>
+  return rows.filter(isRecord).flatMap((row) =>
     values.flatMap((field) => {
       const [was, now] = [numberOf(before.get(nameOf(row))?.[field]), numberOf(row[field])];
       if (was === null || now === null) return [];
@@ -59,10 +60,6 @@ export function renderChanges(found: readonly Change[]): string {
 }
 
 function numberOf(value: unknown): number | null {
-  const number = isRow(value) ? value['median'] : value;
+  const number = isRecord(value) ? value['median'] : value;
   return typeof number === 'number' ? number : null;
-}
-
-function isRow(value: unknown): value is Row {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

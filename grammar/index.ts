@@ -11,6 +11,4 @@ export { type Lexeme, type LexemeKind, lexemesOf } from './syntax/lexemes.ts';
 export { asksForDoubleBrackets } from './syntax/metadata.ts';
 export { type ParseOptions, type ParseResult, parse } from './syntax/parse.ts';
 export { type LineTable, type Position, positionAt } from './syntax/position.ts';
-export { print } from './syntax/print.ts';
-export { printExpression } from './syntax/printexpression.ts';
 export type { SyntaxDiagnostic } from './syntax/problem.ts';

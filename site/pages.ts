@@ -47,6 +47,7 @@ const AGENTS = [
   docs('ask', 'Asking other agents'),
   docs('gate', 'Approvals'),
   docs('keys', 'Keys'),
+  docs('receipts', 'Receipts'),
 ];
 
 const OPERATION = [

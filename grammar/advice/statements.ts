@@ -135,7 +135,9 @@ function blockHead(mismatch: Mismatch): Advice | undefined {
     }
     return { hint: 'write `on error do` or `on event … do`' };
   }
-  const inSignature = expected === keyword.means.LABEL || (expected === punct.closeParen.LABEL && inFuncLine(mismatch));
+  const inSignature =
+    expected === keyword.means.LABEL ||
+    (expected === punct.closeParen.LABEL && lineBefore(mismatch).some((one) => one.tokenType === keyword.func));
   if (inSignature && (type === Identifier || before.tokenType === punct.openParen)) {
     return {
       message: expectedFound(mismatch),
@@ -151,10 +153,6 @@ function blockHead(mismatch: Mismatch): Advice | undefined {
   if (type !== punct.colon) return undefined;
   const hint = next.tokenType === Newline ? 'delete it' : 'write each statement and the end of the block on a line of its own';
   return { message: 'the head of a block does not end with `:`', hint };
-}
-
-function inFuncLine(mismatch: Mismatch): boolean {
-  return lineBefore(mismatch).some(({ tokenType }) => tokenType === keyword.func);
 }
 
 /** Whether the part that was being read follows a keyword that opens a block. */

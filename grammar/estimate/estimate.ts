@@ -13,11 +13,15 @@ import { type Abstract, join, NOTHING, UNKNOWN } from './values.ts';
 
 /** The estimate of a command block, or of a procedure or event handler that the host starts. */
 export interface Estimate {
+  /** What the block is. */
   readonly kind: 'command' | 'procedure' | 'event';
   /** Name of the procedure; empty for other blocks. */
   readonly name: string;
+  /** Name of the file that holds the block. */
   readonly file: string;
+  /** 1-based line at which the block begins. */
   readonly line: number;
+  /** 1-based column at which the block begins, in code points. */
   readonly column: number;
   /** Fuel that every run that reaches the end of the block takes. */
   readonly least: number;

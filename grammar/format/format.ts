@@ -10,7 +10,9 @@ import { type Line, linesOf } from './tree.ts';
 
 /** The formatted text, or the errors of a source that cannot be formatted. */
 export type FormatResult =
+  /** The formatted source. */
   | { readonly ok: true; readonly text: string }
+  /** Every syntax error of the source. */
   | { readonly ok: false; readonly errors: readonly [SyntaxDiagnostic, ...SyntaxDiagnostic[]] };
 
 /**

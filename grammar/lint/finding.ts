@@ -4,7 +4,9 @@ import type { LintCode, Severity } from './codes.ts';
 
 /** A parsed file with the cleaned text that its offsets refer to. */
 export interface CheckedFile {
+  /** The tree. */
   readonly file: SourceFile;
+  /** The text without byte order mark and with `\n` as its only line end. */
   readonly text: string;
 }
 
@@ -12,7 +14,9 @@ export interface CheckedFile {
 export interface ToolShape {
   /** Canonical: lower case, with exactly one `tool.` in front. */
   readonly name: string;
+  /** Fewest arguments of a call. */
   readonly least: number;
+  /** Most arguments of a call. */
   readonly most: number;
   /** The form of a call, for a tool whose arguments are more than their number says: `({path: string})`. */
   readonly form?: string;
@@ -40,30 +44,45 @@ export interface Environment {
 
 /** Replaces a range of the source; an empty range inserts. Lines and columns are 1-based; columns count code points. */
 export interface Edit {
+  /** First line of the range. */
   readonly line: number;
+  /** Column of the first character that is replaced. */
   readonly column: number;
+  /** Last line of the range. */
   readonly endLine: number;
+  /** Column after the last character that is replaced. */
   readonly endColumn: number;
+  /** What stands in the range afterwards. */
   readonly text: string;
 }
 
 /** What to write instead. Without edits, a human or a model has to make the change. */
 export interface Fix {
+  /** What to do, as a sentence. */
   readonly message: string;
+  /** The changes; empty when somebody has to decide. */
   readonly edits: readonly Edit[];
 }
 
 /** One mistake, or possible mistake, at one place. */
 export interface Finding {
+  /** Code of the rule, with an entry in `docs/lints.md`. */
   readonly code: LintCode;
+  /** Whether the program is wrong or only may be. */
   readonly severity: Severity;
+  /** Name of the file. */
   readonly file: string;
+  /** 1-based line of the first character. */
   readonly line: number;
+  /** 1-based column of the first character, in code points. */
   readonly column: number;
   /** The end is the position after the last character. */
   readonly endLine: number;
+  /** Column after the last character. */
   readonly endColumn: number;
+  /** What is wrong, as a sentence. */
   readonly message: string;
+  /** What to write instead. */
   readonly fix: Fix;
   /** Canonical name of the tool of a `LINT_DENIED_TOOL`. */
   readonly tool?: string;

@@ -39,6 +39,7 @@ export type LexemeKind =
 
 /** One token or comment. */
 export interface Lexeme extends Span {
+  /** What the piece of text is. */
   readonly kind: LexemeKind;
   /** The token as written; for a string its value, without quotes and with escapes resolved. */
   readonly image: string;

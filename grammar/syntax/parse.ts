@@ -24,7 +24,9 @@ export interface ParseOptions {
 
 /** Either a complete tree, or all problems of the source in textual order; never both. */
 export type ParseResult =
+  /** The tree, and the cleaned text to which its offsets refer. */
   | { readonly ok: true; readonly file: SourceFile; readonly text: string }
+  /** Every problem of the source, in textual order. */
   | {
       readonly ok: false;
       readonly errors: readonly [SyntaxDiagnostic, ...SyntaxDiagnostic[]];

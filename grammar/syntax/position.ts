@@ -19,7 +19,9 @@ export function lineTable(text: string): LineTable {
 
 /** A position as users see it: a 1-based line and a 1-based column in code points. */
 export interface Position {
+  /** From 1. */
   readonly line: number;
+  /** From 1, in code points. */
   readonly column: number;
 }
 

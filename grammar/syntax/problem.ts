@@ -12,9 +12,13 @@ export interface SyntaxProblem extends Span {
 
 /** A syntax error. Its position is 1-based; columns count code points. */
 export interface SyntaxDiagnostic extends SyntaxProblem {
+  /** Line of the first character that is wrong. */
   readonly line: number;
+  /** Column of the first character that is wrong. */
   readonly column: number;
+  /** Line of the last character that is wrong. */
   readonly endLine: number;
+  /** Column after the last character that is wrong. */
   readonly endColumn: number;
 }
 

@@ -6,6 +6,7 @@ import { type VerifyOptions, verifyToken } from './token/verify.ts';
 export interface Candidate {
   /** 1-based line of OUTPUT. */
   readonly line: number;
+  /** The whole line, without its line end. */
   readonly text: string;
 }
 
@@ -53,9 +54,11 @@ function countLineFeeds(text: string, from: number, to: number): number {
 export interface CandidateResult {
   /** 1-based line of OUTPUT. */
   readonly line: number;
+  /** True when the token verified. */
   readonly ok: boolean;
   /** Null when the token verified. */
   readonly code: TokenCode | null;
+  /** The check that failed; null when the token verified. */
   readonly detail: TokenDetail | null;
   /** A sentence about the failure, for logs; null when the token verified. */
   readonly message: string | null;
@@ -69,7 +72,14 @@ export type TokenHaltReason = 'ERR_TOKEN_MISSING' | TokenCode;
 /** The decision of this turn's tokens: `HALT`, with a reason, exactly when none verified. */
 export type Selection = SelectionDetails &
   (
-    | { readonly decision: 'CONTINUE' | 'DONE' | 'ABORT'; readonly reason: null; readonly chosen: ChosenToken }
+    | {
+        /** What the token requests. */
+        readonly decision: 'CONTINUE' | 'DONE' | 'ABORT';
+        readonly reason: null;
+        /** The token that decided. */
+        readonly chosen: ChosenToken;
+      }
+    /** No token verified; `reason` is the failure of the last candidate. */
     | { readonly decision: 'HALT'; readonly reason: TokenHaltReason; readonly chosen: null }
   );
 
@@ -77,6 +87,7 @@ export type Selection = SelectionDetails &
 export interface ChosenToken {
   /** 1-based line of OUTPUT. */
   readonly line: number;
+  /** The content of the token, which was verified. */
   readonly payload: TokenPayload;
 }
 
@@ -84,7 +95,9 @@ export interface ChosenToken {
 export interface SelectionDetails {
   /** In emission order. */
   readonly candidates: readonly CandidateResult[];
+  /** 1-based lines of OUTPUT that begin like a token and have not its form. */
   readonly lookalikes: readonly number[];
+  /** Remarks on the lines around the candidates, such as text after a token. */
   readonly lints: readonly Lint[];
   /** Code of the last candidate that failed, even when another one decided; `ERR_TOKEN_PARSE` when there were only look-alikes. */
   readonly verificationFailureReason: TokenCode | null;

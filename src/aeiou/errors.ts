@@ -150,6 +150,7 @@ export type LintCode =
 
 /** A remark with its place. */
 export interface Lint {
+  /** The remark, with a row in `docs/aeiou.md`. */
   readonly code: LintCode;
   /** 1-based line: of the envelope for envelope lints, of OUTPUT for token lints. */
   readonly line: number;

@@ -8,13 +8,7 @@
 export { carryForward, composeEnvelope, type EnvelopeParts } from './envelope/compose.ts';
 export { MAX_ENVELOPE_BYTES, MAX_LINE_BYTES, MAX_SECTION_BYTES } from './envelope/encoding.ts';
 export { MARKERS, type MarkerLine, type MarkerName, markerLines, SECTIONS, type SectionName } from './envelope/markers.ts';
-export {
-  type Envelope,
-  type EnvelopeLint,
-  extractEnvelope,
-  type ParsedEnvelope,
-  parseEnvelope,
-} from './envelope/parse.ts';
+export * from './envelope/parse.ts';
 export { encodeUserdata, type Userdata, type UserdataOptions, validateUserdata } from './envelope/userdata.ts';
 
 // Token: form, canonical payload, minting, verification and replay (chapters 6 and 11.3)
@@ -42,15 +36,7 @@ export {
   type TokenFailure,
   type TokenPayload,
 } from './token/format.ts';
-export {
-  type Minted,
-  Minter,
-  type MinterOptions,
-  MintLedger,
-  type MintRequest,
-  type TokenIds,
-  type TurnFacts,
-} from './token/minter.ts';
+export * from './token/minter.ts';
 export { ReplayCache, type ReplayCacheOptions, type UsedId } from './token/replay.ts';
 export { type MintInput, mintToken, prepareToken, type UnsignedToken } from './token/sign.ts';
 export { requireToken, type Verification, type VerifyOptions, verifyToken } from './token/verify.ts';
@@ -65,48 +51,25 @@ export {
   nativeCrypto,
   nobleCrypto,
 } from '../crypto/index.ts';
-export { loadKeyFile, loadVerifyKeys, saveKeyFile } from './keys/file.ts';
-export { formatKeys, parseKeys } from './keys/format.ts';
 export {
-  type Algorithm,
-  type KeyInfo,
-  type KeyInit,
-  type KeyLookup,
-  type KeyRole,
-  Keyring,
-  type KeyringOptions,
-  keyringFrom,
-  type Signer,
-  type VerifyKey,
-} from './keys/keyring.ts';
+  loadKeyFile,
+  loadVerifyKeys,
+  readOwnedBytes,
+  readPrivateBytes,
+  saveKeyFile,
+  savePrivateText,
+} from './keys/file.ts';
+export { formatKeys, parseKeys } from './keys/format.ts';
+export * from './keys/keyring.ts';
 export { generateKeys, publicKeys, type Rotation, type RotationOptions, rotateKeys } from './keys/lifecycle.ts';
 
 // Decision (chapters 5 and 8)
 
-export {
-  type Candidate,
-  type CandidateResult,
-  type ChosenToken,
-  type OutputScan,
-  type Selection,
-  type SelectionDetails,
-  scanOutput,
-  selectDecision,
-  type TokenHaltReason,
-} from './decision.ts';
+export * from './decision.ts';
 
 // Progress guard (chapter 9)
 
-export {
-  DEFAULT_NO_PROGRESS_N,
-  MAX_NO_PROGRESS_N,
-  NO_PROGRESS_YET,
-  normalizeStream,
-  ProgressGuard,
-  type ProgressState,
-  type ProgressVerdict,
-  progressDigest,
-} from './progress.ts';
+export * from './progress.ts';
 
 // Rules for models (chapter 14)
 
@@ -114,23 +77,4 @@ export { AI_RULES, EXAMPLE_ACTIONS, EXAMPLE_REPLY, systemPrompt } from './rules.
 
 // Errors and lints
 
-export {
-  type AeiouError,
-  type EnvelopeCode,
-  type EnvelopeDetail,
-  EnvelopeError,
-  type JsonDetail,
-  JsonError,
-  type KeyDetail,
-  KeyError,
-  type Lint,
-  type LintCode,
-  type MagicCode,
-  type MagicDetail,
-  MagicError,
-  type TokenCode,
-  type TokenDetail,
-  TokenError,
-  type UserdataDetail,
-  UserdataError,
-} from './errors.ts';
+export * from './errors.ts';

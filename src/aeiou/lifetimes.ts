@@ -54,6 +54,7 @@ export function checkWholeNumber(name: string, value: number, least: 0 | 1 = 1, 
 
 /** A clock: `now` gives milliseconds since the Unix epoch, as `Date.now` does. This package reads no other clock for tokens. */
 export interface TokenClock {
+  /** Milliseconds since the Unix epoch. */
   now(): number;
 }
 

@@ -36,12 +36,15 @@ function isBlank(unit: number): boolean {
  * normalized by {@link normalizeStream}.
  */
 export function progressDigest(output: string, scratchpad: string, crypto: CryptoPort = defaultCrypto): string {
-  return toHex(crypto.sha256(toUtf8(`OUT|${normalizeStream(output)}\nSCR|${normalizeStream(scratchpad)}`)));
+  const digest = crypto.sha256(toUtf8(`OUT|${normalizeStream(output)}\nSCR|${normalizeStream(scratchpad)}`));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** The last digest of a session and how many turns in a row had it. */
 export interface ProgressState {
+  /** Null before the first turn that has one. */
   readonly digest: string | null;
+  /** How many turns in a row had the digest; 0 without one. */
   readonly repeats: number;
 }
 
@@ -50,6 +53,7 @@ export const NO_PROGRESS_YET: ProgressState = Object.freeze({ digest: null, repe
 
 /** The guard's verdict on one completed turn. */
 export interface ProgressVerdict {
+  /** The state after the turn, for the next `observe`. */
   readonly state: ProgressState;
   /** True on the N-th equal turn in a row: the session then ends with HALT(ERR_NO_PROGRESS), whatever its token requested. */
   readonly halt: boolean;
@@ -60,6 +64,7 @@ export interface ProgressVerdict {
  * as 1. Hosts show it only turns whose program ran to its end.
  */
 export class ProgressGuard {
+  /** How many equal turns in a row halt a session. */
   readonly n: number;
 
   /** Throws {@link ConfigError} for an N that is not a whole number from 2 to {@link MAX_NO_PROGRESS_N}. */
@@ -76,8 +81,4 @@ export class ProgressGuard {
     const repeats = before.digest === digest ? before.repeats + 1 : 1;
     return { state: { digest, repeats }, halt: repeats >= this.n };
   }
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

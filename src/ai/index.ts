@@ -3,10 +3,5 @@
  * `neuroscript-runtime/ai`.
  */
 
-export {
-  type NeuroscriptOutput,
-  type NeuroscriptTool,
-  type NeuroscriptToolOptions,
-  neuroscriptTool,
-} from './programtool.ts';
+export * from './programtool.ts';
 export { type SdkTool, type SdkToolOptions, sdkTools } from './sdktools.ts';

@@ -19,6 +19,7 @@ export interface NeuroscriptToolOptions extends Shared {
 
 /** The result of a program, for the model and the application. */
 export interface NeuroscriptOutput {
+  /** True when the program came to its end. */
   readonly ok: boolean;
   /** One text for each `emit`. */
   readonly output: readonly string[];
@@ -26,24 +27,33 @@ export interface NeuroscriptOutput {
   readonly values: readonly TaggedJson[];
   /** Why the program failed; null when it did not. */
   readonly error: {
+    /** Stable, with a page in `docs/errors/`. */
     readonly code: string;
+    /** What went wrong, as a sentence. */
     readonly message: string;
+    /** 1-based line of the program; null where no line is the cause. */
     readonly line: number | null;
+    /** 1-based column, in code points. */
     readonly column: number | null;
+    /** What to write instead; null when nothing is known. */
     readonly hint: string | null;
   } | null;
+  /** Fuel that the program used. */
   readonly fuel: number;
 }
 
 /** A tool of the AI SDK, for `tools` of `generateText`, `streamText` and agents. */
 export interface NeuroscriptTool {
+  /** Tells the model when to use the tool, the language, and the tools that programs can call. */
   readonly description: string;
+  /** One argument: the text of a program. */
   readonly inputSchema: z.ZodType<{ program: string }>;
   /** Runs a program. Resolves also for one that fails; rejects as `Runtime.run` does. */
   readonly execute: (
     input: { readonly program: string },
     options?: { readonly abortSignal?: AbortSignal | undefined },
   ) => Promise<NeuroscriptOutput>;
+  /** What the model reads of an output: emits, values and the error, as text. */
   readonly toModelOutput: (options: { readonly output: NeuroscriptOutput }) => {
     type: 'text' | 'error-text';
     value: string;

@@ -16,10 +16,15 @@ import { checker, checkObject, checkText, oneOf } from '../wire/options.ts';
 
 /** A tool of the AI SDK, as `tool()` makes it; described by the part of its form that programs need. */
 export interface SdkTool {
+  /** Shown to models; taken when it is text. */
   readonly description?: unknown;
+  /** Checks the arguments and names them. */
   readonly inputSchema: unknown;
+  /** Does the work. A tool without it cannot be used by programs. */
   readonly execute?: unknown;
+  /** Anything but absence and `false`: every call needs an approval. */
   readonly needsApproval?: unknown;
+  /** Makes what a model sees of the result, which is what a program gets. */
   readonly toModelOutput?: unknown;
 }
 

@@ -40,23 +40,35 @@ export interface PageRunOptions {
 
 /** What a program did in a page. Emits, values, whispers, error, fuel and memory are those of a run in the sandbox. */
 export interface PageResult {
+  /** True when the program came to its end. */
   readonly ok: boolean;
+  /** The phase in which the program ended. */
   readonly phase: Phase;
   /** The value of the called procedure, or nil. */
   readonly result: Value;
+  /** The text of each `emit`, in order. */
   readonly emits: readonly string[];
   /** The emitted values as tagged JSON. */
   readonly values: readonly TaggedJson[];
+  /** What the program whispered, in order. */
   readonly whispers: readonly Whisper[];
+  /** Errors that event handlers did not clear. */
   readonly eventErrors: readonly EventError[];
+  /** Why the program ended; null when it came to its end. */
   readonly error: ErrorInfo | null;
   /** All syntax errors; the program did not run then. */
   readonly diagnostics: readonly Diagnostic[];
+  /** The calls of tools, in order. */
   readonly calls: readonly PageCall[];
+  /** What the program used: fuel, bytes and counts. */
   readonly usage: {
+    /** Fuel that was used. */
     readonly fuel: number;
+    /** Most bytes of values alive at once, by the published prices. */
     readonly peakMemoryBytes: number;
+    /** Calls of tools. */
     readonly toolCalls: number;
+    /** Bytes of all emits with their line feeds, in UTF-8. */
     readonly outputBytes: number;
     /** Elapsed milliseconds. */
     readonly wallMs: number;
@@ -65,7 +77,7 @@ export interface PageResult {
 
 /**
  * Runs a program in this realm, without isolate, worker or Node, and returns when it has ended. The interpreter keeps fuel, memory,
- * depth and output within the limits. There is no wall around it: run it in a Web Worker that you can end, and do not give it
+ * depth and output within the limits. Nothing else separates the program from the page: run it in a Web Worker that you can end, and do not give it
  * programs of strangers where a hole in the interpreter would matter. Throws `ConfigError` for a wrong limit.
  */
 export function runInPage(source: string, options: PageRunOptions = {}): PageResult {

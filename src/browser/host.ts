@@ -4,6 +4,7 @@ import { NS_CODES } from '../wire/codes.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
 import { plainMaps } from '../wire/maporder.ts';
 import type { BranchEnd, GuestCall, GuestFrame, GuestReply, TaggedJson, Whisper } from '../wire/protocol.ts';
+import { messageOf } from '../wire/unknown.ts';
 import type { Value } from '../wire/values.ts';
 
 /** A tool in the page: takes the arguments of the call and returns its result, at once. What it throws becomes an error of the language. */
@@ -23,6 +24,7 @@ export interface PageCall {
 
 /** What a tool of a page throws to choose the code that `on error` sees; anything else becomes code 21. */
 export class PageToolError extends NeuroScriptError {
+  /** The number of the error in the language. */
   readonly nsCode: number;
   constructor(nsCode: number, message: string) {
     super(`NS${nsCode}`, message);
@@ -60,8 +62,8 @@ export class PageHost {
       this.whispers.push(...frame.whispers);
       return '';
     }
-    // This host asks no questions about variables, so no answer to one comes.
-    if (frame.t === 'var') throw new Error('an answer without a question');
+    // This host asks no questions about variables and measures no run.
+    if (frame.t === 'var' || frame.t === 'probe') throw new Error('a frame that was not asked for');
     if (frame.t !== 'together') return JSON.stringify(this.#record(frame));
     // The tools of a page answer at once, so calls that run together run in their order. They have no type of their own in the frame.
     const ends = frame.calls.map((call): BranchEnd => {
@@ -91,7 +93,7 @@ export class PageHost {
       return { t: 'ok', value: this.#perform(call) };
     } catch (error) {
       const code = error instanceof PageToolError ? error.nsCode : NS_CODES.ToolExecutionFailed;
-      return { t: 'error', code, message: error instanceof Error ? error.message : String(error) };
+      return { t: 'error', code, message: messageOf(error) };
     }
   }
 

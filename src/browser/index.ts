@@ -1,6 +1,6 @@
 /**
  * The language in a page or on a host without native code: check, format and run programs. Entry point `neuroscript-runtime/browser`.
- * The interpreter is that of the sandbox and gives the same output and the same fuel. What it lacks is the wall: see {@link runInPage}.
+ * The interpreter is that of the sandbox and gives the same output and the same fuel. Nothing but the interpreter separates a program from the page: see {@link runInPage}.
  */
 
 export { analyse, format, type Lexeme, type LexemeKind, lexemesOf, parse } from '../../grammar/index.ts';

@@ -4,9 +4,13 @@ import { LineReader, type LineSource } from './lines.ts';
 
 /** A structured logger with the signature of pino: an object of fields, then the message. */
 export interface Logger {
+  /** Logs what only a search for a defect needs. */
   debug(fields: object, message: string): void;
+  /** Logs an ordinary event. */
   info(fields: object, message: string): void;
+  /** Logs what somebody should look at. */
   warn(fields: object, message: string): void;
+  /** Logs a failure. */
   error(fields: object, message: string): void;
 }
 
@@ -14,22 +18,27 @@ export interface Logger {
 export interface Actor {
   /** Not empty; for instance a DID. */
   readonly id: string;
+  /** For people, in logs. */
   readonly name?: string;
+  /** What the actor is. */
   readonly kind?: 'user' | 'agent' | 'system';
 }
 
 /** An object with `write`, such as a Node stream. */
 export interface TextSink {
+  /** Takes a piece of text; what it returns is ignored. */
   write(text: string): unknown;
 }
 
 /** The connections that an embedding application gives to its scripts. Only the logger is mandatory. */
 export interface HostContextInit {
+  /** Receives the log of the runtime and of tools. */
   readonly logger: Logger;
   /** Read by `promptuser`, which fails with code 26 without it. */
   readonly stdin?: LineSource;
   /** `promptuser` writes its question here; tools may write here too. */
   readonly stdout?: TextSink;
+  /** Where tools write diagnostics; nowhere when absent. */
   readonly stderr?: TextSink;
   /** Called for every `emit` outside a turn, with the value as tagged JSON and its text. */
   readonly emit?: (value: TaggedJson, text: string) => void;
@@ -37,18 +46,27 @@ export interface HostContextInit {
   readonly whisper?: (to: string, text: string) => void;
   /** Called when an event handler fails. Such a failure does not fail the run. */
   readonly onEventError?: (event: string, source: string, error: ErrorInfo) => void;
+  /** On whose behalf scripts run; unknown when absent. */
   readonly actor?: Actor;
 }
 
 /** The connections of a root interpreter and all its forks to the world. It is made once, frozen and shared by every fork. */
 export interface HostContext {
+  /** Receives the log of the runtime and of tools. */
   readonly logger: Logger;
+  /** Answers `promptuser`; null when nobody does. */
   readonly stdin: LineReader | null;
+  /** Receives the text of every `emit`; null when nobody does. */
   readonly stdout: TextSink | null;
+  /** Where tools write diagnostics; null for nowhere. */
   readonly stderr: TextSink | null;
+  /** Receives every `emit` as value and text; null when nobody does. */
   readonly emit: ((value: TaggedJson, text: string) => void) | null;
+  /** Receives every whisper; null when nobody does. */
   readonly whisper: ((to: string, text: string) => void) | null;
+  /** Receives every error that an event handler did not clear; null when nobody does. */
   readonly onEventError: ((event: string, source: string, error: ErrorInfo) => void) | null;
+  /** On whose behalf scripts run; null when it is unknown. */
   readonly actor: Actor | null;
 }
 

@@ -25,6 +25,7 @@ const ENDED = Object.freeze(new TurnClosedError('the turn has ended'));
 
 /** The fields that a derived context sets. It inherits every absent field from its parent. */
 export interface TurnInit {
+  /** Id of the session that the operation belongs to. */
   readonly sessionId?: string;
   /** The tenant in whose name the operation runs: 1 to 128 visible ASCII characters. */
   readonly tenant?: string;
@@ -70,7 +71,9 @@ const FROM_NOTHING = Symbol('root');
  * never from arguments.
  */
 export class TurnContext implements Cancellation, Disposable {
+  /** Id of the session that the operation belongs to; null for none. */
   readonly sessionId: string | null;
+  /** Number of the turn, from 1; null outside of a loop. */
   readonly turnIndex: number | null;
   /** The tenant in whose name the operation runs, or null. */
   readonly tenant: string | null;

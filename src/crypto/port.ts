@@ -4,6 +4,7 @@
  * for every message.
  */
 export interface CryptoPort {
+  /** Which implementation this is. */
   readonly name: 'node' | 'noble';
   /** The public key (32 bytes) of a 32-byte Ed25519 seed. */
   ed25519PublicKey(seed: Uint8Array): Uint8Array;
@@ -14,7 +15,9 @@ export interface CryptoPort {
    * must be one that `publicKeyFault` finds no fault with. Never throws.
    */
   ed25519Verifier(publicKey: Uint8Array): (message: Uint8Array, tag: Uint8Array) => boolean;
+  /** Makes the function that computes HMAC-SHA-256 (RFC 2104) with a secret. */
   hmacSha256(secret: Uint8Array): (message: Uint8Array) => Uint8Array;
+  /** The 32 bytes of SHA-256. */
   sha256(data: Uint8Array): Uint8Array;
   /** Compares in a time that depends on the lengths alone. */
   equal(a: Uint8Array, b: Uint8Array): boolean;

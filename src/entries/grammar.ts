@@ -24,8 +24,6 @@ export {
   type Position,
   parse,
   positionAt,
-  print,
-  printExpression,
   type Severity,
   type SourceFile,
   type Span,

@@ -12,5 +12,8 @@ export {
   SessionCoordinator,
   type SessionCoordinatorInit,
   type SessionSetup,
+  type TakeApart,
+  type TurnApart,
   tightestCeilings,
+  turnProcess,
 } from '../loop/index.ts';

@@ -5,7 +5,9 @@ import { parseRecord } from './record.ts';
 
 /** The verifier's answer, and the line that it prints. */
 export interface ApprovalAnswer {
+  /** True when the intent is approved now. */
   readonly approved: boolean;
+  /** The line without its line end. */
   readonly line: string;
 }
 

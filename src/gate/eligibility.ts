@@ -6,6 +6,7 @@ import { type Approval, isPresent, runVerifier, type Verifier } from './verifier
 
 /** The three inputs of the gate. */
 export interface GateRequest {
+  /** Id of the intent. */
   readonly intentId: string;
   /** SHA-256 of the approved plan, 64 hexadecimal digits. The gate never sees the plan. */
   readonly hash: string;
@@ -17,6 +18,7 @@ export interface GateRequest {
 export interface GateOptions {
   /** The queue directory, which holds `executed.jsonl`. */
   readonly queue: string;
+  /** Answers whether a human approved an intent. */
   readonly verifier: Verifier;
 }
 

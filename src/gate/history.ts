@@ -20,7 +20,8 @@ export function historyOf(queue: string, intentId: string): History {
   try {
     readQueue(queue, EXECUTED, parseRecord, ({ id, timestamp, hash }, line) => {
       if (sameUuid(id, intentId)) {
-        if (found.state === 'not executed') found = { state: 'executed', timestamp: shown(timestamp) };
+        const known = timestamp !== null && isTimestamp(timestamp) ? timestamp : null;
+        if (found.state === 'not executed') found = { state: 'executed', timestamp: known };
       } else if (timestamp === null || hash === null) throw new MalformedLine(line);
     });
     return found;
@@ -28,8 +29,4 @@ export function historyOf(queue: string, intentId: string): History {
     if (error instanceof MalformedLine) return { state: 'malformed', line: error.line };
     return { state: 'unreadable', why: reasonOf(error) };
   }
-}
-
-function shown(timestamp: string | null): string | null {
-  return timestamp !== null && isTimestamp(timestamp) ? timestamp : null;
 }

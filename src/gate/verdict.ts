@@ -20,6 +20,7 @@ export interface Eligible {
 /** The intent must not be executed. */
 export interface Denied {
   readonly eligible: false;
+  /** The check that failed. */
   readonly code: GateCode;
   /** The line for the human; it begins with `[ERROR] `. */
   readonly line: string;

@@ -13,13 +13,9 @@ export function element(meter: Meter, base: Value, key: Value): Value {
   if (typeof base === 'string') return character(meter, base, key);
   return meter.fail(
     'Type',
-    `cannot read ${shown(key)} of ${describe(base)}: only lists, maps and strings have elements`,
+    `cannot read element ${describe(key)} of ${describe(base)}: only lists, maps and strings have elements`,
     missing(base),
   );
-}
-
-function shown(key: Value): string {
-  return `element ${describe(key)}`;
 }
 
 function missing(base: Value): string | undefined {

@@ -6,6 +6,7 @@ import type { Exec } from './frame.ts';
 import { checkEvalDepth } from './invoke.ts';
 import type { Machine } from './machine.ts';
 import { Guard } from './onerror.ts';
+import type { Probe } from './probe.ts';
 import { compileStmt } from './statements.ts';
 import { guardedBlock, pair, plainBlock, type Step } from './steps.ts';
 import { compileCounting } from './superinstructions.ts';
@@ -29,8 +30,31 @@ export function compileBlock(context: Context, block: Block): Exec {
   }
   const nearest = context.guard;
   context.guard = outer;
-  if (own !== null) own.body = compileHandler(context, own.handler);
-  return nearest === null ? plainBlock(machine, paired(machine, steps)) : guardedBlock(machine, steps, nearest, own);
+  if (own !== null) {
+    own.body = compileHandler(context, own.handler);
+    own.spot = machine.probe?.spot('handler', { name: 'on error', file: context.file, at: own.handler.s }) ?? null;
+  }
+  const all = machine.probe === null ? steps : probedSteps(machine, machine.probe, steps, entering ? context.entryFuel : 0);
+  return nearest === null ? plainBlock(machine, paired(machine, all)) : guardedBlock(machine, all, nearest, own);
+}
+
+/** Statements that tell the probe when they begin and end. `prepaid`: fuel of the first one, which the call of its procedure has paid. */
+function probedSteps(machine: Machine, probe: Probe, steps: readonly Step[], prepaid: number): readonly Step[] {
+  return steps.map(({ run, fuel, at, spot }, index) => {
+    if (spot === undefined) return { run, fuel, at };
+    const paid = index === 0 ? prepaid : 0;
+    const probed: Exec = (frame) => {
+      const { node, line } = probe;
+      probe.statement(spot, paid);
+      try {
+        machine.begin(frame, fuel, at);
+        return run(frame);
+      } finally {
+        probe.back(node, line);
+      }
+    };
+    return { run: probed, fuel: 0, at };
+  });
 }
 
 /** A handler's body. Only a handler within it guards it, because an error in a handler skips that handler (P16). */
@@ -55,7 +79,14 @@ function compileStep(context: Context, stmt: Stmt): Step | null {
   const depth = context.statementDepth;
   context.statementDepth = outerDepth;
   const run = context.checked ? withDepthCheck(context.machine, compiled, depth, stmt.s) : compiled;
-  return { run, fuel: STEP_FUEL.statement.amount + cost, at: stmt.s, ...(counting === undefined ? {} : { counting }) };
+  const spot = context.machine.probe?.spot('statement', { name: stmt.k, file: context.file, at: stmt.s });
+  return {
+    run,
+    fuel: STEP_FUEL.statement.amount + cost,
+    at: stmt.s,
+    ...(counting === undefined ? {} : { counting }),
+    ...(spot === undefined ? {} : { spot }),
+  };
 }
 
 /** Joins each counting statement with the one after it. */

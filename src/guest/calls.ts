@@ -105,7 +105,7 @@ export function compileToolCall(context: Context, expr: ToolCallExpr): Eval {
   const args = expr.args.map((arg) => context.expr(arg));
   const { name, s: at } = expr;
   const pure = machine.pure.get(name);
-  if (pure !== undefined) return compilePureCall(machine, args, pure, at);
+  if (pure !== undefined) return compilePureCall(machine, args, probedTool(machine, name, pure), at);
   return (frame) => {
     const values: Value[] = [];
     for (const arg of args) values.push(arg(frame));
@@ -130,4 +130,9 @@ export function callPure(machine: Machine, tool: PureTool, values: Value[], at: 
   machine.step(PURE, at);
   machine.pay(WORK.pureCall);
   return tool(machine, values);
+}
+
+/** A pure tool that a measured run counts by itself. */
+export function probedTool({ probe }: Machine, name: string, tool: PureTool): PureTool {
+  return probe === null ? tool : (meter, values) => probe.call('tool', name, () => tool(meter, values));
 }

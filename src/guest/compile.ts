@@ -2,11 +2,13 @@ import type { Block, Expr } from '../../grammar/index.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
 import { compileBlock } from './blocks.ts';
 import { type Compilers, Context, type Linkage, type UnitKind } from './context.ts';
+import type { FramePlace } from './errors.ts';
 import { compileExpr } from './expressions.ts';
 import type { Eval, Exec, Layout, Slot } from './frame.ts';
 import type { LoadedFile } from './loadedfile.ts';
 import type { Machine } from './machine.ts';
 import { frameBytes } from './memory.ts';
+import { probedFork } from './probed.ts';
 import type { Compiled } from './procedure.ts';
 import { Scope } from './scope.ts';
 import { WORK } from './work.ts';
@@ -21,9 +23,9 @@ export interface Run {
   readonly linkage: Linkage;
 }
 
-/** One block and the file it stands in. */
+/** One block, and the place of the procedure, handler or command block that it is the body of. */
 export interface Body {
-  readonly file: LoadedFile;
+  readonly place: FramePlace;
   readonly block: Block;
 }
 
@@ -53,13 +55,15 @@ export function compileBodies(
   let sawLast = false;
   let deepest = 0;
   let entryFuel = CALL;
-  const compiled = bodies.map(({ file, block }) => {
-    const context = new Context(run.machine, run.linkage, COMPILERS, file, { kind, scope, keepsLast, checked });
+  const { probe } = run.machine;
+  const compiled = bodies.map(({ place, block }) => {
+    const context = new Context(run.machine, run.linkage, COMPILERS, place.file, { kind, scope, keepsLast, checked });
     const exec = compileBlock(context, block);
     sawLast ||= context.sawLast;
     deepest = Math.max(deepest, context.deepest);
     entryFuel += context.entryFuel;
-    return exec;
+    if (probe === null) return exec;
+    return probedFork(probe, exec, probe.spot(kind === 'command' ? 'commands' : kind, place), context.entryFuel);
   });
   if (sawLast && !keepsLast) return compileBodies(run, bodies, kind, parameters, checked, true);
   const bytes = frameBytes(scope.size);

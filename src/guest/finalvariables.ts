@@ -2,6 +2,7 @@ import { encode } from './codec.ts';
 import { Failure } from './errors.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
+import { variablesOf } from './preview.ts';
 import { utf8Bytes } from './utf8.ts';
 import type { Value } from './values.ts';
 
@@ -27,15 +28,6 @@ export function finalVariables(machine: Machine, frame: Frame): string {
     }
   }
   return `{"kept":[${kept.join(',')}],"lost":${stringify(lost)}}`;
-}
-
-/** The variables that are set: those of the source, then those that tools have added. */
-function* variablesOf(frame: Frame): Generator<readonly [string, Value]> {
-  for (const [name, slot] of frame.layout.scope) {
-    const value = frame.slots[slot];
-    if (value !== undefined) yield [name, value];
-  }
-  yield* frame.rare?.extra ?? [];
 }
 
 /** Null for a value that cannot be sent. */

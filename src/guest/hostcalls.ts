@@ -1,6 +1,6 @@
 import { positionAt } from '../../grammar/syntax/position.ts';
 import { STEP_FUEL, textBytes } from '../wire/costs.ts';
-import type { AskSpent, BranchEnd, GuestReply } from '../wire/protocol.ts';
+import type { AskSpent, BranchEnd, GuestCall, GuestReply } from '../wire/protocol.ts';
 import { decode, encode, encodeText } from './codec.ts';
 import { InternalError, Stop } from './errors.ts';
 import { type Frame, rareOf } from './frame.ts';
@@ -17,7 +17,7 @@ const { parse, stringify } = JSON;
 /** Calls a tool at `machine.at`. The host coerces the arguments and asks its policy. */
 export function callTool(machine: Machine, frame: Frame, name: string, args: readonly Value[]): Value {
   admitCall(machine, name);
-  return exchange(machine, frame, 'tool', toolFields(machine, name, args));
+  return exchange(machine, frame, 'tool', name, () => toolFields(machine, name, args));
 }
 
 function toolFields(machine: Machine, name: string, args: readonly Value[]): string {
@@ -60,7 +60,8 @@ export function callTogether(machine: Machine, frame: Frame, branches: readonly 
   }
   machine.at = at;
   checkSize(machine, branches.map(({ fields }) => fields).join(''), 0, 'what is passed to calls that run together');
-  const { reply, units } = converse(machine, frame, `{"t":"together","calls":[${calls.join(',')}]}`, count);
+  const text = `{"t":"together","calls":[${calls.join(',')}]}`;
+  const { reply, units } = asCall(machine, 'together', 'together', () => converse(machine, frame, text, count));
   if (reply.t !== 'all' || reply.ends.length !== count)
     throw new InternalError('the host answered calls that ran together with something else');
   machine.releaseText(units);
@@ -88,14 +89,16 @@ const PROMPT_HINT = 'give the run standard input; to read until its end, put an 
 
 /** Asks the host for a line of input. */
 export function promptUser(machine: Machine, frame: Frame, text: string): Value {
-  return exchange(machine, frame, 'prompt', `"text":${encodeText(machine, text)}`);
+  return exchange(machine, frame, 'prompt', 'promptuser', () => `"text":${encodeText(machine, text)}`);
 }
 
 /** Runs an `ask` on the host. */
 export function ask(machine: Machine, frame: Frame, model: string, prompt: Value, options: Value): Value {
-  const fields = `"model":${encodeText(machine, model)},"prompt":${encode(machine, prompt, 'host')},"options":${encode(machine, options, 'host')}`;
-  checkSize(machine, fields, 0, 'what is asked');
-  return exchange(machine, frame, 'ask', `${fields},"left":${remaining(machine)}`);
+  return exchange(machine, frame, 'ask', model, () => {
+    const fields = `"model":${encodeText(machine, model)},"prompt":${encode(machine, prompt, 'host')},"options":${encode(machine, options, 'host')}`;
+    checkSize(machine, fields, 0, 'what is asked');
+    return `${fields},"left":${remaining(machine)}`;
+  });
 }
 
 /** What a nested loop may use at most: all that this run has left once the call is paid for. */
@@ -112,9 +115,21 @@ function chargeNested(machine: Machine, spent: AskSpent | undefined): void {
   machine.pay(WORK.nested, spent.fuel);
 }
 
+/** Makes a call that a measured run counts by itself. */
+function asCall<T>({ probe }: Machine, kind: GuestCall['t'] | 'together', name: string, run: () => T): T {
+  return probe === null ? run() : probe.call(kind, name, run);
+}
+
 /** Makes one call. */
-function exchange(machine: Machine, frame: Frame, kind: 'tool' | 'prompt' | 'ask', fields: string): Value {
-  const call = `{"t":"${kind}","seq":${++machine.hostCalls},${fields},"at":${site(machine, frame, forkId(machine, frame))}}`;
+function exchange(machine: Machine, frame: Frame, kind: GuestCall['t'], name: string, fieldsOf: () => string): Value {
+  return asCall(machine, kind, name, () => {
+    const fields = fieldsOf();
+    const call = `{"t":"${kind}","seq":${++machine.hostCalls},${fields},"at":${site(machine, frame, forkId(machine, frame))}}`;
+    return answerOf(machine, frame, kind, call);
+  });
+}
+
+function answerOf(machine: Machine, frame: Frame, kind: GuestCall['t'], call: string): Value {
   const { reply, units } = converse(machine, frame, call, 1);
   if (reply.t === 'all') throw new InternalError('the host answered one call as if it were several');
   chargeNested(machine, reply.spent);

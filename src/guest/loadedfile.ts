@@ -1,4 +1,5 @@
 import type { Block, LineTable } from '../../grammar/index.ts';
+import { type Position, positionAt } from '../../grammar/syntax/position.ts';
 import type { GuestFile, GuestProcedure } from '../wire/protocol.ts';
 
 const { parse } = JSON;
@@ -27,6 +28,11 @@ export class LoadedFile {
     const found: LineTable = this.#lines ?? parse(this.#kept(lines));
     this.#lines = found;
     return found;
+  }
+
+  /** The line and column of an offset. */
+  position(at: number): Position {
+    return positionAt(this.lines, at);
   }
 
   /** The procedure at this place among the procedures of the file. */

@@ -1,5 +1,4 @@
-import type { NsCodeName } from '../wire/codes.ts';
-import { NS_CODES } from '../wire/codes.ts';
+import { NS_CODES, type NsCodeName } from '../wire/codes.ts';
 import { CENSUS_FLOOR, MAX_TEXT_UNITS, METER_INTERVAL, METER_WEIGHT, textBytes, VALUE_BYTES } from '../wire/costs.ts';
 import type { LimitKey, LimitValues } from '../wire/limits.ts';
 import type { GuestInput } from '../wire/protocol.ts';
@@ -11,13 +10,14 @@ import { countLive } from './memory.ts';
 import type { Meter } from './meter.ts';
 import { NonNumericTexts } from './nonnumeric.ts';
 import { Output } from './output.ts';
+import type { Probe } from './probe.ts';
 import type { PureTool } from './puretool.ts';
 import type { Value } from './values.ts';
 import { WORK, type Work } from './work.ts';
 
 /** The guest's functions of the outside, see `boot`. */
 export interface Ports {
-  clock(): number;
+  clock(measured?: boolean): number;
   host(frame: string, follows?: boolean): string;
   tree(file: number, part: number): string;
 }
@@ -50,6 +50,9 @@ export class Machine implements Meter {
 
   readonly codePoints = new CodePoints(this);
   readonly nonNumeric = new NonNumericTexts();
+
+  /** Measures the run, where the host asks for that. It is set before anything is compiled. */
+  probe: Probe | null = null;
 
   frame: Frame | null = null;
   /** Frames of ended calls that are kept for the next ones. */

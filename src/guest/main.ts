@@ -6,6 +6,7 @@ import { Failure, internal, isStackOverflow, Stop } from './errors.ts';
 import { stackOverflow } from './invoke.ts';
 import * as kit from './kit.ts';
 import { Machine, type Ports } from './machine.ts';
+import { Probe } from './probe.ts';
 import { Program } from './program.ts';
 import type { Install } from './puretool.ts';
 import { defineConstant, defineGlobal } from './variables.ts';
@@ -20,7 +21,8 @@ const DEFAULT_BUFFER = 'default_self_buffer';
 /**
  * The only entry of the interpreter.
  *
- * - `clock()` returns 0 to go on, 1 when the CPU limit is reached, 2 when the wall limit is.
+ * - `clock()` returns 0 to go on, 1 when the CPU limit is reached, 2 when the wall limit is; `clock(true)` returns the microseconds
+ *   since the start of the program.
  * - `host(frame, follows)` takes the JSON of a `GuestFrame` and returns the JSON of a `GuestReply`, or '' for an `out` frame. With `follows`
  *   the next frame comes at once, and the `out` frame may be sent together with it.
  * - `tree(file, part)` returns the JSON of a part that the input only numbers.
@@ -29,7 +31,7 @@ const DEFAULT_BUFFER = 'default_self_buffer';
  * JSON of a `GuestResult` and never throws.
  */
 export function boot(
-  clock: () => number,
+  clock: (measured?: boolean) => number,
   host: (frame: string, follows?: boolean) => string,
   tree: (file: number, part: number) => string,
 ): (input: string, install?: Install) => string {
@@ -63,6 +65,7 @@ class Run {
   constructor(request: GuestInput, ports: Ports, install: Install | undefined) {
     this.#request = request;
     this.#machine = new Machine(request, ports);
+    if (request.probe !== undefined) this.#machine.probe = new Probe(this.#machine, request.probe);
     const { pure = [] } = request;
     if (install === undefined || pure.length === 0) return;
     const tools = install(kit);
@@ -81,6 +84,7 @@ class Run {
     }
     const machine = this.#machine;
     machine.output.flush(true);
+    machine.probe?.finish();
     const head = stringify({ ok: error === null, phase: this.#phase, eventErrors: this.#eventErrors, error });
     const usage = stringify({
       fuel: machine.fuel,

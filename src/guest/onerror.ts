@@ -8,6 +8,8 @@ import { BREAK, CONTINUE, type Completion, type Exec, FAR_BREAK, FAR_CONTINUE, t
 import type { Machine } from './machine.ts';
 import { measuredList, measuredMap } from './measure.ts';
 import { entryBytes, listBytes } from './memory.ts';
+import type { Spot } from './probe.ts';
+import { within } from './probed.ts';
 import type { Dict, Value } from './values.ts';
 import { defineByName } from './variables.ts';
 import { WORK } from './work.ts';
@@ -19,6 +21,8 @@ export const COMMAND_FRAME = 'Command Block';
 export class Guard {
   readonly handler: ErrorHandler;
   body: Exec | null = null;
+  /** Its place, in a measured run. */
+  spot: Spot | null = null;
 
   constructor(handler: ErrorHandler) {
     this.handler = handler;
@@ -42,7 +46,7 @@ export function recover(machine: Machine, frame: Frame, thrown: unknown, nearest
   const guard = thrown.offered === null ? nearest : own;
   if (guard === null || guard === thrown.offered) throw thrown;
   thrown.offered = guard;
-  return handle(machine, frame, thrown, guard, guard === own);
+  return within(machine, guard.spot, () => handle(machine, frame, thrown, guard, guard === own));
 }
 
 function handle(machine: Machine, frame: Frame, failure: Failure, guard: Guard, isOwn: boolean): Completion {

@@ -1,6 +1,7 @@
 import { BREAK, CONTINUE, type Completion, type Eval, type Exec, type Frame, NORMAL } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { arrive, type Guard, recover } from './onerror.ts';
+import type { Spot } from './probe.ts';
 import type { Counting } from './superinstructions.ts';
 import { truthy } from './values.ts';
 
@@ -18,6 +19,8 @@ export interface Step {
   readonly at: number;
   /** The whole statement, if it may run before it is paid for. */
   readonly counting?: Counting;
+  /** Its place, in a measured run. */
+  readonly spot?: Spot;
 }
 
 /** A block without a handler in or around it. */

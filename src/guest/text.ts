@@ -88,11 +88,14 @@ export function toText(meter: Meter, value: Value): string {
 
 type Simple = Exclude<Value, Container>;
 
-function isSimple(value: Value): value is Simple {
+/** Whether a value is neither a list nor a map. */
+export function isSimple(value: Value): value is Simple {
   return !(value instanceof List || value instanceof Dict);
 }
 
-function simpleText(value: Exclude<Simple, string>): string {
+/** The text of a value that is neither a list nor a map, as {@link display} gives it. */
+export function simpleText(value: Simple): string {
+  if (typeof value === 'string') return value;
   if (typeof value === 'number') return numberText(value);
   if (typeof value === 'boolean') return value ? 'true' : 'false';
   if (value === null) return 'nil';
@@ -106,7 +109,7 @@ function simpleText(value: Exclude<Simple, string>): string {
 function faultText(fault: Fault): string {
   const message = fault.fields.entries.get('message') ?? null;
   const text = message === null || message === '' || !isSimple(message) ? '(unspecified)' : message;
-  return `error: ${typeof text === 'string' ? text : simpleText(text)}`;
+  return `error: ${simpleText(text)}`;
 }
 
 function charged(meter: Meter, text: string): string {

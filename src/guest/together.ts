@@ -1,7 +1,7 @@
 import type { Block, ForStmt, Stmt, TogetherStmt, ToolCallExpr } from '../../grammar/index.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
 import type { BranchEnd } from '../wire/protocol.ts';
-import { callPure } from './calls.ts';
+import { callPure, probedTool } from './calls.ts';
 import { decode } from './codec.ts';
 import type { Context } from './context.ts';
 import { Failure, InternalError } from './errors.ts';
@@ -9,6 +9,8 @@ import { type Eval, type Exec, type Frame, NORMAL, type Slot } from './frame.ts'
 import { branchOf, callTogether, type Branch as HostBranch } from './hostcalls.ts';
 import { iterate } from './loops.ts';
 import type { Machine } from './machine.ts';
+import type { Spot } from './probe.ts';
+import { asStatement } from './probed.ts';
 import type { PureTool } from './puretool.ts';
 import { compileTargets, type Store } from './targets.ts';
 import type { Value } from './values.ts';
@@ -23,6 +25,8 @@ interface CompiledCall {
   readonly fuel: number;
   readonly args: readonly Eval[];
   readonly pure: PureTool | undefined;
+  /** Its place, in a measured run. */
+  readonly spot: Spot | null;
   /** Null for a result that nobody wants. */
   readonly store: Store | null;
 }
@@ -94,7 +98,16 @@ function compileCalls(context: Context, { stmts }: Block): readonly CompiledCall
         const args = context.deeper(1, () => call.args.map((arg) => context.expr(arg)));
         return { args, store: stmt.k === 'set' ? compileTargets(context, stmt) : null };
       });
-      return { ...compiled, name, at, fuel: STEP_FUEL.statement.amount + cost, pure: context.machine.pure.get(name) };
+      const { machine, file } = context;
+      const pure = machine.pure.get(name);
+      return {
+        ...compiled,
+        name,
+        at,
+        fuel: STEP_FUEL.statement.amount + cost,
+        pure: pure === undefined ? undefined : probedTool(machine, name, pure),
+        spot: machine.probe?.spot('statement', { name: stmt.k, file, at: stmt.s }) ?? null,
+      };
     }),
   );
 }
@@ -109,11 +122,14 @@ function callOf(stmt: Stmt): ToolCallExpr {
 /** Pays for calls as for statements, and evaluates their arguments. */
 function prepare(machine: Machine, frame: Frame, calls: readonly CompiledCall[], pass: Pass | null, prepared: Prepared[]): void {
   for (const call of calls) {
-    const { name, at, fuel, args, pure } = call;
-    machine.step(fuel, at);
-    const values = args.map((arg) => arg(frame));
-    machine.at = at;
-    prepared.push({ call, work: pure === undefined ? branchOf(machine, name, values) : { tool: pure, values }, pass });
+    const { name, at, fuel, args, pure, spot } = call;
+    const work = asStatement(machine, spot, () => {
+      machine.step(fuel, at);
+      const values = args.map((arg) => arg(frame));
+      machine.at = at;
+      return pure === undefined ? branchOf(machine, name, values) : { tool: pure, values };
+    });
+    prepared.push({ call, work, pass });
   }
 }
 

@@ -114,6 +114,7 @@ export class LoopController {
       onExpired: options.onExpired ?? 'halt',
       mayWait: options.mayWait ?? true,
       maxWaitMs: options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS,
+      takeApart: options.takeApart ?? null,
       maxAttempts: options.onInterrupted === 'halt' ? 0 : (options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
     };
     this.metrics = options.metrics ?? new Metrics();

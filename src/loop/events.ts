@@ -6,7 +6,12 @@ import type { Waiting } from './record/suspension.ts';
 import type { LoopState } from './turn/lifecycle.ts';
 
 /** Progress of a session. Every event names its session and turn; `decided` is the last event of a turn. */
-export type LoopEvent = { readonly sid: string; readonly turn: number } & LoopEventBody;
+export type LoopEvent = {
+  /** Id of the session. */
+  readonly sid: string;
+  /** Number of the turn, from 1. */
+  readonly turn: number;
+} & LoopEventBody;
 
 /** An event without the session and turn that it belongs to. */
 export type LoopEventBody =
@@ -27,6 +32,7 @@ export type LoopEventBody =
     }
   /** The agent gave no reply. */
   | { readonly type: 'unanswered'; readonly reason: AgentReason; readonly message: string }
+  /** The turn took a step. */
   | { readonly type: 'state'; readonly from: LoopState; readonly to: LoopState }
   /** Lines that the program emitted or whispered; the turn is not decided yet. */
   | { readonly type: 'output'; readonly out: OutFrame }
@@ -34,6 +40,7 @@ export type LoopEventBody =
   | { readonly type: 'called'; readonly entry: JournalEntry }
   /** The turn is suspended: a tool will answer later. */
   | { readonly type: 'suspended'; readonly waiting: Waiting }
+  /** The turn has a decision and is stored. */
   | { readonly type: 'decided'; readonly record: TurnRecord };
 
 /** Two pieces of a reply as one, so that a slow reader gets all of them in fewer events; null for other events. */

@@ -3,15 +3,27 @@
 export { type StoreDetail, StoreError } from '../sqlite/error.ts';
 export * from './agents/index.ts';
 export { splitTranscript } from './agents/script.ts';
+export type { TakeApart, TurnApart } from './apart.ts';
 export * from './ask/index.ts';
 export type { Ceilings } from './ceilings.ts';
 export { type Clock, fixedClock, systemClock } from './clock.ts';
 export { LoopController, type LoopProgress } from './controller.ts';
 export type { LoopEvent, LoopEventBody, LoopListener } from './events.ts';
 export { Host, type HostOptions, type HostState, type Profile } from './host/host.ts';
+export { turnProcess } from './host/turnprocess.ts';
 export { type Ids, randomIds, seededIds, withNonce } from './ids.ts';
-export { type ChainOptions, type ChainReport, ChainWalk, chained, GENESIS, verifyChain, verifyStoredLog } from './log/chain.ts';
+export {
+  type ChainOptions,
+  type ChainReport,
+  ChainWalk,
+  type ChainWitness,
+  chained,
+  GENESIS,
+  verifyChain,
+  verifyStoredLog,
+} from './log/chain.ts';
 export { FileLog, type FileLogOptions, LogError, rotatedFiles } from './log/filelog.ts';
+export { LINE_BYTES, logLines } from './log/lines.ts';
 export { type DecisionLog, endEntry, type LogEntry, type LogText, logEntry, MemoryLog, type StoredLog } from './log/log.ts';
 export { hashOfLine } from './log/sqlitelog.ts';
 export { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from './magic.ts';
@@ -35,24 +47,9 @@ export {
 } from './record/suspension.ts';
 export { malformation } from './replay/check.ts';
 export type { Divergence } from './replay/compare.ts';
-export {
-  EXPORT_FORMAT,
-  ExportError,
-  type ExportedSession,
-  exportFile,
-  exportRecords,
-  exportSession,
-  type ReadSession,
-  readExport,
-  type SessionsFile,
-} from './replay/export.ts';
-export {
-  type ChangedVerdict,
-  changedVerdicts,
-  type SuggestedPolicy,
-  suggestPolicy,
-  unknownTools,
-} from './replay/policies.ts';
+export * from './replay/export.ts';
+export * from './replay/measure.ts';
+export * from './replay/policies.ts';
 export { REDACTED, Redaction, type RedactionRules } from './replay/redact.ts';
 export {
   chainFaults,
@@ -64,24 +61,15 @@ export {
 } from './replay/session.ts';
 export { type Changes, type TriedSession, type TriedTurn, tryOut } from './replay/trial.ts';
 export { type ReplayOptions, replayTurn, type TurnReplay } from './replay/turn.ts';
-export { type RecordedVerdict, recordedVerdicts } from './replay/verdicts.ts';
+export { type RecordedVerdict, recordedVerdicts, type TurnVerdicts, turnVerdicts } from './replay/verdicts.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
-export {
-  type Columns,
-  claimedOf,
-  leaseOf,
-  recordsOf,
-  setupOf,
-  statusOf,
-  summaryOf,
-  unlessDamaged,
-  usedOf,
-} from './sessions/columns.ts';
+export * from './sessions/columns.ts';
 export { tightestCeilings } from './sessions/configuration.ts';
 export { SessionCoordinator, type SessionCoordinatorInit } from './sessions/coordinator.ts';
 export { eraseSession } from './sessions/erase.ts';
 export type { OnInterrupted } from './sessions/interrupted.ts';
 export { MemoryStore } from './sessions/memory.ts';
+export { recentSql } from './sessions/recent.ts';
 export { readRecord, readState } from './sessions/rows.ts';
 export type * from './sessions/setup.ts';
 export { checkSetup, mustKnow, PLAIN_SETUP, READER } from './sessions/setup.ts';

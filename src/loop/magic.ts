@@ -1,8 +1,8 @@
 import { MagicError, Minter, type MinterOptions, MintLedger, type TurnFacts } from '../aeiou/index.ts';
 import { nonceOf } from '../context/nonce.ts';
-import type { ToolDefinition, ToolRuntime } from '../tools/index.ts';
-import { defineTool, ToolError } from '../tools/index.ts';
+import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
+import { messageOf } from '../wire/unknown.ts';
 
 /** The name of the magic tool in programs. */
 export const MAGIC_TOOL = 'tool.aeiou.magic';
@@ -73,9 +73,8 @@ function asToolError(error: MagicError): ToolError {
 }
 
 function warn({ logger, turn }: ToolRuntime, kid: string, cause: unknown): void {
-  const reason = cause instanceof Error ? cause.message : String(cause);
   logger.warn(
-    { sid: turn.sessionId, turn: turn.turnIndex, kid, reason },
+    { sid: turn.sessionId, turn: turn.turnIndex, kid, reason: messageOf(cause) },
     'the primary signer failed; the fallback minted an abort',
   );
 }

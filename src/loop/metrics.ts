@@ -9,11 +9,17 @@ export type Counts = Readonly<Record<string, number>>;
 
 /** The counters at one moment. */
 export interface MetricsSnapshot {
+  /** Decided turns, by decision. */
   readonly decisions_total: Counts;
+  /** Candidate lines that did not verify, by code. */
   readonly verify_fail_total: Counts;
+  /** Tokens that had expired. */
   readonly ttl_expired_total: number;
+  /** Tokens that had been used before. */
   readonly jti_dup_total: number;
+  /** Remarks on envelopes and output, by code. */
   readonly lint_total: Counts;
+  /** Sessions that the progress guard stopped. */
   readonly no_progress_total: number;
   /** By reason. Includes sessions that ended between two turns, which have no decision. */
   readonly halts_total: Counts;
@@ -23,7 +29,9 @@ export interface MetricsSnapshot {
   readonly agent_tokens_total: Counts;
   /** By outcome: `ok`, `error`. */
   readonly tool_calls_total: Counts;
+  /** Workers that were ended because they did what no worker does. */
   readonly boundary_breaches_total: number;
+  /** Runs of tenants that were refused: a budget was used up, or too many runs waited. */
   readonly tenant_refusals_total: number;
 }
 
@@ -180,6 +188,7 @@ export class Metrics {
     this.#seen.set(runtime, { boundaryBreaches, tenantRefusals });
   }
 
+  /** The counters of this object now. Instruments of OpenTelemetry are read by their exporter. */
   snapshot(): MetricsSnapshot {
     return {
       decisions_total: this.#labelled('decisions_total'),

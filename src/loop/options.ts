@@ -17,6 +17,7 @@ import {
   wholeNumber,
 } from '../wire/options.ts';
 import type { Agent } from './agents/index.ts';
+import type { TakeApart } from './apart.ts';
 import { CEILING_CHECKS, type Ceilings } from './ceilings.ts';
 import type { Clock } from './clock.ts';
 import type { LoopListener } from './events.ts';
@@ -59,6 +60,7 @@ export interface LoopControllerOptions {
   readonly metrics?: Metrics;
   /** Where spans and durations go; that of `runtime` when absent, else the application's OpenTelemetry SDK. */
   readonly telemetry?: Telemetry;
+  /** How long tokens are valid; `DEFAULT_LIFETIMES` for absent fields. */
   readonly lifetimes?: Partial<Lifetimes>;
   /** Limits of every turn; looser values than the executor's have no effect. */
   readonly limits?: LimitOptions;
@@ -93,6 +95,11 @@ export interface LoopControllerOptions {
    * the process.
    */
   readonly maxAttempts?: number;
+  /**
+   * Takes these attempts in processes of their own, beside the turns of this one: see `turnProcess`. When absent, such an attempt runs
+   * in this process while no other turn does. Needs a store that processes share.
+   */
+  readonly takeApart?: TakeApart;
   /** Store, log and leases that several controllers share; takes the place of `store`, `log`, `owner` and `leaseMs`. */
   readonly coordinator?: SessionCoordinator;
   /** Name of this process in leases, unique among all live processes; random when absent. */
@@ -103,17 +110,20 @@ export interface LoopControllerOptions {
 
 /** Options of one step of a session. An approval covers one step or tool call among all those taken with these options. */
 export interface StepOptions extends Ceilings, TurnApproval {
+  /** Writes the program of each turn. */
   readonly agent: Agent;
   /**
    * Whose session this is: its turns share the workers and the budgets of this tenant, tokens included. Stores do not keep it, so a
    * resumed session needs it again.
    */
   readonly tenant?: string | TenantInit;
+  /** Tightens the limits of each turn. */
   readonly limits?: LimitOptions;
   /** Ends the step: stops waiting for the agent and cancels a running program. */
   readonly signal?: AbortSignal;
   /** Most milliseconds of the step, for the agent and the program together. */
   readonly wallMs?: number;
+  /** Receives what happens, in order; see {@link LoopListener}. */
   readonly onEvent?: LoopListener;
 }
 
@@ -161,6 +171,7 @@ export const checkController = checker<LoopControllerOptions>({
   durable: oneOf('turn', 'call'),
   onInterrupted: oneOf('rerun', 'halt'),
   maxAttempts: wholeNumber(1),
+  takeApart: checkFunction,
   onExpired: oneOf('halt', 'error'),
   mayWait: checkFlag,
   maxWaitMs: wholeNumber(1),

@@ -1,5 +1,6 @@
 import { type LimitOptions, tighten } from '../sandbox/index.ts';
 import type { LimitValues } from '../wire/limits.ts';
+import type { TakeApart } from './apart.ts';
 import { type ResolvedCeilings, resolveCeilings } from './ceilings.ts';
 import type { Watcher } from './events.ts';
 import type { StepOptions } from './options.ts';
@@ -27,6 +28,8 @@ export interface Stepper {
   readonly limits: LimitOptions;
   /** Most attempts at a turn alone in its process, after a first one beside other turns. */
   readonly maxAttempts: number;
+  /** Takes these attempts in processes of their own; null when this process takes them while no other turn runs. */
+  readonly takeApart: TakeApart | null;
   readonly onExpired: OnExpired;
   /** Whether a tool may suspend a turn. */
   readonly mayWait: boolean;

@@ -1,6 +1,5 @@
 import type { ErrorInfo } from '../wire/errors.ts';
-import type { Decision, HaltReason } from './record/decision.ts';
-import { hostFailure } from './record/decision.ts';
+import { type Decision, type HaltReason, hostFailure } from './record/decision.ts';
 import { type TurnRecord, type TurnResult, toPublicTurn } from './record/record.ts';
 import type { Waiting } from './record/suspension.ts';
 
@@ -9,7 +8,9 @@ import type { Waiting } from './record/suspension.ts';
  * for another process.
  */
 export interface LoopResult {
+  /** Id of the session. */
   readonly sid: string;
+  /** The last decision, or why there is none yet. */
   readonly decision: Decision | 'SUSPENDED';
   /** Set exactly when the decision is HALT, even for an end between two turns such as `ERR_MAX_TURNS`. */
   readonly reason: HaltReason | null;
@@ -25,6 +26,7 @@ export interface LoopResult {
 
 /** The public form of a session: `loop --json`. Its schema is `schemas/loop.schema.json`. */
 export interface LoopSummary extends Omit<LoopResult, 'turns'> {
+  /** The turns of this drive, in order. */
   readonly turns: readonly TurnResult[];
 }
 

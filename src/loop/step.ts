@@ -4,6 +4,7 @@ import { tighten } from '../sandbox/index.ts';
 import { StoreError } from '../sqlite/error.ts';
 import { callDepth } from '../tools/index.ts';
 import { AgentError } from './agents/index.ts';
+import { type TakeApart, takeApart } from './apart.ts';
 import { allowance, type ResolvedCeilings, resolveCeilings } from './ceilings.ts';
 import { Watcher } from './events.ts';
 import type { StepOptions } from './options.ts';
@@ -47,9 +48,23 @@ import { runSuspendableTurn, runTurn, type TurnOutcome } from './turn/turn.ts';
 
 /**
  * Takes the next turn of an open session. The caller holds the session's lock in this process. The step takes the lease of the
- * store and releases it at the end, unless `keepLease` is set and the session goes on.
+ * store and releases it at the end, unless `keepLease` is set and the session goes on. A turn that is decided in a process of its own
+ * shows no event but its decision.
  */
 export async function takeStep(stepper: Stepper, sid: string, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
+  for (;;) {
+    const taken = await takeHere(stepper, sid, options, keepLease);
+    if ('record' in taken) return taken.record;
+    const { coordinator } = stepper;
+    const record = await takeApart({ coordinator, takeApart: taken.takeApart }, taken.started, options.signal);
+    if (record !== null) return tell(stepper, record, new Watcher(options.onEvent));
+  }
+}
+
+/** A turn that was decided here, or one for a process of its own. */
+type Taken = { readonly record: TurnRecord } | { readonly started: StartedTurn; readonly takeApart: TakeApart };
+
+async function takeHere(stepper: Stepper, sid: string, options: StepOptions, keepLease: boolean): Promise<Taken> {
   const { coordinator, host } = stepper;
   const lost = new AbortController();
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([lost.signal, options.signal]);
@@ -81,26 +96,43 @@ export async function takeStep(stepper: Stepper, sid: string, options: StepOptio
   }
 }
 
-async function takeTurn(stepper: Stepper, claimed: DrivenSession, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
+async function takeTurn(stepper: Stepper, claimed: DrivenSession, options: StepOptions, keepLease: boolean): Promise<Taken> {
   const { host, coordinator } = stepper;
-  const { sid, nextTurn: turn } = claimed.state;
   const watcher = new Watcher(options.onEvent);
   const tenant = new StepTenant(host.executor.tenants, options.tenant);
   const point = pointOf(claimed);
   const reason = reasonToHalt(stepper, claimed, point);
-  const record =
-    (reason === null ? null : await coordinator.halt(claimed, reason)) ??
-    (await decideTurn(
-      { stepper, claimed, state: claimed.state, point, options, watcher, tenant, begun: host.clock.monotonic() },
-      keepLease,
-    ));
-  if (record.decision !== 'CONTINUE') {
+  const halted = reason === null ? null : await coordinator.halt(claimed, reason);
+  if (halted !== null) return { record: await tell(stepper, halted, watcher) };
+  if (stepper.takeApart !== null && runsApart(point, options.signal))
+    return { started: point.started, takeApart: stepper.takeApart };
+  const step = { stepper, claimed, state: claimed.state, point, options, watcher, tenant, begun: host.clock.monotonic() };
+  return { record: await tell(stepper, await decideTurn(step, keepLease), watcher) };
+}
+
+/** Forgets what this process keeps for a session that has ended, and reports the decision. */
+async function tell({ host }: Stepper, record: TurnRecord, watcher: Watcher): Promise<TurnRecord> {
+  const { sid, turn, decision } = record;
+  if (decision !== 'CONTINUE') {
     host.replay.dispose(sid);
     await host.executor.end?.(sid);
   }
   watcher.emit({ sid, turn, type: 'decided', record });
   watcher.check();
   return record;
+}
+
+/** Whether an earlier attempt at the turn ended its process, or may have. */
+function wasInterrupted(point: Point): point is Exclude<Point, { readonly kind: 'fresh' }> {
+  return point.kind !== 'fresh' && point.started.attempt > 0;
+}
+
+/**
+ * Whether a process of its own can take the turn. The turns that a tool takes run within the turn that called the tool. Without a stored
+ * reply, the agent is consulted first, and the session may end before its turn.
+ */
+function runsApart(point: Point, signal: AbortSignal | undefined): point is Exclude<Point, { readonly kind: 'fresh' }> {
+  return wasInterrupted(point) && point.started.reply !== null && callDepth() === 0 && signal?.aborted !== true;
 }
 
 /**
@@ -130,7 +162,7 @@ function reasonToHalt(
 
 /**
  * Held by every turn of this process, whatever its controller and store. A turn whose process died may be the cause of the death.
- * Its next attempt runs alone, so that it ends no other turn if it ends this process too.
+ * Where it cannot have a process of its own, its next attempt runs alone, so that it ends no other turn if it ends this process too.
  */
 const turns = new SharedLock();
 
@@ -141,8 +173,7 @@ async function decideTurn(step: Step, keepLease: boolean): Promise<TurnRecord> {
   const plan =
     point.kind === 'waiting' || point.kind === 'kept' ? () => planContinuation(step, point) : await planTurn(step, point);
   // The turns that a tool takes run within the turn that called the tool. They must not wait for its end.
-  const alone = point.kind !== 'fresh' && point.started.attempt > 0;
-  using _lock = callDepth() > 0 ? null : await turns.hold(alone, step.options.signal);
+  using _lock = callDepth() > 0 ? null : await turns.hold(wasInterrupted(point), step.options.signal);
   return await runAndStore(step, plan(), keepLease);
 }
 

@@ -4,15 +4,19 @@ import { type McpAuth, problemOfAuth, readAuth } from './auth/config.ts';
 
 /** A server that the host starts as a process and reaches over its standard streams. */
 export interface StdioServer {
+  /** The program to start. */
   readonly command: string;
+  /** Arguments of the program; none when absent. */
   readonly args?: readonly string[];
   /** Variables in addition to `PATH`, `HOME` and the like. No other variable of this process is passed on. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Working directory of the program; that of this process when absent. */
   readonly cwd?: string;
 }
 
 /** A server that is reached over streamable HTTP. */
 export interface HttpServer {
+  /** Address of the server's endpoint. */
   readonly url: string;
   /** Headers of every request to the server. The authorization server does not get them. */
   readonly headers?: Readonly<Record<string, string>>;

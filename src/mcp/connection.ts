@@ -18,6 +18,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { KeyedMutex, type Logger } from '../context/index.ts';
 import { note, withMcpCall } from '../telemetry/index.ts';
+import { isRecord, messageOf } from '../wire/unknown.ts';
 import { LoginNeeded, ownCredentials } from './auth/provider.ts';
 import { Secrets } from './auth/secrets.ts';
 import { DEFAULT_TIMEOUT_MS, type HttpServer, type McpServerConfig, secretsOf } from './config.ts';
@@ -26,7 +27,7 @@ import { askForm } from './elicit.ts';
 import { McpError } from './error.ts';
 import { Exchange, type McpCaller } from './exchange.ts';
 import type { Access } from './http.ts';
-import { isObject, plainWords } from './serverschema.ts';
+import { plainWords } from './serverschema.ts';
 import { carriedTask, type McpTask, readTask, TASKS_EXTENSION } from './tasks.ts';
 import { BoundError, transportTo } from './transport.ts';
 
@@ -40,9 +41,13 @@ export interface McpAnswer {
 
 /** What a server reports about a call that is under way. */
 export interface McpProgress {
+  /** Name of the server in the configuration. */
   readonly server: string;
+  /** The server's name of the tool. */
   readonly tool: string;
+  /** How far the call is, in the server's unit. It grows. */
   readonly progress: number;
+  /** `progress` at the end of the call; null when the server does not know. */
   readonly total: number | null;
   /** The server's words, cleaned; '' if it has none. */
   readonly message: string;
@@ -381,14 +386,10 @@ function ended(outcome: Readonly<Record<string, unknown>> | McpTask): McpAnswer 
 
 /** Whether the outcome of a call is a task on which the server still works. */
 export function isTask(outcome: unknown): outcome is McpTask {
-  return isObject(outcome) && 'raw' in outcome && readTask(outcome['raw']) !== null;
+  return isRecord(outcome) && 'raw' in outcome && readTask(outcome['raw']) !== null;
 }
 
 function answerOf(result: unknown): McpAnswer {
-  const { isError, content, structuredContent }: Partial<CallToolResult> = isObject(result) ? result : {};
+  const { isError, content, structuredContent }: Partial<CallToolResult> = isRecord(result) ? result : {};
   return { isError: isError === true, content: Array.isArray(content) ? content : [], structured: structuredContent };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

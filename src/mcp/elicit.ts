@@ -1,6 +1,7 @@
 import type { HostContext } from '../context/index.ts';
 import { Pending, promptUser, ToolError } from '../tools/index.ts';
-import { isObject, plainWords } from './serverschema.ts';
+import { isRecord } from '../wire/unknown.ts';
+import { plainWords } from './serverschema.ts';
 
 /** The answer to a form: the user's values, a refusal, or neither. */
 export interface FormAnswer {
@@ -30,11 +31,11 @@ class Stopped extends Error {
  * the words are the server's. Without input, and at its end, the answer is `cancel`; a form that cannot be shown is declined.
  */
 export async function askForm(server: string, params: unknown, host: HostContext): Promise<FormAnswer> {
-  const form = isObject(params) ? params : {};
+  const form = isRecord(params) ? params : {};
   // A page could be made to look like a part of this program.
   if (form['mode'] !== undefined && form['mode'] !== 'form') return { action: 'decline' };
-  const schema = isObject(form['requestedSchema']) ? form['requestedSchema'] : {};
-  const fields = Object.entries(isObject(schema['properties']) ? schema['properties'] : {});
+  const schema = isRecord(form['requestedSchema']) ? form['requestedSchema'] : {};
+  const fields = Object.entries(isRecord(schema['properties']) ? schema['properties'] : {});
   if (fields.length > MAX_FIELDS) return { action: 'decline' };
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   const words = plainWords(typeof form['message'] === 'string' ? form['message'] : '');
@@ -44,7 +45,7 @@ export async function askForm(server: string, params: unknown, host: HostContext
     if (fields.length === 0) await line(host, `${head}\nPress enter to agree:`);
     else host.stdout?.write(`${head}\n`);
     for (const [name, field] of fields) {
-      const value = await fieldValue(server, name, isObject(field) ? field : {}, required.includes(name), host);
+      const value = await fieldValue(server, name, isRecord(field) ? field : {}, required.includes(name), host);
       if (value !== null) content[name] = value;
     }
     return { action: 'accept', content };
@@ -115,7 +116,7 @@ interface Choice {
 
 /** The values among which a field lets the user choose, in any of the forms of the protocol; null for a free field. */
 function choicesOf(field: Field): readonly Choice[] | null {
-  const source = many(field) && isObject(field['items']) ? field['items'] : field;
+  const source = many(field) && isRecord(field['items']) ? field['items'] : field;
   const { enum: values, enumNames: names } = source;
   if (Array.isArray(values))
     return values.map((value, index) => ({
@@ -124,7 +125,7 @@ function choicesOf(field: Field): readonly Choice[] | null {
     }));
   const titled = source['oneOf'] ?? source['anyOf'];
   if (!Array.isArray(titled)) return null;
-  return titled.filter(isObject).map((each) => ({ value: String(each['const']), title: String(each['title'] ?? each['const']) }));
+  return titled.filter(isRecord).map((each) => ({ value: String(each['const']), title: String(each['title'] ?? each['const']) }));
 }
 
 /** The value that a line means for a field; null if it fits none. */

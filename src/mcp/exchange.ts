@@ -7,8 +7,9 @@ import {
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { HostContext } from '../context/index.ts';
+import { isRecord } from '../wire/unknown.ts';
 import { askForm } from './elicit.ts';
-import { isObject, plainWords } from './serverschema.ts';
+import { plainWords } from './serverschema.ts';
 import { type McpTask, readTask } from './tasks.ts';
 
 /** The program on whose behalf a request is made. */
@@ -103,11 +104,11 @@ export class Exchange {
       case 'cancelled':
         throw new Error(`its task was cancelled: ${plainWords(words)}`);
       case 'completed':
-        if (modern) return isObject(raw['result']) ? raw['result'] : {};
+        if (modern) return isRecord(raw['result']) ? raw['result'] : {};
         return this.request('tasks/result', { taskId: id });
       case 'failed':
         if (!modern) return this.request('tasks/result', { taskId: id });
-        throw new Error(isObject(raw['error']) ? String(raw['error']['message']) : 'its task failed');
+        throw new Error(isRecord(raw['error']) ? String(raw['error']['message']) : 'its task failed');
       case 'input_required':
         // The version before delivers the questions while the client waits for the result.
         if (!modern) return this.request('tasks/result', { taskId: id });
@@ -119,7 +120,7 @@ export class Exchange {
   }
 
   async #update(taskId: string, requests: unknown, given: Set<string>): Promise<void> {
-    const open = Object.entries(isObject(requests) ? requests : {}).filter(([key]) => !given.has(key));
+    const open = Object.entries(isRecord(requests) ? requests : {}).filter(([key]) => !given.has(key));
     if (open.length === 0) return;
     if (given.size > MAX_ROUNDS * MAX_QUESTIONS) throw new Error('its task asks for input again and again');
     for (const [key] of open) given.add(key);
@@ -136,11 +137,11 @@ export class Exchange {
   }
 
   async #answer(request: unknown): Promise<unknown> {
-    const method = isObject(request) ? String(request['method']) : '';
+    const method = isRecord(request) ? String(request['method']) : '';
     if (method !== 'elicitation/create')
       throw new Error(`it asked for '${plainWords(method)}', which this client does not offer`);
     if (!this.#elicit) throw new Error('it asked the user for input; the configuration allows that with elicit: true');
-    return askForm(this.#server, isObject(request) ? request['params'] : null, this.caller.host);
+    return askForm(this.#server, isRecord(request) ? request['params'] : null, this.caller.host);
   }
 
   #cancel(taskId: string): void {

@@ -45,12 +45,15 @@ const checkMcpOptions = checker<McpOptions>({ logger: anything, onProgress: chec
 
 /** A server that could not be used, although the configuration names it. */
 export interface McpFailure {
+  /** Name of the server in the configuration. */
   readonly server: string;
+  /** Why it could not be used. */
   readonly error: McpError;
 }
 
 /** The tools of MCP servers, for `createRuntime`. Close it after the runtime. */
 export class McpSource implements AsyncDisposable {
+  /** The tools of all servers, as `tool.<server>.<tool>`. */
   readonly tools: readonly ToolDefinition[];
   /** The servers with `optional: true` that could not be used. Instead of its tools each has one that says why. */
   readonly failures: readonly McpFailure[];

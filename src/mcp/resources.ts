@@ -1,10 +1,11 @@
 import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
+import { isRecord } from '../wire/unknown.ts';
 import { argumentTexts, partOf } from './answer.ts';
 import type { McpServerConfig } from './config.ts';
 import type { McpConnection } from './connection.ts';
 import { McpError } from './error.ts';
-import { isObject, plainWords } from './serverschema.ts';
+import { plainWords } from './serverschema.ts';
 
 /** Most entries of one list. */
 const MAX_LISTED = 1000;
@@ -65,7 +66,7 @@ function resourceTools(connection: McpConnection): readonly ToolDefinition[] {
           const answer = await exchange.rounds((answered, options) =>
             exchange.client.readResource({ uri, ...answered }, { ...options, cacheMode: 'bypass' }),
           );
-          const contents = isObject(answer) && Array.isArray(answer['contents']) ? answer['contents'].map(contentOf) : [];
+          const contents = isRecord(answer) && Array.isArray(answer['contents']) ? answer['contents'].map(contentOf) : [];
           const [only] = contents;
           return contents.length === 1 && only !== undefined ? (only.text ?? only.data ?? only) : contents;
         }),
@@ -98,10 +99,10 @@ function promptTools(connection: McpConnection): readonly ToolDefinition[] {
           const answer = await exchange.rounds((answered, options) =>
             exchange.client.getPrompt({ name, arguments: argumentTexts(given), ...answered }, options),
           );
-          const { description, messages } = isObject(answer) ? answer : {};
+          const { description, messages } = isRecord(answer) ? answer : {};
           return {
             description: typeof description === 'string' ? plainWords(description) : '',
-            messages: (Array.isArray(messages) ? messages : []).filter(isObject).map(({ role, content }) => ({
+            messages: (Array.isArray(messages) ? messages : []).filter(isRecord).map(({ role, content }) => ({
               role: plainWords(String(role)),
               content: partOf(content),
             })),
@@ -130,7 +131,7 @@ const RESOURCE_KEYS = ['uri', 'uriTemplate', 'name', 'title', 'description', 'mi
 /** The entries of a list with these keys, with cleaned texts. */
 function listed(entries: readonly unknown[], keys: readonly string[]): readonly Readonly<Record<string, unknown>>[] {
   if (entries.length > MAX_LISTED) throw new Error(`it lists ${entries.length} entries; ${MAX_LISTED} are allowed`);
-  return entries.filter(isObject).map((entry) =>
+  return entries.filter(isRecord).map((entry) =>
     Object.fromEntries(
       keys.flatMap((key) => {
         const value = entry[key];
@@ -155,7 +156,7 @@ interface Content {
 }
 
 function contentOf(content: unknown): Content {
-  const { uri, mimeType, text, blob } = isObject(content) ? content : {};
+  const { uri, mimeType, text, blob } = isRecord(content) ? content : {};
   return {
     uri: typeof uri === 'string' ? uri.toWellFormed() : '',
     ...(typeof mimeType === 'string' ? { mimeType: mimeType.toWellFormed() } : {}),

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../tools/index.ts';
+import { isRecord } from '../wire/unknown.ts';
 
 /** The keywords to keep of a server's schema: their checks take linear time. */
 const VALUES = ['type', 'enum', 'const'];
@@ -25,18 +26,18 @@ export function boundedSchema(schema: unknown): JsonSchema {
 
   function keep(value: unknown, depth: number): JsonSchema {
     parts += 1;
-    if (!isObject(value) || depth > MAX_DEPTH || parts > MAX_PARTS) return {};
+    if (!isRecord(value) || depth > MAX_DEPTH || parts > MAX_PARTS) return {};
     const kept: Record<string, unknown> = {};
     for (const key of VALUES) if (isSmall(value[key])) kept[key] = value[key];
     const typed = VALUES.some((key) => kept[key] !== undefined);
     for (const key of typed ? [...RANGES, ...SIZES] : []) if (isSmall(value[key])) kept[key] = value[key];
     const words = wordsOf(value);
     if (words !== '') kept['description'] = words;
-    if (typed && isObject(value['properties']))
+    if (typed && isRecord(value['properties']))
       kept['properties'] = Object.fromEntries(
         Object.entries(value['properties']).map(([name, each]) => [name, keep(each, depth + 1)]),
       );
-    if (typed && isObject(value['items'])) kept['items'] = keep(value['items'], depth + 1);
+    if (typed && isRecord(value['items'])) kept['items'] = keep(value['items'], depth + 1);
     else if (kept['minItems'] !== undefined || kept['maxItems'] !== undefined) kept['items'] = {};
     for (const key of ['anyOf', 'oneOf'] as const) {
       const choices = value[key];
@@ -68,9 +69,4 @@ export function plainWords(text: string): string {
 
 function isSmall(value: unknown): boolean {
   return value !== undefined && (JSON.stringify(value)?.length ?? 0) <= MAX_TEXT;
-}
-
-/** Whether a value is an object of JSON. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

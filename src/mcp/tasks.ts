@@ -1,4 +1,4 @@
-import { isObject } from './serverschema.ts';
+import { isRecord } from '../wire/unknown.ts';
 
 /** The name of the extension, in the capabilities of both sides, from protocol version 2026-07-28 on. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
@@ -27,7 +27,7 @@ const MAX_ID = 200;
 
 /** Reads a task in the form of either version; null for anything else. */
 export function readTask(value: unknown): McpTask | null {
-  if (!isObject(value)) return null;
+  if (!isRecord(value)) return null;
   const { taskId: id, status, statusMessage, pollIntervalMs, pollInterval, ttlMs, ttl } = value;
   if (typeof id !== 'string' || id.length > MAX_ID || typeof status !== 'string') return null;
   const poll = numberOf(pollIntervalMs) ?? numberOf(pollInterval) ?? POLL_MS;
@@ -54,16 +54,16 @@ const CARRIED = 'neuroscript-runtime/task';
  * types that it does not know. Every other message stays as it is.
  */
 export function carryTask<Message>(message: Message): Message {
-  if (!isObject(message) || !isObject(message['result']) || message['result']['resultType'] !== 'task') return message;
+  if (!isRecord(message) || !isRecord(message['result']) || message['result']['resultType'] !== 'task') return message;
   const result = { resultType: 'complete', content: [], _meta: { [CARRIED]: message['result'] } };
   return { ...message, result };
 }
 
 /** The task that an answer carries; null for an answer of another kind. */
 export function carriedTask(answer: unknown): McpTask | null {
-  if (!isObject(answer)) return null;
+  if (!isRecord(answer)) return null;
   // The version before has the task under a key of its own.
-  return readTask(isObject(answer['_meta']) ? answer['_meta'][CARRIED] : null) ?? readTask(answer['task']);
+  return readTask(isRecord(answer['_meta']) ? answer['_meta'][CARRIED] : null) ?? readTask(answer['task']);
 }
 
 /** The reason of a turn that waits for a task. {@link taskIdIn} finds the id in it. */

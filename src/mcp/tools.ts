@@ -11,12 +11,13 @@ import {
 } from '../tools/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { ConfigError } from '../wire/errors.ts';
+import { isRecord } from '../wire/unknown.ts';
 import { outputCheck, plainArguments, scriptValue } from './answer.ts';
 import type { McpServerConfig } from './config.ts';
 import { isTask, type McpAnswer, type McpConnection } from './connection.ts';
 import { McpError } from './error.ts';
 import { READERS } from './resources.ts';
-import { boundedSchema, isObject, plainWords } from './serverschema.ts';
+import { boundedSchema, plainWords } from './serverschema.ts';
 import { type McpTask, taskIdIn, waitingReason } from './tasks.ts';
 
 /**
@@ -112,7 +113,7 @@ function argumentsCheck(schema: JsonSchema, needed: boolean): StandardSchema | n
     const validate = (given: unknown) => {
       if ((given === null || given === undefined) && !needed) return { value: null };
       const result = check.validate(given);
-      if (result instanceof Promise || result.issues === undefined || !isObject(given)) return result;
+      if (result instanceof Promise || result.issues === undefined || !isRecord(given)) return result;
       // A key that is nil and a missing key mean the same.
       const rest = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
       const without = check.validate(rest);

@@ -5,6 +5,7 @@ export type PostgresRow = Readonly<Record<string, unknown>>;
 
 /** What every query resolves with. */
 export interface PostgresRows {
+  /** Columns by name. */
   readonly rows: readonly PostgresRow[];
 }
 
@@ -13,6 +14,7 @@ export type PostgresQuery = (text: string, values?: readonly unknown[]) => Promi
 
 /** What a store needs of a client of Postgres. `postgresClient` makes it of the clients that people use. */
 export interface PostgresClient {
+  /** Runs one statement outside of a transaction. */
   readonly query: PostgresQuery;
   /** Runs `work` in one transaction on one connection. */
   transaction<T>(work: (query: PostgresQuery) => Promise<T>): Promise<T>;
@@ -24,30 +26,43 @@ export interface PostgresClient {
 
 /** The pool of the package `pg`. */
 export interface PgPool {
+  /** Runs one statement on any connection. */
   query(text: string, values?: unknown[]): Promise<{ readonly rows: PostgresRow[] }>;
+  /** Takes a connection out of the pool. */
   connect(): Promise<PgConnection>;
 }
 
 /** A connection of a {@link PgPool}. */
 export interface PgConnection {
+  /** Runs one statement. */
   query(text: string, values?: unknown[]): Promise<{ readonly rows: PostgresRow[] }>;
+  /** Adds a listener. */
   on(event: 'notification' | 'error' | 'end', listener: () => void): unknown;
+  /** Removes a listener. */
   off(event: 'error', listener: () => void): unknown;
+  /** Gives the connection back to the pool, or closes it. */
   release(destroy?: boolean): void;
 }
 
 /** The object of the package `@electric-sql/pglite`. */
 export interface Pglite {
+  /** Runs any number of statements. */
   exec(text: string): Promise<unknown>;
+  /** Runs one statement. */
   query(text: string, values?: unknown[]): Promise<{ readonly rows: unknown[] }>;
+  /** Runs statements in a transaction. */
   transaction<T>(work: (transaction: Pick<Pglite, 'query'>) => Promise<T>): Promise<T>;
+  /** Calls `heard` for every notification, until the result is called. */
   listen(channel: string, heard: () => void): Promise<() => Promise<void>>;
 }
 
 /** The function of the package `postgres`. */
 export interface PostgresJs {
+  /** Runs one statement that is given as text. */
   unsafe(text: string, values?: never[], options?: { readonly prepare: boolean }): PromiseLike<readonly unknown[]>;
+  /** Runs statements in a transaction. */
   begin(work: (transaction: Pick<PostgresJs, 'unsafe'>) => Promise<unknown>): PromiseLike<unknown>;
+  /** Calls `heard` for every notification, until `unlisten` is called. */
   listen(channel: string, heard: () => void, listening: () => void): PromiseLike<{ unlisten(): Promise<void> }>;
 }
 

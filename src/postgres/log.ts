@@ -38,9 +38,9 @@ export class PostgresLog implements StoredLog {
   }
 
   /** Seals what was added until now, then reads. */
-  async *lines(): AsyncGenerator<LogText> {
+  async *lines(from = 0): AsyncGenerator<LogText> {
     await this.seal();
-    for (let after = 0; ; ) {
+    for (let after = from; ; ) {
       const text = `SELECT line, text FROM ${this.#schema}.decisions WHERE line > $1 ORDER BY line LIMIT ${PAGE}`;
       const rows: readonly PostgresRow[] = await this.#database.again(text, after);
       for (const row of rows) yield { line: Number(row['line']), text: String(row['text']) };

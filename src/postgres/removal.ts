@@ -13,13 +13,8 @@ import {
   unlessDamaged,
 } from '../loop/index.ts';
 import type { PostgresQuery } from './clients.ts';
+import { summariesSql } from './lists.ts';
 import { dropPartitions, NOW } from './tables.ts';
-
-/** Reads the columns of summaries; a condition follows. */
-export function summariesSql(schema: string): string {
-  return `SELECT sid, status, reason, next_turn, created_at, updated_at, lease_owner, lease_until, end_owed, owed, tenant, profile, engine, reader,
-      state, waits, started_turn AS started, ${NOW} AS now FROM ${schema}.sessions`;
-}
 
 /** Removes the sessions that `prune` of a store removes, within a transaction, and returns their summaries. */
 export async function pruneSessions(
@@ -27,7 +22,7 @@ export async function pruneSessions(
   schema: string,
   { before, dryRun = false }: Pruning,
 ): Promise<readonly SessionSummary[]> {
-  const old = `status <> 'open' AND updated_at < $1 AND owed = 0 AND end_owed = 0 AND (lease_owner IS NULL OR lease_until <= ${NOW})`;
+  const old = `status <> 'open' AND status IN ('done', 'aborted', 'halted') AND updated_at < $1 AND owed = 0 AND end_owed = 0 AND (lease_owner IS NULL OR lease_until <= ${NOW})`;
   const { rows } = await query(`${summariesSql(schema)} WHERE ${old} ORDER BY sid ${dryRun ? '' : 'FOR UPDATE'}`, [before]);
   const removed = rows.map((row) => summaryOf(row, Number(row['now'])));
   if (dryRun) return removed;

@@ -9,12 +9,15 @@ export interface MigrationReport {
   readonly place: string;
   /** The form before; 0 for a schema without a store. */
   readonly from: number;
+  /** The form now. */
   readonly to: number;
 }
 
 /** The state of a store on Postgres. */
 export interface StoreReport {
+  /** Address and database, without the password. */
   readonly place: string;
+  /** The form of its tables. */
   readonly form: number;
   /** The form that this version needs. */
   readonly newest: number;
@@ -26,9 +29,11 @@ export interface StoreReport {
   readonly sessions: Readonly<Record<string, number>>;
   /** Sessions that a host could claim now, and sessions under a lease. */
   readonly ready: number;
+  /** Sessions that a host drives at the moment. */
   readonly leased: number;
   /** Decisions that are not known to be in the log, and entries of the log that are not chained yet. */
   readonly owed: number;
+  /** Decisions in the log without a line of the chain yet. */
   readonly unsealed: number;
   /** The parts of the table of turns, with their sizes in bytes. */
   readonly partitions: readonly { readonly name: string; readonly bytes: number }[];

@@ -23,6 +23,7 @@ import { formOf, migrate, mustBePresent } from './tables.ts';
 export interface PostgresStorageOptions extends ConnectOptions {
   /** As of the store of sessions beside it. */
   readonly schema?: string;
+  /** How much the storage may hold; see {@link StorageCaps} for the defaults. */
   readonly caps?: StorageCaps;
 }
 

@@ -55,6 +55,12 @@ const FORMS: readonly (readonly string[])[] = [
     'CREATE TABLE sums (one integer PRIMARY KEY CHECK (one = 1), floor bigint NOT NULL, bytes bigint NOT NULL)',
     'INSERT INTO sums VALUES (1, 0, 0)',
   ],
+  // The orders of `recent`.
+  [
+    'CREATE INDEX sessions_recent ON sessions (updated_at, sid)',
+    'CREATE INDEX sessions_status ON sessions (status, updated_at, sid)',
+    'CREATE INDEX sessions_reason ON sessions (reason, updated_at, sid) WHERE reason IS NOT NULL',
+  ],
 ];
 
 /** The form that this version reads and writes. */
@@ -101,7 +107,7 @@ export function migrate(database: Database, schema: string): Promise<number> {
   });
 }
 
-/** Holds other processes off the tables of a schema until the transaction ends. */
+/** Locks the tables of a schema against other processes until the transaction ends. */
 export async function lock(query: PostgresQuery, schema: string, what = 'form'): Promise<void> {
   await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`neuroscript ${what} ${schema}`]);
 }

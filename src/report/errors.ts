@@ -22,20 +22,10 @@ export function renderError(error: ErrorInfo, sources: SourceTexts, palette: Pal
   const lines = [headline(place, error.message, error.code, palette)];
   if (place !== null && error.column !== null)
     lines.push(...excerpt(sources.get(place.file), place.line, error.column, error.column, palette));
-  const hint = error.hint ?? nextStep(error);
-  if (hint !== undefined) lines.push(`  hint: ${printable(hint)}`);
+  if (error.hint !== undefined) lines.push(`  hint: ${printable(error.hint)}`);
   const limit = renderLimit(error);
   if (limit !== null) lines.push(`  ${limit}`);
   return [...lines, ...renderStack(error.stack, palette)];
-}
-
-/** A hint about flags for a denied call, which knows nothing of the command line. */
-function nextStep({ code, message }: ErrorInfo): string | undefined {
-  if (code !== 'NS1003') return undefined;
-  const tool = /^tool '([\w.]+)' was not found/.exec(message)?.[1];
-  if (tool === undefined)
-    return "a file given with --policy says what is allowed; without one, the tools of --tools and --mcp and those without effects ('explain NS1003')";
-  return `to allow it, give --policy FILE; the file names every tool of the program: {allow: [${tool}], grants: ["*:*:*"]} ('explain NS1003')`;
 }
 
 /** A finding of the parser as lines for a terminal, in the form of {@link renderError}. */

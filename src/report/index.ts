@@ -10,16 +10,7 @@ export { excerpt, renderDiagnostic, renderError, renderFinding, type SourceTexts
 export { counted } from './layout.ts';
 export { type Palette, paletteFor, plainPalette } from './palette.ts';
 export { explainEnd, explainSession, explainTurn } from './session.ts';
-export {
-  outcomeText,
-  type RecordSummary,
-  type SessionLine,
-  sessionLine,
-  type TurnSummary,
-  tallyText,
-  turnLine,
-  turnLines,
-} from './summary.ts';
+export * from './summary.ts';
 export { clip, printable, printableLines, wrap } from './text.ts';
 export { CHECKS, describeToken, type TokenCheck } from './tokens.ts';
 export { amount, quantity, timeText, UNIT_SIZES } from './units.ts';

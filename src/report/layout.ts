@@ -54,18 +54,14 @@ export function flow(parts: readonly string[]): string[] {
   const lines: string[] = [];
   for (const part of parts) {
     const last = lines.at(-1);
-    if (last !== undefined && visible(`${last}, ${part}`) <= WIDTH - LABEL - 3) lines[lines.length - 1] = `${last}, ${part}`;
+    if (last !== undefined && columns(stripVTControlCharacters(`${last}, ${part}`)) <= WIDTH - LABEL - 3)
+      lines[lines.length - 1] = `${last}, ${part}`;
     else {
       if (last !== undefined) lines[lines.length - 1] = `${last},`;
       lines.push(part);
     }
   }
   return lines;
-}
-
-/** Columns without the styles that a palette put in. */
-function visible(text: string): number {
-  return columns(stripVTControlCharacters(text));
 }
 
 /** A stream of a turn: its final line feed ends the last line and starts none. */

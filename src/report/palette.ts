@@ -2,10 +2,15 @@ import { styleText } from 'node:util';
 
 /** Puts styles around text, or leaves it as it is. */
 export interface Palette {
+  /** For headings. */
   readonly bold: (text: string) => string;
+  /** For what matters less. */
   readonly dim: (text: string) => string;
+  /** For failures. */
   readonly red: (text: string) => string;
+  /** For success. */
   readonly green: (text: string) => string;
+  /** For warnings. */
   readonly yellow: (text: string) => string;
 }
 

@@ -1,6 +1,14 @@
 import { type Envelope, EnvelopeError, parseEnvelope } from '../aeiou/index.ts';
-import type { AgentUse, CandidateRecord, LoopResult, LoopSummary, TurnRecord, Waiting } from '../loop/index.ts';
-import { type Decision, HALT_REASONS } from '../loop/index.ts';
+import {
+  type AgentUse,
+  type CandidateRecord,
+  type Decision,
+  HALT_REASONS,
+  type LoopResult,
+  type LoopSummary,
+  type TurnRecord,
+  type Waiting,
+} from '../loop/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { Usage, WorkerUsage } from '../wire/protocol.ts';

@@ -23,9 +23,13 @@ export function tallyText(counts: Readonly<Record<string, number>>): string {
 
 /** What is known of a session. */
 export interface SessionLine extends Partial<Omit<SessionSummary, 'status' | 'reason'>> {
+  /** Id of the session. */
   readonly sid: string;
+  /** Whether it is open, and how it ended otherwise. */
   readonly status: string;
+  /** Why it was halted; null for every other status. */
   readonly reason: string | null;
+  /** Decided turns. */
   readonly turns: number;
 }
 
@@ -74,18 +78,29 @@ function waitOf({ call, tool, reason, expiresAt, completed }: Waiting): string {
 
 /** A turn without its texts. */
 export interface TurnSummary {
+  /** Id of the session. */
   readonly sid: string;
+  /** Number of the turn, from 1. */
   readonly turn: number;
+  /** What the host decided. */
   readonly decision: Decision;
+  /** Why it halted; null for every other decision. */
   readonly reason: string | null;
+  /** Key of the chosen token; null without one. */
   readonly kid: string | null;
+  /** Id of the chosen token; null without one. */
   readonly jti: string | null;
+  /** Bytes of OUTPUT. */
   readonly outputBytes: number;
+  /** Bytes of SCRATCHPAD. */
   readonly scratchBytes: number;
+  /** Lines of OUTPUT that have the form of a token. */
   readonly candidates: number;
+  /** Remarks, counted by code. */
   readonly lints: Readonly<Record<string, number>>;
   /** Other versions may measure less or more. */
   readonly usage: Partial<Usage>;
+  /** Why the program failed; null when it did not. */
   readonly error: { readonly code: string; readonly message: string } | null;
   /** Null for a turn without its record, which cannot be replayed. */
   readonly record: RecordSummary | null;
@@ -93,18 +108,25 @@ export interface TurnSummary {
 
 /** What only the record of a turn has. */
 export interface RecordSummary {
+  /** Version of the record. */
   readonly version: number;
   /** RFC 3339. */
   readonly startedAt: string;
+  /** Elapsed milliseconds of the turn. */
   readonly latencyMs: number;
+  /** What the token requested when the host decided otherwise; null otherwise. */
   readonly overridden: string | null;
+  /** False when the worker was killed, so that output may be missing. */
   readonly outputComplete: boolean;
+  /** Bytes of the envelope that was executed. */
   readonly envelopeBytes: number;
+  /** The limits of the turn, by name. */
   readonly limits: Readonly<Record<string, number>>;
   /** Counts by tool; prompts and asks by their kind. */
   readonly calls: Readonly<Record<string, number>>;
   /** `whole`: every part is unchanged since it was sealed. A seal is not a signature. */
   readonly seal: 'whole' | 'broken' | 'none';
+  /** The parts that are not as they were sealed; empty for a whole record. */
   readonly faults: readonly { readonly part: string; readonly problem: string }[];
   /** Why it cannot be replayed; null for a record of the right form. */
   readonly notExecutable: string | null;

@@ -2,7 +2,9 @@ import { decodeToken, isJsonObject, type JsonValue, type TokenDetail } from '../
 
 /** A check of a token and the details of its failures. */
 export interface TokenCheck {
+  /** What is checked, in words. */
   readonly name: string;
+  /** The failures of the check. */
   readonly details: readonly TokenDetail[];
 }
 

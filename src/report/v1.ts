@@ -1,5 +1,4 @@
-import type { V1LoopResult, V1TurnRecord } from '../loop/index.ts';
-import { V1_HALT_REASONS } from '../loop/index.ts';
+import { V1_HALT_REASONS, type V1LoopResult, type V1TurnRecord } from '../loop/index.ts';
 import { explainCall } from './calls.ts';
 import { counted, field, grouped, row, rule, section, streamLines } from './layout.ts';
 import type { Palette } from './palette.ts';

@@ -10,6 +10,7 @@ import type { TenantInit } from './tenants.ts';
 
 /** How requests are answered. */
 export interface AnswerOptions extends InterpreterOptions {
+  /** Cancels the run. */
   readonly signal?: AbortSignal | undefined;
   /** Whose request it is, as in `RunOptions`. */
   readonly tenant?: string | TenantInit | undefined;

@@ -43,7 +43,14 @@ export function checkEnvironment(
     if (tool === undefined) return [];
     const pure = tool.where === 'isolate' ? ({ pure: true } as const) : {};
     return [
-      { name, least: leastArguments(tool), most: tool.parameters.length, ...pure, ...(names.has(name) ? formOf(tool) : {}) },
+      // All arguments up to the last one that is required.
+      {
+        name,
+        least: tool.parameters.findLastIndex(({ required }) => required) + 1,
+        most: tool.parameters.length,
+        ...pure,
+        ...(names.has(name) ? formOf(tool) : {}),
+      },
     ];
   });
   const guard = new PolicyGuard(policy);
@@ -53,11 +60,6 @@ export function checkEnvironment(
     return denial === null ? [] : [{ name, reason: denial.reason }];
   });
   return { globals, tools: [...shapes, TURN_TOOL], complete: tools === 'registered', denied };
-}
-
-/** The number of arguments that a tool needs: all up to the last one that is required. */
-function leastArguments({ parameters }: ToolDefinition): number {
-  return parameters.findLastIndex(({ required }) => required) + 1;
 }
 
 /** Why the policies of a fork would deny a call, or null. Call limits do not count, and an unknown tool is not denied. */

@@ -8,6 +8,7 @@ import { checkGlobalName } from './values.ts';
 
 /** A library cannot be loaded. `diagnostics` holds every syntax error, and is empty for any other problem. */
 export class LibraryError extends ConfigError {
+  /** Every syntax error; empty for any other problem. */
   readonly diagnostics: readonly Diagnostic[];
   constructor(message: string, diagnostics: readonly Diagnostic[] = []) {
     super(message);
@@ -22,6 +23,7 @@ export class LibraryError extends ConfigError {
 export interface SymbolTable {
   /** Definitions, in order. */
   readonly libraries: readonly Source[];
+  /** Values by name, as tagged JSON. */
   readonly constants: Readonly<Record<string, TaggedJson>>;
 }
 

@@ -1,5 +1,4 @@
-import type { RunResult } from '../wire/result.ts';
-import { NO_USAGE } from '../wire/result.ts';
+import { NO_USAGE, type RunResult } from '../wire/result.ts';
 
 /** Most ids that are remembered. A repetition after that many other events is delivered again. */
 const MAX_KNOWN = 10_000;

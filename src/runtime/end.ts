@@ -33,7 +33,7 @@ function deadlineError({ wallMs }: LimitValues): ErrorInfo {
 
 /** The result of a run that began. */
 export function resultOf(
-  { result: ended, errors, usage, outputComplete }: SandboxResult,
+  { result: ended, errors, usage: used, outputComplete, measuring }: SandboxResult,
   error: ErrorInfo | null,
   { emits, values, whispers }: RunOutput,
   journal: ReturnType<Dispatcher['finish']>,
@@ -41,6 +41,7 @@ export function resultOf(
   [waiting, ...alsoWaiting]: readonly WaitingCall[],
 ): RunResult {
   const { phase, result, eventErrors, variables } = ended;
+  const usage = withEndingAsk(used, journal.last, limits);
   const facts = {
     phase,
     emits,
@@ -49,8 +50,9 @@ export function resultOf(
     result,
     eventErrors,
     ...(variables === undefined ? {} : { variables }),
-    usage: withEndingAsk(usage, journal.last, limits),
+    usage,
     ...(outputComplete ? {} : { outputComplete: false as const }),
+    ...(measuring === undefined ? {} : { profile: measuring.profile(usage.fuel) }),
   };
   if (error === null) return withJournal({ ok: true, ...facts, error }, journal);
   const failure = {

@@ -57,8 +57,11 @@ export interface ForkOptions {
  * Every run is a fresh isolate.
  */
 export class Fork {
+  /** Different for every fork of the runtime, such as `fork-7`. */
   readonly id: string;
+  /** The connections that all forks of the root share. */
   readonly host: HostContext;
+  /** The operation that the fork belongs to. */
   readonly turn: TurnContext;
   /** The most that every run gets. */
   readonly limits: LimitValues;
@@ -173,7 +176,9 @@ export class Fork {
       session: turn.sessionId,
       tenant: account.share,
     };
-    const outcome = await runtime.sandbox.run(input, handlers, turn).catch((error: unknown) => account.refuse(error));
+    const { probe } = request;
+    const sent = probe === undefined ? input : { ...input, probe };
+    const outcome = await runtime.sandbox.run(sent, handlers, turn).catch((error: unknown) => account.refuse(error));
     const error = endingError(outcome, turn, limits);
     await dispatcher.settled();
     const journal = dispatcher.finish(error);

@@ -1,6 +1,7 @@
 import type { LimitOptions } from '../sandbox/index.ts';
 import type { CallKeeper, CallScript } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
+import type { Probe, StepPlace } from '../wire/heat.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import {
   anything,
@@ -12,6 +13,7 @@ import {
   checkText,
   listOf,
   required,
+  wholeNumber,
 } from '../wire/options.ts';
 import type { EventInput, OutFrame, RunInput, Source, TaggedJson, Variable } from '../wire/protocol.ts';
 
@@ -34,13 +36,20 @@ export interface RunSettings {
   readonly onOut?: (out: OutFrame) => void;
   /** Receives every call to the host once the call has ended. An exception ends the run, which rejects with it. */
   readonly onCall?: (entry: JournalEntry) => void;
+  /**
+   * Measures the run: `profile` of the result says where it spent its fuel and time. Nothing else of the result changes but times, because
+   * a measured program takes longer.
+   */
+  readonly probe?: Probe;
 }
 
 /** A run to make: its sources, call and events, with values as tagged JSON. */
 export interface RunRequest extends RunSettings {
   /** After the root's libraries: first the definitions of all sources, then command blocks in order, then `call`, then `events`. */
   readonly sources?: readonly Source[];
+  /** A procedure to call after loading, with its arguments. */
   readonly call?: { readonly name: string; readonly args: readonly TaggedJson[] };
+  /** Events to deliver, in order. */
   readonly events?: readonly EventInput[];
   /** Variables that the command blocks find set. `variables` of the result then has those that they leave, for a later run. */
   readonly variables?: readonly Variable[];
@@ -58,6 +67,7 @@ export interface RunRequest extends RunSettings {
 
 /** A recorded run that is executed again. */
 export interface RecordedRun {
+  /** Everything that the run started with. */
   readonly input: RunInput;
   /** Knows answers to calls of the run. */
   readonly calls: CallScript;
@@ -77,6 +87,16 @@ export interface EventOptions extends RunSettings {
   readonly ts?: number;
 }
 
+const checkPlace = (what: string, value: unknown): void => {
+  checkObject(what, value);
+  (Object.hasOwn(value, 'step') ? checkNumber : checkVisit)(what, value);
+};
+const whole = required(wholeNumber(1));
+const checkNumber = checker<StepPlace & { readonly step: number }>({ step: whole });
+const checkVisit = checker<StepPlace & { readonly line: number }>({ source: required(checkText), line: whole, visit: whole });
+
+const checkProbe = checker<Probe>({ trace: checkFlag, at: checkPlace });
+
 /** The checks of {@link RunSettings}. */
 export const RUN_SETTINGS = {
   globals: checkObject,
@@ -86,6 +106,7 @@ export const RUN_SETTINGS = {
   checkFirst: checkFlag,
   onOut: checkFunction,
   onCall: checkFunction,
+  probe: checkProbe,
 } as const;
 
 const checkSource = checker<Source>({

@@ -1,5 +1,4 @@
-import type { LimitOptions } from '../sandbox/index.ts';
-import { resolveLimits } from '../sandbox/index.ts';
+import { type LimitOptions, resolveLimits } from '../sandbox/index.ts';
 import { Telemetry } from '../telemetry/index.ts';
 import {
   type AuditRecord,
@@ -17,6 +16,7 @@ import { Tenants, type TenantsOptions } from './tenants.ts';
 
 /** What a runtime is made of, apart from its sandbox. */
 export interface RuntimeSettings {
+  /** The tools of all programs, besides the built-in ones; none when absent. */
   readonly tools?: readonly ToolDefinition[];
   /** When absent, every tool is denied that the policy of a fork or run does not allow. Null: no policy at all, which denies as well and says so. */
   readonly policy?: Policy | PolicyOptions | null;

@@ -12,9 +12,11 @@ import type { Source } from '../wire/protocol.ts';
 
 /** A library with its signature, as plain JSON. Keys and signatures are base64url without padding. */
 export interface SignedUnit {
+  /** Names this format. */
   readonly unit: typeof FORMAT;
   /** Shown in positions. */
   readonly name: string;
+  /** Text of the library. */
   readonly source: string;
   /** Ed25519 public key of the signer, 32 bytes. */
   readonly key: string;

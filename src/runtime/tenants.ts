@@ -10,6 +10,7 @@ export type TenantLimits = { readonly [Name in TenantOption]?: number };
 
 /** A tenant with limits that replace those which its runtime has for it, from now on. */
 export interface TenantInit extends TenantLimits {
+  /** Id of the tenant, of the application's choice. */
   readonly id: string;
 }
 
@@ -26,7 +27,9 @@ export type TenantUse = { readonly [Name in Budget]: number };
 
 /** A tenant at one moment. */
 export interface TenantReport {
+  /** Id of the tenant. */
   readonly id: string;
+  /** Its limits. */
   readonly limits: TenantLimits;
   /** Runs that wait or have begun. */
   readonly active: number;

@@ -1,4 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs';
+import { messageOf } from '../wire/unknown.ts';
 
 /**
  * What the operating system can hold: `namespaces` of the worker's own, no `rights` of root nor a way to get any, a filter of system
@@ -45,7 +46,7 @@ export function confinementOf(pid: number | null): Confinement {
     if (!LIMITED.every((line) => line.test(limits))) lacks.set('resources', 'it can open files');
     return lacks;
   } catch (error) {
-    return without(`the kernel does not tell how it is confined: ${error instanceof Error ? error.message : String(error)}`);
+    return without(`the kernel does not tell how it is confined: ${messageOf(error)}`);
   }
 }
 

@@ -2,13 +2,16 @@ import type { CallIo, ClosingReply, FinalReply } from '../wire/call.ts';
 import { cancelledError, timeoutError, workerError } from '../wire/errorinfo.ts';
 import { type ErrorInfo, WireError } from '../wire/errors.ts';
 import { frameLimit, MAX_FRAME_VALUES } from '../wire/frames.ts';
+import { probeBytes } from '../wire/heat.ts';
 import type { GuestCall, HostFrame, OutFrame, RunInput, ToolGuestCall, WorkerFrame } from '../wire/protocol.ts';
+import { messageOf } from '../wire/unknown.ts';
 import { BusyPoll } from './busypoll.ts';
 import { OpenCall } from './call.ts';
 import { RunClock } from './clock.ts';
 import type { TenantShare } from './jobqueue.ts';
 import { Ledger } from './ledger.ts';
-import { crashError, isReportable, lostResult, messageOf, type SandboxResult, withVerdict } from './result.ts';
+import { Measuring } from './measuring.ts';
+import { crashError, isReportable, lostResult, type SandboxResult, withVerdict } from './result.ts';
 import { answerTogether } from './together.ts';
 import type { Watchdog, WatchedRun } from './watchdog.ts';
 import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
@@ -76,6 +79,8 @@ export class Execution implements WorkerTask {
   readonly #poll = new BusyPoll();
   #lastSeq = 0;
   readonly #ledger: Ledger;
+  /** What the worker says of a measured run. */
+  readonly #measuring: Measuring | null;
   #call: OpenCall | null = null;
   /** The open call as the program made it. */
   #asked: GuestCall | null = null;
@@ -98,6 +103,7 @@ export class Execution implements WorkerTask {
     this.#id = init.id;
     this.#input = init.input;
     this.#ledger = new Ledger(init.input);
+    this.#measuring = init.input.probe === undefined ? null : new Measuring(init.input);
     this.#handlers = init.handlers;
     this.#owner = init.owner;
     this.#watchdog = init.watchdog;
@@ -133,6 +139,7 @@ export class Execution implements WorkerTask {
     if (frame.t === 'started' && frame.id === this.#id && !announced) this.#clock.announce();
     else if (frame.t === 'out' && free) this.#onOut(frame);
     else if ((frame.t === 'tool' || frame.t === 'prompt' || frame.t === 'ask') && free) this.#onCall(frame);
+    else if (frame.t === 'probe' && free && this.#measuring !== null) this.#measuring.add(frame);
     else if (frame.t === 'together' && free) this.#onTogether(frame.calls);
     else if (frame.t === 'result' && frame.id === this.#id && this.#call === null) this.#onResult(frame);
     else if (frame.t !== 'var' || this.#call?.answered(frame) !== true)
@@ -165,6 +172,7 @@ export class Execution implements WorkerTask {
       baseRss,
       limits: this.#input.limits,
       sourceChars,
+      probeBytes: probeBytes(this.#input),
       startCpuMs: () => this.#clock.startCpuMs,
       calls: () => this.#ledger.ownToolCalls,
       nestedCpuMs: () => this.#ledger.nestedCpuMs,
@@ -301,7 +309,6 @@ export class Execution implements WorkerTask {
     const at = this.#asked?.at;
     const place = at === undefined ? {} : { source: at.source, line: at.line, column: at.column };
     this.#verdict = { ...verdict, ...place };
-    this.#stopTimers();
     this.#call?.halt(this.#verdict);
     if (graceMs === 0) this.#kill();
     else this.#grace = setTimeout(() => this.#kill(), graceMs);
@@ -323,6 +330,7 @@ export class Execution implements WorkerTask {
     const { error } = frame.result;
     if (this.#verdict === null && error !== null && !isReportable(error))
       throw new WireError(`only the host reports ${error.code} of kind '${error.kind}'`);
+    this.#measuring?.check(Math.min(frame.usage.fuel, this.#input.limits.fuel));
     const breach = this.#ledger.result(frame.result);
     if (breach !== null) {
       this.#endBreach(breach);
@@ -339,15 +347,9 @@ export class Execution implements WorkerTask {
     if (this.#over) return;
     this.#over = true;
     this.#poll.onEnd();
-    this.#stopTimers();
-    clearTimeout(this.#grace);
-    this.#owner.onEnd(result, spoiled);
-  }
-
-  #stopTimers(): void {
     this.#clock.stop();
-    clearTimeout(this.#toolTimer);
+    for (const timer of [this.#toolTimer, this.#grace]) clearTimeout(timer);
     if (this.#watched !== null) this.#watchdog.remove(this.#watched);
-    this.#watched = null;
+    this.#owner.onEnd(this.#measuring === null ? result : { ...result, measuring: this.#measuring }, spoiled);
   }
 }

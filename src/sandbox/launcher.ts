@@ -1,8 +1,8 @@
 import { ConfigError } from '../wire/errors.ts';
+import { messageOf } from '../wire/unknown.ts';
 import { findBubblewrap } from './bubblewrap.ts';
 import type { Cage } from './cage.ts';
 import { ALL_HOLDS, type Hold } from './confinement.ts';
-import { messageOf } from './result.ts';
 import { findUnshare } from './unshare.ts';
 
 /**

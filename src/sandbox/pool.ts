@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { BusyError, ConfigError, RuntimeClosedError } from '../wire/errors.ts';
+import { messageOf } from '../wire/unknown.ts';
 import { type Job, JobQueue } from './jobqueue.ts';
 import { launch, type WorkerFiles } from './launch.ts';
 import type { Launcher } from './launcher.ts';
-import { messageOf } from './result.ts';
 import { WorkerProcess } from './worker.ts';
 import { WorkerWatch } from './workerwatch.ts';
 

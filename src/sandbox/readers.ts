@@ -1,6 +1,7 @@
 import { WireError } from '../wire/errors.ts';
 import { plainMaps } from '../wire/maporder.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
+import { isRecord } from '../wire/unknown.ts';
 
 /** Returns a value of the expected form as a new object, or throws a {@link Misfit}. */
 export type Reader<T> = (value: unknown) => T;
@@ -45,10 +46,6 @@ export function object<T extends object>(fields: { readonly [Name in keyof T]-?:
     }
     return result as T;
   };
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function listOf<T>(read: Reader<T>): Reader<readonly T[]> {

@@ -1,6 +1,7 @@
 import { quotaError, workerError } from '../wire/errorinfo.ts';
 import type { ErrorInfo, ErrorKind } from '../wire/errors.ts';
 import type { Diagnostic, GuestResult, Phase, Usage, WorkerUsage } from '../wire/protocol.ts';
+import type { Measuring } from './measuring.ts';
 import type { Gone } from './worker.ts';
 
 /** The result of a run, made by its worker or by the host. */
@@ -11,6 +12,8 @@ export interface SandboxResult {
   readonly errors: readonly Diagnostic[];
   /** False when the worker or its isolate was stopped from outside: output that it had gathered may be missing. */
   readonly outputComplete: boolean;
+  /** Of a measured run. */
+  readonly measuring?: Measuring;
 }
 
 /** What the host has measured of a run; of the fuel it knows only what nested loops used. */
@@ -70,11 +73,6 @@ export function crashError({ how, violation, stderr }: Gone, memoryBytes: number
   const hint =
     how === 'signal SIGKILL' ? 'another process killed it; the system does so when memory is short' : lastWords(stderr);
   return workerError(`the worker process crashed: ${how}`, hint);
-}
-
-/** The message of a thrown value. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** The most telling line of a crash report: the first that mentions an error, else the last. */

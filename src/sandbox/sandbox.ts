@@ -4,6 +4,7 @@ import { cancelledError, workerError } from '../wire/errorinfo.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import { defaultLimits } from '../wire/limits.ts';
 import type { CheckEnvironment, CheckReport, FormatReport, RunInput, Source } from '../wire/protocol.ts';
+import { messageOf } from '../wire/unknown.ts';
 import { affinityOf } from './affinity.ts';
 import type { Confinement } from './confinement.ts';
 import { Execution, type RunHandlers } from './execution.ts';
@@ -13,7 +14,7 @@ import { type Launcher, type LauncherChoice, withLauncher } from './launcher.ts'
 import { type PoolLimitOptions, poolLimits } from './limits.ts';
 import { type Isolation, Pool, type PoolLoad, type PoolOptions } from './pool.ts';
 import { checkQuery, formatQuery, type ParseOutcome, parseQuery, type Query, QueryTask } from './query.ts';
-import { messageOf, type SandboxResult, unstartedResult } from './result.ts';
+import { type SandboxResult, unstartedResult } from './result.ts';
 import { Watchdog } from './watchdog.ts';
 import type { WorkerProcess } from './worker.ts';
 

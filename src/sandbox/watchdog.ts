@@ -20,6 +20,8 @@ export interface WatchedRun {
   readonly baseRss: number;
   readonly limits: LimitValues;
   readonly sourceChars: number;
+  /** Memory for measuring the run. */
+  readonly probeBytes: number;
   /** CPU time of the worker when the program started; null while that is unknown, and then CPU time is not limited. */
   startCpuMs(): number | null;
   /** Tool calls so far. */
@@ -62,10 +64,10 @@ export class Watchdog {
   }
 }
 
-function memoryBreach({ stats, baseRss, limits, sourceChars }: WatchedRun): ErrorInfo | null {
+function memoryBreach({ stats, baseRss, limits, sourceChars, probeBytes }: WatchedRun): ErrorInfo | null {
   const allowed = limits.memoryBytes;
   const used = (stats.rssBytes() ?? 0) - baseRss;
-  if (used <= allowed * 1.25 + RSS_SLACK + sourceChars * TREE_FACTOR) return null;
+  if (used <= allowed * 1.25 + RSS_SLACK + sourceChars * TREE_FACTOR + probeBytes) return null;
   const message = `the worker of the program grew by ${used} bytes, ${allowed} are allowed`;
   return quotaError({ limit: 'memoryBytes', allowed, used }, message);
 }

@@ -4,6 +4,7 @@ import { constants } from 'node:os';
 import { encodeFrame, FrameReader, MAX_FRAME_BYTES, parseFrames } from '../wire/frames.ts';
 import { LIMITS, type LimitValues } from '../wire/limits.ts';
 import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
+import { messageOf } from '../wire/unknown.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
 import type { Cage } from './cage.ts';
 import { type Confinement, confinementOf, type Hold } from './confinement.ts';
@@ -283,7 +284,7 @@ export class WorkerProcess {
       for (let text = this.#reader.next(); text !== null && this.#violation === null; text = this.#reader.next())
         this.#take(text);
     } catch (error) {
-      this.retire(error instanceof Error ? error.message : String(error));
+      this.retire(messageOf(error));
     }
   }
 

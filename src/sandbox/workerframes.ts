@@ -1,10 +1,12 @@
 import { MAX_MESSAGE_UNITS } from '../wire/costs.ts';
 import { type ErrorInfo, type StackFrame, WireError } from '../wire/errors.ts';
+import { type HeatFrame, type ShownVariable, STEP_SIZES, type Step, type StepFork } from '../wire/heat.ts';
 import type {
   AskLeft,
   CallSite,
   EventError,
   GuestResult,
+  ProbeFrame,
   ToolGuestCall,
   Variable,
   Variables,
@@ -12,13 +14,13 @@ import type {
   WorkerFrame,
   WorkerUsage,
 } from '../wire/protocol.ts';
+import { isRecord } from '../wire/unknown.ts';
 import {
   amount,
   atMost,
   boolean,
   count,
   integer,
-  isRecord,
   listOf,
   matching,
   object,
@@ -136,6 +138,47 @@ const together: Reader<FrameOf<'together'>> = (value) => {
   return { t, calls: calls.map((each) => ({ t: 'tool', ...each, at: { ...each.at, together: first.seq } })) };
 };
 
+const name: Reader<string> = (value) => string(value).slice(0, STEP_SIZES.name);
+
+const shownVariable = object<ShownVariable>({
+  name,
+  type: name,
+  text: (value) => string(value).slice(0, STEP_SIZES.text),
+  cut: boolean,
+  size: orNull(count),
+});
+
+const step = object<Step>({
+  step: position,
+  source: name,
+  line: position,
+  column: position,
+  visit: position,
+  fuel: amount,
+  stack: atMost(
+    STEP_SIZES.forks,
+    listOf(
+      object<StepFork>({
+        name,
+        source: name,
+        line: position,
+        variables: atMost(STEP_SIZES.variables, listOf(shownVariable)),
+        more: count,
+      }),
+    ),
+  ),
+  more: count,
+});
+
+const heatFrame = object<HeatFrame>({
+  kind: oneOf('commands', 'procedure', 'event', 'statement', 'handler', 'tool', 'prompt', 'ask', 'together', 'host'),
+  name,
+  source: orNull(name),
+  line: orNull(position),
+});
+
+const integers = listOf(integer);
+
 const diagnostics = listOf(diagnostic);
 const files = listOf(parsedFile);
 
@@ -154,6 +197,25 @@ const READERS: ReadonlyMap<unknown, Reader<WorkerFrame>> = new Map<unknown, Read
       prompt: tagged,
       options: tagged,
       left: object<AskLeft>({ fuel: count, memoryBytes: count, toolCalls: count }),
+    }),
+  ],
+  [
+    'probe',
+    object<FrameOf<'probe'>>({
+      t: oneOf('probe'),
+      frames: listOf(heatFrame),
+      marks: integers,
+      nodes: integers,
+      spent: integers,
+      end: optional(
+        object<NonNullable<ProbeFrame['end']>>({
+          steps: count,
+          visits: count,
+          unmarked: count,
+          folded: count,
+          step: orNull(step),
+        }),
+      ),
     }),
   ],
   ['var', object<FrameOf<'var'>>({ t: oneOf('var'), found: boolean, value: tagged, error: orNull(string) })],

@@ -6,6 +6,7 @@ export type StoreDetail = 'foreign' | 'newer' | 'damaged' | 'busy' | 'io' | 'ord
 /** A store's file belongs to another program, is damaged or cannot be reached, or the store was called in an impossible order. */
 export class StoreError extends NeuroScriptError {
   static readonly code = 'ERR_STORE';
+  /** Which of these it is. */
   readonly detail: StoreDetail;
   constructor(detail: StoreDetail, message: string, options?: ErrorOptions) {
     super(StoreError.code, message, options);

@@ -20,6 +20,9 @@ export interface SqliteFileOptions {
 const DEFAULT_BUSY_MS = 5000;
 const RETRY_MS = 5;
 
+/** SQLite's name for a database without a file. */
+const IN_MEMORY = ':memory:';
+
 /** A row: values by column. */
 export type Row = Readonly<Record<string, SQLInputValue>>;
 
@@ -40,7 +43,7 @@ export class SqliteFile implements Disposable {
   }
 
   /**
-   * Opens the file or makes it. Throws {@link StoreError}: `foreign` for a file of another kind, `damaged` if SQLite finds damage
+   * Opens the file or makes it; `:memory:` is a database without a file. Throws {@link StoreError}: `foreign` for a file of another kind, `damaged` if SQLite finds damage
    * (it checks every page), `newer` for a file of a later version, `busy`, `io`.
    */
   static async open(path: string, format: Format, options: SqliteFileOptions = {}): Promise<SqliteFile> {
@@ -48,7 +51,7 @@ export class SqliteFile implements Disposable {
     const { DatabaseSync: Database } = await import('node:sqlite');
     try {
       // Only the owner may read the file. SQLite gives the files beside it the same mode.
-      makeOrdinary(path, { mustExist: options.mustExist ?? false });
+      if (path !== IN_MEMORY) makeOrdinary(path, { mustExist: options.mustExist ?? false });
     } catch (error) {
       throw new StoreError('io', `${path} cannot be opened: ${openTrouble(error, options.mustExist ?? false)}`, { cause: error });
     }
@@ -63,7 +66,7 @@ export class SqliteFile implements Disposable {
         // Reads first, so that a file that is not a database fails before anything is written to it.
         database.exec('PRAGMA trusted_schema = OFF; SELECT count(*) FROM sqlite_schema');
         prepareFormat(database, path, format, (migrations) => {
-          const fresh = new Database(':memory:');
+          const fresh = new Database(IN_MEMORY);
           try {
             for (const migration of migrations) fresh.exec(migration);
             return schema(fresh);

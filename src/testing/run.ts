@@ -14,8 +14,11 @@ import { journalText } from './journal.ts';
 export type ExpectedCall =
   | string
   | {
+      /** Name of the tool, in any letter case. */
       readonly tool: string;
+      /** The arguments; not checked when absent. */
       readonly args?: readonly unknown[];
+      /** The result; not checked when absent. */
       readonly returns?: unknown;
       /** The error code of a failed call. */
       readonly fails?: number;
@@ -64,6 +67,7 @@ export class ScriptRun {
   get fuel(): number {
     return this.result.usage.fuel;
   }
+  /** Why the script failed; null when it did not. */
   get error(): ErrorInfo | null {
     return this.result.error;
   }

@@ -13,6 +13,7 @@ import { CallSandbox } from './sandbox.ts';
 export interface ToolBenchOptions {
   /** If absent, every tool and grant is allowed, also tools that require trust. */
   readonly policy?: PolicyOptions;
+  /** Limits of every script; the defaults when absent. */
   readonly limits?: LimitOptions;
   /** The turn context of the tools: session, turn, deadline and values. */
   readonly turn?: TurnInit;

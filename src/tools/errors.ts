@@ -23,6 +23,7 @@ import { type ErrorInfo, NeuroScriptError } from '../wire/errors.ts';
 export class ToolError extends NeuroScriptError {
   /** A number of the table in `docs/errors`, or one of the tool's own from 1000 on; `code` is `NS` and that number. */
   readonly nsCode: number;
+  /** What the program should do instead, shown to its author. */
   readonly hint: string | undefined;
   constructor(nsCode: number, message: string, hint?: string, options?: ErrorOptions) {
     super(`NS${nsCode}`, message, options);

@@ -1,21 +1,6 @@
 /** What other parts may use of the tools. */
 
-export {
-  argumentNotes,
-  type CatalogueArgument,
-  type CatalogueTool,
-  callForm,
-  estimateTokens,
-  type ToolGrammarOptions,
-  type ToolPrompt,
-  type ToolPromptOptions,
-  type ToolSchema,
-  toolCatalogue,
-  toolGrammar,
-  toolMarkdown,
-  toolPrompt,
-  toolSchemas,
-} from './catalogue/index.ts';
+export * from './catalogue/index.ts';
 export type { ArgType, ArgTypes } from './define/argtypes.ts';
 export {
   defineTool,
@@ -60,6 +45,7 @@ export { resultJson } from './dispatch/result.ts';
 export { Halt, ToolError } from './errors.ts';
 export { Handles } from './handles.ts';
 export { loadMockTools } from './mock/file.ts';
+export { keyText } from './mock/match.ts';
 export { perSession } from './mock/persession.ts';
 export { RECORDING_MARK, type Recording, recordTools } from './mock/record.ts';
 export { canonicalName, nearestTool, toolAdvice } from './names.ts';

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '../context/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
+import { messageOf } from '../wire/unknown.ts';
 import { ToolError } from './errors.ts';
 import { Handles } from './handles.ts';
 
@@ -45,8 +46,7 @@ export class ToolResources {
       return await realpath(await mkdtemp(join(this.#base, 'neuroscript-')));
     } catch (cause) {
       this.#directory = null;
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new ToolError(NS_CODES.IOFailed, `the sandbox directory cannot be made: ${reason}`, undefined, { cause });
+      throw new ToolError(NS_CODES.IOFailed, `the sandbox directory cannot be made: ${messageOf(cause)}`, undefined, { cause });
     }
   }
 

@@ -8,9 +8,11 @@ import { ToolError } from './errors.ts';
 export interface SessionAccess {
   /** The session of the tool's caller. */
   readonly sessionId: string;
+  /** The turn of the tool's caller, from 1; null outside of a loop. */
   readonly turnIndex: number | null;
   /** The session whose data the tool wants. */
   readonly target: string;
+  /** Whether the host allowed it. */
   readonly allowed: boolean;
 }
 

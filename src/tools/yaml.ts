@@ -1,6 +1,7 @@
 import { type Document, isMap, isNode, isScalar, LineCounter, type ParsedNode, parseDocument, visit } from 'yaml';
 import { ConfigError } from '../wire/errors.ts';
 import { checkText } from '../wire/options.ts';
+import { isRecord } from '../wire/unknown.ts';
 
 /** Keys and indexes that lead from the top of a file to a value. */
 export type Path = readonly (string | number)[];
@@ -49,7 +50,7 @@ export class YamlFile {
 
   /** The entries of a map. Throws for any other value, and for a key that is not among `keys`; null allows any key. */
   map(path: Path, value: unknown, keys: readonly string[] | null): Readonly<Record<string, unknown>> {
-    if (!isPlainMap(value)) return this.fail(path, `must be a map, got ${kindOf(value)}`);
+    if (!isRecord(value)) return this.fail(path, `must be a map, got ${kindOf(value)}`);
     for (const key of Object.keys(value))
       if (keys !== null && !keys.includes(key)) this.fail([...path, key], `unknown key; known are ${keys.join(', ')}`);
     return value;
@@ -122,10 +123,6 @@ export function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a map';
   return typeof value === 'string' ? 'a text' : `the ${typeof value} ${String(value)}`;
-}
-
-function isPlainMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function firstLine(text: string): string {

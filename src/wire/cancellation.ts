@@ -1,8 +1,10 @@
 /** The part of an `AbortSignal` that a run needs. Every `AbortSignal` is one. */
 export interface Cancellation {
+  /** True when the operation is cancelled. */
   readonly aborted: boolean;
   /** The listener is called once, unless it is removed before. It must not throw. */
   addEventListener(type: 'abort', listener: () => void): void;
+  /** Removes a listener that was added before; has no effect on any other. */
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 

@@ -10,14 +10,19 @@ export type ErrorKind = 'syntax' | 'runtime' | 'policy' | 'quota' | 'timeout' | 
 
 /** One frame of a script's call stack: a procedure, command block or handler, and where it is defined. */
 export interface StackFrame {
+  /** Name of the procedure or handler, or `command`. */
   readonly name: string;
+  /** Name of its source. */
   readonly source: string;
+  /** 1-based line. */
   readonly line: number;
+  /** 1-based column, in code points. */
   readonly column: number;
 }
 
 /** A failure of a program, a limit or a request: `error` of every result and of the public JSON. */
 export interface ErrorInfo {
+  /** Who or what ended the run. */
   readonly kind: ErrorKind;
   /** Stable: `NS<n>` for the language's numeric codes, else `ERR_…`; one page each in `docs/errors/`. */
   readonly code: string;
@@ -33,12 +38,15 @@ export interface ErrorInfo {
   readonly line: number | null;
   /** 1-based, in code points. */
   readonly column: number | null;
+  /** What to write or to do instead; absent when nothing is known. */
   readonly hint?: string;
   /** The call stack, innermost frame first. */
   readonly stack: readonly StackFrame[];
   /** With `ERR_QUOTA` and `ERR_TIMEOUT`: the key in the table of limits, the allowed amount, and the used or requested amount. */
   readonly limit?: string;
+  /** The value of `limit`. */
   readonly allowed?: number;
+  /** What the run used or asked for. */
   readonly used?: number;
 }
 
@@ -47,6 +55,7 @@ export interface ErrorInfo {
  * script, a limit or a cancellation is no exception but a result.
  */
 export class NeuroScriptError extends Error {
+  /** Stable, with a page in `docs/errors/`. */
   readonly code: string;
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options);
@@ -76,7 +85,9 @@ export class BusyError extends NeuroScriptError {
   static readonly code = 'ERR_BUSY';
   /** The limit that is reached: `queueLength`, `maxWorkers`, or `tenantQueueLength`. */
   readonly limit: PoolKey | TenantKey | undefined;
+  /** The value of `limit`; undefined when no limit is the reason. */
   readonly allowed: number | undefined;
+  /** What was in use when the call was refused; undefined when no limit is the reason. */
   readonly used: number | undefined;
   constructor(
     message: string,

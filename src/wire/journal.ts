@@ -18,8 +18,11 @@ interface Recorded {
  * same bytes. Public JSON. An entry of a run keeps its values as bytes and decodes them at every reading: read each of them once.
  */
 export type JournalEntry =
+  /** A call of a tool by its canonical name. */
   | (Recorded & { readonly kind: 'tool'; readonly name: string; readonly args: readonly TaggedJson[] })
+  /** A question to the user. */
   | (Recorded & { readonly kind: 'prompt'; readonly text: string })
+  /** A question to an agent. */
   | (Recorded & {
       readonly kind: 'ask';
       readonly model: string;
@@ -50,8 +53,11 @@ export type ForkQuery = Exclude<GuestReply, { readonly t: 'ok' | 'error' | 'all'
 
 /** How a recorded call ended: a value, a failure the script could catch, or a halt. */
 export type JournalOutcome =
+  /** The value that the call returned. */
   | { readonly ok: true; readonly value: TaggedJson }
+  /** The error that the script saw. */
   | { readonly ok: false; readonly code: number; readonly message: string; readonly hint?: string }
+  /** The error that ended the run. */
   | { readonly ok: false; readonly halted: ErrorInfo };
 
 /** Stands for the tool in a {@link WaitingCall} that waits for an answer to `promptuser`; the name of no tool has this form. */
@@ -62,14 +68,17 @@ export const ASK = 'ask';
 
 /** A call whose tool, or user, will answer later. The run ended at this call; it is executed again up to the call to continue. */
 export interface WaitingCall {
+  /** Number of the call within its run. */
   readonly seq: number;
   /** Canonical name of the tool, {@link PROMPT} or {@link ASK}. */
   readonly tool: string;
   /** Its arguments; for {@link PROMPT} the question, for {@link ASK} model, prompt and options. */
   readonly args: readonly TaggedJson[];
+  /** The place of the call in the script. */
   readonly at: CallSite;
   /** The host's questions to the fork before the tool suspended the run. */
   readonly asked: readonly ForkQuery[];
+  /** What is waited for, in the words of the tool. */
   readonly reason: string;
   /** Milliseconds until the tool gives up; null when it does not say. */
   readonly expiresIn: number | null;

@@ -10,11 +10,15 @@ export type Unit = 'count' | 'bytes' | 'ms';
 
 /** One row of the table of limits. */
 export interface LimitRow {
+  /** Name in options, JSON and messages. */
   readonly key: string;
   /** Flag of the command line, without dashes. */
   readonly flag: string;
+  /** What the number counts. */
   readonly unit: Unit;
+  /** Smallest value that can be set. */
   readonly min: number;
+  /** Largest value that can be set. */
   readonly max: number;
   /** Null: the number of cores of the machine. */
   readonly default: number | null;
@@ -23,7 +27,14 @@ export interface LimitRow {
   /** 1: counted by the interpreter; 2: by the isolate; 3: by the host process. */
   readonly ring: 1 | 2 | 3;
   /** What a breach leads to, for people; `ERR_QUOTA` when absent. `on error` handles `NS37` and no other breach of a run. */
-  readonly breach?: 'ERR_QUOTA' | 'NS37' | 'ERR_TIMEOUT' | 'waits' | 'ERR_BUSY' | 'waits; ERR_BUSY for a nested run';
+  readonly breach?:
+    | 'ERR_QUOTA'
+    | 'NS37'
+    | 'ERR_TIMEOUT'
+    | 'summed up'
+    | 'waits'
+    | 'ERR_BUSY'
+    | 'waits; ERR_BUSY for a nested run';
   /** What it counts. */
   readonly help: string;
 }
@@ -31,6 +42,7 @@ export interface LimitRow {
 /** A limit that every run has. */
 export interface Limit extends LimitRow {
   readonly key: LimitKey;
+  /** The value where nothing else is set. */
   readonly default: number;
 }
 
@@ -41,6 +53,7 @@ export interface PoolLimit extends LimitRow {
 
 /** A limit of one tenant of a runtime, see `TenantLimits`. */
 export interface TenantLimit extends Omit<LimitRow, 'flag' | 'default'> {
+  /** Name in messages and reports. */
   readonly key: TenantKey;
   /** Its name among the options of a tenant. */
   readonly option: TenantOption;
@@ -230,6 +243,15 @@ const RUN_ROWS = [
   },
   { key: 'listLength', flag: 'list-length', ...count(1, 64 * MB), default: 10_000_000, ring: 1, help: 'items of one list' },
   { key: 'mapLength', flag: 'map-length', ...count(1, MAX_MAP_ENTRIES), default: 1_000_000, ring: 1, help: 'entries of one map' },
+  {
+    key: 'traceEvents',
+    flag: 'trace-events',
+    ...count(16, 1e6),
+    default: 100_000,
+    ring: 3,
+    breach: 'summed up',
+    help: 'statements and calls in a trace, and lines and paths of calls in its heat',
+  },
 ] as const satisfies readonly LimitRow[];
 
 const POOL_ROWS = [

@@ -22,6 +22,7 @@ import type {
   SyntaxDiagnostic,
 } from '../../grammar/index.ts';
 import type { ErrorInfo } from './errors.ts';
+import type { HeatFrame, Probe, Step } from './heat.ts';
 import type { LimitValues } from './limits.ts';
 
 /** Changes with the protocol; a worker with another version is refused. */
@@ -34,6 +35,7 @@ export type TaggedJson = null | boolean | number | string | readonly TaggedJson[
 export interface Source {
   /** The name in positions: the path that the user gave, `-` for standard input, `lib`, `src`, `ACTIONS`. */
   readonly name: string;
+  /** The text. */
   readonly text: string;
   /** True for a library. A command block in it is a usage error, and nothing runs. */
   readonly definitions?: boolean;
@@ -52,8 +54,11 @@ export type SentInput = Omit<RunInput, 'sources' | 'limits'> & {
 
 /** An event that the host delivers. Handlers match its name exactly. */
 export interface EventInput {
+  /** The name, which handlers match exactly. */
   readonly name: string;
+  /** Where the event comes from, which handlers see. */
   readonly source: string;
+  /** What the event carries, as tagged JSON. */
   readonly payload: TaggedJson;
   /** The unique `ID` in the handler; a count within the run when absent. */
   readonly id?: string;
@@ -98,6 +103,8 @@ export interface RunInput {
   readonly stdin: boolean;
   /** For a recorded run that a clock stopped: the fuel at that moment, and the clock. Then no clock stops the run otherwise. */
   readonly stopAt?: { readonly fuel: number; readonly clock: 1 | 2 };
+  /** Measures the run, which changes neither its result nor its journal. A recorded input has none. */
+  readonly probe?: Probe;
 }
 
 /** The input of a run without a program. */
@@ -136,6 +143,7 @@ export type Phase = 'request' | 'parse' | 'load' | 'exec' | 'call' | 'events';
 
 /** What a run used; part of every result. */
 export interface Usage {
+  /** Fuel that was used. */
   readonly fuel: number;
   /** CPU time of the isolate, milliseconds, since the program's start (after parsing). */
   readonly cpuMs: number;
@@ -143,7 +151,9 @@ export interface Usage {
   readonly wallMs: number;
   /** Most bytes of script values alive at once, by the published cost table; not the memory of the process. */
   readonly peakMemoryBytes: number;
+  /** Calls of tools, without those that tools made. */
   readonly toolCalls: number;
+  /** Bytes of all emits with their line feeds, in UTF-8. */
   readonly outputBytes: number;
   /** Milliseconds that the run waited for a worker, before `wallMs` begins. Records of older releases lack it. */
   readonly queueMs?: number;
@@ -154,7 +164,9 @@ export type WorkerUsage = Omit<Usage, 'queueMs'>;
 
 /** An error that an event handler did not clear. It does not fail the run. */
 export interface EventError {
+  /** Name of the event. */
   readonly event: string;
+  /** The error. */
   readonly error: ErrorInfo;
 }
 
@@ -175,15 +187,20 @@ export interface GuestResult {
 
 /** One whispered text and its target. */
 export interface Whisper {
+  /** The handle that it was whispered to. */
   readonly to: string;
+  /** The text. */
   readonly text: string;
 }
 
 /** Output since the last `out` frame, in order within each stream. Sent before every call and before the result. */
 export interface OutFrame {
   readonly t: 'out';
+  /** The text of each `emit`. */
   readonly emits: readonly string[];
+  /** The value of each `emit`, as tagged JSON. */
   readonly values: readonly TaggedJson[];
+  /** What was whispered. */
   readonly whispers: readonly Whisper[];
 }
 
@@ -191,8 +208,11 @@ export interface OutFrame {
 export interface CallSite {
   /** Id of the fork that made the call; `var.get` and `var.set` refer to its variables. */
   readonly fork: string;
+  /** Name of the source. */
   readonly source: string;
+  /** 1-based line. */
   readonly line: number;
+  /** 1-based column, in code points. */
   readonly column: number;
   /** For a call of a `together` block: the `seq` of the first call of the block. Absent for a call that runs alone. */
   readonly together?: number;
@@ -254,11 +274,37 @@ export interface AskSpent {
   readonly tokens: number;
 }
 
+/**
+ * A part of what a measured run says of itself. Lists of numbers have rows of a fixed length, and name frames by their number: that of
+ * the frame in all frames that were sent so far. Frame 0 and node 0 are the run itself.
+ */
+export interface ProbeFrame {
+  readonly t: 'probe';
+  readonly frames: readonly HeatFrame[];
+  /** Begins and ends in the order of time: frame or -1, microseconds and fuel since the mark before. */
+  readonly marks: readonly number[];
+  /** Frame, number of the node around it, count, fuel, microseconds. */
+  readonly nodes: readonly number[];
+  /** What counts for the lines of frames: frame, visits, fuel, microseconds. */
+  readonly spent: readonly number[];
+  /** In the last part. */
+  readonly end?: {
+    readonly steps: number;
+    /** Visits of the line of the step. */
+    readonly visits: number;
+    /** Begins that are not among the marks, and entries of frames that have no node or line of their own. */
+    readonly unmarked: number;
+    readonly folded: number;
+    readonly step: Step | null;
+  };
+}
+
 /** A frame of the guest, which the worker passes to the host. `var` answers a `var.get`, `var.set` or `const`. */
 export type GuestFrame =
   | OutFrame
   | GuestCall
   | TogetherFrame
+  | ProbeFrame
   | { readonly t: 'var'; readonly found: boolean; readonly value: TaggedJson; readonly error: string | null };
 
 /** The host's answer to a call, or a question about variables and constants while the call is open. */
@@ -338,6 +384,7 @@ export type WorkerFrame =
 
 /** A syntax error and its file. */
 export interface Diagnostic extends SyntaxDiagnostic {
+  /** Name of the file. */
   readonly file: string;
 }
 
@@ -346,6 +393,7 @@ export type CheckEnvironment = Environment;
 
 /** A finding of the linter. Its code is one of the table in `docs/lints.md`. */
 export interface LintFinding extends Omit<Finding, 'code'> {
+  /** Code of the rule. */
   readonly code: string;
 }
 
@@ -358,25 +406,35 @@ export interface CheckReport {
   readonly diagnostics: readonly Diagnostic[];
   /** The files that parse. */
   readonly files: readonly ParsedFile[];
+  /** What the linter found, in the order of the text. */
   readonly findings: readonly LintFinding[];
+  /** The fuel of each block; empty for files with syntax errors. */
   readonly estimates: readonly FuelEstimate[];
 }
 
 /** A formatted source; null when it has syntax errors. */
 export interface FormatReport {
+  /** The formatted text; null for a text with syntax errors. */
   readonly text: string | null;
+  /** Every syntax error. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** The summary of a parsed file. The host never sees its tree. */
 export interface ParsedFile {
+  /** Name of the file. */
   readonly name: string;
+  /** Whether it holds command blocks, definitions, or neither. */
   readonly kind: SourceFile['kind'];
+  /** How many command blocks it has. */
   readonly commandBlocks: number;
+  /** Names of its procedures, in order. */
   readonly procedures: readonly string[];
   /** The signature of each of {@link procedures}: `name(a, [b])`. */
   readonly signatures: readonly string[];
+  /** The `::` lines at its top. */
   readonly metadata: SourceFile['metadata'];
+  /** How many event handlers it has. */
   readonly events: number;
   /** Canonical names of the tools that it calls, sorted and unique. */
   readonly tools: readonly string[];

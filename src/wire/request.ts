@@ -9,13 +9,17 @@ import { ValueError } from './values.ts';
 
 /** One line of `run --jsonl` (`schemas/request.schema.json`), checked, with defaults for absent fields. */
 export interface RequestLine {
+  /** What the result line repeats. */
   readonly id: RequestId;
   /** Command blocks; or definitions, with `call`. */
   readonly src: string;
   /** Definitions, loaded first. A command block in them is `ERR_USAGE`, and nothing runs. */
   readonly lib: readonly string[];
+  /** A procedure to call after loading, with its arguments; null for none. */
   readonly call: { readonly name: string; readonly args: readonly TaggedJson[] } | null;
+  /** Values of globals by name, as tagged JSON. */
   readonly globals: Readonly<Record<string, TaggedJson>>;
+  /** Events to deliver, in order. */
   readonly events: readonly EventInput[];
   /** The limits that the request tightens; those of the pool belong to the runtime. */
   readonly limits: Partial<LimitValues>;
@@ -23,7 +27,9 @@ export interface RequestLine {
 
 /** A request, or the reason why the line is none. The id is that of the line, if it has one. */
 export type RequestOutcome =
+  /** The request. */
   | { readonly ok: true; readonly request: RequestLine }
+  /** Why the line is no request. */
   | { readonly ok: false; readonly id: RequestId; readonly error: ErrorInfo };
 
 const KEYS = ['id', 'src', 'lib', 'call', 'args', 'globals', 'events', 'limits'];

@@ -1,4 +1,5 @@
 import type { ErrorInfo } from './errors.ts';
+import type { Profile } from './heat.ts';
 import type { JournalEntry, WaitingCall } from './journal.ts';
 import type { Diagnostic, EventError, Phase, TaggedJson, Usage, Variables, Whisper, WorkerUsage } from './protocol.ts';
 
@@ -19,6 +20,8 @@ interface RunFacts {
   readonly usage: Usage;
   /** Present and false when the worker was killed and the last emits may be missing. */
   readonly outputComplete?: false;
+  /** Where the run spent its fuel and time, where that was asked for (`probe`). */
+  readonly profile?: Profile;
   /** The values that entered the run from outside. The `--json` object has it only with `--trace`. */
   readonly journal: readonly JournalEntry[];
 }
@@ -35,6 +38,7 @@ export interface RunSuccess extends RunFacts {
 /** The result of a run that a script error, a limit or a cancellation ended. */
 export interface RunFailure extends RunFacts {
   readonly ok: false;
+  /** Why the run ended. */
   readonly error: ErrorInfo;
   /** Every syntax error, when `phase` is `parse`; `error` is the first. */
   readonly errors?: readonly Diagnostic[];
@@ -54,8 +58,16 @@ export type RunResult = RunSuccess | RunFailure;
 export type RequestId = string | number | null;
 
 /** A {@link RunResult} in the form that the command line prints: the id of the request comes first, the journal is optional. */
-export type PublicResult = { readonly id: RequestId; readonly usage: WorkerUsage } & Omit<RunFacts, 'journal' | 'usage'> &
-  Pick<RunResult, 'ok' | 'error' | 'errors'> & { readonly journal?: readonly JournalEntry[] };
+export type PublicResult = {
+  /** The id of the request. */
+  readonly id: RequestId;
+  /** What the run used. */
+  readonly usage: WorkerUsage;
+} & Omit<RunFacts, 'journal' | 'usage' | 'profile'> &
+  Pick<RunResult, 'ok' | 'error' | 'errors'> & {
+    /** Every call with its answer; absent unless it is asked for. */
+    readonly journal?: readonly JournalEntry[];
+  };
 
 /** The public JSON object of a result (`schemas/result.schema.json`), with its keys in the documented order. */
 export function toPublicResult(id: RequestId, result: RunResult, withJournal = false): PublicResult {

@@ -64,6 +64,7 @@ export class TimeDate {
     return new Date(this.text.toUpperCase().replace(/(\.\d{3})\d+/, '$1'));
   }
 
+  /** The RFC 3339 text. */
   toString(): string {
     return this.text;
   }
@@ -82,6 +83,7 @@ function isRfc3339(text: string): boolean {
 
 /** A degree of truth from 0 to 1; a number outside is moved to the nearer end. Only tools make one. */
 export class Fuzzy {
+  /** From 0 (false) to 1 (true). */
   readonly degree: number;
 
   /** Throws {@link ValueError} (`ERR_VALUE`) for NaN. */
@@ -94,6 +96,7 @@ export class Fuzzy {
 
 /** An opaque reference of a tool to an object of the host. Scripts can only pass it on and compare it. */
 export class Handle {
+  /** What it refers to, in the words of its tool. */
   readonly kind: string;
   /** Distinguishes handles of one kind; empty when the tool needs only one. Scripts never see it. */
   readonly id: string;

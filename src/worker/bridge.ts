@@ -13,6 +13,7 @@ export interface HostPort {
 }
 
 const OUT = 'out';
+const PROBE = 'probe';
 const ASK = 'ask';
 const CALLS: ReadonlySet<string> = new Set(['tool', 'together', 'prompt', ASK]);
 const QUESTIONS: ReadonlySet<string> = new Set<GuestReply['t']>(['var.get', 'var.set', 'const']);
@@ -31,12 +32,15 @@ export class Bridge {
   nestedCpuMs = 0;
   readonly #port: HostPort;
   readonly #maxBytes: number;
+  readonly #probed: boolean;
   #asked = false;
   /** Whether the open call runs a nested loop. */
   #nests = false;
 
-  constructor(port: HostPort, limits: LimitValues) {
+  /** `probed`: the run is measured, so that frames of its probe may come. */
+  constructor(port: HostPort, limits: LimitValues, probed: boolean) {
     this.#port = port;
+    this.#probed = probed;
     this.#maxBytes = frameLimit(limits);
   }
 
@@ -47,14 +51,16 @@ export class Bridge {
   pass(text: unknown, follows = false): string {
     if (this.breach !== null) return this.#halt(this.breach);
     const kind = typeof text === 'string' ? kindOf(text) : null;
-    const expected = this.#asked ? kind === 'var' : kind === OUT || (kind !== null && CALLS.has(kind));
+    const expected = this.#asked
+      ? kind === 'var'
+      : kind === OUT || (kind === PROBE && this.#probed) || (kind !== null && CALLS.has(kind));
     if (typeof text !== 'string' || !expected)
       return this.#halt(internalError(`the interpreter sent a frame '${kind}' where none such may come`));
     // A UTF-16 unit is at most three bytes of UTF-8, so most texts need not be counted.
-    if (text.length * 3 > this.#maxBytes && utf8Bytes(text) > this.#maxBytes)
+    if (text.length * 3 > this.#maxBytes && Buffer.byteLength(text) > this.#maxBytes)
       return this.#halt(this.#tooLarge(kind, `${this.#maxBytes} bytes`));
     if (hasManyValues(text)) return this.#halt(this.#tooLarge(kind, `${MAX_FRAME_VALUES} values`));
-    if (kind === OUT) {
+    if (kind === OUT || kind === PROBE) {
       if (follows) this.#port.hold(text);
       else this.#port.write(text);
       return '';
@@ -113,8 +119,4 @@ function kindOf(text: string): string | null {
   } catch {
     return null;
   }
-}
-
-function utf8Bytes(text: string): number {
-  return Buffer.byteLength(text, 'utf8');
 }

@@ -6,8 +6,8 @@ export type IsolatedVm = typeof import('isolated-vm');
 
 /** The functions that an isolate can call. Only strings and numbers pass through them. */
 export interface GuestPorts {
-  /** 0: continue; 1: the CPU limit is reached; 2: the wall limit is reached. */
-  clock(): number;
+  /** 0: continue; 1: the CPU limit is reached; 2: the wall limit is reached. When `measured`: microseconds since the start. */
+  clock(measured: boolean): number;
   /** Takes the JSON of a guest frame, and whether another frame follows at once. Returns the JSON of a reply, or ''. */
   host(frame: unknown, follows: boolean): string;
   /** The JSON of a part of this run's files by its number; '' for a number that the guest was not given. */
@@ -52,7 +52,7 @@ export class GuestImage {
     const [own = '', pure] = guest.split(PURE_MARK);
     this.#pure = pure === undefined ? null : `((kit) => { const guest = { kit };${pure}\n;return pure.tools; })`;
     this.#script = `(() => {${own}\n;${LOCKDOWN};return (clock, host, tree) => guest.boot(clock, host, tree);})()`;
-    this.#clock = new ivm.Callback(() => ports.clock());
+    this.#clock = new ivm.Callback((measured: unknown) => ports.clock(measured === true));
     this.#host = new ivm.Callback((frame: unknown, follows: unknown) => ports.host(frame, follows === true));
     this.#tree = new ivm.Callback((file: unknown, part: unknown) => ports.tree(file, part));
   }

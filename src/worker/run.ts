@@ -3,6 +3,7 @@ import { internalError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { GuestInput, GuestResult, RunInput, WorkerUsage } from '../wire/protocol.ts';
+import { messageOf } from '../wire/unknown.ts';
 import { Bridge, type HostPort } from './bridge.ts';
 import type { GuestPorts, Prepared } from './image.ts';
 import type { Tree } from './parser.ts';
@@ -31,17 +32,19 @@ export class Run implements GuestPorts {
   readonly #startWall = performance.now();
 
   /** `startCpu` is the CPU time that the isolate has used before, milliseconds. */
-  constructor(prepared: Prepared, startCpu: number, limits: LimitValues, port: HostPort, trees: readonly Tree[]) {
+  constructor(prepared: Prepared, startCpu: number, input: RunInput, port: HostPort, trees: readonly Tree[]) {
+    const { limits, probe } = input;
     this.#prepared = prepared;
     this.#startCpu = startCpu;
     this.#limits = limits;
     this.#trees = trees;
-    this.#bridge = new Bridge(port, limits);
+    this.#bridge = new Bridge(port, limits, probe !== undefined);
   }
 
-  clock(): number {
-    if (this.#bridge.breach !== null) return 1;
+  clock(measured: boolean): number {
     const elapsed = performance.now() - this.#startWall;
+    if (measured) return Math.floor(elapsed * 1000);
+    if (this.#bridge.breach !== null) return 1;
     // A program computes on one thread, so its own CPU time is at most the elapsed time. To read it takes longer than a statement.
     const most = elapsed + this.#bridge.nestedCpuMs;
     if (most >= this.#limits.cpuMs && this.#cpuMs() >= this.#limits.cpuMs) return 1;
@@ -95,7 +98,7 @@ export class Run implements GuestPorts {
 
   /** The isolate threw, exceeded its heap limit, or was stopped by V8. Its state cannot be trusted any more. */
   #broken(error: unknown): { result: GuestResult; breach: ErrorInfo; last: boolean; cpuMs: number } {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const { isolate } = this.#prepared;
     const elapsed = performance.now() - this.#startWall - this.#bridge.waitedMs;
     const used = isolate.isDisposed ? elapsed + this.#bridge.nestedCpuMs : this.#cpuMs();

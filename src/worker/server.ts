@@ -1,6 +1,7 @@
 import { quotaError, usageError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { frameLimit, hasManyValues, MAX_FRAME_VALUES, MAX_REPORT_BYTES } from '../wire/frames.ts';
+import { probeBytes } from '../wire/heat.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { GuestResult, HostFrame, RunInput, SentInput, SentSource, Source, WorkerFrame } from '../wire/protocol.ts';
 import type { HostPort } from './bridge.ts';
@@ -55,7 +56,8 @@ export class Server implements HostPort, GuestPorts {
     this.#shelf.step();
   }
 
-  clock(): number {
+  clock(measured: boolean): number {
+    if (measured) return this.#run?.clock(true) ?? 0;
     // A program that computes does not read the pipe. When the host dies, the system gives the worker another parent; asking for
     // the parent costs 0.2 µs.
     // The first check comes before the first statement. A program that reaches the second runs for longer, so held frames go out.
@@ -63,7 +65,7 @@ export class Server implements HostPort, GuestPorts {
       if (process.ppid !== this.#hostPid) dieAtOnce();
       this.#frames?.flush();
     }
-    return this.#run?.clock() ?? 1;
+    return this.#run?.clock(false) ?? 1;
   }
 
   host(frame: unknown, follows: boolean): string {
@@ -153,7 +155,7 @@ export class Server implements HostPort, GuestPorts {
     this.#dispose();
     if (this.#shelf === null) throw new Error('the server has no image');
     const chars = parsed.trees.reduce((sum, tree) => sum + tree.chars, 0);
-    const prepared = this.#shelf.take(heapMb(input.limits.memoryBytes, chars));
+    const prepared = this.#shelf.take(heapMb(input.limits.memoryBytes, chars) + Math.ceil(probeBytes(input) / MB));
     const { pure: allowed = [], ...rest } = input;
     const pure = pureCalls(allowed, parsed.trees);
     const pureTools = pure.length === 0 ? undefined : this.#shelf.image.pureTools(prepared);
@@ -162,7 +164,7 @@ export class Server implements HostPort, GuestPorts {
     this.#checks = 0;
     // Loading the pure tools is no part of the run.
     const startCpu = pureTools === undefined ? prepared.startCpu : cpuMs(prepared);
-    const run = new Run(prepared, startCpu, input.limits, this, parsed.trees);
+    const run = new Run(prepared, startCpu, input, this, parsed.trees);
     this.#run = run;
     const ended = run.execute(pureTools === undefined ? rest : { ...rest, pure }, pureTools);
     this.#run = null;

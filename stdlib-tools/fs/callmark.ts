@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, unlink } from 'node:fs/promises';
-import { type Anchor, within } from './anchor.ts';
+import { within } from './anchor.ts';
 import { readBytes, replace, statOf } from './file.ts';
 import { MARK } from './path.ts';
 
@@ -40,7 +40,8 @@ export class CallMark {
   set(before: string): Promise<void> {
     return within(this.#root, [], false, async (directory) => {
       await replace(directory, this.#name, before);
-      for (const name of await readdir(directory.here)) if (this.#isEarlier(name)) await forget(directory, name);
+      for (const name of await readdir(directory.here))
+        if (this.#isEarlier(name)) await unlink(directory.at(name)).catch(() => {});
     });
   }
 
@@ -66,8 +67,4 @@ function markName(key: string): MarkName {
 
 function short(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
-}
-
-async function forget(directory: Anchor, name: string): Promise<void> {
-  await unlink(directory.at(name)).catch(() => {});
 }

@@ -22,6 +22,7 @@ export type { FsQuota } from './quota.ts';
 export interface FsToolsOptions {
   /** Returns an absolute directory that exists. If absent: the sandbox directory of the caller's session. */
   readonly directoryOf?: (runtime: ToolRuntime) => Promise<string>;
+  /** How much a session may store; see {@link FsQuota} for the defaults. */
   readonly quota?: FsQuota;
 }
 

@@ -10,6 +10,7 @@ import type { Versioned, VersionedStorage, Write, Written } from './versioned.ts
 
 /** How a {@link SqliteStorage} is opened, and how much it may hold. */
 export interface SqliteStorageOptions extends SqliteFileOptions {
+  /** How much the storage may hold; see {@link StorageCaps} for the defaults. */
   readonly caps?: StorageCaps;
 }
 
@@ -92,7 +93,7 @@ export class SqliteStorage implements VersionedStorage, Disposable {
   async keys(scope: string, at: number): Promise<readonly string[]> {
     const live = 'SELECT key FROM entries WHERE scope = ? AND (expires IS NULL OR expires > ?)';
     const rows = asToolError(() => this.#file.read(() => this.#file.all(live, JSON.stringify(scope), at)));
-    return rows.map(storedKey).sort();
+    return rows.map(({ key }) => String(JSON.parse(String(key)))).sort();
   }
 
   async cas(write: Write): Promise<Written> {
@@ -148,10 +149,6 @@ export class SqliteStorage implements VersionedStorage, Disposable {
     const problem = excess(bytes, taken, this.#caps);
     if (problem !== null) throw full(problem);
   }
-}
-
-function storedKey(row: Row): string {
-  return String(JSON.parse(String(row['key'])));
 }
 
 function storedValue(row: Row): TaggedJson {

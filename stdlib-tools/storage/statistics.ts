@@ -3,9 +3,11 @@ import { VALUES } from './sqlite.ts';
 
 /** Counts of a storage of tool values, without the values. */
 export interface StorageStatistics {
+  /** All entries. */
   readonly entries: number;
   /** Counted as the caps count them. */
   readonly bytes: number;
+  /** All scopes that have entries. */
   readonly scopes: number;
   /** The largest scopes, largest first. */
   readonly largest: readonly { readonly scope: string; readonly entries: number; readonly bytes: number }[];

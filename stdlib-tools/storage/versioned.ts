@@ -2,6 +2,7 @@ import type { TaggedJson } from '../../src/wire/protocol.ts';
 
 /** A value with its version, which grows with every write. */
 export interface Versioned {
+  /** As tagged JSON. */
   readonly value: TaggedJson;
   /** From 1. */
   readonly version: number;
@@ -9,10 +10,13 @@ export interface Versioned {
 
 /** One compare-and-set. */
 export interface Write {
+  /** Whose values these are: a session, or a scope that all share. */
   readonly scope: string;
+  /** Name of the value within the scope. */
   readonly key: string;
   /** The version that must be stored now; 0 if there must be no entry. */
   readonly expected: number;
+  /** As tagged JSON. */
   readonly value: TaggedJson;
   /** Milliseconds from `at` until the value expires; null if it does not. */
   readonly ttlMs: number | null;
@@ -24,6 +28,7 @@ export interface Write {
 
 /** The outcome of a compare-and-set. */
 export interface Written {
+  /** True when the value was written. */
   readonly ok: boolean;
   /** The version that is stored now; 0 if there is no entry. */
   readonly version: number;

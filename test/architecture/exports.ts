@@ -11,12 +11,17 @@ export interface Exported {
   readonly docs: readonly string[];
   /** Its public members, if it is a class, an interface or an object type. */
   readonly members: readonly Member[];
+  /** The names of its members that have a doc comment, inherited members included. */
+  readonly described: ReadonlySet<string>;
 }
 
 /** A public member of a symbol. Constructors and members that a symbol of JavaScript names are none. */
 export interface Member {
   readonly name: string;
+  /** It has a doc comment, or inherits one. */
   readonly documented: boolean;
+  /** It can have one value only, which says everything. */
+  readonly evident: boolean;
 }
 
 const known = new Map<string, ReadonlyMap<string, Exported>>();
@@ -50,7 +55,8 @@ function readExports(path: string): Map<string, Exported> {
 /** A name that a file exports in a list of its own: declared in it, or imported. */
 function localSymbol(source: SourceText, name: string): Exported | undefined {
   for (const statement of statements(source.program)) {
-    if (declaredNames(statement).includes(name)) return symbolAt(source, statement, name);
+    if ([statement, statement.declaration].some((each) => declaredNames(each).includes(name)))
+      return symbolAt(source, statement, name);
     if (statement.type !== 'ImportDeclaration' || !isNode(statement.source)) continue;
     const imported = nodes(statement.specifiers).find(({ local }) => nameOf(local) === name);
     const target = String(statement.source.value);
@@ -63,28 +69,67 @@ function localSymbol(source: SourceText, name: string): Exported | undefined {
 function symbolAt(source: SourceText, statement: SyntaxNode, name: string): Exported {
   const before = source.text.slice(0, statement.start);
   const inside = source.text.slice(statement.start, statement.end).match(DOC) ?? [];
+  const declaration = isNode(statement.declaration) ? statement.declaration : statement;
+  const inherited = documentedIn(basesOf(source, declaration));
+  const members = MEMBERS.has(declaration.type) ? membersOf(source, declaration, inherited) : [];
   return {
     name,
     at: `${source.path}:${lineOf(source, statement.start)}`,
     documented: hasDoc(before),
     docs: [docBefore(before), ...inside],
-    members: membersOf(source, statement),
+    members,
+    described: new Set([...inherited, ...members.flatMap((member) => (member.documented ? [member.name] : []))]),
   };
 }
 
-function membersOf(source: SourceText, statement: SyntaxNode): Member[] {
-  const declaration = isNode(statement.declaration) ? statement.declaration : statement;
-  const { body, typeAnnotation: type } = declaration;
-  const found = isNode(body) ? nodes(body.body) : isNode(type) ? nodes(type.members) : [];
-  return found.flatMap((member) => {
+function membersOf(source: SourceText, declaration: SyntaxNode, inherited: ReadonlySet<string>): Member[] {
+  return ownMembers(source, declaration).flatMap(({ member, described }) => {
     const name = nameOf(member.key);
     const hidden = !isNode(member.key) || member.key.type !== 'Identifier' || member.accessibility === 'private';
-    if (hidden || !MEMBERS.has(declaration.type) || member.kind === 'constructor') return [];
-    return [{ name, documented: hasDoc(source.text.slice(0, member.start)) }];
+    if (hidden || member.kind === 'constructor') return [];
+    const documented = described || inherited.has(name) || hasDoc(source.text.slice(0, member.start));
+    return [{ name, documented, evident: hasOneValue(member) }];
   });
 }
 
 const MEMBERS = new Set(['ClassDeclaration', 'TSInterfaceDeclaration', 'TSTypeAliasDeclaration']);
+
+/**
+ * The members that a declaration writes down itself: those of a type alias in each object type of its unions and intersections.
+ * One doc comment describes all members of one case of a union.
+ */
+function ownMembers(source: SourceText, { body, typeAnnotation }: SyntaxNode): { member: SyntaxNode; described: boolean }[] {
+  if (isNode(body)) return nodes(body.body).map((member) => ({ member, described: false }));
+  const within = (part: unknown, described: boolean): { member: SyntaxNode; described: boolean }[] => {
+    if (!isNode(part)) return [];
+    if (part.type === 'TSParenthesizedType') return within(part.typeAnnotation, described);
+    if (part.type === 'TSTypeLiteral') return nodes(part.members).map((member) => ({ member, described }));
+    const isCase = (each: SyntaxNode): boolean =>
+      part.type === 'TSUnionType' && hasDoc(source.text.slice(0, each.start).replace(/[|(\s]+$/, ''));
+    return nodes(part.types).flatMap((each) => within(each, described || isCase(each)));
+  };
+  return within(typeAnnotation, false);
+}
+
+/** The classes and interfaces from which a declaration inherits, as far as this repository declares them. */
+function basesOf(source: SourceText, declaration: SyntaxNode): Exported[] {
+  const clauses = [...nodes(declaration.implements), ...nodes(declaration.extends)].map(({ expression }) => expression);
+  return [declaration.superClass, ...clauses].filter(isNode).flatMap((base) => localSymbol(source, nameOf(base)) ?? []);
+}
+
+/** The members that have a doc comment in a base. Editors and the reference show it for a class that has the member too. */
+function documentedIn(bases: readonly Exported[]): ReadonlySet<string> {
+  return new Set(bases.flatMap(({ described }) => [...described]));
+}
+
+/** Whether a member can have one value only, such as the `kind` that tells the types of a union apart. */
+function hasOneValue({ typeAnnotation: annotation, value, readonly }: SyntaxNode): boolean {
+  const type = isNode(annotation) && isNode(annotation.typeAnnotation) ? annotation.typeAnnotation.type : null;
+  if (type !== null) return ONE_VALUE.has(type);
+  return readonly === true && isNode(value) && value.type === 'Literal';
+}
+
+const ONE_VALUE = new Set(['TSLiteralType', 'TSNullKeyword', 'TSNeverKeyword']);
 
 const DOC = /\/\*\*(?:(?!\*\/)[\s\S])*\*\//g;
 

@@ -34,6 +34,19 @@ export const FRAMES: { readonly [Type in WorkerFrame['t']]: Extract<WorkerFrame,
   out: { t: 'out', emits: ['a'], values: ['a'], whispers: [{ to: 'a', text: 'b' }] },
   tool: { t: 'tool', seq: 1, name: 'tool.x', args: [], at },
   together: { t: 'together', calls: [{ t: 'tool', seq: 1, name: 'tool.x', args: [], at: { ...at, fork: 'f.1', together: 1 } }] },
+  probe: {
+    ...{ t: 'probe', frames: [{ kind: 'host', name: 'run', source: 'a', line: 1 }] },
+    ...{ marks: [0, 1, 1], nodes: [0, 0, 1, 1, 1], spent: [0, 1, 1, 1] },
+    end: {
+      ...{ steps: 1, visits: 1, unmarked: 1, folded: 1 },
+      step: {
+        ...{ step: 1, source: 'a', line: 1, column: 1, visit: 1, fuel: 1, more: 1 },
+        stack: [
+          { name: 'f', source: 'a', line: 1, more: 1, variables: [{ name: 'v', type: 'string', text: 't', cut: true, size: 1 }] },
+        ],
+      },
+    },
+  },
   prompt: { t: 'prompt', seq: 1, text: 'p', at },
   ask: { t: 'ask', seq: 1, model: 'm', prompt: 'p', options: null, left: { fuel: 1, memoryBytes: 1, toolCalls: 1 }, at },
   var: { t: 'var', found: false, value: null, error: null },

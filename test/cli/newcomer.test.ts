@@ -26,12 +26,17 @@ describe('a newcomer', () => {
       1,
       /a handler of event 'tick' failed/,
     ],
-    ['2: a denial says what to write', ['run', 'memory.ns'], 4, /--policy FILE; .*\{allow: \[tool\.memory\.get\]/],
+    [
+      '2: a denial names no tool of another group, --storage, and what to write',
+      ['run', 'memory.ns'],
+      4,
+      /contains: \[\d+ patterns, none for tool\.memory\.\*\] .* hint: allow it with --storage FILE .*--policy FILE.*\{allow: \[tool\.memory\.get\]/,
+    ],
     [
       '5: a tool that the policy hides is not unknown',
       ['tools', 'tool.memory.Get'],
       2,
-      /the policy denies tool\.memory\.Get; show it with --all/,
+      /the policy denies tool\.memory\.Get; show it with --all; allow it with --storage FILE/,
     ],
     [
       '11: a file with no JSON is named',
@@ -86,6 +91,8 @@ describe('a newcomer', () => {
     const env = { XDG_STATE_HOME: folder({}) };
     expect(await neuroscript(['sessions', 'list'], { env })).toEqual({ code: 0, stdout: '', stderr: '' });
     expect((await neuroscript(['sessions', 'list', '--json'], { env })).stdout).toBe('[]\n');
+    expect((await within(['sessions', 'prune', '--older-than', '1d'], { env })).stdout).toBe('0 sessions removed\n');
+    expect(await within(['replay', '--all'], { env })).toMatchObject({ code: 0, stderr: '' });
     expect(await neuroscript(['sessions', 'list', '--store', 'none.db'], { env })).toMatchObject({ code: 2 });
   });
 

@@ -2,24 +2,29 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { BIN, command, folder, neuroscript } from './spawn.ts';
 
 const envelope = (...lines: readonly string[]): string =>
   `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{"subject":"s","fields":{}}\n<<<NSENV:V3:ACTIONS>>>\n${command(...lines)}<<<NSENV:V3:END>>>\n`;
 const magic = (action: string): string => `emit tool.aeiou.magic("LOOP", {"action": "${action}"})`;
 const FILES = {
-  'agent.txt': envelope('emit tool.w.Note()', magic('continue')) + envelope('emit tool.w.Note()', magic('done')),
+  'agent.txt':
+    envelope('emit tool.w.Note()', 'ask "critic", "well?" into answer', magic('continue')) +
+    envelope('emit tool.w.Note()', magic('done')),
   'tools.mjs': `import { appendFileSync } from 'node:fs';
     export const tools = [{ name: 'tool.w.Note', run: (_, { call }) => { appendFileSync('notes.txt', call.key + '\\n'); return 1; } }];`,
+  'critic.txt': envelope(magic('done')),
+  'models.yaml': 'models:\n  critic: { provider: script, model: critic.txt }\n',
   'serve.yaml':
-    'keys: k.json\nlisten: 127.0.0.1:0\nleaseMs: 1000\nprofiles:\n  default:\n    agent: script:agent.txt\n    tools: tools.mjs\n    limits: { fuel: 100000 }\n',
+    'keys: k.json\nlog: log.jsonl\nlisten: 127.0.0.1:0\nleaseMs: 1000\nprofiles:\n  default:\n    agent: script:agent.txt\n    models: models.yaml\n    tools: tools.mjs\n    limits: { fuel: 100000 }\n',
   'wrong.yaml': 'keys: k.json\nprofiles:\n  default:\n    agent: script:agent.txt\n    tolls: tools.mjs\n',
 };
 
 /** A host, and what it has said so far. */
 async function serve(cwd: string, owner: string) {
   const child = spawn(process.execPath, [BIN, 'serve', '--store', 's.db', '--config', 'serve.yaml', '--owner', owner], { cwd });
+  onTestFinished(() => void child.kill('SIGKILL'));
   const said: string[] = [];
   child.stderr.on('data', (chunk) => said.push(String(chunk)));
   await expect.poll(() => said.join(''), { timeout: 20_000 }).toContain('serving');
@@ -49,7 +54,7 @@ it('issue 20: hosts serve one store, tell about themselves, and drain at a signa
   expect(await neuroscript(['loop', '--detach', '--sid', 'three', '--store', 's.db'], { cwd })).toMatchObject({
     stdout: 'three\n',
   });
-  await expect.poll(() => done(cwd), { timeout: 60_000, interval: 300 }).toBe(3);
+  await expect.poll(() => done(cwd), { timeout: 60_000, interval: 300 }).toBe(6);
   for (const { url } of hosts) {
     expect(await (await fetch(`${url}/readyz`)).text()).toBe('ready\n');
     expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405);
@@ -64,7 +69,11 @@ it('issue 20: hosts serve one store, tell about themselves, and drain at a signa
   const keys = readFileSync(join(cwd, 'notes.txt'), 'utf8').trimEnd().split('\n');
   expect(new Set(keys).size).toBe(6);
   expect(keys).toHaveLength(6);
-  // What the store has logged is a chain: its entries are those of the six turns.
+  // The log is one chain: the decisions of the six turns, and of the three turns that they asked for.
+  const verified = await neuroscript(['log', 'verify', 'log.jsonl', '--json'], { cwd });
+  expect(verified.code).toBe(0);
+  const decided = readFileSync(join(cwd, 'log.jsonl'), 'utf8').trimEnd().split('\n');
+  expect(decided).toHaveLength(9);
   const shown = await neuroscript(['sessions', 'show', 'one', '--store', 's.db'], { cwd });
   expect(shown.stdout).toContain('DONE');
 }, 120_000);
@@ -76,3 +85,39 @@ it('issue 20: a session that hosts drive is opened without what they have themse
   const tenant = await neuroscript(['loop', '--tenant', 't', '--agent', 'script:agent.txt', '--store', 's.db'], { cwd });
   expect(tenant).toMatchObject({ code: 2, stderr: expect.stringContaining('--tenant belongs to --detach') });
 }, 60_000);
+
+it('18: a turn that ends its host is tried again in processes of its own, while the host serves on', async () => {
+  const cwd = folder({
+    ...FILES,
+    'tools.mjs': `import { appendFileSync } from 'node:fs';
+      const run = (_, { turn }) => {
+        appendFileSync('notes.txt', turn.sessionId + ' ' + process.pid + '\\n');
+        if (turn.sessionId === 'poison') process.kill(process.pid, 'SIGKILL');
+        return 1;
+      };
+      export const tools = [{ name: 'tool.w.Note', run }];`,
+  });
+  const open = (sid: string) => neuroscript(['sessions', 'open', '--store', 's.db', '--sid', sid], { cwd });
+  const listed = async (): Promise<readonly { sid: string; status: string }[]> =>
+    JSON.parse((await neuroscript(['sessions', 'list', '--store', 's.db', '--json'], { cwd })).stdout);
+  expect(await neuroscript(['keys', 'generate', 'k.json'], { cwd })).toMatchObject({ code: 0 });
+  await open('poison');
+  const first = await serve(cwd, 'a');
+  await stopped(first.child);
+  expect(first.child.signalCode).toBe('SIGKILL');
+  await open('innocent');
+  const { child } = await serve(cwd, 'b');
+  const states = async () => Object.fromEntries((await listed()).map(({ sid, status }) => [sid, status]));
+  await expect.poll(states, { timeout: 60_000, interval: 300 }).toMatchObject({ poison: 'halted', innocent: 'done' });
+  child.kill('SIGTERM');
+  expect(await stopped(child)).toBe(0);
+  const notes = readFileSync(join(cwd, 'notes.txt'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(' '));
+  const pids = (sid: string) => notes.filter(([name]) => name === sid).map(([, pid]) => Number(pid));
+  expect(pids('innocent')).toEqual([child.pid, child.pid]);
+  // The first attempt beside others, and three in processes of their own.
+  expect(new Set(pids('poison')).size).toBe(4);
+  expect(pids('poison')).not.toContain(child.pid);
+}, 120_000);

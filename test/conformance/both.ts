@@ -27,7 +27,7 @@ const SOURCE = 'test.ns';
 /** Runs a program in this process. */
 export function inProcess(chunk: Chunk, tools: Tools['here'], pure: readonly string[] | true = []): Outcome {
   const { emits, values, whispers, calls, eventErrors, error, fuel, peakMemoryBytes } = drive(chunk.source, {
-    call: callsMain(chunk) ? 'main' : null,
+    call: isMain(chunk) ? 'main' : null,
     globals: globalsOf(chunk),
     stdin: chunk.stdin,
     limits: chunk.limits,
@@ -53,22 +53,22 @@ export async function inSandbox(runtime: Runtime, chunk: Chunk, tools: Tools['sa
     globals: globalsOf(chunk),
     limits: chunk.limits,
     events: eventsOf(chunk),
-    ...(callsMain(chunk) ? { call: { name: 'main', args: [] } } : {}),
+    ...(isMain(chunk) ? { call: { name: 'main', args: [] } } : {}),
   });
   const prompts = asked.map((text) => text.replace(/ $/, ''));
   const { fuel, peakMemoryBytes } = usage;
   return { emits, values, whispers, prompts, eventErrors, error, fuel, peakMemoryBytes };
 }
 
-function callsMain({ events, source }: Chunk): boolean {
+export function isMain({ events, source }: Chunk): boolean {
   return events.length === 0 && /^func main\b/m.test(source);
 }
 
-function globalsOf({ globals }: Chunk): Record<string, TaggedJson> {
+export function globalsOf({ globals }: Chunk): Record<string, TaggedJson> {
   return globals as Record<string, TaggedJson>;
 }
 
-function eventsOf({ events }: Chunk): readonly EventInput[] {
+export function eventsOf({ events }: Chunk): readonly EventInput[] {
   return events.map(({ name, payload }) => ({ name, source: 'src', payload: payload as TaggedJson }));
 }
 

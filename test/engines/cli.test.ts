@@ -56,10 +56,10 @@ it('issue 20: every command on sessions takes the address of a database, and pri
   expect(early).toMatchObject({ code: 2, stderr: expect.stringContaining('run neuroscript store migrate') });
   const migrated = await neuroscript('store', 'migrate', '--store', STORE(), '--json');
   expect(migrated).toMatchObject({ code: 0, stderr: '' });
-  expect(JSON.parse(migrated.stdout)).toMatchObject({ from: 0, to: 1 });
+  expect(JSON.parse(migrated.stdout)).toMatchObject({ from: 0, to: 2 });
   expect(await neuroscript('store', 'migrate', '--store', STORE())).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/form 1\n$/),
+    stdout: expect.stringMatching(/form 2\n$/),
   });
   const loop = await neuroscript('loop', '--agent', 'script:agent.txt', '--sid', 's', '--store', STORE());
   expect(loop).toMatchObject({ code: 0, stdout: expect.stringContaining('DONE') });
@@ -77,7 +77,7 @@ it('issue 20: every command on sessions takes the address of a database, and pri
     stdout: expect.stringMatching(/^1 lines, unbroken; head /),
   });
   const status = await neuroscript('store', 'status', '--store', STORE(), '--json');
-  expect(JSON.parse(status.stdout)).toMatchObject({ form: 1, sessions: { done: 1 }, ready: 0, owed: 0, unsealed: 0 });
+  expect(JSON.parse(status.stdout)).toMatchObject({ form: 2, sessions: { done: 1 }, ready: 0, owed: 0, unsealed: 0 });
   expect((await neuroscript('store', 'status', '--store', STORE())).stdout).toContain('1 done');
   expect(await neuroscript('sessions', 'complete', 's', '--call', '1.1', '--result', '1', '--store', STORE())).toMatchObject({
     code: 2,

@@ -3,7 +3,10 @@ import { parse } from '../../grammar/syntax/parse.ts';
 import { boot } from '../../src/guest/main.ts';
 import { tools as PURE } from '../../src/guest/pure/index.ts';
 import type { LimitOptions } from '../../src/sandbox/limits.ts';
+import { Measuring } from '../../src/sandbox/measuring.ts';
+import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
+import type { Probe, Profile } from '../../src/wire/heat.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import { plainMaps } from '../../src/wire/maporder.ts';
 import type {
@@ -75,7 +78,9 @@ export interface DriveOptions {
   readonly stdin?: readonly string[] | null;
   /** Answers `ask`. */
   readonly ask?: TestTool;
-  readonly clock?: () => number;
+  readonly clock?: (measured?: boolean) => number;
+  /** Measures the run; {@link Driven.profile} has what it says. */
+  readonly probe?: Probe;
 }
 
 /** What came out of a run. */
@@ -88,6 +93,8 @@ export interface Driven extends GuestResult {
   readonly frames: readonly ('call' | OutFrame)[];
   /** Of each `out` frame: whether the guest said that its next frame, or its end, comes at once. */
   readonly follows: readonly boolean[];
+  /** Of a measured run. */
+  readonly profile: Profile | null;
   /** Syntax errors; the guest was not started then. */
   readonly errors: readonly {
     readonly line: number;
@@ -125,15 +132,31 @@ export function driveFiles(files: readonly SourceFile[], options: DriveOptions):
     forkId: options.forkId ?? 'fork',
     turn: options.turn ?? false,
     stdin: options.stdin !== undefined && options.stdin !== null,
+    ...(options.probe === undefined ? {} : { probe: options.probe }),
+  };
+  const sources = files.map(({ name }) => ({ name, text: '' }));
+  const measuring = options.probe === undefined ? null : new Measuring({ ...input, sources });
+  const receive = (frame: string, follows: boolean): string => {
+    const value: unknown = measuring === null ? null : JSON.parse(frame);
+    if (measuring === null || !isProbe(value)) return host.receive(frame, follows);
+    const read = readWorkerFrame(value);
+    if (read.t === 'probe') measuring.add(read);
+    return '';
   };
   // Whole trees are in the input, so no body is asked for.
   const run = boot(
     options.clock ?? (() => 0),
-    (frame, follows = false) => host.receive(frame, follows),
+    (frame, follows = false) => receive(frame, follows),
     () => '',
   );
   const result: GuestResult = JSON.parse(run(JSON.stringify(input), () => PURE));
-  return { ...result, result: plainMaps(result.result), ...host.seen, errors: [] };
+  measuring?.check(result.fuel);
+  const profile = measuring?.profile(result.fuel) ?? null;
+  return { ...result, result: plainMaps(result.result), ...host.seen, profile, errors: [] };
+}
+
+function isProbe(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Reflect.get(value, 't') === 'probe';
 }
 
 function unparsed(errors: Driven['errors']): Driven {
@@ -165,6 +188,7 @@ function unparsed(errors: Driven['errors']): Driven {
     calls: [],
     frames: [],
     follows: [],
+    profile: null,
     errors,
   };
 }

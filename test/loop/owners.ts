@@ -43,6 +43,8 @@ export async function ownedStore(make: MakeStore) {
     cancel: store.cancel.bind(store),
     turns: store.turns.bind(store),
     list: store.list.bind(store),
+    recent: store.recent.bind(store),
+    summary: store.summary.bind(store),
     find: store.find.bind(store),
     onReady: store.onReady.bind(store),
     ping: store.ping.bind(store),

@@ -10,4 +10,8 @@ export interface Started {
   readonly turn: number;
   /** Other programs that run in the process. */
   readonly beside: number;
+  readonly pid: number;
 }
+
+/** The session that a host drives beside the processes of the poison. */
+export const WITNESS = 'witness';

@@ -115,6 +115,42 @@ export function queueContract(name: string, make: MakeStore): void {
       expect(all).toEqual(['b', 'b1', 'c', 'd']);
     });
 
+    it('issue 24: lists what changed last first, in pages, by status, reason and time', async () => {
+      const store = await ownedStore(make);
+      for (const [sid, at] of Object.entries({ b: 10, a: 10, old: 5, new: 20, halts: 1 })) await store.create(state(sid), at);
+      await store.claim('halts', lease('a'));
+      const halted = state('halts', { status: 'halted', reason: 'ERR_AGENT' });
+      await store.commit(commitOf('halts', 1, { record: null, next: halted, at: 15, keep: false }));
+      const ids = async (query: Omit<Parameters<typeof store.recent>[0], 'limit'>, limit = 99) =>
+        (await store.recent({ ...query, limit })).map(({ sid }) => sid);
+      expect(await ids({})).toEqual(['new', 'halts', 'b', 'a', 'old']);
+      expect(await ids({}, 2)).toEqual(['new', 'halts']);
+      expect(await ids({ after: { updatedAt: 10, sid: 'b' } }, 1)).toEqual(['a']);
+      expect(await ids({ status: 'open', after: { updatedAt: 20, sid: 'new' } })).toEqual(['b', 'a', 'old']);
+      expect(await ids({ status: 'halted', reason: 'ERR_AGENT' })).toEqual(['halts']);
+      expect(await ids({ reason: 'ERR_QUOTA' })).toEqual([]);
+      expect(await ids({ since: 10, until: 20 })).toEqual(['halts', 'b', 'a']);
+      expect((await store.recent({ limit: 1 }))[0]).toEqual(await store.summary('new'));
+      expect(await store.summary('halts')).toMatchObject({ sid: 'halts', status: 'halted', updatedAt: 15 });
+      expect(await store.summary('unknown')).toBeNull();
+    });
+
+    it('issue 24: reads the turns of a session in pages', async () => {
+      const store = await ownedStore(make);
+      await store.create(state('s'), 1);
+      await store.claim('s', lease('a'));
+      for (const turn of [1, 2, 3]) {
+        await store.start(started('s', turn), 'a');
+        await store.commit(commitOf('s', turn));
+      }
+      const turns = async (query: { after?: number; limit?: number }) =>
+        (await store.turns('s', undefined, query)).map(({ turn }) => turn);
+      expect(await turns({})).toEqual([1, 2, 3]);
+      expect(await turns({ limit: 2 })).toEqual([1, 2]);
+      expect(await turns({ after: 1, limit: 1 })).toEqual([2]);
+      expect(await turns({ after: 3 })).toEqual([]);
+    });
+
     it('issue 20: finds what is owed to the log, what lost its driver, and what is ready', async () => {
       const store = await ownedStore(make);
       for (const sid of ['owed', 'owedEnd', 'mine', 'idle', 'theirs']) await store.create(state(sid), 1);

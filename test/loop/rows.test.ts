@@ -31,6 +31,7 @@ const SINCE = {
   textLength: 32 * 1024 ** 2,
   listLength: 10_000_000,
   mapLength: 1_000_000,
+  traceEvents: 100_000,
 };
 
 /** As the first version wrote it: without an agent's use and without what a turn waits for. */

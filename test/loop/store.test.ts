@@ -40,6 +40,15 @@ describe('the file of a SqliteStore', () => {
     await expect(stat(path)).rejects.toThrow('ENOENT');
   });
 
+  it('`:memory:` is a store without a file, gone when it is closed', async () => {
+    for (const round of [1, 2]) {
+      using store = await SqliteStore.open(':memory:');
+      await store.create(state(`s${round}`), 1);
+      expect((await store.list()).map(({ sid }) => sid)).toEqual([`s${round}`]);
+    }
+    await expect(stat(':memory:')).rejects.toThrow('ENOENT');
+  });
+
   it('a file that is no database is foreign, and is left as it was', async () => {
     const path = newPath();
     const text = 'dear diary, '.repeat(500);
@@ -165,6 +174,19 @@ describe('the file of a SqliteStore', () => {
       },
       { sid: 'c', damaged: null },
     ]);
+  });
+
+  it('issue 24: a session of an unknown status is listed as damaged, and never removed for its age', async () => {
+    const path = newPath();
+    using store = await SqliteStore.open(path);
+    for (const sid of ['a', 'b']) await store.create(state(sid), 1);
+    const other = new DatabaseSync(path);
+    other.exec(`UPDATE sessions SET status = 'lost' WHERE sid = 'b'`);
+    other.close();
+    const damaged = { sid: 'b', status: 'open', damaged: 'a session has the status lost' };
+    expect(await store.list()).toMatchObject([{ sid: 'a', damaged: null }, damaged]);
+    expect(await store.recent({ limit: 1 })).toMatchObject([damaged]);
+    expect(await store.prune({ before: 9 })).toEqual([]);
   });
 
   it('another process that does not let go of it is busy', async () => {

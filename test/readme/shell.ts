@@ -24,7 +24,7 @@ export function wrongCommands(code: string, program: Command): string[] {
 }
 
 /** The simple commands of a block, as words without quotes. */
-function commandsOf(code: string): string[][] {
+export function commandsOf(code: string): string[][] {
   // `eval "$(COMMAND)"` executes what the command prints.
   const plain = code.replaceAll(/^eval "\$\((.*?)\)"/gm, '$1');
   const lines = plain.replaceAll(/\\\n\s*/g, ' ').split('\n');
@@ -34,7 +34,7 @@ function commandsOf(code: string): string[][] {
     const commands: string[][] = [[]];
     for (const word of comment < 0 ? words : words.slice(0, comment)) {
       if (/^(&&|\|\||\||;)$/.test(word)) commands.push([]);
-      else commands.at(-1)?.push(word.replaceAll(/^\(|\)$/g, '').replaceAll(/['"]/g, ''));
+      else commands.at(-1)?.push(word.replaceAll(/^\(|\)$/g, '').replaceAll(/'([^']*)'|"([^"]*)"/g, (_, one, two) => one ?? two));
     }
     return commands.filter((words) => words.length > 0 && words[0] !== 'cd');
   });

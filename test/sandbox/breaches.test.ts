@@ -127,6 +127,8 @@ describe('wall time', () => {
   it.each(['stubborn', 'insist'])('a program that goes on after the host said halt (%s) is killed', async (deed) => {
     const { value, ms } = await timed(() => sandbox.run(inputOf(deed, {}, { wallMs: 100 }), handlers(never)));
     expect(value.result.error).toMatchObject({ code: 'ERR_TIMEOUT', limit: 'wallMs' });
+    // It waited for most of its time.
+    expect(value.usage.wallMs - value.usage.cpuMs).toBeGreaterThan(50);
     expect(ms).toBeLessThan(1000);
     await nextRunWorks();
   });

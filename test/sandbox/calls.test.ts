@@ -1,5 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { CallIo, RunHandlers, Sandbox } from '../../src/sandbox/index.ts';
+import { Watchdog } from '../../src/sandbox/watchdog.ts';
 import { RuntimeClosedError } from '../../src/wire/errors.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { handlers, inputOf, never, OK, run, sandboxOf } from './kit.ts';
@@ -49,6 +50,8 @@ describe('a call to the host', () => {
     const { result } = await sandbox.run(inputOf('call'), broken);
     expect(result.error).toMatchObject({ kind: 'internal', code: 'ERR_WORKER' });
     expect(result.error?.message).toContain('no such database');
+    const text = handlers(() => Promise.reject('gone'));
+    expect((await sandbox.run(inputOf('call'), text)).result.error?.message).toContain('failed: gone');
     const throwing: RunHandlers = {
       onOut: () => {
         throw new Error('disk full');
@@ -65,6 +68,30 @@ describe('a call to the host', () => {
     const { result } = await sandbox.run(inputOf('call'), bad);
     expect(result.error).toMatchObject({ kind: 'internal', code: 'ERR_WORKER' });
     expect(result.error?.message).toContain('BigInt');
+  });
+
+  it('leaves no timer behind: it would keep the host alive', async () => {
+    const [set, clear] = [vi.spyOn(globalThis, 'setTimeout'), vi.spyOn(globalThis, 'clearTimeout')];
+    expect((await sandbox.run(inputOf('call', {}, { toolMs: 12_345 }), handlers())).result.ok).toBe(true);
+    const timer = set.mock.results[set.mock.calls.findIndex(([, ms]) => ms === 12_345)]?.value;
+    expect(timer).toBeDefined();
+    expect(clear.mock.calls.some(([cleared]) => cleared === timer)).toBe(true);
+    vi.restoreAllMocks();
+  });
+
+  it('has the whole toolMs also after an ask, which has no time of its own', async () => {
+    const at = { fork: 'f', source: 'src', line: 1, column: 1 };
+    const frames = [
+      { t: 'ask', seq: 1, model: 'm', prompt: 'p', options: null, left: { fuel: 1, memoryBytes: 1, toolCalls: 1 }, at },
+      { t: 'tool', seq: 2, name: 'tool.x', args: [], at },
+    ];
+    const slow = handlers(async () => {
+      await sleep(60);
+      return OK;
+    });
+    const { result } = await sandbox.run(inputOf('raw', { frames: frames.map((frame) => JSON.stringify(frame)) }), slow);
+    expect(result.error).toBeNull();
+    expect(slow.calls.map(({ t }) => t)).toEqual(['ask', 'tool']);
   });
 
   it("the handler's halt is the run's end, whatever the program says, with the place it tells", async () => {
@@ -227,4 +254,12 @@ describe('cancellation', () => {
     expect(await aborted.promise).toMatchObject({ code: 'ERR_TIMEOUT' });
     expect((await dying).result.error?.code).toBe('ERR_TIMEOUT');
   });
+});
+
+it('a run that was watched is not watched after its end', async () => {
+  const [add, remove] = [vi.spyOn(Watchdog.prototype, 'add'), vi.spyOn(Watchdog.prototype, 'remove')];
+  expect((await run(sandbox, 'loop', {}, { cpuMs: 60 })).result.error?.limit).toBe('cpuMs');
+  expect(add.mock.calls.length).toBeGreaterThan(0);
+  expect(remove.mock.calls).toEqual(add.mock.calls);
+  vi.restoreAllMocks();
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bubblewrap } from '../../src/sandbox/bubblewrap.ts';
 import type { Cage } from '../../src/sandbox/cage.ts';
+import { confinementOf } from '../../src/sandbox/confinement.ts';
 import { Sandbox } from '../../src/sandbox/index.ts';
 import type { LauncherChoice } from '../../src/sandbox/launcher.ts';
 import { systemTool } from '../../src/sandbox/systemtools.ts';
@@ -71,6 +72,13 @@ describe('the choice of a launcher', () => {
     expect(confinement.get('namespaces')).toBe("it is in the host's namespaces: pid, net, user, mnt, ipc, uts");
   });
 
+  it('the kernel says of a process like this one that it is in these namespaces, filters no calls and can open files', () => {
+    const { namespaces, calls, resources } = Object.fromEntries(confinementOf(process.pid));
+    expect(namespaces).toBe("it is in the host's namespaces: pid, net, user, mnt, ipc, uts");
+    expect(calls).toBe('it has no filter of system calls of its own');
+    expect(resources).toBe('it can open files');
+  });
+
   it('what is no choice is refused', async () => {
     const choice: string = 'yes';
     await expect(Sandbox.create({ files: HOLED, launcher: choice as 'auto' })).rejects.toThrow('launcher must be one of');
@@ -111,6 +119,8 @@ describe('18-16: a program of the system', () => {
   it('is one that only root can change', () => {
     expect(systemTool('env')).toMatch(/^\/.*\/\w*(env|coreutils|busybox)\w*$/);
     expect(systemTool('no-such-program')).toBeNull();
+    // Only root changes it, and nobody executes it.
+    expect(systemTool('passwd', ['/etc'])).toBeNull();
   });
 
   it('is not one in a folder that others can write to, nor a link to such a file, nor a folder', () => {

@@ -9,6 +9,7 @@ describe('the limits of a pool', () => {
     expect(poolLimits({}, 2)).toEqual({ concurrency: 2, maxWorkers: 16, queueLength: 1024 });
     expect(poolLimits({}, 64)).toEqual({ concurrency: 64, maxWorkers: 64, queueLength: 1024 });
     expect(poolLimits({ maxWorkers: 1 }, 8)).toEqual({ concurrency: 1, maxWorkers: 1, queueLength: 1024 });
+    expect(poolLimits({ concurrency: 1024 }, 2)).toEqual({ concurrency: 1024, maxWorkers: 1024, queueLength: 1024 });
     expect(poolLimits({ concurrency: 20 }, 2)).toEqual({ concurrency: 20, maxWorkers: 20, queueLength: 1024 });
   });
 

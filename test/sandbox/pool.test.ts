@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type LimitOptions, Sandbox } from '../../src/sandbox/index.ts';
 import { BusyError, ConfigError, RuntimeClosedError } from '../../src/wire/errors.ts';
 import { HOLED, handlers, inputOf, never, OK, rogue, run, sandboxOf } from './kit.ts';
@@ -160,6 +160,7 @@ describe('a process for every run', () => {
       expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
       await until(() => childrenOf(process.pid).length > 0);
       seen.add(childrenOf(process.pid).join());
+      expect(sandbox.load().workers).toBe(1);
     }
     expect(seen.size).toBe(3);
     await sandbox.close();
@@ -235,6 +236,7 @@ it('a nested run that waits can be cancelled, and ends with the sandbox', async 
   const lost = sandbox.run(inputOf('nothing'), { ...handlers(), nested: true, depth: 1 });
   given.abort();
   expect((await waits).result.error?.code).toBe('ERR_CANCELLED');
+  expect(sandbox.load().queued).toBe(1);
   const closing = sandbox.close();
   await expect(lost).rejects.toMatchObject({ code: 'ERR_CLOSED' });
   await Promise.allSettled([hog, second, closing]);
@@ -258,6 +260,8 @@ it('a nested run that waits gets a worker of its own when another one has died',
   for (const pid of childrenOf(process.pid)) if (!before.includes(pid)) process.kill(pid, 'SIGKILL');
   expect((await dies).result.error?.code).toBe('ERR_WORKER');
   expect((await waits).result.ok).toBe(true);
+  // It did not wait for the other one.
+  expect(sandbox.load().waitingForHost).toBe(1);
   await Promise.all([sandbox.close(), holds]);
 });
 
@@ -308,12 +312,35 @@ describe('a pool of workers', () => {
     let there = true;
     const busy = async (): Promise<void> => {
       while (there && performance.now() < end) {
-        expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
+        // Long enough for its memory to be read at its start.
+        expect((await run(sandbox, 'loop', {}, { cpuMs: 20 })).result.error?.limit).toBe('cpuMs');
         there = childrenOf(process.pid).some((pid) => pid === first);
       }
     };
     await Promise.all([grows, busy(), busy(), busy()]);
     expect(there).toBe(false);
+    await sandbox.close();
+  });
+
+  it('ends the workers beyond `concurrency` one by one once they have been idle for five seconds', async () => {
+    const sandbox = await sandboxOf({ maxWorkers: 3 });
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    const three = Promise.withResolvers<void>();
+    const slow = handlers(async () => {
+      if (sandbox.load().waitingForHost === 3) three.resolve();
+      await three.promise;
+      return OK;
+    });
+    await Promise.all([1, 2, 3].map(() => sandbox.run(inputOf('call'), slow)));
+    await until(() => sandbox.load().idle === 3);
+    for (const left of [2, 1]) {
+      const [look, ms] = timers.mock.calls.findLast(([, delay]) => delay === 5000) ?? [];
+      expect(ms).toBe(5000);
+      look?.();
+      expect(sandbox.load().workers).toBe(left);
+    }
+    expect(timers.mock.calls.filter(([, delay]) => delay === 5000)).toHaveLength(2);
+    timers.mockRestore();
     await sandbox.close();
   });
 
@@ -334,6 +361,25 @@ describe('a pool of workers', () => {
     expect(results.map(({ result }) => result.error?.code)).toEqual(['ERR_WORKER', 'ERR_WORKER', 'ERR_WORKER']);
     await sandbox.close();
   });
+});
+
+it('a sandbox that drains refuses new runs, and says when those that run and what belongs to them have ended', async () => {
+  const sandbox = await sandboxOf();
+  const [inside, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const held = handlers(async () => {
+    inside.resolve();
+    await go.promise;
+    expect((await sandbox.run(inputOf('nothing'), { ...handlers(), nested: true })).result.ok).toBe(true);
+    return OK;
+  });
+  const first = sandbox.run(inputOf('call'), held);
+  await inside.promise;
+  const drained = sandbox.drain();
+  await expect(run(sandbox, 'nothing')).rejects.toThrow(RuntimeClosedError);
+  go.resolve();
+  expect((await first).result.ok).toBe(true);
+  await drained;
+  await sandbox.close();
 });
 
 describe('close', () => {

@@ -25,6 +25,7 @@ describe('the watchdog of runs', () => {
       baseRss: 0,
       limits: { ...defaultLimits('run'), memoryBytes: 4 * MB, cpuMs: 1000 },
       sourceChars: 0,
+      probeBytes: 0,
       startCpuMs: () => 0,
       calls: () => 0,
       nestedCpuMs: () => 0,

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import type { SandboxResult } from '../../src/sandbox/index.ts';
 import { openStats, orphans } from '../../src/sandbox/processstats.ts';
 import { WorkerProcess } from '../../src/sandbox/worker.ts';
 import { WorkerWatch } from '../../src/sandbox/workerwatch.ts';
@@ -48,7 +49,7 @@ const afterwards = (...steps: readonly object[]): Plan => ({
 const growth = Array.from({ length: 40 }, () => [{ grow: 32 * MB }, { sleep: 50 }]).flat();
 
 describe('finding 6: a worker that moves without a task is ended and counted', () => {
-  it.each([
+  it.concurrent.each([
     ['grows', afterwards(...growth)],
     ['computes', afterwards({ compute: 60_000 })],
   ])('when it %s', async (_what, plan) => {
@@ -86,7 +87,7 @@ describe('finding 6: a worker that moves without a task is ended and counted', (
     return bare;
   }
 
-  it.each([
+  it.concurrent.each([
     ['processes', { before: [{ spawn: true }] }, 'it started 1 processes'],
     ['processes whose parent has ended', { before: [{ orphan: true }] }, 'it started 1 processes'],
     ['descriptors', {}, /^it opened \d+ descriptors$/],
@@ -104,6 +105,25 @@ describe('finding 6: a worker that moves without a task is ended and counted', (
     await worker.gone;
     await until(() => !orphans().has(session ?? 0));
   });
+});
+
+it('a worker that the watch ends gets no run that comes before its death is reported', async () => {
+  const sandbox = await sandboxOf();
+  const prepare = vi.spyOn(WorkerProcess.prototype, 'prepare');
+  await run(sandbox, 'nothing');
+  await until(() => prepare.mock.contexts.length > 0);
+  const { retire } = WorkerProcess.prototype;
+  const next = Promise.withResolvers<SandboxResult>();
+  vi.spyOn(WorkerProcess.prototype, 'retire').mockImplementationOnce(function (this: WorkerProcess, violation) {
+    retire.call(this, violation);
+    queueMicrotask(() => next.resolve(run(sandbox, 'nothing')));
+  });
+  // As if it had opened all that it has.
+  for (const worker of prepare.mock.contexts) if (worker instanceof WorkerProcess) worker.descriptors = -100;
+  expect((await next.promise).result.error).toBeNull();
+  expect(sandbox.boundaryBreaches).toBe(1);
+  vi.restoreAllMocks();
+  await sandbox.close();
 });
 
 it('an honest worker rests, also after large runs', async () => {

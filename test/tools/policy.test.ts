@@ -56,11 +56,13 @@ describe('the policy gate', () => {
     expect(denying.admit(plain, false)?.rule).toBe('allow');
   });
 
-  it('names the beginning of a long allow list, and how long it is', () => {
-    const allow = Array.from({ length: 100 }, (_, index) => `tool.g.t${index}`);
-    expect(admit({ allow })).toMatch(/\[tool\.g\.t0, .*, tool\.g\.t11, … and 88 more\]$/);
-    expect(admit({ allow: allow.slice(0, 13) })).toMatch(/, tool\.g\.t11, … and 1 more\]$/);
-    expect(admit({ allow: allow.slice(0, 12) })).toMatch(/, tool\.g\.t11\]$/);
+  it('names of a long allow list the tools of the same group, and how long it is', () => {
+    const others = Array.from({ length: 100 }, (_, index) => `tool.g.t${index}`);
+    const same = Array.from({ length: 20 }, (_, index) => `tool.memory.t${index}`);
+    expect(admit({ allow: others })).toMatch(/\[100 patterns, none for tool\.memory\.\*\]$/);
+    expect(admit({ allow: [...others, 'tool.memory.cas'] })).toMatch(/\[tool\.memory\.cas, … and 100 more\]$/);
+    expect(admit({ allow: [...others, ...same] })).toMatch(/\[tool\.memory\.t0, .*, tool\.memory\.t11, … and 108 more\]$/);
+    expect(admit({ allow: others.slice(0, 12) })).toMatch(/\[tool\.g\.t0, .*, tool\.g\.t11\]$/);
   });
 
   it('a tool of the fork itself needs no entry in the allow list, but obeys every other rule', () => {

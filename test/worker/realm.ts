@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findBubblewrap } from '../../src/sandbox/bubblewrap.ts';
 import { launch } from '../../src/sandbox/launch.ts';
@@ -73,10 +73,13 @@ export async function probed(sandboxed: boolean): Promise<Harm> {
 export async function probedBy(node: string, sandboxed: boolean): Promise<Harm> {
   const folder = openSync(tmpdir(), 'r');
   const file = openSync(fileURLToPath(import.meta.url), 'r');
+  const written = join(mkdtempSync(join(tmpdir(), 'written-')), 'file');
+  const writable = openSync(written, 'w');
   try {
     const stdio: (number | 'ignore' | 'pipe' | 'inherit')[] = ['ignore', 'pipe', 'inherit'];
     while (stdio.length < 252) stdio.push('ignore');
     stdio[7] = file;
+    stdio[250] = writable;
     stdio[251] = folder;
     const program = fileURLToPath(new URL('realmchild.ts', import.meta.url));
     const child = spawn(node, ['--no-warnings', program, sandboxed ? 'sandboxed' : 'direct'], { stdio });
@@ -84,7 +87,7 @@ export async function probedBy(node: string, sandboxed: boolean): Promise<Harm> 
     for await (const chunk of child.stdout ?? []) text += String(chunk);
     return JSON.parse(text);
   } finally {
-    closeSync(folder);
-    closeSync(file);
+    for (const fd of [folder, file, writable]) closeSync(fd);
+    rmSync(dirname(written), { recursive: true });
   }
 }

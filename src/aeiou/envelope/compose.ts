@@ -5,9 +5,13 @@ import { LF, MARKERS, type MarkerName, markerLines, SECTIONS, type SectionName }
 
 /** The bodies of an envelope to write: text, or bytes that must be UTF-8. A body that is null or absent gets no section. */
 export interface EnvelopeParts {
+  /** Strict JSON that says what the session is about. */
   readonly userdata: string | Uint8Array;
+  /** What the last turn whispered to itself. */
   readonly scratchpad?: string | Uint8Array | null;
+  /** What the last turn emitted. */
   readonly output?: string | Uint8Array | null;
+  /** The program of this turn. */
   readonly actions: string | Uint8Array;
 }
 

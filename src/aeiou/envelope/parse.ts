@@ -8,19 +8,25 @@ import { BOM_BYTES, hasBom, LF, MARKERS, type MarkerLine, markerLines, SECTIONS,
  * the prior turn and are null when the envelope has no such section. An empty body is ''.
  */
 export interface Envelope {
+  /** Strict JSON that says what the session is about. {@link validateUserdata} checks it. */
   readonly userdata: string;
+  /** What the prior turn whispered to itself. */
   readonly scratchpad: string | null;
+  /** What the prior turn emitted. */
   readonly output: string | null;
+  /** The program of this turn. */
   readonly actions: string;
 }
 
 /** The reader ignored a duplicate section, or blank lines between START and the first section of a reply. */
 export interface EnvelopeLint extends Lint {
+  /** The section that was ignored, or after which blank lines were. */
   readonly section: SectionName | 'START';
 }
 
 /** An envelope as read, with remarks on the parts that the reader ignored. */
 export interface ParsedEnvelope extends Envelope {
+  /** In the order of the lines; empty when the reader ignored nothing. */
   readonly lints: readonly EnvelopeLint[];
 }
 

@@ -5,8 +5,11 @@ import { utf8Length } from '../utf8.ts';
 
 /** The data that the host gives to the program. Further names are allowed and kept. Frozen at every depth. */
 export type Userdata = JsonObject & {
+  /** What the session is about, for people and programs. */
   readonly subject: string;
+  /** The task, for the agent. */
   readonly brief?: string;
+  /** Any further data, which programs read by name. */
   readonly fields: JsonObject;
 };
 

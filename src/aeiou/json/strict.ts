@@ -17,6 +17,7 @@ export type NumberProfile = 'integers' | 'doubles';
 
 /** What {@link parseStrict} accepts. */
 export interface StrictJsonOptions {
+  /** Which numbers are accepted. */
   readonly numbers: NumberProfile;
   /** Whether white space may surround the document. */
   readonly padding: boolean;

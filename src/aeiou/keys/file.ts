@@ -26,7 +26,7 @@ export function loadKeyFile(path: string): readonly KeyInit[] {
  */
 export function loadVerifyKeys(path: string): readonly KeyInit[] {
   const keys = readKeyFile(path, FORBIDDEN_WITH_PUBLIC);
-  return keys.every(isPublic) ? keys : loadKeyFile(path);
+  return keys.every((key) => key.alg === 'Ed25519' && !('seed' in key)) ? keys : loadKeyFile(path);
 }
 
 /**
@@ -34,12 +34,17 @@ export function loadVerifyKeys(path: string): readonly KeyInit[] {
  * (`file`) when that fails.
  */
 export function saveKeyFile(path: string, keys: readonly KeyInit[]): void {
+  savePrivateText(path, formatKeys(keys));
+}
+
+/** Writes a text as {@link saveKeyFile} does. */
+export function savePrivateText(path: string, text: string): void {
   const fs = needFs();
   const draft = `${path}.${encodeBase64Url(crypto.getRandomValues(new Uint8Array(9)))}.new`;
   try {
     const file = fs.openSync(draft, 'wx', OWNER_ONLY);
     try {
-      fs.writeSync(file, toUtf8(formatKeys(keys)));
+      fs.writeSync(file, toUtf8(text));
       fs.fsyncSync(file);
     } finally {
       fs.closeSync(file);
@@ -51,11 +56,21 @@ export function saveKeyFile(path: string, keys: readonly KeyInit[]): void {
   }
 }
 
-function isPublic(key: KeyInit): boolean {
-  return key.alg === 'Ed25519' && !('seed' in key);
+function readKeyFile(path: string, forbidden: number): readonly KeyInit[] {
+  return parseKeys(readGuarded(path, forbidden));
 }
 
-function readKeyFile(path: string, forbidden: number): readonly KeyInit[] {
+/** The bytes of a file that only this user can access ({@link loadKeyFile} names the rules and errors). */
+export function readPrivateBytes(path: string): Uint8Array {
+  return readGuarded(path, FORBIDDEN_WITH_PRIVATE);
+}
+
+/** The bytes of a file that only its owner can write. */
+export function readOwnedBytes(path: string): Uint8Array {
+  return readGuarded(path, FORBIDDEN_WITH_PUBLIC);
+}
+
+function readGuarded(path: string, forbidden: number): Uint8Array {
   const fs = needFs();
   const file = openFile(fs, path);
   try {
@@ -65,10 +80,13 @@ function readKeyFile(path: string, forbidden: number): readonly KeyInit[] {
       if (stat.uid !== 0 && stat.uid !== process.geteuid?.())
         throw new KeyError('mode', `${path} belongs to another user (${stat.uid}), who can change it; copy it, or run: chown`);
       if ((stat.mode & forbidden) !== 0)
-        throw new KeyError('mode', `others can access ${path} (mode ${octal(stat.mode)}); run: chmod 600 ${path}`);
+        throw new KeyError(
+          'mode',
+          `others can access ${path} (mode ${(stat.mode & 0o777).toString(8).padStart(4, '0')}); run: chmod 600 ${path}`,
+        );
     }
     if (stat.size > MAX_FILE_BYTES) throw keyFileError(`${path} has more than ${MAX_FILE_BYTES} bytes`);
-    return parseKeys(fs.readFileSync(file));
+    return fs.readFileSync(file);
   } finally {
     fs.closeSync(file);
   }
@@ -97,8 +115,4 @@ function reasonOf(cause: unknown): string {
   if (cause.code === 'ENOENT') return 'there is no such file or folder';
   const errno = 'errno' in cause && typeof cause.errno === 'number' ? cause.errno : null;
   return errno === null ? cause.code : process.getBuiltinModule('node:util').getSystemErrorMessage(errno);
-}
-
-function octal(mode: number): string {
-  return (mode & 0o777).toString(8).padStart(4, '0');
 }

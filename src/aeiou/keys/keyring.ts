@@ -23,14 +23,19 @@ export type KeyRole = 'primary' | 'fallback' | 'retired';
  * stop when `signal` is aborted. An error means that the signer is unavailable.
  */
 export interface Signer {
+  /** Id of the key. */
   readonly kid: string;
+  /** Algorithm of the key. */
   readonly alg: Algorithm;
+  /** Returns the tag of `message`. */
   sign(message: Uint8Array, signal: AbortSignal): Uint8Array | Promise<Uint8Array>;
 }
 
 /** A key as verifiers use it. The keyring sets its algorithm; a token cannot choose one. */
 export interface VerifyKey {
+  /** Id of the key. */
   readonly kid: string;
+  /** Algorithm of the key. */
   readonly alg: Algorithm;
   /** Length of this key's tags in bytes. */
   readonly tagBytes: number;
@@ -55,15 +60,24 @@ interface KeyInitBase {
 /** A key to register: a seed, a public key with or without a remote signer, or a shared secret. */
 export type KeyInit = KeyInitBase &
   (
-    | { readonly alg: 'Ed25519'; readonly seed: Uint8Array }
+    | {
+        readonly alg: 'Ed25519';
+        /** The seed of 32 bytes of a key that signs in this process. */
+        readonly seed: Uint8Array;
+      }
+    /** A public key of 32 bytes. It signs if a `signer` elsewhere holds its seed. */
     | { readonly alg: 'Ed25519'; readonly publicKey: Uint8Array; readonly signer?: Signer['sign'] }
+    /** A shared secret, with which one process mints and verifies. */
     | { readonly alg: 'HS256'; readonly secret: Uint8Array }
   );
 
 /** The public facts of a registered key. */
 export interface KeyInfo {
+  /** Id of the key, as tokens name it. */
   readonly kid: string;
+  /** Algorithm of the key. */
   readonly alg: Algorithm;
+  /** Whether the key signs, signs in need, or only verifies. */
   readonly role: KeyRole;
   /** Null for HS256, which has no public half. */
   readonly publicKey: Uint8Array | null;
@@ -75,10 +89,13 @@ export interface KeyInfo {
 
 /** Options of a {@link Keyring}. */
 export interface KeyringOptions {
+  /** Decides when a retired key ends. */
   readonly clock: TokenClock;
+  /** How long tokens and retired keys are valid; `DEFAULT_LIFETIMES` for absent fields. */
   readonly lifetimes?: Partial<Lifetimes>;
   /** HS256 keys are refused unless this is true. */
   readonly allowHs256?: boolean;
+  /** Node's cryptography when absent. */
   readonly crypto?: CryptoPort;
 }
 

@@ -20,17 +20,21 @@ export function publicKeys(keys: readonly KeyInit[], crypto: CryptoPort = defaul
 
 /** Options of {@link rotateKeys}. */
 export interface RotationOptions {
+  /** The role whose key is replaced. */
   readonly role: 'primary' | 'fallback';
   /** Unix seconds; fractions are dropped. */
   readonly now: number;
   /** Name of the new key; by default the old name with the next number appended. */
   readonly kid?: string;
+  /** How long the replaced key goes on verifying; `DEFAULT_LIFETIMES` for absent fields. */
   readonly lifetimes?: Partial<Lifetimes>;
+  /** Makes the new key; Node's cryptography when absent. */
   readonly crypto?: CryptoPort;
 }
 
 /** The result of {@link rotateKeys}. */
 export interface Rotation {
+  /** All keys after the rotation, for a key file. They contain secrets. */
   readonly keys: readonly KeyInit[];
   /** Name of the new key. */
   readonly minted: string;

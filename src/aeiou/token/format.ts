@@ -14,17 +14,24 @@ export type Action = (typeof ACTIONS)[number];
 
 /** The request of a program: `action`, and any further data that it had signed. */
 export type ControlPayload = JsonObject & {
+  /** What the program asks of the host loop. */
   readonly action: Action;
+  /** Data that goes with the request. */
   readonly request?: JsonObject;
+  /** Data for observers, without effect. */
   readonly telemetry?: JsonObject;
 };
 
 /** The signed content of a token. Fields that this version does not know are kept and ignored. */
 export type TokenPayload = JsonObject & {
   readonly v: 3;
+  /** The kind, as in the text of the token. */
   readonly kind: typeof TOKEN_KIND;
+  /** Id of the token, which no other token of its host has. */
   readonly jti: string;
+  /** The session that may use the token. */
   readonly session_id: string;
+  /** The turn that may use the token, from 1. */
   readonly turn_index: number;
   /** 16 random bytes as base64url. */
   readonly turn_nonce: string;
@@ -32,7 +39,9 @@ export type TokenPayload = JsonObject & {
   readonly issued_at: number;
   /** Seconds; absent: the token does not expire by itself. */
   readonly ttl?: number;
+  /** Key that signed. */
   readonly kid: string;
+  /** What the program requested. */
   readonly payload: ControlPayload;
 };
 
@@ -67,20 +76,26 @@ export function isTurnNonce(text: string): boolean {
 
 /** The parts of a token. Nothing in it is authenticated: only `verifyToken` says whether to believe it. */
 export interface DecodedToken {
+  /** The kind in the text of the token, such as `LOOP`. */
   readonly kind: string;
   /** The bytes of the payload, which the tag covers. */
   readonly message: Uint8Array;
   /** The same bytes as text. */
   readonly text: string;
+  /** The content that the token claims. */
   readonly payload: JsonObject;
+  /** The bytes of the signature. */
   readonly tag: Uint8Array;
 }
 
 /** A check that failed, with a sentence about it. */
 export interface TokenFailure {
   readonly ok: false;
+  /** The kind of failure. */
   readonly code: TokenCode;
+  /** The check that failed. */
   readonly detail: TokenDetail;
+  /** What is wrong, as a sentence for logs. */
   readonly message: string;
 }
 

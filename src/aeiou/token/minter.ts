@@ -9,19 +9,25 @@ import { type MintInput, prepareToken } from './sign.ts';
 
 /** The source of token ids; `mint` counts from 0 within the turn. */
 export interface TokenIds {
+  /** Returns an id that no other token of this host has. */
   jti(sessionId: string, turnIndex: number, mint: number): string;
 }
 
 /** The turn that a token is bound to, taken from the host's turn context alone. */
 export interface TurnFacts {
+  /** The session. */
   readonly sessionId: string;
+  /** Number of the turn, from 1. */
   readonly turnIndex: number;
+  /** The nonce that the host chose for this attempt at the turn. */
   readonly turnNonce: string;
 }
 
 /** The arguments of `tool.aeiou.magic`, unchecked. */
 export interface MintRequest {
+  /** The first argument: the kind of token. */
   readonly kind: unknown;
+  /** The second argument: what the token says. */
   readonly payload: unknown;
   /** Null or undefined when the program gave none. */
   readonly opts: unknown;
@@ -29,8 +35,11 @@ export interface MintRequest {
 
 /** A minted token and how it was minted. */
 export interface Minted {
+  /** The text that a program emits. */
   readonly token: string;
+  /** Id of the token. */
   readonly jti: string;
+  /** Id of the key that signed. */
   readonly kid: string;
   /** The requested action; always `abort` when the fallback signed. */
   readonly action: Action;
@@ -79,8 +88,11 @@ export class MintLedger {
 export interface MinterOptions {
   /** Must hold a fallback key from the start. */
   readonly keyring: Keyring;
+  /** Gives the time at which a token is issued. */
   readonly clock: TokenClock;
+  /** Gives the id of each token. */
   readonly ids: TokenIds;
+  /** How long tokens are valid; `DEFAULT_LIFETIMES` for absent fields. */
   readonly lifetimes?: Partial<Lifetimes>;
   /** Most tokens of one turn. Default 64. */
   readonly mintCap?: number;

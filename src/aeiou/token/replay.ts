@@ -2,6 +2,7 @@ import { checkWholeNumber, DEFAULT_LIFETIMES, secondsOf, type TokenClock } from 
 
 /** Bounds of a {@link ReplayCache}. */
 export interface ReplayCacheOptions {
+  /** Decides when an id is forgotten. */
   readonly clock: TokenClock;
   /** Seconds that an id is remembered after it was last seen. Default 300. */
   readonly ttl?: number;
@@ -13,6 +14,7 @@ export interface ReplayCacheOptions {
 
 /** A used token id as a session store keeps it. */
 export interface UsedId {
+  /** Id of the token. */
   readonly jti: string;
   /** Unix second at which it was last seen. */
   readonly second: number;

@@ -9,14 +9,19 @@ const TAG_BYTES: Readonly<Record<Algorithm, number>> = { Ed25519: ED25519_TAG_BY
 
 /** The content of a token to mint. Session, turn and nonce come from the host's turn, never from the program. */
 export interface MintInput {
+  /** The session. */
   readonly sessionId: string;
+  /** Number of the turn, from 1. */
   readonly turnIndex: number;
+  /** The nonce of the turn. */
   readonly turnNonce: string;
+  /** Id of the token. */
   readonly jti: string;
   /** Unix seconds. */
   readonly issuedAt: number;
   /** Seconds, from 0; null for a token that does not expire by itself. */
   readonly ttl: number | null;
+  /** What the token says: its action, and what goes with it. */
   readonly payload: ControlPayload;
 }
 
@@ -24,6 +29,7 @@ export interface MintInput {
 export interface UnsignedToken {
   /** The canonical bytes of the payload, which the tag covers. */
   readonly message: Uint8Array;
+  /** How many bytes the tag must have. */
   readonly tagBytes: number;
   /** The token line with the tag of {@link message}. Throws {@link MagicError} (`ERR_MAGIC_TOOL_INTERNAL`) for a tag of the wrong length. */
   seal(tag: Uint8Array): string;

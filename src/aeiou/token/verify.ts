@@ -17,9 +17,13 @@ import type { ReplayCache } from './replay.ts';
 
 /** The turn, the time and the keys that a token is verified against. */
 export interface VerifyOptions {
+  /** Finds the key that a token names. */
   readonly keys: KeyLookup;
+  /** The session that the token must name. */
   readonly sessionId: string;
+  /** The turn that the token must name. */
   readonly turnIndex: number;
+  /** The nonce that the token must name. */
   readonly turnNonce: string;
   /** Unix seconds at the time of verification; fractions are dropped. */
   readonly now: number;
@@ -30,7 +34,9 @@ export interface VerifyOptions {
 }
 
 /** The payload of a valid token of this turn, or the check that failed. */
-export type Verification = { readonly ok: true; readonly payload: TokenPayload } | TokenFailure;
+export type Verification =
+  /** The content of the token, which may be believed. */
+  { readonly ok: true; readonly payload: TokenPayload } | TokenFailure;
 
 /**
  * Verifies that a line is a token of this turn. The first check that fails decides, in this order: length → grammar →

@@ -8,7 +8,7 @@ import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { addPending, type PendingIntent, pendingOf, readPending } from './pending.ts';
+import { addPending, pendingOf, readPending } from './pending.ts';
 
 interface Flags {
   readonly queue: string;
@@ -55,8 +55,8 @@ async function propose(file: string, { queue }: Flags, terminal: Terminal): Prom
 
 async function list({ queue, yes }: Flags, terminal: Terminal): Promise<ExitCode> {
   if (yes) throw new UsageError('--yes needs the UUID of the plan that it is said to');
-  for (const intent of readPending(resolve(queue)))
-    if (!isApproved(queue, intent)) terminal.out.line(`${intent.id} ${intent.hash} ${printable(intent.timestamp)}`);
+  for (const { id, hash, timestamp } of readPending(resolve(queue)))
+    if (!verifyApproval(resolve(queue), id, hash).approved) terminal.out.line(`${id} ${hash} ${printable(timestamp)}`);
   return EXIT.ok;
 }
 
@@ -77,10 +77,6 @@ async function approve(given: string, { queue, yes }: Flags, terminal: Terminal)
   }
   terminal.out.line('approved');
   return EXIT.ok;
-}
-
-function isApproved(queue: string, { id, hash }: PendingIntent): boolean {
-  return verifyApproval(resolve(queue), id, hash).approved;
 }
 
 /** Asks a person at a terminal; only the whole word `yes` approves. */

@@ -6,7 +6,7 @@ import { nearestTool } from '../../tools/index.ts';
 import { toPublicCheck } from '../../wire/findings.ts';
 import { limitOf } from '../../wire/limits.ts';
 import type { CheckReport, FuelEstimate, LintFinding, ParsedFile, Source } from '../../wire/protocol.ts';
-import { repeatable } from '../flags/options.ts';
+import { texts } from '../flags/options.ts';
 import { readSetup, type SetupFlags } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { readSources } from '../terminal/input.ts';
@@ -37,11 +37,7 @@ export function addCheck(program: Command, execute: Execute): void {
     .argument('<files...>', "program files; '-' is standard input")
     .option('--tools <FILE>', 'tools file (YAML): calls of other tools, or with a wrong number of arguments, are errors')
     .option('--policy <FILE>', 'policy file (YAML): calls that it denies are errors')
-    .option(
-      '--global <NAME>',
-      'a global that the program will find (repeatable)',
-      repeatable((name) => name),
-    )
+    .option('--global <NAME>', 'a global that the program will find (texts)', texts)
     .option('--strict', 'also fail on warnings')
     .option('--json', 'print the findings as a JSON list')
     .option('--cost', 'with --json: print an object instead, with the findings and the fuel of each block')

@@ -7,7 +7,7 @@ import { createRuntime } from '../../runtime/index.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { PolicyGuard } from '../../tools/index.ts';
 import { errorPages } from '../errorpages.ts';
-import { addLimits, limitsOf, repeatable, wholeNumber } from '../flags/options.ts';
+import { addLimits, limitsOf, texts, wholeNumber } from '../flags/options.ts';
 import { addSetup, readSetup, type SetupFlags, usable } from '../flags/setup.ts';
 import { storeFile, storeName } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
@@ -48,8 +48,8 @@ export function addMcp(program: Command, execute: Execute): void {
     .option('--http <PORT>', 'serve over HTTP on this port of 127.0.0.1 instead; 0 chooses one', wholeNumber('--http', 0))
     .option(
       '--allow-host <NAME>',
-      'with --http: another name by which clients may reach the server, such as that of a proxy (repeatable)',
-      repeatable((name) => name),
+      'with --http: another name by which clients may reach the server, such as that of a proxy (texts)',
+      texts,
     );
   addLogins(command, execute);
   addSetup(command);

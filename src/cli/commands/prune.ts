@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { systemClock } from '../../loop/index.ts';
+import { type SessionSummary, systemClock } from '../../loop/index.ts';
 import { sessionLine } from '../../report/index.ts';
-import { openStore } from '../flags/store.ts';
+import { mayHaveSessions, openStore } from '../flags/store.ts';
 import { parseAge } from '../flags/units.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
@@ -39,9 +39,8 @@ export function addPrune(command: Command, execute: Execute): void {
 }
 
 async function prune(flags: PruneFlags, terminal: Terminal): Promise<ExitCode> {
-  await using store = await openStore(flags.store, { mustExist: true });
   const dryRun = flags.dryRun ?? false;
-  const removed = await store.prune({ before: systemClock.now() - flags.olderThan, dryRun });
+  const removed = mayHaveSessions(flags.store) ? await remove(flags, dryRun) : [];
   if (flags.json) {
     terminal.out.json({ dryRun, removed });
     return EXIT.ok;
@@ -50,4 +49,9 @@ async function prune(flags: PruneFlags, terminal: Terminal): Promise<ExitCode> {
   const count = removed.length === 1 ? '1 session' : `${removed.length} sessions`;
   terminal.out.line(dryRun ? `${count} would be removed` : `${count} removed`);
   return EXIT.ok;
+}
+
+async function remove({ store: flag, olderThan }: PruneFlags, dryRun: boolean): Promise<readonly SessionSummary[]> {
+  await using store = await openStore(flag, { mustExist: true });
+  return store.prune({ before: systemClock.now() - olderThan, dryRun });
 }

@@ -15,9 +15,9 @@ import { printable } from '../../report/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
 import type { RuntimeLimitOptions } from '../../sandbox/index.ts';
 import { LIMITS, type LimitKey } from '../../wire/limits.ts';
-import { launcherOption, repeatable, wholeNumber } from '../flags/options.ts';
+import { launcherOption, texts, wholeNumber } from '../flags/options.ts';
 import { readTools, type SetupFlags } from '../flags/setup.ts';
-import { openStore, STORE_PLACE, sessionIds } from '../flags/store.ts';
+import { mayHaveSessions, openStore, STORE_PLACE, sessionIds } from '../flags/store.ts';
 import { changesOf, trialLines } from '../flags/trial.ts';
 import { tally } from '../inspect/kind.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
@@ -79,11 +79,7 @@ export function addReplay(program: Command, execute: Execute): void {
     .option('--turn <N>', 'one turn alone', wholeNumber('--turn', 1))
     .option('--keys <FILE>', 'verify tokens with these keys, not with the public keys of the records')
     .option('--from-turn <N>', 'try the session out from this turn on', wholeNumber('--from-turn', 1))
-    .option(
-      '--set <CHANGE>',
-      'what is different, with --from-turn (repeatable)',
-      repeatable((text) => text),
-    )
+    .option('--set <CHANGE>', 'what is different, with --from-turn (texts)', texts)
     .option('--tools <FILE>', 'tools for calls that have no recorded answer, with --from-turn')
     .option('--json', 'print one JSON object')
     .addOption(launcherOption())
@@ -161,6 +157,7 @@ async function sessionsOf(what: readonly string[], flags: ReplayFlags): Promise<
   if ((what.length === 0) === (flags.all === undefined))
     throw new UsageError('name sessions or files of "sessions export", or give --all');
   if (areFiles(what, flags)) return (await Promise.all(what.map(readFile))).flat();
+  if (flags.all && !mayHaveSessions(flags.store)) return [];
   await using store = await openStore(flags.store, { mustExist: true });
   const sids = flags.all ? await sessionIds(store) : what;
   return await Promise.all(sids.map((sid) => readSession(store, sid)));

@@ -6,8 +6,7 @@ import { createRuntime, type Runtime } from '../../runtime/index.ts';
 import { limitOf } from '../../wire/limits.ts';
 import { jsonText } from '../../wire/maporder.ts';
 import type { EventInput, OutFrame, Source, TaggedJson } from '../../wire/protocol.ts';
-import type { RunResult } from '../../wire/result.ts';
-import { toPublicResult } from '../../wire/result.ts';
+import { type RunResult, toPublicResult } from '../../wire/result.ts';
 import { addModels, MODELS_HELP, type ModelFlags, type Models, readModels } from '../flags/models.ts';
 import { addLimits, limitsOf, type Named, parseJson, parseNamed, parsePair, repeatable, wholeNumber } from '../flags/options.ts';
 import { RECORD_HELP, Recorder } from '../flags/record.ts';
@@ -94,7 +93,11 @@ export function addRun(program: Command, execute: Execute): void {
       'as --global, from a file with JSON (repeatable)',
       repeatable((text) => parseNamed('--global-file', text, 'FILE')),
     )
-    .option('--event <NAME=JSON>', 'deliver this event at the end (repeatable)', repeatable(eventPair))
+    .option(
+      '--event <NAME=JSON>',
+      'deliver this event at the end (repeatable)',
+      repeatable((text) => (text.includes('=') ? parsePair('--event', text) : { name: text, value: null })),
+    )
     .option('--now <UNIX>', 'the time of --event, which handlers get as TS (default: now)', wholeNumber('--now', 0))
     .option('--ids <SEED>', 'derive the ids of --event from this text, to repeat a run exactly')
     .option('--check-first', 'execute nothing if the policy denies any call in the programs')
@@ -108,15 +111,11 @@ export function addRun(program: Command, execute: Execute): void {
     .action((files: string[], flags: RunFlags) => execute((terminal) => run(files, flags, terminal)));
 }
 
-function eventPair(text: string): Pair {
-  return text.includes('=') ? parsePair('--event', text) : { name: text, value: null };
-}
-
 async function run(files: readonly string[], flags: RunFlags, terminal: Terminal): Promise<ExitCode> {
   refuseContradictions(files, flags);
   const limits = limitsOf({ ...flags });
   await using resources = new AsyncDisposableStack();
-  const setup = await readSetup(flags, resources);
+  const setup = await readSetup(flags, resources, terminal);
   if (flags.jsonl) {
     await using runtime = await createRuntime({ ...setup, limits });
     return await answerRequests(runtime, { width: JSONL_WIDTH, journal: flags.trace === true }, terminal);

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
 import {
+  type DecisionLog,
   FileLog,
   Host,
   LoopController,
@@ -10,11 +11,15 @@ import {
   runtimeExecutor,
   SessionCoordinator,
   type SessionStore,
+  SuspendedError,
   systemClock,
+  type TakeApart,
   tightestCeilings,
+  turnProcess,
 } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
+import { messageOf } from '../../wire/unknown.ts';
 import { grammarOf, readAgent, systemOf } from '../flags/agent.ts';
 import { readModels } from '../flags/models.ts';
 import { timeFlag, wholeNumber } from '../flags/options.ts';
@@ -23,6 +28,7 @@ import { addStore, openStore } from '../flags/store.ts';
 import { readServeConfig, type ServeConfig, type ServeProfile } from '../serve/config.ts';
 import { serveStatus } from '../serve/status.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { usable } from './drive.ts';
 import { readKeyring } from './keys.ts';
@@ -34,6 +40,7 @@ interface ServeFlags {
   readonly drain: number;
   readonly listen?: string;
   readonly owner?: string;
+  readonly take?: string;
 }
 
 const HELP = `
@@ -59,6 +66,9 @@ Example:
   neuroscript serve --store sessions.db --config serve.yaml --drain 60s
 `;
 
+/** The profile of sessions that were opened without one. */
+const DEFAULT = 'default';
+
 /** `serve`: drives the sessions of a store, with other hosts. */
 export function addServe(program: Command, execute: Execute): void {
   const command = program
@@ -75,6 +85,8 @@ export function addServe(program: Command, execute: Execute): void {
     )
     .option('--listen <HOST:PORT>', 'where health and metrics are served, in place of the configuration')
     .option('--owner <NAME>', 'name of this host in leases; different for every process (default: chosen)')
+    // How a host starts a process for one turn: see `apart`.
+    .addOption(new Option('--take <SID>').hideHelp())
     .addHelpText('after', HELP)
     .action((flags: ServeFlags) => execute((terminal) => usable(() => serve(flags, terminal))));
 }
@@ -93,10 +105,11 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
     ...(flags.owner === undefined ? {} : { owner: flags.owner }),
   });
   const metrics = new Metrics();
-  const shared = { config, coordinator, store, metrics, resources };
+  const shared = { config, coordinator, store, log, metrics, resources, apart: apart(flags) };
+  if (flags.take !== undefined) return await take(flags.take, shared, terminal);
   const profiles: Record<string, Profile> = {};
   for (const [name, profile] of Object.entries(config.profiles)) profiles[name] = await driverOf(profile, shared);
-  const { default: fallback } = profiles;
+  const { [DEFAULT]: fallback } = profiles;
   const host = new Host({
     coordinator,
     profiles: fallback === undefined ? profiles : { ...profiles, '': fallback },
@@ -117,6 +130,29 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
   return EXIT.ok;
 }
 
+/** Starts a process of this command that takes one turn for this host. */
+function apart({ store, config }: ServeFlags): TakeApart {
+  const [, script = ''] = process.argv;
+  const same = [script, 'serve', '--config', config, ...(store === undefined ? [] : ['--store', store])];
+  return turnProcess(({ sid, owner }) => [...same, `--take=${sid}`, `--owner=${owner}`]);
+}
+
+/** Takes the next turn of one session, in a process that a host has started for it. Signals do not end the turn. */
+async function take(sid: string, shared: Shared, terminal: Terminal): Promise<ExitCode> {
+  terminal.onSignal(() => {});
+  const { coordinator, config } = shared;
+  const { setup } = await coordinator.claim(sid);
+  const profile = config.profiles[setup.profile === '' ? DEFAULT : setup.profile];
+  if (profile === undefined) throw new UsageError(`this host has no profile '${printable(setup.profile)}'`);
+  const { controller, options } = await driverOf(profile, { ...shared, apart: null });
+  try {
+    await controller.step(sid, options(sid, setup));
+  } catch (error) {
+    if (!(error instanceof SuspendedError)) throw error;
+  }
+  return EXIT.ok;
+}
+
 /** Resolves at the first signal; a later one aborts `hurry`. */
 async function stopped(terminal: Terminal, hurry: AbortController): Promise<void> {
   const first = Promise.withResolvers<void>();
@@ -129,7 +165,7 @@ async function stopped(terminal: Terminal, hurry: AbortController): Promise<void
 }
 
 function problem(error: unknown, sid: string | null): string {
-  const message = printable(error instanceof Error ? error.message : String(error));
+  const message = printable(messageOf(error));
   return `neuroscript: ${sid === null ? 'the store' : `session ${printable(sid)}`}: ${message}`;
 }
 
@@ -137,15 +173,27 @@ interface Shared {
   readonly config: ServeConfig;
   readonly coordinator: SessionCoordinator;
   readonly store: SessionStore;
+  readonly log: DecisionLog | null;
   readonly metrics: Metrics;
   readonly resources: AsyncDisposableStack;
+  /** Takes interrupted turns in processes of their own; null in such a process. */
+  readonly apart: TakeApart | null;
 }
 
 /** Makes what drives the sessions of one profile. It closes with `resources`. */
-async function driverOf(profile: ServeProfile, { config, coordinator, store, metrics, resources }: Shared): Promise<Profile> {
+async function driverOf(
+  profile: ServeProfile,
+  { config, coordinator, store, log, metrics, resources, apart }: Shared,
+): Promise<Profile> {
   const keyring = readKeyring(config.keys, systemClock);
   const setup = await readSetup(profile, resources);
-  const { ask, stores } = await readModels(profile, { keyring, store, metrics });
+  const { ask, stores } = await readModels(profile, {
+    keyring,
+    store,
+    metrics,
+    ...(log === null ? {} : { log }),
+    ...(config.leaseMs === undefined ? {} : { leaseMs: config.leaseMs }),
+  });
   const runtime = resources.use(
     await createRuntime({
       ...setup,
@@ -163,6 +211,7 @@ async function driverOf(profile: ServeProfile, { config, coordinator, store, met
     ...grammarOf(profile, setup),
     coordinator,
     metrics,
+    ...(apart === null ? {} : { takeApart: apart }),
   });
   const time = profile.maxTime === undefined ? {} : { wallMs: profile.maxTime };
   return {

@@ -9,6 +9,7 @@ import type { RunResult } from '../../wire/result.ts';
 import { readCases, type TestCase } from '../cases/read.ts';
 import { addLimits, limitsOf } from '../flags/options.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
+import { withNextStep } from '../terminal/denial.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readSources } from '../terminal/input.ts';
@@ -117,7 +118,7 @@ function differences({ file, expected }: TestCase, result: RunResult, texts: Sou
   if (!same) {
     const wanted = [code ?? 'no error', limit, line === null ? null : `on line ${line}`].filter((word) => word !== null);
     problems.push(`expected ${wanted.join(' ')}, got ${error === null ? 'none' : ''}`.trimEnd());
-    if (error !== null) problems.push(...renderError(error, texts, terminal.paintOut));
+    if (error !== null) problems.push(...renderError(withNextStep(error), texts, terminal.paintOut));
   }
   const handlers = result.eventErrors.map(({ error: { code: each } }) => each);
   if (handlers.join() !== expected.eventErrors.join())

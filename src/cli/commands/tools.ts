@@ -13,8 +13,9 @@ import {
   toolPrompt,
   toolSchemas,
 } from '../../tools/index.ts';
-import { repeatable, wholeNumber } from '../flags/options.ts';
+import { texts, wholeNumber } from '../flags/options.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
+import { howToAllow } from '../terminal/denial.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { paragraph } from '../terminal/layout.ts';
@@ -60,11 +61,7 @@ export function addTools(program: Command, execute: Execute): void {
     .option('--json', 'the same as --format json')
     .option('--brief', 'with --format text or prompt: signatures alone')
     .option('--budget <TOKENS>', 'with --format prompt: the most tokens (of 3 bytes each)', wholeNumber('--budget', 1))
-    .option(
-      '--prefer <PATTERN>',
-      'with --format prompt: tools that come first (repeatable)',
-      repeatable((text) => text),
-    );
+    .option('--prefer <PATTERN>', 'with --format prompt: tools that come first (texts)', texts);
   addSetup(command)
     .addHelpText('after', DETAILS)
     .action((names: string[], flags: ToolsFlags) => execute((terminal) => list(names, flags, terminal)));
@@ -76,7 +73,7 @@ async function list(names: readonly string[], flags: ToolsFlags, terminal: Termi
     throw new UsageError('--budget and --prefer go with --format prompt');
   if (flags.brief && format !== 'text' && format !== 'prompt') throw new UsageError('--brief goes with --format text or prompt');
   await using resources = new AsyncDisposableStack();
-  const { tools, policy } = await readSetup(flags, resources);
+  const { tools, policy } = await readSetup(flags, resources, terminal);
   const guard = new PolicyGuard(policy);
   const callable = flags.all ? tools : tools.filter((tool) => guard.denial(tool, false) === null);
   const chosen = choose(callable, tools, names);
@@ -102,7 +99,7 @@ function choose(
     const hidden = all.find((tool) => matchesPattern(pattern, tool.canonicalName));
     if (hidden !== undefined)
       throw new UsageError(
-        `the policy denies ${printable(hidden.name)}; show it with --all, allow it with --policy FILE: allow: [${printable(hidden.canonicalName)}]`,
+        `the policy denies ${printable(hidden.name)}; show it with --all; ${howToAllow(printable(hidden.canonicalName))}`,
       );
     const meant = nearestTool(
       pattern,

@@ -4,6 +4,7 @@ import { AccountStore, AgentModelStore, createStores, type Stores } from '../../
 import { type AgentProvider, type AskHandlerOptions, askHandler, commandAgent, scriptAgent } from '../../loop/index.ts';
 import type { AskHandler } from '../../runtime/index.ts';
 import { YamlFile } from '../../tools/index.ts';
+import { messageOf } from '../../wire/unknown.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
 import { TRANSCRIPT_BYTES, words } from './agent.ts';
@@ -55,7 +56,9 @@ export async function readModels({ models: name }: ModelFlags, options: AskHandl
   const models = named(name, () => modelsOf(file, top['models'] ?? {}));
   const accounts = named(name, () => accountsOf(file, top['accounts'] ?? {}));
   const transcripts = await transcriptsOf(models, dirname(name));
-  const ask = askHandler({ ...options, providers: { script: scriptProvider(transcripts), command: commandProvider } });
+  // Each `ask` plays the transcript of its model from the beginning.
+  const script: AgentProvider = ({ name, model }) => scriptAgent(transcripts.get(name) ?? '', model);
+  const ask = askHandler({ ...options, providers: { script, command: commandProvider } });
   return { stores: createStores({ models, accounts }), ask };
 }
 
@@ -98,13 +101,10 @@ function within<Result>(file: YamlFile, path: readonly string[], work: () => Res
   try {
     return work();
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return message.startsWith(`${file.name}:`) ? rethrown(error) : file.fail(path, message);
+    const message = messageOf(error);
+    if (message.startsWith(`${file.name}:`)) throw error;
+    return file.fail(path, message);
   }
-}
-
-function rethrown(error: unknown): never {
-  throw error;
 }
 
 async function transcriptsOf(models: AgentModelStore, folder: string): Promise<Transcripts> {
@@ -120,11 +120,6 @@ async function transcriptsOf(models: AgentModelStore, folder: string): Promise<T
     transcripts.set(model.name, text);
   }
   return transcripts;
-}
-
-/** Plays the transcript of the model from its beginning at every `ask`. */
-function scriptProvider(transcripts: Transcripts): AgentProvider {
-  return ({ name, model }) => scriptAgent(transcripts.get(name) ?? '', model);
 }
 
 /** Runs the command of the model for every turn. */

@@ -6,6 +6,7 @@ import { openOrdinary } from '../../files/ordinary.ts';
 import { printable } from '../../report/index.ts';
 import { defineTool, loadMockTools, type ToolDefinition, type ToolInit } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import { messageOf } from '../../wire/unknown.ts';
 import { PACKAGE } from '../package.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { reading } from '../terminal/input.ts';
@@ -36,8 +37,7 @@ async function load(name: string): Promise<object> {
   try {
     return Object(await import(pathToFileURL(resolve(name)).href));
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`cannot load ${printable(name)}: ${printable(message.split('\n')[0] ?? '')}`, { cause: error });
+    throw new UsageError(`cannot load ${printable(name)}: ${printable(messageOf(error).split('\n')[0] ?? '')}`, { cause: error });
   }
 }
 

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { clip, quantity } from '../../report/index.ts';
-import type { RuntimeLimitOptions } from '../../sandbox/index.ts';
-import { LAUNCHERS } from '../../sandbox/index.ts';
+import { LAUNCHERS, type RuntimeLimitOptions } from '../../sandbox/index.ts';
 import { LIMITS, type LimitKey, POOL_LIMITS, type PoolKey } from '../../wire/limits.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -90,6 +89,9 @@ export function repeatable<Value>(
 ): (text: string, before: readonly Value[] | undefined) => readonly Value[] {
   return (text, before = []) => [...before, read(text)];
 }
+
+/** Collects the texts of a repeatable flag. */
+export const texts = repeatable((text) => text);
 
 /** Reads a time in milliseconds that a timer can wait for. */
 export function timeFlag(flag: string): (text: string) => number {

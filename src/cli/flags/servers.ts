@@ -4,15 +4,15 @@ import type { HttpServer, McpConfig, McpLogins, McpServerConfig } from '../../mc
 import { printable } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { configText } from './configfile.ts';
-import { repeatable } from './options.ts';
+import { texts } from './options.ts';
 import { stateFolder } from './store.ts';
 
 /** Adds the flag for MCP servers. */
 export function addServers(command: Command): Command {
   return command.option(
     '--mcp <SERVER>',
-    'an MCP server with tools for programs: NAME=COMMAND, NAME=URL, or a file with mcpServers (repeatable)',
-    repeatable((text) => text),
+    'an MCP server with tools for programs: NAME=COMMAND, NAME=URL, or a file with mcpServers (texts)',
+    texts,
   );
 }
 

@@ -25,15 +25,12 @@ export async function standardTools(
 ): Promise<readonly ToolDefinition[]> {
   const kept = storage === undefined || storage === NONE ? {} : { storage: resources.use(await SqliteStorage.open(storage)) };
   const keeping = [...memoryTools(kept), ...scratchTools(kept), ...capsuleTools(kept)];
-  return [...pureTools(), ...timeTools(), ...cryptoTools(), ...filesHere(), ...keeping, ...toolsTools()];
+  // Windows cannot hold a directory open, so it has no file tools.
+  const files = process.platform === 'win32' ? [] : fsTools();
+  return [...pureTools(), ...timeTools(), ...cryptoTools(), ...files, ...keeping, ...toolsTools()];
 }
 
 /** The tools that describe the policy; the policy itself needs the list of all others. */
 export function policyTools(policy: Policy): readonly ToolDefinition[] {
   return systemTools({ policy });
-}
-
-/** Windows cannot hold a directory open, so it has no file tools. */
-function filesHere(): readonly ToolDefinition[] {
-  return process.platform === 'win32' ? [] : fsTools();
 }

@@ -10,7 +10,8 @@ import {
   YamlFile,
 } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import { type Artefact, type Flaw, type Found, isObject, type Kind, listed, unreadable } from './kind.ts';
+import { isRecord } from '../../wire/unknown.ts';
+import { type Artefact, type Flaw, type Found, type Kind, listed, unreadable } from './kind.ts';
 
 /** Maximum bytes of a configuration file. */
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -49,14 +50,14 @@ export const TOOLS: Kind = {
   recognize(artefact: Artefact): Found | string {
     const top = topOf(artefact, TOOL_KEYS, "its top has no 'tools'");
     if (typeof top === 'string') return top;
-    if (!isObject(top['tools'])) return "its top has no map 'tools'";
+    if (!isRecord(top['tools'])) return "its top has no map 'tools'";
     const text = artefact.text ?? '';
     const recorded = text.startsWith(RECORDING_MARK);
     const title = recorded ? 'a tools file, recorded from real calls' : 'a tools file with mocks';
     const tools = attempt(() => loadMockTools(text, artefact.name));
     if ('message' in tools) return unreadable(title, tools, { recorded, state: [], tools: [] }, TOOLS_NEXT);
     const catalogue = toolCatalogue(tools);
-    const state = isObject(top['state']) ? Object.keys(top['state']) : [];
+    const state = isRecord(top['state']) ? Object.keys(top['state']) : [];
     return {
       title,
       sure: 'certain',
@@ -84,7 +85,7 @@ function topOf({ name, text, bytes }: Artefact, keys: RegExp, lacking: string): 
   if (isMonstrous(text)) return 'it nests too deep, or has too many lists and maps';
   const file = attempt(() => new YamlFile(text, name));
   if ('message' in file) return `it cannot be read as YAML: ${file.message}`;
-  return isObject(file.value) ? file.value : lacking;
+  return isRecord(file.value) ? file.value : lacking;
 }
 
 /** The error of the project's own reader, without the file name that it puts in front. */

@@ -3,20 +3,10 @@ import { type Attempt, parseAttempt } from '../../gate/executor/attempts.ts';
 import { isUuid } from '../../gate/formats.ts';
 import { parseCompleteRecord } from '../../gate/record.ts';
 import { clip, counted, tallyText } from '../../report/index.ts';
+import { isRecord } from '../../wire/unknown.ts';
 import { intentOf } from '../commands/pending.ts';
 import { UsageError } from '../terminal/failure.ts';
-import {
-  type Artefact,
-  type Flaw,
-  type Found,
-  firstLine,
-  isObject,
-  jsonOf,
-  type Kind,
-  listed,
-  MOST_SHOWN,
-  tally,
-} from './kind.ts';
+import { type Artefact, type Flaw, type Found, firstLine, jsonOf, type Kind, listed, MOST_SHOWN, tally } from './kind.ts';
 
 /** One record of a file of the gate's queue. */
 interface Entry {
@@ -77,7 +67,7 @@ export const GATE: Kind = {
     if (text === null) return 'it is no text';
     const line = firstLine(text);
     const first = line.startsWith('{') ? jsonOf(line) : null;
-    if (!isObject(first) || !isUuid(first['id']) || typeof first['timestamp'] !== 'string')
+    if (!isRecord(first) || !isUuid(first['id']) || typeof first['timestamp'] !== 'string')
       return "its first line is no JSON object with a UUID as 'id' and a 'timestamp'";
     const form = 'plan' in first ? PENDING : 'state' in first ? ATTEMPTS : DECISIONS;
     return found(form, text.replace(/\n$/, '').split('\n'), text.endsWith('\n'));

@@ -1,7 +1,8 @@
 import { encodeBase64Url, KeyError, type KeyInfo, type KeyInit, keyringFrom, parseKeys, secondsOf } from '../../aeiou/index.ts';
 import { EXPORT_FORMAT, systemClock } from '../../loop/index.ts';
 import { counted, timeText } from '../../report/index.ts';
-import { type Artefact, type Flaw, type Found, isObject, jsonOf, type Kind, unreadable } from './kind.ts';
+import { isRecord } from '../../wire/unknown.ts';
+import { type Artefact, type Flaw, type Found, jsonOf, type Kind, unreadable } from './kind.ts';
 
 const MATERIAL = /"(?:seed|public|secret)"\s*:/;
 /** A private half in a key file. */
@@ -50,10 +51,10 @@ function isKeyFile(text: string): boolean {
 
 /** Whether a value is the content of a key file; it may have other fields too. */
 function hasKeys(value: unknown): boolean {
-  const keys = isObject(value) ? value['keys'] : null;
+  const keys = isRecord(value) ? value['keys'] : null;
   return (
     Array.isArray(keys) &&
-    keys.some((key) => isObject(key) && 'kid' in key && ['seed', 'public', 'secret'].some((name) => name in key))
+    keys.some((key) => isRecord(key) && 'kid' in key && ['seed', 'public', 'secret'].some((name) => name in key))
   );
 }
 

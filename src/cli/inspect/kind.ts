@@ -59,11 +59,6 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** Whether a value of {@link jsonOf} is an object, and no list. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The first line of a text. */
 export function firstLine(text: string): string {
   const end = text.indexOf('\n');

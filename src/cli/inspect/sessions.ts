@@ -2,18 +2,8 @@ import { z } from 'zod';
 import { FIRST_ISSUE } from '../../files/check.ts';
 import { chainFaults, EXPORT_FORMAT, ExportError, readExport } from '../../loop/index.ts';
 import { clip, counted, outcomeText, sessionLine, type TurnSummary, tallyText, turnLines } from '../../report/index.ts';
-import {
-  type Artefact,
-  type Flaw,
-  type Found,
-  isObject,
-  jsonOf,
-  type Kind,
-  listed,
-  MOST_SHOWN,
-  tally,
-  unreadable,
-} from './kind.ts';
+import { isRecord } from '../../wire/unknown.ts';
+import { type Artefact, type Flaw, type Found, jsonOf, type Kind, listed, MOST_SHOWN, tally, unreadable } from './kind.ts';
 import { publicFacts, recordFacts, sealFlaw } from './turn.ts';
 
 /** Files of `sessions export`. */
@@ -25,7 +15,7 @@ export const SESSIONS: Kind = {
     if (!text.slice(0, HEAD).includes(EXPORT_FORMAT)) return `its beginning does not say '${EXPORT_FORMAT}'`;
     const value = jsonOf(text);
     const title = 'sessions in one file';
-    if (!isObject(value))
+    if (!isRecord(value))
       return failed(title, 'ERR_EXPORT', 'it is cut off or no JSON, or nests too deep, or has too many values');
     if (value['format'] !== EXPORT_FORMAT) return `its 'format' is not '${EXPORT_FORMAT}'`;
     if (countOf(value['sessions']) > MOST_READ)
@@ -50,7 +40,7 @@ const MOST_READ = 20_000;
 function countOf(sessions: unknown): number {
   if (!Array.isArray(sessions)) return 0;
   const turns = (session: unknown): number =>
-    isObject(session) && Array.isArray(session['turns']) ? session['turns'].length : 0;
+    isRecord(session) && Array.isArray(session['turns']) ? session['turns'].length : 0;
   return sessions.reduce<number>((sum, session) => sum + 1 + turns(session), 0);
 }
 
@@ -173,7 +163,7 @@ export const SESSION: Kind = {
     if (text === null || !/^\s*\{/.test(text)) return 'it is no JSON object';
     if (!text.includes('"turns"') || !text.includes('"sid"')) return "it has no 'sid' and 'turns'";
     const value = jsonOf(text);
-    if (!isObject(value) || !Array.isArray(value['turns']) || typeof value['sid'] !== 'string')
+    if (!isRecord(value) || !Array.isArray(value['turns']) || typeof value['sid'] !== 'string')
       return "its top has no 'sid' and 'turns'";
     const { sid, decision, status, reason } = value;
     if (value['turns'].length > MOST_READ) return `it has more than ${MOST_READ} turns`;

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
 import { malformation, PUBLIC_TURN, RECORD, readRecord, StoreError, sealFaults, type TurnRecord } from '../../loop/index.ts';
 import { clip, type RecordSummary, type TurnSummary, timeText, turnLines } from '../../report/index.ts';
-import { type Artefact, type Flaw, type Found, isObject, jsonOf, type Kind, tally, unreadable } from './kind.ts';
+import { isRecord } from '../../wire/unknown.ts';
+import { type Artefact, type Flaw, type Found, jsonOf, type Kind, tally, unreadable } from './kind.ts';
 
 /** Fields in which other versions may differ: more reasons, measures or kinds of errors. */
 const TOLERANT = {
@@ -21,11 +22,11 @@ export const TURN: Kind = {
     if (text === null || !/^\s*\{/.test(text)) return 'it is no JSON object';
     if (!text.includes('"decision"') || !text.includes('"sid"')) return "it has no 'sid' and 'decision'";
     const value = jsonOf(text);
-    if (!isObject(value)) return 'it is no JSON object, or nests too deep, or has too many values';
+    if (!isRecord(value)) return 'it is no JSON object, or nests too deep, or has too many values';
     if (!('turn' in value) || !('decision' in value) || !('sid' in value)) return "its top has no 'sid', 'turn' and 'decision'";
-    const isRecord = 'inputs' in value;
-    const facts = isRecord ? recordFacts(value) : publicFacts(value);
-    const title = isRecord ? 'the record of a turn' : 'a turn, as "neuroscript turn --json" prints it';
+    const recorded = 'inputs' in value;
+    const facts = recorded ? recordFacts(value) : publicFacts(value);
+    const title = recorded ? 'the record of a turn' : 'a turn, as "neuroscript turn --json" prints it';
     if ('message' in facts) return unreadable(title, facts, { turn: null });
     return {
       title,
@@ -33,7 +34,7 @@ export const TURN: Kind = {
       error: sealFlaw(facts)[0] ?? null,
       facts: { turn: facts },
       lines: [`session ${clip(facts.sid, 200)}`, ...turnLines(facts)],
-      next: isRecord
+      next: recorded
         ? 'A record alone is executed again where its session is: "neuroscript replay" takes stores and files of "sessions export".'
         : null,
     };

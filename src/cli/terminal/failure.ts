@@ -1,5 +1,6 @@
 import { clip, printable } from '../../report/index.ts';
 import { ConfigError, NeuroScriptError } from '../../wire/errors.ts';
+import { messageOf } from '../../wire/unknown.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 
 /**
@@ -20,7 +21,7 @@ export function exitOfThrown(error: unknown): ExitCode {
 
 /** One line about whatever a command threw; it has no stack trace, which only a developer of this package could use. */
 export function failureLine(error: unknown): string {
-  const message = sentence(printable(error instanceof Error ? error.message : String(error)));
+  const message = sentence(printable(messageOf(error)));
   if (isMisuse(error)) return `neuroscript: ${message}`;
   return error instanceof NeuroScriptError
     ? `neuroscript: ${message} (${error.code})`

@@ -1,6 +1,7 @@
 import { printable, printableLines, renderDiagnostic, renderError, type SourceTexts, SYNTAX } from '../../report/index.ts';
 import type { OutFrame } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
+import { withNextStep } from './denial.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Prints the output of a program: unchanged to a file or a pipe, without control characters to a terminal. */
@@ -17,11 +18,14 @@ export function showEnd(result: RunResult, texts: SourceTexts, terminal: Termina
   const paint = terminal.paintErr;
   const lines: string[] = [];
   for (const { event, error } of result.eventErrors) {
-    lines.push(paint.yellow(`a handler of event '${printable(event)}' failed:`), ...renderError(error, texts, paint));
+    lines.push(
+      paint.yellow(`a handler of event '${printable(event)}' failed:`),
+      ...renderError(withNextStep(error), texts, paint),
+    );
   }
   if (result.errors !== undefined && result.errors.length > 0) {
     for (const found of result.errors) lines.push(...renderDiagnostic(found, SYNTAX, texts, paint));
-  } else if (result.error !== null) lines.push(...renderError(result.error, texts, paint));
+  } else if (result.error !== null) lines.push(...renderError(withNextStep(result.error), texts, paint));
   if (result.outputComplete === false) lines.push('the worker was killed: the last emits may be missing');
   for (const line of lines) terminal.err.line(line);
 }

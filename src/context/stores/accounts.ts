@@ -4,6 +4,7 @@ import { Secret } from './secret.ts';
 
 /** Access to an external service: its provider and the key for it. */
 export interface Account {
+  /** As it was registered. Lookups ignore letter case. */
   readonly name: string;
   /** The kind of service, for instance `llm`. */
   readonly kind: string;
@@ -11,8 +12,11 @@ export interface Account {
   readonly provider: string;
   /** Call `api_key.reveal()` where the request is made. Every other use of it shows `[secret]`. */
   readonly api_key: Secret;
+  /** The provider's id of an organization. */
   readonly org_id?: string;
+  /** The provider's id of a project. */
   readonly project_id?: string;
+  /** For people. */
   readonly notes?: string;
 }
 

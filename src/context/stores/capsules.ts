@@ -8,9 +8,13 @@ export interface StoredCapsule {
   readonly id: string;
   /** `capsule/`, then lower-case letters, digits, `_` and `-`. */
   readonly name: string;
+  /** From 1. */
   readonly version: number;
+  /** What the capsule is for, in a sentence. */
   readonly description: string;
+  /** Media type of the content, such as `text/markdown`. */
   readonly mime: string;
+  /** The text. */
   readonly content: string;
   /** SHA-256 of the content in lower-case hexadecimal. */
   readonly sha256: string;
@@ -22,10 +26,13 @@ export interface StoredCapsule {
 
 /** The fields that a capsule is made from. */
 export interface CapsuleFields {
+  /** `capsule/`, then 1 to 64 lower-case letters, digits, `_` and `-`. */
   readonly name: string;
   /** A whole number from 1. */
   readonly version: number;
+  /** What the capsule is for, in a sentence. */
   readonly description: string;
+  /** The text, at most 1 MiB of UTF-8. */
   readonly content: string;
   /** Default `text/markdown`. */
   readonly mime?: string;

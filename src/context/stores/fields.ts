@@ -1,5 +1,6 @@
 import { decode, encode } from '../../wire/codec.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import { isRecord } from '../../wire/unknown.ts';
 import type { Value, ValueMap } from '../../wire/values.ts';
 
 /** Reads one field of an entry from a script, a YAML file or an application. Throws {@link ConfigError}. */
@@ -18,8 +19,7 @@ export function readFields(
   readers: Readers,
   required: readonly string[],
 ): Readonly<Record<string, unknown>> {
-  if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw new ConfigError(`${what} must be a map of fields`);
+  if (!isRecord(given)) throw new ConfigError(`${what} must be a map of fields`);
   const fields: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const [field, value] of Object.entries(given)) {
@@ -91,10 +91,10 @@ export const texts: FieldReader<readonly string[]> = (value, field) => {
 
 /** A map of script values, deeply copied and frozen. */
 export const map: FieldReader<ValueMap> = (value, field) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return wrong(field, 'a map');
+  if (!isRecord(value)) return wrong(field, 'a map');
   try {
     const copy = frozen(decode(encode(value)));
-    return typeof copy === 'object' && copy !== null && !Array.isArray(copy) ? (copy as ValueMap) : wrong(field, 'a map');
+    return isRecord(copy) ? (copy as ValueMap) : wrong(field, 'a map');
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     return wrong(field, 'a map of values that a script can hold');

@@ -6,15 +6,21 @@ import { type AgentModelReader, AgentModelStore } from './models.ts';
 
 /** The stores of a root interpreter, shared by all its forks. */
 export interface Stores {
+  /** Accounts of external services. */
   readonly accounts: AccountStore;
+  /** Agents that `ask` can name. */
   readonly models: AgentModelStore;
+  /** Named, versioned texts. */
   readonly capsules: CapsuleLayers;
 }
 
 /** Read-only views of the stores, for tools. */
 export interface StoreReaders {
+  /** Accounts of external services. */
   readonly accounts: AccountReader;
+  /** Agents that `ask` can name. */
   readonly models: AgentModelReader;
+  /** Named, versioned texts. */
   readonly capsules: CapsuleReader;
 }
 

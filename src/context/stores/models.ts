@@ -7,12 +7,17 @@ import { amount, count, type FieldReader, flag, integer, map, number, oneOf, rea
 export interface AgentModel {
   /** As it was registered. Lookups ignore letter case. */
   readonly name: string;
+  /** Name of the provider, which the host maps to an agent. */
   readonly provider: string;
+  /** The provider's name of the model. */
   readonly model: string;
   /** Name of the account whose key is used. */
   readonly account_name?: string;
+  /** Address of the provider's service, if it is not the usual one. */
   readonly base_url?: string;
+  /** Currency of the prices, such as `EUR`. */
   readonly budget_currency?: string;
+  /** For people. */
   readonly notes?: string;
   /** True when it must not be asked. */
   readonly disabled?: boolean;
@@ -22,26 +27,41 @@ export interface AgentModel {
   readonly max_turns?: number;
   /** Most retries of a failed request. */
   readonly max_retries?: number;
-  /** Price of a million tokens, in `budget_currency`. */
+  /** Price of a million tokens of prompts, in `budget_currency`. */
   readonly input_per_mtok?: number;
+  /** Price of a million tokens of replies, in `budget_currency`. */
   readonly output_per_mtok?: number;
+  /** Randomness of the reply, from 0 on. */
   readonly temperature?: number;
+  /** Share of the likeliest tokens to choose from, from 0 to 1. */
   readonly top_p?: number;
+  /** How many of the likeliest tokens to choose from. */
   readonly top_k?: number;
+  /** Most tokens of a reply. */
   readonly max_output_tokens?: number;
+  /** Texts at which a reply ends. */
   readonly stop_sequences?: readonly string[];
+  /** Makes tokens that have occurred less likely. */
   readonly presence_penalty?: number;
+  /** Makes tokens less likely the more often they have occurred. */
   readonly frequency_penalty?: number;
+  /** Makes repetitions less likely. */
   readonly repetition_penalty?: number;
+  /** For replies that can be repeated, where the provider supports it. */
   readonly seed?: number;
+  /** Whether the provider reports the probabilities of tokens. */
   readonly log_probs?: boolean;
+  /** The form of the reply that the provider enforces. */
   readonly response_format?: 'text' | 'json_object';
   /** Whether it may answer with programs that call tools. */
   readonly tool_loop_permitted?: boolean;
   /** Whether it may ask for further turns. */
   readonly auto_loop_enabled?: boolean;
+  /** Whether the model may, must or must not call tools of the provider. */
   readonly tool_choice?: 'auto' | 'any' | 'none';
+  /** Whether the provider adds its safety prompt. */
   readonly safe_prompt?: boolean;
+  /** Safety settings of the provider, as it names them. */
   readonly safety_settings?: ValueMap;
   /** Further parameters of the provider. */
   readonly params?: ValueMap;

@@ -23,10 +23,12 @@ export class Secret {
     return this.#text;
   }
 
+  /** `[secret]`. */
   toString(): string {
     return HIDDEN;
   }
 
+  /** `[secret]`. */
   toJSON(): string {
     return HIDDEN;
   }

@@ -20,7 +20,9 @@ export interface Attempt {
 
 /** The intent to approve, execute or record. */
 export interface Intent {
+  /** Id of the intent. */
   readonly intentId: string;
+  /** SHA-256 of the approved plan, 64 hexadecimal digits. */
   readonly hash: string;
 }
 

@@ -9,6 +9,7 @@ import { QueueLock } from './lock.ts';
 /** The executor refused before it asked the gate. */
 export interface Refused {
   readonly eligible: false;
+  /** Why the executor refused. */
   readonly code: ExecutorCode;
   /** The line for the human; it begins with `[ERROR] `. */
   readonly line: string;
@@ -17,6 +18,7 @@ export interface Refused {
 
 /** The outcome of {@link executeOnce}. */
 export type Execution<T> =
+  /** The work ran to its end, and its execution is recorded. */
   | { readonly state: 'executed'; readonly value: T }
   /** The work threw. No execution is recorded, so a human may try again. */
   | { readonly state: 'failed'; readonly error: unknown }

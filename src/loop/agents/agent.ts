@@ -5,7 +5,9 @@ import type { ModelIdentity } from './identity.ts';
 
 /** A request for the program of one turn. */
 export interface AgentRequest {
+  /** Id of the session. */
   readonly sid: string;
+  /** Number of the turn, from 1. */
   readonly turn: number;
   /** Number of this request for the turn, from 1. It exceeds 1 after a reply without an envelope. */
   readonly attempt: number;
@@ -25,6 +27,7 @@ export interface AgentRequest {
 
 /** A piece of a reply that is under way. */
 export interface AgentDelta {
+  /** The characters that follow those of the delta before. */
   readonly text: string;
   /**
    * 0 for the first attempt at the reply. A higher number begins the reply anew: the transport of an earlier attempt failed, so the
@@ -44,11 +47,13 @@ export interface Agent {
   readonly model?: ModelIdentity;
   /** True if the agent gives the same reply whenever a turn is requested again. It is then consulted once per turn. */
   readonly fixed?: boolean;
+  /** Replies to a request: the text, or the text with its cost. A rejection ends the session with a HALT. */
   reply(request: AgentRequest): Promise<string | AgentReply>;
 }
 
 /** A reply with its cost. */
 export interface AgentReply {
+  /** The reply, with one envelope in it. */
   readonly text: string;
   /** Model tokens of the prompt and the reply together. */
   readonly tokens: number;
@@ -89,7 +94,9 @@ export type AgentReason = 'ERR_AGENT' | 'ERR_CANCELLED' | 'ERR_TIMEOUT' | 'ERR_Q
 /** A turn has no reply. The session ends with HALT and `reason`; earlier turns remain valid. */
 export class AgentError extends NeuroScriptError {
   static readonly code = 'ERR_AGENT';
+  /** Number of the turn, from 1. */
   readonly turn: number;
+  /** The reason of the HALT. */
   readonly reason: AgentReason;
   /** Model tokens used although there is no reply, as far as they are known. */
   readonly tokens: number;

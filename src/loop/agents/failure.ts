@@ -1,3 +1,4 @@
+import { messageOf } from '../../wire/unknown.ts';
 import { retryAfterMs, TransportError } from './retry.ts';
 
 /** A request to a model failed for good. */
@@ -59,9 +60,9 @@ export function ofConnection(error: unknown): Error {
 const SHOWN = 500;
 
 /** The message of an error in one line. `clean` removes secrets from it. */
-export function messageOf(error: unknown, clean: (text: string) => string): string {
+export function messageLine(error: unknown, clean: (text: string) => string): string {
   // Secrets are removed before the text is cut, because a cut secret would not be found.
-  const text = clean(error instanceof Error ? error.message : String(error));
+  const text = clean(messageOf(error));
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line;
 }

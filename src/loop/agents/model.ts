@@ -5,7 +5,7 @@ import { type Agent, AgentError, type AgentReply, type AgentRequest, REPLY_CHARA
 import { checkTimeout } from './brief.ts';
 import { type Chat, type ChatResponse, withChatSpan } from './chat.ts';
 import type { Fields } from './decoding.ts';
-import { isBroken, ModelError, messageOf, ofConnection, ofResponse, ReplyTimeout } from './failure.ts';
+import { isBroken, ModelError, messageLine, ofConnection, ofResponse, ReplyTimeout } from './failure.ts';
 import { type ModelIdentity, providerName } from './identity.ts';
 import { checkRetry, type RetryOptions, TransportError, withRetries } from './retry.ts';
 
@@ -13,6 +13,7 @@ import { checkRetry, type RetryOptions, TransportError, withRetries } from './re
 export interface ModelAgentOptions {
   /** Most milliseconds of one attempt; two minutes when absent. */
   readonly timeoutMs?: number;
+  /** How failed requests are repeated; see {@link RetryOptions} for the defaults. */
   readonly retry?: RetryOptions;
   /** Most tokens of a reply, from 1; the model's default when absent. The tokens left in a session also limit a reply. */
   readonly maxOutputTokens?: number;
@@ -25,9 +26,13 @@ export interface ModelAgentOptions {
  * `skipLibCheck`. Names of models are excluded, because the SDK would send them to a gateway.
  */
 export interface SdkModel {
+  /** The version of the SDK's interface that the model has. */
   readonly specificationVersion: string;
+  /** The SDK's name of the provider. */
   readonly provider: string;
+  /** The provider's name of the model. */
   readonly modelId: string;
+  /** Requests a reply as a stream. Only the SDK calls it. */
   doStream(options: never): PromiseLike<unknown>;
 }
 
@@ -134,7 +139,7 @@ export async function replyOf(
   } catch (error) {
     const reason = error instanceof ReplyTimeout ? 'ERR_TIMEOUT' : 'ERR_AGENT';
     // The SDK's error is not kept as the cause, because it contains the request and may contain secrets.
-    throw new AgentError(turn, `turn ${turn} has no reply: ${messageOf(error, clean)}`, reason, { tokens: lost });
+    throw new AgentError(turn, `turn ${turn} has no reply: ${messageLine(error, clean)}`, reason, { tokens: lost });
   }
 }
 

@@ -27,11 +27,18 @@ export interface AskHandlerOptions {
   readonly providers?: Readonly<Record<string, AgentProvider>>;
   /** Stores nested sessions; in memory when absent. */
   readonly store?: SessionStore;
+  /** Receives the decisions of nested sessions; none when absent. */
   readonly log?: DecisionLog;
+  /** Counts the turns of nested sessions; nothing does when absent. */
   readonly metrics?: Metrics;
+  /** The machine's clock when absent. */
   readonly clock?: Clock;
+  /** Random ids when absent. */
   readonly ids?: Ids;
+  /** How long tokens are valid; `DEFAULT_LIFETIMES` for absent fields. */
   readonly lifetimes?: Partial<Lifetimes>;
+  /** Length of the leases of nested sessions in milliseconds, from 100; 15 seconds when absent. */
+  readonly leaseMs?: number;
   /** Most nested loops, from 1; 4 when absent. */
   readonly maxDepth?: number;
   /** Receives the events of nested sessions together with the asking turn. Must not throw. */
@@ -47,6 +54,7 @@ const checkAskOptions = checker<AskHandlerOptions>({
   clock: anything,
   ids: anything,
   lifetimes: anything,
+  leaseMs: wholeNumber(100),
   maxDepth: wholeNumber(1),
   onEvent: checkFunction,
 });
@@ -75,7 +83,7 @@ const MAX_DEPTH = 4;
 export function askHandler(options: AskHandlerOptions): AskHandler {
   checkAskOptions('the options of ask', options);
   const { maxDepth = MAX_DEPTH, providers = {} } = options;
-  const { keyring, log, lifetimes, ids = randomIds } = options;
+  const { keyring, log, lifetimes, leaseMs, ids = randomIds } = options;
   const shared = {
     keyring,
     ids,
@@ -84,6 +92,7 @@ export function askHandler(options: AskHandlerOptions): AskHandler {
     clock: options.clock ?? systemClock,
     ...(log === undefined ? {} : { log }),
     ...(lifetimes === undefined ? {} : { lifetimes }),
+    ...(leaseMs === undefined ? {} : { leaseMs }),
   };
   const known = new Map(
     Object.entries({ openai: openaiProvider, ...providers }).map(([name, provider]) => [name.toLowerCase(), provider]),

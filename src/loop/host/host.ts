@@ -28,9 +28,9 @@ export interface HostOptions {
   readonly tenantConcurrency?: number;
   /** Turns after which a session is given back, so that others get their turn; 8 when absent. */
   readonly turnsPerClaim?: number;
-  /** Milliseconds between two looks for sessions that became ready by time alone; 2,000 when absent. */
+  /** Milliseconds between two searches for sessions that became ready by time alone; 2,000 when absent. */
   readonly pollMs?: number;
-  /** Receives why a session could not be driven, or the store not be asked (`sid` is null). Must not throw. */
+  /** Receives the error when a session cannot be driven, or when the store does not answer (`sid` is null). Must not throw. */
   readonly onError?: (error: unknown, sid: string | null) => void;
   /** Receives how the driving of a session ended here. Must not throw. */
   readonly onLeft?: (result: LoopResult) => void;
@@ -52,7 +52,9 @@ const checkHost = checker(CHECKS);
 export interface HostState {
   /** `ready`: it claims sessions. `unreachable`: its store did not answer last time. `draining`: it ends its turns. */
   readonly status: 'ready' | 'unreachable' | 'draining' | 'stopped';
+  /** Sessions that the host drives at the moment. */
   readonly driving: number;
+  /** Most sessions that the host drives at the same time. */
   readonly concurrency: number;
   /** Sessions claimed since the start. */
   readonly claimed: number;
@@ -65,7 +67,7 @@ const LONGEST_PAUSE_MS = 5000;
 
 /**
  * Drives the sessions of a store together with any number of other hosts: claims what is ready and what it can run, drives it, and
- * hands it over when it stops. Nothing of a session is only here: if the process dies, other hosts continue after its lease.
+ * hands it over when it stops. The store holds the whole state of a session: if the process dies, other hosts continue after its lease.
  *
  * What tools keep in memory for a session, such as handles and directories, ends whenever the host stops driving it.
  */
@@ -86,6 +88,7 @@ export class Host {
     this.#options = { ...options, concurrency, turnsPerClaim, pollMs, tenantConcurrency };
   }
 
+  /** What the host does at the moment. */
   get state(): HostState {
     const { concurrency } = this.#options;
     return { status: this.#status, driving: this.#driving.size, concurrency, claimed: this.#claimed, errors: this.#errors };
@@ -156,6 +159,8 @@ export class Host {
     for (const session of found) {
       const { sid } = session.state;
       const { tenant } = session.setup;
+      // A process of its own has taken a turn of this session and given it up, and its driver here does not know yet.
+      if (this.#driving.has(sid)) continue;
       const done = this.#drive(session).finally(() => {
         this.#driving.delete(sid);
         this.#wake.call();

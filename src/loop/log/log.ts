@@ -7,8 +7,11 @@ import type { TurnRecord } from '../record/record.ts';
 export interface LogEntry {
   /** RFC 3339, UTC. */
   readonly ts: string;
+  /** Id of the session. */
   readonly SID: string;
+  /** Number of the turn, from 1; that of the next turn for an end between two turns. */
   readonly turn_index: number;
+  /** What was decided. */
   readonly decision: Decision;
   /** Present for a HALT. */
   readonly reason?: HaltReason;
@@ -16,8 +19,11 @@ export interface LogEntry {
   readonly kid?: string;
   /** Id of the chosen token. */
   readonly jti?: string;
+  /** Elapsed milliseconds of the turn. */
   readonly latency_ms: number;
+  /** Bytes of OUTPUT, in UTF-8. */
   readonly output_bytes: number;
+  /** Bytes of SCRATCHPAD, in UTF-8. */
   readonly scratch_bytes: number;
   /** Code of the last candidate that failed, even if another candidate decided the turn. */
   readonly verification_failure_reason?: string;
@@ -27,6 +33,7 @@ export interface LogEntry {
 
 /** A log of decisions. `append` resolves when the entry is as durable as the log promises. */
 export interface DecisionLog {
+  /** Adds an entry. Resolves when it is as durable as the log promises. */
   append(entry: LogEntry): Promise<void>;
   /**
    * Whether the decision of a turn is in the log. Called for turns that a dead process may not have logged, for ends between
@@ -44,8 +51,8 @@ export interface LogText {
 
 /** A decision log in the database of a store, which writes a turn and its entry in one transaction. */
 export interface StoredLog extends DecisionLog {
-  /** All lines, in the order of the chain. */
-  lines(): AsyncIterable<LogText>;
+  /** The lines after one of them, by default all, in the order of the chain. */
+  lines(after?: number): AsyncIterable<LogText>;
 }
 
 /** The entry of a turn. */
@@ -102,6 +109,7 @@ export class MemoryLog implements DecisionLog {
     return this.#entries.some(({ SID, turn_index }) => SID === sid && turn_index === turn);
   }
 
+  /** All entries, in order. */
   get entries(): readonly LogEntry[] {
     return this.#entries;
   }

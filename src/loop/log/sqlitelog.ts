@@ -34,8 +34,8 @@ export class SqliteLog implements StoredLog {
     );
   }
 
-  async *lines(): AsyncGenerator<LogText> {
-    for (let after = 0; ; ) {
+  async *lines(from = 0): AsyncGenerator<LogText> {
+    for (let after = from; ; ) {
       const rows = this.#file.read(() =>
         this.#file.all('SELECT line, text FROM decisions WHERE line > ? ORDER BY line LIMIT ?', after, PAGE),
       );

@@ -28,7 +28,9 @@ export interface TurnRecord extends UnsealedRecord {
 export interface UnsealedRecord {
   /** Older releases wrote version 1. Such a turn can be shown but not executed again. */
   readonly version: 1 | 2;
+  /** Id of the session. */
   readonly sid: string;
+  /** Number of the turn, from 1. */
   readonly turn: number;
   /** Unix milliseconds. */
   readonly startedAt: number;
@@ -36,7 +38,9 @@ export interface UnsealedRecord {
   readonly latencyMs: number;
   /** What the turn's agent used; null when no agent was consulted. */
   readonly agent: AgentUse | null;
+  /** Everything that the turn depended on, apart from the answers of tools. */
   readonly inputs: TurnInputs;
+  /** What the host decided. */
   readonly decision: Decision;
   /** Set exactly when the decision is HALT. */
   readonly reason: HaltReason | null;
@@ -44,7 +48,9 @@ export interface UnsealedRecord {
   readonly overridden: Exclude<Decision, 'HALT'> | null;
   /** Key and id of the chosen token; null when no token verified. */
   readonly kid: string | null;
+  /** Id of the chosen token; null without one. */
   readonly jti: string | null;
+  /** The lines of OUTPUT that have the form of a token, in order. */
   readonly candidates: readonly CandidateRecord[];
   /** Code of the last candidate that failed, even if another candidate decided the turn. */
   readonly verificationFailureReason: TokenCode | null;
@@ -64,12 +70,14 @@ export interface UnsealedRecord {
   readonly whispers: readonly Whisper[];
   /** Digest of the progress guard, in hexadecimal; null when the turn did not complete. */
   readonly digest: string | null;
+  /** Every call of the program with its answer, in order. */
   readonly journal: readonly JournalEntry[];
   /**
    * Numbers of the calls that may have had their effect twice: the turn's process died, the turn ran again, and their tools are not
    * declared idempotent. Absent when there is none.
    */
   readonly repeats?: readonly number[];
+  /** What the program used. */
   readonly usage: Usage;
   /** Why the envelope or the program failed; null when the program ran to its end. */
   readonly error: ErrorInfo | null;
@@ -79,6 +87,7 @@ export interface UnsealedRecord {
 export interface CandidateRecord {
   /** Line of OUTPUT, from 1. */
   readonly line: number;
+  /** True when the token verified. */
   readonly ok: boolean;
   /** Code of the first check that failed; null when all checks passed. */
   readonly code: TokenCode | null;
@@ -88,7 +97,9 @@ export interface CandidateRecord {
   readonly message: string | null;
   /** Null for a token that did not verify, as are `kid` and `jti`. */
   readonly action: Action | null;
+  /** Key that the token names; null when it cannot be read. */
   readonly kid: string | null;
+  /** Id of the token; null when it cannot be read. */
   readonly jti: string | null;
 }
 
@@ -110,6 +121,7 @@ export interface AgentUse {
 export interface TurnInputs {
   /** The envelope that was executed: the host's USERDATA and carried sections, and the agent's ACTIONS. */
   readonly envelope: string;
+  /** The limits under which the program ran. */
   readonly limits: LimitValues;
   /** 16 bytes in base64url. */
   readonly nonce: string;
@@ -133,6 +145,7 @@ export interface Scene {
   readonly run: RecordedInput | null;
   /** Null for a host that does not report it. */
   readonly host: HostFacts | null;
+  /** What the decision was made with. */
   readonly judged: Judged;
 }
 
@@ -157,6 +170,7 @@ export interface HostFacts {
 export interface Judged {
   /** State of the progress guard before the turn. */
   readonly progress: ProgressState;
+  /** How many equal turns in a row halt the session. */
   readonly noProgressN: number;
   /** Seconds by which a token may appear to come from the future. */
   readonly clockSkew: number;
@@ -166,31 +180,36 @@ export interface Judged {
   readonly mintFailed: boolean;
   /** The replay cache's answers in order; true for a token id that was not used before. */
   readonly fresh: readonly boolean[];
+  /** The keys that could verify a token of this turn. */
   readonly keys: readonly PublicKeyRecord[];
 }
 
 /** The public part of a key that could verify tokens when a turn was decided. */
 export interface PublicKeyRecord {
+  /** Id of the key. */
   readonly kid: string;
+  /** Algorithm of the key. */
   readonly alg: KeyInfo['alg'];
   /** 32 bytes in base64url; null for HS256, whose key is secret. */
   readonly publicKey: string | null;
 }
 
 /** The worker's input without the parts that the record stores elsewhere: limits, ACTIONS and USERDATA. */
-export type RecordedInput = Omit<RunInput, 'limits'>;
+export type RecordedInput = Omit<RunInput, 'limits' | 'probe'>;
 
 /** The variable in which a program finds USERDATA. */
 const USERDATA = 'userdata';
 
 /** Removes from a worker's input what the record stores elsewhere. */
-export function recordedInput({ limits: _, sources, globals, ...rest }: RunInput): RecordedInput {
+export function recordedInput({ limits: _, probe: __, sources, globals, ...rest }: RunInput): RecordedInput {
   return { ...rest, sources: sources.slice(0, -1), globals: { ...globals, [USERDATA]: null } };
 }
 
 /** Restores the worker's input from its recorded form. */
 export function inputOf(run: RecordedInput, limits: LimitValues, actions: Source, userdata: TaggedJson): RunInput {
-  return { ...run, limits, sources: [...run.sources, actions], globals: { ...run.globals, [USERDATA]: userdata } };
+  // A file of sessions may come from others, and only the host measures a run.
+  const { probe: _, ...recorded }: RecordedInput & Pick<RunInput, 'probe'> = run;
+  return { ...recorded, limits, sources: [...run.sources, actions], globals: { ...run.globals, [USERDATA]: userdata } };
 }
 
 /**
@@ -212,6 +231,7 @@ export interface TurnResult
     TurnRecord,
     'sid' | 'turn' | 'decision' | 'reason' | 'kid' | 'jti' | 'output' | 'scratchpad' | 'lints' | 'agent' | 'usage' | 'error'
   > {
+  /** The lines of OUTPUT that have the form of a token, in order. */
   readonly candidates: readonly Pick<CandidateRecord, 'line' | 'ok' | 'code'>[];
 }
 

@@ -5,6 +5,7 @@ import type { TurnRecord, UnsealedRecord } from './record.ts';
 export interface SealFault {
   /** A part such as `output`, `inputs.nonce` or `journal.3`; `seal` when the seal itself does not match. */
   readonly part: string;
+  /** What happened to the part since it was sealed. */
   readonly problem: 'changed' | 'missing' | 'added' | 'moved';
 }
 

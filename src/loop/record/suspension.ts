@@ -30,6 +30,7 @@ export interface PromisedCall {
 export interface SuspendedTurn extends PromisedCall {
   /** Further calls that wait: they ran together with the first. Absent when there are none. */
   readonly alsoWaiting?: readonly PromisedCall[];
+  /** The execution up to the call, which is repeated to continue. */
   readonly earlier: EarlierTurn & { readonly run: RunInput; readonly journal: readonly JournalEntry[] };
   /** Hash of the ACTIONS that a human approved when the turn began; null when none had to. */
   readonly approved: string | null;
@@ -79,10 +80,13 @@ export function openCalls(suspension: Suspension): readonly StoredCall[] {
 export interface Waiting {
   /** Id of the call, unique in its session. */
   readonly call: string;
+  /** Number of the turn, from 1. */
   readonly turn: number;
   /** Canonical name of the tool. */
   readonly tool: string;
+  /** The arguments of the call, as tagged JSON. */
   readonly args: readonly TaggedJson[];
+  /** What is waited for, in the words of the tool. */
   readonly reason: string;
   /** Unix milliseconds. */
   readonly since: number;
@@ -145,7 +149,9 @@ function publicCall(turn: number, { waiting, since, expiresAt, completion }: Sto
 /** The session waits for a call. This is not a failure: complete the call, then resume the session. */
 export class SuspendedError extends NeuroScriptError {
   static readonly code = 'ERR_SUSPENDED';
+  /** Id of the session. */
   readonly sid: string;
+  /** The call to complete. */
   readonly waiting: Waiting;
   constructor(sid: string, waiting: Waiting) {
     const { call, tool, reason, also = [] } = waiting;

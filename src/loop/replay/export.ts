@@ -17,22 +17,30 @@ export const EXPORT_FORMAT = 'neuroscript-sessions';
  * key and no agent. It contains the public keys, so that tokens can be verified.
  */
 export interface SessionsFile {
+  /** Names this format. */
   readonly format: typeof EXPORT_FORMAT;
   readonly version: 1;
+  /** In the order in which they were given. */
   readonly sessions: readonly ExportedSession[];
 }
 
 /** One session of a {@link SessionsFile}. */
 export interface ExportedSession {
+  /** Id of the session. */
   readonly sid: string;
+  /** Whether the session is open, and how it ended otherwise. */
   readonly status: SessionState['status'];
+  /** Why the session was halted; null for every other status. */
   readonly reason: SessionState['reason'];
+  /** Strict JSON that says what the session is about. */
   readonly userdata: string;
+  /** Fuel and model tokens of all turns. */
   readonly spent: SessionState['spent'];
   /** Hash of the last record. */
   readonly head: string | null;
   /** The public parts of all keys that could verify its tokens. */
   readonly keys: readonly PublicKeyRecord[];
+  /** The records, in order, without the redacted parts. */
   readonly turns: readonly TurnRecord[];
   /** Null for a session of the host's own. Older versions omitted it. */
   readonly parent: SessionState['parent'];
@@ -115,10 +123,15 @@ const MOST = { containers: 8_000_000, items: 20_000_000 };
 
 /** The part of an exported session that is needed to execute it again. */
 export interface ReadSession {
+  /** Id of the session. */
   readonly sid: string;
+  /** Whether the session is open, and how it ended otherwise. */
   readonly status: SessionState['status'];
+  /** Seal of the last turn; null when the session has none. */
   readonly head: string | null;
+  /** The records that could be read, in order. */
   readonly turns: readonly TurnRecord[];
+  /** Paths of the redacted parts, by the number of the turn. */
   readonly redacted: ReadonlyMap<number, readonly string[]>;
   /** Turns whose records cannot be read, and why. They are not in `turns`. */
   readonly damaged: ReadonlyMap<number, string>;

@@ -13,7 +13,9 @@ import type { RecordedVerdict } from './verdicts.ts';
 export interface ChangedVerdict extends Pick<RecordedVerdict, 'sid' | 'turn' | 'call'> {
   /** Canonical name. */
   readonly tool: string;
+  /** The recorded verdict. */
   readonly before: Verdict;
+  /** The verdict of the other policy. */
   readonly after: Verdict;
 }
 
@@ -34,6 +36,7 @@ export function changedVerdicts(verdicts: readonly RecordedVerdict[], policy: Po
 
 /** A policy from the past. */
 export interface SuggestedPolicy {
+  /** The options of the policy, as `createRuntime` and policy files take them. */
   readonly policy: PolicyOptions;
   /** Canonical names of allowed tools whose definitions are not known: the policy lacks the grants and the trust that they require. */
   readonly unknown: readonly string[];
@@ -67,15 +70,12 @@ export function unknownTools(verdicts: readonly RecordedVerdict[]): readonly str
 
 /** Each need as a grant, but for those that another one meets. */
 function leastGrants(needs: readonly Capability[]): readonly string[] {
-  const distinct = [...new Map(needs.map(grantFor).map((grant) => [capabilityText(grant), grant])).values()];
+  // A scope that reads as another pattern when it is granted, such as `[a]` of a path, is granted by `*`.
+  const grants = needs.map((need) => (meets(need, need) ? need : { ...need, scopes: ['*'] }));
+  const distinct = [...new Map(grants.map((grant) => [capabilityText(grant), grant])).values()];
   const kept = distinct.reduce<readonly Capability[]>((left, grant) => {
     const others = left.filter((other) => other !== grant);
     return others.some((other) => meets(other, grant)) ? others : left;
   }, distinct);
   return kept.map(capabilityText).sort();
-}
-
-/** A scope that reads as another pattern when it is granted, such as `[a]` of a path, is granted by `*`. */
-function grantFor(need: Capability): Capability {
-  return meets(need, need) ? need : { ...need, scopes: ['*'] };
 }

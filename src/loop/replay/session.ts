@@ -9,7 +9,9 @@ import { replayTurn, type TurnReplay } from './turn.ts';
 
 /** The result of executing the turns of a session again. */
 export interface SessionReplay {
+  /** Id of the session. */
   readonly sid: string;
+  /** The turns that were executed again, in order. */
   readonly turns: readonly TurnReplay[];
   /** Faults of the chain of records as a whole, such as a missing turn. */
   readonly broken: readonly string[];
@@ -21,12 +23,15 @@ export interface SessionReplay {
 export interface SessionReplayOptions {
   /** Executes only this turn; all turns when absent. */
   readonly turn?: number;
+  /** Keys with which tokens must verify, in place of those that the records name. */
   readonly keys?: KeyLookup;
+  /** Ends the replay. */
   readonly signal?: AbortSignal;
 }
 
 /** A session with its records: as `readSession`, `readExport` or `exportSession` return it. */
 export interface RecordedSession extends Pick<ReadSession, 'sid' | 'head' | 'turns'>, Partial<Pick<ReadSession, 'damaged'>> {
+  /** The redacted parts of each turn; nothing was redacted when absent. */
   readonly redacted?: ReadSession['redacted'] | ExportedSession['redacted'];
   /** Further known faults. */
   readonly faults?: readonly string[];

@@ -26,8 +26,7 @@ import { plainMaps } from '../../wire/maporder.ts';
 import { EMPTY_RUN, type GuestCall } from '../../wire/protocol.ts';
 import { seededIds } from '../ids.ts';
 import { MAGIC_TOOL } from '../magic.ts';
-import type { TurnRecord } from '../record/record.ts';
-import { inputOf, type PublicKeyRecord, type Scene } from '../record/record.ts';
+import { inputOf, type PublicKeyRecord, type Scene, type TurnRecord } from '../record/record.ts';
 import { visibleOutput } from '../result.ts';
 import { type CallAnswer, completionOf } from '../suspend/complete.ts';
 import type { TurnExecutor } from '../turn/executor.ts';
@@ -46,6 +45,7 @@ export interface Changes {
   readonly program?: string;
   /** Replaces the recorded policies. */
   readonly policy?: Policy;
+  /** Other limits for the changed turns. */
   readonly limits?: LimitOptions;
   /** Answers by id of a call, such as `2.1`, or by name of a tool for all of its calls. */
   readonly answers?: ReadonlyMap<string, CallAnswer>;
@@ -53,8 +53,11 @@ export interface Changes {
 
 /** One turn of a trial, together with the recorded turn. */
 export interface TriedTurn {
+  /** Number of the turn, from 1. */
   readonly turn: number;
+  /** The turn as it was. */
   readonly recorded: TurnRecord;
+  /** The turn with the changes. */
   readonly tried: TurnRecord;
   /** All differences. Of output, the first differing line apart from token lines. */
   readonly differences: readonly Divergence[];
@@ -64,7 +67,9 @@ export interface TriedTurn {
 
 /** The result of a trial. Nothing of it is stored. */
 export interface TriedSession {
+  /** Id of the session. */
   readonly sid: string;
+  /** The turns from the first changed one on, in order. */
   readonly turns: readonly TriedTurn[];
   /** Why the trial ended: the session ended, or no program is recorded for the next turn. */
   readonly end: string;

@@ -3,13 +3,13 @@ import type { Runtime } from '../../runtime/index.ts';
 import { type CallScript, type Known, RecordedCalls } from '../../tools/index.ts';
 import { encode } from '../../wire/codec.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
+import type { Probe, Profile } from '../../wire/heat.ts';
 import type { LimitValues } from '../../wire/limits.ts';
-import type { RunInput } from '../../wire/protocol.ts';
+import type { RunInput, Source } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
 import { randomIds } from '../ids.ts';
 import { completeLimits } from '../record/limits.ts';
-import type { TurnRecord } from '../record/record.ts';
-import { inputOf, type Scene } from '../record/record.ts';
+import { inputOf, type Scene, type TurnRecord } from '../record/record.ts';
 import { type SealFault, sealFaults } from '../record/seal.ts';
 import type { TurnExecutor } from '../turn/executor.ts';
 import { readTurn, type TurnInput } from '../turn/input.ts';
@@ -30,11 +30,17 @@ import { keyFault, RecordedReplayCache, recordedKeys, secretKeys, verifyDecision
  * - `changed`: the record is not as it was sealed, in the parts that `faults` names.
  */
 export interface TurnReplay {
+  /** Id of the session. */
   readonly sid: string;
+  /** Number of the turn, from 1. */
   readonly turn: number;
+  /** What executing the turn again has shown. */
   readonly verdict: 'same' | 'differs' | 'prefix' | 'verified' | 'incomplete' | 'erased' | 'changed';
+  /** Why the record cannot be executed; null when it can. */
   readonly why: string | null;
+  /** The parts that are not as they were sealed; empty for a whole record. */
   readonly faults: readonly SealFault[];
+  /** The first difference; null without one. */
   readonly divergence: Divergence | null;
   /** The turn as it was executed now; null when it was not executed. */
   readonly replayed: TurnRecord | null;
@@ -50,7 +56,12 @@ export interface ReplayOptions {
   readonly prev?: string | null;
   /** Parts of the record that redaction changed. Such a turn is not executed. */
   readonly redacted?: readonly string[];
+  /** Ends the replay. */
   readonly signal?: AbortSignal;
+  /** Measures the execution. */
+  readonly probe?: Probe;
+  /** Receives what a measured execution says of itself, and its sources in the order of the run. */
+  readonly onProfile?: (profile: Profile, sources: readonly Source[]) => void;
 }
 
 /**
@@ -103,15 +114,16 @@ async function executeRecorded(
   record: TurnRecord,
   scene: Scene,
   calls: RecordedCalls,
-  { keys, signal }: ReplayOptions,
+  options: ReplayOptions,
 ): Promise<TurnRecord> {
+  const { keys, signal } = options;
   const { inputs, sid, turn, startedAt } = record;
   const { judged } = scene;
   const decidedAt = inputs.clock.at(-1) ?? startedAt;
   const clock = { now: () => decidedAt, monotonic: () => 0 };
   const input = recordedTurnInput(record, scene);
   const host: TurnHost = {
-    executor: executorOf(runtime, record, scene),
+    executor: executorOf(runtime, record, scene, options),
     keyring: keyringFrom(generateKeys('replay'), { clock }),
     keys: keys ?? recordedKeys(record, clock),
     clock,
@@ -173,6 +185,8 @@ export function machineLimits(recorded: LimitValues, host: LimitValues): LimitVa
   return {
     ...completeLimits(recorded),
     ...Object.fromEntries(MACHINE_LIMITS.map((key) => [key, Math.min(recorded[key], host[key])])),
+    // It bounds the measuring of this execution.
+    traceEvents: host.traceEvents,
   };
 }
 
@@ -220,8 +234,9 @@ function wasKilled({ outputComplete, error, usage, inputs }: TurnRecord): boolea
 }
 
 /** An executor that takes the policy's answers and the worker's input from the record. */
-function executorOf(runtime: Runtime, record: TurnRecord, { denied, host }: Scene): TurnExecutor {
+function executorOf(runtime: Runtime, record: TurnRecord, { denied, host }: Scene, options: ReplayOptions): TurnExecutor {
   const { inputs } = record;
+  const { probe, onProfile } = options;
   return {
     limits: completeLimits(inputs.limits),
     context: (init) => runtime.turn(init),
@@ -240,7 +255,9 @@ function executorOf(runtime: Runtime, record: TurnRecord, { denied, host }: Scen
             signal: context.signal,
             ...(onInput === undefined ? {} : { onInput }),
             ...(recorded === undefined ? {} : { recorded }),
+            ...(probe === undefined ? {} : { probe }),
           });
+        if (result.profile !== undefined) onProfile?.(result.profile, recorded?.input.sources ?? []);
         return timedOut(record, result);
       },
     }),

@@ -1,14 +1,6 @@
 import { EnvelopeError, parseEnvelope } from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
-import {
-  canonicalName,
-  type JudgedTool,
-  Policy,
-  PolicyGuard,
-  type PolicyOptions,
-  ruleOf,
-  type Verdict,
-} from '../../tools/index.ts';
+import { canonicalName, type JudgedTool, Policy, PolicyGuard, ruleOf, type Verdict } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
@@ -19,10 +11,13 @@ import type { RecordedSession } from './session.ts';
 
 /** A verdict on a tool in a recorded turn. */
 export interface RecordedVerdict {
+  /** Id of the session. */
   readonly sid: string;
+  /** Number of the turn, from 1. */
   readonly turn: number;
   /** Id of the call, such as `2.1`; null for a tool that ACTIONS name without a call in the journal. */
   readonly call: string | null;
+  /** The tool, with what its definition requires. */
   readonly tool: JudgedTool;
   /** Whether the definition of the tool is known. Only the name of another tool can be judged. */
   readonly known: boolean;
@@ -77,13 +72,37 @@ export async function recordedVerdicts(
   return verdicts;
 }
 
+/** The verdicts of the policies in one recorded turn, as far as names decide them. */
+export interface TurnVerdicts {
+  /** On calls of tools, by their numbers. No verdict was given on a call of an unknown tool. */
+  readonly calls: ReadonlyMap<number, Verdict>;
+  /** On the tool for which the turn was refused; null when it was not, or for want of an approval. */
+  readonly refused: Verdict | null;
+}
+
+/** The verdicts in the record of a turn, which must not be malformed. They come from the record alone: no tool is known, and nothing is parsed. */
+export function turnVerdicts(record: TurnRecord): TurnVerdicts {
+  const policies = new RecordedPolicies(record);
+  const judged = (name: string) =>
+    [{ canonicalName: name, requiresTrust: false, capabilities: [] }, name === MAGIC_TOOL] as const;
+  const calls = new Map<number, Verdict>();
+  for (const entry of record.journal) {
+    if (entry.kind !== 'tool') continue;
+    const verdict = policies.ofCall(...judged(canonicalName(entry.name)), entry);
+    if (verdict !== null) calls.set(entry.seq, verdict);
+  }
+  const denied = record.inputs.scene?.denied ?? null;
+  const refused = denied === null ? null : policies.ofName(...judged(canonicalName(denied.tool)));
+  return { calls, refused };
+}
+
 /** The policies of one recorded turn, and what the record says of their verdicts. */
 class RecordedPolicies {
   readonly #guards: readonly PolicyGuard[];
   readonly #denied: { readonly tool: string; readonly message: string } | null;
 
   constructor({ inputs: { scene } }: TurnRecord) {
-    this.#guards = (scene?.host?.policies ?? []).map((options) => new PolicyGuard(policyOf(options)));
+    this.#guards = (scene?.host?.policies ?? []).map((options) => new PolicyGuard(options === null ? null : new Policy(options)));
     this.#denied = scene?.denied ?? null;
   }
 
@@ -120,10 +139,6 @@ class RecordedPolicies {
     } as const;
     return verdicts.find(({ allowed }) => !allowed) ?? first ?? none;
   }
-}
-
-function policyOf(options: PolicyOptions | null): Policy | null {
-  return options === null ? null : new Policy(options);
 }
 
 /** A recorded denial; null for a message that no policy wrote. */

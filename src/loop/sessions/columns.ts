@@ -15,7 +15,6 @@ export function summaryOf(row: Columns, now: number): SessionSummary {
   return {
     sid: String(row['sid']),
     ...setup,
-    status: statusOf(row['status']),
     reason: isHaltReason(reason) ? reason : null,
     turns: Number(row['next_turn']) - 1,
     createdAt: Number(row['created_at']),
@@ -27,17 +26,21 @@ export function summaryOf(row: Columns, now: number): SessionSummary {
   };
 }
 
-/** The parts of a summary that are stored as JSON. A damaged session must not hide the others. */
-function bodyOf({ sid, waits, state }: Columns): Pick<SessionSummary, 'waits' | 'subject' | 'agent' | 'parent' | 'damaged'> {
+/** The parts of a summary that may be damaged. A damaged session must not hide the others; it counts as open. */
+function bodyOf(row: Columns): Pick<SessionSummary, 'status' | 'waits' | 'subject' | 'agent' | 'parent' | 'damaged'> {
+  const { sid, waits, state } = row;
+  let status: SessionStatus = 'open';
   try {
-    return { waits: waits === null ? null : readWaiting(waits), ...headOf(readState(state, String(sid))), damaged: null };
+    status = statusOf(row['status']);
+    const read = readState(state, String(sid));
+    return { status, waits: waits === null ? null : readWaiting(waits), ...headOf(read), damaged: null };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    return { waits: null, subject: null, agent: null, parent: null, damaged: error.message };
+    return { status, waits: null, subject: null, agent: null, parent: null, damaged: error.message };
   }
 }
 
-/** What of a claimed session is in other places than its row. */
+/** The parts of a claimed session that are not in its row. */
 interface Beside {
   /** The JSON of the started turn; null without one. */
   readonly started: unknown;

@@ -15,6 +15,7 @@ import type { Runnable, SessionSetup } from './setup.ts';
 import {
   type ClaimedSession,
   type Condition,
+  type NextTurn,
   SessionLeasedError,
   type SessionState,
   type SessionStore,
@@ -24,11 +25,15 @@ import {
 
 /** Parts of a {@link SessionCoordinator}. */
 export interface SessionCoordinatorInit {
+  /** Holds the sessions. */
   readonly store: SessionStore;
+  /** Receives every decision; null for no log. */
   readonly log: DecisionLog | null;
+  /** Gives the times of records and entries. The store measures leases with its own clock. */
   readonly clock: Clock;
   /** Name of this process in leases; random when absent. Reuse a name only after its process has ended. */
   readonly owner?: string;
+  /** Milliseconds after which others may take the sessions of a process that died; 15,000 when absent. */
   readonly leaseMs?: number;
   /** Seconds for which a used token id is remembered. */
   readonly replayTtl: number;
@@ -53,6 +58,7 @@ export interface DrivenSession extends ClaimedSession {
  * mark as logged. If the process dies between commit and log, the next process that claims the session logs the decision.
  */
 export class SessionCoordinator {
+  /** Holds the sessions. */
   readonly store: SessionStore;
   readonly #log: DecisionLog | null;
   readonly #clock: Clock;
@@ -60,6 +66,7 @@ export class SessionCoordinator {
   readonly #replayTtl: number;
   /** Sessions of which the log is known to have no turn that the store lacks; the oldest first. */
   readonly #agreed = new Set<string>();
+  #abandoned = new AbortController();
 
   constructor({
     store,
@@ -150,7 +157,27 @@ export class SessionCoordinator {
 
   /** Gives up every turn under way, so that other processes run them again. */
   abandon(): Promise<void> {
+    const before = this.#abandoned;
+    this.#abandoned = new AbortController();
+    before.abort();
     return this.#leases.abandon();
+  }
+
+  /** Aborts at the next {@link abandon}. */
+  get abandoned(): AbortSignal {
+    return this.#abandoned.signal;
+  }
+
+  /**
+   * Gives up the lease of a process that had the name of this one and has ended, and resolves with what it left of the next turn.
+   * `attempt`, unless null, is the number that the turn goes back to, because the process did not end by itself. Throws as
+   * {@link SessionStore.claim} does.
+   */
+  async free(sid: string, attempt: number | null): Promise<NextTurn> {
+    const { next, fence } = await this.store.claim(sid, this.#leases.lease);
+    if (attempt !== null && next.kind !== 'fresh') await this.store.start({ ...next.started, attempt }, fence);
+    await this.store.release(sid, fence);
+    return next;
   }
 
   /** Gives a session back that this process has claimed and does not drive. */

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { eraseRecord, eraseState } from '../record/erase.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { waitingOf } from '../record/suspension.ts';
+import { newestFirst } from './recent.ts';
 import { checkSetup, mustKnow, PLAIN_SETUP, READER, type Runnable, type SessionSetup } from './setup.ts';
 import {
   type ClaimedSession,
@@ -15,7 +16,9 @@ import {
   type ListQuery,
   nextTurnOf,
   notStarted,
+  type OnDamaged,
   type Pruning,
+  type RecentQuery,
   type Renewal,
   SessionExistsError,
   SessionLeasedError,
@@ -25,6 +28,7 @@ import {
   type StartedTurn,
   type StoredStep,
   type TurnCommit,
+  type TurnsQuery,
   waitsUntil,
 } from './store.ts';
 import { Wakes } from './wakes.ts';
@@ -202,8 +206,8 @@ export class MemoryStore implements ErasableStore {
     return true;
   }
 
-  async turns(sid: string): Promise<readonly TurnRecord[]> {
-    return this.#sessions.get(sid)?.turns ?? NONE;
+  async turns(sid: string, _onDamaged?: OnDamaged, { after = 0, limit }: TurnsQuery = {}): Promise<readonly TurnRecord[]> {
+    return (this.#sessions.get(sid)?.turns ?? NONE).filter(({ turn }) => turn > after).slice(0, limit);
   }
 
   async list({ after, limit, parent }: ListQuery = {}): Promise<readonly SessionSummary[]> {
@@ -212,29 +216,35 @@ export class MemoryStore implements ErasableStore {
         ([sid, { state }]) => (after === undefined || sid > after) && (parent === undefined || state.parent?.sid === parent),
       )
       .slice(0, limit)
-      .map(([sid, kept]) => [sid, kept, this.#leaseOf(kept)] as const)
-      .map(([sid, { state, setup, createdAt, updatedAt, started, unlogged, endUnlogged, turns }, lease]) => ({
-        sid,
-        tenant: setup.tenant,
-        profile: setup.profile,
-        engine: setup.engine,
-        reader: setup.reader,
-        status: state.status,
-        reason: state.reason,
-        turns: turns.length,
-        createdAt,
-        updatedAt,
-        started: started?.turn ?? null,
-        waits: started === null || started.suspended === null ? null : waitingOf(started.turn, started.suspended),
-        lease,
-        owed: unlogged.length + (endUnlogged ? 1 : 0),
-        ...headOf(state),
-        damaged: null,
-      }));
+      .map(([, kept]) => this.#summaryOf(kept));
+  }
+
+  async recent({ limit, after, status, reason, since, until }: RecentQuery): Promise<readonly SessionSummary[]> {
+    return [...this.#sessions.values()]
+      .map((kept) => ({ kept, sid: kept.state.sid, updatedAt: kept.updatedAt }))
+      .filter(
+        (each) =>
+          (after === undefined || newestFirst(after, each) < 0) &&
+          (status === undefined || each.kept.state.status === status) &&
+          (reason === undefined || each.kept.state.reason === reason) &&
+          (since === undefined || each.updatedAt >= since) &&
+          (until === undefined || each.updatedAt < until),
+      )
+      .sort(newestFirst)
+      .slice(0, limit)
+      .map(({ kept }) => this.#summaryOf(kept));
+  }
+
+  async summary(sid: string): Promise<SessionSummary | null> {
+    const kept = this.#sessions.get(sid);
+    return kept === undefined ? null : this.#summaryOf(kept);
   }
 
   async find(condition: Condition, limit: number): Promise<readonly string[]> {
-    const found = condition.kind === 'ready' ? [...this.#ready(), ...this.#leasedBy(condition.owner)] : this.#cared(condition);
+    const isLeased = ([, kept]: readonly [string, StoredSession]): boolean =>
+      condition.kind === 'ready' && isClaimable(kept.state) && this.#leaseOf(kept)?.owner === condition.owner;
+    const found =
+      condition.kind === 'ready' ? [...this.#ready(), ...[...this.#sessions].filter(isLeased)] : this.#cared(condition);
     return found.map(([sid]) => sid).slice(0, limit);
   }
 
@@ -264,6 +274,28 @@ export class MemoryStore implements ErasableStore {
     }
   }
 
+  #summaryOf(kept: StoredSession): SessionSummary {
+    const { state, setup, createdAt, updatedAt, started, unlogged, endUnlogged, turns } = kept;
+    return {
+      sid: state.sid,
+      tenant: setup.tenant,
+      profile: setup.profile,
+      engine: setup.engine,
+      reader: setup.reader,
+      status: state.status,
+      reason: state.reason,
+      turns: turns.length,
+      createdAt,
+      updatedAt,
+      started: started?.turn ?? null,
+      waits: started === null || started.suspended === null ? null : waitingOf(started.turn, started.suspended),
+      lease: this.#leaseOf(kept),
+      owed: unlogged.length + (endUnlogged ? 1 : 0),
+      ...headOf(state),
+      damaged: null,
+    };
+  }
+
   #kept(sid: string): StoredSession {
     const kept = this.#sessions.get(sid);
     if (kept === undefined) throw new SessionStateError(sid, 'unknown');
@@ -277,10 +309,6 @@ export class MemoryStore implements ErasableStore {
     return [...this.#sessions]
       .filter(([, kept]) => isClaimable(kept.state) && this.#leaseOf(kept) === null && !waits(kept))
       .sort(([, a], [, b]) => readySince(a) - readySince(b));
-  }
-
-  #leasedBy(owner: string): (readonly [string, StoredSession])[] {
-    return [...this.#sessions].filter(([, kept]) => isClaimable(kept.state) && this.#leaseOf(kept)?.owner === owner);
   }
 
   #cared(condition: Exclude<Condition, { kind: 'ready' }>): (readonly [string, StoredSession])[] {

@@ -5,6 +5,7 @@ import { resolveLimits } from '../../sandbox/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { LimitValues } from '../../wire/limits.ts';
+import { messageOf } from '../../wire/unknown.ts';
 import { ORIGINAL_LIMITS } from '../record/limits.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { AGENT_USE, HALT_REASON, RECORD } from '../record/schema.ts';
@@ -39,7 +40,16 @@ const limits = mapOf(z.number()).transform((kept): LimitValues => {
   return resolveLimits('turn', kept);
 });
 
-const WAITING_HEAD = z.looseObject({ call: z.string(), tool: z.string(), reason: z.string(), expiresAt: z.number() });
+const WAITING_CALL = z.looseObject({
+  call: z.string(),
+  turn: z.int(),
+  tool: z.string(),
+  args: z.array(z.unknown()),
+  reason: z.string(),
+  expiresAt: z.number(),
+  completed: z.boolean(),
+});
+const WAITING_HEAD = WAITING_CALL.extend({ also: z.array(WAITING_CALL).optional() });
 const SUSPENSION_HEAD = z.looseObject({
   waiting: z.looseObject({ seq: z.int().min(1), tool: z.string(), reason: z.string() }),
   earlier: z.looseObject({ nonce: z.string(), run: z.looseObject({ limits: z.unknown() }), journal: z.array(z.unknown()) }),
@@ -137,7 +147,7 @@ function checked<T>(what: string, text: unknown, schema: z.ZodType<T>): T {
 
 /** Describes the first problem in one line. */
 function problemOf(error: unknown): string {
-  if (!(error instanceof z.ZodError)) return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof z.ZodError)) return messageOf(error);
   const [issue] = error.issues;
   const place = issue?.path.join('.') ?? '';
   return `${place === '' ? '' : `${place}: `}${issue?.message ?? 'it is not of its form'}`;

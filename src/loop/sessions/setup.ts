@@ -36,6 +36,7 @@ export const PLAIN_SETUP: SessionSetup = Object.freeze({
 
 /** Which sessions a host can drive. */
 export interface Runnable {
+  /** The profiles that it has. */
   readonly profiles: readonly string[];
   /** The newest form of stored sessions that it knows; {@link READER} when absent. */
   readonly reader?: number;

@@ -8,6 +8,7 @@ import { waitingOf } from '../record/suspension.ts';
 import { claimedOf, leaseOf, recordsOf, setupOf, statusOf, summaryOf, unlessDamaged } from './columns.ts';
 import type { MemoryStoreOptions } from './memory.ts';
 import { SqliteQueue } from './queue.ts';
+import { recentSql } from './recent.ts';
 import { readRecord, readStarted, readState } from './rows.ts';
 import { checkSetup, mustKnow, PLAIN_SETUP, type Runnable, type SessionSetup } from './setup.ts';
 import {
@@ -18,7 +19,9 @@ import {
   type Lease,
   type ListQuery,
   notStarted,
+  type OnDamaged,
   type Pruning,
+  type RecentQuery,
   type Renewal,
   SessionExistsError,
   SessionLeasedError,
@@ -28,6 +31,7 @@ import {
   type StartedTurn,
   type StoredStep,
   type TurnCommit,
+  type TurnsQuery,
   waitsUntil,
 } from './store.ts';
 import { SESSIONS } from './tables.ts';
@@ -54,6 +58,7 @@ export class SqliteStore implements ErasableStore, Disposable {
   readonly #file: SqliteFile;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #queue: SqliteQueue;
+  /** The decision log in the same file. */
   readonly log: SqliteLog;
 
   private constructor(file: SqliteFile, clock: Pick<Clock, 'now'>) {
@@ -229,17 +234,30 @@ export class SqliteStore implements ErasableStore, Disposable {
     );
   }
 
-  async turns(sid: string, onDamaged?: (turn: number, problem: string) => void): Promise<readonly TurnRecord[]> {
-    const rows = this.#file.read(() => this.#file.all('SELECT turn, record FROM turns WHERE sid = ? ORDER BY turn', sid));
-    return recordsOf(sid, rows, onDamaged);
+  async turns(sid: string, onDamaged?: OnDamaged, { after = 0, limit = -1 }: TurnsQuery = {}): Promise<readonly TurnRecord[]> {
+    const text = 'SELECT turn, record FROM turns WHERE sid = ? AND turn > ? ORDER BY turn LIMIT ?';
+    return recordsOf(
+      sid,
+      this.#file.read(() => this.#file.all(text, sid, after, limit)),
+      onDamaged,
+    );
   }
 
   async list({ after = '', limit = -1, parent }: ListQuery = {}): Promise<readonly SessionSummary[]> {
     return this.#file.read(() =>
       parent === undefined
-        ? this.#summaries('s.sid > ?', limit, after)
-        : this.#summaries('s.sid > ? AND s.parent_sid = ?', limit, after, parent),
+        ? this.#summaries('WHERE s.sid > ? ORDER BY s.sid LIMIT ?', after, limit)
+        : this.#summaries('WHERE s.sid > ? AND s.parent_sid = ? ORDER BY s.sid LIMIT ?', after, parent, limit),
     );
+  }
+
+  async recent(query: RecentQuery): Promise<readonly SessionSummary[]> {
+    const [sql, ...values] = recentSql(query, () => '?');
+    return this.#file.read(() => this.#summaries(sql, ...values));
+  }
+
+  async summary(sid: string): Promise<SessionSummary | null> {
+    return this.#file.read(() => this.#summaries('WHERE s.sid = ?', sid))[0] ?? null;
   }
 
   async find(condition: Condition, limit: number): Promise<readonly string[]> {
@@ -252,8 +270,8 @@ export class SqliteStore implements ErasableStore, Disposable {
 
   async prune({ before, dryRun = false }: Pruning): Promise<readonly SessionSummary[]> {
     const old = () =>
-      this.#summaries(`s.status <> 'open' AND s.updated_at < ?`, -1, before).filter(
-        ({ owed, lease }) => owed === 0 && lease === null,
+      this.#summaries(`WHERE s.status <> 'open' AND s.updated_at < ? ORDER BY s.sid`, before).filter(
+        ({ status, owed, lease }) => status !== 'open' && owed === 0 && lease === null,
       );
     if (dryRun) return this.#file.read(old);
     return this.#file.write(() => {
@@ -295,10 +313,10 @@ export class SqliteStore implements ErasableStore, Disposable {
     this.#forgetSteps(sid);
   }
 
-  /** The summaries of the sessions that meet a condition of SQL, in the order of their ids; -1 limits nothing. */
-  #summaries(condition: string, limit: number, ...values: readonly (string | number)[]): SessionSummary[] {
+  /** The summaries of the sessions that the rest of a statement selects and orders. */
+  #summaries(rest: string, ...values: readonly (string | number)[]): SessionSummary[] {
     const now = this.#clock.now();
-    const rows = this.#file.all(`${SUMMARIES} WHERE ${condition} ORDER BY s.sid LIMIT ?`, ...values, limit);
+    const rows = this.#file.all(`${SUMMARIES} ${rest}`, ...values);
     return rows.map((row) => summaryOf(row, now));
   }
 
@@ -344,7 +362,7 @@ export class SqliteStore implements ErasableStore, Disposable {
 /** Gives up a lease at a moment; conditions follow. */
 const FREE = 'UPDATE sessions SET lease_owner = NULL, lease_until = NULL, idle_since = ?';
 
-/** Selects the columns of a summary; conditions and order follow. */
+/** Selects the columns of a summary; condition and order follow. */
 const SUMMARIES = `SELECT s.*, t.turn AS started, t.waits AS waits,
   (SELECT count(*) FROM turns AS o WHERE o.sid = s.sid AND o.owed = 1) AS owed
   FROM sessions AS s LEFT JOIN started AS t ON t.sid = s.sid`;

@@ -3,9 +3,11 @@ import { SESSIONS } from './tables.ts';
 
 /** Counts of a store of sessions, without the content of its sessions. */
 export interface StoreStatistics {
+  /** All sessions. */
   readonly sessions: number;
   /** Sessions by their status. */
   readonly statuses: Readonly<Record<string, number>>;
+  /** All decided turns. */
   readonly turns: number;
   /** Turns by their decision. */
   readonly decisions: Readonly<Record<string, number>>;

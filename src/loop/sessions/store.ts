@@ -13,6 +13,7 @@ export type SessionStatus = 'open' | 'done' | 'aborted' | 'halted';
 
 /** What a session has used so far, over all its turns and all processes that drove it. */
 export interface Spent {
+  /** Fuel of all programs. */
   readonly fuel: number;
   /** As its agents report them; 0 for agents that do not count. */
   readonly tokens: number;
@@ -22,6 +23,7 @@ export interface Spent {
 export interface SessionParent {
   /** Null outside of any session. */
   readonly sid: string | null;
+  /** Number of the turn, from 1; null outside of a session. */
   readonly turn: number | null;
   /** Number of the `ask` among the calls of that turn, from 1. */
   readonly seq: number;
@@ -29,7 +31,9 @@ export interface SessionParent {
 
 /** What a session needs to continue. Everything else is in the records of its turns. */
 export interface SessionState {
+  /** Id of the session. */
   readonly sid: string;
+  /** Whether it is open, and how it ended otherwise. */
   readonly status: SessionStatus;
   /** Why the session was halted; null otherwise. */
   readonly reason: HaltReason | null;
@@ -43,6 +47,7 @@ export interface SessionState {
   readonly scratchpad: string | null;
   /** State of the progress guard. */
   readonly progress: ProgressState;
+  /** What it has used so far. */
   readonly spent: Spent;
   /** Name of the agent that wrote the last turn; null before the first turn and for an agent without a name. */
   readonly agent: string | null;
@@ -72,7 +77,9 @@ export function newSession(sid: string, userdata: string, parent: SessionParent 
 
 /** A turn without a decision whose program may have run. */
 export interface StartedTurn {
+  /** Id of the session. */
   readonly sid: string;
+  /** Number of the turn, from 1. */
   readonly turn: number;
   /** 1 for the first attempt and one more for each further one; 0 for a turn that waits. */
   readonly attempt: number;
@@ -84,6 +91,7 @@ export interface StartedTurn {
   readonly reply: string | null;
   /** What the agent used; null when it was not consulted. */
   readonly agent: AgentUse | null;
+  /** The limits under which the program runs. */
   readonly limits: LimitValues;
   /** Set for a turn that a tool suspended; null for a turn that a process runs, or in which it died. */
   readonly suspended: Suspension | null;
@@ -91,9 +99,11 @@ export interface StartedTurn {
 
 /** A part of a started turn that is stored while its program runs. The store does not look into `body`. */
 export interface StoredStep {
+  /** Number of the turn, from 1. */
   readonly turn: number;
   /** Its number among the steps of the turn. A store keeps one step of each number. */
   readonly seq: number;
+  /** What the driver needs to continue after the step. */
   readonly body: JsonObject;
 }
 
@@ -114,12 +124,18 @@ export interface Held {
 /** A turn to continue: its tool suspended it, and its call may be completed by now. */
 export interface WaitingTurn {
   readonly kind: 'waiting';
+  /** The turn as it was started. */
   readonly started: StartedTurn;
+  /** The call for which it waits, and the execution up to it. */
   readonly suspended: Suspension;
 }
 
 /** How a session's next turn begins: new, again after its process died, or from the call at which it waited. */
-export type NextTurn = { readonly kind: 'fresh' } | { readonly kind: 'interrupted'; readonly started: StartedTurn } | WaitingTurn;
+export type NextTurn =
+  | { readonly kind: 'fresh' }
+  /** The attempt whose process died. */
+  | { readonly kind: 'interrupted'; readonly started: StartedTurn }
+  | WaitingTurn;
 
 /** Tells the kinds of a next turn apart; `started` is what the store keeps of it. */
 export function nextTurnOf(started: StartedTurn | null): NextTurn {
@@ -146,8 +162,11 @@ export interface ClaimedSession {
    * process that made it believes that its lease lasts.
    */
   readonly fence: number;
+  /** What the session needs to continue. */
   readonly state: SessionState;
+  /** What a host must have to drive it. */
   readonly setup: SessionSetup;
+  /** How its next turn begins. */
   readonly next: NextTurn;
   /** What was kept of the next turn, in the order of its numbers; empty for a fresh turn. */
   readonly steps: readonly StoredStep[];
@@ -167,6 +186,7 @@ export interface TurnCommit {
   readonly fence: number;
   /** Null when the session changes between two turns, for instance ends. */
   readonly record: TurnRecord | null;
+  /** The session after the turn. */
   readonly next: SessionState;
   /** Token ids that the turn used. */
   readonly used: readonly UsedId[];
@@ -187,8 +207,11 @@ export type Renewal = 'held' | 'lost' | 'cancelled';
 
 /** A session in a list. */
 export interface SessionSummary extends Pick<SessionSetup, 'tenant' | 'profile' | 'engine' | 'reader'> {
+  /** Id of the session. */
   readonly sid: string;
+  /** Whether it is open, and how it ended otherwise. */
   readonly status: SessionStatus;
+  /** Why it was halted; null for every other status. */
   readonly reason: HaltReason | null;
   /** The subject of the session's USERDATA; null when the USERDATA or the session cannot be read. */
   readonly subject: string | null;
@@ -237,6 +260,30 @@ export interface ListQuery {
   readonly limit?: number;
   /** Only sessions that an `ask` of this session opened. */
   readonly parent?: string;
+}
+
+/** Which sessions {@link SessionStore.recent} has, and how many. All conditions must hold. */
+export interface RecentQuery {
+  readonly limit: number;
+  /** Only sessions that come after this one in the order of the list. */
+  readonly after?: Pick<SessionSummary, 'updatedAt' | 'sid'>;
+  readonly status?: SessionStatus;
+  readonly reason?: HaltReason;
+  /** Unix milliseconds: only sessions whose last change was then or later. */
+  readonly since?: number;
+  /** Unix milliseconds: only sessions whose last change was earlier. */
+  readonly until?: number;
+}
+
+/** Learns of the turn of a record that cannot be read, and why. */
+export type OnDamaged = (turn: number, problem: string) => void;
+
+/** Which turns of a session are read. */
+export interface TurnsQuery {
+  /** Only turns after this one. */
+  readonly after?: number;
+  /** Most turns; all of them when absent. */
+  readonly limit?: number;
 }
 
 /** Sessions of a list at a time. */
@@ -304,6 +351,7 @@ export class SessionLeasedError extends NeuroScriptError {
 export interface SessionStore {
   /** Throws {@link SessionExistsError}. `at` is Unix milliseconds. Every host can drive a session without a setup. */
   create(state: SessionState, at: number, setup?: SessionSetup): Promise<void>;
+  /** Null for an unknown session. Throws `StoreError` (`damaged`). */
   read(sid: string): Promise<SessionState | null>;
   /**
    * Takes the lease and reads the session. The owner's own earlier claim ends. Throws {@link SessionStateError} for an unknown session, and
@@ -344,9 +392,13 @@ export interface SessionStore {
    * The records of a session, in the order of turns. Reports an unreadable record to `onDamaged` and omits it; without
    * `onDamaged`, throws `StoreError` (`damaged`).
    */
-  turns(sid: string, onDamaged?: (turn: number, problem: string) => void): Promise<readonly TurnRecord[]>;
+  turns(sid: string, onDamaged?: OnDamaged, query?: TurnsQuery): Promise<readonly TurnRecord[]>;
   /** Sessions in the order of their ids; see {@link allSessions} for stores of any size. */
   list(query?: ListQuery): Promise<readonly SessionSummary[]>;
+  /** The session with the latest change first; of those that changed at one time, that with the greatest id. Reads no more than it returns. */
+  recent(query: RecentQuery): Promise<readonly SessionSummary[]>;
+  /** One session as {@link list} shows it; null for an unknown id. */
+  summary(sid: string): Promise<SessionSummary | null>;
   /** Ids of at most `limit` sessions in a condition, in the order of ids; those that are ready come in no order. */
   find(condition: Condition, limit: number): Promise<readonly string[]>;
   /**

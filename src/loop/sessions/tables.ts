@@ -59,5 +59,9 @@ export const SESSIONS: Format = {
    ) STRICT, WITHOUT ROWID;
    CREATE TABLE decisions (line INTEGER PRIMARY KEY, sid TEXT NOT NULL, turn INTEGER NOT NULL, text TEXT NOT NULL) STRICT;
    CREATE INDEX decisions_turn ON decisions (sid, turn);`,
+    // The orders of \`recent\`.
+    `CREATE INDEX sessions_recent ON sessions (updated_at, sid);
+   CREATE INDEX sessions_status ON sessions (status, updated_at, sid);
+   CREATE INDEX sessions_reason ON sessions (reason, updated_at, sid) WHERE reason IS NOT NULL;`,
   ],
 };

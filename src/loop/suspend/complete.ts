@@ -34,6 +34,7 @@ export class CallError extends NeuroScriptError {
 
 /** What a call is completed with: a result as tagged JSON, or an error. */
 export type CallAnswer =
+  /** The value that the call returns. */
   | { readonly result: TaggedJson }
   /** The script can catch the error. `code` is an error code of the language; 21 when absent. */
   | { readonly error: { readonly message: string; readonly code?: number } };
@@ -73,7 +74,9 @@ export async function completeCall(
     const { started, suspended } = next;
     if (stored.completion !== null) throw new CallError('ERR_CALL_COMPLETED', `call ${call} was completed before`);
     if (claimed.cancelled) throw cancelled(call);
-    if (clock.now() >= stored.expiresAt) throw expired(call, stored);
+    const { expiresAt } = stored;
+    if (clock.now() >= expiresAt)
+      throw new CallError('ERR_CALL_EXPIRED', `call ${call} had to be completed until ${new Date(expiresAt).toISOString()}`);
     const acceptChanged = options.acceptChanged ?? false;
     if (!acceptChanged) checkToolUnchanged(executor, call, stored);
     const completion = completionOf(answer);
@@ -150,8 +153,4 @@ async function whyNotWaiting(coordinator: SessionCoordinator, { state, next }: C
 
 function cancelled(call: string): CallError {
   return new CallError('ERR_CALL_CANCELLED', `call ${call} is not waited for any more: its session was cancelled`);
-}
-
-function expired(call: string, { expiresAt }: StoredCall): CallError {
-  return new CallError('ERR_CALL_EXPIRED', `call ${call} had to be completed until ${new Date(expiresAt).toISOString()}`);
 }

@@ -1,4 +1,5 @@
 import { EnvelopeError, encodeUserdata, isJsonObject, parseStrict } from '../../aeiou/index.ts';
+import { messageOf } from '../../wire/unknown.ts';
 import {
   type Agent,
   type AgentDelta,
@@ -178,8 +179,7 @@ async function answer(agent: Agent, request: AgentRequest): Promise<AgentReply> 
     throw new TypeError(`the agent answered with ${reply === null ? 'null' : `a ${typeof reply}`}, not with a text`);
   } catch (error) {
     if (error instanceof AgentError) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    throw new AgentError(request.turn, `turn ${request.turn} has no reply: ${message}`, 'ERR_AGENT', { cause: error });
+    throw new AgentError(request.turn, `turn ${request.turn} has no reply: ${messageOf(error)}`, 'ERR_AGENT', { cause: error });
   }
 }
 

@@ -35,6 +35,7 @@ export interface TurnForkInit {
   readonly context: TurnContext;
   /** Tools of this turn alone, in addition to the host's. */
   readonly tools: readonly ToolDefinition[];
+  /** The limits of the run. */
   readonly limits: LimitValues;
   /** Must admit every call in addition to the runtime's policy. */
   readonly policy?: PolicyOptions;
@@ -42,6 +43,7 @@ export interface TurnForkInit {
 
 /** One execution of ACTIONS. */
 export interface TurnExecution {
+  /** The program: ACTIONS. */
   readonly source: Source;
   /** Definitions loaded before the source. */
   readonly definitions?: readonly Source[];
@@ -49,6 +51,7 @@ export interface TurnExecution {
   readonly events?: readonly EventInput[];
   /** Variables that are set when the program starts. */
   readonly globals: Readonly<Record<string, TaggedJson>>;
+  /** Receives the output as it comes. */
   onOut(out: OutFrame): void;
   /** Called when a call to the host ends. */
   onCall(entry: JournalEntry): void;
@@ -83,6 +86,7 @@ export interface TurnExecutor {
   context(init: TurnInit): TurnContext;
   /** Parses without executing. */
   inspect(source: Source): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly files: readonly ParsedFile[] }>;
+  /** Makes the sandbox of one turn. */
   fork(init: TurnForkInit): TurnFork;
   /** Called when a session has ended, to remove what its tools keep for it. Never rejects. */
   end?(sid: string): Promise<void>;

@@ -14,14 +14,18 @@ import type { Unreadable } from '../record/record.ts';
 
 /** What a turn starts from: an envelope that can be executed, or why there is none. */
 export type TurnInput =
+  /** The text of an envelope, its sections, and remarks on what was ignored. */
   | { readonly ok: true; readonly text: string; readonly envelope: Envelope; readonly lints: readonly Lint[] }
+  /** A text that is no envelope, and why. */
   | { readonly ok: false; readonly text: string; readonly failure: Unreadable };
 
 /** The host's part of an envelope; the agent contributes ACTIONS. */
 export interface HostSections {
   /** JSON text. */
   readonly userdata: string;
+  /** What the last turn emitted; null for no section. */
   readonly output: string | null;
+  /** What the last turn whispered; null for no section. */
   readonly scratchpad: string | null;
 }
 

@@ -35,12 +35,17 @@ import { decide, type ProgressCheck } from './verdict.ts';
 
 /** What all turns of a host share. */
 export interface TurnHost {
+  /** Runs programs. */
   readonly executor: TurnExecutor;
+  /** Signs and verifies tokens. */
   readonly keyring: Keyring;
+  /** Gives the times of records and tokens. */
   readonly clock: Clock;
+  /** Gives the ids of tokens. */
   readonly ids: Ids;
   /** Remembers used token ids across turns. */
   readonly replay: ReplayCache;
+  /** How long tokens are valid; `DEFAULT_LIFETIMES` for absent fields. */
   readonly lifetimes?: Partial<Lifetimes>;
   /** Number of equal turns in a row that ends a session, from 2 to 100; 3 when absent. */
   readonly noProgressN?: number;
@@ -52,9 +57,11 @@ export interface TurnHost {
 
 /** One turn to run. */
 export interface TurnRequest {
+  /** Id of the session. */
   readonly sid: string;
   /** From 1. */
   readonly turn: number;
+  /** The envelope of the turn, or why it cannot be read. */
   readonly input: TurnInput;
   /** What the agent used, for the record alone. Null when absent. */
   readonly agent?: AgentUse | null;
@@ -62,6 +69,7 @@ export interface TurnRequest {
   readonly progress: ProgressState;
   /** Limits tighter than the executor's own; looser values have no effect. */
   readonly limits?: LimitOptions;
+  /** Cancels the turn. */
   readonly signal?: AbortSignal;
   /** As in the turn's context. */
   readonly mayAct?: () => boolean;
@@ -91,6 +99,7 @@ export interface TurnRequest {
 
 /** An earlier execution of a turn, and the recorded run to execute; null when no program had run. */
 export interface EarlierRun extends EarlierTurn {
+  /** The run to execute again; null when no program had run. */
   readonly recorded: RecordedRun | null;
   /** Numbers of the calls that the recorded run answers; none when absent. */
   readonly answered?: readonly number[];
@@ -102,14 +111,18 @@ export interface EarlierRun extends EarlierTurn {
 export interface TurnStart {
   /** Unix milliseconds. */
   readonly startedAt: number;
+  /** 16 random bytes in base64url, to which the tokens of the turn are bound. */
   readonly nonce: string;
+  /** The limits under which the program will run. */
   readonly limits: LimitValues;
 }
 
 /** A turn with a decision, and the state of the progress guard after it. */
 export interface DecidedTurn {
   readonly kind: 'decided';
+  /** The turn, sealed. */
   readonly record: TurnRecord;
+  /** The state of the progress guard after the turn. */
   readonly progress: ProgressState;
 }
 

@@ -16,11 +16,15 @@ import { composePrompt } from './input.ts';
 
 /** What an application's guard sees of a turn whose program ran to its end. */
 export interface GuardView {
+  /** Id of the session. */
   readonly sid: string;
+  /** Number of the turn, from 1. */
   readonly turn: number;
   /** What the turn's tokens request; `HALT` when no token verified. */
   readonly decision: Decision;
+  /** What the turn emitted. */
   readonly output: string;
+  /** What the turn whispered. */
   readonly scratchpad: string;
   /** Digest of the mandatory guard, in hexadecimal. */
   readonly digest: string;

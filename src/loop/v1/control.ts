@@ -4,6 +4,7 @@ import { type Marker, type Signal, scanMarkers } from './markers.ts';
 /** An optional key of the control line has an invalid value. The key is ignored; the control remains valid. */
 export interface ControlLint {
   readonly code: 'LINT_CONTROL_VALUE';
+  /** The key with the invalid value. */
   readonly key: string;
 }
 
@@ -19,6 +20,7 @@ export interface Control {
   readonly planDigest: string | null;
   /** The whole control line, for the progress guard; null without one. */
   readonly json: JsonObject | null;
+  /** The keys of the control line that were ignored. */
   readonly lints: readonly ControlLint[];
 }
 
@@ -44,7 +46,9 @@ export function parseControl(output: string): Control {
   const notes = text('notes');
   const planDigest = text('plan_digest', (value) => PLAN_DIGEST.test(value));
   const reason = text('reason');
-  const signals = [...(json === null ? [] : [{ signal: signalOf(json), reason }]), ...scanMarkers(output)];
+  const said = json?.['loop'];
+  const signal: Signal = said === 'abort' || said === 'done' ? said : 'continue';
+  const signals = [...(json === null ? [] : [{ signal, reason }]), ...scanMarkers(output)];
   return { ...strongest(signals), notes, planDigest, json, lints };
 }
 
@@ -61,10 +65,6 @@ function controlLine(output: string): JsonObject | null {
     if (error instanceof JsonError) return null;
     throw error;
   }
-}
-
-function signalOf(json: JsonObject): Signal {
-  return json['loop'] === 'abort' ? 'abort' : json['loop'] === 'done' ? 'done' : 'continue';
 }
 
 function strongest(signals: readonly Marker[]): Pick<Control, 'signal' | 'reason'> {

@@ -4,8 +4,11 @@ import type { TaggedJson } from '../../wire/protocol.ts';
 export interface LoopInputEvent {
   /** The sender's id for the event. An event that is sent again has the same id. */
   readonly eventId: string;
+  /** The name, which handlers match exactly. */
   readonly name: string;
+  /** Where the event comes from. */
   readonly source: string;
+  /** What the event carries, as tagged JSON. */
   readonly payload: TaggedJson;
 }
 

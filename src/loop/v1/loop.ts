@@ -69,6 +69,7 @@ export class AskLoop {
 
 /** A tool call in the audit trail of a loop. A call outside of any turn has null ids. */
 export interface LoopAuditRecord extends AuditRecord {
+  /** Id of the loop. */
   readonly loop_id: string | null;
   /** The turn within the loop, from 1. */
   readonly turn_id: number | null;

@@ -3,6 +3,7 @@ export type Signal = 'continue' | 'done' | 'abort' | 'halt';
 
 /** One loop marker in a text. */
 export interface Marker {
+  /** What the marker requests. */
   readonly signal: Signal;
   /** The reason of `abort` or `halt`; null when an `abort` has none. */
   readonly reason: string | null;

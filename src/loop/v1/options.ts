@@ -27,6 +27,7 @@ import type { SectionName } from './turn.ts';
 
 /** Options of an `AskLoop`. */
 export interface AskLoopOptions {
+  /** Runs programs. */
   readonly executor: TurnExecutor;
   /** The machine's clock when absent. */
   readonly clock?: Clock;
@@ -34,6 +35,7 @@ export interface AskLoopOptions {
   readonly ids?: Pick<Ids, 'session'>;
   /** The system text for agents, in addition to the envelopes; `agentBrief` with the rules of v1 and without tools when absent. */
   readonly system?: string;
+  /** Bounds of one loop; see {@link CeilingOptions} for the defaults. */
   readonly ceilings?: CeilingOptions;
   /** Most bytes of OUTPUT that return to the agent, from 1; 4096 when absent. */
   readonly outputBytes?: number;
@@ -51,6 +53,7 @@ export interface AskLoopOptions {
 
 /** One loop to run. */
 export interface AskLoopRun {
+  /** Writes the program of each turn. */
   readonly agent: Agent;
   /** Whether this agent may loop: `ToolLoopPermitted`. If not, it gets one turn. */
   readonly permitted: boolean;
@@ -62,23 +65,35 @@ export interface AskLoopRun {
   readonly loopId?: string;
   /** Called once per turn for the events to deliver. Each event is delivered once per turn. */
   readonly events?: (turn: number) => readonly LoopInputEvent[];
+  /** Cancels the loop. */
   readonly signal?: AbortSignal;
   /** If it throws, the run rejects with the error after the turn under way has ended. */
   readonly onEvent?: (event: V1LoopEvent) => void;
 }
 
 /** Progress of a v1 loop. `decided` is the last event of a turn. */
-export type V1LoopEvent = { readonly loopId: string; readonly turn: number } & V1LoopEventBody;
+export type V1LoopEvent = {
+  /** Id of the loop. */
+  readonly loopId: string;
+  /** Number of the turn, from 1. */
+  readonly turn: number;
+} & V1LoopEventBody;
 
 /** An event without the loop and turn that it belongs to. */
 export type V1LoopEventBody =
+  /** The agent is consulted; `prompt` is the envelope. */
   | { readonly type: 'asked'; readonly prompt: string }
   /** A piece of a reply that is under way. A higher `retry` begins the reply anew. */
   | { readonly type: 'delta'; readonly retry: number; readonly text: string }
+  /** The agent replied. */
   | { readonly type: 'replied'; readonly reply: string }
+  /** A section of the reply was read. */
   | { readonly type: 'section'; readonly section: SectionName }
+  /** Lines that the program emitted or whispered. */
   | { readonly type: 'output'; readonly out: OutFrame }
+  /** A call to the host ended. */
   | { readonly type: 'called'; readonly entry: JournalEntry }
+  /** The turn has ended. */
   | { readonly type: 'decided'; readonly decision: V1Stop['decision'] | 'CONTINUE'; readonly record: V1TurnRecord };
 
 /** The check of the options of an `AskLoop`. */

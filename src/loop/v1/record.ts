@@ -10,6 +10,7 @@ import type { SecretLint } from './secrets.ts';
 export interface V1Execution {
   /** The agent's reply. */
   readonly reply: string;
+  /** The limits under which the turn ran. */
   readonly limits: LimitValues;
   /** Why nothing was executed; null when ACTIONS was. */
   readonly invalid: InvalidReason | null;
@@ -17,7 +18,9 @@ export interface V1Execution {
   readonly output: string;
   /** The host's lines about this turn: `[[invalid:…]]`, `[[denied:…]]`. */
   readonly stubs: readonly string[];
+  /** The secrets in OUTPUT, by name. */
   readonly lints: readonly SecretLint[];
+  /** What the turn whispered, in order. */
   readonly whispers: readonly Whisper[];
   /** What event handlers emitted. It is not part of OUTPUT. */
   readonly eventEmits: readonly string[];
@@ -25,6 +28,7 @@ export interface V1Execution {
   readonly delivered: readonly string[];
   /** Failures of event handlers. They do not fail the turn. */
   readonly eventErrors: readonly EventError[];
+  /** Every call of the turn with its answer, in order. */
   readonly journal: readonly JournalEntry[];
   /** Usage of events and ACTIONS together. */
   readonly usage: Usage;
@@ -34,6 +38,7 @@ export interface V1Execution {
 
 /** One turn of a loop, complete. */
 export interface V1TurnRecord extends Omit<V1Execution, 'lints'> {
+  /** Id of the loop. */
   readonly loopId: string;
   /** From 1. */
   readonly turn: number;
@@ -41,18 +46,23 @@ export interface V1TurnRecord extends Omit<V1Execution, 'lints'> {
   readonly prompt: string;
   /** Tokens of the prompt and of the reply. */
   readonly tokens: number;
+  /** What OUTPUT requests. */
   readonly control: Control;
   /** What returns to the agent or the caller: OUTPUT, cut to its limit, and the host's lines. */
   readonly nextOutput: string;
   /** What the progress guard compared; null when it did not run. */
   readonly digest: string | null;
+  /** Remarks on the control line and on OUTPUT. */
   readonly lints: readonly (ControlLint | SecretLint)[];
 }
 
 /** The public form of a turn: an element of `loop --profile v1 --json`. */
 export type V1TurnResult = Pick<V1TurnRecord, 'turn' | 'output' | 'nextOutput' | 'lints' | 'tokens' | 'usage' | 'error'> & {
+  /** What OUTPUT requests; null when it requests nothing. */
   readonly signal: Control['signal'];
+  /** Why, in the words of the program; null without a reason. */
   readonly reason: string | null;
+  /** Notes of the control line; null without any. */
   readonly notes: string | null;
 };
 

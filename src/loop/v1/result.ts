@@ -14,13 +14,16 @@ export type V1Stop =
   | { readonly decision: 'DONE'; readonly cause: 'no-signal'; readonly reason: null }
   /** The agent may not loop, so it got one turn. */
   | { readonly decision: 'DONE'; readonly cause: 'not-permitted'; readonly reason: null }
+  /** The program gave up. */
   | { readonly decision: 'ABORT'; readonly cause: 'abort'; readonly reason: string | null }
   /** The program emitted a halt marker. */
   | { readonly decision: 'HALT'; readonly cause: 'marker'; readonly reason: string | null }
+  /** The host stopped the loop. */
   | { readonly decision: 'HALT'; readonly cause: 'host'; readonly reason: V1HaltReason };
 
 /** How a loop ended. */
 export type V1LoopResult = V1Stop & {
+  /** Id of the loop. */
   readonly loopId: string;
   /** OUTPUT of the last turn with the host's lines. If the host stopped the loop, the last line is its halt marker. */
   readonly output: string;
@@ -30,11 +33,16 @@ export type V1LoopResult = V1Stop & {
   readonly fuel: number;
   /** Model tokens of all turns together. */
   readonly tokens: number;
+  /** The turns, in order. */
   readonly turns: readonly V1TurnRecord[];
 };
 
 /** The public form of a loop: `loop --profile v1 --json`. */
-export type V1LoopSummary = Omit<V1LoopResult, 'turns'> & { readonly profile: 'v1'; readonly turns: readonly V1TurnResult[] };
+export type V1LoopSummary = Omit<V1LoopResult, 'turns'> & {
+  readonly profile: 'v1';
+  /** The turns, in order. */
+  readonly turns: readonly V1TurnResult[];
+};
 
 /** Selects the public part of a result. */
 export function toPublicV1Loop(result: V1LoopResult): V1LoopSummary {

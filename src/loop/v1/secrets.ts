@@ -3,12 +3,15 @@ import { ConfigError } from '../../wire/errors.ts';
 /** OUTPUT contains a secret. The lint has its name, never its value. */
 export interface SecretLint {
   readonly code: 'LINT_SECRET_OUTPUT';
+  /** Name of the secret. */
   readonly name: string;
 }
 
 /** The result of screening an OUTPUT. */
 export interface Screened {
+  /** OUTPUT, possibly with replacements. */
   readonly output: string;
+  /** The secrets that were found, by name. */
   readonly lints: readonly SecretLint[];
 }
 

@@ -9,8 +9,7 @@ import type { ErrorInfo } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { OutFrame, ParsedFile, Source, Usage } from '../../wire/protocol.ts';
-import type { RunResult } from '../../wire/result.ts';
-import { NO_USAGE } from '../../wire/result.ts';
+import { NO_USAGE, type RunResult } from '../../wire/result.ts';
 import type { TurnExecutor } from '../turn/executor.ts';
 import type { LoopInputEvent } from './dedupe.ts';
 import { deniedStub, type InvalidReason, invalidStub } from './diagnostics.ts';
@@ -24,9 +23,11 @@ export type SectionName = 'USERDATA' | 'IMPLEMENTATIONS' | 'EVENTS' | 'ACTIONS';
 
 /** One AEIOU v1 turn to execute. */
 export interface V1TurnRequest {
+  /** Id of the loop. */
   readonly loopId: string;
   /** From 1. */
   readonly turn: number;
+  /** The agent's reply, with one envelope in it. */
   readonly reply: string;
   /** The JSON value that the program finds as `userdata`. */
   readonly userdata: JsonValue;
@@ -36,11 +37,15 @@ export interface V1TurnRequest {
   readonly limits?: LimitOptions;
   /** Must admit every call in addition to the runtime's policy. */
   readonly policy?: PolicyOptions;
+  /** Screens OUTPUT before it is read for control; nothing does when absent. */
   readonly screen?: OutputHook;
+  /** Cancels the turn. */
   readonly signal?: AbortSignal;
   /** Called when the turn begins to process a section. */
   readonly onSection?: (section: SectionName) => void;
+  /** Receives the output as it comes. */
   readonly onOut?: (out: OutFrame) => void;
+  /** Receives each call with its answer. */
   readonly onCall?: (entry: JournalEntry) => void;
 }
 

@@ -1,5 +1,6 @@
 import { readPrivate } from '../../files/private.ts';
 import type { YamlFile } from '../../tools/index.ts';
+import { messageOf } from '../../wire/unknown.ts';
 
 /**
  * How this client gets tokens for a server over HTTP (OAuth 2.1). Without any of these keys the client registers itself with the
@@ -10,6 +11,7 @@ export interface McpAuth {
   readonly issuer?: string;
   /** The client's name at the authorization server, if it was registered by hand. */
   readonly clientId?: string;
+  /** Secret of a registered client. A configuration file has `{ env: NAME }` or `{ file: path }` in its place. */
   readonly clientSecret?: string;
   /** PEM (PKCS #8) of the key that signs for the client (`private_key_jwt`), in place of a secret. */
   readonly privateKey?: string;
@@ -65,7 +67,7 @@ function readSecret(file: YamlFile, path: readonly string[], value: unknown, env
       .toString()
       .trim();
   } catch (error) {
-    return file.fail(path, error instanceof Error ? error.message : String(error));
+    return file.fail(path, messageOf(error));
   }
 }
 
@@ -97,7 +99,7 @@ export function problemOfAuth(auth: McpAuth, url: string, headers: Readonly<Reco
   return null;
 }
 
-/** Whether nobody can read along: https, or a server on this machine. */
+/** Whether a connection is private: https, or a server on this machine. */
 export function isSecure(url: string): boolean {
   return URL.canParse(url) && (new URL(url).protocol === 'https:' || (new URL(url).protocol === 'http:' && isLoopback(url)));
 }

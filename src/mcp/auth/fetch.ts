@@ -1,4 +1,4 @@
-import { isObject } from '../serverschema.ts';
+import { isRecord } from '../../wire/unknown.ts';
 import { isLoopback, isSecure } from './config.ts';
 import type { Secrets } from './secrets.ts';
 
@@ -60,7 +60,7 @@ async function boundedText(response: Response): Promise<string> {
 function parsed(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const json: unknown = JSON.parse(text);
-    return isObject(json) ? json : null;
+    return isRecord(json) ? json : null;
   } catch {
     return null;
   }

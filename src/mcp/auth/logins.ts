@@ -20,6 +20,7 @@ const MAX_ADDRESS = 8192;
 export interface LoginOptions {
   /** Receives the address that the person opens in a browser. */
   readonly open: (address: string) => void;
+  /** Gives up waiting for the person. */
   readonly signal?: AbortSignal;
   /** How long to wait for the person, in milliseconds; 300,000 if absent. */
   readonly timeoutMs?: number;
@@ -36,7 +37,7 @@ export class McpLogins {
 
   /**
    * The tokens for a connection to a server, which are refreshed when needed; for `authorize` of `McpSource.connect`. Undefined for an
-   * address that could be read on the way, and for a server with an `Authorization` of its own.
+   * address without encryption, and for a server with an `Authorization` of its own.
    */
   tokens(name: string, server: HttpServer): LoginTokens | undefined {
     const { url, auth: config = {}, headers = {} } = server;

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { FIRST_ISSUE } from '../../files/check.ts';
 import { readPrivate, writePrivate } from '../../files/private.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import { messageOf } from '../../wire/unknown.ts';
 
 /** Maximum bytes of the file of one login. */
 const MAX_BYTES = 256 * 1024;
@@ -63,7 +64,7 @@ export class LoginFile {
       bytes = readPrivate(this.path, MAX_BYTES);
     } catch (error) {
       if (isMissing(error)) return nothing;
-      throw new ConfigError(error instanceof Error ? error.message : String(error), { cause: error });
+      throw new ConfigError(messageOf(error), { cause: error });
     }
     const login = LOGIN.safeParse(parsed(bytes.toString()), FIRST_ISSUE);
     if (!login.success || login.data.server !== this.#server)

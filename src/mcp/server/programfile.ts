@@ -22,6 +22,7 @@ const TOO_MANY = `SELECT place FROM (
 
 /** A SQLite file in which programs wait for the answers of users. They outlive the process, and several processes may share it. */
 export class ProgramFile implements ProgramStore, Disposable {
+  /** Secret that is created with the file and signs the states of waiting programs. */
   readonly key: Uint8Array;
   readonly #file: SqliteFile;
 

@@ -21,6 +21,7 @@ export interface McpServerInit {
   readonly turns: TurnHost;
   /** The tools that programs can call: those of the runtime that its policy allows. */
   readonly tools: readonly ToolDefinition[];
+  /** Version of the server, which clients see. */
   readonly version: string;
   /** Whether a program may ask the user of a client that can ask: with `promptuser`, and with tools that answer later. False when absent. */
   readonly askUser?: boolean;

@@ -4,7 +4,9 @@ import { type ToolDefinition, toolMarkdown, toolPrompt } from '../../tools/index
 
 /** The page of one error code, as `neuroscript explain` shows it. */
 export interface ErrorPage {
+  /** The code. */
   readonly code: string;
+  /** The page as Markdown. */
   readonly page: string;
 }
 

@@ -10,13 +10,17 @@ import { argTypeSchema } from './types.ts';
 
 /** One argument of a {@link CatalogueTool}. */
 export interface CatalogueArgument {
+  /** Name of the argument. */
   readonly name: string;
   /** An ArgType, or a schema as a type: `list of string`, `{path: string, depth?: int}`. */
   readonly type: string;
+  /** False when a call may leave it out. */
   readonly required: boolean;
   /** The default as tagged JSON. */
   readonly default?: TaggedJson;
+  /** What the argument means; empty when the tool does not say. */
   readonly description: string;
+  /** Accepts its values. */
   readonly schema: JsonSchema;
 }
 
@@ -25,24 +29,35 @@ const MAX_NOTES = 40;
 
 /** The catalogue entry of a tool: public JSON (`schemas/catalogue.schema.json`). */
 export interface CatalogueTool {
+  /** The name as its definition has it, such as `tool.fs.Read`. */
   readonly name: string;
+  /** The part between `tool.` and the last dot. */
   readonly group: string;
+  /** What the tool does; empty when it does not say. */
   readonly description: string;
   /** Its signature: `tool.shop.Price(item: string, count: int = 1) -> float`. */
   readonly call: string;
+  /** In the order of a call. */
   readonly args: readonly CatalogueArgument[];
   /** The result, in words. */
   readonly returns: string;
   /** The JSON Schema of results; absent where `returns` is only words. */
   readonly resultSchema?: JsonSchema;
+  /** What the tool changes or reads outside of the program. */
   readonly effects: Effects;
+  /** What a policy must grant, as `resource:verb,verb[:scope,scope]`. */
   readonly capabilities: readonly string[];
+  /** True when only a run with the context `config` may call it. */
   readonly requiresTrust: boolean;
   /** Present when a human has to approve every single call. */
   readonly requiresApproval?: true;
+  /** Most milliseconds of a call; absent when only the limits of the run count. */
   readonly timeoutMs?: number;
+  /** Most bytes of the arguments; absent when only the limits of the run count. */
   readonly maxArgBytes?: number;
+  /** Most bytes of the result; absent when only the limits of the run count. */
   readonly maxResultBytes?: number;
+  /** A call, in the language. */
   readonly example?: string;
 }
 
@@ -59,7 +74,7 @@ function entryOf(tool: ToolDefinition): CatalogueTool {
     name,
     group: name.split('.').slice(1, -1).join('.'),
     description,
-    call: callOf(name, args, returns),
+    call: `${name}${argumentsOf(args)}${returns === 'any' || returns === '' ? '' : ` -> ${returns}`}`,
     args,
     returns,
     ...(schema === null ? {} : { resultSchema: schema }),
@@ -100,10 +115,6 @@ export function argumentNotes(args: readonly CatalogueArgument[]): readonly stri
 export function callForm({ parameters }: ToolDefinition): string | null {
   const form = oneLine(argumentsOf(parameters.map(argumentOf)));
   return form.includes('{') ? form : null;
-}
-
-function callOf(name: string, args: readonly CatalogueArgument[], returns: string): string {
-  return `${name}${argumentsOf(args)}${returns === 'any' || returns === '' ? '' : ` -> ${returns}`}`;
 }
 
 function argumentsOf(args: readonly CatalogueArgument[]): string {

@@ -17,6 +17,7 @@ export interface ToolPromptOptions {
 
 /** A text for a model, with an account of its content. */
 export interface ToolPrompt {
+  /** The text, as Markdown. */
   readonly text: string;
   /** The tokens of the text by {@link estimateTokens}. */
   readonly tokens: number;
@@ -60,7 +61,7 @@ export function toolPrompt(
   { budget, prefer = [], brief = false }: ToolPromptOptions = {},
 ): ToolPrompt {
   if (budget !== undefined) wholeNumber(1)('the budget in tokens', budget);
-  const entries = inOrder(toolCatalogue(tools), prefer);
+  const entries = [...toolCatalogue(tools)].sort((a, b) => rankOf(a, prefer) - rankOf(b, prefer));
   const common = commonPhrases(entries);
   const lines = entries.map((entry) => ([1, 2, 3] as const).map((detail) => linesOf(entry, detail, common.get(entry.group))));
   const most = brief ? 1 : 3;
@@ -102,10 +103,6 @@ export function toolPrompt(
     leftOut: namesOf((index) => details[index] === 0),
     shortened: namesOf((index) => isShort(index)),
   };
-}
-
-function inOrder(entries: readonly CatalogueTool[], prefer: readonly string[]): readonly CatalogueTool[] {
-  return [...entries].sort((a, b) => rankOf(a, prefer) - rankOf(b, prefer));
 }
 
 /** The number of the first pattern that a tool matches. */

@@ -4,11 +4,15 @@ import { type CatalogueTool, toolCatalogue } from './entry.ts';
 
 /** A tool as the Model Context Protocol describes it: a name, and JSON Schemas of its arguments and its result. */
 export interface ToolSchema {
+  /** The name as its definition has it, such as `tool.fs.Read`. */
   readonly name: string;
+  /** What the tool does. */
   readonly description: string;
   /** The schema of an object with the arguments by name, in the order of the call. */
   readonly inputSchema: JsonSchema;
+  /** Of the result; absent when the tool does not say. */
   readonly outputSchema?: JsonSchema;
+  /** `readOnlyHint` is true for a tool without effects or with effects `read`. */
   readonly annotations: { readonly readOnlyHint: boolean };
 }
 

@@ -7,33 +7,61 @@ import { trimSpace } from '../../wire/whitespace.ts';
 
 /** The JavaScript type that a tool receives for each ArgType. */
 export interface ArgTypes {
+  /** Every value of the language. */
   any: Value;
+  /** A text. Nothing else becomes one. */
   string: string;
+  /** A whole number of 64 bits; a text with a number becomes one. */
   int: number;
+  /** A number; a text with a number becomes one. */
   float: number;
+  /** The same as `float`. */
   number: number;
+  /** A truth value; a number and the texts `true`, `false`, `1` and `0` become one. */
   bool: boolean;
+  /** The same as `bool`. */
   boolean: boolean;
+  /** A map. An error becomes the map of its fields. */
   map: ValueMap;
+  /** A list. */
   list: readonly Value[];
+  /** The same as `list`. */
   slice: readonly Value[];
+  /** The same as `list`. */
   slice_any: readonly Value[];
+  /** A list whose items fit `string`; nil becomes an empty text. */
   slice_string: readonly string[];
+  /** A list of numbers, cut to whole numbers; texts and truth values become numbers. */
   slice_int: readonly number[];
+  /** A list whose items fit `float`. */
   slice_float: readonly number[];
+  /** A list whose items fit `bool`; nil becomes false. */
   slice_bool: readonly boolean[];
+  /** A list whose items fit `map`. */
   slice_map: readonly ValueMap[];
+  /** A map whose values fit `string`; nil becomes an empty text. */
   map_string_string: Readonly<Record<string, string>>;
+  /** A map whose values fit `int`. */
   map_string_int: Readonly<Record<string, number>>;
+  /** The same as `map`. */
   map_string_any: ValueMap;
+  /** The same as `map`. */
   map_any_any: ValueMap;
+  /** Bytes. */
   blob: Uint8Array;
+  /** Nil, whatever the call gives. */
   nil: null;
+  /** The same as `nil`. */
   void: null;
+  /** A handle, or the text of one. */
   handle: Handle | string;
+  /** The id of a node, as text. */
   nodeid: string;
+  /** The id of an entity, as text or as a map. */
   entityid: string | ValueMap;
+  /** A list whose items fit `float`, as 32-bit floats. */
   embedding: Float32Array;
+  /** A point in time. */
   timedate: TimeDate;
 }
 /** The name of an argument type. */

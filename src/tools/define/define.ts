@@ -28,6 +28,7 @@ export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec>
   readonly description?: string;
   /** A call as a program would write it, for catalogues. */
   readonly example?: string;
+  /** The arguments, in one of three forms; none when absent. */
   readonly args?: S;
   /**
    * The result: an ArgType or a schema, by which every result is checked (code 21), or words for catalogues. An ArgType fits a

@@ -12,27 +12,37 @@ export type Effects = 'none' | 'read' | 'write';
 
 /** A checked, frozen tool, as `defineTool` makes it. */
 export interface ToolDefinition {
+  /** The name as it was given, such as `tool.fs.Read`. */
   readonly name: string;
   /** `isolate`: a pure tool, which runs beside the script and never reaches the host (`definePure`). */
   readonly where: 'host' | 'isolate';
   /** The registry's key: {@link name} in lower case. */
   readonly canonicalName: string;
+  /** What the tool does; empty when it does not say. */
   readonly description: string;
+  /** A call, in the language; empty when there is none. */
   readonly example: string;
+  /** The arguments, in the order of a call. */
   readonly parameters: readonly Parameter[];
   /** The result, in words. */
   readonly returns: string;
   /** The check of every result; null where `returns` is only words. */
   readonly result: ResultKind | null;
+  /** What the tool changes or reads outside of the program. */
   readonly effects: Effects;
   /** Whether a call that is repeated after a crash has no second effect. */
   readonly idempotent: boolean;
+  /** What a policy must grant. */
   readonly capabilities: readonly Capability[];
+  /** True when only a run with the context `config` may call it. */
   readonly requiresTrust: boolean;
+  /** True when a human must approve every call. */
   readonly requiresApproval: boolean;
   /** Null: the tool has no bound of its own, only that of the run. */
   readonly timeoutMs: number | null;
+  /** Most bytes of the arguments; null when only the limits of the run count. */
   readonly maxArgBytes: number | null;
+  /** Most bytes of the result; null when only the limits of the run count. */
   readonly maxResultBytes: number | null;
   /** Takes the arguments by name, already fitted to {@link parameters}. */
   readonly run: (args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) => unknown;
@@ -77,12 +87,15 @@ export interface ToolRuntime {
   readonly site: CallSite;
   /** What this call is to systems that must not do the same twice. */
   readonly call: CallIdentity;
+  /** The connections of the application. */
   readonly host: HostContext;
+  /** On whose behalf the program runs; null when it is unknown. */
   readonly actor: Actor | null;
   /** Session, turn index, deadline and the application's values. */
   readonly turn: TurnContext;
   /** Aborted when the run is cancelled, reaches a time limit, or ends. */
   readonly signal: AbortSignal;
+  /** The application's logger. */
   readonly logger: Logger;
   /** The tools that the calling fork can see. */
   readonly tools: ToolView;
@@ -130,13 +143,16 @@ export interface RootDefinitions {
   signatures(): Promise<ReadonlyMap<string, string>>;
   /** Why a constant cannot have the name; null when it can. */
   constantProblem(name: string, redefine: boolean): string | null;
+  /** Defines a constant for all later runs of the root. */
   setConstant(name: string, value: TaggedJson): void;
 }
 
 /** The content of a loaded library. */
 export interface LoadedLibrary {
+  /** Names of its procedures. */
   readonly procedures: readonly string[];
   /** The number of its event handlers. */
   readonly events: number;
+  /** The `::` lines at the top of the library. */
   readonly metadata: Readonly<Record<string, string>>;
 }

@@ -6,15 +6,25 @@ import type { SchemaResult, StandardSchema } from './standardschema.ts';
 /** A JSON Schema (draft 2020-12) as an object. It names the keywords from which types are derived. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
+  /** The types of accepted values. */
   readonly type?: JsonType | readonly JsonType[];
+  /** What the value means, shown to models. */
   readonly description?: string;
+  /** The value that an absent one stands for. */
   readonly default?: unknown;
+  /** The accepted values. */
   readonly enum?: readonly unknown[];
+  /** The one accepted value. */
   readonly const?: unknown;
+  /** Accepts every item of a list. */
   readonly items?: JsonSchema | boolean;
+  /** Accept the values of a map, by key. */
   readonly properties?: Readonly<Record<string, JsonSchema>>;
+  /** Keys that a map must have. */
   readonly required?: readonly string[];
+  /** Schemas of which at least one accepts the value. */
   readonly anyOf?: readonly JsonSchema[];
+  /** Schemas of which exactly one accepts the value. */
   readonly oneOf?: readonly JsonSchema[];
 }
 

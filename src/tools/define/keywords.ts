@@ -1,8 +1,8 @@
+import { isRecord } from '../../wire/unknown.ts';
+
 type Form = (value: unknown) => boolean;
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const isSchema: Form = (value) => typeof value === 'boolean' || isObject(value);
+const isSchema: Form = (value) => typeof value === 'boolean' || isRecord(value);
 const isListOf =
   (form: Form): Form =>
   (value) =>
@@ -32,7 +32,7 @@ const TYPED: readonly (readonly [form: Form, keywords: string])[] = [
   [(value) => isSchema(value) || isListOf(isSchema)(value), 'items'],
   [isListOf(isSchema), 'prefixItems'],
   [isSchema, 'additionalItems contains additionalProperties propertyNames'],
-  [(value) => isObject(value) && Object.values(value).every(isSchema), 'properties patternProperties'],
+  [(value) => isRecord(value) && Object.values(value).every(isSchema), 'properties patternProperties'],
 ];
 
 /** Keywords for values of every type, notes, and keywords that the compiler itself refuses. */
@@ -40,7 +40,7 @@ const UNTYPED: readonly (readonly [form: Form, keywords: string])[] = [
   [isListOf(isSchema), 'anyOf oneOf allOf'],
   [isText, '$ref'],
   [Array.isArray, 'enum'],
-  [(value) => isObject(value) && Object.values(value).every(isSchema), '$defs definitions'],
+  [(value) => isRecord(value) && Object.values(value).every(isSchema), '$defs definitions'],
   [() => true, 'type const default title description examples example deprecated readOnly writeOnly'],
   [() => true, '$schema $id id $anchor $comment contentEncoding contentMediaType contentSchema'],
   [() => true, 'not if then else unevaluatedItems unevaluatedProperties dependentSchemas dependentRequired'],
@@ -64,7 +64,7 @@ const WITH_SCHEMAS = words('properties patternProperties $defs definitions');
  * with `x-` are notes.
  */
 export function checkKeywords(schema: unknown, path = ''): void {
-  if (!isObject(schema)) return;
+  if (!isRecord(schema)) return;
   const given = Object.entries(schema).filter(([keyword, value]) => value !== undefined && !keyword.startsWith('x-'));
   for (const [keyword, value] of given) {
     const where = `'${path}${keyword}'`;
@@ -74,7 +74,7 @@ export function checkKeywords(schema: unknown, path = ''): void {
     if (TYPED_FORMS.has(keyword) && !hasValues(schema)) throw new Error(`${where} is not enforced without 'type' beside it`);
     if (SIZES_OF_LISTS.includes(keyword) && schema['items'] === undefined && schema['prefixItems'] === undefined)
       throw new Error(`${where} is not enforced without 'items' beside it`);
-    const within = WITH_SCHEMAS.includes(keyword) && isObject(value) ? Object.entries(value) : [];
+    const within = WITH_SCHEMAS.includes(keyword) && isRecord(value) ? Object.entries(value) : [];
     for (const [name, each] of within) checkKeywords(each, `${path}${keyword}.${name}.`);
     if (WITH_SCHEMA.includes(keyword)) for (const each of [value].flat()) checkKeywords(each, `${path}${keyword}.`);
   }

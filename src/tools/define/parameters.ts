@@ -15,9 +15,11 @@ import { isStandardSchema, type StandardSchema } from './standardschema.ts';
 
 /** One argument by ArgType. */
 export interface ArgSpec {
+  /** Name of the argument, a name of the language. */
   readonly name: string;
   /** `any` when absent. */
   readonly type?: ArgType;
+  /** What the argument means, shown to models. */
   readonly description?: string;
   /** True when absent, unless there is a default. Only an optional argument may be nil or left out. */
   readonly required?: boolean;
@@ -39,6 +41,7 @@ export type ArgSpecs =
 /** A JSON Schema of an object: its properties are the arguments, in their order. */
 export interface ObjectSchema extends JsonSchema {
   readonly type: 'object';
+  /** The arguments by name. */
   readonly properties: Readonly<Record<string, JsonSchema>>;
 }
 
@@ -57,18 +60,24 @@ export type ArgsOf<S extends ArgSpecs> = S extends readonly ArgSpec[]
 
 /** The check of one argument: by ArgType, by its own schema, or together with the others by one schema. */
 export type ParameterKind =
+  /** The value is converted to an ArgType. */
   | { readonly type: ArgType }
+  /** The value is checked by a schema of its own. */
   | { readonly schema: StandardSchema }
-  | { readonly partOf: StandardSchema /** What that schema says of itself. */; readonly whole: JsonSchema };
+  /** One schema checks all arguments; `whole` is what it says of itself. */
+  | { readonly partOf: StandardSchema; readonly whole: JsonSchema };
 
 /** One checked argument of a tool. */
 export interface Parameter {
+  /** Name of the argument. */
   readonly name: string;
+  /** What the argument means; empty when the tool does not say. */
   readonly description: string;
   /** Whether a call must have it. */
   readonly required: boolean;
   /** Takes the place of nil for an argument with an ArgType. Schemas have defaults of their own. */
   readonly default: Value;
+  /** How a value is checked and converted. */
   readonly kind: ParameterKind;
   /** The JSON Schema of its schema; empty where the schema cannot describe itself, and for an ArgType. */
   readonly schema: JsonSchema;

@@ -39,8 +39,10 @@ export type ResultOf<R extends ReturnSpec> = R extends string
 
 /** How the results of a tool are checked: by an ArgType, or by a schema. */
 export type ResultKind =
+  /** The result is converted to an ArgType. */
   | { readonly type: ArgType }
-  | { readonly schema: StandardSchema /** What it says of itself. */; readonly json: JsonSchema };
+  /** The result is checked by a schema; `json` is what it says of itself. */
+  | { readonly schema: StandardSchema; readonly json: JsonSchema };
 
 /** Types of JSON Schema and of other languages that are no ArgTypes. As words they would look like a check and be none. */
 const FOREIGN_TYPES = ['integer', 'array', 'object', 'null', 'str', 'dict', 'double', 'bytes'];

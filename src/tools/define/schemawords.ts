@@ -1,3 +1,4 @@
+import { isRecord } from '../../wire/unknown.ts';
 import type { JsonSchema } from './jsonschema.ts';
 
 /** Bounds of a schema in words. A schema may come from a server that nobody trusts. */
@@ -33,7 +34,7 @@ export interface SchemaNote {
 export function schemaNotes(schema: JsonSchema | boolean | undefined, most: number): readonly SchemaNote[] {
   const notes: SchemaNote[] = [];
   const walk = (part: unknown, path: string, depth: number): void => {
-    if (notes.length >= most || depth > MAX_DEPTH || !isSchema(part)) return;
+    if (notes.length >= most || depth > MAX_DEPTH || !isRecord(part)) return;
     if (path !== '' && typeof part.description === 'string' && part.description !== '')
       notes.push({ path, description: part.description });
     for (const [key, each] of Object.entries(part.properties ?? {})) walk(each, `${path}.${keyWords(key)}`, depth + 1);
@@ -45,7 +46,7 @@ export function schemaNotes(schema: JsonSchema | boolean | undefined, most: numb
 }
 
 function typeOf(schema: JsonSchema | boolean | undefined, depth: number): string {
-  if (!isSchema(schema)) return 'any';
+  if (!isRecord(schema)) return 'any';
   if (schema.const !== undefined) return literal(schema.const);
   if (Array.isArray(schema.enum)) return union(schema.enum.map(literal));
   const choices = choicesOf(schema);
@@ -72,7 +73,7 @@ function named(type: string, { items, properties, required = [] }: JsonSchema, d
 }
 
 function isUnion(schema: JsonSchema | boolean | undefined): boolean {
-  return isSchema(schema) && (schema.enum !== undefined || choicesOf(schema).length > 0 || Array.isArray(schema.type));
+  return isRecord(schema) && (schema.enum !== undefined || choicesOf(schema).length > 0 || Array.isArray(schema.type));
 }
 
 function union(choices: readonly string[]): string {
@@ -94,8 +95,4 @@ function literal(value: unknown): string {
 function choicesOf({ anyOf, oneOf }: JsonSchema): readonly JsonSchema[] {
   const choices = anyOf ?? oneOf;
   return Array.isArray(choices) ? choices : [];
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

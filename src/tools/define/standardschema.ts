@@ -13,12 +13,16 @@ export interface StandardSchema<Output = unknown, Input = unknown> {
 
 /** The output of a schema, or the problems of the value. */
 export type SchemaResult<Output> =
+  /** What the schema makes of the value. */
   | { readonly value: Output; readonly issues?: undefined }
+  /** The problems of a refused value. */
   | { readonly issues: readonly SchemaIssue[] };
 
 /** One problem of a value, and its place in the value. */
 export interface SchemaIssue {
+  /** What is wrong, as a sentence. */
   readonly message: string;
+  /** The keys that lead to the place; absent for the value itself. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 

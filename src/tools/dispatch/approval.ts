@@ -2,6 +2,7 @@ import type { TurnContext } from '../../context/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { plainMaps } from '../../wire/maporder.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
+import { messageOf } from '../../wire/unknown.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { ToolError } from '../errors.ts';
 import { Pending } from '../pending.ts';
@@ -58,7 +59,7 @@ export class Approval {
     try {
       hash = this.#init.hashOf(plan);
     } catch (error) {
-      return `The plan has no hash: ${error instanceof Error ? error.message : String(error)}`;
+      return `The plan has no hash: ${messageOf(error)}`;
     }
     if (hash !== approved) return `Not what was approved: the hash of this plan is ${hash}`;
     return this.#used ? 'The approval was used before; a human has to act again' : null;

@@ -29,7 +29,9 @@ export async function matchArgs(
     if (result.ok) args[parameter.name] = result.value;
     else problems.push(argumentProblem(parameter.name, result.problem));
   }
-  const whole = schemaOfAll(parameters);
+  const [first] = parameters;
+  // The schema that checks all arguments together; null when each has its own.
+  const whole = first !== undefined && 'partOf' in first.kind ? first.kind.partOf : null;
   if (whole !== null && problems.length === 0) {
     const result = await validateAll(whole, parameters, given);
     if (result.issues !== undefined) problems.push(...result.issues.map(issueOfOne));
@@ -91,11 +93,6 @@ async function validate(schema: StandardSchema, given: Value | undefined): Promi
     if (absent.issues === undefined) result = absent;
   }
   return result.issues === undefined ? { ok: true, value: result.value } : { ok: false, problem: issuesText(result.issues) };
-}
-
-/** The schema that checks all arguments together; null when each has its own. */
-function schemaOfAll([first]: readonly Parameter[]): StandardSchema | null {
-  return first !== undefined && 'partOf' in first.kind ? first.kind.partOf : null;
 }
 
 /** As {@link validate}, for all arguments at once: if the schema refuses them, those that are nil are left out. */

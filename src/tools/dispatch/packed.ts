@@ -108,7 +108,9 @@ function accessor(field: keyof Unpacked): PropertyDescriptor {
   return {
     enumerable: true,
     get(this: { readonly [PACKED]: Packed }): TaggedJson {
-      return unpack(this[PACKED])[field];
+      const { bytes, start, end } = this[PACKED];
+      const unpacked: Unpacked = JSON.parse(bytes.toString('utf8', start, end));
+      return unpacked[field];
     },
   };
 }
@@ -131,8 +133,4 @@ interface Unpacked {
   readonly prompt: TaggedJson;
   readonly options: TaggedJson;
   readonly value: TaggedJson;
-}
-
-function unpack({ bytes, start, end }: Packed): Unpacked {
-  return JSON.parse(bytes.toString('utf8', start, end));
 }

@@ -1,6 +1,7 @@
 import type { HostContext } from '../../context/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
+import { messageOf } from '../../wire/unknown.ts';
 import { ToolError } from '../errors.ts';
 import { Pending } from '../pending.ts';
 
@@ -16,8 +17,7 @@ export async function promptUser(host: HostContext, text: string): Promise<Tagge
     if (line !== null) return line.trim();
   } catch (cause) {
     if (cause instanceof Pending) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ToolError(NS_CODES.IOFailed, `promptuser could not read a line: ${reason}`, undefined, { cause });
+    throw new ToolError(NS_CODES.IOFailed, `promptuser could not read a line: ${messageOf(cause)}`, undefined, { cause });
   }
   throw new ToolError(NS_CODES.IOFailed, 'promptuser found the end of the input');
 }

@@ -7,7 +7,9 @@ import { canonicalName } from '../names.ts';
 
 /** The late answer to a suspended call: a value, or a failure. */
 export type Completion =
+  /** The value that the call returns. */
   | { readonly ok: true; readonly value: TaggedJson }
+  /** The error that the script sees. */
   | { readonly ok: false; readonly code: number; readonly message: string };
 
 /** A late answer, with the reason for which the call waited. */
@@ -26,6 +28,7 @@ export type Known =
 
 /** Knows answers to calls. Null: the call has to be made. */
 export interface CallScript {
+  /** What is known about a call; null when it has to be made. */
   known(call: GuestCall): Known | null;
 }
 

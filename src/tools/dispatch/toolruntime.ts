@@ -1,5 +1,12 @@
-import type { Actor, HostContext, Logger, StoreReaders, Stores, TurnContext } from '../../context/index.ts';
-import { TurnClosedError } from '../../context/index.ts';
+import {
+  type Actor,
+  type HostContext,
+  type Logger,
+  type StoreReaders,
+  type Stores,
+  TurnClosedError,
+  type TurnContext,
+} from '../../context/index.ts';
 import type { CallIo } from '../../wire/call.ts';
 import { decode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';

@@ -1,6 +1,7 @@
 import { encode, isValueMap } from '../../wire/codec.ts';
 import { isList, jsonText, plainMaps } from '../../wire/maporder.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
+import { isRecord } from '../../wire/unknown.ts';
 import type { Value, ValueMap } from '../../wire/values.ts';
 import { typeName } from '../define/argtypes.ts';
 import { matchesPattern } from '../policy/capability.ts';
@@ -96,8 +97,6 @@ function sortedText(value: Value): string {
 /** A text that equal values share. */
 export function keyText(json: TaggedJson): string {
   return JSON.stringify(plainMaps(json), (_key, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
+    isRecord(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   );
 }

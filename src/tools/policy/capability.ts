@@ -4,7 +4,9 @@ import { ConfigError } from '../../wire/errors.ts';
 export interface Capability {
   /** Lower case, for instance `fs`; `*` in a grant means every resource. */
   readonly resource: string;
+  /** Lower case, for instance `read`. */
   readonly verbs: readonly string[];
+  /** For instance paths or hosts; empty for all. */
   readonly scopes: readonly string[];
 }
 

@@ -5,6 +5,7 @@ import { findingsOf, type JudgedTool, overLimit, type RuleFinding, type RuleFind
 export interface Verdict extends Omit<RuleFinding, 'passes'> {
   /** Canonical name of the tool. */
   readonly tool: string;
+  /** True when the call may be made. */
   readonly allowed: boolean;
 }
 

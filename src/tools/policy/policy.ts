@@ -33,11 +33,17 @@ const checkPolicyOptions = checker<PolicyOptions>({
 
 /** A checked, immutable policy. A `PolicyGuard` counts the calls. */
 export class Policy {
+  /** The kind of its runs. */
   readonly context: PolicyContext;
+  /** Patterns of the tools that may be called. */
   readonly allow: readonly string[];
+  /** Patterns of the tools that may not, whatever `allow` says. */
   readonly deny: readonly string[];
+  /** What tools with capabilities may do. */
   readonly grants: readonly Capability[];
+  /** Most calls, by canonical name. */
   readonly toolMaxCalls: ReadonlyMap<string, number>;
+  /** `error`: a breach is code 1003. `halt`: a breach ends the run. */
   readonly onPolicyBreach: 'error' | 'halt';
 
   /** Throws {@link ConfigError} (`ERR_CONFIG`) for options of the wrong form. */

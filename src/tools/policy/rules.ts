@@ -10,6 +10,7 @@ export type PolicyRule = 'policy' | 'context' | 'deny' | 'allow' | 'grants' | 't
 
 /** What one rule of a policy says of a tool. */
 export interface RuleFinding {
+  /** The rule. */
   readonly rule: PolicyRule;
   /** A rule that does not pass denies the call. */
   readonly passes: boolean;
@@ -80,7 +81,7 @@ const allowRule: Ask = ({ allow }, { canonicalName: name }, own) => {
   if (own) return passes('allow', null, 'the host gave this tool to the fork itself, so it needs no entry in allow');
   const pattern = allow.find((each) => matchesPattern(each, name));
   if (pattern !== undefined) return passes('allow', pattern, `the pattern ${pattern} of allow matches`);
-  return fails('allow', null, `${BEGINNINGS.allow(name)}. Allow list contains: [${shortList(allow)}]`);
+  return fails('allow', null, `${BEGINNINGS.allow(name)}. Allow list contains: [${shortList(allow, name)}]`);
 };
 
 const grantsRule: Ask = ({ grants }, { canonicalName: name, capabilities }) => {
@@ -96,7 +97,11 @@ const grantsRule: Ask = ({ grants }, { canonicalName: name, capabilities }) => {
 /** Most patterns of a list that a message names. */
 const MAX_SHOWN = 12;
 
-function shortList(patterns: readonly string[]): string {
-  const more = patterns.length - MAX_SHOWN;
-  return more <= 0 ? patterns.join(', ') : `${patterns.slice(0, MAX_SHOWN).join(', ')}, … and ${more} more`;
+/** A list for a message about a tool: all of a short one; of a long one, the tools of the same group, and how many others there are. */
+function shortList(patterns: readonly string[], name: string): string {
+  if (patterns.length <= MAX_SHOWN) return patterns.join(', ');
+  const group = name.slice(0, name.lastIndexOf('.') + 1);
+  const near = patterns.filter((pattern) => pattern.startsWith(group)).slice(0, MAX_SHOWN);
+  const rest = patterns.length - near.length;
+  return near.length === 0 ? `${rest} patterns, none for ${group}*` : `${near.join(', ')}, … and ${rest} more`;
 }

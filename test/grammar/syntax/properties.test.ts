@@ -1,15 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type AccessStep,
-  type BinaryOp,
-  type Expr,
-  parse,
-  print,
-  printExpression,
-  type UnaryOp,
-} from '../../../grammar/index.ts';
+import { type AccessStep, type BinaryOp, type Expr, parse, type UnaryOp } from '../../../grammar/index.ts';
 import { bare, command, file } from '../help.ts';
+import { print } from '../print.ts';
+import { printExpression } from '../printexpression.ts';
 
 const word = fc.stringMatching(/^[a-z_][A-Za-z0-9_]{0,5}$/).filter((text) => !reserved.has(text));
 const reserved = new Set(

@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { format, parse, print } from '../../../grammar/index.ts';
+import { format, parse } from '../../../grammar/index.ts';
 import { asksForDoubleBrackets } from '../../../grammar/syntax/metadata.ts';
 import { scan } from '../../../grammar/syntax/scan.ts';
 import { Identifier, punct } from '../../../grammar/syntax/tokens.ts';
 import { bare, command, file, problems, statements } from '../help.ts';
+import { print } from '../print.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const CALLS = ['set a = tool.t.x(1)', 'set m.k, b[0] = tool.t.y("2")', 'call tool.t.z()'];

@@ -3,9 +3,9 @@
  * printed where the tree has them, so a tree built by hand must have them where precedence needs them. Templates are printed
  * with backticks, so a template within a part of a template, which only `[[` allows, cannot be printed.
  */
-import type { Block, CommandBlock, EventHandler, Metadata, Name, Procedure, SourceFile, Stmt } from './ast.ts';
+import type { Block, CommandBlock, EventHandler, Metadata, Name, Procedure, SourceFile, Stmt } from '../../grammar/syntax/ast.ts';
+import { bodiesOf, eachStatement } from '../../grammar/syntax/walk.ts';
 import { printExpression, printSteps, quoted } from './printexpression.ts';
-import { bodiesOf, eachStatement } from './walk.ts';
 
 /** The text of a whole file. Its blocks come in the order of their spans. */
 export function print(file: SourceFile): string {

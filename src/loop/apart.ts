@@ -1,0 +1,46 @@
+import { ConfigError } from '../wire/errors.ts';
+import type { TurnRecord } from './record/record.ts';
+import type { SessionCoordinator } from './sessions/coordinator.ts';
+import { SessionLeasedError, type StartedTurn } from './sessions/store.ts';
+
+/** A turn for a process of its own. */
+export interface TurnApart {
+  /** The session. */
+  readonly sid: string;
+  /** The `owner` that the controller of the process must have: that of this process, which holds the session until the other claims it. */
+  readonly owner: string;
+  /** Aborts when the process must end; the turn is then given up. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Has another process take the next step of a session, and resolves when that process has ended, however it ended. Rejects when no
+ * process could be started. `turnProcess` makes one for processes of Node.
+ */
+export type TakeApart = (turn: TurnApart) => Promise<void>;
+
+/**
+ * Runs a turn whose process died in a process of its own, so that its death ends nothing else. Resolves with the record of the turn; with null when it was not decided, for instance because its process died again.
+ * Throws {@link ConfigError} when the other process did not even begin the turn, and {@link SessionLeasedError} when this one gave up its
+ * turns meanwhile.
+ */
+export async function takeApart(
+  { takeApart: take, coordinator }: { readonly takeApart: TakeApart; readonly coordinator: SessionCoordinator },
+  before: StartedTurn,
+  signal: AbortSignal | undefined,
+): Promise<TurnRecord | null> {
+  const { sid, turn } = before;
+  const { owner, abandoned } = coordinator;
+  await take({ sid, owner, signal: signal === undefined ? abandoned : AbortSignal.any([abandoned, signal]) });
+  const givenUp = abandoned.aborted || signal?.aborted === true;
+  const next = await coordinator.free(sid, givenUp ? before.attempt : null);
+  if (abandoned.aborted) throw new SessionLeasedError(sid, null);
+  if (next.kind === 'fresh' || next.started.turn !== turn) {
+    const records = await coordinator.store.turns(sid, () => {});
+    return records.findLast((record) => record.turn === turn) ?? null;
+  }
+  const { nonce, attempt } = next.started;
+  if (!givenUp && nonce === before.nonce && attempt === before.attempt)
+    throw new ConfigError(`the process for turn ${turn} of session ${JSON.stringify(sid)} ended before the turn began`);
+  return null;
+}

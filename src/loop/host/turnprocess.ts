@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { checkFunction, wholeNumber } from '../../wire/options.ts';
+import type { TakeApart, TurnApart } from '../apart.ts';
+
+/** Processes at a time unless the application says otherwise: each has its own runtime. */
+const MOST = 2;
+
+/**
+ * Takes turns in processes of Node: the value of a controller's `takeApart`. `command` gives the arguments of Node, such as a script,
+ * the session and the owner; the script makes a controller with this owner on the same store, calls `step`, and exits. At most `most`
+ * processes run at a time; further turns wait. The process reads nothing, its output is dropped, and its errors go to standard error.
+ */
+export function turnProcess(command: (turn: TurnApart) => readonly string[], most: number = MOST): TakeApart {
+  checkFunction('command', command);
+  wholeNumber(1)('most', most);
+  const waiting: (() => void)[] = [];
+  let free = most;
+  return async (turn) => {
+    if (free > 0) free--;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      if (!turn.signal.aborted) await ended(command(turn), turn.signal);
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free++;
+      else next();
+    }
+  };
+}
+
+async function ended(args: readonly string[], signal: AbortSignal): Promise<void> {
+  // A group of its own: Ctrl-C in a terminal reaches this process alone, which lets turns under way be decided.
+  const child = spawn(process.execPath, [...process.execArgv, ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    detached: true,
+  });
+  const kill = (): void => void child.kill('SIGKILL');
+  signal.addEventListener('abort', kill, { once: true });
+  try {
+    await once(child, 'exit');
+  } finally {
+    signal.removeEventListener('abort', kill);
+  }
+}

@@ -1,0 +1,463 @@
+import type {
+  AgentUse,
+  Decision,
+  Divergence,
+  HostFacts,
+  PublicKeyRecord,
+  SealFault,
+  SessionSummary,
+  TurnReplay,
+} from '../loop/index.ts';
+import type { ErrorInfo } from '../wire/errors.ts';
+import type { LimitKey, Unit } from '../wire/limits.ts';
+import type { CallSite, Usage } from '../wire/protocol.ts';
+
+/*
+ * The JSON answers of the inspector's server, and what `sessions show --html` embeds. Texts of programs, agents and tools are foreign:
+ * a page shows them as text. Times are Unix milliseconds, durations are milliseconds.
+ */
+
+/** The body of every answer that is no success. */
+export interface FailureView {
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+/**
+ * A text, or its beginning. `GET /api/sessions/SID/turns/N/parts/PART?from=OFFSET` answers with a {@link PieceView} of the rest; N is the
+ * turn to which the text belongs.
+ */
+export interface TextView {
+  readonly text: string;
+  /** UTF-16 units of the whole text. It is cut if this is more than `text.length`. */
+  readonly length: number;
+  /** The name of the rest; null if the text is whole, and for a text that the server does not keep. */
+  readonly part: string | null;
+}
+
+/** A piece of a text. The text goes on at `from + text.length` if that is less than `length`. */
+export interface PieceView {
+  readonly text: string;
+  readonly from: number;
+  readonly length: number;
+}
+
+/** `GET /api/about`: what the server was started with. */
+export interface AboutView {
+  /** Version of the package. */
+  readonly version: string;
+  /** The store, without a password. */
+  readonly store: string;
+  /** The decision log; null when there is none. */
+  readonly log: string | null;
+  /** Whether waiting calls may be answered from the page. */
+  readonly approve: boolean;
+  /** The clock of the server. */
+  readonly now: number;
+}
+
+/** What a session is doing: `waiting` and `open` are both open. A session waits if one of its calls has no answer yet. */
+export type SessionPhase = 'open' | 'waiting' | 'done' | 'aborted' | 'halted';
+
+/** Query of `GET /api/sessions`. All conditions must hold. */
+export interface SessionsQuery {
+  /** Part of the id, the subject or the agent's name, without regard to case. */
+  readonly search?: string;
+  readonly decision?: SessionPhase;
+  /** The reason of a HALT, such as `ERR_POLICY`. */
+  readonly error?: string;
+  /** Part of the agent's name. */
+  readonly agent?: string;
+  /** Part of the subject. */
+  readonly subject?: string;
+  /** Last change at this time or later. */
+  readonly since?: string;
+  /** Last change before this time. */
+  readonly until?: string;
+  /** {@link SessionsView.next} of the page before. */
+  readonly after?: string;
+  /** Most rows: 1 to 500; 100 when absent. */
+  readonly limit?: string;
+}
+
+/** `GET /api/sessions`: a page of the list, the session with the latest change first. */
+export interface SessionsView {
+  readonly sessions: readonly SessionRow[];
+  /**
+   * The cursor of the next page; null at the end. A page may have fewer rows than its limit, or none, and still a next one: the server
+   * looks at a bounded number of sessions for each page.
+   */
+  readonly next: string | null;
+}
+
+/** A session in a list. `subject` and `agent` are cut to 200 characters. */
+export interface SessionRow
+  extends Pick<
+    SessionSummary,
+    | 'sid'
+    | 'tenant'
+    | 'profile'
+    | 'reason'
+    | 'subject'
+    | 'agent'
+    | 'turns'
+    | 'createdAt'
+    | 'updatedAt'
+    | 'started'
+    | 'owed'
+    | 'parent'
+    | 'damaged'
+  > {
+  readonly phase: SessionPhase;
+  /** Number of calls that wait for an answer. */
+  readonly waiting: number;
+  /** Whether a process holds its lease. */
+  readonly driven: boolean;
+}
+
+/** `GET /api/sessions/SID`: one session. */
+export interface SessionView extends SessionRow {
+  /** The host's USERDATA; null when the session cannot be read. */
+  readonly userdata: TextView | null;
+  /** Over all turns; null when the session cannot be read. */
+  readonly spent: { readonly fuel: number; readonly tokens: number } | null;
+  /** Who drives it; null when nobody does. */
+  readonly lease: SessionSummary['lease'];
+  readonly calls: readonly WaitingView[];
+  /** Sessions that an `ask` of this one opened, in the order of their ids; at most 500. */
+  readonly nested: readonly SessionRow[];
+  /** The first turns; `GET /api/sessions/SID/turns?after=TURN&limit=N` answers with the next ones. */
+  readonly timeline: TimelineView;
+}
+
+/** `GET /api/sessions/SID/turns?after=TURN&limit=N`: turns in their order; 200 a page, at most 1,000. */
+export interface TimelineView {
+  readonly turns: readonly TurnRow[];
+  /** Turns of this page whose records cannot be read. */
+  readonly damaged: readonly { readonly turn: number; readonly problem: string }[];
+  /** `after` of the next page; null at the end. */
+  readonly next: number | null;
+}
+
+/** A turn on a timeline. */
+export interface TurnRow {
+  readonly turn: number;
+  /** When the turn started. Its agent was asked before. */
+  readonly startedAt: number;
+  /** From the start to the decision, without the agent's time. */
+  readonly latencyMs: number;
+  /** Waiting for a worker; null when it is not recorded. */
+  readonly queueMs: number | null;
+  /** The program's run, calls included. */
+  readonly ranMs: number;
+  /** Of the run: waiting for tools, prompts and nested sessions. */
+  readonly callsMs: number;
+  readonly decision: Decision;
+  readonly reason: string | null;
+  /** What the token requested when the host decided otherwise. */
+  readonly overridden: string | null;
+  /** What the agent was asked for; null when it was not consulted. */
+  readonly agent: AgentUse | null;
+  readonly calls: number;
+  /** Calls that did not give a value. */
+  readonly failed: number;
+  readonly measures: readonly Measure[];
+  readonly error: Pick<ErrorInfo, 'code' | 'message'> | null;
+}
+
+/** What a turn used of one limit. */
+export interface Measure {
+  readonly limit: LimitKey;
+  readonly unit: Unit;
+  readonly used: number;
+  /** Null for a limit that is not recorded. */
+  readonly allowed: number | null;
+}
+
+/** A call that a session waits for. */
+export interface WaitingView {
+  /** Id of the call, unique in its session. */
+  readonly call: string;
+  readonly turn: number;
+  readonly tool: string;
+  readonly args: readonly TextView[];
+  readonly reason: string;
+  readonly since: number;
+  readonly expiresAt: number;
+  /** Whether it has its answer, and the session waits for other calls or its driver. */
+  readonly completed: boolean;
+  /** Why the page cannot answer it: without `--approve`, or an ARGO intent; null when it can. */
+  readonly refusal: string | null;
+}
+
+/** `GET /api/sessions/SID/turns/N`: one turn. */
+export interface TurnView extends TurnSide {
+  readonly sid: string;
+  /** The turns before and after, if they can be read. */
+  readonly before: number | null;
+  readonly after: number | null;
+  readonly record: RecordView;
+  readonly envelope: EnvelopeView;
+  readonly tokens: readonly TokenView[];
+  readonly verify: VerifyView | null;
+  /** Software and policies; null when they are not recorded. */
+  readonly host: HostFacts | null;
+}
+
+/** What a turn, or a trial of it, did. */
+export interface TurnSide extends TurnRow {
+  /** ACTIONS; null when the envelope could not be read. */
+  readonly program: TextView | null;
+  /** The first calls; `GET /api/sessions/SID/turns/N/calls?after=SEQ` answers with more of a recorded turn, see {@link CallsView}. */
+  readonly journal: readonly CallView[];
+  /** Whether the turn has more calls. */
+  readonly more: boolean;
+  /** The tool for which the policy refused the whole turn, and why; null when it did not. */
+  readonly denied: { readonly tool: string; readonly verdict: VerdictView } | null;
+  readonly output: TextView;
+  readonly scratchpad: TextView;
+  readonly whispers: readonly { readonly to: string; readonly text: TextView }[];
+  readonly lints: readonly { readonly code: string; readonly line: number }[];
+  readonly usage: Usage;
+  /** As on the terminal; null when the program ran to its end. */
+  readonly failure: ErrorView | null;
+}
+
+/** State of a record. */
+export interface RecordView {
+  readonly version: number;
+  /** `whole`: no part changed since it was sealed. A seal is not a signature. */
+  readonly seal: 'whole' | 'broken' | 'none';
+  readonly faults: readonly SealFault[];
+  /** Parts whose content was erased. */
+  readonly erased: readonly string[];
+  /** False when the worker was killed and the last emits may be missing. */
+  readonly outputComplete: boolean;
+  /** Why the turn cannot be executed again; null when it can. */
+  readonly notExecutable: string | null;
+}
+
+/** The envelope that was executed. */
+export interface EnvelopeView {
+  /** Null when the envelope cannot be read; then `text` has all of it. */
+  readonly sections: {
+    readonly userdata: TextView;
+    readonly scratchpad: TextView | null;
+    readonly output: TextView | null;
+    readonly actions: TextView;
+  } | null;
+  readonly text: TextView | null;
+  /** Why it cannot be read; null when it can. */
+  readonly problem: string | null;
+}
+
+/** A call of a program to the host. */
+export interface CallView {
+  readonly seq: number;
+  /** Its id in the session, such as `2.1`: the answer to change in a trial. */
+  readonly call: string;
+  readonly kind: 'tool' | 'prompt' | 'ask';
+  /** The tool; for an `ask` the model. */
+  readonly name: string;
+  /** JSON; a prompt has its question as JSON. */
+  readonly args: readonly TextView[];
+  /** JSON; null for a call that failed. */
+  readonly result: TextView | null;
+  /** How it failed; null for a call that gave a value. */
+  readonly failed: {
+    readonly code: string;
+    readonly message: string;
+    readonly hint: string | null;
+    readonly halted: boolean;
+  } | null;
+  /** The policy's verdict; null for prompts and asks, and when none is recorded. */
+  readonly verdict: VerdictView | null;
+  readonly ms: number;
+  /**
+   * Milliseconds of the calls before it. A record does not have the program's own time between calls, so a call began at this time or
+   * later after the program did. Calls that ran together began together.
+   */
+  readonly begin: number;
+  readonly at: CallSite;
+  /** The session that an `ask` opened; null when there is none. */
+  readonly nested: string | null;
+  /** Whether it may have had its effect twice. */
+  readonly repeated: boolean;
+}
+
+/** `GET /api/sessions/SID/turns/N/calls?after=SEQ`: the calls after one of them. */
+export interface CallsView {
+  readonly calls: readonly CallView[];
+  readonly more: boolean;
+}
+
+/** The verdict of a policy on a call. */
+export interface VerdictView {
+  readonly allowed: boolean;
+  /** The rule that decided, such as `deny` or `grants`. */
+  readonly rule: string;
+  /** The entry of that rule; null when no single one decided. */
+  readonly entry: string | null;
+  readonly reason: string;
+}
+
+/** An error of a program as a terminal shows it. */
+export interface ErrorView extends Pick<ErrorInfo, 'kind' | 'code' | 'name' | 'message' | 'source' | 'line' | 'column'> {
+  readonly hint: string | null;
+  /** What the terminal prints, with the excerpt of the program; unseen characters are escapes. */
+  readonly lines: readonly string[];
+}
+
+/** A line of OUTPUT that has the shape of a token. */
+export interface TokenView {
+  /** Line of OUTPUT, from 1. */
+  readonly line: number;
+  readonly token: string;
+  readonly ok: boolean;
+  /** Whether it decided the turn. */
+  readonly decides: boolean;
+  /** The code of the check that failed; null when none did. */
+  readonly code: string | null;
+  readonly message: string | null;
+  readonly checks: readonly { readonly name: string; readonly verdict: 'passed' | 'failed' | 'not reached' }[];
+  /** Its contents as lines, as on the terminal; of a rejected token they are claims. */
+  readonly claims: readonly string[];
+}
+
+/** What it takes to verify the tokens of a turn again. Null in a {@link TurnView} for a record without it. */
+export interface VerifyView {
+  readonly nonce: string;
+  /** The public keys of that time; an HS256 key has none. */
+  readonly keys: readonly PublicKeyRecord[];
+  /** The token clock at the decision. */
+  readonly now: number;
+  /** Seconds by which a token may appear to come from the future. */
+  readonly clockSkew: number;
+  /** The answers of the replay cache in order; true for a token id that was not used before. */
+  readonly fresh: readonly boolean[];
+}
+
+/** `POST /api/sessions/SID/turns/N/replay`, without a body: the turn executed again from its record. */
+export type ReplayView = Pick<TurnReplay, 'turn' | 'verdict' | 'why' | 'faults' | 'divergence' | 'unverified'>;
+
+/** Body of `POST /api/sessions/SID/turns/N/try`. */
+export interface TryRequest {
+  /** Another program; the recorded one when absent. */
+  readonly program?: string;
+  /** Other answers, by id of a call ({@link CallView.call}) or name of a tool: a JSON value, or a failure with this message. */
+  readonly answers?: Readonly<Record<string, { readonly value: unknown } | { readonly error: string }>>;
+}
+
+/** `POST /api/sessions/SID/turns/N/try`: that turn and those after it, tried out. No tool runs, and nothing is stored. */
+export interface TryView {
+  readonly turns: readonly TriedView[];
+  /** Why the trial ended. */
+  readonly end: string;
+}
+
+/** One turn of a trial beside the recorded one. */
+export interface TriedView {
+  readonly turn: number;
+  readonly recorded: TurnSide;
+  readonly tried: TurnSide;
+  /** Of output, the first differing line. */
+  readonly differences: readonly Divergence[];
+  /** Calls that nothing answered. They failed. */
+  readonly unanswered: readonly string[];
+}
+
+/** `POST /api/sessions/SID/cancel`, without a body. */
+export interface CancelView {
+  /** False when another process drives the session: it was asked to end it. */
+  readonly ended: boolean;
+}
+
+/** Body of `POST /api/sessions/SID/complete`: a JSON value, or a failure with this message. */
+export type CompleteRequest = { readonly call: string } & ({ readonly value: unknown } | { readonly error: string });
+
+/** `POST /api/sessions/SID/complete`: the session, with its calls as they are now. */
+export type CompleteView = Pick<SessionView, 'sid' | 'calls'>;
+
+/** `GET /api/log?after=LINE&limit=N`: the chain of the decision log; without `after`, its last lines. */
+export interface LogView {
+  /** File or store; null when the server has no log. */
+  readonly log: string | null;
+  /** Lines that follow one another from the first. */
+  readonly whole: number;
+  /** Hash of the last of them. */
+  readonly head: string;
+  /** The first line that does not follow; null for an unbroken chain. Nothing behind it is vouched for. */
+  readonly broken: LogPlace | null;
+  /** The first line that decides a turn which an earlier line has decided; null when there is none. */
+  readonly repeated: LogPlace | null;
+  /** All lines. */
+  readonly total: number;
+  readonly lines: readonly LogRow[];
+}
+
+/** A line of the decision log, and what is wrong with it. */
+export interface LogPlace {
+  /** {@link LogRow.line}. */
+  readonly place: number;
+  readonly file: string;
+  /** Its place in that file, from 1. */
+  readonly line: number;
+  readonly why: string;
+}
+
+/** A line of the decision log. */
+export interface LogRow {
+  /** Its place in the whole log, from 1. */
+  readonly line: number;
+  /** `follows`: unchanged and behind an unchanged line; `broken`: the first that is not; `behind`: not vouched for. */
+  readonly state: 'follows' | 'broken' | 'behind';
+  readonly text: string;
+  /** Its fields; null for a line that is no entry. */
+  readonly entry: {
+    readonly ts: string;
+    readonly sid: string;
+    readonly turn: number;
+    readonly decision: string;
+    readonly reason: string | null;
+    readonly latencyMs: number;
+  } | null;
+}
+
+/** `GET /api/series?since=MS&until=MS`: counts over time; each list has one number for each of `times`. */
+export interface SeriesView {
+  /** What was counted: the decision log, or without one the turns of the sessions that changed last. */
+  readonly source: 'log' | 'sessions';
+  /** Length of one step. */
+  readonly stepMs: number;
+  /** Beginnings of the steps. */
+  readonly times: readonly number[];
+  readonly decisions: Readonly<Record<string, readonly number[]>>;
+  /** Reasons of HALT. */
+  readonly errors: Readonly<Record<string, readonly number[]>>;
+  /** Of decided turns; null for a step without any. */
+  readonly latency: {
+    readonly median: readonly (number | null)[];
+    readonly p95: readonly (number | null)[];
+    readonly most: readonly (number | null)[];
+  };
+}
+
+/**
+ * `GET /api/events?sid=SID`: server-sent events, each with this JSON as its data. The event says what to fetch again. With `sid` it also
+ * watches a session that has not changed lately.
+ */
+export type ChangeView =
+  /** A session is new or changed. */
+  | { readonly kind: 'session'; readonly sid: string }
+  /** More sessions changed than the stream names. */
+  | { readonly kind: 'sessions' }
+  | { readonly kind: 'log' };
+
+/**
+ * What `sessions show --html` embeds as JSON in `<script type="application/json" id="snapshot">`: a session without its server. The texts
+ * of a snapshot are cut at a higher length, and have no parts.
+ */
+export interface SnapshotView {
+  readonly about: AboutView;
+  readonly session: SessionView;
+  readonly turns: readonly TurnView[];
+}

@@ -1,0 +1,137 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { TakeApart } from '../../src/loop/apart.ts';
+import { Host } from '../../src/loop/host/host.ts';
+import { turnProcess } from '../../src/loop/host/turnprocess.ts';
+import { SessionCoordinator } from '../../src/loop/sessions/coordinator.ts';
+import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { SessionLeasedError } from '../../src/loop/sessions/store.ts';
+import { ConfigError } from '../../src/wire/errors.ts';
+import { fakeExecutor, type Program, programAgent, TestClock, USERDATA } from './fake.ts';
+import { controller, run } from './host.ts';
+
+const LEASE_MS = 15_000;
+
+/** A store whose session `s` has a turn that ended its process once. */
+async function interrupted() {
+  const clock = new TestClock();
+  const store = new MemoryStore({ clock });
+  const fails = () => {
+    throw new Error('killed');
+  };
+  const { loop } = controller({ clock, store, checks: [fails] });
+  await expect(loop.runLoop(run(programAgent('done')))).rejects.toThrow('killed');
+  return { clock, store };
+}
+
+/** Begins a further attempt and dies. */
+async function begin(store: MemoryStore, owner: string): Promise<number> {
+  const { fence, next } = await store.claim('s', { owner, ms: LEASE_MS });
+  if (next.kind !== 'interrupted') throw new Error('the turn was not interrupted');
+  const attempt = next.started.attempt + 1;
+  await store.start({ ...next.started, attempt, nonce: `${attempt}`.padEnd(22, 'A') }, fence);
+  return attempt;
+}
+
+describe('18: a turn whose process died is taken in a process of its own', () => {
+  it('the decision of the other process is that of this step', async () => {
+    const { clock, store } = await interrupted();
+    const owners: string[] = [];
+    const takeApart: TakeApart = async ({ sid, owner }) => {
+      owners.push(owner);
+      await controller({ clock, store, owner }).loop.step(sid, { agent: programAgent() });
+    };
+    const { loop, executor, log } = controller({ clock, store, takeApart });
+    const decided: string[] = [];
+    const result = await loop.resume('s', { agent: programAgent(), onEvent: ({ type }) => decided.push(type) });
+    expect(result).toMatchObject({ decision: 'DONE', turns: [{ turn: 1 }] });
+    expect(decided).toEqual(['decided']);
+    expect(owners).toHaveLength(1);
+    expect(executor.spy.calls).toEqual([]);
+    expect(log.entries).toEqual([]);
+  });
+
+  it('a first attempt is not', async () => {
+    const { loop } = controller({ takeApart: () => Promise.reject(new Error('apart')) });
+    expect(await loop.runLoop({ agent: programAgent('done'), userdata: USERDATA })).toMatchObject({ decision: 'DONE' });
+  });
+
+  it('its deaths count, and nobody waits for the leases of the dead', async () => {
+    const { clock, store } = await interrupted();
+    const attempts: number[] = [];
+    const takeApart: TakeApart = async ({ owner }) => void attempts.push(await begin(store, owner));
+    const { loop } = controller({ clock, store, takeApart });
+    const result = await loop.resume('s', { agent: programAgent() });
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_INTERRUPTED' });
+    expect(attempts).toEqual([2, 3, 4]);
+  });
+
+  it('a process that did not begin the turn is an error, not an attempt', async () => {
+    const { clock, store } = await interrupted();
+    const { loop } = controller({ clock, store, takeApart: async () => {} });
+    await expect(loop.resume('s', { agent: programAgent() })).rejects.toThrow(ConfigError);
+    const { next } = await store.claim('s', { owner: 'other', ms: LEASE_MS });
+    expect(next).toMatchObject({ kind: 'interrupted', started: { attempt: 1 } });
+  });
+
+  it('a turn that is cancelled meanwhile is ended here, where its signal cancels the run', async () => {
+    const { clock, store } = await interrupted();
+    const cancel = new AbortController();
+    const takeApart: TakeApart = async ({ owner, signal }) => {
+      await begin(store, owner);
+      cancel.abort();
+      expect(signal.aborted).toBe(true);
+    };
+    const here: boolean[] = [];
+    const done: Program = ({ context }) => void here.push(context.signal.aborted);
+    const { loop } = controller({ clock, store, takeApart, executor: fakeExecutor({ done }) });
+    expect(await loop.resume('s', { agent: programAgent(), signal: cancel.signal })).toMatchObject({ decision: 'HALT' });
+    expect(here).toEqual([true]);
+  });
+
+  it('a host that gives up its turns ends the process, frees the session, and counts no attempt', async () => {
+    const { clock, store } = await interrupted();
+    const begun = Promise.withResolvers<void>();
+    const takeApart: TakeApart = async ({ owner, signal }) => {
+      await begin(store, owner);
+      begun.resolve();
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    };
+    const coordinator = new SessionCoordinator({ store, log: null, clock, replayTtl: 600 });
+    const { loop } = controller({ clock, coordinator, takeApart });
+    const errors: unknown[] = [];
+    const profile = { controller: loop, options: () => ({ agent: programAgent() }) };
+    const host = new Host({ coordinator, profiles: { '': profile }, onError: (error) => errors.push(error) });
+    host.start();
+    await begun.promise;
+    await host.drain(0);
+    expect(errors).toEqual([]);
+    const { next } = await store.claim('s', { owner: 'other', ms: LEASE_MS });
+    expect(next).toMatchObject({ kind: 'interrupted', started: { attempt: 1 } });
+  });
+
+  it('a session that another host took over meanwhile is left to it', async () => {
+    const { clock, store } = await interrupted();
+    const takeApart: TakeApart = async () => void (await store.claim('s', { owner: 'other', ms: LEASE_MS }));
+    const { loop } = controller({ clock, store, takeApart });
+    await expect(loop.resume('s', { agent: programAgent() })).rejects.toThrow(SessionLeasedError);
+  });
+});
+
+it('18: processes of their own are bounded, and none begins for a turn that was given up', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'apart-'));
+  const ended: number[] = [];
+  const take = turnProcess(({ sid }) => {
+    ended.push(readdirSync(folder).length);
+    return ['-e', `require('fs').writeFileSync(${JSON.stringify(join(folder, sid))}, '')`];
+  }, 1);
+  const turn = { owner: 'o', signal: new AbortController().signal };
+  const given = { sid: 'given', owner: 'o', signal: AbortSignal.abort() };
+  await Promise.all([take({ sid: 'a', ...turn }), take({ sid: 'b', ...turn }), take(given)]);
+  expect(ended).toEqual([0, 1]);
+  expect(readdirSync(folder)).toEqual(['a', 'b']);
+  rmSync(folder, { recursive: true });
+  expect(() => turnProcess(() => [], 0)).toThrow(ConfigError);
+});
