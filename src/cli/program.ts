@@ -44,6 +44,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['sessions', async () => (await import('./commands/sessions.ts')).addSessions],
   ['ui', async () => (await import('./commands/ui.ts')).addUi],
   ['replay', async () => (await import('./commands/replay.ts')).addReplay],
+  ['receipt', async () => (await import('./commands/receipt.ts')).addReceipt],
   ['policy', async () => (await import('./commands/policy.ts')).addPolicy],
   ['store', async () => (await import('./commands/store.ts')).addStoreCommands],
   ['log', async () => (await import('./commands/log.ts')).addLog],

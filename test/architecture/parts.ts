@@ -82,6 +82,13 @@ export const PARTS: readonly Part[] = [
     'zod',
     true,
   ),
+  part(
+    'receipt',
+    'receipts of sessions and checkpoints of logs: `neuroscript-runtime/receipts`',
+    'files sqlite crypto aeiou loop runtime wire',
+    'zod',
+    true,
+  ),
   part('gate', 'the ARGO gate, its executor and approvals', '', '', true),
   part(
     'entries',
@@ -123,7 +130,7 @@ export const PARTS: readonly Part[] = [
   part(
     'cli',
     'the command line: commands, flags, terminal',
-    'ui lsp mcp gate report postgres loop runtime aeiou sandbox tools context files wire grammar stdlib-tools bench',
+    'ui lsp mcp gate receipt report postgres loop runtime aeiou sandbox tools context files wire grammar stdlib-tools bench',
     'commander yaml zod',
     true,
   ),
