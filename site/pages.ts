@@ -40,12 +40,14 @@ const HOST = [
 
 const AGENTS = [
   docs('agents', 'Agents and models'),
+  docs('grammar-for-decoders', 'A grammar for the decoder'),
   docs('loop', 'Sessions'),
   docs('replay', 'Replay and trials'),
   docs('suspend', 'Turns that wait'),
   docs('ask', 'Asking other agents'),
   docs('gate', 'Approvals'),
   docs('keys', 'Keys'),
+  docs('receipts', 'Receipts'),
 ];
 
 const OPERATION = [

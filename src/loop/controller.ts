@@ -28,9 +28,10 @@ import type { TurnRecord } from './record/record.ts';
 import { DEFAULT_MAX_WAIT_MS, SuspendedError, type Waiting } from './record/suspension.ts';
 import { halted, type LoopResult, suspendedAt, visibleOutput } from './result.ts';
 import { SessionCoordinator } from './sessions/coordinator.ts';
+import { SessionLeasedError, SessionStateError } from './sessions/errors.ts';
 import { DEFAULT_MAX_ATTEMPTS } from './sessions/interrupted.ts';
 import { MemoryStore } from './sessions/memory.ts';
-import { type ListQuery, SessionLeasedError, SessionStateError, type SessionSummary } from './sessions/store.ts';
+import type { ListQuery, SessionSummary } from './sessions/store.ts';
 import { type SessionSpan, withSessionSpan, withTurnSpan } from './spans.ts';
 import { takeStep } from './step.ts';
 import { type StreamEvent, stream, type Watched } from './stream.ts';
@@ -109,6 +110,7 @@ export class LoopController {
       host: this.#host,
       coordinator: this.#coordinator,
       system: options.system ?? agentBrief(),
+      grammar: options.grammar ?? null,
       limits: options.limits ?? {},
       onExpired: options.onExpired ?? 'halt',
       mayWait: options.mayWait ?? true,

@@ -12,7 +12,16 @@ export type { LoopEvent, LoopEventBody, LoopListener } from './events.ts';
 export { Host, type HostOptions, type HostState, type Profile } from './host/host.ts';
 export { turnProcess } from './host/turnprocess.ts';
 export { type Ids, randomIds, seededIds, withNonce } from './ids.ts';
-export { type ChainOptions, type ChainReport, ChainWalk, chained, GENESIS, verifyChain, verifyStoredLog } from './log/chain.ts';
+export {
+  type ChainOptions,
+  type ChainReport,
+  ChainWalk,
+  type ChainWitness,
+  chained,
+  GENESIS,
+  verifyChain,
+  verifyStoredLog,
+} from './log/chain.ts';
 export { FileLog, type FileLogOptions, LogError, rotatedFiles } from './log/filelog.ts';
 export { LINE_BYTES, logLines } from './log/lines.ts';
 export { type DecisionLog, endEntry, type LogEntry, type LogText, logEntry, MemoryLog, type StoredLog } from './log/log.ts';
@@ -58,6 +67,7 @@ export * from './sessions/columns.ts';
 export { tightestCeilings } from './sessions/configuration.ts';
 export { SessionCoordinator, type SessionCoordinatorInit } from './sessions/coordinator.ts';
 export { eraseSession } from './sessions/erase.ts';
+export { SessionExistsError, SessionLeasedError, SessionStateError } from './sessions/errors.ts';
 export type { OnInterrupted } from './sessions/interrupted.ts';
 export { MemoryStore } from './sessions/memory.ts';
 export { recentSql } from './sessions/recent.ts';
@@ -67,15 +77,7 @@ export { checkSetup, mustKnow, PLAIN_SETUP, READER } from './sessions/setup.ts';
 export { SqliteStore, type SqliteStoreOptions } from './sessions/sqlite.ts';
 export { type StoreStatistics, storeStatistics } from './sessions/statistics.ts';
 export type * from './sessions/store.ts';
-export {
-  allSessions,
-  newSession,
-  notStarted,
-  SessionExistsError,
-  SessionLeasedError,
-  SessionStateError,
-  waitsUntil,
-} from './sessions/store.ts';
+export { allSessions, newSession, notStarted, waitsUntil } from './sessions/store.ts';
 export { Wakes } from './sessions/wakes.ts';
 export type { StreamEvent } from './stream.ts';
 export { type CallAnswer, CallError, type CallErrorCode, type CompleteOptions } from './suspend/complete.ts';

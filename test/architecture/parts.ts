@@ -25,6 +25,7 @@ export const BESIDE_THE_INDEX: Readonly<Record<string, string>> = {
   'src/context/nonce.ts': 'the nonce of a turn is for the loop alone',
   'src/sandbox/limits.ts': 'a page checks limits without a pool',
   'src/runtime/version.ts': 'the command line reads the version without loading the runtime',
+  'grammar/decoder/index.ts': 'the host writes grammars without the parser',
   'grammar/syntax/position.ts': 'a leaf that the guest bundles',
   'grammar/advice/functions.ts': 'a leaf that the guest bundles',
   'grammar/vocabulary/builtins.ts': 'a leaf that the guest bundles',
@@ -82,6 +83,13 @@ export const PARTS: readonly Part[] = [
     'zod',
     true,
   ),
+  part(
+    'receipt',
+    'receipts of sessions and checkpoints of logs: `neuroscript-runtime/receipts`',
+    'files sqlite crypto aeiou loop runtime wire',
+    'zod',
+    true,
+  ),
   part('gate', 'the ARGO gate, its executor and approvals', '', '', true),
   part(
     'entries',
@@ -123,7 +131,7 @@ export const PARTS: readonly Part[] = [
   part(
     'cli',
     'the command line: commands, flags, terminal',
-    'ui lsp mcp gate report postgres loop runtime aeiou sandbox tools context files wire grammar stdlib-tools bench',
+    'ui lsp mcp gate receipt report postgres loop runtime aeiou sandbox tools context files wire grammar stdlib-tools bench',
     'commander yaml zod',
     true,
   ),

@@ -21,7 +21,7 @@ import {
 } from '../../loop/index.ts';
 import { explainEnd, explainTurn, printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
-import { type AgentOptions, systemOf } from '../flags/agent.ts';
+import { type AgentOptions, grammarOf, systemOf } from '../flags/agent.ts';
 import { type ApprovalFlags, approvalOf } from '../flags/approval.ts';
 import { type CeilingFlags, ceilingsOf } from '../flags/ceilings.ts';
 import { type ModelFlags, readModels } from '../flags/models.ts';
@@ -104,6 +104,7 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
     clock,
     ids,
     system: await systemOf(flags, setup, 'v3'),
+    ...grammarOf(flags, setup),
     ...kept,
     ...(flags.durable === undefined ? {} : { durable: flags.durable }),
     ...(flags.onInterrupted === undefined ? {} : { onInterrupted: flags.onInterrupted }),

@@ -9,13 +9,15 @@ import { addLimits, wholeNumber } from '../flags/options.ts';
 import { addStore, mayHaveSessions, type OpenedStore, openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
+import { writeNew } from '../terminal/newfile.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { addComplete } from './complete.ts';
 import { type DriveFlags, drive, logOf, usable } from './drive.ts';
 import { addErase } from './erase.ts';
-import { addExport, writeNew } from './export.ts';
+import { addExport } from './export.ts';
 import { addOpen } from './open.ts';
 import { addPrune } from './prune.ts';
+import { addSessionReceipt } from './receipt.ts';
 import { addSession } from './turn.ts';
 import { builtPage, openInspector } from './ui.ts';
 
@@ -34,7 +36,7 @@ interface CancelFlags extends StoreFlags {
   readonly log?: string;
 }
 
-/** `sessions list|show|open|resume|complete|cancel|export|erase|prune`. */
+/** `sessions list|show|open|resume|complete|cancel|receipt|export|erase|prune`. */
 export function addSessions(program: Command, execute: Execute): void {
   const sessions = program
     .command('sessions')
@@ -74,6 +76,7 @@ export function addSessions(program: Command, execute: Execute): void {
     .argument('<SID>', 'session id')
     .option('--log <FILE>', 'the decision log, for a turn that was interrupted')
     .action((sid: string, flags: CancelFlags) => execute((terminal) => usable(() => cancel(sid, flags, terminal))));
+  addSessionReceipt(add('receipt', 'Prints a signed receipt of a session, which others can verify and run.'), execute);
   addExport(add('export', 'Prints sessions with the complete records of their turns as one JSON object.'), execute);
   addErase(add('erase', 'Erases the content of an ended session; its chain can still be verified.'), execute);
   addPrune(add('prune', 'Removes ended sessions of a certain age, and lists them.'), execute);
