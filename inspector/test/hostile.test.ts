@@ -133,7 +133,7 @@ const ANSWERS: Answers = {
     log: EVIL,
     whole: 0,
     head: EVIL,
-    broken: { file: EVIL, line: 1, why: EVIL },
+    broken: { place: 1, file: EVIL, line: 1, why: EVIL },
     repeated: null,
     total: 2,
     lines: [

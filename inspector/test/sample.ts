@@ -296,7 +296,7 @@ export const SAMPLE: Answers = {
     log: 'decisions.jsonl',
     whole: 3,
     head: 'kJ0-made-up',
-    broken: { file: 'decisions.jsonl', line: 4, why: 'its hash does not follow from the line before' },
+    broken: { place: 4, file: 'decisions.jsonl', line: 4, why: 'its hash does not follow from the line before' },
     repeated: null,
     total: 5,
     lines: [1, 2, 3, 4, 5].map((line) => ({

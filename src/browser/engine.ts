@@ -7,16 +7,8 @@ import { NS_CODES } from '../wire/codes.ts';
 import { languageError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { plainMaps } from '../wire/maporder.ts';
-import type {
-  Diagnostic,
-  EventError,
-  EventInput,
-  GuestInput,
-  GuestResult,
-  Phase,
-  TaggedJson,
-  Whisper,
-} from '../wire/protocol.ts';
+import type { EventError, EventInput, GuestInput, GuestResult, Phase, TaggedJson, Whisper } from '../wire/protocol.ts';
+import type { Diagnostic } from '../wire/sourcereports.ts';
 import type { Value } from '../wire/values.ts';
 import { type PageCall, PageHost, type PageTool } from './host.ts';
 

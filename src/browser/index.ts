@@ -5,7 +5,8 @@
 
 export { analyse, format, type Lexeme, type LexemeKind, lexemesOf, parse } from '../../grammar/index.ts';
 export type { ErrorInfo } from '../wire/errors.ts';
-export type { Diagnostic, EventError, EventInput, TaggedJson, Whisper } from '../wire/protocol.ts';
+export type { EventError, EventInput, TaggedJson, Whisper } from '../wire/protocol.ts';
+export type { Diagnostic } from '../wire/sourcereports.ts';
 export type { Value } from '../wire/values.ts';
 export { type PageResult, type PageRunOptions, runInPage } from './engine.ts';
 export { type PageCall, type PageTool, PageToolError } from './host.ts';

@@ -67,6 +67,7 @@ export * from './sessions/columns.ts';
 export { tightestCeilings } from './sessions/configuration.ts';
 export { SessionCoordinator, type SessionCoordinatorInit } from './sessions/coordinator.ts';
 export { eraseSession } from './sessions/erase.ts';
+export { SessionExistsError, SessionLeasedError, SessionStateError } from './sessions/errors.ts';
 export type { OnInterrupted } from './sessions/interrupted.ts';
 export { MemoryStore } from './sessions/memory.ts';
 export { recentSql } from './sessions/recent.ts';
@@ -76,15 +77,7 @@ export { checkSetup, mustKnow, PLAIN_SETUP, READER } from './sessions/setup.ts';
 export { SqliteStore, type SqliteStoreOptions } from './sessions/sqlite.ts';
 export { type StoreStatistics, storeStatistics } from './sessions/statistics.ts';
 export type * from './sessions/store.ts';
-export {
-  allSessions,
-  newSession,
-  notStarted,
-  SessionExistsError,
-  SessionLeasedError,
-  SessionStateError,
-  waitsUntil,
-} from './sessions/store.ts';
+export { allSessions, newSession, notStarted, waitsUntil } from './sessions/store.ts';
 export { Wakes } from './sessions/wakes.ts';
 export type { StreamEvent } from './stream.ts';
 export { type CallAnswer, CallError, type CallErrorCode, type CompleteOptions } from './suspend/complete.ts';

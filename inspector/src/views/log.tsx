@@ -72,7 +72,7 @@ function Chain({ log }: { readonly log: LogView }) {
 }
 
 function Pages({ log, go }: { readonly log: LogView; readonly go: (after: number | null) => void }) {
-  const { total, whole, broken } = log;
+  const { total, broken } = log;
   const first = log.lines[0]?.line ?? 1;
   const last = log.lines.at(-1)?.line ?? 0;
   const button = (label: string, after: number | null, useful: boolean) => (
@@ -86,7 +86,7 @@ function Pages({ log, go }: { readonly log: LogView; readonly go: (after: number
       {button('Earlier', Math.max(0, first - 1 - PAGE), first > 1)}
       {button('Later', last, last < total)}
       {button('Last', null, last < total)}
-      {broken !== null && button('Broken line', Math.max(0, whole - 10), true)}
+      {broken !== null && button('Broken line', Math.max(0, broken.place - 10), true)}
       <span role="status">
         {log.lines.length === 0 ? 'no lines' : `lines ${grouped(first)} to ${grouped(last)} of ${grouped(total)}`}
       </span>

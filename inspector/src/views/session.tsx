@@ -81,7 +81,7 @@ function Head({ session, reload }: { readonly session: SessionView; readonly rel
           ['last change', <Moment at={session.updatedAt} />],
           ['fuel', session.spent === null ? null : grouped(session.spent.fuel)],
           ['model tokens', session.spent === null || session.spent.tokens === 0 ? null : grouped(session.spent.tokens)],
-          ['tenant', session.tenant === null || session.tenant === undefined ? null : <Foreign text={session.tenant} />],
+          ['tenant', session.tenant === null || session.tenant === '' ? null : <Foreign text={session.tenant} />],
           ['driven by', session.lease === null ? null : <Foreign text={session.lease.owner} />],
           ['in turn', session.started === null ? null : session.started],
           ['log', session.owed === 0 ? null : `${counted(session.owed, 'entry')} not known to be in the log`],

@@ -8,6 +8,9 @@ import { Foreign } from '../parts/text.tsx';
 import { turnLink } from '../route.ts';
 import { Listing } from './listing.tsx';
 
+/** The name of the turn's own program among the sources. */
+const OWN = 'ACTIONS';
+
 type Place = { readonly step: number } | { readonly at: string };
 
 /** A number is a step; `LINE:VISIT` is an execution of a line. */
@@ -34,6 +37,7 @@ export function Steps({ turn, at }: { readonly turn: TurnView; readonly at: stri
   const go = (to: string | number) => {
     location.replace(turnLink(sid, turn.turn, 'steps', String(to)));
   };
+  const visit = (number: number) => `${step?.source}:${step?.line}:${number}`;
   const moves: readonly (readonly [key: string, label: string, to: number])[] = [
     ['Home', 'First', 1],
     ['ArrowLeft', 'Back', (step?.step ?? 1) - 1],
@@ -67,6 +71,16 @@ export function Steps({ turn, at }: { readonly turn: TurnView; readonly at: stri
             {label}
           </button>
         ))}
+        {step !== null && (
+          <>
+            <button type="button" disabled={step.visit < 2} onClick={() => go(visit(step.visit - 1))}>
+              Previous visit
+            </button>
+            <button type="button" disabled={step.visit >= (found?.visits ?? 0)} onClick={() => go(visit(step.visit + 1))}>
+              Next visit
+            </button>
+          </>
+        )}
         <label>
           Step{' '}
           <input
@@ -98,7 +112,12 @@ export function Steps({ turn, at }: { readonly turn: TurnView; readonly at: stri
       ) : (
         <div class="columns">
           <Section id="here" title="Before this statement">
-            {turn.program !== null && (
+            {step.source !== OWN && (
+              <p>
+                line {step.line} of the library <Foreign text={step.source} />
+              </p>
+            )}
+            {turn.program !== null && step.source === OWN && (
               <Listing label="Program at this step" text={turn.program.text} heat={null} quantity="fuel" marked={step.line} />
             )}
           </Section>

@@ -21,6 +21,8 @@ export function Trial({ turn }: { readonly turn: TurnView }) {
   const recorded = turn.program?.text ?? '';
   const [program, setProgram] = useState(recorded);
   const [answers, setAnswers] = useState<Readonly<Record<string, Changed>>>({});
+  /** Calls that only a trial made, and that nothing answered. */
+  const [met, setMet] = useState<readonly Askable[]>([]);
   const [outcome, setOutcome] = useState<TryView | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
@@ -39,7 +41,9 @@ export function Trial({ turn }: { readonly turn: TurnView }) {
   const run = async () => {
     setBusy(true);
     try {
-      setOutcome(await source.tryOut(turn.sid, turn.turn, requestOf(program === recorded ? null : program, answers)));
+      const tried = await source.tryOut(turn.sid, turn.turn, requestOf(program === recorded ? null : program, answers));
+      setOutcome(tried);
+      setMet((before) => [...before, ...unansweredOf(tried).filter(({ call }) => before.every((each) => each.call !== call))]);
       setProblem(null);
     } catch (error) {
       setProblem(messageOf(error));
@@ -59,11 +63,11 @@ export function Trial({ turn }: { readonly turn: TurnView }) {
         <p class="faint">
           Change an answer or the program, and see what would have happened. No tool runs, and nothing is stored.
         </p>
-        {turn.journal.length > 0 && (
+        {(turn.journal.length > 0 || met.length > 0) && (
           <fieldset>
             <legend>Answers</legend>
-            {turn.journal.slice(0, 100).map((call) => (
-              <AnswerChoice key={call.seq} call={call} changed={answers[call.call] ?? null} change={change} />
+            {[...turn.journal.slice(0, 100), ...met].map((call) => (
+              <AnswerChoice key={call.call} call={call} changed={answers[call.call] ?? null} change={change} />
             ))}
           </fieldset>
         )}
@@ -92,6 +96,7 @@ export function Trial({ turn }: { readonly turn: TurnView }) {
             onClick={() => {
               setProgram(recorded);
               setAnswers({});
+              setMet([]);
               setOutcome(null);
             }}
           >
@@ -125,14 +130,28 @@ function requestOf(program: string | null, answers: Readonly<Record<string, Chan
   return { ...(program === null ? {} : { program }), ...(entries.length === 0 ? {} : { answers: Object.fromEntries(entries) }) };
 }
 
+/** A call whose answer may be changed; one without a record has neither a result nor a failure. */
+type Askable = Pick<CallView, 'call' | 'name' | 'result' | 'verdict' | 'failed'>;
+
+/** The calls of tools that a trial could not answer: each is named as `1.2 tool.shop.order`. */
+function unansweredOf({ turns }: TryView): readonly Askable[] {
+  return turns.flatMap(({ unanswered }) =>
+    unanswered.flatMap((text) => {
+      const [call = '', name = ''] = text.split(' ');
+      return name.startsWith('tool.') ? [{ call, name, result: null, verdict: null, failed: null }] : [];
+    }),
+  );
+}
+
 interface AnswerChoiceProps {
-  readonly call: CallView;
+  readonly call: Askable;
   readonly changed: Changed | null;
   readonly change: (call: string, next: Changed | null) => void;
 }
 
 function AnswerChoice({ call, changed, change }: AnswerChoiceProps) {
   const id = `trial-${call.call}`;
+  const recorded = call.result !== null || call.failed !== null;
   return (
     <div class="answer-choice">
       <label for={id}>
@@ -152,7 +171,7 @@ function AnswerChoice({ call, changed, change }: AnswerChoiceProps) {
           )
         }
       >
-        <option value="recorded">as recorded</option>
+        <option value="recorded">{recorded ? 'as recorded' : 'no answer'}</option>
         <option value="value">another value</option>
         <option value="error">a failure</option>
       </select>

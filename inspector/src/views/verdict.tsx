@@ -21,7 +21,7 @@ export function Verdict({ verdict: { allowed, rule, entry, reason } }: { readonl
 }
 
 /** Why a call did not give a value: the rule of the policy, or the failure. */
-export function Denial({ call: { verdict, failed } }: { readonly call: CallView }) {
+export function Denial({ call: { verdict, failed } }: { readonly call: Pick<CallView, 'verdict' | 'failed'> }) {
   if (verdict !== null && !verdict.allowed) return <Verdict verdict={verdict} />;
   return failed === null ? null : (
     <span class="problem">

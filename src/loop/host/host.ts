@@ -4,8 +4,8 @@ import type { LoopController } from '../controller.ts';
 import type { ResumeOptions } from '../options.ts';
 import type { LoopResult } from '../result.ts';
 import type { DrivenSession, SessionCoordinator } from '../sessions/coordinator.ts';
+import { SessionLeasedError, SessionStateError } from '../sessions/errors.ts';
 import type { SessionSetup } from '../sessions/setup.ts';
-import { SessionLeasedError, SessionStateError } from '../sessions/store.ts';
 import { Signal } from './signal.ts';
 
 /** How a host drives the sessions of one profile. */

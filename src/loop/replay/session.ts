@@ -3,7 +3,8 @@ import type { Runtime } from '../../runtime/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { TurnRecord } from '../record/record.ts';
-import { SessionStateError, type SessionStore } from '../sessions/store.ts';
+import { SessionStateError } from '../sessions/errors.ts';
+import type { SessionStore } from '../sessions/store.ts';
 import type { ExportedSession, ReadSession } from './export.ts';
 import { replayTurn, type TurnReplay } from './turn.ts';
 
