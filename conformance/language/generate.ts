@@ -58,7 +58,7 @@ function vectorOf(seed: number, { source, call, stdin, events }: Program, fuel: 
     id: String(seed),
     about: error === null ? 'it ends' : `it ends with ${error.code}`,
     requirements: [],
-    input: { source, call, stdin, events, fuel },
+    input: { source, call, stdin, events, own: { fuel } },
     expect: {
       ok: {
         emits,

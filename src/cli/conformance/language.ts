@@ -8,12 +8,15 @@ import type { OperationResult } from './operations.ts';
 
 const tagged = z.custom<TaggedJson>((json) => json !== undefined);
 const known: ReadonlySet<string> = new Set(LIMITS.map(({ key }) => key));
+const LIMIT_VALUES = z
+  .record(z.string(), z.number())
+  .refine((limits) => Object.keys(limits).every((key) => known.has(key)), 'an unknown limit');
 const INPUT = z.object({
   source: z.string(),
   call: z.string().nullable(),
   globals: z.record(z.string(), tagged),
-  limits: z.record(z.string(), z.number()).refine((limits) => Object.keys(limits).every((key) => known.has(key))),
-  fuel: z.number(),
+  limits: LIMIT_VALUES,
+  own: LIMIT_VALUES,
   stdin: z.array(z.string()).nullable(),
   events: z.array(z.object({ name: z.string(), source: z.string(), payload: tagged, id: z.string(), ts: z.number() })),
 });
@@ -24,7 +27,7 @@ export class LanguageRuns implements AsyncDisposable {
 
   /** Runs a program. Throws for a malformed request. */
   async run(input: unknown): Promise<OperationResult> {
-    const { source, call, globals, limits, fuel, stdin, events } = INPUT.parse(input);
+    const { source, call, globals, limits, own, stdin, events } = INPUT.parse(input);
     this.#runtime ??= createRuntime({ concurrency: 1, policy: { allow: [] } });
     const runtime = await this.#runtime;
     const host = createHostContext({
@@ -38,7 +41,7 @@ export class LanguageRuns implements AsyncDisposable {
       .runRequest({
         sources: [{ name: 'program', text: source }],
         globals,
-        limits: { ...limits, fuel },
+        limits: { ...limits, ...own },
         events,
         ...(call === null ? {} : { call: { name: call, args: [] } }),
       });
