@@ -16,8 +16,9 @@ export interface ForeseenValue {
   readonly oneOf?: readonly ForeseenScalar[];
   /** All types that it can have. */
   readonly types?: readonly ForeseenType[];
-  /** The smallest and the largest number. */
+  /** The smallest number. */
   readonly least?: number;
+  /** The largest number. */
   readonly most?: number;
   /** How the text begins. */
   readonly prefix?: string;

@@ -34,7 +34,9 @@ export interface ForeseenCondition {
   readonly kind: Condition['kind'];
   /** The expression, shortened, or the name of the procedure. */
   readonly text: string;
+  /** The file of the condition. */
   readonly file: string;
+  /** From 1. */
   readonly line: number;
 }
 
@@ -42,8 +44,11 @@ export interface ForeseenCondition {
 export interface ForeseenCall {
   /** Canonical name of a tool, or `ask` or `promptuser`. */
   readonly name: string;
+  /** The file of the place. */
   readonly file: string;
+  /** From 1. */
   readonly line: number;
+  /** From 1, in code points. */
   readonly column: number;
   /** Whether it covers calls at other places too, because there are very many. */
   readonly elsewhere: boolean;
@@ -59,9 +64,13 @@ export interface ForeseenCall {
 export interface Foreseen {
   /** Other calls are not possible. `from` of an argument counts them from 1. */
   readonly calls: readonly ForeseenCall[];
+  /** Most fuel; null without a bound. */
   readonly fuel: number | null;
+  /** Most memory; null without a bound. */
   readonly memoryBytes: number | null;
+  /** Most bytes emitted; null without a bound. */
   readonly outputBytes: number | null;
+  /** Most bytes whispered; null without a bound. */
   readonly scratchBytes: number | null;
   /** Why there is no bound of the fuel, and at which place. */
   readonly because: { readonly message: string; readonly file: string; readonly line: number; readonly column: number } | null;
