@@ -204,8 +204,7 @@ export class Probe {
     for (let from = 0; from < nodes.length; from += PART - (PART % 5))
       this.#send({ nodes: nodes.slice(from, from + PART - (PART % 5)) });
     for (let from = 0; from < spent.length; from += PART) this.#send({ spent: spent.slice(from, from + PART) });
-    const [steps, visits, unmarked, folded, step] = [this.#steps, this.#visits, this.#unmarked, this.#folded, this.#step];
-    this.#send({ end: { steps, visits, unmarked, folded, step } });
+    this.#send({ end: { steps: this.#steps, unmarked: this.#unmarked, folded: this.#folded, step: this.#step } });
   }
 
   /** Enters a place: what is spent next counts for it. */

@@ -45,6 +45,7 @@ export {
   chainFaults,
   type RecordedSession,
   readSession,
+  redactedParts,
   replaySession,
   type SessionReplay,
   type SessionReplayOptions,

@@ -3,6 +3,7 @@ import { nearestName } from '../../../grammar/vocabulary/names.ts';
 import { createHostContext, SILENT_LOGGER } from '../../context/index.ts';
 import { printable, printableLines, renderCall } from '../../report/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
+import type { Probe } from '../../wire/heat.ts';
 import { limitOf } from '../../wire/limits.ts';
 import { jsonText } from '../../wire/maporder.ts';
 import type { EventInput, OutFrame, Source, TaggedJson } from '../../wire/protocol.ts';
@@ -11,6 +12,7 @@ import { addModels, MODELS_HELP, type ModelFlags, type Models, readModels } from
 import { addLimits, limitsOf, type Named, parseJson, parseNamed, parsePair, repeatable, wholeNumber } from '../flags/options.ts';
 import { RECORD_HELP, Recorder } from '../flags/record.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
+import { addHeat, type HeatFlags, probeOf, writeHeat } from '../heat/output.ts';
 import { EXIT, type ExitCode, exitOf } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readSources, readText, STDIN } from '../terminal/input.ts';
@@ -35,7 +37,7 @@ interface Given {
   readonly globals: Readonly<Record<string, TaggedJson>>;
 }
 
-interface RunFlags extends SetupFlags, ModelFlags {
+interface RunFlags extends SetupFlags, ModelFlags, HeatFlags {
   readonly call?: string;
   readonly arg?: readonly Argument[];
   readonly argFile?: readonly Argument[];
@@ -62,6 +64,7 @@ ${MODELS_HELP}
 Examples:
   neuroscript run lib.ns main.ns --tools mocks.yaml --trace
   neuroscript run lib.ns --call add --arg 1 --arg '"text"' --json
+  neuroscript run job.ns --heat heat.html --trace-out job.speedscope.json
   neuroscript run job.ns --global limit=10 --event 'tick={"n":1}'
   printf '{"id":1,"src":"command\\\\nemit 1\\\\nendcommand"}\\n' |
     neuroscript run --jsonl
@@ -105,7 +108,7 @@ export function addRun(program: Command, execute: Execute): void {
     .option('--trace', 'show every tool call with arguments, result, time and fork; with --json, add the journal')
     .option('--json', 'print one result object at the end')
     .option('--jsonl', 'read one request object a line from standard input, print one result object a line');
-  addModels(addSetup(command));
+  addModels(addSetup(addHeat(command)));
   addLimits(command, 'run')
     .addHelpText('after', HELP)
     .action((files: string[], flags: RunFlags) => execute((terminal) => run(files, flags, terminal)));
@@ -114,6 +117,7 @@ export function addRun(program: Command, execute: Execute): void {
 async function run(files: readonly string[], flags: RunFlags, terminal: Terminal): Promise<ExitCode> {
   refuseContradictions(files, flags);
   const limits = limitsOf({ ...flags });
+  const probe = probeOf(flags);
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources);
   if (flags.jsonl) {
@@ -128,12 +132,17 @@ async function run(files: readonly string[], flags: RunFlags, terminal: Terminal
   const { clock, ids } = sourcesOf(flags);
   const { ask, stores } = await readModels(flags, { keyring: readKeyring(undefined, clock), clock, ids });
   await using runtime = await createRuntime({ ...setup, limits, concurrency: 1, ...(ask === undefined ? {} : { ask }) });
-  const result = await perform(runtime, stores, sources, given, flags, terminal);
+  const result = await perform(runtime, stores, sources, { ...given, probe }, flags, terminal);
   if (!(terminal.out.closed.aborted && result.error?.kind === 'cancelled'))
     report(await advised(result, runtime, sources, flags, terminal), sources, flags, terminal);
   recorder?.add(...result.journal);
   if (['request', 'parse', 'load'].includes(result.phase)) await recorder?.discard(terminal);
   else await recorder?.save(setup.tools, terminal);
+  const { profile, phase } = result;
+  if (probe !== null && (profile === undefined || ['request', 'parse'].includes(phase)))
+    terminal.err.line('nothing was executed, so no trace and no heat are written');
+  else if (profile !== undefined)
+    await writeHeat(flags, { profile, journal: result.journal, sources, title: files.join(', ') }, terminal);
   return result.error === null && result.eventErrors.length > 0 ? EXIT.runtime : exitOf(result.error);
 }
 
@@ -145,6 +154,8 @@ function refuseContradictions(files: readonly string[], flags: RunFlags): void {
         throw new UsageError(`--${name} does not go with --jsonl: every request says that for itself`);
     if (flags.models !== undefined)
       throw new UsageError('--models cannot be combined with --jsonl: its programs cannot ask a model');
+    if (flags.traceOut !== undefined || flags.heat !== undefined)
+      throw new UsageError('--trace-out and --heat are for one run, and --jsonl makes many');
     if (flags.record !== undefined || flags.checkFirst)
       throw new UsageError('--record and --check-first are for one run, and --jsonl makes many');
   } else if (files.length === 0) {
@@ -192,7 +203,7 @@ async function perform(
   runtime: Runtime,
   stores: Models['stores'],
   sources: readonly Source[],
-  { args, globals }: Given,
+  { args, globals, probe }: Given & { readonly probe: Probe | null },
   flags: RunFlags,
   terminal: Terminal,
 ): Promise<RunResult> {
@@ -219,6 +230,7 @@ async function perform(
       events,
       signal: terminal.interrupt,
       checkFirst: flags.checkFirst ?? false,
+      ...(probe === null ? {} : { probe }),
       ...(flags.call === undefined ? {} : { call: { name: flags.call, args } }),
       ...(live ? { onOut: (out: OutFrame) => showSaid(out, terminal) } : {}),
       ...(live && flags.trace ? { onCall: (entry) => terminal.err.line(renderCall(entry, terminal.paintErr)) } : {}),
