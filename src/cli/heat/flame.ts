@@ -1,4 +1,4 @@
-import { printable } from '../../report/index.ts';
+import { counted, printable } from '../../report/index.ts';
 import type { Heat, Spent } from '../../wire/heat.ts';
 import { escaped } from './html.ts';
 import { labelOf } from './label.ts';
@@ -35,7 +35,7 @@ export function flameSvg({ flame: { frames, nodes } }: Heat, of: keyof Spent, un
     const frame = frames[node.frame];
     if (frame === undefined) continue;
     const label = printable(labelOf(frame));
-    const about = `${label}: ${unit(total)}, ${percent(total / all)} of the run, ${unit(node[of])} its own, ${node.count} times`;
+    const about = `${label}: ${unit(total)}, ${percent(total / all)} of the run, ${unit(node[of])} its own, ${counted(node.count, 'time')}`;
     boxes.push(
       `<svg x="${percent(from / all)}" y="${row * ROW}" width="${percent(total / all)}" height="${ROW - 1}">` +
         `<title>${escaped(about)}</title><rect class="${frame.kind}" width="100%" height="100%"/>` +

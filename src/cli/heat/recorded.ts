@@ -7,7 +7,7 @@ import {
   stepIn,
   type TurnReplay,
 } from '../../loop/index.ts';
-import { printable } from '../../report/index.ts';
+import { counted, printable } from '../../report/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import type { Heat, Probe, StepPlace } from '../../wire/heat.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
@@ -77,10 +77,12 @@ function problemOf({ verdict, why, divergence, faults }: TurnReplay): string | n
 
 /** Why there is no such step. */
 function absent(heat: Heat, visits: number, at: StepPlace): string {
-  if ('step' in at) return `the turn executed ${heat.steps} statements, and no ${at.step}th`;
+  if ('step' in at) return `the turn executed ${counted(heat.steps, 'statement')}, so it has no step ${at.step}`;
   const { source, line } = at;
-  if (visits > 0) return `line ${line} of ${printable(source)} was executed ${visits} times, and no ${at.visit}th time`;
-  const lines = heat.lines.filter((each) => each.source === source).map((each) => each.line);
+  if (visits > 0)
+    return `line ${line} of ${printable(source)} was executed ${counted(visits, 'time')}, so it has no visit ${at.visit}`;
+  const statements = heat.flame.frames.filter((frame) => frame.kind === 'statement' && frame.source === source);
+  const lines = [...new Set(statements.map((frame) => frame.line ?? 0))];
   const nearest = lines.toSorted((a, b) => Math.abs(a - line) - Math.abs(b - line)).slice(0, 3);
   const advice =
     nearest.length === 0
