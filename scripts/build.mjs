@@ -104,6 +104,9 @@ try {
   const pure = join(fresh, 'pure.js');
   appendFileSync(join(fresh, 'guest.js'), `${PURE_MARK}${readFileSync(pure, 'utf8')}`);
   rmSync(pure);
+  const { filterLibrary } = await import(pathToFileURL(join(root, 'src/sandbox/filterlibrary.ts')));
+  const { seccompFilter } = await import(pathToFileURL(join(root, 'src/sandbox/seccomp.ts')));
+  writeFileSync(join(fresh, 'filter-x64.so'), filterLibrary(seccompFilter('x64', false)));
   await bundleCommandLine();
   slim(fresh, entries, programs);
   const old = `${fresh}-old`;

@@ -17,6 +17,7 @@ const STEPS = new Map([
   ['attackers', ['node', ['--no-warnings', 'test/attack/soak.ts', '600']]],
   ['fuzz', ['npm', ['run', '--silent', 'fuzz', '--', '--seconds', '600', '--seed', String(Date.now() % 1_000_000)]]],
   ['together', ['npx', ['vitest', 'run', 'test/runtime/together.test.ts'], { TOGETHER_SEEDS: '100000' }]],
+  ['receipts', ['npx', ['vitest', 'run', 'test/receipt'], { RECEIPT_STEP: '1' }]],
   ['gate', ['npx', ['vitest', 'run', 'test/gate/crash.test.ts'], { GATE_KILLS: '1000' }]],
   ['demo', ['npm', ['run', '--silent', 'demo:cluster']]],
   [

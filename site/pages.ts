@@ -46,6 +46,7 @@ const AGENTS = [
   docs('ask', 'Asking other agents'),
   docs('gate', 'Approvals'),
   docs('keys', 'Keys'),
+  docs('receipts', 'Receipts'),
 ];
 
 const OPERATION = [

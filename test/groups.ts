@@ -3,7 +3,9 @@
 /** Tests that start many processes. */
 export const PROCESSES: readonly string[] = [
   ...['test/cli/**/*.test.ts', 'test/mcp/**/*.test.ts', 'test/bench/**/*.test.ts', 'test/attack/**/*.test.ts'],
-  'test/sandbox/{calls,framevalues,launcher,ledger,limits,program,protocol,reports}.test.ts',
+  'test/sandbox/{account,calls,framevalues,jobqueue,kill,launcher,ledger,limits,opencall,program,protocol,query}.test.ts',
+  'test/sandbox/{reports,seccomp,sourcecache,watch}.test.ts',
+  'test/worker/{filter,isolate,process,shelf}.test.ts',
 ];
 /** Tests that look at clocks. */
 export const TIMED: readonly string[] = ['test/sandbox/**/*.test.ts', 'test/worker/**/*.test.ts'];

@@ -1,5 +1,5 @@
 /** The cost of evaluating beyond the operations of a statement: work in proportion to data. */
-import type { Span } from '../syntax/ast.ts';
+import type { Span } from '../syntax/position.ts';
 import type { FuelCosts } from './costs.ts';
 import type { Session } from './session.ts';
 import type { Cost } from './state.ts';

@@ -1,6 +1,7 @@
 /** The static cost estimate: the fuel that each block of a program takes, at least and at most. */
 
-import type { Procedure, SourceFile, Span } from '../syntax/ast.ts';
+import type { Procedure, SourceFile } from '../syntax/ast.ts';
+import type { Span } from '../syntax/position.ts';
 import { positionAt } from '../syntax/position.ts';
 import { SELF } from '../vocabulary/builtins.ts';
 import type { FuelCosts } from './costs.ts';

@@ -1,7 +1,9 @@
 /** The value of an expression, and its cost beyond the operations of its statement. */
 
-import type { AccessStep, BinaryOp, CallExpr, Expr, Span, Target, ToolCallExpr } from '../syntax/ast.ts';
+import type { Target } from '../syntax/ast.ts';
+import type { AccessStep, BinaryOp, CallExpr, Expr, ToolCallExpr } from '../syntax/astexpressions.ts';
 import { acceptsCount } from '../syntax/certainty.ts';
+import type { Span } from '../syntax/position.ts';
 import { BUILTIN_ARITY, BUILTINS, type BuiltinName, builtinNamed } from '../vocabulary/builtins.ts';
 import { Charges } from './charges.ts';
 import { binary } from './operators.ts';

@@ -1,6 +1,7 @@
 /** What the estimator knows about statements before it follows them. */
 
-import type { Block, ErrorHandler, Expr } from '../syntax/ast.ts';
+import type { Block, ErrorHandler } from '../syntax/ast.ts';
+import type { Expr } from '../syntax/astexpressions.ts';
 import { constantTruth } from '../syntax/certainty.ts';
 import { childrenOf, eachStatement, isAtom, loopNames, targetsOf } from '../syntax/walk.ts';
 import { ERROR_VARIABLES } from '../vocabulary/builtins.ts';

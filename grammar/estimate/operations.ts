@@ -1,5 +1,7 @@
 /** Counts operations as the interpreter does: all of an expression, including parts that a run skips. */
-import type { Expr, Stmt } from '../syntax/ast.ts';
+
+import type { Stmt } from '../syntax/ast.ts';
+import type { Expr } from '../syntax/astexpressions.ts';
 import { childrenOf, expressionsOf, isAtom, targetsOf } from '../syntax/walk.ts';
 
 /** Operations of an expression and of all its parts. */

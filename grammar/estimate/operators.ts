@@ -1,5 +1,6 @@
 /** The value and the cost of binary operators. */
-import type { BinaryOp, Span } from '../syntax/ast.ts';
+import type { BinaryOp } from '../syntax/astexpressions.ts';
+import type { Span } from '../syntax/position.ts';
 import type { Charges } from './charges.ts';
 import {
   type Abstract,

@@ -1,5 +1,6 @@
 /** The state that all estimates of one program share: the prices, the procedures, and the work still allowed. */
-import type { Procedure, SourceFile, Span } from '../syntax/ast.ts';
+import type { Procedure, SourceFile } from '../syntax/ast.ts';
+import type { Span } from '../syntax/position.ts';
 import type { FuelCosts } from './costs.ts';
 import type { Cost, State } from './state.ts';
 import type { Abstract } from './values.ts';

@@ -1,5 +1,5 @@
 /** The linter: finds mistakes in a program without running it. */
-import type { Span } from '../syntax/ast.ts';
+import type { Span } from '../syntax/position.ts';
 import { positionAt } from '../syntax/position.ts';
 import { checkCalls } from './calls.ts';
 import { LINTS } from './codes.ts';

@@ -1,7 +1,8 @@
 /** Calls: whether their target exists, is allowed, and takes that number of arguments. */
 
 import { foreignFunction } from '../advice/functions.ts';
-import type { CallExpr, Expr, Procedure, ToolCallExpr } from '../syntax/ast.ts';
+import type { Procedure } from '../syntax/ast.ts';
+import type { CallExpr, Expr, ToolCallExpr } from '../syntax/astexpressions.ts';
 import { acceptsCount } from '../syntax/certainty.ts';
 import { eachExpression } from '../syntax/walk.ts';
 import { BUILTIN_ARITY, BUILTINS, builtinNamed } from '../vocabulary/builtins.ts';

@@ -1,5 +1,6 @@
 /** The input of the linter, and its findings. */
-import type { Procedure, SourceFile, Span } from '../syntax/ast.ts';
+import type { Procedure, SourceFile } from '../syntax/ast.ts';
+import type { Span } from '../syntax/position.ts';
 import type { LintCode, Severity } from './codes.ts';
 
 /** A parsed file with the cleaned text that its offsets refer to. */

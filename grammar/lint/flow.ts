@@ -1,5 +1,6 @@
 /** Control flow: statements that are never executed, handlers that never run, statements at the wrong place. */
-import type { Block, Expr, Stmt } from '../syntax/ast.ts';
+import type { Block, Stmt } from '../syntax/ast.ts';
+import type { Expr } from '../syntax/astexpressions.ts';
 import { blockCanFail, canFail, clearing, constantTruth } from '../syntax/certainty.ts';
 import { blocksOf, bodiesOf } from '../syntax/walk.ts';
 import { type CheckedFile, lint, type Report } from './finding.ts';

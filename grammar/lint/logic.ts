@@ -1,5 +1,5 @@
 /** `and` and `or` with a plain value on the right. They return true or false, never one of their operands. */
-import type { BinaryExpr, Expr } from '../syntax/ast.ts';
+import type { BinaryExpr, Expr } from '../syntax/astexpressions.ts';
 import { eachExpression } from '../syntax/walk.ts';
 import { type CheckedFile, lint, type Report } from './finding.ts';
 import { eachRoot } from './scopes.ts';

@@ -1,5 +1,5 @@
 /** Text in quotes with what looks like a placeholder. Only templates fill placeholders in. */
-import type { Expr } from '../syntax/ast.ts';
+import type { Expr } from '../syntax/astexpressions.ts';
 import { eachExpression } from '../syntax/walk.ts';
 import { type CheckedFile, type Environment, lint, type Report } from './finding.ts';
 import { eachRoot } from './scopes.ts';

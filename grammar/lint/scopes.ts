@@ -1,5 +1,6 @@
 /** The units of a program, each with variables of its own. */
-import type { Block, Expr, Name, Procedure } from '../syntax/ast.ts';
+import type { Block, Procedure } from '../syntax/ast.ts';
+import type { Expr, Name } from '../syntax/astexpressions.ts';
 import { bodiesOf, eachStatement, expressionsOf } from '../syntax/walk.ts';
 import type { CheckedFile } from './finding.ts';
 

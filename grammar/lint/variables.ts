@@ -1,5 +1,6 @@
 /** Variables that are read but never set, set but never read, or have the name of a global. */
-import type { Block, Expr, Name, Stmt } from '../syntax/ast.ts';
+import type { Block, Stmt } from '../syntax/ast.ts';
+import type { Expr, Name } from '../syntax/astexpressions.ts';
 import { childrenOf, eachBlock, eachStatement, expressionsOf, targetsOf } from '../syntax/walk.ts';
 import { ERROR_VARIABLES, SELF } from '../vocabulary/builtins.ts';
 import { nearestName, Suggestions } from '../vocabulary/names.ts';

@@ -1,6 +1,6 @@
 /** Builders of the syntax nodes that need more than a literal: operator chains, templates, spans of tokens. */
 import type { IToken } from 'chevrotain';
-import type { BinaryExpr, BinaryOp, Expr, Name, PowerExpr, UnaryExpr, UnaryOp } from './ast.ts';
+import type { BinaryExpr, BinaryOp, Expr, Name, PowerExpr, UnaryExpr, UnaryOp } from './astexpressions.ts';
 import { precedence } from './tokens.ts';
 
 /** The offset after the last character of a token. */

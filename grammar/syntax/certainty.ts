@@ -3,7 +3,8 @@
  * that a run may reach a limit.
  */
 import { BUILTIN_ARITY, BUILTINS, builtinNamed } from '../vocabulary/builtins.ts';
-import type { Block, ErrorHandler, Expr, Procedure, Stmt } from './ast.ts';
+import type { Block, ErrorHandler, Procedure, Stmt } from './ast.ts';
+import type { Expr } from './astexpressions.ts';
 import { blocksOf, childrenOf, eachStatement, expressionsOf } from './walk.ts';
 
 /** Whether evaluating an expression can raise an error. */

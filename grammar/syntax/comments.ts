@@ -1,6 +1,7 @@
 /** The comments of a source, which the lexer skips. */
-import type { Span } from './ast.ts';
+
 import { startsComment } from './codeunits.ts';
+import type { Span } from './position.ts';
 import type { Token } from './tokens.ts';
 
 /** One comment, from its `#`, `--` or `//` to the end of its line. */

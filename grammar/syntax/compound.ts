@@ -1,6 +1,7 @@
 /** Compound statements: statements that contain statements, error handlers and event handlers. */
 import type { IOrAlt, IToken, TokenType } from 'chevrotain';
-import type { Block, ErrorHandler, EventHandler, Expr, ForStmt, Name, Stmt } from './ast.ts';
+import type { Block, ErrorHandler, EventHandler, ForStmt, Stmt } from './ast.ts';
+import type { Expr, Name } from './astexpressions.ts';
 import { BlockBuilder } from './blocks.ts';
 import { nameOf } from './build.ts';
 import type { Rule } from './expressions.ts';

@@ -8,7 +8,8 @@ import {
   type TokenType,
 } from 'chevrotain';
 import { canonicalName } from '../vocabulary/names.ts';
-import type { AccessStep, CallExpr, Expr, Target, ToolCallExpr } from './ast.ts';
+import type { Target } from './ast.ts';
+import type { AccessStep, CallExpr, Expr, ToolCallExpr } from './astexpressions.ts';
 import { Chain, endOf, nameOf, powers, prefixes, template } from './build.ts';
 import { symbols } from './strings.ts';
 import {

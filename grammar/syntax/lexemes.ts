@@ -1,8 +1,8 @@
 /** The tokens and comments of a source as plain data, for editors and highlighters. They exist for broken sources as well. */
 import type { TokenType } from 'chevrotain';
-import type { Span } from './ast.ts';
 import { commentsOf } from './comments.ts';
 import { asksForDoubleBrackets } from './metadata.ts';
+import type { Span } from './position.ts';
 import { scan } from './scan.ts';
 import {
   BinaryOperator,

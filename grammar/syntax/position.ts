@@ -44,3 +44,11 @@ export function lastAtMost(ascending: readonly number[], value: number): number 
   }
   return low;
 }
+
+/** A half-open range `[s, e)` of UTF-16 offsets in the cleaned source. */
+export interface Span {
+  /** Offset of the first character. */
+  readonly s: number;
+  /** Offset after the last character. */
+  readonly e: number;
+}

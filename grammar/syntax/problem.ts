@@ -1,5 +1,5 @@
 /** Syntax errors: as the phases of the parser collect them, by offset, and as users see them, by line and column. */
-import type { Span } from './ast.ts';
+import type { Span } from './position.ts';
 import { type LineTable, positionAt } from './position.ts';
 
 /** A syntax error as the lexer or the parser finds it. */

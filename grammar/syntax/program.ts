@@ -1,16 +1,8 @@
 /** The top of the grammar: header, procedures, event handlers, command blocks. */
 import type { IOrAlt, IToken } from 'chevrotain';
 import { explain } from '../advice/explain.ts';
-import type {
-  Block,
-  CommandBlock,
-  EventHandler,
-  FileKind,
-  Metadata as MetadataList,
-  Name,
-  Procedure,
-  SourceFile,
-} from './ast.ts';
+import type { Block, CommandBlock, EventHandler, FileKind, Metadata as MetadataList, Procedure, SourceFile } from './ast.ts';
+import type { Name } from './astexpressions.ts';
 import { endOf, nameOf } from './build.ts';
 import { StatementParser } from './compound.ts';
 import type { Rule } from './expressions.ts';

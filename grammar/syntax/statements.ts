@@ -1,6 +1,7 @@
 /** The statements of one line. */
 import type { IToken } from 'chevrotain';
-import type { Expr, Stmt, Target } from './ast.ts';
+import type { Stmt, Target } from './ast.ts';
+import type { Expr } from './astexpressions.ts';
 import { type Rule, startsExpression } from './expressions.ts';
 import { RecoveringParser } from './recovery.ts';
 import { keyword, Metadata, NoStatement, punct, StringLiteral } from './tokens.ts';

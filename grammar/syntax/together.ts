@@ -1,5 +1,6 @@
 /** What may stand in a `together` block: calls of tools that do not need each other's results. */
-import type { Block, Expr, Stmt, ToolCallExpr } from './ast.ts';
+import type { Block, Stmt } from './ast.ts';
+import type { Expr, ToolCallExpr } from './astexpressions.ts';
 import { problemAt, type SyntaxProblem } from './problem.ts';
 import { eachExpression, targetsOf } from './walk.ts';
 

@@ -1,5 +1,7 @@
 /** Walks over a tree that need not know every kind of node. Children come in the order of evaluation. */
-import type { AccessStep, Block, Expr, ForStmt, SourceFile, Stmt, Target } from './ast.ts';
+
+import type { Block, ForStmt, SourceFile, Stmt, Target } from './ast.ts';
+import type { AccessStep, Expr } from './astexpressions.ts';
 
 /** The parts of an expression that are expressions themselves. */
 export function childrenOf(expr: Expr): readonly Expr[] {

@@ -5,8 +5,8 @@ import { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } from '
 
 const file = { name: 'release.yml', content: await text(process.stdin) };
 const { context, value } = parseWorkflow(file, new NoOperationTraceWriter());
+// The conversion judges jobs and expressions, and adds its faults to the context.
+const { jobs = [] } = value === undefined ? {} : await convertWorkflowTemplate(context, value);
 const faults = context.errors.getErrors().map(({ message }) => message);
-const { jobs = [] } = faults.length > 0 || value === undefined ? {} : await convertWorkflowTemplate(context, value);
-const late = context.errors.getErrors().map(({ message }) => message);
 const commands = jobs.flatMap(({ steps }) => steps.flatMap((step) => ('run' in step ? [String(step.run)] : [])));
-process.stdout.write(JSON.stringify({ faults: late, commands }));
+process.stdout.write(JSON.stringify({ faults, commands }));

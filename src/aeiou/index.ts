@@ -51,7 +51,14 @@ export {
   nativeCrypto,
   nobleCrypto,
 } from '../crypto/index.ts';
-export { loadKeyFile, loadVerifyKeys, saveKeyFile } from './keys/file.ts';
+export {
+  loadKeyFile,
+  loadVerifyKeys,
+  readOwnedBytes,
+  readPrivateBytes,
+  saveKeyFile,
+  savePrivateText,
+} from './keys/file.ts';
 export { formatKeys, parseKeys } from './keys/format.ts';
 export * from './keys/keyring.ts';
 export { generateKeys, publicKeys, type Rotation, type RotationOptions, rotateKeys } from './keys/lifecycle.ts';

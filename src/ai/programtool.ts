@@ -27,10 +27,15 @@ export interface NeuroscriptOutput {
   readonly values: readonly TaggedJson[];
   /** Why the program failed; null when it did not. */
   readonly error: {
+    /** Stable, with a page in `docs/errors/`. */
     readonly code: string;
+    /** What went wrong, as a sentence. */
     readonly message: string;
+    /** 1-based line of the program; null where no line is the cause. */
     readonly line: number | null;
+    /** 1-based column, in code points. */
     readonly column: number | null;
+    /** What to write instead; null when nothing is known. */
     readonly hint: string | null;
   } | null;
   /** Fuel that the program used. */

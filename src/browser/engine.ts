@@ -7,16 +7,8 @@ import { NS_CODES } from '../wire/codes.ts';
 import { languageError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { plainMaps } from '../wire/maporder.ts';
-import type {
-  Diagnostic,
-  EventError,
-  EventInput,
-  GuestInput,
-  GuestResult,
-  Phase,
-  TaggedJson,
-  Whisper,
-} from '../wire/protocol.ts';
+import type { EventError, EventInput, GuestInput, GuestResult, Phase, TaggedJson, Whisper } from '../wire/protocol.ts';
+import type { Diagnostic } from '../wire/sourcereports.ts';
 import type { Value } from '../wire/values.ts';
 import { type PageCall, PageHost, type PageTool } from './host.ts';
 
@@ -62,9 +54,13 @@ export interface PageResult {
   readonly calls: readonly PageCall[];
   /** What the program used: fuel, bytes and counts. */
   readonly usage: {
+    /** Fuel that was used. */
     readonly fuel: number;
+    /** Most bytes of values alive at once, by the published prices. */
     readonly peakMemoryBytes: number;
+    /** Calls of tools. */
     readonly toolCalls: number;
+    /** Bytes of all emits with their line feeds, in UTF-8. */
     readonly outputBytes: number;
     /** Elapsed milliseconds. */
     readonly wallMs: number;
@@ -73,7 +69,7 @@ export interface PageResult {
 
 /**
  * Runs a program in this realm, without isolate, worker or Node, and returns when it has ended. The interpreter keeps fuel, memory,
- * depth and output within the limits. There is no wall around it: run it in a Web Worker that you can end, and do not give it
+ * depth and output within the limits. Nothing else separates the program from the page: run it in a Web Worker that you can end, and do not give it
  * programs of strangers where a hole in the interpreter would matter. Throws `ConfigError` for a wrong limit.
  */
 export function runInPage(source: string, options: PageRunOptions = {}): PageResult {

@@ -50,6 +50,7 @@ export {
 export { BusyError, ConfigError, type ErrorInfo, NeuroScriptError, RuntimeClosedError } from '../wire/errors.ts';
 export type { JournalEntry } from '../wire/journal.ts';
 export { mapEntries } from '../wire/maporder.ts';
-export type { CheckReport, OutFrame, Source, TaggedJson, Usage } from '../wire/protocol.ts';
+export type { OutFrame, Source, TaggedJson, Usage } from '../wire/protocol.ts';
 export type { RunFailure, RunResult, RunSuccess } from '../wire/result.ts';
+export type { CheckReport } from '../wire/sourcereports.ts';
 export { ErrorValue, Fuzzy, Handle, TimeDate, type Value, type ValueMap } from '../wire/values.ts';

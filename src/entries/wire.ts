@@ -22,18 +22,8 @@ export {
   type TenantLimit,
   type Unit,
 } from '../wire/limits.ts';
-export type {
-  CallSite,
-  Diagnostic,
-  EventError,
-  EventInput,
-  FormatReport,
-  FuelEstimate,
-  LintFinding,
-  ParsedFile,
-  Phase,
-  Whisper,
-} from '../wire/protocol.ts';
+export type { CallSite, EventError, EventInput, Phase, Whisper } from '../wire/protocol.ts';
 export { type RequestLine, type RequestOutcome, requestFromJson } from '../wire/request.ts';
 export { type PublicResult, type RequestId, toPublicResult } from '../wire/result.ts';
+export type { Diagnostic, FormatReport, FuelEstimate, LintFinding, ParsedFile } from '../wire/sourcereports.ts';
 export { ValueError } from '../wire/values.ts';

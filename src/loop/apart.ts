@@ -1,7 +1,8 @@
 import { ConfigError } from '../wire/errors.ts';
 import type { TurnRecord } from './record/record.ts';
 import type { SessionCoordinator } from './sessions/coordinator.ts';
-import { SessionLeasedError, type StartedTurn } from './sessions/store.ts';
+import { SessionLeasedError } from './sessions/errors.ts';
+import type { StartedTurn } from './sessions/store.ts';
 
 /** A turn for a process of its own. */
 export interface TurnApart {

@@ -12,8 +12,18 @@ export type { LoopEvent, LoopEventBody, LoopListener } from './events.ts';
 export { Host, type HostOptions, type HostState, type Profile } from './host/host.ts';
 export { turnProcess } from './host/turnprocess.ts';
 export { type Ids, randomIds, seededIds, withNonce } from './ids.ts';
-export { type ChainOptions, type ChainReport, ChainWalk, chained, GENESIS, verifyChain, verifyStoredLog } from './log/chain.ts';
+export {
+  type ChainOptions,
+  type ChainReport,
+  ChainWalk,
+  type ChainWitness,
+  chained,
+  GENESIS,
+  verifyChain,
+  verifyStoredLog,
+} from './log/chain.ts';
 export { FileLog, type FileLogOptions, LogError, rotatedFiles } from './log/filelog.ts';
+export { LINE_BYTES, logLines } from './log/lines.ts';
 export { type DecisionLog, endEntry, type LogEntry, type LogText, logEntry, MemoryLog, type StoredLog } from './log/log.ts';
 export { hashOfLine } from './log/sqlitelog.ts';
 export { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from './magic.ts';
@@ -52,12 +62,13 @@ export {
 } from './replay/session.ts';
 export { type Changes, type TriedSession, type TriedTurn, tryOut } from './replay/trial.ts';
 export { type ReplayOptions, replayTurn, type TurnReplay } from './replay/turn.ts';
-export { type RecordedVerdict, recordedVerdicts } from './replay/verdicts.ts';
+export { type RecordedVerdict, recordedVerdicts, type TurnVerdicts, turnVerdicts } from './replay/verdicts.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
 export * from './sessions/columns.ts';
 export { tightestCeilings } from './sessions/configuration.ts';
 export { SessionCoordinator, type SessionCoordinatorInit } from './sessions/coordinator.ts';
 export { eraseSession } from './sessions/erase.ts';
+export { SessionExistsError, SessionLeasedError, SessionStateError } from './sessions/errors.ts';
 export type { OnInterrupted } from './sessions/interrupted.ts';
 export { MemoryStore } from './sessions/memory.ts';
 export { recentSql } from './sessions/recent.ts';
@@ -67,15 +78,7 @@ export { checkSetup, mustKnow, PLAIN_SETUP, READER } from './sessions/setup.ts';
 export { SqliteStore, type SqliteStoreOptions } from './sessions/sqlite.ts';
 export { type StoreStatistics, storeStatistics } from './sessions/statistics.ts';
 export type * from './sessions/store.ts';
-export {
-  allSessions,
-  newSession,
-  notStarted,
-  SessionExistsError,
-  SessionLeasedError,
-  SessionStateError,
-  waitsUntil,
-} from './sessions/store.ts';
+export { allSessions, newSession, notStarted, waitsUntil } from './sessions/store.ts';
 export { Wakes } from './sessions/wakes.ts';
 export type { StreamEvent } from './stream.ts';
 export { type CallAnswer, CallError, type CallErrorCode, type CompleteOptions } from './suspend/complete.ts';

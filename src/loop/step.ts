@@ -29,16 +29,9 @@ import type { TurnRecord } from './record/record.ts';
 import { callId, openCalls, SuspendedError, type SuspendedTurn, storedCalls, suspend, waitingOf } from './record/suspension.ts';
 import { isKept } from './sessions/configuration.ts';
 import type { DrivenSession } from './sessions/coordinator.ts';
+import { SessionLeasedError, SessionStateError } from './sessions/errors.ts';
 import { type KeptTurn, type Point, pointOf } from './sessions/point.ts';
-import {
-  type ClaimedSession,
-  SessionLeasedError,
-  type SessionState,
-  SessionStateError,
-  type SessionStatus,
-  type StartedTurn,
-  type WaitingTurn,
-} from './sessions/store.ts';
+import type { ClaimedSession, SessionState, SessionStatus, StartedTurn, WaitingTurn } from './sessions/store.ts';
 import { SharedLock } from './sharedlock.ts';
 import { checkToolUnchanged } from './suspend/complete.ts';
 import { signApproval } from './suspend/signed.ts';

@@ -23,13 +23,14 @@ export interface Placed {
   readonly line: number;
 }
 
-/** One version of a source, in pieces. Immutable; what an earlier version knows of unchanged pieces passes over. */
+/** One version of a source, in pieces. Immutable. It takes over what an earlier version knows of unchanged pieces. */
 export class SourceDocument {
   readonly uri: string;
   readonly text: string;
   readonly pieces: readonly Placed[];
   /** The lines as the client has them, without line ends. */
   readonly #lines: readonly string[];
+  readonly #removed = new Map<number, readonly number[]>();
 
   constructor(uri: string, text: string, before?: SourceDocument) {
     this.uri = uri;
@@ -124,15 +125,16 @@ export class SourceDocument {
 
   /** The character of the line as the client has it: cleaning removes control characters. */
   #asWritten(line: number, character: number): number {
-    const written = this.line(line);
-    if (written.search(REMOVED) < 0) return character;
-    let kept = 0;
-    for (let index = 0; index < written.length; index++) {
-      if (isRemoved(written.charAt(index))) continue;
-      if (kept === character) return index;
-      kept += 1;
-    }
-    return written.length;
+    return Math.min(character + lastAtMost(this.#removedFrom(line), character) + 1, this.line(line).length);
+  }
+
+  /** Where cleaning removed characters from a line, in characters of the cleaned line. A line may hold every name of a program. */
+  #removedFrom(line: number): readonly number[] {
+    const known = this.#removed.get(line);
+    if (known !== undefined) return known;
+    const removed = [...this.line(line).matchAll(REMOVED)].map(({ index }, before) => index - before);
+    this.#removed.set(line, removed);
+    return removed;
   }
 }
 

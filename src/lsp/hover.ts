@@ -59,7 +59,7 @@ function commentAbove(lexemes: readonly Lexeme[], text: string, offset: number):
   return lines.length === 0 ? [] : [lines.join('  \n')];
 }
 
-/** The page of a tool. Descriptions are text of whoever wrote the tool: no markup of theirs takes effect. */
+/** The page of a tool. The author of the tool wrote its description, so markup in it has no effect. */
 export function toolText(tool: CatalogueTool, denied: string | null): string {
   return [
     code(tool.call),

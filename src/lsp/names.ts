@@ -1,4 +1,4 @@
-/** What the names in a piece of source stand for, told from its tokens alone: a piece with syntax errors has names as well. */
+/** Resolves the names in a piece of source by its tokens alone, so that a piece with syntax errors has names as well. */
 import type { Lexeme } from '../../grammar/index.ts';
 import { builtinNamed } from '../../grammar/vocabulary/builtins.ts';
 import { canonicalName } from '../../grammar/vocabulary/names.ts';

@@ -33,7 +33,7 @@ export class Database {
     return this.#guarded(async () => (await this.#client.query(text, values)).rows);
   }
 
-  /** As {@link query}; again and again after a lost connection, for ten seconds. The statement must bear to be repeated. */
+  /** As {@link query}; again and again after a lost connection, for ten seconds. The statement may take effect more than once. */
   async again(text: string, ...values: readonly unknown[]): Promise<readonly PostgresRow[]> {
     const until = performance.now() + PATIENCE_MS;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
@@ -67,7 +67,7 @@ export class Database {
           else heard();
           return;
         } catch {
-          // The database cannot be reached: those that wait also ask from time to time, and meet the error there.
+          // The database cannot be reached. Hosts also poll, and get the error then.
           await sleep(pause, undefined, { ref: false });
         }
       }

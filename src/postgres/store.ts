@@ -35,12 +35,12 @@ import {
   type TurnRecord,
   type TurnsQuery,
   usedOf,
-  Wakes,
   waitingOf,
   waitsUntil,
 } from '../loop/index.ts';
 import { StoreError } from '../sqlite/error.ts';
 import { type AnyClient, type PostgresClient, postgresClient } from './clients.ts';
+import { commitSql, commitValues } from './commit.ts';
 import { type ConnectOptions, connectPostgres, placeOf } from './connect.ts';
 import { Database } from './database.ts';
 import { summaries } from './lists.ts';
@@ -49,6 +49,7 @@ import { findSql, lapseSql, nextSql, nextValues } from './queue.ts';
 import { eraseSession, pruneSessions } from './removal.ts';
 import { checkSchema } from './schema.ts';
 import { formOf, keepPartitions, migrate, mustBePresent, NOW } from './tables.ts';
+import { WakeUps } from './wakeups.ts';
 
 /** How a {@link PostgresStore} is opened. */
 export interface PostgresStoreOptions extends ConnectOptions {
@@ -57,9 +58,6 @@ export interface PostgresStoreOptions extends ConnectOptions {
   /** Whether the tables are made or brought to the present form; true when absent. If not, a store of another form is refused. */
   readonly migrate?: boolean;
 }
-
-/** Milliseconds in which wake-ups of this process are gathered before other processes hear of them. */
-const GATHER_MS = 10;
 
 /**
  * Keeps sessions in a database that many hosts use at once. Each call is one statement or one transaction, with the clock of the database,
@@ -80,16 +78,15 @@ const GATHER_MS = 10;
 export class PostgresStore implements ErasableStore, AsyncDisposable {
   readonly #database: Database;
   readonly #schema: string;
-  readonly #wakes = new Wakes();
+  readonly #wakeUps: WakeUps;
   /** The decision log in the same schema. */
   readonly log: PostgresLog;
-  #stopListening: (() => void) | null = null;
-  #telling: NodeJS.Timeout | null = null;
   #served = '';
 
   private constructor(database: Database, schema: string) {
     this.#database = database;
     this.#schema = schema;
+    this.#wakeUps = new WakeUps(database, schema);
     this.log = new PostgresLog(database, schema);
   }
 
@@ -130,7 +127,7 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
       ...[parent === null ? 0 : 1, parent?.sid ?? null, stamp],
     );
     if (made === undefined) throw new SessionExistsError(sid);
-    this.#tell();
+    this.#wakeUps.tell();
   }
 
   async read(sid: string): Promise<SessionState | null> {
@@ -179,14 +176,7 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
   }
 
   onReady(wake: () => void): () => void {
-    const stop = this.#wakes.on(wake);
-    this.#stopListening ??= this.#database.listen(this.#channel, () => this.#wakes.wake());
-    return () => {
-      stop();
-      if (this.#wakes.size > 0) return;
-      this.#stopListening?.();
-      this.#stopListening = null;
-    };
+    return this.#wakeUps.on(wake);
   }
 
   async renew(held: readonly Held[], ms: number): Promise<readonly Renewal[]> {
@@ -208,7 +198,7 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
       `UPDATE ${this.#schema}.sessions SET lease_owner = NULL, lease_until = NULL, idle_since = ${NOW} WHERE sid = $1 AND fence = $2`,
       ...[sid, fence],
     );
-    this.#tell();
+    this.#wakeUps.tell();
   }
 
   async start(turn: StartedTurn, fence: number): Promise<void> {
@@ -250,46 +240,18 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
     if (held === undefined) await this.#mustHold(sid, fence);
   }
 
-  async commit({ fence, record, next, used, usedSince, unlogged, entry, at, keep }: TurnCommit): Promise<void> {
+  async commit(commit: TurnCommit): Promise<void> {
+    const { next, entry, record, fence, keep } = commit;
     const { sid } = next;
     // Tells this commit from all others when it is repeated because nobody knows whether it was done.
     const stamp = randomUUID();
-    const ended = next.status !== 'open';
-    const [done] = await this.#database.again(
-      `WITH held AS (
-         UPDATE ${this.#schema}.sessions SET stamp = $1, status = $4, reason = $5, next_turn = $6, state = $7, updated_at = $8,
-           started = NULL, started_turn = NULL, started_nonce = NULL, waits = NULL, waits_until = NULL,
-           used = CASE WHEN $9 THEN '[]' ELSE (
-             SELECT coalesce(json_agg(one), '[]')::text FROM (
-               SELECT one FROM json_array_elements(used::json) AS one WHERE (one ->> 'second')::bigint >= $10
-               UNION ALL SELECT one FROM json_array_elements($11::text::json) AS one
-             ) AS kept) END,
-           owed = owed + $12, end_owed = greatest(end_owed, $13::smallint),
-           lease_owner = CASE WHEN $14 THEN lease_owner END, lease_until = CASE WHEN $14 THEN lease_until END,
-           idle_since = CASE WHEN $14 THEN idle_since ELSE ${NOW} END
-         WHERE sid = $2 AND fence = $3 AND lease_owner IS NOT NULL AND stamp IS DISTINCT FROM $1
-           AND ($15::bigint IS NULL OR (next_turn = $15 AND started_turn = $15)) RETURNING sid
-       ), turn AS (
-         INSERT INTO ${this.#schema}.turns (sid, turn, decision, nonce, digest, record, owed)
-         SELECT sid, $15, $16, $17, $18, $19, $12 FROM held WHERE $15::bigint IS NOT NULL
-       ), gone AS (
-         DELETE FROM ${this.#schema}.steps USING held WHERE steps.sid = held.sid
-       ), logged AS (
-         INSERT INTO ${this.#schema}.decisions (sid, turn, text) SELECT sid, $20, $21 FROM held WHERE $21::text IS NOT NULL
-       ) SELECT 1 FROM held`,
-      ...[stamp, sid, fence, next.status, next.reason, next.nextTurn, JSON.stringify(next), Math.floor(at)],
-      ...[ended, usedSince, JSON.stringify(used), unlogged && record !== null ? 1 : 0, unlogged && record === null ? 1 : 0, keep],
-      ...(record === null
-        ? [null, null, null, null, null]
-        : [record.turn, record.decision, record.inputs.nonce, record.digest, JSON.stringify(record)]),
-      ...[entry?.turn_index ?? null, entry === null ? null : JSON.stringify(entry)],
-    );
+    const [done] = await this.#database.again(commitSql(this.#schema), ...commitValues(commit, stamp));
     if (done === undefined && !(await this.#wasDone(stamp, sid))) {
       await this.#mustHold(sid, fence);
       throw notStarted(sid, record?.turn ?? next.nextTurn);
     }
     if (entry !== null) this.log.sealSoon();
-    if (!keep) this.#tell();
+    if (!keep) this.#wakeUps.tell();
   }
 
   async logged(sid: string, turn: number, fence: number, keep: boolean): Promise<void> {
@@ -307,7 +269,7 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
       ...[sid, fence, turn, keep],
     );
     if (held === undefined) await this.#mustHold(sid, fence);
-    if (!keep) this.#tell();
+    if (!keep) this.#wakeUps.tell();
   }
 
   async cancel(sid: string): Promise<boolean> {
@@ -358,24 +320,9 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
 
   /** Seals the log, stops listening, and closes the connections that this object made. Leases that are still held expire. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopListening?.();
-    if (this.#telling !== null) clearTimeout(this.#telling);
+    this.#wakeUps.close();
     await this.log.close();
     await this.#database.end();
-  }
-
-  get #channel(): string {
-    return `neuroscript_${this.#schema}`;
-  }
-
-  /** Wakes this process at once and the others in a moment: outside of transactions, whose end a notification would hold up. */
-  #tell(): void {
-    this.#wakes.wake();
-    this.#telling ??= setTimeout(() => {
-      this.#telling = null;
-      // Those who miss it ask from time to time.
-      this.#database.query('SELECT pg_notify($1, $2)', this.#channel, '').catch(() => {});
-    }, GATHER_MS).unref();
   }
 
   async #claimed(row: Columns): Promise<ClaimedSession> {
@@ -391,7 +338,7 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
     });
   }
 
-  /** Takes a session that cannot be read out of the way of the others, until somebody claims it by its id. */
+  /** Keeps a session that cannot be read from being claimed with the others; a claim by its id still finds it. */
   async #putAside({ sid, fence }: Columns): Promise<void> {
     await this.#database.query(
       `UPDATE ${this.#schema}.sessions SET lease_owner = NULL, lease_until = NULL, waits_until = $3 WHERE sid = $1 AND fence = $2`,

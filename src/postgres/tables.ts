@@ -107,7 +107,7 @@ export function migrate(database: Database, schema: string): Promise<number> {
   });
 }
 
-/** Holds other processes off the tables of a schema until the transaction ends. */
+/** Locks the tables of a schema against other processes until the transaction ends. */
 export async function lock(query: PostgresQuery, schema: string, what = 'form'): Promise<void> {
   await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`neuroscript ${what} ${schema}`]);
 }

@@ -1,6 +1,6 @@
 import type { ErrorInfo, StackFrame } from '../wire/errors.ts';
 import { findLimit } from '../wire/limits.ts';
-import type { Diagnostic, LintFinding } from '../wire/protocol.ts';
+import type { Diagnostic, LintFinding } from '../wire/sourcereports.ts';
 import type { Palette } from './palette.ts';
 import { columns, printable } from './text.ts';
 import { amount, quantity } from './units.ts';

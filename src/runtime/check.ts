@@ -10,7 +10,8 @@ import {
 import { NS_CODES } from '../wire/codes.ts';
 import { languageError } from '../wire/errorinfo.ts';
 import { type ErrorInfo, NeuroScriptError } from '../wire/errors.ts';
-import type { CheckEnvironment, Source } from '../wire/protocol.ts';
+import type { Source } from '../wire/protocol.ts';
+import type { CheckEnvironment } from '../wire/sourcereports.ts';
 import type { SandboxPort } from './context.ts';
 
 /** What a check assumes. */

@@ -1,7 +1,8 @@
 import type { LoadedLibrary } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { checker, checkObject, required } from '../wire/options.ts';
-import type { Diagnostic, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
+import type { Source, TaggedJson } from '../wire/protocol.ts';
+import type { Diagnostic, ParsedFile } from '../wire/sourcereports.ts';
 import { checkSources } from './request.ts';
 import { type SignedUnit, Signers, UnitError } from './signedunits.ts';
 import { checkGlobalName } from './values.ts';

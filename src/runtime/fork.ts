@@ -57,7 +57,7 @@ export interface ForkOptions {
  * Every run is a fresh isolate.
  */
 export class Fork {
-  /** Different for every fork of the process. */
+  /** Different for every fork of the runtime, such as `fork-7`. */
   readonly id: string;
   /** The connections that all forks of the root share. */
   readonly host: HostContext;

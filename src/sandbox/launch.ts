@@ -32,6 +32,8 @@ export interface Launched {
 interface Places extends WorkerFiles {
   readonly node: string;
   readonly ivm: string;
+  /** The library that sets the filter of system calls; empty where it is missing or not needed. */
+  readonly library: string;
   /** Files and folders that the worker may read while it loads. */
   readonly readable: readonly string[];
 }
@@ -65,7 +67,7 @@ function launchDirectly(files: WorkerFiles, memoryBytes: number): Launched {
   const { ivm, loader } = nativeModule();
   // The loader tells musl from glibc by the last of these files.
   const readable = [files.worker, files.guest, `${dirname(ivm)}/*`, `${loader}/*`, '/etc/alpine-release'];
-  const places: Places = { ...files, node: process.execPath, ivm, readable };
+  const places: Places = { ...files, node: process.execPath, ivm, library: libraryBeside(files), readable };
   const child = spawn(places.node, commandLine(places, memoryBytes, true), {
     env: {},
     cwd: '/',
@@ -81,6 +83,7 @@ const HOME = '/worker';
 
 function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage): Launched {
   const { ivm, loader } = nativeModule();
+  const library = cage.holds.includes('calls') ? '' : libraryBeside(files);
   const modules = join(HOME, 'node_modules');
   const ivmHome = join(modules, 'isolated-vm');
   const places: Places = {
@@ -89,6 +92,7 @@ function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage): La
     worker: join(HOME, 'worker.mjs'),
     guest: join(HOME, 'guest.js'),
     ivm: join(ivmHome, 'isolated-vm.js'),
+    library: library === '' ? '' : join(HOME, FILTER_LIBRARY),
     readable: [`${HOME}/*`, '/etc/alpine-release'],
   };
   // Only the files of isolated-vm that are loaded; the package also contains its sources and an archive.
@@ -101,6 +105,7 @@ function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage): La
     { from: files.guest, to: places.guest },
     { from: loader, to: join(modules, 'node-gyp-build') },
     ...native.filter(({ from }) => existsSync(from)),
+    ...(library === '' ? [] : [{ from: library, to: places.library }]),
   ];
   const { path, args, input } = cage.command(binds, [
     places.node,
@@ -120,10 +125,9 @@ function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage): La
 }
 
 /** With `filters` the worker sets the filter of system calls itself, if this Node can. */
-function commandLine({ worker, guest, ivm, readable }: Places, memoryBytes: number, filters: boolean): string[] {
+function commandLine({ worker, guest, ivm, library, readable }: Places, memoryBytes: number, filters: boolean): string[] {
   // The worker calls a native function to set it.
-  const canFilter = process.platform === 'linux' && process.allowedNodeEnvironmentFlags.has('--allow-ffi');
-  const filter = filters && canFilter ? seccompFilter(process.arch, false) : null;
+  const filter = filters && process.platform === 'linux' && HAS_FFI ? seccompFilter(process.arch, false) : null;
   return [
     '--no-node-snapshot', // isolated-vm demands it
     '--stack-size=7200', // KB, of the 8 MB that systems give: isolates get less (`worker/main.ts`), native code the rest
@@ -142,7 +146,19 @@ function commandLine({ worker, guest, ivm, readable }: Places, memoryBytes: numb
     ivm,
     String(memoryBytes),
     Buffer.from(filter ?? []).toString('base64'),
+    library,
   ];
+}
+
+/** Whether Node has an interface to native functions, through which a worker sets its filter. */
+const HAS_FFI = process.allowedNodeEnvironmentFlags.has('--allow-ffi');
+/** Beside the worker in `dist/`, see `filterLibrary`. */
+const FILTER_LIBRARY = 'filter-x64.so';
+
+/** The library that sets the filter where Node has no such interface; empty where it does, and on a machine for which there is none. */
+function libraryBeside({ worker }: WorkerFiles): string {
+  const library = join(dirname(worker), FILTER_LIBRARY);
+  return !HAS_FFI && process.platform === 'linux' && process.arch === 'x64' && existsSync(library) ? library : '';
 }
 
 function nativeModule(): { readonly ivm: string; readonly loader: string } {

@@ -1,15 +1,7 @@
 import { NeuroScriptError, WireError } from '../wire/errors.ts';
 import { MAX_FRAME_VALUES, MAX_REPORT_BYTES } from '../wire/frames.ts';
-import type {
-  CheckEnvironment,
-  CheckReport,
-  Diagnostic,
-  FormatReport,
-  HostFrame,
-  ParsedFile,
-  Source,
-  WorkerFrame,
-} from '../wire/protocol.ts';
+import type { HostFrame, Source, WorkerFrame } from '../wire/protocol.ts';
+import type { CheckEnvironment, CheckReport, Diagnostic, FormatReport, ParsedFile } from '../wire/sourcereports.ts';
 import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
 
 /** What a worker found in sources without running them. */

@@ -1,4 +1,4 @@
-import type { Diagnostic, FuelEstimate, LintFinding, ParsedFile } from '../wire/protocol.ts';
+import type { Diagnostic, FuelEstimate, LintFinding, ParsedFile } from '../wire/sourcereports.ts';
 import { count, listOf, matching, object, oneOf, optional, orNull, type Reader, string, wrong } from './readers.ts';
 
 /** Readers of what a worker reports about sources. */

@@ -1,6 +1,7 @@
 import { quotaError, workerError } from '../wire/errorinfo.ts';
 import type { ErrorInfo, ErrorKind } from '../wire/errors.ts';
-import type { Diagnostic, GuestResult, Phase, Usage, WorkerUsage } from '../wire/protocol.ts';
+import type { GuestResult, Phase, Usage, WorkerUsage } from '../wire/protocol.ts';
+import type { Diagnostic } from '../wire/sourcereports.ts';
 import type { Measuring } from './measuring.ts';
 import type { Gone } from './worker.ts';
 

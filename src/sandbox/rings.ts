@@ -34,6 +34,9 @@ const SCOPES: ReadonlyMap<string, string> = new Map([
   ['ffi', 'calling native functions'],
 ]);
 
+/** Those that need system calls which the filter denies, whatever Node's permission model can do. */
+const BY_FILTER: ReadonlySet<string> = new Set(['fs.read', 'fs.write', 'child', 'addon', 'net']);
+
 /**
  * Starts a sandbox, breaches limits in it, and reports which rings are complete. Throws `ConfigError` when the sandbox cannot be
  * started, for instance because the launcher is `required` and this machine has none.
@@ -95,7 +98,7 @@ function processFacts({ launcher, confinement }: Sandbox): readonly Fact[] {
       active: 'a filter of system calls',
       missing: {
         what: `a worker that was taken over could use every system call: ${confinement.get('calls')}`,
-        todo: "install the package 'bubblewrap', or use Node 26 on Linux (x64 or arm64), whose workers filter their calls themselves",
+        todo: "install the package 'bubblewrap', or run on Linux, where workers filter their calls themselves: on x64, and on arm64 with Node 26",
       },
     },
     {
@@ -116,7 +119,7 @@ function processFacts({ launcher, confinement }: Sandbox): readonly Fact[] {
     },
     ...[...SCOPES].map(
       ([scope, what]): Fact => ({
-        holds: closed.has(scope) || confined,
+        holds: closed.has(scope) || confined || (BY_FILTER.has(scope) && !confinement.has('calls')),
         active: `denied: ${what}`,
         missing: {
           what: `a worker that was taken over could use ${what}: Node ${process.version} cannot deny it`,

@@ -1,2 +1,8 @@
-/** The inspector: what its server answers, and the server. */
+/** The inspector: a server on this machine whose page shows sessions, turns, trials and the log, and the same as one file. */
+export { type Assets, readAssets } from './assets.ts';
+export { type Answers, Inspector, type InspectorInit } from './inspector.ts';
+export { fileLog, type LogSource, storedLog } from './log.ts';
+export { RequestError } from './request.ts';
+export { serveUi, type UiServer, type UiServerInit } from './server.ts';
+export { FILE_SIZES, snapshotHtml } from './snapshot.ts';
 export type * from './views.ts';

@@ -386,12 +386,22 @@ export interface LogView {
   /** Hash of the last of them. */
   readonly head: string;
   /** The first line that does not follow; null for an unbroken chain. Nothing behind it is vouched for. */
-  readonly broken: { readonly file: string; readonly line: number; readonly why: string } | null;
+  readonly broken: LogPlace | null;
   /** The first line that decides a turn which an earlier line has decided; null when there is none. */
-  readonly repeated: { readonly file: string; readonly line: number; readonly why: string } | null;
+  readonly repeated: LogPlace | null;
   /** All lines. */
   readonly total: number;
   readonly lines: readonly LogRow[];
+}
+
+/** A line of the decision log, and what is wrong with it. */
+export interface LogPlace {
+  /** {@link LogRow.line}. */
+  readonly place: number;
+  readonly file: string;
+  /** Its place in that file, from 1. */
+  readonly line: number;
+  readonly why: string;
 }
 
 /** A line of the decision log. */

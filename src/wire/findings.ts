@@ -1,4 +1,4 @@
-import type { CheckReport, Diagnostic, FuelEstimate, LintFinding } from './protocol.ts';
+import type { CheckReport, Diagnostic, FuelEstimate, LintFinding } from './sourcereports.ts';
 
 /** The code of every finding of the parser: the code 15 of the language, a syntax error. */
 export const SYNTAX = 'NS15';

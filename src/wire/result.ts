@@ -1,7 +1,8 @@
 import type { ErrorInfo } from './errors.ts';
 import type { Profile } from './heat.ts';
 import type { JournalEntry, WaitingCall } from './journal.ts';
-import type { Diagnostic, EventError, Phase, TaggedJson, Usage, Variables, Whisper, WorkerUsage } from './protocol.ts';
+import type { EventError, Phase, TaggedJson, Usage, Variables, Whisper, WorkerUsage } from './protocol.ts';
+import type { Diagnostic } from './sourcereports.ts';
 
 /** The fields that every result of a run has. */
 interface RunFacts {

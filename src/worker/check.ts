@@ -1,6 +1,7 @@
 import { analyse, type CheckedFile, type Environment, estimate, type FuelCosts, format, parse } from '../../grammar/index.ts';
 import { CENSUS_FLOOR, DATA_FUEL, MAX_PADDING, STEP_FUEL, VALUE_BYTES } from '../wire/costs.ts';
-import type { CheckReport, Diagnostic, FormatReport, ParsedFile, Source } from '../wire/protocol.ts';
+import type { Source } from '../wire/protocol.ts';
+import type { CheckReport, Diagnostic, FormatReport, ParsedFile } from '../wire/sourcereports.ts';
 import { summaryOf } from './parser.ts';
 
 /** The interpreter's cost table in the form that the estimate takes. */

@@ -5,7 +5,7 @@ import { parse } from '../../grammar/index.ts';
 import { FramePipe } from '../wire/frames.ts';
 import { PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
 import { disarm } from './disarm.ts';
-import { filterSystemCalls } from './filter.ts';
+import { filterSystemCalls, loadFilter } from './filter.ts';
 import { GuestImage, type IsolatedVm } from './image.ts';
 import { Parser } from './parser.ts';
 import { closePermissions } from './permissions.ts';
@@ -20,15 +20,17 @@ import { warmupFrames } from './warmup.ts';
 const GUEST_STACK_KB = 6500;
 
 /**
- * The worker process: `worker.js GUEST ISOLATED_VM MEMORY_BYTES FILTER`, with the frames on descriptor 3. It loads its files, sets the
- * filter of system calls (base64; empty when a launcher sets one), drops the permissions that it needed for that, prepares the first
+ * The worker process: `worker.js GUEST ISOLATED_VM MEMORY_BYTES FILTER LIBRARY`, with the frames on descriptor 3. It loads its files, sets
+ * the filter of system calls (in base64, or by a library; both empty when a launcher sets one), drops the permissions that it needed for that, prepares the first
  * isolate and says hello. Then it answers the frames of the host one by one and never returns to the event loop.
  */
-function main([guestFile, ivmFile, memoryBytes, filter = '']: readonly string[]): void {
-  if (guestFile === undefined || ivmFile === undefined) throw new Error('usage: worker GUEST ISOLATED_VM MEMORY_BYTES FILTER');
+function main([guestFile, ivmFile, memoryBytes, filter = '', library = '']: readonly string[]): void {
+  if (guestFile === undefined || ivmFile === undefined)
+    throw new Error('usage: worker GUEST ISOLATED_VM MEMORY_BYTES FILTER LIBRARY');
   const ivm: IsolatedVm = createRequire(ivmFile)(ivmFile);
   const guest = readFileSync(guestFile, 'utf8');
   if (filter !== '') filterSystemCalls(Buffer.from(filter, 'base64'));
+  if (library !== '') loadFilter(library);
   const dropped = closePermissions(process.permission, process.allowedNodeEnvironmentFlags);
 
   // V8's code cache of a script has the functions that were compiled when the cache was made. By default V8 compiles a function at

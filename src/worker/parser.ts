@@ -9,7 +9,8 @@ import {
 } from '../../grammar/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import type { Diagnostic, GuestFile, GuestProcedure, ParsedFile, Source } from '../wire/protocol.ts';
+import type { GuestFile, GuestProcedure, Source } from '../wire/protocol.ts';
+import type { Diagnostic, ParsedFile } from '../wire/sourcereports.ts';
 
 /** The parser's signature; the worker's own is `parse` of grammar. */
 export type Parse = (source: string, options: ParseOptions) => ParseResult;

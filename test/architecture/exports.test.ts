@@ -25,6 +25,7 @@ describe('the public entry points', () => {
           .split(' ')
           .map((name) => `./${name}`),
       ].concat([
+        './receipts',
         './report',
         './gate',
         './grammar',

@@ -95,6 +95,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/tools/dispatch/toolcall.ts': ['toolBytes', 'refuses arguments and results of a tool'],
   'src/tools/dispatch/toolruntime.ts': ['toolBytes', 'refuses arguments and results of a tool'],
   'src/wire/frames.ts': ['lineBytes scratchBytes toolBytes', 'derives the size of a frame'],
+  'src/ui/turn.ts': ['cpuMs fuel memoryBytes outputBytes toolCalls wallMs', 'shows what a turn used of each'],
   'src/wire/heat.ts': ['traceEvents', 'derives the memory that measuring takes'],
   'src/worker/bridge.ts': ['outputBytes toolBytes', 'refuses a frame that is too large'],
   'src/worker/run.ts': ['cpuMs fuel memoryBytes wallMs', 'answers the clock checks of the guest; says why an isolate died'],

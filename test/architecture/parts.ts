@@ -82,6 +82,13 @@ export const PARTS: readonly Part[] = [
     'zod',
     true,
   ),
+  part(
+    'receipt',
+    'receipts of sessions and checkpoints of logs: `neuroscript-runtime/receipts`',
+    'files sqlite crypto aeiou loop runtime wire',
+    'zod',
+    true,
+  ),
   part('gate', 'the ARGO gate, its executor and approvals', '', '', true),
   part(
     'entries',
@@ -123,7 +130,7 @@ export const PARTS: readonly Part[] = [
   part(
     'cli',
     'the command line: commands, flags, terminal',
-    'ui lsp mcp gate report postgres loop runtime aeiou sandbox tools context files wire grammar stdlib-tools bench',
+    'ui lsp mcp gate receipt report postgres loop runtime aeiou sandbox tools context files wire grammar stdlib-tools bench',
     'commander yaml zod',
     true,
   ),
@@ -140,6 +147,8 @@ export const PARTS: readonly Part[] = [
 export const OTHER_FOLDERS: Readonly<Record<string, string>> = {
   lab: 'tools that only some work needs; a package of its own, which the root does not install',
   editors: 'the extension for Visual Studio Code; a package of its own, which the root does not install',
+  inspector:
+    'the page of `neuroscript ui`, which the tarball brings along; a package of its own, which the root does not install',
   playground: 'the language in a page, as static files; a package of its own, which the root does not install',
   site: 'the documentation as a site; a package of its own, which the root does not install',
   schemas: 'JSON Schemas of the public JSON',

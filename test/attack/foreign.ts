@@ -17,6 +17,8 @@ import {
 import { LineSplitter } from '../../src/files/lines.ts';
 import { parseRecord } from '../../src/gate/record.ts';
 import { parseVerifier } from '../../src/gate/verifier.ts';
+import { messageLine } from '../../src/loop/agents/failure.ts';
+import { retryAfterMs } from '../../src/loop/agents/retry.ts';
 import { ChainWalk, Redaction, readExport, splitTranscript } from '../../src/loop/index.ts';
 import { redactKey } from '../../src/loop/replay/redactkey.ts';
 import { readRecord, readStarted, readState, readWaiting } from '../../src/loop/sessions/rows.ts';
@@ -25,11 +27,20 @@ import { readV1Reply } from '../../src/loop/v1/envelope.ts';
 import { scanMarkers } from '../../src/loop/v1/markers.ts';
 import { plansOf } from '../../src/loop/v1/plan.ts';
 import { secretHook } from '../../src/loop/v1/secrets.ts';
+import { outputCheck, partOf, scriptValue } from '../../src/mcp/answer.ts';
+import { problemOfAuth } from '../../src/mcp/auth/config.ts';
+import { Secrets } from '../../src/mcp/auth/secrets.ts';
 import { parseMcpSpec, readMcpConfig } from '../../src/mcp/index.ts';
+import { refusal } from '../../src/mcp/server/intake.ts';
+import { readProgram } from '../../src/mcp/server/programs.ts';
 import { boundedSchema, plainWords } from '../../src/mcp/serverschema.ts';
+import { readTask, taskIdIn } from '../../src/mcp/tasks.ts';
+import { ValueMeter } from '../../src/mcp/values.ts';
+import { isPostgresUrl, placeOf } from '../../src/postgres/index.ts';
 import { clip, columns, printable, printableLines, wrap } from '../../src/report/text.ts';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
 import { firstSentence, oneLine } from '../../src/tools/catalogue/lines.ts';
+import { schemaWords } from '../../src/tools/index.ts';
 import { loadMockTools } from '../../src/tools/mock/file.ts';
 import { isSecretName, withoutSecrets } from '../../src/tools/mock/secrets.ts';
 import { checkToolName } from '../../src/tools/names.ts';
@@ -149,6 +160,45 @@ export const READERS: readonly ForeignReader[] = [
     name: 'the schema of a server',
     read: (text) => boundedSchema({ type: 'object', description: text, properties: { [text]: { pattern: text } } }),
   },
+  { name: 'a schema of many parts', read: (text) => boundedSchema(manyParts(text)), most: MB / 32 },
+  { name: 'the tools of a server', read: (text) => schemaWords(boundedSchema(manyParts(text))), most: MB / 64 },
+  { name: 'a part of an answer', read: (text) => [partOf({ type: 'text', text }), partOf({ type: 'image', data: text })] },
+  {
+    name: 'an error of a server',
+    read: (text) => scriptValue({ isError: true, content: [{ type: 'text', text }], structured: undefined }, outputCheck({})),
+  },
+  {
+    name: 'a structured answer',
+    read: async (text) => outputCheck(manyParts(text))({ [text]: text.split('') }),
+    most: MB / 512,
+  },
+  { name: 'a task of a server', read: (text) => [readTask({ taskId: text, status: text, statusMessage: text }), taskIdIn(text)] },
+  { name: 'the values of a message', read: (text) => new ValueMeter(true).take(Buffer.from(text)), pieces: json },
+  { name: 'a message of a client', read: refusal, pieces: json },
+  { name: 'a program that waits for a client', read: readProgram, pieces: json },
+  {
+    name: 'secrets in the message of a login',
+    read: (text) => {
+      const secrets = new Secrets([
+        `b${text.slice(0, text.length / 2)}`,
+        `${text.slice(0, text.length / 2)}b`,
+        text.slice(0, 16),
+      ]);
+      return [secrets.clean(text), secrets.isIn(new Error(text))];
+    },
+  },
+  {
+    name: 'the address of a login',
+    read: (text) => problemOfAuth({ issuer: text }, text, { [text]: text }),
+    pieces: ['https://'],
+  },
+  {
+    name: 'the address of a store',
+    read: (text) => isPostgresUrl(text) && placeOf(text),
+    pieces: ['postgres://', '%41', '@', '?'],
+  },
+  { name: 'the error of a model server', read: (text) => messageLine(new Error(text), (said) => said), pieces: [' \n'] },
+  { name: 'when a model server wants to be asked again', read: (text) => retryAfterMs(text), pieces: ['1', 'Mon, '] },
   { name: 'the words of a server', read: plainWords, pieces: ['\u001b[', '\u202e', '`', '<!--'] },
   { name: 'a record of the gate', alone: true, read: parseRecord, pieces: ['{"id":"', '-'], most: MB / 2 },
   { name: 'a verifier of the gate', alone: true, read: parseVerifier, pieces: ['"', "'", '\\ ', 'a '] },
@@ -211,6 +261,12 @@ export function adversarial(piece: string, units: number): string {
 function lines(text: string): void {
   const walk = new ChainWalk();
   for (let start = 0; start < text.length; start += LINE_BYTES) walk.next(text.slice(start, start + LINE_BYTES));
+}
+
+/** A schema with a required property for each pair of units. */
+function manyParts(text: string): object {
+  const names = Array.from({ length: text.length / 2 }, (_, index) => `${text.slice(2 * index, 2 * index + 2)}${index}`);
+  return { type: 'object', properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])), required: names };
 }
 
 /** Reads the bytes of a text as they come from a slow sender. */

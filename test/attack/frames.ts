@@ -1,5 +1,6 @@
 import type { ErrorInfo } from '../../src/wire/errors.ts';
-import type { GuestResult, ParsedFile, Usage, WorkerFrame } from '../../src/wire/protocol.ts';
+import type { GuestResult, Usage, WorkerFrame } from '../../src/wire/protocol.ts';
+import type { ParsedFile } from '../../src/wire/sourcereports.ts';
 
 /** One well-formed frame of each type that a worker sends. A type without a sample does not compile. */
 

@@ -6,6 +6,7 @@ import { ToolBench } from '../../src/testing/index.ts';
 import { Policy, type ToolDefinition } from '../../src/tools/index.ts';
 import * as standard from '../../stdlib-tools/index.ts';
 import { adversarial, PIECES, READERS, UNITS } from './foreign.ts';
+import { PROGRAM_READERS } from './programtext.ts';
 
 /** Most by which the CPU time may grow when a text is twice as long. Linear work takes twice the time. */
 const GROWTH = 2.5;
@@ -53,7 +54,7 @@ async function findings(pieces: readonly string[], most: number, work: (text: st
 }
 
 describe('18: a reader of foreign data takes time in proportion to its text', () => {
-  it.each(READERS)('$name', { timeout: 120_000 }, async ({ read, pieces = [], most = UNITS }) => {
+  it.each([...READERS, ...PROGRAM_READERS])('$name', { timeout: 120_000 }, async ({ read, pieces = [], most = UNITS }) => {
     expect(await findings([...PIECES, ...pieces], most, read)).toEqual([]);
   });
 });

@@ -42,6 +42,7 @@ describe('completion: what can follow', () => {
     expect((await following(['tools', '--tools', 'mocks.yaml', 'tool.shop'], cwd)).words).toEqual(['tool.shop.Order']);
     expect((await following(['tools', '--tools', 'own.mjs', 'tool.own'], cwd)).words).toEqual(['tool.own.Hello']);
     expect((await following(['tools', '--tools', 'gone.yaml', 'tool.str.Sp'], cwd)).words).toContain('tool.str.Split');
+    expect((await following(['tools', '--tools', 'own.mjs', 'TOOL.own.h'], cwd)).words).toEqual(['tool.own.Hello']);
   });
 
   it('values of flags: those that the flag names, and files and folders', async () => {

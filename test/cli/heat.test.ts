@@ -128,7 +128,7 @@ describe('run --trace-out and --heat', () => {
     expect(named.filter((name) => name === 'procedure twice')).toHaveLength(3);
     expect(named.filter((name) => name.startsWith('statement '))).toHaveLength(3 * 4 + 6);
     expect(named).toContain('tool tool.str.length');
-    const branches = traceEvents.filter((event) => event.ph === 'X' && event.name === 'tool.t.Get');
+    const branches = traceEvents.filter((event) => event.ph === 'X' && event.name === 'tool.t.get');
     expect(branches.map(({ tid, args }) => [tid, Reflect.get(args, 'line')])).toEqual([
       [2, 8],
       [3, 9],

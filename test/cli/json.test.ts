@@ -33,6 +33,8 @@ const FILES = {
 const BEFORE = [
   ['loop', '--agent', 'script:e.txt', '--sid', 's', '--store', 's.db', '--log', 'd.log'],
   ['keys', 'generate', 'k.json'],
+  ['keys', 'generate', 'r.key', '--receipts'],
+  ['sessions', 'receipt', 's', '--store', 's.db', '--key', 'r.key', '--out', 's.receipt'],
 ];
 
 type Row = readonly [args: string, code: number, schema: string];
@@ -61,6 +63,8 @@ const WORKS: readonly Row[] = [
   ['store status --store s.db', 0, 'commands#/$defs/storeStatus'],
   ['log verify d.log', 0, 'commands#/$defs/logVerify'],
   ['log verify broken.log', 1, 'commands#/$defs/logVerify'],
+  ['receipt verify s.receipt --key r.key', 0, 'commands#/$defs/receiptVerify'],
+  ['receipt verify d.log --key r.key', 1, 'commands#/$defs/receiptVerify'],
   ['tools tool.str.Length', 0, 'catalogue'],
   ['keys list k.json', 0, 'commands#/$defs/keysList'],
   ['keys rotate k.json', 0, 'commands#/$defs/keysRotate'],
@@ -91,6 +95,7 @@ const CANNOT = [
   'policy suggest --from none.db',
   'store migrate --store none/none.db',
   'store status --store none.db',
+  'receipt verify none --key r.key',
   'log verify none.log',
   'tools tool.none.None',
   'keys list none.json',

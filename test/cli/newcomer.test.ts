@@ -30,13 +30,13 @@ describe('a newcomer', () => {
       '2: a denial names no tool of another group, --storage, and what to write',
       ['run', 'memory.ns'],
       4,
-      /contains: \[\d+ patterns, none for tool\.memory\.\*\] .* hint: --storage FILE allows it.*--policy FILE .*\{allow: \[tool\.memory\.get\]/,
+      /contains: \[\d+ patterns, none for tool\.memory\.\*\] .* hint: allow it with --storage FILE .*--policy FILE.*\{allow: \[tool\.memory\.get\]/,
     ],
     [
       '5: a tool that the policy hides is not unknown',
       ['tools', 'tool.memory.Get'],
       2,
-      /the policy denies tool\.memory\.Get; show it with --all; --storage FILE allows it/,
+      /the policy denies tool\.memory\.Get; show it with --all; allow it with --storage FILE/,
     ],
     [
       '11: a file with no JSON is named',

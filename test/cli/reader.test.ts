@@ -98,16 +98,20 @@ describe('commands of a page work in a folder of a reader', () => {
     expect(new Set(blocks.map(({ reader }) => reader))).toEqual(new Set(Object.keys(READERS)));
   });
 
-  it.each(blocks)('$place, with $reader', async ({ reader, code }) => {
-    const { files, before = [] } = READERS[reader] ?? { files: {} };
-    const cwd = folder(files);
-    const lines = commandsOf(code).map((words) => words.slice(words.indexOf('neuroscript') + 1));
-    const ends = [];
-    for (const words of [...before, ...lines.filter((each) => !LEFT.test(each.join(' ')))]) {
-      const { code, stderr } = await run(words, cwd);
-      ends.push({ line: words.join(' '), code, stderr: code === 0 ? '' : stderr });
-    }
-    expect(ends.length).toBeGreaterThan(before.length);
-    expect(ends.filter(({ code }) => code !== 0)).toEqual([]);
-  });
+  it.each(blocks)(
+    '$place, with $reader',
+    async ({ reader, code }) => {
+      const { files, before = [] } = READERS[reader] ?? { files: {} };
+      const cwd = folder(files);
+      const lines = commandsOf(code).map((words) => words.slice(words.indexOf('neuroscript') + 1));
+      const ends = [];
+      for (const words of [...before, ...lines.filter((each) => !LEFT.test(each.join(' ')))]) {
+        const { code, stderr } = await run(words, cwd);
+        ends.push({ line: words.join(' '), code, stderr: code === 0 ? '' : stderr });
+      }
+      expect(ends.length).toBeGreaterThan(before.length);
+      expect(ends.filter(({ code }) => code !== 0)).toEqual([]);
+    },
+    240_000,
+  );
 });

@@ -76,9 +76,10 @@ describe('issue 19: progress at a real terminal', () => {
 
   it.each([
     ['doctor', "doctor --mcp 's=sleep 30'", /doctor · \d+ % · \d+ s · about \d+ s left/],
+    ['run', "run a.ns --mcp 's=sleep 30'", /waiting for s · \d+ s/],
     ['conformance', "conformance --impl 'sleep 30'", /conformance · \d+ s/],
   ])('%s says what takes it so long, and Ctrl-C removes the line', async (_, command, status) => {
-    const { code, screen } = await atTerminal(command, folder({}), { until: status });
+    const { code, screen } = await atTerminal(command, folder({ 'a.ns': 'command\n  emit 1\nendcommand\n' }), { until: status });
     expect(screen).toMatch(status);
     expect([code, lastLine(screen)]).toEqual([130, '']);
   });

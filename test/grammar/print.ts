@@ -3,7 +3,8 @@
  * printed where the tree has them, so a tree built by hand must have them where precedence needs them. Templates are printed
  * with backticks, so a template within a part of a template, which only `[[` allows, cannot be printed.
  */
-import type { Block, CommandBlock, EventHandler, Metadata, Name, Procedure, SourceFile, Stmt } from '../../grammar/syntax/ast.ts';
+import type { Block, CommandBlock, EventHandler, Metadata, Procedure, SourceFile, Stmt } from '../../grammar/syntax/ast.ts';
+import type { Name } from '../../grammar/syntax/astexpressions.ts';
 import { bodiesOf, eachStatement } from '../../grammar/syntax/walk.ts';
 import { printExpression, printSteps, quoted } from './printexpression.ts';
 

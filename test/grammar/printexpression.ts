@@ -1,5 +1,5 @@
 /** Prints expressions as canonical source text. */
-import type { AccessStep, Expr } from '../../grammar/syntax/ast.ts';
+import type { AccessStep, Expr } from '../../grammar/syntax/astexpressions.ts';
 
 /** The text of one expression. */
 export function printExpression(node: Expr): string {

@@ -2,14 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { NO_PROGRESS_YET } from '../../src/aeiou/index.ts';
 import type { TurnRecord } from '../../src/loop/record/record.ts';
 import type { Suspension } from '../../src/loop/record/suspension.ts';
+import { SessionExistsError, SessionLeasedError, SessionStateError } from '../../src/loop/sessions/errors.ts';
 import { PLAIN_SETUP, READER } from '../../src/loop/sessions/setup.ts';
-import {
-  SessionExistsError,
-  SessionLeasedError,
-  type SessionState,
-  SessionStateError,
-  type TurnCommit,
-} from '../../src/loop/sessions/store.ts';
+import type { SessionState, TurnCommit } from '../../src/loop/sessions/store.ts';
 import { VERSION } from '../../src/runtime/version.ts';
 import { StoreError } from '../../src/sqlite/error.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';

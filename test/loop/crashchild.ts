@@ -3,8 +3,8 @@ import type { AgentRequest } from '../../src/loop/agents/index.ts';
 import { systemClock } from '../../src/loop/clock.ts';
 import { LoopController } from '../../src/loop/controller.ts';
 import { FileLog } from '../../src/loop/log/filelog.ts';
+import { SessionExistsError, SessionLeasedError, SessionStateError } from '../../src/loop/sessions/errors.ts';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
-import { SessionExistsError, SessionLeasedError, SessionStateError } from '../../src/loop/sessions/store.ts';
 import { isMute } from './crash.ts';
 import { fakeExecutor, newKeyring, type Program, reply, USERDATA } from './fake.ts';
 

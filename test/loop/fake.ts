@@ -4,8 +4,9 @@ import type { Agent } from '../../src/loop/agents/agent.ts';
 import type { TurnExecutor, TurnForkInit } from '../../src/loop/turn/executor.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
-import type { ParsedFile, TaggedJson, Whisper } from '../../src/wire/protocol.ts';
+import type { TaggedJson, Whisper } from '../../src/wire/protocol.ts';
 import type { RunResult } from '../../src/wire/result.ts';
+import type { ParsedFile } from '../../src/wire/sourcereports.ts';
 import { reply } from '../aeiou/kit.ts';
 
 export { newKeyring, reply, TestClock } from '../aeiou/kit.ts';

@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ChainWalk } from '../../src/loop/log/chain.ts';
 import { endEntry } from '../../src/loop/log/log.ts';
+import { SessionLeasedError } from '../../src/loop/sessions/errors.ts';
 import { PLAIN_SETUP, READER, type SessionSetup } from '../../src/loop/sessions/setup.ts';
-import { allSessions, SessionLeasedError } from '../../src/loop/sessions/store.ts';
+import { allSessions } from '../../src/loop/sessions/store.ts';
 import { commitOf, lease, ODD, started, state, WAITS } from './contract.ts';
 import { type MakeStore, ownedStore } from './owners.ts';
 

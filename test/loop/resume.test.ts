@@ -1,9 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Agent } from '../../src/loop/agents/agent.ts';
 import { type DecisionLog, MemoryLog } from '../../src/loop/log/log.ts';
+import { SessionLeasedError, SessionStateError } from '../../src/loop/sessions/errors.ts';
 import { Leases } from '../../src/loop/sessions/lease.ts';
 import { MemoryStore } from '../../src/loop/sessions/memory.ts';
-import { type Held, type Renewal, SessionLeasedError, SessionStateError } from '../../src/loop/sessions/store.ts';
+import type { Held, Renewal } from '../../src/loop/sessions/store.ts';
 import { onBehalfOfCall } from '../../src/tools/dispatch/callscope.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { fakeExecutor, newKeyring, type Program, programAgent, reply, TestClock, USERDATA } from './fake.ts';

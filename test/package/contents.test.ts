@@ -30,11 +30,26 @@ describe('the tarball', () => {
     expect(read('dist/src/loop/controller.js')).not.toContain('/**');
   });
 
+  it('brings the page of the inspector along: one script, one style sheet, and the licences of what they contain', () => {
+    const page = files.filter((path) => path.startsWith('inspector/'));
+    expect(page.map((path) => path.replace(/-[\w-]{8}\./, '-HASH.')).sort()).toEqual([
+      'inspector/dist/THIRD-PARTY-NOTICES.md',
+      'inspector/dist/assets/index-HASH.js',
+      'inspector/dist/assets/style-HASH.css',
+      'inspector/dist/index.html',
+    ]);
+    const notices = read('inspector/dist/THIRD-PARTY-NOTICES.md');
+    for (const name of ['preact', 'uplot', 'diff', 'd3-flame-graph', '@noble/ed25519']) expect(notices).toContain(`## ${name} `);
+  });
+
   it('every relative link of its pages leads to a file of it', () => {
     const pages = files.filter((path) => path.endsWith('.md'));
     expect(pages).toEqual(expect.arrayContaining(['README.md', 'CHANGELOG.md', 'docs/mcp.md', 'examples/mcp/README.md']));
     const broken = pages.flatMap((page) =>
-      linksOf(read(page)).flatMap(([path]) => (existsSync(join(installed(), dirname(page), path)) ? [] : [`${page}: ${path}`])),
+      linksOf(read(page))
+        // Pictures stay out of the tarball; the repository and the site show them.
+        .filter(([path]) => !path.endsWith('.webp'))
+        .flatMap(([path]) => (existsSync(join(installed(), dirname(page), path)) ? [] : [`${page}: ${path}`])),
     );
     expect(broken).toEqual([]);
   });

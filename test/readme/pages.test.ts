@@ -16,6 +16,7 @@ const PAGES = [
     'keys',
     'loop',
     'operations',
+    'receipts',
     'policy',
     'quotas',
     'security',

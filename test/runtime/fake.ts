@@ -4,20 +4,9 @@ import { checkSettings, type RuntimeSettings } from '../../src/runtime/settings.
 import type { RunHandlers, SandboxResult } from '../../src/sandbox/index.ts';
 import { cancelledError } from '../../src/wire/errorinfo.ts';
 import { RuntimeClosedError } from '../../src/wire/errors.ts';
-import type {
-  CheckEnvironment,
-  CheckReport,
-  Diagnostic,
-  FormatReport,
-  GuestReply,
-  GuestResult,
-  OutFrame,
-  ParsedFile,
-  RunInput,
-  Source,
-  TaggedJson,
-} from '../../src/wire/protocol.ts';
+import type { GuestReply, GuestResult, OutFrame, RunInput, Source, TaggedJson } from '../../src/wire/protocol.ts';
 import { NO_USAGE } from '../../src/wire/result.ts';
+import type { CheckEnvironment, CheckReport, Diagnostic, FormatReport, ParsedFile } from '../../src/wire/sourcereports.ts';
 
 /** What a fake program can do; the real one is a script in an isolate. */
 export interface FakeGuest {

@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 /** A clock over a worker that has used this much CPU time, and what it tells its owner. */
-function clocked(texts: readonly string[] = []) {
+function clocked(texts: readonly string[] = [], wallMs = 100) {
   const told: string[] = [];
   const used = { cpuMs: 0 };
   const stats = { cpuMs: () => used.cpuMs, rssBytes: () => 0, holdings: () => null, close: () => {} };
@@ -20,7 +20,7 @@ function clocked(texts: readonly string[] = []) {
   const sources = texts.map((text) => ({ name: 'a', text }));
   const clock = new RunClock(
     worker,
-    { ...inputOf('nothing', {}, { wallMs: 100 }), sources },
+    { ...inputOf('nothing', {}, { wallMs }), sources },
     {
       onStarted: () => told.push('started'),
       onWatch: () => told.push('watch'),
@@ -54,6 +54,15 @@ describe('the clock of a run', () => {
     vi.advanceTimersByTime(10_000);
     expect(told).toEqual(['started']);
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('ends a run whose worker has kept silent for five seconds, not before, however large its wall limit', () => {
+    const { clock, told } = clocked([], 60_000);
+    vi.advanceTimersByTime(4_990);
+    expect(told).toEqual(['watch']);
+    vi.advanceTimersByTime(30);
+    expect(told).toEqual(['watch', 'parsing took longer than 5000 ms']);
+    clock.stop();
   });
 
   it('ends no run for silence whose start was read after the deadline: the host was busy', () => {

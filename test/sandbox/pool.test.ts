@@ -260,6 +260,8 @@ it('a nested run that waits gets a worker of its own when another one has died',
   for (const pid of childrenOf(process.pid)) if (!before.includes(pid)) process.kill(pid, 'SIGKILL');
   expect((await dies).result.error?.code).toBe('ERR_WORKER');
   expect((await waits).result.ok).toBe(true);
+  // It did not wait for the other one.
+  expect(sandbox.load().waitingForHost).toBe(1);
   await Promise.all([sandbox.close(), holds]);
 });
 

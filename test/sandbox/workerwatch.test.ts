@@ -49,7 +49,7 @@ const afterwards = (...steps: readonly object[]): Plan => ({
 const growth = Array.from({ length: 40 }, () => [{ grow: 32 * MB }, { sleep: 50 }]).flat();
 
 describe('finding 6: a worker that moves without a task is ended and counted', () => {
-  it.each([
+  it.concurrent.each([
     ['grows', afterwards(...growth)],
     ['computes', afterwards({ compute: 60_000 })],
   ])('when it %s', async (_what, plan) => {
@@ -87,7 +87,7 @@ describe('finding 6: a worker that moves without a task is ended and counted', (
     return bare;
   }
 
-  it.each([
+  it.concurrent.each([
     ['processes', { before: [{ spawn: true }] }, 'it started 1 processes'],
     ['processes whose parent has ended', { before: [{ orphan: true }] }, 'it started 1 processes'],
     ['descriptors', {}, /^it opened \d+ descriptors$/],

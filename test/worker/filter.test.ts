@@ -1,16 +1,28 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { filterLibrary } from '../../src/sandbox/filterlibrary.ts';
+import { seccompFilter } from '../../src/sandbox/seccomp.ts';
 
-/** Names of the deeds that work in a process of its own, with the filter of a worker that has loaded or without one. */
-function worked(filtered: boolean): unknown {
+/** How a process gets the filter of a worker that has loaded. */
+const WAYS = {
+  'native functions': 'filterSystemCalls(seccompFilter(process.arch, false))',
+  'its library': `loadFilter(${JSON.stringify(new URL('../../dist/filter-x64.so', import.meta.url).pathname)})`,
+  nothing: '',
+} as const;
+
+/** Names of the deeds that work in a process of its own. */
+function worked(way: keyof typeof WAYS): unknown {
   const at = (path: string): string => JSON.stringify(new URL(`../../src/${path}`, import.meta.url).href);
   const program = `
     import fs from 'node:fs';
-    import { filterSystemCalls } from ${at('worker/filter.ts')};
+    import { spawnSync } from 'node:child_process';
+    import { filterSystemCalls, loadFilter } from ${at('worker/filter.ts')};
     import { seccompFilter } from ${at('sandbox/seccomp.ts')};
-    if (${filtered}) filterSystemCalls(seccompFilter(process.arch, false));
+    ${WAYS[way]};
     const deeds = {
       'signal its parent': () => process.kill(process.ppid, 0),
+      'start a process': () => { const { error } = spawnSync('/bin/true'); if (error) throw error; },
       'open a file': () => fs.openSync('/etc/passwd', 'r'),
       'read the name of a link': () => fs.readlinkSync('/proc/self/cwd'),
       'rename a file': () => fs.renameSync('/no/file', '/no/other'),
@@ -27,12 +39,19 @@ function worked(filtered: boolean): unknown {
 }
 
 describe('18-4: the filter that a worker sets itself', () => {
-  it('leaves it no signal and no file; it can still compute', () => {
-    expect(worked(true)).toEqual(['read the name of a link', 'compute']);
-  });
+  it.each(['native functions', 'its library'] as const)(
+    'through %s leaves it no signal and no file; it can still compute',
+    (way) => {
+      expect(worked(way)).toEqual(['read the name of a link', 'compute']);
+    },
+  );
 
   it('is what keeps them from it', () => {
-    expect(worked(false)).toContain('signal its parent');
-    expect(worked(false)).toContain('open a file');
+    expect(worked('nothing')).toEqual(expect.arrayContaining(['signal its parent', 'start a process', 'open a file']));
+  });
+
+  it('18: the library of the build has the filter of this source', () => {
+    const filter = seccompFilter('x64', false) ?? new Uint8Array();
+    expect(readFileSync(new URL('../../dist/filter-x64.so', import.meta.url))).toEqual(Buffer.from(filterLibrary(filter)));
   });
 });

@@ -34,12 +34,17 @@ export function loadVerifyKeys(path: string): readonly KeyInit[] {
  * (`file`) when that fails.
  */
 export function saveKeyFile(path: string, keys: readonly KeyInit[]): void {
+  savePrivateText(path, formatKeys(keys));
+}
+
+/** Writes a text as {@link saveKeyFile} does. */
+export function savePrivateText(path: string, text: string): void {
   const fs = needFs();
   const draft = `${path}.${encodeBase64Url(crypto.getRandomValues(new Uint8Array(9)))}.new`;
   try {
     const file = fs.openSync(draft, 'wx', OWNER_ONLY);
     try {
-      fs.writeSync(file, toUtf8(formatKeys(keys)));
+      fs.writeSync(file, toUtf8(text));
       fs.fsyncSync(file);
     } finally {
       fs.closeSync(file);
@@ -52,6 +57,20 @@ export function saveKeyFile(path: string, keys: readonly KeyInit[]): void {
 }
 
 function readKeyFile(path: string, forbidden: number): readonly KeyInit[] {
+  return parseKeys(readGuarded(path, forbidden));
+}
+
+/** The bytes of a file that only this user can access ({@link loadKeyFile} names the rules and errors). */
+export function readPrivateBytes(path: string): Uint8Array {
+  return readGuarded(path, FORBIDDEN_WITH_PRIVATE);
+}
+
+/** The bytes of a file that only its owner can write. */
+export function readOwnedBytes(path: string): Uint8Array {
+  return readGuarded(path, FORBIDDEN_WITH_PUBLIC);
+}
+
+function readGuarded(path: string, forbidden: number): Uint8Array {
   const fs = needFs();
   const file = openFile(fs, path);
   try {
@@ -67,7 +86,7 @@ function readKeyFile(path: string, forbidden: number): readonly KeyInit[] {
         );
     }
     if (stat.size > MAX_FILE_BYTES) throw keyFileError(`${path} has more than ${MAX_FILE_BYTES} bytes`);
-    return parseKeys(fs.readFileSync(file));
+    return fs.readFileSync(file);
   } finally {
     fs.closeSync(file);
   }

@@ -78,7 +78,7 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
   const { clock, ids } = sourcesOf(flags);
   const keyring = readKeyring(flags.keys, clock);
   await using resources = new AsyncDisposableStack();
-  const setup = await readSetup(flags, resources);
+  const setup = await readSetup(flags, resources, terminal);
   // After a crash the log is read and repaired, which is impossible with a pipe or a device.
   if (flags.log !== undefined) mustAppend(flags.log);
   const recorder = await Recorder.open(flags.record);

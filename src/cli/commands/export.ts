@@ -1,4 +1,3 @@
-import { open, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { type ExportedSession, exportFile, exportSession, Redaction, type RedactionRules } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
@@ -8,7 +7,7 @@ import { named } from '../flags/setup.ts';
 import { openStore, sessionIds } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { fileTrouble } from '../terminal/input.ts';
+import { writeNew } from '../terminal/newfile.ts';
 import { oneLine } from '../terminal/output.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
@@ -57,7 +56,7 @@ async function exportAll(sids: readonly string[], flags: ExportFlags, terminal: 
   const text = oneLine(JSON.stringify(exportFile(sessions)));
   steps.clear();
   if (flags.out === undefined) await terminal.out.lineWhenReady(text);
-  else await write(flags.out, text);
+  else await writeNew(flags.out, `${text}\n`);
   return EXIT.ok;
 }
 
@@ -68,18 +67,4 @@ async function readRules(name: string): Promise<Redaction> {
     // The constructor checks every value itself.
     return new Redaction(file.map([], file.value, ['tools', 'keys', 'values']) as RedactionRules);
   });
-}
-
-async function write(file: string, text: string): Promise<void> {
-  let made = false;
-  try {
-    await using handle = await open(file, 'wx', 0o600);
-    made = true;
-    await handle.writeFile(`${text}\n`);
-  } catch (error) {
-    // Half a file, as of a full disk, would refuse the next attempt.
-    if (made) await rm(file, { force: true });
-    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    throw new UsageError(`cannot write ${printable(file)}: ${exists ? 'it exists already' : fileTrouble(error, 'make')}`);
-  }
 }

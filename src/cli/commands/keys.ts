@@ -8,15 +8,22 @@ import {
   keyringFrom,
   loadKeyFile,
   saveKeyFile,
+  savePrivateText,
   type TokenClock,
 } from '../../aeiou/index.ts';
 import { systemClock } from '../../loop/index.ts';
+import { formatReceiptKey, generateReceiptKey } from '../../receipt/index.ts';
 import { printable } from '../../report/index.ts';
 import { named } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { addKeyChanges, utc } from './rotate.ts';
+
+interface GenerateFlags {
+  readonly name: string;
+  readonly receipts?: true;
+}
 
 /** `keys generate|list|rotate|export-public FILE`. */
 export function addKeys(program: Command, execute: Execute): void {
@@ -32,7 +39,8 @@ export function addKeys(program: Command, execute: Execute): void {
     )
     .argument('<FILE>', 'the key file to make')
     .option('--name <NAME>', 'what the names of the keys begin with', 'host')
-    .action((file: string, flags: { readonly name: string }) => execute((terminal) => generate(file, flags.name, terminal)));
+    .option('--receipts', 'make a key that signs receipts and checkpoints, and no control tokens')
+    .action((file: string, flags: GenerateFlags) => execute((terminal) => generate(file, flags, terminal)));
   keys
     .command('list')
     .summary('list the keys of a key file')
@@ -49,8 +57,17 @@ export function readKeyring(file: string | undefined, clock: TokenClock): Keyrin
   return named(file, () => keyringFrom(loadKeyFile(file), { clock }));
 }
 
-async function generate(file: string, name: string, terminal: Terminal): Promise<ExitCode> {
+async function generate(file: string, { name, receipts }: GenerateFlags, terminal: Terminal): Promise<ExitCode> {
   if (existsSync(file)) throw new UsageError(`${printable(file)} exists already; keys are never overwritten`);
+  if (receipts) {
+    const { kid } = named(file, () => {
+      const key = generateReceiptKey(`${name}-receipts`);
+      savePrivateText(file, formatReceiptKey(key));
+      return key;
+    });
+    terminal.out.line(`${printable(file)}: ${kid} (receipts and checkpoints)`);
+    return EXIT.ok;
+  }
   const keys = named(file, () => {
     const made = generateKeys(name);
     keyringFrom(made, { clock: systemClock });

@@ -1,11 +1,31 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { type ChainReport, rotatedFiles, verifyChain, verifyStoredLog } from '../../loop/index.ts';
+import {
+  type ChainOptions,
+  type ChainReport,
+  GENESIS,
+  rotatedFiles,
+  systemClock,
+  verifyChain,
+  verifyStoredLog,
+} from '../../loop/index.ts';
+import {
+  type CheckpointStatement,
+  CheckpointWalk,
+  formatCheckpoint,
+  issueCheckpoint,
+  type ReceiptKey,
+  readCheckpoint,
+} from '../../receipt/index.ts';
 import { printable } from '../../report/index.ts';
+import { repeatable } from '../flags/options.ts';
+import { noStdin, readPublicReceiptKey, readReceiptKey } from '../flags/receiptkey.ts';
+import { named } from '../flags/setup.ts';
 import { openStore, storeName } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { reading } from '../terminal/input.ts';
+import { reading, readText } from '../terminal/input.ts';
+import { writeNew } from '../terminal/newfile.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { usable } from './drive.ts';
@@ -13,23 +33,41 @@ import { usable } from './drive.ts';
 interface VerifyFlags {
   readonly after?: string;
   readonly head?: string;
+  readonly since?: readonly string[];
+  readonly key?: string;
   readonly json?: true;
   readonly store?: string;
+}
+
+interface CheckpointFlags extends Pick<VerifyFlags, 'after' | 'store'> {
+  readonly key: string;
+  readonly out?: string;
 }
 
 const HELP = `
 The command finds rotated files (FILE.1, FILE.2 ...) by itself and checks them
 before FILE. Exits with 0 when every line is unchanged, follows the line before
 it and decides no turn a second time, and with 1 otherwise. A chain cannot show
-that its last lines are missing: note the head that the command prints, and pass
-it with --head the next time.
+that its last lines are missing, or that all of it was written anew: keep
+checkpoints elsewhere, and pass them with --since.
 `;
 
-/** `log verify FILE…`: checks the chain of a decision log. */
+const CHECKPOINT_HELP = `
+A checkpoint says how long the log is and what its last line is, signed with a
+key of "neuroscript keys generate --receipts". Give it to somebody who cannot
+write the log. Later,
+  neuroscript log verify FILE --since CHECKPOINT --key PUBLIC
+shows whether the log still begins as it did.
+`;
+
+/** Most bytes of a checkpoint. */
+const CHECKPOINT_BYTES = 64 * 1024;
+
+/** `log verify|checkpoint FILE…`: checks the chain of a decision log, and signs its length and head. */
 export function addLog(program: Command, execute: Execute): void {
   const log = program
     .command('log')
-    .summary('verify decision logs')
+    .summary('verify decision logs, and sign checkpoints of them')
     .description('Works on the decision logs that "neuroscript loop --log FILE" writes.');
   log
     .command('verify')
@@ -38,10 +76,28 @@ export function addLog(program: Command, execute: Execute): void {
     .option('--store <FILE>', 'the log in this store, a file or postgres://…, in place of files')
     .option('--after <HASH>', 'hash of the line before the first, if earlier files were removed', readHash)
     .option('--head <HASH>', 'hash that must be in the log', readHash)
+    .option(
+      '--since <CHECKPOINT>',
+      'a checkpoint that the log must agree with (repeatable)',
+      repeatable((text) => text),
+    )
+    .option('--key <FILE>', 'public key of the checkpoints')
     .option('--json', 'print a JSON object')
     .addHelpText('after', HELP)
     .action((files: readonly string[], flags: VerifyFlags) =>
       execute((terminal) => usable(() => verify(files, flags, terminal))),
+    );
+  log
+    .command('checkpoint')
+    .description('Verifies a decision log, and signs how long it is and what its last line is.')
+    .argument('[FILE...]', 'the files of one log, oldest first')
+    .requiredOption('--key <FILE>', 'key for receipts and checkpoints')
+    .option('--store <FILE>', 'the log in this store, a file or postgres://…, in place of files')
+    .option('--after <HASH>', 'hash of the line before the first, if earlier files were removed', readHash)
+    .option('--out <FILE>', 'write to this file, which must not exist, in place of standard output')
+    .addHelpText('after', CHECKPOINT_HELP)
+    .action((files: readonly string[], flags: CheckpointFlags) =>
+      execute((terminal) => usable(() => checkpoint(files, flags, terminal))),
     );
 }
 
@@ -51,17 +107,63 @@ function readHash(text: string): string {
 }
 
 async function verify(files: readonly string[], flags: VerifyFlags, terminal: Terminal): Promise<ExitCode> {
-  if ((files.length === 0) === (flags.store === undefined)) throw new UsageError('name the files of a log, or give --store');
-  const report = flags.store === undefined ? await ofFiles(files, flags, terminal) : await ofStore(flags.store, flags, terminal);
+  const { head, since = [], key } = flags;
+  if (since.length > 0 && key === undefined) throw new UsageError('--since needs the public key of the checkpoints: --key FILE');
+  const statements = key === undefined ? [] : await checkpointsOf(since, readPublicReceiptKey(key));
+  const witness = named('--since', () => new CheckpointWalk(statements, flags.after ?? GENESIS));
+  const report = await walked(files, flags, { through: head, witness }, terminal);
   if (flags.json) terminal.out.json(report);
   else if (report.ok) terminal.out.line(`${report.lines} lines, unbroken; head ${report.head}`);
-  const wrong = report.ok ? report.repeated : report;
-  if (wrong !== undefined && !flags.json)
-    terminal.out.line(`${printable(wrong.file)}, line ${wrong.line}: ${printable(wrong.why)}`);
-  return wrong === undefined ? EXIT.ok : EXIT.runtime;
+  const wrong = wrongOf(report);
+  if (wrong !== null && !flags.json) terminal.out.line(wrong);
+  return wrong === null ? EXIT.ok : EXIT.runtime;
 }
 
-async function ofFiles(files: readonly string[], flags: VerifyFlags, terminal: Terminal): Promise<ChainReport> {
+async function checkpoint(files: readonly string[], flags: CheckpointFlags, terminal: Terminal): Promise<ExitCode> {
+  const key = readReceiptKey(flags.key);
+  const report = await walked(files, flags, {}, terminal);
+  const wrong = wrongOf(report);
+  if (!report.ok || wrong !== null) {
+    terminal.err.line(`neuroscript: the log is not as it was written, so nothing is signed: ${wrong}`);
+    return EXIT.runtime;
+  }
+  const signed = named(flags.key, () => issueCheckpoint(report, flags.after ?? GENESIS, key, systemClock.now()));
+  const text = formatCheckpoint(signed);
+  if (flags.out === undefined) terminal.out.text(text);
+  else await writeNew(flags.out, text);
+  return EXIT.ok;
+}
+
+async function checkpointsOf(files: readonly string[], key: ReceiptKey): Promise<readonly CheckpointStatement[]> {
+  const statements: CheckpointStatement[] = [];
+  for (const file of files) {
+    const text = await readText(file, CHECKPOINT_BYTES, noStdin('a checkpoint'));
+    statements.push(named(file, () => readCheckpoint(text, key)));
+  }
+  return statements;
+}
+
+/** The first thing that is wrong with a log, as a line; null for none. */
+function wrongOf(report: ChainReport): string | null {
+  const wrong = report.ok ? report.repeated : report;
+  return wrong === undefined ? null : `${printable(wrong.file)}, line ${wrong.line}: ${printable(wrong.why)}`;
+}
+
+/** What a log is compared with. */
+type Compared = Pick<ChainOptions, 'through' | 'witness'>;
+
+async function walked(
+  files: readonly string[],
+  { store, after }: Pick<VerifyFlags, 'store' | 'after'>,
+  compared: Compared,
+  terminal: Terminal,
+): Promise<ChainReport> {
+  if ((files.length === 0) === (store === undefined)) throw new UsageError('name the files of a log, or give --store');
+  const options = { after, ...compared };
+  return store === undefined ? await ofFiles(files, options, terminal) : await ofStore(store, options, terminal);
+}
+
+async function ofFiles(files: readonly string[], options: ChainOptions, terminal: Terminal): Promise<ChainReport> {
   using steps = new Steps(terminal, 'log verify');
   const report = await reading(files.join(', '), () => {
     const all = [...new Set(files.flatMap((file) => [...rotatedFiles(file), file]))];
@@ -71,13 +173,13 @@ async function ofFiles(files: readonly string[], flags: VerifyFlags, terminal: T
       done += bytes;
       steps.reached(done, total);
     };
-    return verifyChain(all, { after: flags.after, through: flags.head, signal: terminal.interrupt, onRead });
+    return verifyChain(all, { ...options, signal: terminal.interrupt, onRead });
   });
   steps.clear();
   return report;
 }
 
-async function ofStore(place: string, { after, head }: VerifyFlags, { interrupt }: Terminal): Promise<ChainReport> {
+async function ofStore(place: string, options: ChainOptions, { interrupt }: Terminal): Promise<ChainReport> {
   await using store = await openStore(place, { mustExist: true });
-  return await verifyStoredLog(store.log, storeName(place), { after, through: head, signal: interrupt });
+  return await verifyStoredLog(store.log, storeName(place), { ...options, signal: interrupt });
 }

@@ -25,7 +25,7 @@ export interface V1Inputs {
 export async function loopV1(flags: V1Flags, terminal: Terminal, { agent, userdata }: V1Inputs): Promise<ExitCode> {
   const { clock, ids } = sourcesOf(flags);
   await using resources = new AsyncDisposableStack();
-  const setup = await readSetup(flags, resources);
+  const setup = await readSetup(flags, resources, terminal);
   const recorder = await Recorder.open(flags.record);
   await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1 });
   const loop = new AskLoop({

@@ -65,7 +65,7 @@ export function addRepl(program: Command, execute: Execute): void {
 async function repl(files: readonly string[], flags: ReplFlags, terminal: Terminal): Promise<ExitCode> {
   const limits = limitsOf({ ...flags });
   await using resources = new AsyncDisposableStack();
-  const setup = await readSetup(flags, resources);
+  const setup = await readSetup(flags, resources, terminal);
   const [clock, ids] = [systemClock, randomIds];
   const { ask, stores } = await readModels(flags, { keyring: readKeyring(undefined, clock), clock, ids });
   await using runtime = await createRuntime({ ...setup, limits, concurrency: 1, ...(ask === undefined ? {} : { ask }) });

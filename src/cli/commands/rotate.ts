@@ -1,7 +1,17 @@
 import { realpathSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { formatKeys, keyringFrom, loadKeyFile, publicKeys, rotateKeys, saveKeyFile, secondsOf } from '../../aeiou/index.ts';
+import {
+  formatKeys,
+  keyringFrom,
+  loadKeyFile,
+  publicKeys,
+  readPrivateBytes,
+  rotateKeys,
+  saveKeyFile,
+  secondsOf,
+} from '../../aeiou/index.ts';
 import { systemClock } from '../../loop/index.ts';
+import { formatReceiptKey, isReceiptKey, parseReceiptKey, publicReceiptKey } from '../../receipt/index.ts';
 import { printable } from '../../report/index.ts';
 import { wholeNumber } from '../flags/options.ts';
 import { named } from '../flags/setup.ts';
@@ -32,7 +42,7 @@ export function addKeyChanges(keys: Command, execute: Execute): void {
   keys
     .command('export-public')
     .summary('print the public halves of a key file')
-    .description('Prints a key file with the public halves of the Ed25519 keys: it verifies tokens and cannot sign.')
+    .description('Prints a key file with the public halves of the Ed25519 keys: it verifies and cannot sign.')
     .argument('<FILE>', 'key file')
     .action((file: string) => execute((terminal) => exportPublic(file, terminal)));
 }
@@ -61,7 +71,12 @@ async function rotate(file: string, { role, kid, buffer, json }: RotateFlags, te
 }
 
 async function exportPublic(file: string, terminal: Terminal): Promise<ExitCode> {
-  terminal.out.line(named(file, () => formatKeys(publicKeys(loadKeyFile(file)))).trimEnd());
+  const text = named(file, () => {
+    const content = new TextDecoder().decode(readPrivateBytes(file));
+    if (isReceiptKey(content)) return formatReceiptKey(publicReceiptKey(parseReceiptKey(content)));
+    return formatKeys(publicKeys(loadKeyFile(file)));
+  });
+  terminal.out.line(text.trimEnd());
   return EXIT.ok;
 }
 

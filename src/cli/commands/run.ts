@@ -119,7 +119,7 @@ async function run(files: readonly string[], flags: RunFlags, terminal: Terminal
   const limits = limitsOf({ ...flags });
   const probe = probeOf(flags);
   await using resources = new AsyncDisposableStack();
-  const setup = await readSetup(flags, resources);
+  const setup = await readSetup(flags, resources, terminal);
   if (flags.jsonl) {
     await using runtime = await createRuntime({ ...setup, limits });
     return await answerRequests(runtime, { width: JSONL_WIDTH, journal: flags.trace === true }, terminal);

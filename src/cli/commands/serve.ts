@@ -130,14 +130,14 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
   return EXIT.ok;
 }
 
-/** Has a process of this command take a turn: the same host, with one turn to take. */
+/** Starts a process of this command that takes one turn for this host. */
 function apart({ store, config }: ServeFlags): TakeApart {
   const [, script = ''] = process.argv;
   const same = [script, 'serve', '--config', config, ...(store === undefined ? [] : ['--store', store])];
   return turnProcess(({ sid, owner }) => [...same, `--take=${sid}`, `--owner=${owner}`]);
 }
 
-/** Takes the next turn of one session, as the process of a host that does so apart. The turn is decided in spite of signals. */
+/** Takes the next turn of one session, in a process that a host has started for it. Signals do not end the turn. */
 async function take(sid: string, shared: Shared, terminal: Terminal): Promise<ExitCode> {
   terminal.onSignal(() => {});
   const { coordinator, config } = shared;

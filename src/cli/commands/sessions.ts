@@ -6,9 +6,10 @@ import { type AgentFlags, addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
 import { addCeilings } from '../flags/ceilings.ts';
 import { addLimits, wholeNumber } from '../flags/options.ts';
-import { addStore, mayHaveSessions, openStore } from '../flags/store.ts';
+import { addStore, mayHaveSessions, type OpenedStore, openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
+import { writeNew } from '../terminal/newfile.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { addComplete } from './complete.ts';
 import { type DriveFlags, drive, logOf, usable } from './drive.ts';
@@ -16,7 +17,9 @@ import { addErase } from './erase.ts';
 import { addExport } from './export.ts';
 import { addOpen } from './open.ts';
 import { addPrune } from './prune.ts';
+import { addSessionReceipt } from './receipt.ts';
 import { addSession } from './turn.ts';
+import { builtPage, openInspector } from './ui.ts';
 
 interface StoreFlags {
   readonly store?: string;
@@ -26,13 +29,14 @@ interface StoreFlags {
 interface ShowFlags extends StoreFlags {
   readonly turn?: number;
   readonly brief?: true;
+  readonly html?: string;
 }
 
 interface CancelFlags extends StoreFlags {
   readonly log?: string;
 }
 
-/** `sessions list|show|open|resume|complete|cancel|export|erase|prune`. */
+/** `sessions list|show|open|resume|complete|cancel|receipt|export|erase|prune`. */
 export function addSessions(program: Command, execute: Execute): void {
   const sessions = program
     .command('sessions')
@@ -47,6 +51,7 @@ export function addSessions(program: Command, execute: Execute): void {
     .option('--turn <N>', 'one turn alone', wholeNumber('--turn', 1))
     .option('--brief', 'one line a turn')
     .option('--json', 'print the session as one JSON object')
+    .option('--html <FILE>', 'write the session into a page that opens without server or network')
     .action((sid: string, flags: ShowFlags) => execute((terminal) => usable(() => show(sid, flags, terminal))));
   addOpen(add('open', 'Puts a session into the store, for a host to drive.'), execute);
   const resume = add('resume', 'Drives an open session to its end. Decided turns never run again.')
@@ -71,6 +76,7 @@ export function addSessions(program: Command, execute: Execute): void {
     .argument('<SID>', 'session id')
     .option('--log <FILE>', 'the decision log, for a turn that was interrupted')
     .action((sid: string, flags: CancelFlags) => execute((terminal) => usable(() => cancel(sid, flags, terminal))));
+  addSessionReceipt(add('receipt', 'Prints a signed receipt of a session, which others can verify and run.'), execute);
   addExport(add('export', 'Prints sessions with the complete records of their turns as one JSON object.'), execute);
   addErase(add('erase', 'Erases the content of an ended session; its chain can still be verified.'), execute);
   addPrune(add('prune', 'Removes ended sessions of a certain age, and lists them.'), execute);
@@ -92,6 +98,7 @@ async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<
   await using store = await openStore(flags.store, { mustExist: true });
   const session = await store.summary(sid);
   if (session === null) throw unknown(sid);
+  if (flags.html !== undefined) return await page(store, sid, flags.html, flags);
   const lost: string[] = [];
   const all = await store.turns(sid, (_, problem) => lost.push(problem));
   const turns = flags.turn === undefined ? all : all.filter(({ turn }) => turn === flags.turn);
@@ -106,6 +113,19 @@ async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<
   }
   for (const problem of lost) terminal.err.line(`neuroscript: ${printable(problem)}`);
   return lost.length === 0 ? EXIT.ok : EXIT.runtime;
+}
+
+/** Writes a session into a file that a browser opens. */
+async function page(store: OpenedStore, sid: string, file: string, flags: ShowFlags): Promise<ExitCode> {
+  if (flags.json || flags.brief || flags.turn !== undefined)
+    throw new UsageError('--html shows the whole session; it goes with no other flag of "sessions show"');
+  const { FILE_SIZES, snapshotHtml } = await import('../../ui/index.ts');
+  const assets = await builtPage();
+  await using resources = new AsyncDisposableStack();
+  const inspector = resources.use(await openInspector(store, flags, resources));
+  const html = snapshotHtml(assets, await inspector.snapshot(sid, FILE_SIZES));
+  await writeNew(file, html);
+  return EXIT.ok;
 }
 
 async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Promise<ExitCode> {

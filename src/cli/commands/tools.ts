@@ -73,7 +73,7 @@ async function list(names: readonly string[], flags: ToolsFlags, terminal: Termi
     throw new UsageError('--budget and --prefer go with --format prompt');
   if (flags.brief && format !== 'text' && format !== 'prompt') throw new UsageError('--brief goes with --format text or prompt');
   await using resources = new AsyncDisposableStack();
-  const { tools, policy } = await readSetup(flags, resources);
+  const { tools, policy } = await readSetup(flags, resources, terminal);
   const guard = new PolicyGuard(policy);
   const callable = flags.all ? tools : tools.filter((tool) => guard.denial(tool, false) === null);
   const chosen = choose(callable, tools, names);

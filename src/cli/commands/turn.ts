@@ -92,7 +92,7 @@ async function turn(file: string, flags: TurnFlags, terminal: Terminal): Promise
   const { clock, ids } = sourcesOf(flags);
   const keyring = readKeyring(flags.keys, clock);
   await using resources = new AsyncDisposableStack();
-  const setup = await readSetup(flags, resources);
+  const setup = await readSetup(flags, resources, terminal);
   const input = readTurn(await readBytes(file, ENVELOPE_BYTES, () => terminal.stdin));
   const recorder = await Recorder.open(flags.record);
   const sid = flags.sid ?? ids.session();

@@ -12,6 +12,8 @@ export type Paths = 'files' | 'folders' | 'none';
 interface Source {
   readonly paths: Paths;
   readonly words?: (wanted: Wanted) => Promise<readonly Word[]>;
+  /** Whether the words mean the same in any letter case. */
+  readonly anyCase?: true;
 }
 
 const FREE: Source = { paths: 'none' };
@@ -32,9 +34,9 @@ export const SOURCES: Readonly<Record<string, Source>> = {
   SID: { paths: 'none', words: sessions },
   WHAT: { paths: 'files', words: sessions },
   code: { paths: 'none', words: codesAndTitles },
-  NAME: { paths: 'none', words: async (wanted) => (wanted.command === 'tools' ? toolNames(wanted) : []) },
-  TOOL: { paths: 'none', words: toolNames },
-  PATTERN: { paths: 'none', words: toolNames },
+  NAME: { paths: 'none', words: async (wanted) => (wanted.command === 'tools' ? toolNames(wanted) : []), anyCase: true },
+  TOOL: { paths: 'none', words: toolNames, anyCase: true },
+  PATTERN: { paths: 'none', words: toolNames, anyCase: true },
   AGENT: { paths: 'none', words: agents },
 };
 
@@ -43,9 +45,11 @@ export async function candidates(wanted: Wanted): Promise<{ readonly words: read
   const source = wanted.value === null ? FREE : (SOURCES[wanted.value.name] ?? FREE);
   const { typed, before } = wanted;
   const known = (await source.words?.(wanted)) ?? [];
+  const begins = (text: string): boolean =>
+    source.anyCase ? text.toLowerCase().startsWith(typed.toLowerCase()) : text.startsWith(typed);
   const words = [
     ...wanted.words,
-    ...known.filter(({ text }) => text.startsWith(typed)).map(({ text, help }) => ({ text: before + text, help })),
+    ...known.filter(({ text }) => begins(text)).map(({ text, help }) => ({ text: before + text, help })),
   ];
   // The file of a script agent stands behind its kind.
   const isScript = wanted.value?.name === 'AGENT' && typed.startsWith('script:');

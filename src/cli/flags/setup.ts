@@ -6,6 +6,8 @@ import { loadMockTools, loadPolicy, Policy, type ToolDefinition } from '../../to
 import { NeuroScriptError } from '../../wire/errors.ts';
 import { keepsValues } from '../terminal/denial.ts';
 import { UsageError } from '../terminal/failure.ts';
+import { Steps } from '../terminal/status.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { configText } from './configfile.ts';
 import { isModule, toolsOfModule } from './module.ts';
 import { addServers, readServers, tokensOfUser } from './servers.ts';
@@ -45,12 +47,12 @@ export function addSetup(command: Command): Command {
 /**
  * Reads the tools file, the policy file and the servers. Programs see these tools and the standard ones; a tool of a tools file
  * replaces a standard one of the same name. The policy by default allows the tools that flags name, and the standard tools
- * without effects. Closes what it opened with `resources`. Throws {@link UsageError} with the file's name for a mistake in it.
+ * without effects. Closes what it opened with `resources`. Says on `terminal` that it waits for servers. Throws {@link UsageError} with the file's name for a mistake in it.
  */
-export async function readSetup(flags: SetupFlags, resources: AsyncDisposableStack): Promise<Setup> {
+export async function readSetup(flags: SetupFlags, resources: AsyncDisposableStack, terminal?: Terminal): Promise<Setup> {
   const chosen = [
     ...(flags.tools === undefined ? [] : await readTools(flags.tools)),
-    ...(flags.mcp === undefined ? [] : await connect(flags.mcp, resources)),
+    ...(flags.mcp === undefined ? [] : await connect(flags.mcp, resources, terminal)),
   ];
   const taken = new Set(chosen.map((tool) => tool.canonicalName));
   const isFree = (tool: ToolDefinition): boolean => !taken.has(tool.canonicalName);
@@ -67,12 +69,17 @@ export async function readSetup(flags: SetupFlags, resources: AsyncDisposableSta
   };
 }
 
-async function connect(specs: readonly string[], resources: AsyncDisposableStack): Promise<readonly ToolDefinition[]> {
+async function connect(
+  specs: readonly string[],
+  resources: AsyncDisposableStack,
+  terminal: Terminal | undefined,
+): Promise<readonly ToolDefinition[]> {
   const servers = await readServers(specs);
   // Only --mcp needs the SDK of the protocol, which takes longer to load than everything else.
   const { McpSource } = await import('../../mcp/index.ts');
   const authorize = await tokensOfUser();
   const reports = process.stderr.isTTY ? { onProgress: showProgress() } : {};
+  using _ = terminal === undefined ? null : new Steps(terminal, `waiting for ${Object.keys(servers).join(', ')}`);
   const source = resources.use(await usable(() => McpSource.connect(servers, { authorize, ...reports })));
   for (const { error } of source.failures)
     process.stderr.write(`neuroscript: warning: ${printable(error.message)}; its tools are absent\n`);

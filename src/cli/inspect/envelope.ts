@@ -15,7 +15,7 @@ import {
 } from '../../aeiou/index.ts';
 import { shapeProblem, splitTranscript } from '../../loop/index.ts';
 import { amount, clip, counted, quantity } from '../../report/index.ts';
-import type { CheckReport } from '../../wire/protocol.ts';
+import type { CheckReport } from '../../wire/sourcereports.ts';
 import { examine } from '../commands/check.ts';
 import { type Flaw, type Found, type Kind, listed } from './kind.ts';
 import { programFacts, programLines, syntaxFlaw } from './program.ts';

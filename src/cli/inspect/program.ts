@@ -1,6 +1,7 @@
 import { clip, counted, plainPalette, quantity, renderDiagnostic, SYNTAX } from '../../report/index.ts';
 import { toPublicCheck } from '../../wire/findings.ts';
-import type { CheckReport, Source } from '../../wire/protocol.ts';
+import type { Source } from '../../wire/protocol.ts';
+import type { CheckReport } from '../../wire/sourcereports.ts';
 import { cost, examine, SOURCE_BYTES, strangers, summary } from '../commands/check.ts';
 import { holdsPrivate } from './keys.ts';
 import { type Flaw, type Found, type Kind, lineCount, listed } from './kind.ts';

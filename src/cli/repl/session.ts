@@ -2,8 +2,9 @@ import { createHostContext, type LineSource, SILENT_LOGGER, type Stores } from '
 import type { Clock, Ids } from '../../loop/index.ts';
 import { printable, renderCall, renderDiagnostic, SYNTAX } from '../../report/index.ts';
 import type { Interpreter, RunRequest, Runtime } from '../../runtime/index.ts';
-import type { ParsedFile, Source, TaggedJson, Usage, Variable } from '../../wire/protocol.ts';
+import type { Source, TaggedJson, Usage, Variable } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
+import type { ParsedFile } from '../../wire/sourcereports.ts';
 import { EXIT, type ExitCode, exitOf } from '../terminal/exit.ts';
 import { showEnd, showSaid } from '../terminal/result.ts';
 import type { Terminal } from '../terminal/terminal.ts';

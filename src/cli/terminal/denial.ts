@@ -18,6 +18,6 @@ const WITHOUT_FLAG =
 /** The flags, and the lines of a policy file, that allow a tool by its canonical name. */
 export function howToAllow(tool: string): string {
   const lines = `{allow: [${tool}], grants: ["*:*:*"]}`;
-  const file = `--policy FILE allows what the file names: ${lines}, and the other tools of the program ('explain NS1003')`;
-  return keepsValues(tool) ? `--storage FILE allows it, and keeps its values ('none': in memory); ${file}` : file;
+  const file = `with --policy FILE, which names every tool of the program: ${lines} ('explain NS1003')`;
+  return `allow it ${keepsValues(tool) ? `with --storage FILE ('none': in memory), or ` : ''}${file}`;
 }

@@ -4,8 +4,8 @@ import type { LoopController } from '../controller.ts';
 import type { ResumeOptions } from '../options.ts';
 import type { LoopResult } from '../result.ts';
 import type { DrivenSession, SessionCoordinator } from '../sessions/coordinator.ts';
+import { SessionLeasedError, SessionStateError } from '../sessions/errors.ts';
 import type { SessionSetup } from '../sessions/setup.ts';
-import { SessionLeasedError, SessionStateError } from '../sessions/store.ts';
 import { Signal } from './signal.ts';
 
 /** How a host drives the sessions of one profile. */
@@ -28,9 +28,9 @@ export interface HostOptions {
   readonly tenantConcurrency?: number;
   /** Turns after which a session is given back, so that others get their turn; 8 when absent. */
   readonly turnsPerClaim?: number;
-  /** Milliseconds between two looks for sessions that became ready by time alone; 2,000 when absent. */
+  /** Milliseconds between two searches for sessions that became ready by time alone; 2,000 when absent. */
   readonly pollMs?: number;
-  /** Receives why a session could not be driven, or the store not be asked (`sid` is null). Must not throw. */
+  /** Receives the error when a session cannot be driven, or when the store does not answer (`sid` is null). Must not throw. */
   readonly onError?: (error: unknown, sid: string | null) => void;
   /** Receives how the driving of a session ended here. Must not throw. */
   readonly onLeft?: (result: LoopResult) => void;
@@ -67,7 +67,7 @@ const LONGEST_PAUSE_MS = 5000;
 
 /**
  * Drives the sessions of a store together with any number of other hosts: claims what is ready and what it can run, drives it, and
- * hands it over when it stops. Nothing of a session is only here: if the process dies, other hosts continue after its lease.
+ * hands it over when it stops. The store holds the whole state of a session: if the process dies, other hosts continue after its lease.
  *
  * What tools keep in memory for a session, such as handles and directories, ends whenever the host stops driving it.
  */

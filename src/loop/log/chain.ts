@@ -71,12 +71,22 @@ export type ChainReport =
     }
   | ({ readonly ok: false } & ChainPlace);
 
+/** Somebody who has seen the log before, and compares. */
+export interface ChainWitness {
+  /** Takes the hash of the chain after `lines` lines, from 0; why it is not the one that was seen, or null. */
+  at(lines: number, head: string): string | null;
+  /** Why the chain ended too early, or null. */
+  end(): string | null;
+}
+
 /** External knowledge that a chain is checked against. */
 export interface ChainOptions {
   /** Hash of the line before the first one, if earlier files were deleted. */
   readonly after?: string | undefined;
   /** Hash of a line that must exist. A chain cannot detect by itself that its last lines are missing. */
   readonly through?: string | undefined;
+  /** Compares every line with what was seen before. */
+  readonly witness?: ChainWitness | undefined;
   /** Ends the check: it rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
   /** Called with the number of bytes of each piece that was read. */
@@ -151,12 +161,14 @@ export async function verifyChain(files: readonly string[], options: ChainOption
     for await (const { text, finished } of logLines(file, options)) {
       line += 1;
       whole = finished;
-      const why = text === null ? `it is longer than ${LINE_BYTES} bytes` : walk.next(text);
-      if (why !== null) return { ok: false, file, line, why };
+      const why =
+        (text === null ? `it is longer than ${LINE_BYTES} bytes` : walk.next(text)) ?? options.witness?.at(walk.lines, walk.head);
+      if (why != null) return { ok: false, file, line, why };
       if (walk.again !== null) repeated ??= { file, line, why: walk.again };
       if (walk.head === expected) expected = undefined;
     }
-    if (expected !== undefined && file === files.at(-1)) return { ok: false, file, line: line + 1, why: CUT_OFF };
+    const early = file !== files.at(-1) ? null : expected === undefined ? options.witness?.end() : CUT_OFF;
+    if (early != null) return { ok: false, file, line: line + 1, why: early };
     if (!whole) return { ok: false, file, line, why: 'it was not written to its end' };
   }
   return { ok: true, lines: walk.lines, head: walk.head, ...(repeated === undefined ? {} : { repeated }) };
@@ -166,7 +178,7 @@ export async function verifyChain(files: readonly string[], options: ChainOption
 export async function verifyStoredLog(
   log: StoredLog,
   place: string,
-  { after, through, signal }: Pick<ChainOptions, 'after' | 'through' | 'signal'> = {},
+  { after, through, witness, signal }: Omit<ChainOptions, 'onRead'> = {},
 ): Promise<ChainReport> {
   const walk = new ChainWalk(after);
   let expected = through;
@@ -175,12 +187,13 @@ export async function verifyStoredLog(
   for await (const { line, text } of log.lines()) {
     signal?.throwIfAborted();
     at += 1;
-    const why = line === at ? walk.next(text) : 'it is missing';
-    if (why !== null) return { ok: false, file: place, line: at, why };
+    const why = (line === at ? walk.next(text) : 'it is missing') ?? witness?.at(walk.lines, walk.head);
+    if (why != null) return { ok: false, file: place, line: at, why };
     if (walk.again !== null) repeated ??= { file: place, line, why: walk.again };
     if (walk.head === expected) expected = undefined;
   }
-  if (expected !== undefined) return { ok: false, file: place, line: at + 1, why: CUT_OFF };
+  const early = expected === undefined ? witness?.end() : CUT_OFF;
+  if (early != null) return { ok: false, file: place, line: at + 1, why: early };
   return { ok: true, lines: walk.lines, head: walk.head, ...(repeated === undefined ? {} : { repeated }) };
 }
 

@@ -170,7 +170,7 @@ export interface HostFacts {
 export interface Judged {
   /** State of the progress guard before the turn. */
   readonly progress: ProgressState;
-  /** How many equal turns in a row halted the session. */
+  /** How many equal turns in a row halt the session. */
   readonly noProgressN: number;
   /** Seconds by which a token may appear to come from the future. */
   readonly clockSkew: number;

@@ -3,7 +3,8 @@ import type { Runtime } from '../../runtime/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { TurnRecord } from '../record/record.ts';
-import { SessionStateError, type SessionStore } from '../sessions/store.ts';
+import { SessionStateError } from '../sessions/errors.ts';
+import type { SessionStore } from '../sessions/store.ts';
 import type { ExportedSession, ReadSession } from './export.ts';
 import { replayTurn, type TurnReplay } from './turn.ts';
 
@@ -23,7 +24,7 @@ export interface SessionReplay {
 export interface SessionReplayOptions {
   /** Executes only this turn; all turns when absent. */
   readonly turn?: number;
-  /** Verify the tokens; the keys in the records when absent. */
+  /** Keys with which tokens must verify, in place of those that the records name. */
   readonly keys?: KeyLookup;
   /** Ends the replay. */
   readonly signal?: AbortSignal;

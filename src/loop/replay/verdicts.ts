@@ -72,6 +72,30 @@ export async function recordedVerdicts(
   return verdicts;
 }
 
+/** The verdicts of the policies in one recorded turn, as far as names decide them. */
+export interface TurnVerdicts {
+  /** On calls of tools, by their numbers. No verdict was given on a call of an unknown tool. */
+  readonly calls: ReadonlyMap<number, Verdict>;
+  /** On the tool for which the turn was refused; null when it was not, or for want of an approval. */
+  readonly refused: Verdict | null;
+}
+
+/** The verdicts in the record of a turn, which must not be malformed. They come from the record alone: no tool is known, and nothing is parsed. */
+export function turnVerdicts(record: TurnRecord): TurnVerdicts {
+  const policies = new RecordedPolicies(record);
+  const judged = (name: string) =>
+    [{ canonicalName: name, requiresTrust: false, capabilities: [] }, name === MAGIC_TOOL] as const;
+  const calls = new Map<number, Verdict>();
+  for (const entry of record.journal) {
+    if (entry.kind !== 'tool') continue;
+    const verdict = policies.ofCall(...judged(canonicalName(entry.name)), entry);
+    if (verdict !== null) calls.set(entry.seq, verdict);
+  }
+  const denied = record.inputs.scene?.denied ?? null;
+  const refused = denied === null ? null : policies.ofName(...judged(canonicalName(denied.tool)));
+  return { calls, refused };
+}
+
 /** The policies of one recorded turn, and what the record says of their verdicts. */
 class RecordedPolicies {
   readonly #guards: readonly PolicyGuard[];

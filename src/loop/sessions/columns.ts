@@ -40,7 +40,7 @@ function bodyOf(row: Columns): Pick<SessionSummary, 'status' | 'waits' | 'subjec
   }
 }
 
-/** What of a claimed session is in other places than its row. */
+/** The parts of a claimed session that are not in its row. */
 interface Beside {
   /** The JSON of the started turn; null without one. */
   readonly started: unknown;

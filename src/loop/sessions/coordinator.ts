@@ -8,20 +8,12 @@ import type { Clock } from '../clock.ts';
 import { type DecisionLog, endEntry, type LogEntry, logEntry } from '../log/log.ts';
 import type { HaltReason } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
+import { SessionLeasedError } from './errors.ts';
 import { interruptedRecord } from './interrupted.ts';
 import { type Holding, Leases } from './lease.ts';
 import { pointOf } from './point.ts';
 import type { Runnable, SessionSetup } from './setup.ts';
-import {
-  type ClaimedSession,
-  type Condition,
-  type NextTurn,
-  SessionLeasedError,
-  type SessionState,
-  type SessionStore,
-  type StartedTurn,
-  type StoredStep,
-} from './store.ts';
+import type { ClaimedSession, Condition, NextTurn, SessionState, SessionStore, StartedTurn, StoredStep } from './store.ts';
 
 /** Parts of a {@link SessionCoordinator}. */
 export interface SessionCoordinatorInit {

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { eraseRecord, eraseState } from '../record/erase.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { waitingOf } from '../record/suspension.ts';
+import { SessionExistsError, SessionLeasedError, SessionStateError } from './errors.ts';
 import { newestFirst } from './recent.ts';
 import { checkSetup, mustKnow, PLAIN_SETUP, READER, type Runnable, type SessionSetup } from './setup.ts';
 import {
@@ -20,10 +21,7 @@ import {
   type Pruning,
   type RecentQuery,
   type Renewal,
-  SessionExistsError,
-  SessionLeasedError,
   type SessionState,
-  SessionStateError,
   type SessionSummary,
   type StartedTurn,
   type StoredStep,

@@ -63,7 +63,7 @@ export class SqliteQueue implements Disposable {
     return firsts.sort((a, b) => Number(a['idle_since']) - Number(b['idle_since']))[0];
   }
 
-  /** Takes a session that cannot be read out of the way of the others, until somebody claims it by its id. */
+  /** Keeps a session that cannot be read from being claimed with the others; a claim by its id still finds it. */
   putAside(sid: string): void {
     this.#file.run('UPDATE sessions SET waits_until = ? WHERE sid = ?', Number.MAX_SAFE_INTEGER, sid);
   }

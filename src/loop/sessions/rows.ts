@@ -40,7 +40,16 @@ const limits = mapOf(z.number()).transform((kept): LimitValues => {
   return resolveLimits('turn', kept);
 });
 
-const WAITING_HEAD = z.looseObject({ call: z.string(), tool: z.string(), reason: z.string(), expiresAt: z.number() });
+const WAITING_CALL = z.looseObject({
+  call: z.string(),
+  turn: z.int(),
+  tool: z.string(),
+  args: z.array(z.unknown()),
+  reason: z.string(),
+  expiresAt: z.number(),
+  completed: z.boolean(),
+});
+const WAITING_HEAD = WAITING_CALL.extend({ also: z.array(WAITING_CALL).optional() });
 const SUSPENSION_HEAD = z.looseObject({
   waiting: z.looseObject({ seq: z.int().min(1), tool: z.string(), reason: z.string() }),
   earlier: z.looseObject({ nonce: z.string(), run: z.looseObject({ limits: z.unknown() }), journal: z.array(z.unknown()) }),

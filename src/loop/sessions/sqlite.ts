@@ -6,6 +6,7 @@ import { eraseRecord, eraseState } from '../record/erase.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { waitingOf } from '../record/suspension.ts';
 import { claimedOf, leaseOf, recordsOf, setupOf, statusOf, summaryOf, unlessDamaged } from './columns.ts';
+import { SessionExistsError, SessionLeasedError, SessionStateError } from './errors.ts';
 import type { MemoryStoreOptions } from './memory.ts';
 import { SqliteQueue } from './queue.ts';
 import { recentSql } from './recent.ts';
@@ -23,10 +24,7 @@ import {
   type Pruning,
   type RecentQuery,
   type Renewal,
-  SessionExistsError,
-  SessionLeasedError,
   type SessionState,
-  SessionStateError,
   type SessionSummary,
   type StartedTurn,
   type StoredStep,

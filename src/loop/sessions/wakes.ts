@@ -1,4 +1,4 @@
-/** Those that wait for sessions to become ready. A wake-up that fails must not fail the write that caused it, so it runs by itself. */
+/** Waiters for sessions that become ready. A wake-up that fails must not fail the write that caused it, so it runs by itself. */
 export class Wakes {
   readonly #waiting = new Set<() => void>();
 

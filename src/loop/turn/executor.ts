@@ -16,16 +16,15 @@ import { NeuroScriptError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { LIMITS, type LimitValues } from '../../wire/limits.ts';
 import {
-  type Diagnostic,
   type EventInput,
   type OutFrame,
-  type ParsedFile,
   PROTOCOL_VERSION,
   type RunInput,
   type Source,
   type TaggedJson,
 } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
+import type { Diagnostic, ParsedFile } from '../../wire/sourcereports.ts';
 import type { HostFacts } from '../record/record.ts';
 import type { TenantPort } from '../tenant.ts';
 

@@ -2,7 +2,7 @@ import type { AuditRecord } from '../../tools/index.ts';
 import { agentBrief } from '../agents/index.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { randomIds } from '../ids.ts';
-import { SessionExistsError } from '../sessions/store.ts';
+import { SessionExistsError } from '../sessions/errors.ts';
 import { checkSid } from '../turn/turn.ts';
 import { type Ceilings, resolveCeilings } from './ceilings.ts';
 import { EventGate } from './dedupe.ts';

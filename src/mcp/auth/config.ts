@@ -99,7 +99,7 @@ export function problemOfAuth(auth: McpAuth, url: string, headers: Readonly<Reco
   return null;
 }
 
-/** Whether nobody can read along: https, or a server on this machine. */
+/** Whether a connection is private: https, or a server on this machine. */
 export function isSecure(url: string): boolean {
   return URL.canParse(url) && (new URL(url).protocol === 'https:' || (new URL(url).protocol === 'http:' && isLoopback(url)));
 }

@@ -37,7 +37,7 @@ export class McpLogins {
 
   /**
    * The tokens for a connection to a server, which are refreshed when needed; for `authorize` of `McpSource.connect`. Undefined for an
-   * address that could be read on the way, and for a server with an `Authorization` of its own.
+   * address without encryption, and for a server with an `Authorization` of its own.
    */
   tokens(name: string, server: HttpServer): LoginTokens | undefined {
     const { url, auth: config = {}, headers = {} } = server;

@@ -29,7 +29,7 @@ const CLIENT_NAME = 'NeuroScript';
 /** An address for requests that no browser follows. */
 const NOWHERE = 'http://127.0.0.1/callback';
 
-/** The client's own tokens, for `grant: client_credentials`. They live in memory and are fetched again after this process. */
+/** The client's own tokens, for `grant: client_credentials`. They stay in memory; the next process fetches them again. */
 export function ownCredentials(config: McpAuth = {}): OAuthClientProvider | undefined {
   const { grant, clientId = '', clientSecret, privateKey, issuer: expectedIssuer = '', scope } = config;
   if (grant !== 'client_credentials') return undefined;

@@ -3,7 +3,7 @@ import { plainWords } from '../serverschema.ts';
 
 /** Shorter values are words, not secrets. */
 const MIN_SECRET = 8;
-/** How many secrets are remembered; tokens that were used before that many others are forgotten. */
+/** How many secrets are remembered; the oldest are forgotten. */
 const MAX_SECRETS = 256;
 
 /** What a message about one server must not contain, because the server may repeat what it was sent. */

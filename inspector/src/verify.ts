@@ -1,0 +1,90 @@
+import {
+  decodeBase64Url,
+  type KeyLookup,
+  Keyring,
+  ReplayCache,
+  type Verification,
+  type VerifyKey,
+  verifyToken,
+} from '../../src/aeiou/index.ts';
+import type { TurnView, VerifyView } from '../../src/ui/views.ts';
+import { NeuroScriptError } from '../../src/wire/errors.ts';
+
+/** The verdict of this page on one token. */
+export type Reverified =
+  | { readonly verdict: Verification }
+  /** The token stands or falls with a secret that no page has, or a key of the record is none. */
+  | { readonly unable: string };
+
+/**
+ * Verifies the tokens of a turn again, in this page, with the code of `neuroscript-runtime/aeiou` and the public keys, the nonce and the
+ * clock of the record. One verdict for each of `turn.tokens`; null when the record lacks what it takes.
+ */
+export function reverify({ sid, turn, tokens, verify }: TurnView): readonly Reverified[] | null {
+  if (verify === null) return null;
+  const clock = { now: () => verify.now };
+  const replay = new RecordedAnswers(verify.fresh, clock);
+  return tokens.map(({ token }) => {
+    try {
+      const keys = keysOf(verify, clock);
+      const verdict = verifyToken(token, {
+        keys: keys.lookup,
+        sessionId: sid,
+        turnIndex: turn,
+        turnNonce: verify.nonce,
+        now: verify.now / 1000,
+        clockSkew: verify.clockSkew,
+        replay,
+      });
+      return keys.asked === null
+        ? { verdict }
+        : { unable: `its key '${keys.asked}' is secret (HS256), and the record has no secrets` };
+    } catch (error) {
+      if (error instanceof NeuroScriptError) return { unable: error.message };
+      throw error;
+    }
+  });
+}
+
+interface Keys {
+  readonly lookup: KeyLookup;
+  /** The secret key for which a token asked. */
+  asked: string | null;
+}
+
+function keysOf({ keys }: VerifyView, clock: { now(): number }): Keys {
+  const ring = new Keyring({ clock });
+  const secret = new Map<string, VerifyKey>();
+  const found: Keys = { lookup: { lookup: (kid) => secret.get(kid) ?? ring.lookup(kid) }, asked: null };
+  for (const { kid, alg, publicKey } of keys) {
+    const bytes = publicKey === null ? null : decodeBase64Url(publicKey);
+    if (alg === 'Ed25519' && bytes !== null) ring.add({ kid, alg, role: 'retired', publicKey: bytes });
+    else
+      secret.set(kid, {
+        kid,
+        alg,
+        tagBytes: 32,
+        verify: () => {
+          found.asked = kid;
+          return false;
+        },
+      });
+  }
+  return found;
+}
+
+/** The recorded answers of the host's replay cache. */
+class RecordedAnswers extends ReplayCache {
+  readonly #fresh: readonly boolean[];
+  #next = 0;
+
+  constructor(fresh: readonly boolean[], clock: { now(): number }) {
+    super({ clock });
+    this.#fresh = fresh;
+  }
+
+  override add(): boolean {
+    this.#next += 1;
+    return this.#fresh[this.#next - 1] ?? true;
+  }
+}

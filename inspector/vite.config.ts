@@ -1,0 +1,21 @@
+import { defineConfig } from 'vite';
+import { notices } from './notices.ts';
+
+/**
+ * One script and one style sheet: `neuroscript ui` serves them, and `sessions show --html` puts them into one file, where nothing
+ * can be loaded later.
+ */
+export default defineConfig({
+  base: './',
+  plugins: [notices()],
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    target: 'es2024',
+    outDir: 'dist',
+    emptyOutDir: true,
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    cssCodeSplit: false,
+    rolldownOptions: { output: { codeSplitting: false } },
+  },
+});

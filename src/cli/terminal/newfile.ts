@@ -1,0 +1,19 @@
+import { open, rm } from 'node:fs/promises';
+import { printable } from '../../report/index.ts';
+import { UsageError } from './failure.ts';
+import { fileTrouble } from './input.ts';
+
+/** Writes a file that must not exist yet, for its owner alone. Throws {@link UsageError}, and leaves no half of a file. */
+export async function writeNew(file: string, text: string): Promise<void> {
+  let made = false;
+  try {
+    await using handle = await open(file, 'wx', 0o600);
+    made = true;
+    await handle.writeFile(text);
+  } catch (error) {
+    // Half a file, as of a full disk, would refuse the next attempt.
+    if (made) await rm(file, { force: true });
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    throw new UsageError(`cannot write ${printable(file)}: ${exists ? 'it exists already' : fileTrouble(error, 'make')}`);
+  }
+}

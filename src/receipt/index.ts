@@ -1,0 +1,35 @@
+/**
+ * Receipts of sessions and checkpoints of decision logs: signed statements that third parties verify. Entry point
+ * `neuroscript-runtime/receipts`.
+ */
+
+export {
+  CHECKPOINT_FORMAT,
+  type Checkpoint,
+  type CheckpointStatement,
+  CheckpointWalk,
+  formatCheckpoint,
+  issueCheckpoint,
+  readCheckpoint,
+} from './checkpoint.ts';
+export { ReceiptError } from './error.ts';
+export { issueReceipt, type ReceiptSession } from './issue.ts';
+export {
+  formatReceiptKey,
+  generateReceiptKey,
+  isReceiptKey,
+  parseReceiptKey,
+  publicReceiptKey,
+  type ReceiptKey,
+} from './key.ts';
+export {
+  type DecidedTurn,
+  formatReceipt,
+  type Manifest,
+  type Part,
+  RECEIPT_FORMAT,
+  type Receipt,
+  readReceipt,
+  withhold,
+} from './receipt.ts';
+export { checkReceipt, type ReceiptCheck, type ReceiptReport, type ReceiptTurn, verifyReceipt } from './verify.ts';

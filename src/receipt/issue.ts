@@ -1,0 +1,47 @@
+import type { SessionState, TurnRecord } from '../loop/index.ts';
+import { VERSION } from '../runtime/version.ts';
+import { type ReceiptKey, signFor } from './key.ts';
+import { digestOf, type Manifest, newPart, type Part, RECEIPT_FORMAT, type Receipt } from './receipt.ts';
+
+/** Version of the table of prices in docs/limits.md. */
+const PRICES = 1;
+
+/** What a receipt says of a session besides its turns. */
+export type ReceiptSession = Pick<SessionState, 'sid' | 'status' | 'reason' | 'userdata' | 'parent'>;
+
+/** The names of the two parts of a session as a whole. */
+export const SESSION_PARTS = ['session.userdata', 'session.parent'] as const;
+
+/**
+ * Makes the receipt of a session: each field of its records, each field of their inputs and each call is a part of its own. `at` is Unix
+ * milliseconds. Throws `ReceiptError` for a key without a private half.
+ */
+export function issueReceipt(session: ReceiptSession, records: readonly TurnRecord[], key: ReceiptKey, at: number): Receipt {
+  const parts: Record<string, Part> = {};
+  const add = (name: string, value: unknown): void => {
+    const text = JSON.stringify(value);
+    if (text !== undefined) parts[name] = newPart(text);
+  };
+  add('session.userdata', session.userdata);
+  add('session.parent', session.parent);
+  for (const { seal: _, inputs, journal, ...fields } of records) {
+    const { turn } = fields;
+    for (const [name, value] of Object.entries(fields)) add(`${turn}.${name}`, value);
+    for (const [name, value] of Object.entries(inputs)) add(`${turn}.inputs.${name}`, value);
+    for (const [index, entry] of journal.entries()) add(`${turn}.journal.${index + 1}`, entry);
+  }
+  const manifest: Manifest = {
+    format: RECEIPT_FORMAT,
+    version: 1,
+    kid: key.kid,
+    issuedAt: at,
+    engine: VERSION,
+    prices: PRICES,
+    sid: session.sid,
+    status: session.status,
+    reason: session.reason,
+    turns: records.map(({ turn, decision, reason, usage: { fuel } }) => ({ turn, decision, reason, fuel })),
+    parts: Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, digestOf(name, part)])),
+  };
+  return { manifest, signature: signFor('neuroscript-receipt', manifest, key), parts };
+}

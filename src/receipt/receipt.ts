@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { canonicalize } from '../aeiou/index.ts';
+import { defaultCrypto, encodeBase64Url } from '../crypto/index.ts';
+import { FIRST_ISSUE, mapOf } from '../files/check.ts';
+import { isMonstrous } from '../files/json.ts';
+import { type Decision, type HaltReason, isHaltReason } from '../loop/index.ts';
+import { isCanonical } from './canonical.ts';
+import { ReceiptError } from './error.ts';
+
+/** The `format` of a receipt. */
+export const RECEIPT_FORMAT = 'neuroscript-receipt';
+
+/**
+ * What a session did, sealed part by part and signed. Its text is the canonical JSON of this object and a line feed; no other text is a
+ * receipt. A third party can check it, and run it, without the stores and tools of whoever issued it.
+ */
+export interface Receipt {
+  /** What is signed: the outcome, and the digests of all parts. */
+  readonly manifest: Manifest;
+  /** Ed25519 over `neuroscript-receipt/1`, a line feed, and the canonical JSON of the manifest; base64url. */
+  readonly signature: string;
+  /** By name, those that are not withheld. */
+  readonly parts: Readonly<Record<string, Part>>;
+}
+
+/** The signed half of a receipt. It names every part, also those that were withheld later. */
+export interface Manifest {
+  /** Names this format. */
+  readonly format: typeof RECEIPT_FORMAT;
+  readonly version: 1;
+  /** Name of the key that signed. */
+  readonly kid: string;
+  /** Unix milliseconds. */
+  readonly issuedAt: number;
+  /** Version of the package that issued the receipt. */
+  readonly engine: string;
+  /** Version of the table of prices by which fuel was counted. */
+  readonly prices: number;
+  /** Id of the session. */
+  readonly sid: string;
+  /** Whether the session is open, and how it ended otherwise. */
+  readonly status: 'open' | 'done' | 'aborted' | 'halted';
+  /** Why the session was halted. */
+  readonly reason: string | null;
+  /** What was decided in each turn, in order. */
+  readonly turns: readonly DecidedTurn[];
+  /** SHA-256 of every part by its name, over name, salt and JSON ({@link digestOf}); base64url. */
+  readonly parts: Readonly<Record<string, string>>;
+}
+
+/** The decision of one turn. */
+export interface DecidedTurn {
+  /** Number of the turn, from 1. */
+  readonly turn: number;
+  /** What the host decided. */
+  readonly decision: Decision;
+  /** Set exactly when the decision is HALT. */
+  readonly reason: HaltReason | null;
+  /** Fuel that the turn's program used. */
+  readonly fuel: number;
+}
+
+/** A part with the salt that keeps a withheld one from being guessed. */
+export interface Part {
+  /** 16 random bytes in base64url. */
+  readonly salt: string;
+  /** JSON as the record has it. It is kept as text, because the order of its keys is that of a program's map. */
+  readonly json: string;
+}
+
+const SALT_BYTES = 16;
+const text = z.string().max(1000);
+const RECEIPT = z.strictObject({
+  manifest: z.strictObject({
+    format: z.literal(RECEIPT_FORMAT),
+    version: z.literal(1),
+    kid: text,
+    issuedAt: z.number(),
+    engine: text,
+    prices: z.int(),
+    sid: text,
+    status: z.enum(['open', 'done', 'aborted', 'halted']),
+    reason: text.nullable(),
+    turns: z.array(
+      z.strictObject({
+        turn: z.int().min(1),
+        decision: z.enum(['CONTINUE', 'DONE', 'ABORT', 'HALT']),
+        reason: z.custom<HaltReason>((code) => typeof code === 'string' && isHaltReason(code)).nullable(),
+        fuel: z.number(),
+      }),
+    ),
+    parts: mapOf(text),
+  }),
+  signature: text,
+  parts: mapOf(z.strictObject({ salt: text, json: z.string() })),
+});
+
+/** A receipt may hold as many values as a session of the host's own. */
+const MOST = { containers: 8_000_000, items: 20_000_000 };
+
+/** A part of this JSON under a new salt. */
+export function newPart(json: string): Part {
+  return { salt: encodeBase64Url(crypto.getRandomValues(new Uint8Array(SALT_BYTES))), json };
+}
+
+/** The digest by which a manifest names a part. */
+export function digestOf(name: string, { salt, json }: Part): string {
+  return encodeBase64Url(defaultCrypto.sha256(new TextEncoder().encode(`${name}\n${salt}\n${json}`)));
+}
+
+/** The text of a receipt. */
+export function formatReceipt({ manifest, signature, parts }: Receipt): string {
+  return `${canonicalize({ manifest, signature, parts }, 'doubles')}\n`;
+}
+
+/** Reads a receipt. Verifies nothing but its form. Throws {@link ReceiptError} (`ERR_RECEIPT`). */
+export function readReceipt(file: string): Receipt {
+  if (isMonstrous(file, MOST)) throw new ReceiptError('it nests too deep, or has too many values');
+  let json: unknown;
+  try {
+    json = JSON.parse(file);
+  } catch (cause) {
+    throw new ReceiptError('it is not JSON', { cause });
+  }
+  const { success, data, error } = RECEIPT.safeParse(json, FIRST_ISSUE);
+  if (!success) {
+    const [issue] = error.issues;
+    throw new ReceiptError(`it is no receipt: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'wrong'}`);
+  }
+  // Every receipt has one text, so that no byte can change unnoticed: no white space, no escape, no second key of the same name.
+  if (!isCanonical(file, json)) throw new ReceiptError('it is not written as receipts are: it was changed');
+  return data;
+}
+
+/** The receipt without the parts whose names `isWithheld` picks. It stays verifiable. */
+export function withhold({ manifest, signature, parts }: Receipt, isWithheld: (name: string) => boolean): Receipt {
+  return { manifest, signature, parts: Object.fromEntries(Object.entries(parts).filter(([name]) => !isWithheld(name))) };
+}

@@ -1,0 +1,105 @@
+import { type TurnRecord, type TurnVerdicts, turnVerdicts } from '../loop/index.ts';
+import { ConfigError } from '../wire/errors.ts';
+import type { JournalEntry } from '../wire/journal.ts';
+import type { TaggedJson } from '../wire/protocol.ts';
+import { sceneOf } from './record.ts';
+import type { Texts } from './texts.ts';
+import type { CallView, TurnSide, VerdictView } from './views.ts';
+
+/** Calls of one answer. */
+const MOST = 1000;
+
+/** The nested sessions of a turn: their ids by the number of the `ask`. */
+export type NestedSids = ReadonlyMap<number, string>;
+
+/** The calls of a turn after one of them. */
+export function callViews(
+  record: TurnRecord,
+  texts: Texts,
+  nested: NestedSids = new Map(),
+  after = 0,
+): Pick<TurnSide, 'journal' | 'more' | 'denied'> {
+  const { turn, repeats = [], journal } = record;
+  const verdicts = verdictsOf(record);
+  const begins = beginnings(journal);
+  const left = journal.filter(({ seq }) => seq > after);
+  const views = left.slice(0, MOST).map((entry): CallView => {
+    const { seq, outcome } = entry;
+    const part = (name: string): string => `call.${seq}.${name}`;
+    return {
+      seq,
+      call: `${turn}.${seq}`,
+      kind: entry.kind,
+      name: nameOf(entry),
+      args: argsOf(entry).map((value, index) => texts.value(value, part(`arg.${index}`))),
+      result: outcome.ok ? texts.value(outcome.value, part('result')) : null,
+      failed: failureOf(outcome),
+      verdict: verdictView(verdicts?.calls.get(seq)),
+      ms: entry.ms,
+      begin: begins.get(seq) ?? 0,
+      at: entry.at,
+      nested: entry.kind === 'ask' ? (nested.get(seq) ?? null) : null,
+      repeated: repeats.includes(seq),
+    };
+  });
+  return { journal: views, more: left.length > views.length, denied: deniedOf(record, verdicts) };
+}
+
+/** The arguments of a call; a prompt has its question, an ask its prompt and its options. */
+export function argsOf(entry: JournalEntry): readonly TaggedJson[] {
+  if (entry.kind === 'tool') return entry.args;
+  if (entry.kind === 'prompt') return [entry.text];
+  return entry.options === null ? [entry.prompt] : [entry.prompt, entry.options];
+}
+
+function nameOf(entry: JournalEntry): string {
+  return entry.kind === 'tool' ? entry.name : entry.kind === 'ask' ? entry.model : 'promptuser';
+}
+
+function failureOf(outcome: JournalEntry['outcome']): CallView['failed'] {
+  if (outcome.ok) return null;
+  if ('halted' in outcome) {
+    const { code, message, hint = null } = outcome.halted;
+    return { code, message, hint, halted: true };
+  }
+  return { code: `NS${outcome.code}`, message: outcome.message, hint: outcome.hint ?? null, halted: false };
+}
+
+/** The milliseconds of calls before each call; those that ran together count once, with the slowest. */
+function beginnings(journal: TurnRecord['journal']): ReadonlyMap<number, number> {
+  const begins = new Map<number, number>();
+  let [sum, block, slowest] = [0, 0, 0];
+  for (const { seq, at, ms } of journal) {
+    if (block !== 0 && at.together !== block) [sum, slowest] = [sum + slowest, 0];
+    block = at.together ?? 0;
+    begins.set(seq, sum);
+    if (block === 0) sum += ms;
+    else slowest = Math.max(slowest, ms);
+  }
+  return begins;
+}
+
+/** The verdicts on a turn; null for a record without its policies, or with policies that are none. */
+function verdictsOf(record: TurnRecord): TurnVerdicts | null {
+  if (sceneOf(record) === null) return null;
+  try {
+    return turnVerdicts(record);
+  } catch (error) {
+    if (error instanceof ConfigError) return null;
+    throw error;
+  }
+}
+
+/** The tool for which the whole turn was refused; `ACTIONS` stands for a missing approval of the program. */
+function deniedOf(record: TurnRecord, verdicts: TurnVerdicts | null): TurnSide['denied'] {
+  const denied = sceneOf(record)?.denied ?? null;
+  if (denied === null) return null;
+  const { tool, message } = denied;
+  return { tool, verdict: verdictView(verdicts?.refused) ?? { allowed: false, rule: 'approval', entry: null, reason: message } };
+}
+
+function verdictView(verdict: VerdictView | null | undefined): VerdictView | null {
+  if (verdict === undefined || verdict === null) return null;
+  const { allowed, rule, entry, reason } = verdict;
+  return { allowed, rule, entry, reason };
+}

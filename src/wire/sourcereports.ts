@@ -1,0 +1,63 @@
+/** What a worker reports of sources that it parses, checks or formats without running them. */
+
+import type { Environment, Estimate, Finding, SourceFile, SyntaxDiagnostic } from '../../grammar/index.ts';
+
+/** A syntax error and its file. */
+export interface Diagnostic extends SyntaxDiagnostic {
+  /** Name of the file. */
+  readonly file: string;
+}
+
+/** The known environment of a program for a check: globals, constants, tools. */
+export type CheckEnvironment = Environment;
+
+/** A finding of the linter. Its code is one of the table in `docs/lints.md`. */
+export interface LintFinding extends Omit<Finding, 'code'> {
+  /** Code of the rule. */
+  readonly code: string;
+}
+
+/** The least and the most fuel of a block, as advice: it comes from the untrusted worker. */
+export type FuelEstimate = Estimate;
+
+/** The report about files that were checked without running. */
+export interface CheckReport {
+  /** Syntax errors; with any of them there are no findings and estimates. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The files that parse. */
+  readonly files: readonly ParsedFile[];
+  /** What the linter found, in the order of the text. */
+  readonly findings: readonly LintFinding[];
+  /** The fuel of each block; empty for files with syntax errors. */
+  readonly estimates: readonly FuelEstimate[];
+}
+
+/** A formatted source; null when it has syntax errors. */
+export interface FormatReport {
+  /** The formatted text; null for a text with syntax errors. */
+  readonly text: string | null;
+  /** Every syntax error. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The summary of a parsed file. The host never sees its tree. */
+export interface ParsedFile {
+  /** Name of the file. */
+  readonly name: string;
+  /** Whether it holds command blocks, definitions, or neither. */
+  readonly kind: SourceFile['kind'];
+  /** How many command blocks it has. */
+  readonly commandBlocks: number;
+  /** Names of its procedures, in order. */
+  readonly procedures: readonly string[];
+  /** The signature of each of {@link procedures}: `name(a, [b])`. */
+  readonly signatures: readonly string[];
+  /** The `::` lines at its top. */
+  readonly metadata: SourceFile['metadata'];
+  /** How many event handlers it has. */
+  readonly events: number;
+  /** Canonical names of the tools that it calls, sorted and unique. */
+  readonly tools: readonly string[];
+  /** The kind of an input at a prompt that has no `command` around it. */
+  readonly typed?: NonNullable<SourceFile['typed']>;
+}
