@@ -40,6 +40,7 @@ const HOST = [
 
 const AGENTS = [
   docs('agents', 'Agents and models'),
+  docs('grammar-for-decoders', 'A grammar for the decoder'),
   docs('loop', 'Sessions'),
   docs('replay', 'Replay and trials'),
   docs('suspend', 'Turns that wait'),

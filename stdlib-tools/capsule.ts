@@ -41,7 +41,9 @@ export function capsuleTools({ storage }: CapsuleToolsOptions = {}): readonly To
       async run({ id }, runtime) {
         const { name, version } = nameAndVersion(id);
         const found = own(runtime, name, version) ?? (await kept.find(name, version, runtime.turn.now()));
-        return found === undefined ? null : shown(found);
+        if (found === undefined) return null;
+        const { content, description, mime, sha256 } = found;
+        return { id: found.name, version: String(found.version), content, metadata: { description, mime, sha256 } };
       },
     }),
     defineTool({
@@ -120,10 +122,6 @@ function own({ stores }: ToolRuntime, name: string, version: string | null): Sto
 function nameAndVersion(id: string): { readonly name: string; readonly version: string | null } {
   const at = id.indexOf('@');
   return at < 0 ? { name: id, version: null } : { name: id.slice(0, at), version: id.slice(at + 1) };
-}
-
-function shown({ name, version, content, description, mime, sha256 }: StoredCapsule): object {
-  return { id: name, version: String(version), content, metadata: { description, mime, sha256 } };
 }
 
 function taken(id: string): ToolError {

@@ -163,7 +163,8 @@ function checkReads(facts: Facts, { globals, constants }: Known, report: Report)
     if (isSet(place.name)) continue;
     const meant = similar.of(place.name);
     const fix = meant === undefined ? 'set it first, or put it in quotes if it is text' : `did you mean \`${meant}\`?`;
-    const edits = meant === undefined || !isWhole(place) ? [] : [{ s: place.s, e: place.e, text: meant }];
+    // Only the name itself can be replaced, not a text that contains it.
+    const edits = meant === undefined || place.e - place.s !== place.name.length ? [] : [{ s: place.s, e: place.e, text: meant }];
     report(place.file, lint('LINT_NEVER_SET', place, `\`${place.name}\` is never set, so it is nil`, fix, edits));
   }
   for (const place of facts.keys) {
@@ -178,11 +179,6 @@ function checkReads(facts: Facts, { globals, constants }: Known, report: Report)
     const edit: RawEdit = { s: place.s, e: place.e, text: `"${place.name}"` };
     report(place.file, lint('LINT_DOUBLE_BRACKET', place, message, `put the text in quotes: \`"${place.name}"\``, [edit]));
   }
-}
-
-/** Whether the place is the name itself, not a text that contains it. */
-function isWhole({ name, s, e }: Place): boolean {
-  return e - s === name.length;
 }
 
 function checkUnused(facts: Facts, globals: ReadonlySet<string>, report: Report): void {

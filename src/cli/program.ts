@@ -49,6 +49,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['store', async () => (await import('./commands/store.ts')).addStoreCommands],
   ['log', async () => (await import('./commands/log.ts')).addLog],
   ['tools', async () => (await import('./commands/tools.ts')).addTools],
+  ['grammar', async () => (await import('./commands/grammar.ts')).addGrammar],
   ['lsp', async () => (await import('./commands/lsp.ts')).addLsp],
   ['mcp', async () => (await import('./commands/mcp.ts')).addMcp],
   ['keys', async () => (await import('./commands/keys.ts')).addKeys],

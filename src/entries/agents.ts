@@ -14,6 +14,7 @@ export {
   type CommandAgentOptions,
   commandAgent,
   functionAgent,
+  type GrammarServer,
   languageCard,
   type ModelAgentOptions,
   type ModelIdentity,

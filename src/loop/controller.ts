@@ -110,6 +110,7 @@ export class LoopController {
       host: this.#host,
       coordinator: this.#coordinator,
       system: options.system ?? agentBrief(),
+      grammar: options.grammar ?? null,
       limits: options.limits ?? {},
       onExpired: options.onExpired ?? 'halt',
       mayWait: options.mayWait ?? true,

@@ -50,6 +50,8 @@ export interface LoopControllerOptions {
   readonly ids?: Ids;
   /** The system text for agents, in addition to the envelopes; `agentBrief` without tools when absent. */
   readonly system?: string;
+  /** The grammar of a reply, `toolGrammar(tools, { of: 'turn' })`, for agents whose server decodes under one; none when absent. */
+  readonly grammar?: string;
   /** A `MemoryStore` when absent. */
   readonly store?: SessionStore;
   /** No log when absent. The records of the store contain everything that a log does. */
@@ -157,6 +159,7 @@ export const checkController = checker<LoopControllerOptions>({
   clock: anything,
   ids: anything,
   system: checkText,
+  grammar: checkText,
   store: anything,
   log: anything,
   metrics: anything,

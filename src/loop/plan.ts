@@ -23,6 +23,8 @@ export interface Stepper {
   readonly coordinator: SessionCoordinator;
   /** The system text for agents, in addition to the envelopes. */
   readonly system: string;
+  /** The grammar of a reply; null when there is none. */
+  readonly grammar: string | null;
   readonly limits: LimitOptions;
   /** Most attempts at a turn alone in its process, after a first one beside other turns. */
   readonly maxAttempts: number;

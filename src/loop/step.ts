@@ -246,7 +246,7 @@ async function consult(
   ceilings: ResolvedCeilings,
   tokens: number | null,
 ): Promise<Consultation> {
-  const { system, host } = stepper;
+  const { system, grammar, host } = stepper;
   const { agent, signal, wallMs = Number.POSITIVE_INFINITY } = options;
   const { sid, nextTurn: turn } = state;
   using context = host.executor.context({
@@ -262,6 +262,7 @@ async function consult(
       agent,
       sections: sectionsOf(state),
       system,
+      grammar,
       clock: host.clock,
       tokens,
       ceilings,

@@ -17,7 +17,7 @@ import type { Telemetry } from '../telemetry/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { anything, checker, checkList, checkObject, checkText, listOf, required, wholeNumber } from '../wire/options.ts';
-import type { EventInput, Source, TaggedJson } from '../wire/protocol.ts';
+import type { EventInput, Source } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import type { CheckReport, FormatReport } from '../wire/sourcereports.ts';
 import { type CheckOptions, checkEnvironment } from './check.ts';
@@ -335,9 +335,10 @@ function requestOf(
 ): RunRequest {
   const libraries = librarySources(typeof lib === 'string' ? [lib] : lib);
   const args = (call?.args ?? []).map((arg, index) => toTagged(`argument ${index + 1}`, arg));
+  const tagged = Object.entries(values).map(([key, value]) => [key, toTagged(`the value '${key}'`, value)] as const);
   return {
     ...settings,
-    globals: { ...settings.globals, ...taggedValues(values) },
+    globals: { ...settings.globals, ...Object.fromEntries(tagged) },
     sources: [...libraries, { name, text: source }],
     ...(call === undefined ? {} : { call: { name: call.name, args } }),
     events: events.map((event) => ({
@@ -346,10 +347,6 @@ function requestOf(
       payload: toTagged(`the payload of '${event.name}'`, event.payload),
     })),
   };
-}
-
-function taggedValues(values: Readonly<Record<string, unknown>>): Readonly<Record<string, TaggedJson>> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toTagged(`the value '${name}'`, value)]));
 }
 
 /** A silent host context is frozen and holds nothing, so all interpreters can share it. */

@@ -28,7 +28,8 @@ export function prepareFormat(
   try {
     const version = pragma(database, 'user_version');
     const application = pragma(database, 'application_id');
-    if (application !== applicationId && !(application === 0 && version === 0 && isEmpty(database)))
+    const isEmpty = database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
+    if (application !== applicationId && !(application === 0 && version === 0 && isEmpty))
       throw new StoreError('foreign', `${path} is a SQLite file of another program, not a ${name}`);
     if (version > migrations.length)
       throw new StoreError(
@@ -66,8 +67,4 @@ export function schema(database: DatabaseSync): string {
   const rows = database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name').all();
   const own = rows.filter(({ type, name }) => !(type === 'table' && /^sqlite_stat[1-4]$/.test(String(name))));
   return JSON.stringify(own.map((row) => Object.values(row))).replace(/\\[nrt]|\s/g, '');
-}
-
-function isEmpty(database: DatabaseSync): boolean {
-  return database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
 }

@@ -27,7 +27,7 @@ export class Changes implements Disposable {
   readonly #listeners = new Set<Listener>();
   /** How each session looked the last time. */
   #seen: ReadonlyMap<string, string> | null = null;
-  #logSize: number | null = null;
+  #stamp: string | null = null;
   #timer: NodeJS.Timeout | null = null;
   #due = 0;
   #looking = false;
@@ -93,19 +93,20 @@ export class Changes implements Disposable {
     const now = new Map([...newest, ...others.filter((each) => each !== null)].map((session) => [session.sid, looks(session)]));
     const before = this.#seen;
     this.#seen = now;
-    const grown = this.#logGrew();
-    if (before === null) return;
+    const logChanged = this.#logChanged();
+    // What changed between a page's first requests and this look is unknown.
+    if (before === null) return this.#tell({ kind: 'sessions' });
     const changed = [...now].flatMap(([sid, look]) => (before.get(sid) === look ? [] : [sid]));
-    // A session that was not looked at before is told even if it did not change: nobody knows.
+    // A session that was not looked at before may have changed.
     if (changed.length > NAMED) this.#tell({ kind: 'sessions' });
     else for (const sid of changed) this.#tell({ kind: 'session', sid });
-    if (grown || (changed.length > 0 && this.#log?.size() === null)) this.#tell({ kind: 'log' });
+    if (logChanged || (changed.length > 0 && this.#log?.stamp() === null)) this.#tell({ kind: 'log' });
   }
 
-  #logGrew(): boolean {
-    const before = this.#logSize;
-    this.#logSize = this.#log?.size() ?? null;
-    return before !== null && before !== this.#logSize;
+  #logChanged(): boolean {
+    const before = this.#stamp;
+    this.#stamp = this.#log?.stamp() ?? null;
+    return before !== this.#stamp;
   }
 
   #tell(change: ChangeView): void {

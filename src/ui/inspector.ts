@@ -10,6 +10,7 @@ import {
 import type { Runtime } from '../runtime/index.ts';
 import { callViews } from './calls.ts';
 import { Changes } from './changes.ts';
+import { Latest } from './latest.ts';
 import { type LogSource, logView } from './log.ts';
 import { findTurn } from './record.ts';
 import { RequestError, wholeOf } from './request.ts';
@@ -59,6 +60,7 @@ export class Inspector implements AsyncDisposable {
   readonly #init: InspectorInit;
   readonly #trials: Trials;
   readonly #coordinator: SessionCoordinator;
+  readonly #latest = new Latest();
   readonly changes: Changes;
 
   constructor(init: InspectorInit) {
@@ -75,8 +77,11 @@ export class Inspector implements AsyncDisposable {
     const [what, sid, turns, number, part, name] = path;
     const ends = (length: number): boolean => path.length === length;
     if (what === 'about' && ends(1)) return this.about();
-    if (what === 'log' && ends(1)) return logView(log, query, signal);
-    if (what === 'series' && ends(1)) return seriesView({ log, store }, query, signal);
+    if ((what === 'log' || what === 'series') && ends(1)) {
+      const stamp = log?.stamp() ?? null;
+      const make = () => (what === 'log' ? logView(log, query, signal) : seriesView({ log, store }, query, signal));
+      return this.#latest.get(stamp === null ? null : `${what} ${stamp} ${query}`, signal, make);
+    }
     if (what !== 'sessions') throw unknown();
     if (sid === undefined) return sessionsView(store, query);
     if (turns === undefined) return sessionView(store, sid, this.#refusal, pageTexts());
@@ -85,6 +90,8 @@ export class Inspector implements AsyncDisposable {
     const turn = turnOf(number);
     if (ends(4)) return this.#turn(sid, turn, pageTexts());
     if (part === 'calls' && ends(5)) return this.#calls(sid, turn, wholeOf(query, 'after', [0, Number.MAX_SAFE_INTEGER], 0));
+    if (part === 'heat' && ends(5)) return this.#trials.heat(sid, turn, signal);
+    if (part === 'steps' && ends(5)) return this.#trials.step(sid, turn, query, signal);
     if (part === 'parts' && name !== undefined && ends(6))
       return pieceOf(await this.#part(sid, turn, name), wholeOf(query, 'from', [0, Number.MAX_SAFE_INTEGER], 0));
     throw unknown();

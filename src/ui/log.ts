@@ -21,8 +21,8 @@ export interface LogSource {
   /** For the reader. */
   readonly name: string;
   lines(signal: AbortSignal): AsyncIterable<SourceLine>;
-  /** Something that changes when the log grows; null when only the sessions tell. */
-  size(): number | null;
+  /** A text that changes when the log does; null when only the sessions tell. */
+  stamp(): string | null;
 }
 
 /** The log in a file and in those that were rotated away from it. */
@@ -39,7 +39,10 @@ export function fileLog(path: string): LogSource {
         }
       }
     },
-    size: () => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
+    stamp() {
+      const { ino, size, mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { ino: 0, size: 0, mtimeMs: 0 };
+      return size === 0 ? null : `${ino} ${size} ${mtimeMs}`;
+    },
   };
 }
 
@@ -56,7 +59,7 @@ export function storedLog(log: StoredLog, name: string): LogSource {
         at = line;
       }
     },
-    size: () => null,
+    stamp: () => null,
   };
 }
 

@@ -61,7 +61,7 @@ async function* turnsOf(store: SessionStore, signal: AbortSignal): AsyncGenerato
   for (const { sid, turns } of await store.recent({ limit: SESSIONS })) {
     for (let after = Math.max(0, turns - left); left > 0; ) {
       signal.throwIfAborted();
-      const records = await store.turns(sid, () => {}, { after, limit: 20 });
+      const records = await store.turns(sid, () => {}, { after, limit: 5 });
       for (const record of records)
         if (recordProblem(record) === null) {
           const { startedAt: at, decision, reason, latencyMs } = record;

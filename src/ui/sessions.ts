@@ -21,7 +21,7 @@ const CHUNK = 250;
 const SHORT = 200;
 const NESTED = 500;
 /** Turns that are in memory at a time; each may have megabytes. */
-const TURNS = 20;
+const TURNS = 5;
 
 const PHASES: readonly SessionPhase[] = ['open', 'waiting', 'done', 'aborted', 'halted'];
 

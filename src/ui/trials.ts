@@ -1,14 +1,25 @@
 import { z } from 'zod';
 import type { KeyLookup } from '../aeiou/index.ts';
 import { FIRST_ISSUE } from '../files/check.ts';
-import { type CallAnswer, replayTurn, type SessionStore, tryOut } from '../loop/index.ts';
+import {
+  type CallAnswer,
+  heatOfTurn,
+  parsePlace,
+  type ReplayOptions,
+  replayTurn,
+  type SessionStore,
+  stepOfTurn,
+  type TurnRecord,
+  tryOut,
+} from '../loop/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import { decode } from '../wire/codec.ts';
 import { ConfigError } from '../wire/errors.ts';
+import type { StepPlace, TurnHeat, TurnStep } from '../wire/heat.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { ValueError } from '../wire/values.ts';
 import { findTurn } from './record.ts';
-import { RequestError } from './request.ts';
+import { RequestError, wholeOf } from './request.ts';
 import { PAGE_SIZES, Texts } from './texts.ts';
 import { turnSide } from './turn.ts';
 import type { ReplayView, TryView } from './views.ts';
@@ -40,12 +51,19 @@ export class Trials implements AsyncDisposable {
 
   /** A turn executed again from its record. */
   async replay(sid: string, turn: number, signal: AbortSignal): Promise<ReplayView> {
-    const { record, prev } = await findTurn(this.#store, sid, turn);
-    const keys = this.#keys === undefined ? {} : { keys: this.#keys };
-    const options = { signal, ...keys, ...(prev === undefined ? {} : { prev }) };
-    const done = await this.run((runtime) => replayTurn(runtime, record, options));
-    const { verdict, why, faults, divergence, unverified } = done;
+    const { verdict, why, faults, divergence, unverified } = await this.#again(sid, turn, signal, replayTurn);
     return { turn, verdict, why, faults, divergence, unverified };
+  }
+
+  /** Where a turn spent its fuel and time. */
+  heat(sid: string, turn: number, signal: AbortSignal): Promise<TurnHeat> {
+    return this.#again(sid, turn, signal, heatOfTurn);
+  }
+
+  /** One moment of a turn: `step=NUMBER`, or `at=LINE` and `at=LINE:VISIT`. Throws {@link RequestError} (400). */
+  step(sid: string, turn: number, query: URLSearchParams, signal: AbortSignal): Promise<TurnStep> {
+    const at = placeOf(query);
+    return this.#again(sid, turn, signal, (runtime, record, options) => stepOfTurn(runtime, record, at, options));
   }
 
   /** A turn and those after it, tried out with changes. Throws {@link RequestError} for a request of another form. */
@@ -60,7 +78,7 @@ export class Trials implements AsyncDisposable {
       answers: new Map(Object.entries(data.answers ?? {}).map(([call, answer]) => [call, answerOf(answer)])),
     };
     const session = { sid, head: null, turns: turns.slice(0, MOST_TURNS) };
-    const tried = await this.run((runtime) => tryOut(runtime, session, changes)).catch((problem: unknown) => {
+    const tried = await this.#run((runtime) => tryOut(runtime, session, changes)).catch((problem: unknown) => {
       throw problem instanceof ConfigError ? new RequestError(422, problem.message) : problem;
     });
     const texts = new Texts(PAGE_SIZES, { parts: false });
@@ -82,7 +100,7 @@ export class Trials implements AsyncDisposable {
   }
 
   /** Does `work` with the runtime, after the trials before it. Throws {@link RequestError} (429) when too many wait. */
-  async run<Result>(work: (runtime: Runtime) => Promise<Result>): Promise<Result> {
+  async #run<Result>(work: (runtime: Runtime) => Promise<Result>): Promise<Result> {
     if (this.#waiting >= MOST_WAITING) throw new RequestError(429, 'other trials are still running; try again in a moment');
     this.#waiting += 1;
     const before = this.#last;
@@ -104,6 +122,19 @@ export class Trials implements AsyncDisposable {
     await this.#last;
   }
 
+  /** Executes a recorded turn. */
+  async #again<Result>(
+    sid: string,
+    turn: number,
+    signal: AbortSignal,
+    execute: (runtime: Runtime, record: TurnRecord, options: ReplayOptions) => Promise<Result>,
+  ): Promise<Result> {
+    const { record, prev } = await findTurn(this.#store, sid, turn);
+    const keys = this.#keys === undefined ? {} : { keys: this.#keys };
+    const options = { signal, ...keys, ...(prev === undefined ? {} : { prev }) };
+    return this.#run((runtime) => execute(runtime, record, options));
+  }
+
   /** The runtime; if it cannot be made now, the next trial tries again. */
   #opened(): Promise<Runtime> {
     this.#runtime ??= this.#open().catch((error: unknown) => {
@@ -111,6 +142,15 @@ export class Trials implements AsyncDisposable {
       throw error;
     });
     return this.#runtime;
+  }
+}
+
+function placeOf(query: URLSearchParams): StepPlace {
+  if (query.has('step')) return { step: wholeOf(query, 'step', [1, Number.MAX_SAFE_INTEGER], 1) };
+  try {
+    return parsePlace(query.get('at') ?? '');
+  } catch (error) {
+    throw error instanceof ConfigError ? new RequestError(400, error.message) : error;
   }
 }
 

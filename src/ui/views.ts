@@ -14,7 +14,8 @@ import type { CallSite, Usage } from '../wire/protocol.ts';
 
 /*
  * The JSON answers of the inspector's server, and what `sessions show --html` embeds. Texts of programs, agents and tools are foreign:
- * a page shows them as text. Times are Unix milliseconds, durations are milliseconds.
+ * a page shows them as text. Times are Unix milliseconds, durations are milliseconds. The answers of `GET /api/sessions/SID/turns/N/heat` and
+ * `…/steps?at=LINE[:VISIT]` or `?step=NUMBER` are `TurnHeat` and `TurnStep` of `src/wire/heat.ts`.
  */
 
 /** The body of every answer that is no success. */

@@ -67,6 +67,41 @@ describe('loop --stream', () => {
 });
 
 describe('loop --agent model:NAME', () => {
+  it('gives the server a grammar of a turn with the tools that the policy allows', async () => {
+    await using server = await modelServer((response) => speak(response, DONE));
+    const cwd = folder({
+      'tools.yaml':
+        'tools: { tool.shop.Buy: { args: [item], cases: [{ returns: 1 }] }, tool.shop.Price: { args: [item], cases: [{ returns: 1 }] } }\n',
+      'policy.yaml': 'allow: [tool.shop.Price]\n',
+    });
+    const setup = ['--tools', 'tools.yaml', '--policy', 'policy.yaml'];
+    const args = [
+      'loop',
+      '--agent',
+      'model:m',
+      '--base-url',
+      server.baseUrl,
+      '--store',
+      'none',
+      '--grammar',
+      'llama.cpp',
+      ...setup,
+    ];
+    expect((await within(args, { cwd })).code).toBe(0);
+    const sent = server.asked[0]?.body['grammar'];
+    const written = await within(['grammar', '--whole-turn', ...setup], { cwd });
+    expect(sent).toBe(written.stdout);
+    expect(sent).toContain('[Pp] [Rr] [Ii] [Cc] [Ee]');
+    expect(sent).not.toContain('[Bb] [Uu] [Yy]');
+    const small = await within(['grammar', '--small', '--format', 'ebnf', ...setup], { cwd });
+    expect(small.stdout).toMatch(/^# NeuroScript: a program that can call 1 tool\. EBNF/);
+    expect(small.stdout).toContain('"shop.Price"');
+    const wrong = await within(['loop', '--agent', 'command:x', '--grammar', 'vllm'], { cwd });
+    expect(wrong.stderr).toContain('--grammar belongs to --agent model:NAME');
+    const alone = await within(['loop', '--agent', 'model:m', '--base-url', 'http://h', '--small-grammar'], { cwd });
+    expect(alone.stderr).toContain('--small-grammar goes with --grammar');
+  });
+
   it('asks a model, counts its tokens, and keeps a transcript without the key', async () => {
     await using server = await modelServer((response) => speak(response, `Sure.\n${DONE}`));
     const cwd = folder({});

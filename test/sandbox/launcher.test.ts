@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -6,6 +6,7 @@ import { bubblewrap } from '../../src/sandbox/bubblewrap.ts';
 import type { Cage } from '../../src/sandbox/cage.ts';
 import { confinementOf } from '../../src/sandbox/confinement.ts';
 import { Sandbox } from '../../src/sandbox/index.ts';
+import { launch } from '../../src/sandbox/launch.ts';
 import type { LauncherChoice } from '../../src/sandbox/launcher.ts';
 import { systemTool } from '../../src/sandbox/systemtools.ts';
 import { HOLED, run, sandboxOf } from './kit.ts';
@@ -113,6 +114,19 @@ describe('the choice of a launcher', () => {
     expect(findBubblewrap()).not.toMatchObject({ path });
     vi.unstubAllEnvs();
   });
+});
+
+it('a worker and a launcher have process groups of their own, which Ctrl-C for the host does not reach', () => {
+  const cage: Cage = {
+    ...{ name: 'bubblewrap', holds: [], generations: 0 },
+    command: () => ({ path: '/bin/sleep', args: ['60'], input: null }),
+  };
+  for (const given of [null, cage]) {
+    const { child } = launch(HOLED, 1, given);
+    const stat = readFileSync(`/proc/${child.pid}/stat`, 'latin1');
+    child.kill('SIGKILL');
+    expect(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]).toBe(String(child.pid));
+  }
 });
 
 describe('18-16: a program of the system', () => {

@@ -291,17 +291,20 @@ describe('a pool of workers', () => {
     await sandbox.close();
   });
 
-  it('lets a worker go whose process has grown, once another can take its place', async () => {
-    const sandbox = await sandboxOf();
-    const [first] = childrenOf(process.pid);
-    const text = `command\n${'set a = 1 + 2\n'.repeat(40_000)}endcommand\n`;
-    const { result } = await sandbox.run({ ...inputOf('nothing'), sources: [{ name: 'a', text }] }, handlers());
-    expect(result.ok).toBe(true);
-    expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
-    await until(() => childrenOf(process.pid).length === 1 && childrenOf(process.pid)[0] !== first);
-    expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
-    await sandbox.close();
-  });
+  it.each([1, 16])(
+    'lets a worker go whose process has grown, once another can take its place (maxWorkers %i)',
+    async (maxWorkers) => {
+      const sandbox = await sandboxOf({ maxWorkers });
+      const [first] = childrenOf(process.pid);
+      const text = `command\n${'set a = 1 + 2\n'.repeat(40_000)}endcommand\n`;
+      const { result } = await sandbox.run({ ...inputOf('nothing'), sources: [{ name: 'a', text }] }, handlers());
+      expect(result.ok).toBe(true);
+      expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
+      await until(() => childrenOf(process.pid).length === 1 && childrenOf(process.pid)[0] !== first);
+      expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
+      await sandbox.close();
+    },
+  );
 
   it('lets it go also where the next run always waits already', async () => {
     const sandbox = await sandboxOf();

@@ -87,12 +87,24 @@ describe('finding 6: a worker that moves without a task is ended and counted', (
     return bare;
   }
 
+  it('a worker that has begun a task is not told to prepare itself any more', async () => {
+    const worker = await bare({});
+    worker.prepare();
+    const send = vi.spyOn(worker, 'send');
+    worker.assign({ onFrame: () => {}, onGone: () => {} }, 1, 1);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(send).not.toHaveBeenCalled();
+    worker.kill();
+    await worker.gone;
+  });
+
   it.concurrent.each([
     ['processes', { before: [{ spawn: true }] }, 'it started 1 processes'],
     ['processes whose parent has ended', { before: [{ orphan: true }] }, 'it started 1 processes'],
     ['descriptors', {}, /^it opened \d+ descriptors$/],
   ])('when it has %s of its own, also during a run', async (what, plan, message) => {
     const worker = await bare(plan);
+    expect(worker.descriptors).toBeGreaterThan(2);
     if (what === 'descriptors') worker.descriptors = 0;
     const moved: string[] = [];
     const watch = new WorkerWatch([worker], [], (_worker, did) => moved.push(did));

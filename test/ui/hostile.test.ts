@@ -2,6 +2,9 @@ import { hash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readRecord, sealRecord, type TurnRecord } from '../../src/loop/index.ts';
 import { FILE_SIZES, type Inspector, RequestError, snapshotHtml, type TurnView } from '../../src/ui/index.ts';
+import { type LogSource, logView } from '../../src/ui/log.ts';
+import { seriesView } from '../../src/ui/series.ts';
+import type { SeriesView } from '../../src/ui/views.ts';
 import type { JournalEntry } from '../../src/wire/journal.ts';
 import { ASSETS, block, drive, inspectorOf, MemoryStore, magic, PROGRAMS } from './kit.ts';
 
@@ -132,6 +135,36 @@ describe('issue 24: what is stored is foreign', () => {
     expect(await read('sessions', 's', 'turns', String(record.turn))).toMatchObject({
       record: { faults: [{ part: 'seal', problem: 'moved' }] },
     });
+  });
+});
+
+describe('issue 24: a log is foreign', () => {
+  it('of any times and words, it is counted in bounded steps and names', async () => {
+    const texts = Array.from({ length: 3000 }, (_, index) => {
+      const ts = new Date(Math.floor(Math.abs(Math.sin(index)) * 8.64e15)).toISOString();
+      return JSON.stringify({ ts, SID: ODD, turn_index: 1, decision: `${ODD}${index}`, reason: '__proto__', latency_ms: index });
+    });
+    const log: LogSource = {
+      name: 'foreign',
+      async *lines() {
+        for (const [index, text] of [...texts, 'no JSON', '[]', '{"ts":1}'].entries())
+          yield { file: 'f', line: index + 1, text, fault: null };
+      },
+      stamp: () => null,
+    };
+    const view = await seriesView({ log, store }, new URLSearchParams(), new AbortController().signal);
+    expect(view.times.length).toBeLessThanOrEqual(241);
+    expect(Object.keys(view.decisions).length).toBeLessThanOrEqual(42);
+    expect(Object.hasOwn(view.errors, '__proto__')).toBe(true);
+    const sum = (lists: SeriesView['errors']): number =>
+      Object.values(lists)
+        .flat()
+        .reduce((a, b) => a + b, 0);
+    expect([sum(view.decisions), sum(view.errors)]).toEqual([3000, 3000]);
+    expect(Math.max(...view.latency.most.map((each) => each ?? 0))).toBe(2999);
+    const lines = await logView(log, new URLSearchParams(), new AbortController().signal);
+    expect(lines).toMatchObject({ total: 3003, whole: 0, broken: { place: 1 } });
+    expect(lines.lines.at(-1)).toMatchObject({ line: 3003, state: 'behind', entry: null });
   });
 });
 

@@ -16,6 +16,7 @@ import type {
   TryView,
   TurnView,
 } from '../../src/ui/index.ts';
+import type { TurnHeat, TurnStep } from '../../src/wire/heat.ts';
 import { type Answered, answersOf, drive, hostRuntime, inspectorOf, PROGRAMS, serve } from './kit.ts';
 
 const resources = new AsyncDisposableStack();
@@ -179,6 +180,21 @@ describe('issue 24: one turn', () => {
     const other: TryView = JSON.parse((await post('sessions/good/turns/1/try', { program })).text);
     expect(other.turns[0]?.tried).toMatchObject({ program: { text: program }, output: { text: 'other\n' } });
     expect(await store.turns('good')).toHaveLength(2);
+  });
+
+  it('shows its heat by line, and the variables at a statement', async () => {
+    const heat = await get<TurnHeat>('sessions/good/turns/1/heat');
+    expect(heat).toMatchObject({ verdict: 'same', sources: [{ name: 'ACTIONS' }] });
+    const usage = (await turn('good', 1)).usage;
+    expect(heat.heat?.fuel).toBe(usage.fuel);
+    const at = await get<TurnStep>('sessions/good/turns/1/steps?at=3');
+    expect(at.step).toMatchObject({
+      line: 3,
+      stack: [{ variables: expect.arrayContaining([expect.objectContaining({ name: 'n', text: '3' })]) }],
+    });
+    expect(await get(`sessions/good/turns/1/steps?step=${at.step?.step ?? 0}`)).toMatchObject({ step: { line: 3 } });
+    for (const query of ['', 'at=x', 'step=0'])
+      expect((await served.send(`/api/sessions/good/turns/1/steps?${query}`, { headers: { cookie } })).status).toBe(400);
   });
 
   it.each([[[]], [{ program: 1 }], [{ answers: { x: { value: 1 } } }], [{ answers: { '1.1': 1 } }], [{ more: 1 }]])(

@@ -21,7 +21,7 @@ import {
 } from '../../loop/index.ts';
 import { explainEnd, explainTurn, printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
-import { type AgentOptions, systemOf } from '../flags/agent.ts';
+import { type AgentOptions, grammarOf, systemOf } from '../flags/agent.ts';
 import { type ApprovalFlags, approvalOf } from '../flags/approval.ts';
 import { type CeilingFlags, ceilingsOf } from '../flags/ceilings.ts';
 import { type ModelFlags, readModels } from '../flags/models.ts';
@@ -84,10 +84,8 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
   const recorder = await Recorder.open(flags.record);
   await using store = storeFile(flags.store) === null ? null : await openStore(flags.store, { mustExist: 'resume' in from });
   // All sessions share one log, because every entry is chained to the one before.
-  const kept = {
-    ...(store === null ? {} : { store }),
-    ...logged(logOf(flags.log, store)),
-  };
+  const log = logOf(flags.log, store);
+  const kept = { ...(store === null ? {} : { store }), ...(log === null ? {} : { log }) };
   using progress = new Progress(terminal, flags.stream);
   const { ask, stores } = await readModels(flags, {
     keyring,
@@ -104,6 +102,7 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
     clock,
     ids,
     system: await systemOf(flags, setup, 'v3'),
+    ...grammarOf(flags, setup),
     ...kept,
     ...(flags.durable === undefined ? {} : { durable: flags.durable }),
     ...(flags.onInterrupted === undefined ? {} : { onInterrupted: flags.onInterrupted }),
@@ -134,10 +133,6 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
 export function logOf(flag: string | undefined, store: OpenedStore | null): DecisionLog | null {
   if (flag !== undefined) return new FileLog(flag);
   return store === null || store instanceof SqliteStore ? null : store.log;
-}
-
-function logged(log: DecisionLog | null): { readonly log?: DecisionLog } {
-  return log === null ? {} : { log };
 }
 
 /** Prints each turn as it is decided, and the end of the session. */

@@ -99,7 +99,18 @@ async function detach(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
 }
 
 async function profileV1(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
-  for (const flag of ['keys', 'durable', 'detach', 'tenant', 'log', 'metrics', 'maxReasks', 'stream'] as const)
+  for (const flag of [
+    'keys',
+    'durable',
+    'detach',
+    'tenant',
+    'log',
+    'metrics',
+    'maxReasks',
+    'stream',
+    'grammar',
+    'smallGrammar',
+  ] as const)
     if (flags[flag] !== undefined)
       throw new UsageError(`--${dashed(flag)} belongs to --profile v3: see "neuroscript loop --help" for what v1 does not have`);
   if (storeFile(flags.store ?? 'none') !== null) throw new UsageError('--store belongs to --profile v3: a v1 loop is not kept');

@@ -20,7 +20,7 @@ import {
 import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { messageOf } from '../../wire/unknown.ts';
-import { readAgent, systemOf } from '../flags/agent.ts';
+import { grammarOf, readAgent, systemOf } from '../flags/agent.ts';
 import { readModels } from '../flags/models.ts';
 import { timeFlag, wholeNumber } from '../flags/options.ts';
 import { readSetup } from '../flags/setup.ts';
@@ -208,6 +208,7 @@ async function driverOf(
     keyring,
     ids: randomIds,
     system: await systemOf(profile, setup, 'v3'),
+    ...grammarOf(profile, setup),
     coordinator,
     metrics,
     ...(apart === null ? {} : { takeApart: apart }),

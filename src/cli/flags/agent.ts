@@ -5,6 +5,8 @@ import {
   type AgentBrief,
   agentBrief,
   commandAgent,
+  GRAMMAR_SERVERS,
+  type GrammarServer,
   openaiAgent,
   scriptAgent,
   scriptV1Agent,
@@ -12,7 +14,7 @@ import {
   v1SystemPrompt,
 } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
-import { PolicyGuard } from '../../tools/index.ts';
+import { PolicyGuard, toolGrammar } from '../../tools/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { mustAppend, readText } from '../terminal/input.ts';
 import { configText } from './configfile.ts';
@@ -31,6 +33,8 @@ export interface AgentOptions {
   readonly apiKeyFile?: string;
   readonly replyTimeout?: number;
   readonly retries?: number;
+  readonly grammar?: GrammarServer;
+  readonly smallGrammar?: boolean;
   readonly system?: string;
   readonly transcript?: string;
 }
@@ -59,6 +63,12 @@ export function addAgent(command: Command, { required } = { required: true }): v
     .option('--api-key-file <FILE>', 'model: file with the API key')
     .option('--reply-timeout <TIME>', 'command, model: time limit of one reply (2m)', timeFlag('reply-timeout'))
     .option('--retries <N>', 'model: retries when the connection or the server fails (3)', wholeNumber('--retries', 0))
+    .addOption(
+      command
+        .createOption('--grammar <SERVER>', 'model: let the server decode under a grammar of the tools; how it takes one')
+        .choices(GRAMMAR_SERVERS),
+    )
+    .option('--small-grammar', 'model: with --grammar: only the plainest programs')
     .option('--system <FILE>', "instructions for the agent (default: rules, tools, language; 'none': no instructions)")
     .option('--transcript <FILE>', 'append every prompt and reply to this file, one JSON object a line');
 }
@@ -79,15 +89,17 @@ async function agentOf(flags: AgentFlags, profile: 'v3' | 'v1'): Promise<Agent> 
       '--api-key-env': flags.apiKeyEnv,
       '--api-key-file': flags.apiKeyFile,
       '--retries': flags.retries,
+      '--grammar': flags.grammar,
     }))
       if (value !== undefined) throw new UsageError(`${flag} belongs to --agent model:NAME`);
+  if (flags.smallGrammar === true && flags.grammar === undefined) throw new UsageError('--small-grammar goes with --grammar');
   switch (kind) {
     case 'script':
       return readScript(rest, profile);
     case 'command':
       return named('--agent', () => commandAgent({ argv: words(rest), ...timeout }));
     case 'model': {
-      const { baseUrl, retries } = flags;
+      const { baseUrl, retries, grammar } = flags;
       if (baseUrl === undefined)
         throw new UsageError('--agent model:NAME needs --base-url, for instance http://127.0.0.1:11434/v1');
       const apiKey = await readKey(flags);
@@ -98,6 +110,7 @@ async function agentOf(flags: AgentFlags, profile: 'v3' | 'v1'): Promise<Agent> 
           ...timeout,
           ...(apiKey === null ? {} : { apiKey }),
           ...(retries === undefined ? {} : { retry: { retries } }),
+          ...(grammar === undefined ? {} : { grammar }),
         }),
       );
     }
@@ -164,4 +177,12 @@ export async function systemOf(flags: AgentOptions, setup: Setup, profile: 'v3' 
   const tools = setup.tools.filter((tool) => guard.denial(tool, false) === null);
   const brief: AgentBrief = profile === 'v1' ? { tools, rules: v1SystemPrompt() } : { tools };
   return agentBrief(brief);
+}
+
+/** The grammar of a reply for the agent, if it wants one. */
+export function grammarOf(
+  { grammar, smallGrammar = false }: AgentOptions,
+  { tools, policy }: Setup,
+): { readonly grammar?: string } {
+  return grammar === undefined ? {} : { grammar: toolGrammar(tools, { policy, of: 'turn', small: smallGrammar }) };
 }

@@ -13,6 +13,11 @@ export const PROFILE = z
     apiKeyFile: text.exactOptional().meta({ description: 'model: file with the API key.' }),
     replyTimeout: count.exactOptional().meta({ description: 'command, model: most milliseconds of one reply.' }),
     retries: z.int().min(0).exactOptional().meta({ description: 'model: retries when the connection or the server fails.' }),
+    grammar: z
+      .enum(['llama.cpp', 'vllm', 'vllm-guided', 'sglang'])
+      .exactOptional()
+      .meta({ description: 'model: the server decodes under a grammar of the tools; how it takes one.' }),
+    smallGrammar: z.boolean().exactOptional().meta({ description: 'With grammar: only the plainest programs.' }),
     system: text.exactOptional().meta({ description: "File with instructions for the agent; 'none': no instructions." }),
     tools: text.exactOptional().meta({ description: 'Tools for programs: mocks in YAML or JSON, or a module.' }),
     policy: text.exactOptional().meta({ description: 'Policy file.' }),

@@ -83,9 +83,11 @@ function prepare(request: GateRequest, options: ExecuteOptions, now: () => numbe
 
 function refusal(error: unknown): Refused {
   if (!(error instanceof ExecutorError)) throw error;
-  return { eligible: false, code: error.code, line: `[ERROR] ${sentence(reasonOf(error))}`, detail: null };
-}
-
-function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+  const reason = reasonOf(error);
+  return {
+    eligible: false,
+    code: error.code,
+    line: `[ERROR] ${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}`,
+    detail: null,
+  };
 }

@@ -13,6 +13,8 @@ export interface AgentRequest {
   readonly attempt: number;
   /** What an agent must know in addition to the prompt: rules, language, tools (`agentBrief`). The same in every turn. */
   readonly system: string;
+  /** What a reply must match (`toolGrammar` of a turn), for servers that decode under a grammar. The same in every turn. */
+  readonly grammar?: string;
   /** The envelope of this turn: USERDATA, what the last turn emitted and whispered, and an example of ACTIONS. */
   readonly prompt: string;
   /** Most model tokens for prompt and reply together; null when there is no ceiling. */

@@ -4,6 +4,7 @@ import { anything, type Checks, checker, wholeNumber } from '../../wire/options.
 import { type Agent, AgentError, type AgentReply, type AgentRequest, REPLY_CHARACTERS } from './agent.ts';
 import { checkTimeout } from './brief.ts';
 import { type Chat, type ChatResponse, withChatSpan } from './chat.ts';
+import type { Fields } from './decoding.ts';
 import { isBroken, ModelError, messageLine, ofConnection, ofResponse, ReplyTimeout } from './failure.ts';
 import { type ModelIdentity, providerName } from './identity.ts';
 import { checkRetry, type RetryOptions, TransportError, withRetries } from './retry.ts';
@@ -90,7 +91,7 @@ export function modelAgent(model: SdkModel, options: ModelAgentOptions = {}): Ag
   return {
     name: model.modelId,
     model: identity,
-    reply: (request) => replyOf({ identity, load: () => model, settings, clean: (text) => text }, request),
+    reply: (request) => replyOf({ identity, load: () => model, settings, clean: (text) => text, fields: () => ({}) }, request),
   };
 }
 
@@ -111,10 +112,15 @@ export interface ModelSource {
   readonly settings: Settings;
   /** Removes secrets from error messages: a server may repeat the key that it received. */
   readonly clean: (text: string) => string;
+  /** What the server finds in the request beside the prompt. */
+  readonly fields: (request: AgentRequest) => Fields;
 }
 
 /** Requests a reply from a model. */
-export async function replyOf({ identity, load, settings, clean }: ModelSource, request: AgentRequest): Promise<AgentReply> {
+export async function replyOf(
+  { identity, load, settings, clean, fields }: ModelSource,
+  request: AgentRequest,
+): Promise<AgentReply> {
   const { turn, signal } = request;
   const maxTokens = mostOutput(settings, request);
   const { temperature } = settings;
@@ -124,7 +130,7 @@ export async function replyOf({ identity, load, settings, clean }: ModelSource, 
     const model = await load();
     const reply = await withRetries(settings.retry, signal, (retry) =>
       withChatSpan({ model: identity, request, retry, maxTokens, temperature }, (chat) =>
-        streamed({ model, settings, request, maxTokens, retry, chat }, (tokens) => {
+        streamed({ model, settings, request, maxTokens, retry, chat, fields: fields(request) }, (tokens) => {
           lost += tokens;
         }),
       ),
@@ -136,6 +142,9 @@ export async function replyOf({ identity, load, settings, clean }: ModelSource, 
     throw new AgentError(turn, `turn ${turn} has no reply: ${messageLine(error, clean)}`, reason, { tokens: lost });
   }
 }
+
+/** The SDK's name of an OpenAI-compatible server. It sends what it does not know of the options of that name. */
+export const PROVIDER = 'model';
 
 /** Estimated bytes of text per token. */
 const BYTES_PER_TOKEN = 4;
@@ -149,11 +158,12 @@ interface Attempt {
   /** Number of earlier attempts. */
   readonly retry: number;
   readonly chat: Chat;
+  readonly fields: Fields;
 }
 
 /** Makes the attempt: reads the text until it ends, is too long, takes too long, or breaks off. */
 async function streamed(
-  { model, settings, request, maxTokens, retry, chat }: Attempt,
+  { model, settings, request, maxTokens, retry, chat, fields }: Attempt,
   onLost: (tokens: number) => void,
 ): Promise<AgentReply> {
   const { APICallError, streamText } = await import('ai');
@@ -166,6 +176,7 @@ async function streamed(
     ...(system === '' ? {} : { instructions: system }),
     prompt,
     maxRetries: 0,
+    providerOptions: { [PROVIDER]: fields },
     abortSignal: AbortSignal.any([request.signal, over.signal, late]),
     ...(maxTokens === null ? {} : { maxOutputTokens: maxTokens }),
     // This package makes the spans.

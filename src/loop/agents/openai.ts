@@ -1,8 +1,9 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { ConfigError } from '../../wire/errors.ts';
-import { anything, checker, checkText, required } from '../../wire/options.ts';
-import { type Agent, REPLY_CHARACTERS } from './agent.ts';
-import { MODEL_CHECKS, type ModelAgentOptions, replyOf, type SdkModel, settingsOf } from './model.ts';
+import { anything, checker, checkText, oneOf, required } from '../../wire/options.ts';
+import { type Agent, type AgentRequest, REPLY_CHARACTERS } from './agent.ts';
+import { decodingFields, type Fields, GRAMMAR_SERVERS, type GrammarServer } from './decoding.ts';
+import { MODEL_CHECKS, type ModelAgentOptions, PROVIDER, replyOf, type SdkModel, settingsOf } from './model.ts';
 
 /** Options of {@link openaiAgent}. */
 export interface OpenaiAgentOptions extends ModelAgentOptions {
@@ -12,6 +13,8 @@ export interface OpenaiAgentOptions extends ModelAgentOptions {
   readonly baseUrl: string;
   /** Sent as a bearer token; none when absent. Messages never contain it. */
   readonly apiKey?: string;
+  /** How the server takes the grammar of a request, under which it then decodes. When absent, it gets none. */
+  readonly grammar?: GrammarServer;
 }
 
 const checkOpenaiOptions = checker<OpenaiAgentOptions>({
@@ -19,6 +22,7 @@ const checkOpenaiOptions = checker<OpenaiAgentOptions>({
   model: required(checkText),
   baseUrl: required(anything),
   apiKey: checkText,
+  grammar: oneOf(...GRAMMAR_SERVERS),
 });
 
 /** Most bytes of one response. Streaming wraps every few characters of a reply in many times their size. */
@@ -57,13 +61,14 @@ export function openaiAgent(options: OpenaiAgentOptions): Agent {
     return loaded;
   };
   const identity = { provider: 'openai', name, url: baseURL };
-  return { name, model: identity, reply: (request) => replyOf({ identity, load: model, settings, clean }, request) };
+  const fields = (request: AgentRequest): Fields => decodingFields(options.grammar, request);
+  return { name, model: identity, reply: (request) => replyOf({ identity, load: model, settings, clean, fields }, request) };
 }
 
 async function load(name: string, baseURL: string, apiKey: string | undefined): Promise<SdkModel> {
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
   const provider = createOpenAICompatible({
-    name: 'model',
+    name: PROVIDER,
     baseURL,
     includeUsage: true,
     fetch: boundedFetch,

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
-import type { UsedId } from '../../aeiou/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { Clock } from '../clock.ts';
@@ -201,7 +200,9 @@ export class SessionCoordinator {
       try {
         return await this.store.keep(session.state.sid, step, session.fence);
       } catch (error) {
-        if (!isPassing(error) || !this.lasts(session)) throw error;
+        // A busy store, or one whose disk failed, may do next time what it could not do now.
+        const isPassing = error instanceof StoreError && (error.detail === 'busy' || error.detail === 'io');
+        if (!isPassing || !this.lasts(session)) throw error;
       }
       await setTimeout(pause);
     }
@@ -227,7 +228,8 @@ export class SessionCoordinator {
       fence,
       record,
       next,
-      used: record === null ? [] : usedBy(record, second),
+      // All tokens that verified, including those that the decision did not choose.
+      used: (record?.candidates ?? []).flatMap(({ ok, jti }) => (ok && jti !== null ? [{ jti, second }] : [])),
       usedSince: second - this.#replayTtl,
       unlogged,
       entry: together ? entry : null,
@@ -348,13 +350,3 @@ function keptCalls(claimed: ClaimedSession): readonly JournalEntry[] {
 
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1000;
-
-/** Whether a store may do next time what it could not do now. */
-function isPassing(error: unknown): boolean {
-  return error instanceof StoreError && (error.detail === 'busy' || error.detail === 'io');
-}
-
-/** Ids of all tokens that verified, including those that the decision did not choose. */
-function usedBy(record: TurnRecord, second: number): readonly UsedId[] {
-  return record.candidates.flatMap(({ ok, jti }) => (ok && jti !== null ? [{ jti, second }] : []));
-}

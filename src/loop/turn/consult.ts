@@ -30,6 +30,7 @@ export interface ConsultationInit {
   readonly agent: Agent;
   readonly sections: HostSections;
   readonly system: string;
+  readonly grammar: string | null;
   readonly clock: Clock;
   /** Model tokens left under every ceiling; null without a ceiling. */
   readonly tokens: number | null;
@@ -70,12 +71,12 @@ export async function consultAgent(init: ConsultationInit): Promise<Consultation
 
 /** Requests one reply within the tokens and the time that are left. */
 async function replyTo(init: ConsultationInit, prompt: string, use: AgentUse, begun: number): Promise<AgentReply> {
-  const { sid, turn, agent, system, tokens, ceilings, signal, emit } = init;
+  const { sid, turn, agent, system, grammar, tokens, ceilings, signal, emit } = init;
   const left = init.wallMs - (init.clock.monotonic() - begun);
   const attempt = use.asks + 1;
   const maxTokens = tokens === null ? null : tokens - use.tokens;
   const onDelta = ({ retry, text }: AgentDelta): void => emit({ type: 'delta', attempt, retry, text });
-  const request = { sid, turn, attempt, system, prompt, maxTokens, onDelta };
+  const request = { sid, turn, attempt, system, prompt, maxTokens, onDelta, ...(grammar === null ? {} : { grammar }) };
   try {
     if (tokens !== null && tokens <= use.tokens)
       throw new AgentError(turn, `turn ${turn} used up its model tokens: ${use.tokens} of ${tokens}`, 'ERR_QUOTA');

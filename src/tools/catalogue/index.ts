@@ -1,5 +1,6 @@
 /** The catalogue of tools as data, as JSON Schemas, as a page and as a text for models. */
 export { argumentNotes, type CatalogueArgument, type CatalogueTool, callForm, toolCatalogue } from './entry.ts';
+export { type ToolGrammarOptions, toolGrammar } from './grammar.ts';
 export { estimateTokens, type ToolPrompt, type ToolPromptOptions, toolPrompt } from './guide.ts';
 export { type ToolSchema, toolSchemas } from './schemas.ts';
 export { toolMarkdown } from './text.ts';

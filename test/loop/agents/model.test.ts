@@ -63,6 +63,24 @@ describe('the model agent', () => {
     expect(own.asked[0]?.body).toMatchObject({ max_tokens: 50, temperature: 0 });
   });
 
+  it.each([
+    ['llama.cpp', { grammar: 'root ::= "x"' }],
+    ['vllm', { structured_outputs: { grammar: 'root ::= "x"' } }],
+    ['vllm-guided', { guided_grammar: 'root ::= "x"' }],
+    ['sglang', { ebnf: 'root ::= "x"' }],
+  ] as const)('hands the grammar of a request to a server of the kind %s', async (grammar, fields) => {
+    const { asked } = await ask((response) => speak(response, TEXT), { grammar }, { grammar: 'root ::= "x"' });
+    expect(asked[0]?.body).toMatchObject({ ...fields, messages: expect.anything() });
+  });
+
+  it('hands no grammar to a server unless it is told how, and needs one then', async () => {
+    const { asked } = await ask((response) => speak(response, TEXT), {}, { grammar: 'root ::= "x"' });
+    expect(JSON.stringify(asked[0]?.body)).not.toContain('root ::=');
+    const { error } = await ask((response) => speak(response, TEXT), { grammar: 'vllm' });
+    expect(error?.message).toContain('needs a grammar');
+    expect(() => openaiAgent({ model: 'm', baseUrl: 'http://h', grammar: 'other' as 'vllm' })).toThrow(ConfigError);
+  });
+
   it('sends no key that it was not given', async () => {
     await using server = await modelServer((response) => speak(response, TEXT));
     await openaiAgent({ model: 'm', baseUrl: server.baseUrl }).reply(requestOf());

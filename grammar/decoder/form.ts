@@ -1,0 +1,125 @@
+/** The pieces of a grammar that a decoder follows: characters, sequences, choices, repetitions and references to rules. */
+
+/** A set of characters as ranges of code points, both ends included. */
+export type Ranges = readonly (readonly [first: number, last: number])[];
+
+/** One piece of a grammar. */
+export type Form =
+  | { readonly k: 'text'; readonly text: string }
+  | Chars
+  | { readonly k: 'all'; readonly of: readonly Form[] }
+  | { readonly k: 'any'; readonly of: readonly Form[] }
+  | { readonly k: 'times'; readonly of: Form; readonly least: number; readonly most: number | null }
+  | { readonly k: 'rule'; readonly name: string };
+
+/** A piece, or a text that stands for itself. */
+export type Part = Form | string;
+
+function form(part: Part): Form {
+  return typeof part === 'string' ? { k: 'text', text: part } : part;
+}
+
+/** The parts one after the other. */
+export function all(...parts: readonly Part[]): Form {
+  const of = parts.map(form).filter((part) => part.k !== 'text' || part.text !== '');
+  const [only] = of;
+  return only !== undefined && of.length === 1 ? only : { k: 'all', of };
+}
+
+/** Any one of the parts. */
+export function any(...parts: readonly Part[]): Form {
+  const [only] = parts;
+  return only !== undefined && parts.length === 1 ? form(only) : { k: 'any', of: parts.map(form) };
+}
+
+/** The parts, or nothing. */
+export function maybe(...parts: readonly Part[]): Form {
+  return { k: 'times', of: all(...parts), least: 0, most: 1 };
+}
+
+/** The parts any number of times. They must not be empty: llama.cpp refuses a repetition of what may be nothing. */
+export function many(...parts: readonly Part[]): Form {
+  return { k: 'times', of: all(...parts), least: 0, most: null };
+}
+
+/** The parts once or more. */
+export function some(...parts: readonly Part[]): Form {
+  return { k: 'times', of: all(...parts), least: 1, most: null };
+}
+
+/** The parts from `least` to `most` times. */
+export function times(least: number, most: number, ...parts: readonly Part[]): Form {
+  return { k: 'times', of: all(...parts), least, most };
+}
+
+/** A reference to a rule. */
+export function rule(name: string): Form {
+  return { k: 'rule', name };
+}
+
+/** A set of characters. */
+export interface Chars {
+  readonly k: 'chars';
+  readonly ranges: Ranges;
+}
+
+/** The characters of a text; `a-z` is a range, and a `-` at an end stands for itself. */
+export function chars(set: string): Chars {
+  return { k: 'chars', ranges: ranges(set) };
+}
+
+/** The ranges of {@link chars}. */
+export function ranges(set: string): Ranges {
+  const points = Array.from(set, (char) => char.codePointAt(0) ?? 0);
+  const found: (readonly [number, number])[] = [];
+  for (let i = 0; i < points.length; i++) {
+    const first = points[i] ?? 0;
+    const last = points[i + 1] === DASH ? points[i + 2] : undefined;
+    found.push([first, last ?? first]);
+    if (last !== undefined) i += 2;
+  }
+  return found;
+}
+
+const DASH = 0x2d;
+
+/** The ranges without these characters. */
+export function without(from: Ranges, removed: string): Chars {
+  let left = from;
+  for (const char of removed) {
+    const point = char.codePointAt(0) ?? 0;
+    left = left.flatMap(([first, last]): Ranges => {
+      if (point < first || point > last) return [[first, last]];
+      return [...(first < point ? [[first, point - 1] as const] : []), ...(point < last ? [[point + 1, last] as const] : [])];
+    });
+  }
+  return { k: 'chars', ranges: left };
+}
+
+/** The rules of a grammar by name, in the order of their definition. `root` is the whole. */
+export type Rules = ReadonlyMap<string, Form>;
+
+/** Collects rules. */
+export class RuleBook {
+  readonly #rules = new Map<string, Form>();
+
+  /** Adds a rule and returns a reference to it. */
+  define(name: string, ...parts: readonly Part[]): Form {
+    this.#rules.set(name, all(...parts));
+    return rule(name);
+  }
+
+  /** The rules that the root needs, the root first. */
+  finish(): Rules {
+    const needed = new Set(['root']);
+    for (const name of needed) for (const used of namesIn(this.#rules.get(name))) needed.add(used);
+    return new Map([...needed].map((name) => [name, this.#rules.get(name) ?? all()]));
+  }
+}
+
+function namesIn(form: Form | undefined): readonly string[] {
+  if (form === undefined) return [];
+  if (form.k === 'rule') return [form.name];
+  if (form.k === 'times') return namesIn(form.of);
+  return form.k === 'all' || form.k === 'any' ? form.of.flatMap(namesIn) : [];
+}

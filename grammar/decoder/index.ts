@@ -1,0 +1,44 @@
+/** Grammars for decoders: what a model may write next, so that it can only write programs of the language. */
+import { expressions } from './expressions.ts';
+import { RuleBook, type Rules } from './form.ts';
+import { lexis } from './lexis.ts';
+import { written } from './notation.ts';
+import { small } from './small.ts';
+import { FILE_SCOPES, file, statements } from './statements.ts';
+import { type DecoderTool, toolCalls } from './toolcalls.ts';
+import { TURN_SCOPES, turn } from './turn.ts';
+
+export type { DecoderTool, LiteralKind, LiteralType } from './toolcalls.ts';
+
+/** What a grammar is for. */
+export interface DecoderGrammar {
+  /** The tools that can be called; null for any tool. */
+  readonly tools: readonly DecoderTool[] | null;
+  /** `file`: command blocks or definitions; `turn`: the reply of an agent, an envelope whose program emits a token last. */
+  readonly whole: 'file' | 'turn';
+  /** One command block of the plainest statements, in one layout. */
+  readonly small?: boolean;
+}
+
+/** The rules of a grammar. */
+export function decoderRules({ tools, whole, small: plain = false }: DecoderGrammar): Rules {
+  const rules = new RuleBook();
+  const envelope = whole === 'turn';
+  if (plain) {
+    small(rules, tools, envelope);
+    return rules.finish();
+  }
+  const calls = tools === null || tools.length > 0;
+  const words = lexis(rules, envelope);
+  if (calls) toolCalls(rules, words, tools);
+  expressions(rules, words, { envelope, calls });
+  statements(rules, words, envelope ? TURN_SCOPES : FILE_SCOPES, calls);
+  if (envelope) turn(rules, words);
+  else file(rules, words);
+  return rules.finish();
+}
+
+/** The grammar as text, with notes in front. */
+export function decoderGrammar(grammar: DecoderGrammar, notes: readonly string[] = []): string {
+  return written(decoderRules(grammar), notes);
+}
