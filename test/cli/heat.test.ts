@@ -150,7 +150,7 @@ describe('run --trace-out and --heat', () => {
       const validate = new Ajv({ strict: false }).compile(SPEEDSCOPE);
       expect(validate(json) ? [] : validate.errors).toEqual([]);
       const { profiles, shared } = speedscope.parse(json);
-      expect(profiles.map(({ name }) => name)).toEqual(['fuel', 'time']);
+      expect(profiles.map(({ name }) => name)).toEqual(['fuel of all paths', 'order of time']);
       expect(profiles[0]?.endValue).toBe(usage.fuel);
       for (const { events, endValue } of profiles) {
         const open: number[] = [];

@@ -9,8 +9,12 @@ const DEEPEST = 120;
 const ROW = 18;
 
 /** A flame graph of fuel or time as SVG, without a script: the width of a box is what its path spent, that of the boxes above it included. */
-export function flameSvg({ flame: { frames, nodes } }: Heat, of: keyof Spent, unit: (amount: number) => string): string {
-  const totals = nodes.map((node) => node[of]);
+export function flameSvg(
+  { flame: { frames, nodes } }: Heat,
+  of: (spent: Spent) => number,
+  unit: (amount: number) => string,
+): string {
+  const totals = nodes.map(of);
   for (let index = nodes.length - 1; index > 0; index--) {
     const parent = nodes[index]?.parent ?? 0;
     totals[parent] = (totals[parent] ?? 0) + (totals[index] ?? 0);
@@ -35,7 +39,7 @@ export function flameSvg({ flame: { frames, nodes } }: Heat, of: keyof Spent, un
     const frame = frames[node.frame];
     if (frame === undefined) continue;
     const label = printable(labelOf(frame));
-    const about = `${label}: ${unit(total)}, ${percent(total / all)} of the run, ${unit(node[of])} its own, ${counted(node.count, 'time')}`;
+    const about = `${label}: ${unit(total)}, ${percent(total / all)} of the run, ${unit(of(node))} its own, ${counted(node.count, 'time')}`;
     boxes.push(
       `<svg x="${percent(from / all)}" y="${row * ROW}" width="${percent(total / all)}" height="${ROW - 1}">` +
         `<title>${escaped(about)}</title><rect class="${frame.kind}" width="100%" height="100%"/>` +

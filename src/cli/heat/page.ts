@@ -42,8 +42,12 @@ export function* heatPage(heat: Heat, sources: readonly Source[], title: string)
   for (const notice of heat.notices) yield `<p role="note">Note: ${text(notice)}.</p>\n`;
   if (heat.outside.fuel > 0)
     yield `<p>${heat.outside.fuel} fuel was spent outside of all lines: to take values from the host.</p>\n`;
-  yield `<h2>Fuel by path of calls</h2>\n${flameSvg(heat, 'fuel', (amount) => `${amount} fuel`)}\n`;
-  yield `<h2>Time by path of calls</h2>\n${flameSvg(heat, 'us', time)}\n`;
+  yield `<h2>Fuel by path of calls</h2>\n${flameSvg(
+    heat,
+    (spent) => spent.fuel,
+    (amount) => `${amount} fuel`,
+  )}\n`;
+  yield `<h2>Time by path of calls</h2>\n${flameSvg(heat, (spent) => spent.us, time)}\n`;
   yield '<h2>Procedures</h2>\n<div class="wide"><table><thead><tr><th class="text">name</th><th class="text">defined at</th>';
   yield '<th>calls</th><th>fuel</th><th>fuel in all</th><th>time</th><th>time in all</th></tr></thead><tbody>\n';
   for (const procedure of heat.procedures.toSorted((a, b) => b.total.fuel - a.total.fuel)) yield procedureRow(procedure);

@@ -16,10 +16,10 @@ export function* speedscopeFile({ heat, trace }: Profile, name: string): Generat
     yield `${index === 0 ? '\n' : ',\n'}${JSON.stringify({ name: labelOf(frame), ...place })}`;
   }
   yield '\n]},"profiles":[\n';
-  yield* evented('fuel', 'none', eventsOfFlame(heat.flame));
+  yield* evented('fuel of all paths', 'none', eventsOfFlame(heat.flame));
   if (trace !== null) {
     yield ',\n';
-    yield* evented('time', 'microseconds', eventsOfTrace(trace));
+    yield* evented('order of time', 'microseconds', eventsOfTrace(trace));
   }
   yield '\n]}\n';
 }
