@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { differenceOf } from '../../src/cli/conformance/answer.ts';
+import { LanguageRuns } from '../../src/cli/conformance/language.ts';
 import { bytesOf, readVectors } from '../../src/cli/conformance/vectors.ts';
 import { requirements } from '../traceability/ids.ts';
 import { folder, linesOf, neuroscript } from './spawn.ts';
@@ -160,5 +161,32 @@ describe('the files of the kit', () => {
     expect(differenceOf({ error: 'any' }, { id: 1, error: 'C' })).toBeNull();
     expect(differenceOf({ error: 'any' }, { id: 1, ok: {} })).toBe('expected an error, got acceptance: {}');
     expect(differenceOf({ accepted: true }, { id: 1, ok: { x: 1 } })).toBeNull();
+  });
+});
+
+describe('the programs of the language', () => {
+  const LANGUAGE = new URL('../../conformance/language/', import.meta.url);
+  const vectors = readVectors(LANGUAGE);
+
+  it('issue 23: are what the second interpreter makes of them', async () => {
+    const { programsFile } = await import(new URL('generate.ts', LANGUAGE).href);
+    expect(readFileSync(new URL('programs.json', LANGUAGE), 'utf8')).toBe(programsFile());
+    expect(vectors.length).toBeGreaterThan(200);
+  });
+
+  it('issue 23: our own implementation passes them, and one that is a unit of fuel off does not', async () => {
+    await using language = new LanguageRuns();
+    for (const { id, input, expect: wanted } of vectors.filter((_, index) => index % 8 === 0)) {
+      const done = await language.run(input);
+      expect({ id, difference: differenceOf(wanted, { id: 0, ...done }) }).toEqual({ id, difference: null });
+      if (!('ok' in done)) expect.fail('a program is always answered');
+      const off = { ...done.ok, fuel: Number(done.ok['fuel']) + 1 };
+      expect(differenceOf(wanted, { id: 0, ok: off })).toContain('fuel: expected');
+    }
+  });
+
+  it('issue 23: the command runs them against any implementation', async () => {
+    const ended = await neuroscript(['conformance', '--suite', 'language', '--only', '2300002', '--impl', OURS]);
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/programs\.json +(\d+) of \1 passed/) });
   });
 });

@@ -1,7 +1,8 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { splitLines } from '../../files/lines.ts';
 import { clip, printable } from '../../report/index.ts';
 import { KitError, type KitReport, runKit, type Verdict } from '../conformance/driver.ts';
+import { LanguageRuns } from '../conformance/language.ts';
 import { answerLine } from '../conformance/serve.ts';
 import { readVectors, type Vector } from '../conformance/vectors.ts';
 import { wholeNumber } from '../flags/options.ts';
@@ -14,6 +15,7 @@ import type { Execute, Terminal } from '../terminal/terminal.ts';
 interface Flags {
   readonly impl?: string;
   readonly serve?: true;
+  readonly suite: keyof typeof SUITES;
   readonly only?: string;
   readonly timeout: number;
   readonly json?: true;
@@ -22,7 +24,7 @@ interface Flags {
 const HELP = `
 The shell starts the command. The command reads one JSON request per line from
 its standard input and writes one JSON answer per line to its standard output.
-conformance/aeiou/README.md describes requests, answers and vector files. For
+conformance/*/README.md describes requests, answers and vector files. For
 an operation that the implementation lacks, it may answer
 {"id":…,"unsupported":true}; the report counts such answers, and they are no
 failures.
@@ -32,10 +34,11 @@ Exits with 0 when every answer is as expected, with 1 when one is not, and with
 Examples:
   neuroscript conformance --impl 'python3 my_aeiou.py'
   neuroscript conformance --impl 'neuroscript conformance --serve'
+  neuroscript conformance --suite language --impl ./my_neuroscript
 `;
 
-/** The folder of the vectors. */
-const VECTORS = new URL('conformance/aeiou/', PACKAGE);
+/** The folders of the vectors. */
+const SUITES = { aeiou: new URL('conformance/aeiou/', PACKAGE), language: new URL('conformance/language/', PACKAGE) };
 /** Maximum bytes of one request: an envelope of 1 MiB as base64 in JSON, and some room. */
 const REQUEST_BYTES = 4 * 1024 * 1024;
 
@@ -43,10 +46,13 @@ const REQUEST_BYTES = 4 * 1024 * 1024;
 export function addConformance(program: Command, execute: Execute): void {
   program
     .command('conformance')
-    .summary('test an implementation of AEIOU v3')
-    .description('Runs the golden envelopes, tokens and decisions of AEIOU v3 against any implementation.')
+    .summary('test an implementation of AEIOU v3 or of the language')
+    .description(
+      'Runs golden envelopes, tokens and decisions of AEIOU v3, or programs of the language, against any implementation.',
+    )
     .option('--impl <CMD>', 'command line of the implementation')
     .option('--serve', 'act as the implementation: answer requests on standard input')
+    .addOption(new Option('--suite <NAME>', 'which vectors').choices(Object.keys(SUITES)).default('aeiou'))
     .option('--only <TEXT>', 'run only vectors whose file or id contains this text')
     .option('--timeout <MS>', 'time limit of one answer in milliseconds', wholeNumber('--timeout', 1), 10_000)
     .option('--json', 'print the report as a JSON object')
@@ -56,7 +62,7 @@ export function addConformance(program: Command, execute: Execute): void {
 
 async function conformance(flags: Flags, terminal: Terminal): Promise<ExitCode> {
   if (flags.impl === undefined) throw new UsageError('say which implementation to test: --impl CMD');
-  const vectors = readVectors(VECTORS).filter(({ file, id }) => `${file} ${id}`.includes(flags.only ?? ''));
+  const vectors = readVectors(SUITES[flags.suite]).filter(({ file, id }) => `${file} ${id}`.includes(flags.only ?? ''));
   if (vectors.length === 0) throw new UsageError(`no vector has '${printable(flags.only ?? '')}' in its file or id`);
   const report = await run(vectors, flags.impl, flags.timeout, terminal);
   const failed = report.verdicts.filter(({ outcome }) => outcome === 'failed');
@@ -78,9 +84,10 @@ async function run(vectors: readonly Vector[], command: string, answerMs: number
 
 async function serve({ impl }: Flags, terminal: Terminal): Promise<ExitCode> {
   if (impl !== undefined) throw new UsageError('--impl and --serve are the two sides of the protocol; give one');
+  await using language = new LanguageRuns();
   for await (const line of splitLines(terminal.stdin, REQUEST_BYTES)) {
     if (line === null) throw new UsageError('a request is longer than any of the kit');
-    await terminal.out.lineWhenReady(await answerLine(line.toString('utf8')));
+    await terminal.out.lineWhenReady(await answerLine(line.toString('utf8'), language));
   }
   return EXIT.ok;
 }

@@ -53,5 +53,5 @@ async function prune(flags: PruneFlags, terminal: Terminal): Promise<ExitCode> {
 
 async function remove({ store: flag, olderThan }: PruneFlags, dryRun: boolean): Promise<readonly SessionSummary[]> {
   await using store = await openStore(flag, { mustExist: true });
-  return store.prune({ before: systemClock.now() - olderThan, dryRun });
+  return await store.prune({ before: systemClock.now() - olderThan, dryRun });
 }

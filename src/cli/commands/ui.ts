@@ -25,6 +25,8 @@ interface UiFlags extends Pick<SetupFlags, 'tools' | 'launcher'> {
   readonly approve?: true;
 }
 
+const MOST_PORT = 65_535;
+
 const HELP = `
 The command prints an address of this machine. The first browser that opens it
 gets in, and the address is used up. The page shows sessions while loops run,
@@ -55,6 +57,7 @@ export function addUi(program: Command, execute: Execute): void {
 }
 
 async function serve(flags: UiFlags, terminal: Terminal): Promise<ExitCode> {
+  if (flags.port > MOST_PORT) throw new UsageError(`--port must be at most ${MOST_PORT}`);
   if (flags.tools !== undefined && flags.approve === undefined) throw new UsageError('--tools belongs to --approve');
   const assets = await builtPage();
   await using resources = new AsyncDisposableStack();

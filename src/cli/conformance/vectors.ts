@@ -35,6 +35,7 @@ const file = z.strictObject({
   title: z.string(),
   op: z.string(),
   keys: z.array(z.record(z.string(), z.string())).optional(),
+  common: z.record(z.string(), z.unknown()).optional(),
   vectors: z.array(
     z.strictObject({
       id: z.string(),
@@ -75,13 +76,13 @@ const BYTE_MEMBERS: ReadonlyMap<string, readonly string[]> = new Map([
 export function readVectors(folder: URL): readonly Vector[] {
   const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
   return names.sort().flatMap((name) => {
-    const { op, keys, vectors } = file.parse(JSON.parse(readFileSync(new URL(name, folder), 'utf8')));
+    const { op, keys, common, vectors } = file.parse(JSON.parse(readFileSync(new URL(name, folder), 'utf8')));
     return vectors.map(({ id, about, input, expect }) => ({
       file: name,
       id,
       about,
       op,
-      input: encoded(op, keys === undefined ? input : { keys, ...input }),
+      input: encoded(op, { ...(keys === undefined ? {} : { keys }), ...common, ...input }),
       expect: 'ok' in expect ? { ok: encoded(op, expect.ok) } : expect,
     }));
   });
