@@ -128,7 +128,7 @@ function compilePureCall(machine: Machine, args: readonly Eval[], tool: PureTool
 export function callPure(machine: Machine, tool: PureTool, values: Value[], at: number): Value {
   machine.at = at;
   machine.step(PURE, at);
-  machine.pay(WORK.pureCall);
+  machine.hasten(WORK.pureCall);
   return tool(machine, values);
 }
 

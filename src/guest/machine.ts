@@ -123,6 +123,16 @@ export class Machine implements Meter {
     if (bytes > 0) this.allocate(bytes * units);
   }
 
+  /** Pays for one unit of work that takes time only: the same as {@link pay}, for what every call of a program does. */
+  hasten({ time }: Work): void {
+    const untilCheck = this.untilCheck - time;
+    if (untilCheck < 0) this.refill(this.at);
+    else {
+      this.untilCheck = untilCheck;
+      this.reserve += time;
+    }
+  }
+
   /** Pays for a step of the program: a statement with its operations, a pass of a loop, a call. `at` is its place. */
   step(fuel: number, at: number): void {
     const untilCheck = this.untilCheck - fuel;

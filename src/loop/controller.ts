@@ -125,12 +125,19 @@ export class LoopController {
   /**
    * Opens a session for {@link step} and returns its id. Throws {@link UserdataError} for USERDATA of the wrong form,
    * `ConfigError` for an id that is not 1 to 128 visible ASCII characters and for unusable options, and `SessionExistsError` for an id
-   * in use.
+   * in use. Throws `StoreError` (`order`) for an id under which a session goes on by the log, and that the store does not have.
    */
-  async open(userdata: unknown, sid: string = this.#host.ids.session(), options: OpenOptions = {}): Promise<string> {
+  async open(userdata: unknown, sid?: string, options: OpenOptions = {}): Promise<string> {
+    const id = sid ?? this.#host.ids.session();
+    await this.#open(userdata, id, options, sid !== undefined);
+    return id;
+  }
+
+  /** A log is not searched for an id that the host has made. */
+  async #open(userdata: unknown, sid: string, options: OpenOptions, isChosen: boolean): Promise<void> {
     const { state, setup } = sessionToOpen(userdata, sid, { durable: this.#durable, ...options });
+    if (isChosen && state.parent === null) await this.#coordinator.mustBeNew(sid);
     await this.#coordinator.create(state, setup);
-    return sid;
   }
 
   /**
@@ -181,7 +188,7 @@ export class LoopController {
   async #begin(options: LoopOptions, pace: Pace): Promise<LoopResult> {
     const sid = options.sid ?? this.#host.ids.session();
     try {
-      await this.open(options.userdata, sid);
+      await this.#open(options.userdata, sid, {}, options.sid !== undefined);
     } catch (error) {
       if (!(error instanceof UserdataError)) throw error;
       await this.#coordinator.refused(sid, error.code);

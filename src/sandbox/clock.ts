@@ -138,9 +138,9 @@ export class RunClock {
     if (!again) this.#owner.onStarted();
   }
 
-  /** Ends the run if its time is over. */
-  check(): void {
-    if (!this.#stopped && this.elapsed > this.#wallMs) this.#onLate(false);
+  /** Ends the run if its time is over. `now` is the time of `performance.now`, which takes as long as the check. */
+  check(now = performance.now()): void {
+    if (!this.#stopped && this.#started !== null && now - this.#started > this.#wallMs) this.#onLate(false);
   }
 
   #watch(): void {

@@ -230,8 +230,9 @@ export class Execution implements WorkerTask {
       (reply) => this.#onReplied(reply),
       () => this.#clock.usedCpuMs,
       () => {
-        if (performance.now() > deadline && this.#asked !== null) this.#endCall(this.#asked);
-        this.#clock.check();
+        const now = performance.now();
+        if (now > deadline && this.#asked !== null) this.#endCall(this.#asked);
+        this.#clock.check(now);
       },
     );
     this.#call = open;

@@ -4,8 +4,10 @@ import {
   context,
   createContextKey,
   type Histogram,
+  INVALID_SPAN_CONTEXT,
   type Meter,
   metrics,
+  ProxyTracerProvider,
   propagation,
   ROOT_CONTEXT,
   SpanKind,
@@ -43,7 +45,8 @@ export interface SpanInit {
   readonly name: string;
   /** `INTERNAL` when absent. */
   readonly kind?: SpanKind;
-  readonly attributes: Attributes;
+  /** Or what makes them, for a span that is often made for nobody. */
+  readonly attributes: Attributes | (() => Attributes);
   /** The trace of a caller in another process, as the fields that its propagators have written. */
   readonly caller?: Readonly<Record<string, unknown>>;
   /** The `error.type` of an exception of the work; null for one that is no error. The `code` of the exception when absent. */
@@ -60,6 +63,8 @@ export class Telemetry {
   /** The meter, for instruments of other parts. */
   readonly meter: Meter;
   readonly #tracer: Tracer;
+  /** Whether the application has given a tracer. */
+  readonly #isOwn: boolean;
   readonly #histograms: ReadonlyMap<string, Histogram>;
 
   /** Register the SDK first: a meter that is taken before has no effect. Throws `ConfigError` (`ERR_CONFIG`) for unknown options. */
@@ -69,6 +74,7 @@ export class Telemetry {
     this.content = content;
     this.meter = meter;
     this.#tracer = tracer;
+    this.#isOwn = options.tracer !== undefined;
     this.#histograms = new Map(Object.entries(HISTOGRAMS).map(([name, init]) => [name, meter.createHistogram(name, init)]));
   }
 
@@ -78,9 +84,13 @@ export class Telemetry {
     work: (span: Span) => Promise<T>,
   ): Promise<T> {
     const outer = caller === undefined ? context.active() : propagation.extract(context.active(), fieldsOf(caller));
-    const span = this.#tracer.startSpan(name, { kind, attributes }, outer);
+    const nests = canNest();
+    const span =
+      nests || this.#isOwn || hasProvider()
+        ? this.#tracer.startSpan(name, { kind, attributes: typeof attributes === 'function' ? attributes() : attributes }, outer)
+        : NO_SPAN;
     try {
-      if (!canNest()) return await work(span);
+      if (!nests) return await work(span);
       return await context.with(trace.setSpan(outer.setValue(CURRENT, this), span), work, undefined, span);
     } catch (error) {
       const type = errorType(error);
@@ -108,6 +118,16 @@ const activeContext = () => context.active();
 /** Whether there is a context manager. Without one, making a context for each call costs time and has no effect. */
 function canNest(): boolean {
   return context.with(PROBE, activeContext) === PROBE;
+}
+
+/** What the tracers of an application without an SDK give. */
+const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+const NO_PROVIDER = new ProxyTracerProvider().getDelegate();
+
+/** Whether the application has an SDK for traces. Without one, describing a span for each call takes longer than the call's checks. */
+function hasProvider(): boolean {
+  const provider = trace.getTracerProvider();
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegate() !== NO_PROVIDER;
 }
 
 /** The telemetry in whose span the current code runs, else a new one for the application's SDK. */

@@ -144,7 +144,7 @@ const foreignText: Lane = {
   async turn(count) {
     const reader = at(IN_TURNS, count);
     try {
-      reader.read(textOf(reader, Math.floor(count / IN_TURNS.length)));
+      await reader.read(textOf(reader, Math.floor(count / IN_TURNS.length)));
     } catch (error) {
       if (error instanceof RangeError || error instanceof TypeError) return [`${reader.name}: ${String(error)}`];
     }

@@ -58,6 +58,43 @@ it('issue 18.15: a store that was set back decides no turn a second time, and it
   expect(await verifyChain([logPath])).toMatchObject({ ok: true, lines: 2 });
 });
 
+it('18.15: a store that was set back to before a session was opened opens no other one in its place', async () => {
+  const folder = await newFolder();
+  const [path, logPath] = [join(folder, 'store.db'), join(folder, 'log.jsonl')];
+  const clock = new TestClock();
+  const done: Program = async ({ emit, magic }) => emit(await magic('done'));
+  const host = async (file: string, work: (loop: LoopController) => Promise<void>): Promise<void> => {
+    using store = await SqliteStore.open(file);
+    const executor = fakeExecutor({ on, done });
+    await work(new LoopController({ executor, keyring: newKeyring('test', clock), clock, store, log: new FileLog(logPath) }));
+  };
+  await host(path, async (loop) => {
+    for (const [sid, program] of [
+      ['goes on', 'on'],
+      ['ended', 'done'],
+    ] as const) {
+      await loop.open(USERDATA, sid.replace(' ', '-'));
+      await loop.step(sid.replace(' ', '-'), { agent: programAgent(program) });
+    }
+  });
+  await host(join(folder, 'earlier.db'), async (loop) => {
+    const refused = {
+      code: 'ERR_STORE',
+      detail: 'order',
+      message: expect.stringMatching(/"goes-on" goes on after turn 1.*set back/),
+    };
+    await expect(loop.open(USERDATA, 'goes-on')).rejects.toMatchObject(refused);
+    await expect(loop.runLoop({ userdata: USERDATA, sid: 'goes-on', agent: programAgent('on') })).rejects.toMatchObject(refused);
+    expect(await loop.list()).toEqual([]);
+    // An id may be used again after its session, and new ids need no look at the log.
+    expect(await loop.open(USERDATA, 'ended')).toBe('ended');
+    expect(await loop.runLoop({ userdata: USERDATA, agent: programAgent('done') })).toMatchObject({ decision: 'DONE' });
+  });
+  await host(path, async (loop) => {
+    await expect(loop.open(USERDATA, 'goes-on')).rejects.toMatchObject({ code: 'ERR_SESSION_EXISTS' });
+  });
+});
+
 it('issue 18.15: a log says where a turn is decided a second time; an id may be used again after its session', async () => {
   const entry = (turn: number, decision: LogEntry['decision']): LogEntry => ({
     ...{ ts: '2024-08-30T10:05:45.000Z', SID: 's', turn_index: turn, decision },

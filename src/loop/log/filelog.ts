@@ -81,6 +81,18 @@ export class FileLog implements DecisionLog {
     return false;
   }
 
+  /** Searches the file and the last rotated file. */
+  async goesOnAfter(sid: string): Promise<number | null> {
+    await this.#pump;
+    const session = `"SID":${JSON.stringify(sid)},`;
+    let last: string | null = null;
+    for (const file of [...rotatedFiles(this.#path).slice(-1), this.#path]) last = (await lastWith(file, session)) ?? last;
+    const link = last === null ? null : readLink(last);
+    if (link === null || typeof link === 'string') return null;
+    const { decision, turn_index: turn } = link.entry;
+    return decision === 'CONTINUE' && typeof turn === 'number' ? turn : null;
+  }
+
   async #drain(): Promise<void> {
     // Everything that is appended in this turn of the event loop goes into one write.
     await Promise.resolve();
@@ -213,6 +225,14 @@ function writeWhole(file: number, bytes: Buffer, before: number): void {
     ftruncateSync(file, before);
     throw error;
   }
+}
+
+/** The last line of a file with a text in it. */
+async function lastWith(path: string, text: string): Promise<string | null> {
+  let last: string | null = null;
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return null;
+  for await (const line of logLines(path)) if (line.text?.includes(text)) last = line.text;
+  return last;
 }
 
 async function contains(path: string, text: string): Promise<boolean> {

@@ -40,6 +40,11 @@ export interface DecisionLog {
    * turns, and once for each session that was opened by another process.
    */
   has(sid: string, turn: number): Promise<boolean>;
+  /**
+   * The turn after which a session goes on, by its last entry; null for a session that has ended or is not in the log. Called for a
+   * session that is opened under an id of the caller's choice. Absent for a log that is in one database with its store.
+   */
+  goesOnAfter?(sid: string): Promise<number | null>;
 }
 
 /** One line of a log in a database. */
@@ -107,6 +112,11 @@ export class MemoryLog implements DecisionLog {
 
   async has(sid: string, turn: number): Promise<boolean> {
     return this.#entries.some(({ SID, turn_index }) => SID === sid && turn_index === turn);
+  }
+
+  async goesOnAfter(sid: string): Promise<number | null> {
+    const last = this.#entries.findLast(({ SID }) => SID === sid);
+    return last?.decision === 'CONTINUE' ? last.turn_index : null;
   }
 
   /** All entries, in order. */

@@ -91,6 +91,19 @@ export class SessionCoordinator {
   }
 
   /**
+   * Throws {@link StoreError} (`order`) when the log has a session that goes on and the store has none of this id: the store was set back
+   * to before that session was opened.
+   */
+  async mustBeNew(sid: string): Promise<void> {
+    const turn = (await this.#log?.goesOnAfter?.(sid)) ?? null;
+    if (turn === null || (await this.store.read(sid)) !== null) return;
+    throw new StoreError(
+      'order',
+      `by the log, session ${JSON.stringify(sid)} goes on after turn ${turn}, and the store does not have it: the store was set back to an earlier state; bring the newer one back, or choose another id`,
+    );
+  }
+
+  /**
    * Throws {@link StoreError} (`order`) when the log has the next turn of a claimed session: the store was set back to an earlier state,
    * and would decide the turn a second time.
    */

@@ -21,7 +21,10 @@ export class CallMeasure implements Disposable {
       this.#failure = errorTypeOf(error);
       return this.#failure;
     };
-    this.span = { ...spanOf(call, this.#tool, telemetry.content), errorType };
+    const tool = this.#tool;
+    // The span has the name of the tool only if there is one: SDKs count spans by their names.
+    const name = tool === undefined ? OPERATION : `${OPERATION} ${tool.canonicalName}`;
+    this.span = { name, attributes: () => attributesOf(call, tool, telemetry.content), errorType };
   }
 
   /** The call has ended. */
@@ -39,8 +42,7 @@ const OPERATION = 'execute_tool';
 /** Most characters of the name of a tool that does not exist, because a program can write any. */
 const MAX_NAME = 100;
 
-/** The span has the name of the tool only if there is one: SDKs count spans by their names. */
-function spanOf({ id, name, args, site, depth }: ToolCall, tool: ToolDefinition | undefined, content: boolean): SpanInit {
+function attributesOf({ id, name, args, site, depth }: ToolCall, tool: ToolDefinition | undefined, content: boolean): Attributes {
   const attributes: Attributes = {
     [ATTR.operation]: OPERATION,
     [ATTR.toolName]: tool?.canonicalName ?? canonicalName(name).slice(0, MAX_NAME),
@@ -48,13 +50,13 @@ function spanOf({ id, name, args, site, depth }: ToolCall, tool: ToolDefinition 
     [ATTR.toolCallId]: id,
   };
   if (site.together !== undefined && depth === 0) attributes[OWN.together] = site.together;
-  if (tool === undefined) return { name: OPERATION, attributes };
+  if (tool === undefined) return attributes;
   if (tool.description !== '') attributes[ATTR.toolDescription] = tool.description;
   if (content)
     attributes[ATTR.toolArguments] = JSON.stringify(
       Object.fromEntries(args.map((arg, index) => [tool.parameters[index]?.name ?? String(index + 1), arg])),
     );
-  return { name: `${OPERATION} ${tool.canonicalName}`, attributes };
+  return attributes;
 }
 
 /** A call that waits for its answer is no failure. */
