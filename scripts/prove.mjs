@@ -18,6 +18,8 @@ const STEPS = new Map([
   ['fuzz', ['npm', ['run', '--silent', 'fuzz', '--', '--seconds', '600', '--seed', String(Date.now() % 1_000_000)]]],
   ['together', ['npx', ['vitest', 'run', 'test/runtime/together.test.ts'], { TOGETHER_SEEDS: '100000' }]],
   ['receipts', ['npx', ['vitest', 'run', 'test/receipt'], { RECEIPT_STEP: '1' }]],
+  ['grammar', ['npx', ['vitest', 'run', 'test/grammar/decoder/samples.test.ts'], { GRAMMAR_SAMPLES: '25000' }]],
+  ['judge', ['bash', ['-c', 'npm --prefix lab/grammar ci && npm --prefix lab/grammar run judge']]],
   ['gate', ['npx', ['vitest', 'run', 'test/gate/crash.test.ts'], { GATE_KILLS: '1000' }]],
   ['demo', ['npm', ['run', '--silent', 'demo:cluster']]],
   [

@@ -72,10 +72,17 @@ export function statements(rules: RuleBook, lexis: Lexis, scopes: readonly Scope
       all('clear', s1, 'event', any(all(s1, 'named', s, string), w)),
       all('ask', w, ',', s, any(x, all(rule('x-k'), any(into, all('with', any(w, all(wordAfter, into))))))),
       all('promptuser', wordAfter, into),
-      ...(calls ? [all('together', many(chars(' \t')), lineEnd, rule('calls'), 'endtogether', many(chars(' \t')))] : []),
+      ...(calls
+        ? [all('together', many(chars(' \t')), lineEnd, rule('first'), maybe(rule('calls')), 'endtogether', many(chars(' \t')))]
+        : []),
     ),
   );
-  if (calls) rules.define('calls', some(any(set, all('call', s1)), rule('tool-n'), s, lineEnd));
+  if (calls) {
+    const call = (made: Form): Form => all(any(set, all('call', s1)), made, s, lineEnd);
+    // Only the first call of a block comes after a statement whose value `last` has.
+    rules.define('first', call(rule('tool-b')));
+    rules.define('calls', some(call(rule('tool-n'))));
+  }
   rules.define('each', 'for', s1, 'each', s1, name, any(s1, all(s, ',', s, name, s1)), 'in');
   rules.define(
     'event',
