@@ -1,6 +1,18 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { ALONE, ELSEWHERE, PROCESSES, REMOVALS, TIMED } from './test/groups.ts';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { ALONE, ELSEWHERE, LONGEST, PROCESSES, REMOVALS, TIMED } from './test/groups.ts';
+
+/** Begins with the files that take longest: one that began last would run on while the other cores have nothing to do. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification): number => {
+      const at = LONGEST.findIndex((file) => moduleId.endsWith(file));
+      return at < 0 ? LONGEST.length : at;
+    };
+    return (await super.sort(files)).sort((a, b) => place(a) - place(b));
+  }
+}
 
 /** A group of files; groups run one after the other. */
 function group(name: string, order: number, include: readonly string[], options: object) {
@@ -14,6 +26,7 @@ export default defineConfig({
     // A command is a process that starts another one; beside other tests on few cores that can take seconds.
     testTimeout: 60_000,
     hookTimeout: 20_000,
+    sequence: { sequencer: LongestFirst },
     projects: [
       // These files share a few processes, each of which loads the source once. That saves a tenth of all the time.
       group('logic', 0, ['test/**/*.test.ts'], {

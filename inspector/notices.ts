@@ -7,13 +7,18 @@ function packageOf(id: string): string | null {
   return /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id.replaceAll('\\', '/'))?.[0] ?? null;
 }
 
-/** The licence files of a package, as quoted blocks. */
-function noticeOf(folder: string): string {
+/** The licence files of a package, as quoted blocks; a text that an earlier package has is not repeated. */
+function noticeOf(folder: string, written: Map<string, string>): string {
   const { name, version, license }: Readonly<Record<string, string>> = JSON.parse(
     readFileSync(join(folder, 'package.json'), 'utf8'),
   );
   const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
-  const texts = files.map((file) => `\`\`\`text\n${readFileSync(join(folder, file), 'utf8').trim()}\n\`\`\``);
+  const texts = files.map((file) => {
+    const text = readFileSync(join(folder, file), 'utf8').trim();
+    const earlier = written.get(text);
+    written.set(text, earlier ?? `${name}`);
+    return earlier === undefined ? `\`\`\`text\n${text}\n\`\`\`` : `The same text as that of ${earlier}.`;
+  });
   return `## ${name} ${version} (${license})\n\n${texts.length === 0 ? 'The package contains no licence file.' : texts.join('\n\n')}\n`;
 }
 
@@ -26,7 +31,8 @@ export function notices(): Plugin {
       // The style sheet of a package belongs to a package whose code is here too.
       const folders = new Set(modules.flatMap((id) => packageOf(id) ?? []));
       const head = '# Third-party notices\n\nThe page of `neuroscript ui` contains code of these packages.\n';
-      const source = [head, ...[...folders].sort().map(noticeOf)].join('\n');
+      const written = new Map<string, string>();
+      const source = [head, ...[...folders].sort().map((folder) => noticeOf(folder, written))].join('\n');
       this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-NOTICES.md', source });
     },
   };

@@ -31,7 +31,8 @@ interface Picture {
 const PICTURES: readonly Picture[] = [
   { name: 'session', path: 's/stocktaking' },
   { name: 'turn', path: 's/order/t/1', height: 700 },
-  { name: 'program', path: 's/stocktaking/t/14/program', height: 420 },
+  { name: 'program', path: 's/stocktaking/t/14/program', height: 440 },
+  { name: 'steps', path: 's/stocktaking/t/14/steps?at=7:20', height: 480 },
   { name: 'tokens', path: 's/greeting/t/2/tokens', dark: true, height: 560 },
   {
     name: 'trial',
@@ -64,7 +65,8 @@ try {
     const { page } = await open(browser, `${origin}/#/${path}`, { viewport, colorScheme: dark ? 'dark' : 'light', storageState });
     await page.waitForFunction(() => document.querySelector('main h1') !== null && document.querySelector('.pending') === null);
     await before?.(page);
-    await page.waitForTimeout(500);
+    // Pictures of the heat come after an answer of the server, and nothing else in the page says that it is there.
+    await page.waitForTimeout(1500);
     const client = await page.context().newCDPSession(page);
     const { data } = await client.send('Page.captureScreenshot', { format: 'webp', quality: 60 });
     writeFileSync(new URL(`inspector-${name}.webp`, FOLDER), Buffer.from(data, 'base64'));

@@ -1,5 +1,8 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { notices } from './notices.ts';
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /**
  * One script and one style sheet: `neuroscript ui` serves them, and `sessions show --html` puts them into one file, where nothing
@@ -8,6 +11,7 @@ import { notices } from './notices.ts';
 export default defineConfig({
   base: './',
   plugins: [notices()],
+  resolve: { alias: { 'd3-transition': here('src/flame/still.ts'), 'd3-scale': here('src/flame/scale.ts') } },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     target: 'es2024',

@@ -15,3 +15,18 @@ export const ALONE: readonly string[] = ['test/gate/faults.test.ts', 'test/runti
 export const ELSEWHERE: readonly string[] = ['test/machine/**', 'test/package/**', 'test/interop/**', 'test/engines/**'];
 /** Builds with one check removed: `npm run test:removals`. */
 export const REMOVALS: readonly string[] = ['test/attack/removals.test.ts'];
+/** The files that take longest, the longest first. Without a cache of earlier runs, Vitest would go by the size of the files. */
+export const LONGEST: readonly string[] = [
+  ...[
+    'attack/hostile',
+    'bench/main',
+    'attack/language',
+    'mcp/source',
+    'readme/pages',
+    'attack/javascript',
+    'mcp/modern',
+    'cli/status',
+  ],
+  ...['cli/mcp', 'cli/run', 'loop/suspend/suspend', 'loop/ask/budget', 'grammar/syntax/limits', 'cli/json', 'cli/input'],
+  ...['cli/conformance', 'attack/linear', 'cli/jsonl', 'stdlib-tools/fs', 'cli/tools', 'cli/repl', 'worker/process'],
+].map((name) => `test/${name}.test.ts`);

@@ -21,7 +21,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** The views, and a text that stands in each when it is complete. */
 const VIEWS: readonly (readonly [path: string, text: string])[] = [
   ['', 'Nightly report'],
-  [`s/${SID}`, 'Why it ended'],
+  [`s/${SID}`, `↳ ${SID}.ask`],
   ['s/approval-7', 'a human must approve it'],
   [`s/${SID}/t/3`, 'What happened'],
   [`s/${SID}/t/3/program`, 'tool.db.Query'],

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import { expect, it } from 'vitest';
-import { ALONE, ELSEWHERE, PROCESSES, TIMED } from '../groups.ts';
+import { ALONE, ELSEWHERE, LONGEST, PROCESSES, TIMED } from '../groups.ts';
 import { importsOf } from './imports.ts';
 import { filesBelow, ROOT, sourceOf } from './source.ts';
 
@@ -31,4 +31,8 @@ it('test files with a configuration of their own are in no group of npm test', (
   const folders = configs.flatMap((text) => [...text.matchAll(/'(test\/\w+\/\*\*)\/\*\.test\.ts'/g)].map(([, glob]) => glob));
   expect(folders.length).toBeGreaterThan(3);
   expect(folders.sort()).toEqual([...ELSEWHERE].sort());
+});
+
+it('the files that begin first are test files', () => {
+  expect(LONGEST.filter((file) => !FILES.some(({ path }) => path === file))).toEqual([]);
 });

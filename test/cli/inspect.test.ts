@@ -310,8 +310,8 @@ describe('sessions, turns, stores and logs of a real session', () => {
       code: 0,
       json: {
         kind: 'store',
-        version: 5,
-        newest: 5,
+        version: 6,
+        newest: 6,
         unfolded: false,
         contents: { sessions: 1, statuses: { done: 1 }, turns: 1, decisions: { DONE: 1 }, latest: [{ sid: 'job', turns: 1 }] },
       },

@@ -49,7 +49,7 @@ function treeOf({ flame }: Heat, quantity: Quantity): Node {
   for (const { frame, parent, count, ...spent } of flame.nodes) {
     const { kind, name, line } = flame.frames[frame] ?? { kind: 'statement', name: '?', line: 0 };
     const own = spent[quantity];
-    const node: Node = { name: printable(`${name} :${line}`), value: own, own, count, kind, children: [] };
+    const node: Node = { name: printable(line === null ? name : `${name} :${line}`), value: own, own, count, kind, children: [] };
     nodes.push(node);
     (parent === null ? root : (nodes[parent] ?? root)).children.push(node);
   }

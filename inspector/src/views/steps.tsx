@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import type { TurnView } from '../../../src/ui/views.ts';
 import type { StepFork, TurnStep } from '../../../src/wire/heat.ts';
 import { messageOf, useWorld } from '../data/use.ts';
@@ -44,7 +44,8 @@ export function Steps({ turn, at }: { readonly turn: TurnView; readonly at: stri
     ['ArrowRight', 'Forth', (step?.step ?? 0) + 1],
     ['End', 'Last', steps],
   ];
-  useEffect(() => {
+  // With the paint, so that a key that is pressed at once meets the step that is seen.
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLInputElement) return;
       const move = moves.find(([key]) => key === event.key);
