@@ -1,6 +1,6 @@
-// The long forms of what .ci/run checks briefly: every benchmark in full, a soak, another one with attackers, fuzzing, a thousand kills of the gate's
-// executor, and twenty rounds of the failure matrix of hosts. Takes about an hour and a half on two quiet cores; one title as an argument runs that
-// step alone. The last line is `N passed, N failed`.
+// The long forms of what .ci/run checks briefly: every benchmark in full, a soak, another one with attackers, fuzzing, a million runs of foreseen
+// programs, a thousand kills of the gate's executor, and twenty rounds of the failure matrix of hosts. Takes about an hour and three quarters on two
+// quiet cores; one title as an argument runs that step alone. The last line is `N passed, N failed`.
 import { spawnSync } from 'node:child_process';
 
 const bench = (name, ...flags) => ['npx', ['neuroscript', 'bench', name, ...flags]];
@@ -17,6 +17,7 @@ const STEPS = new Map([
   ['attackers', ['node', ['--no-warnings', 'test/attack/soak.ts', '600']]],
   ['fuzz', ['npm', ['run', '--silent', 'fuzz', '--', '--seconds', '600', '--seed', String(Date.now() % 1_000_000)]]],
   ['together', ['npx', ['vitest', 'run', 'test/runtime/together.test.ts'], { TOGETHER_SEEDS: '100000' }]],
+  ['foreseen', ['npm', ['run', '--silent', 'foreseen', '--', '--programs', '250000', '--seed', String(Date.now() % 1_000_000)]]],
   ['receipts', ['npx', ['vitest', 'run', 'test/receipt'], { RECEIPT_STEP: '1' }]],
   ['grammar', ['npx', ['vitest', 'run', 'test/grammar/decoder/samples.test.ts'], { GRAMMAR_SAMPLES: '25000' }]],
   ['judge', ['bash', ['-c', 'npm --prefix lab/grammar ci && npm --prefix lab/grammar run judge']]],

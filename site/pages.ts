@@ -29,6 +29,7 @@ const HOST = [
   docs('tenants', 'Tenants'),
   docs('tools', 'Tools'),
   docs('policy', 'Policy'),
+  docs('foresee', 'Foreseen effects'),
   docs('quotas', 'Quotas'),
   docs('contexts', 'Contexts and forks'),
   docs('testing', 'Testing programs'),

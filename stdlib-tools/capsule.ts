@@ -19,6 +19,7 @@ export function capsuleTools({ storage }: CapsuleToolsOptions = {}): readonly To
   const kept = storage === undefined ? NOTHING_KEPT : new KeptCapsules(storage);
   return [
     defineTool({
+      setsVariables: false,
       name: 'tool.capsule.List',
       description: 'Lists the ids of all capsules.',
       example: 'tool.capsule.List()',
@@ -31,6 +32,7 @@ export function capsuleTools({ storage }: CapsuleToolsOptions = {}): readonly To
       },
     }),
     defineTool({
+      setsVariables: false,
       name: 'tool.capsule.Read',
       description: 'Reads a capsule as a map with id, version, content and metadata; nil if there is none.',
       example: 'tool.capsule.Read("capsule/askloop")',
@@ -47,6 +49,7 @@ export function capsuleTools({ storage }: CapsuleToolsOptions = {}): readonly To
       },
     }),
     defineTool({
+      setsVariables: false,
       name: 'tool.capsule.Add',
       description: 'Adds a capsule. Fails with code 42 if there is one with this name and version.',
       example:

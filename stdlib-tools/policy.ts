@@ -26,6 +26,7 @@ const MAX_STEPS = 1000;
 export function policyTools(rule: StepRule): readonly ToolDefinition[] {
   return [
     defineTool({
+      setsVariables: false,
       name: 'tool.policy.Allow',
       description: 'Tells whether a plan may be applied, as [ok, why]. A plan is a list of {"op", "path", "value"}.',
       example: 'tool.policy.Allow([{"op": "set", "path": "/plans/today", "value": 1}])',

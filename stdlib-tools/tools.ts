@@ -24,6 +24,7 @@ const filter = { name: 'filter', type: 'string', required: false, description: '
 export function toolsTools(): readonly ToolDefinition[] {
   return [
     defineTool({
+      setsVariables: false,
       name: 'tool.tools.List',
       description: 'Lists the available tools with their signatures. `filter` selects the tools whose name contains it.',
       example: 'tool.tools.List("tools.")',
@@ -33,6 +34,7 @@ export function toolsTools(): readonly ToolDefinition[] {
       run: ({ filter: part }, { tools }) => toolCatalogue(listed(tools, part)).map(({ call }) => call),
     }),
     defineTool({
+      setsVariables: false,
       name: 'tool.tools.Help',
       description: 'Describes a tool: what it does, its arguments and its result. Fails with code 3 if there is no such tool.',
       example: 'tool.tools.Help("tools.List")',
@@ -42,6 +44,7 @@ export function toolsTools(): readonly ToolDefinition[] {
       run: ({ name }, { tools }) => help(tools, name),
     }),
     defineTool({
+      setsVariables: false,
       name: 'tool.meta.ListTools',
       description: 'Lists the available tools as maps.',
       example: 'tool.meta.ListTools()',
@@ -50,6 +53,7 @@ export function toolsTools(): readonly ToolDefinition[] {
       run: (_, { tools }) => listed(tools, null).map(specOf),
     }),
     defineTool({
+      setsVariables: false,
       name: 'tool.meta.GetTool',
       description: 'Describes one tool as a map with `found` and, if it was found, `spec`.',
       example: 'tool.meta.GetTool("tool.tools.List")',
@@ -62,6 +66,7 @@ export function toolsTools(): readonly ToolDefinition[] {
       },
     }),
     defineTool({
+      setsVariables: false,
       name: 'tool.meta.ToolsHelp',
       description: 'Describes all tools whose name contains `filter`, as one page of Markdown.',
       example: 'tool.meta.ToolsHelp("tools.")',

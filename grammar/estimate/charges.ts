@@ -3,6 +3,7 @@ import type { Span } from '../syntax/position.ts';
 import type { FuelCosts } from './costs.ts';
 import type { Session } from './session.ts';
 import type { Cost } from './state.ts';
+import { Tally } from './tally.ts';
 import { type Abstract, LIST, MAP, may, NIL, NUM, OTHER, only, TEXT, text, textUnits } from './values.ts';
 
 /** Adds up the cost of the expressions of one statement. */
@@ -10,6 +11,9 @@ export class Charges {
   least = 0;
   most = 0;
   bytes = 0;
+  output = 0;
+  scratch = 0;
+  calls = Tally.none;
   readonly #session: Session;
 
   constructor(session: Session) {
@@ -23,7 +27,18 @@ export class Charges {
 
   /** The cost so far. */
   get cost(): Cost {
-    return { least: this.least, most: this.most, bytes: this.bytes };
+    const { least, most, bytes, output, scratch, calls } = this;
+    return { least, most, bytes, output, scratch, calls };
+  }
+
+  /** Adds a cost. */
+  add(cost: Cost): void {
+    this.least += cost.least;
+    this.most += cost.most;
+    this.bytes += cost.bytes;
+    this.output += cost.output;
+    this.scratch += cost.scratch;
+    this.calls = this.calls.plus(cost.calls);
   }
 
   /** Counts a text that is made. */

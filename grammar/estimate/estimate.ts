@@ -1,14 +1,16 @@
 /** The static cost estimate: the fuel that each block of a program takes, at least and at most. */
 
-import type { Procedure, SourceFile } from '../syntax/ast.ts';
+import type { CommandBlock, EventHandler, Procedure, SourceFile } from '../syntax/ast.ts';
 import type { Span } from '../syntax/position.ts';
 import { positionAt } from '../syntax/position.ts';
 import { SELF } from '../vocabulary/builtins.ts';
 import type { FuelCosts } from './costs.ts';
 import { frameBytes } from './frames.ts';
+import { type GivenJson, givenValue } from './given.ts';
 import { RESULT } from './lookahead.ts';
-import { type Call, type Cause, type Defined, Session, TooLarge } from './session.ts';
-import { type Cost, type Endings, FREE, type Point, State } from './state.ts';
+import type { Defined } from './reach.ts';
+import { type Call, type Called, type Cause, type Effort, Session, type Summary, TooLarge, USUAL_EFFORT } from './session.ts';
+import { type Cost, type Endings, FREE, fuel, type Point, State, worse } from './state.ts';
 import { follow } from './statements.ts';
 import { type Abstract, join, NOTHING, UNKNOWN } from './values.ts';
 
@@ -38,8 +40,14 @@ export interface EstimateOptions {
   readonly globals?: readonly string[];
   /** Canonical names of the tools that run inside the isolate. */
   readonly pure?: readonly string[];
+  /** Canonical names of the tools that set no variables. Any other tool may set all that its caller has. */
+  readonly keeping?: readonly string[];
   /** Names of the global constants. */
   readonly constants?: readonly string[];
+  /** Whether tools may define and change constants while the program runs. */
+  readonly anyConstant?: boolean;
+  /** How many steps of work are done; less is known after fewer. */
+  readonly effort?: Partial<Effort>;
 }
 
 /**
@@ -52,32 +60,56 @@ export interface EstimateOptions {
  * bounded time for any program: a block that is too large to follow has no upper bound.
  */
 export function estimate(files: readonly SourceFile[], costs: FuelCosts, options: EstimateOptions = {}): readonly Estimate[] {
-  const [first] = files;
-  if (first === undefined) return [];
-  const globalNames = new Set([SELF, ...(options.globals ?? [])]);
-  const globals = new State(new Map([...globalNames, ...(options.constants ?? [])].map((name) => [name, UNKNOWN])));
-  const procedures = new Map<string, Defined>();
-  for (const file of files) for (const procedure of file.procedures) procedures.set(procedure.name.name, { procedure, file });
-  const session = new Session({
-    costs,
-    procedures,
-    globals,
-    globalNames,
-    pure: new Set(options.pure),
-    call,
-    file: first,
-    frameBytes: frameBytes(files, costs),
-  });
+  const session = sessionOf(files, costs, options);
+  if (session === undefined) return [];
   return [...commands(session, files), ...files.flatMap((file) => definitions(session, file))];
 }
 
-/** All command blocks share their variables. */
-function commands(session: Session, files: readonly SourceFile[]): Estimate[] {
+/** What all estimates of files that run together share; undefined without files. */
+export function sessionOf(
+  files: readonly SourceFile[],
+  costs: FuelCosts,
+  options: EstimateOptions & { readonly given?: ReadonlyMap<string, GivenJson> },
+): Session | undefined {
+  const [first] = files;
+  if (first === undefined) return undefined;
+  const given = new Map([...(options.given ?? [])].map(([name, json]) => [name, givenValue(json)]));
+  const globalNames = new Set([SELF, ...given.keys(), ...(options.globals ?? [])]);
+  const names = [...globalNames, ...(options.constants ?? [])];
+  const globals = new State(new Map(names.map((name) => [name, given.get(name) ?? UNKNOWN])));
+  const procedures = new Map<string, Defined>();
+  for (const file of files) for (const procedure of file.procedures) procedures.set(procedure.name.name, { procedure, file });
+  return new Session(files, {
+    costs,
+    procedures,
+    globals: options.anyConstant === true ? State.any : globals,
+    globalNames,
+    pure: new Set(options.pure),
+    keeping: new Set(['ask', 'promptuser', ...(options.keeping ?? [])]),
+    call,
+    effort: { ...USUAL_EFFORT, ...options.effort },
+    file: first,
+    frameBytes: frameBytes(files, costs),
+  });
+}
+
+/** A command block of the run. */
+interface Unit {
+  readonly file: SourceFile;
+  readonly command: CommandBlock;
+  /** To be called once, in order. */
+  readonly follow: () => Cost;
+}
+
+/** All command blocks. They share their variables. */
+export function commandCosts(session: Session, files: readonly SourceFile[]): readonly Unit[] {
   let state = session.globals;
   let bytes = 0;
   return files.flatMap((file) =>
-    file.commands.map((command) =>
-      bounded(session, file, { kind: 'command', name: '', at: command }, () => {
+    file.commands.map((command) => ({
+      file,
+      command,
+      follow: () => {
         const start: Point = { ...FREE, state, bytes };
         // After a block that the estimator gives up on, nothing is known.
         state = State.any;
@@ -85,9 +117,22 @@ function commands(session: Session, files: readonly SourceFile[]): Estimate[] {
         state = resumed(endings)?.state ?? State.any;
         bytes = worst(endings).bytes;
         return total(session, endings, command);
-      }),
-    ),
+      },
+    })),
   );
+}
+
+function commands(session: Session, files: readonly SourceFile[]): Estimate[] {
+  return commandCosts(session, files).map(({ file, command, follow }) =>
+    bounded(session, file, { kind: 'command', name: '', at: command }, follow),
+  );
+}
+
+/** One delivery of an event to a handler. */
+export function handling(session: Session, event: EventHandler): Cost {
+  const state = event.as === undefined ? session.globals : session.globals.with(event.as.name, UNKNOWN);
+  const start = { ...fuel(session.costs.steps.call.amount), state };
+  return total(session, follow(session, event.body, start, true), event);
 }
 
 function definitions(session: Session, file: SourceFile): Estimate[] {
@@ -98,36 +143,52 @@ function definitions(session: Session, file: SourceFile): Estimate[] {
         return call(session, { procedure, file }, args, procedure.name).cost;
       }),
     ),
-    ...file.events.map((event) =>
-      bounded(session, file, { kind: 'event', name: '', at: event }, () => {
-        const fuel = session.costs.steps.call.amount;
-        const state = event.as === undefined ? session.globals : session.globals.with(event.as.name, UNKNOWN);
-        const start = { least: fuel, most: fuel, bytes: 0, state };
-        return total(session, follow(session, event.body, start, true), event);
-      }),
-    ),
+    ...file.events.map((event) => bounded(session, file, { kind: 'event', name: '', at: event }, () => handling(session, event))),
   ];
 }
 
-/** Follows a call of a procedure. */
-const call: Call = (session, { procedure, file }, args, at) => {
-  const fuel = session.costs.steps.call.amount;
-  if (session.stack.includes(procedure) || !session.exact) {
-    const message = session.exact
-      ? `\`${procedure.name.name}\` calls itself an unknown number of times`
-      : 'there are too many calls to follow';
-    return { value: UNKNOWN, cost: { least: fuel, most: session.unbounded(message, at), bytes: 0 } };
+/** Follows a call of a procedure: with its arguments, or after much work only once for all arguments. */
+const call: Call = (session, defined, args, at) => {
+  const { procedure } = defined;
+  if (session.stack.includes(procedure)) {
+    const most = session.unbounded(`\`${procedure.name.name}\` calls itself an unknown number of times`, at);
+    const least = session.costs.steps.call.amount;
+    const calls = session.reach.of(defined);
+    return { value: UNKNOWN, cost: { least, most, bytes: most, output: most, scratch: most, calls } };
   }
+  if (session.exact) return followed(session, defined, args, at);
+  const known = session.summaries.get(procedure) ?? summarised(session, defined, at);
+  session.cause ??= known.cause;
+  return known;
+};
+
+/** What holds for every call of a procedure. */
+function summarised(session: Session, defined: Defined, at: Span): Summary {
+  const { path, cause } = session;
+  session.path = null;
+  session.cause = undefined;
+  const { needs, optional } = defined.procedure;
+  const args = [...needs, ...optional].map(() => UNKNOWN);
+  const summary = { ...followed(session, defined, args, at), cause: session.cause };
+  session.path = path;
+  session.cause = cause;
+  session.summaries.set(defined.procedure, summary);
+  return summary;
+}
+
+function followed(session: Session, { procedure, file }: Defined, args: readonly Abstract[], at: Span): Called {
   const caller = session.file;
+  const { name } = procedure;
   session.file = file;
   session.stack.push(procedure);
-  const start: Point = { least: fuel, most: fuel, bytes: 0, state: bind(session, procedure, args) };
-  const endings = follow(session, procedure.body, start, true);
+  const start: Point = { ...fuel(session.costs.steps.call.amount), state: bind(session, procedure, args) };
+  const body = (): Endings => follow(session, procedure.body, start, true);
+  const endings = session.under({ kind: 'procedure', at: name, name: name.name }, body);
   const cost = total(session, endings, at);
   session.stack.pop();
   session.file = caller;
   return { value: resultOf(endings), cost };
-};
+}
 
 /** Binds the parameters in order, the needed ones first. The last parameter of a name wins. */
 function bind(session: Session, { needs, optional }: Procedure, args: readonly Abstract[]): State {
@@ -152,12 +213,9 @@ function resumed(endings: Endings): Point | undefined {
 
 /** The highest cost of reaching any end, errors included. */
 function worst(endings: Endings): Cost {
-  const points = [...endings.all()].map(([, point]) => point);
-  return {
-    least: Math.min(...points.map(({ least }) => least)),
-    most: Math.max(...points.map(({ most }) => most)),
-    bytes: Math.max(...points.map(({ bytes }) => bytes)),
-  };
+  let all: Cost | undefined;
+  for (const [, point] of endings.all()) all = all === undefined ? point : worse(all, point);
+  return all ?? FREE;
 }
 
 function total(session: Session, endings: Endings, at: Span): Cost {
@@ -167,7 +225,7 @@ function total(session: Session, endings: Endings, at: Span): Cost {
   const most = recounted
     ? session.unbounded('its values may take so much memory that the interpreter recounts them', at)
     : all.most;
-  return { least, most, bytes: all.bytes };
+  return { ...all, least, most };
 }
 
 function bounded(
@@ -187,7 +245,8 @@ function bounded(
   return { ...own, least, most: null, because };
 }
 
-function attempt(run: () => Cost): Cost | undefined {
+/** Undefined for a unit that is too large to follow. */
+export function attempt(run: () => Cost): Cost | undefined {
   try {
     return run();
   } catch (error) {

@@ -1,19 +1,20 @@
 /** The value of an expression, and its cost beyond the operations of its statement. */
 
-import type { Target } from '../syntax/ast.ts';
+import type { Target, WhisperStmt } from '../syntax/ast.ts';
 import type { AccessStep, BinaryOp, CallExpr, Expr, ToolCallExpr } from '../syntax/astexpressions.ts';
 import { acceptsCount } from '../syntax/certainty.ts';
 import type { Span } from '../syntax/position.ts';
 import { BUILTIN_ARITY, BUILTINS, type BuiltinName, builtinNamed } from '../vocabulary/builtins.ts';
+import type { CallNode } from './calls.ts';
 import { Charges } from './charges.ts';
-import { binary } from './operators.ts';
+import { elementAt, replaced } from './elements.ts';
+import { binary, LONGEST_KNOWN } from './operators.ts';
 import type { Session } from './session.ts';
-import { type Cost, State } from './state.ts';
+import { type Cost, fuel, State } from './state.ts';
 import {
   type Abstract,
   BOOLEAN,
   container,
-  elementOf,
   join,
   knownBoolean,
   knownNumber,
@@ -26,21 +27,34 @@ import {
   NOTHING,
   NUM,
   NUMBER,
-  numberUpTo,
+  numberWithin,
   OTHER,
   only,
+  origins,
+  prefixOf,
+  shownAs,
   TEXT,
   text,
   truthOf,
   UNKNOWN,
 } from './values.ts';
 
+/** Expressions whose value holds what their parts hold. */
+const COMPUTED: ReadonlySet<Expr['k']> = new Set(['template', 'text', 'eval', 'unary', 'power', 'binary', 'access', 'call']);
+
+/** Most bytes that a whisper counts beside its texts. */
+const WHISPER_BYTES = 64;
+
 /** Evaluates the expressions of one statement, one after the other. */
 export class Evaluation {
   /** The variables. Only a tool changes them while an expression is evaluated. */
   state: State;
+  /** The variables as they are if the statement fails; undefined if it may have set some of them. */
+  unstored: State | undefined;
   readonly #session: Session;
   readonly #charges: Charges;
+  /** The calls whose results are in what was evaluated of the current expression. */
+  #from: Pick<Abstract, 'from'> = {};
 
   constructor(session: Session, state: State) {
     this.#session = session;
@@ -56,9 +70,14 @@ export class Evaluation {
   value(expr: Expr): Abstract {
     this.#session.step();
     this.#session.enter(1);
+    const around = this.#from;
+    this.#from = {};
     const value = this.#evaluate(expr);
+    const made = this.#from.from !== undefined && COMPUTED.has(expr.k) && value.known === undefined;
+    const { from } = made ? origins(value, { ...value, ...this.#from }) : value;
+    this.#from = from === undefined ? around : origins(value, { ...value, from }, { ...value, ...around });
     this.#session.leave(1);
-    return value;
+    return made && from !== undefined ? { ...value, from } : value;
   }
 
   #evaluate(expr: Expr): Abstract {
@@ -83,7 +102,9 @@ export class Evaluation {
         return this.#template(expr.parts, expr);
       case 'text': {
         const of = this.value(expr.of);
-        return text(this.#charges.text(of, expr), of.plain);
+        const units = this.#charges.text(of, expr);
+        const shown = shownAs(of);
+        return shown === undefined ? begins(text(units, of.plain), prefixOf(of)) : knownText(shown);
       }
       case 'eval':
         return this.#evaluated(this.value(expr.of), expr);
@@ -106,28 +127,50 @@ export class Evaluation {
     }
   }
 
-  /** Charges for emitting a value: it is printed, counted in bytes, quoted, and written as JSON. */
-  emitted(value: Abstract, at: Span): void {
+  /** Charges for `emit`. A unit takes three bytes at most, and every line a line feed. */
+  emit(value: Abstract, at: Span): void {
+    this.#charges.output += 4 * this.#said(value, at) + 1;
+  }
+
+  /** Charges for `whisper`. */
+  whisper(handle: Abstract, value: Abstract, { handle: to, value: at }: WhisperStmt): void {
+    this.#charges.scratch += 3 * (this.#said(handle, to) + this.#said(value, at)) + WHISPER_BYTES;
+  }
+
+  /** Charges for what is said: it is printed, counted in bytes, quoted, and written as JSON. Returns its length as text. */
+  #said(value: Abstract, at: Span): number {
     const what = 'the emitted value';
     const units = this.#charges.text(value, at, what);
     this.#charges.spend(units, 'text', what, at);
     this.#charges.spend((value.plain ? units : 6 * units) + 2, 'json', what, at);
     if (!only(value, TEXT)) this.#charges.written(value, 'json', what, at);
     this.#charges.bytes += 200 + 16 * (units + value.size);
+    return units;
   }
 
-  /** Charges for a call of the host. Afterwards nothing is known of the variables. */
-  host(values: readonly Abstract[], at: Span, message: string): Abstract {
-    const price = this.#session.costs.steps.host.amount;
-    this.#charges.least += price;
-    this.#charges.most += price;
-    for (const value of values) {
-      this.#charges.written(value, 'json', 'an argument', at);
-      this.#charges.bytes += 16 * value.size;
+  /** Charges for a call of the host. Afterwards nothing is known of the variables, unless the call leaves them alone. */
+  host(name: string, node: CallNode, args: readonly Abstract[], message: string): Abstract {
+    const at = node;
+    const charges = this.#charges;
+    charges.add({ ...fuel(this.#session.costs.steps.host.amount), calls: this.#session.called(name, node, args) });
+    for (const value of args) {
+      charges.written(value, 'json', 'an argument', at);
+      charges.bytes += 16 * value.size;
     }
-    this.#charges.most += this.#session.unbounded(message, at);
-    this.state = State.any;
-    return UNKNOWN;
+    charges.most += this.#session.unbounded(message, at);
+    // The answer, which may also be a long message of an error.
+    charges.bytes += Number.POSITIVE_INFINITY;
+    if (!this.#session.keeping.has(name)) this.state = State.any;
+    return { ...UNKNOWN, from: [this.#session.calls.place(node)] };
+  }
+
+  /** As {@link value}, for a call that runs together with others, so that it cannot set variables. */
+  together(call: ToolCallExpr): Abstract {
+    const args = call.args.map((arg) => this.value(arg));
+    const { state } = this;
+    const value = this.#tool(call, args);
+    this.state = state;
+    return value;
   }
 
   /** Stores a value in a variable or an element of it. */
@@ -140,8 +183,10 @@ export class Evaluation {
     let size = base.size + value.size;
     let nodes = base.nodes + value.nodes;
     let added = 0;
+    let known: Partial<Abstract> = {};
     for (const step of steps) {
       const key = step.k === 'field' ? knownText(step.name) : this.value(step.index);
+      if (steps.length === 1) known = replaced(base, key, value);
       const units = this.#charges.text(key, step);
       this.#charges.numeric(key, step);
       if (base.nodes === Number.POSITIVE_INFINITY)
@@ -158,7 +203,8 @@ export class Evaluation {
     const [own, each] = [Math.max(list.amount, map.amount), Math.max(item.amount, entry.amount)];
     this.#charges.bytes += own * steps.length + each * nodes + 2 * size;
     const types = only(base, LIST) ? LIST : only(base, MAP) ? MAP : LIST | MAP;
-    this.state = this.state.with(name.name, container(types, { size, nodes, least: base.least, most: base.most + added }));
+    const made = container(types, { size, nodes, least: base.least, most: base.most + added });
+    this.state = this.state.with(name.name, { ...made, ...origins(base, value), ...known });
   }
 
   /** Charges for turning a value into text. */
@@ -176,8 +222,8 @@ export class Evaluation {
     }
     const { list, item } = this.#session.costs.values;
     this.#charges.bytes += list.amount + item.amount * items.length;
-    const made = container(LIST, { size, nodes, least: items.length, most: items.length });
-    return items.length === 0 ? made : { ...made, item: items.reduce(join), items };
+    const made = { ...container(LIST, { size, nodes, least: items.length, most: items.length }), items };
+    return items.length === 0 ? made : { ...made, item: items.reduce(join), ...origins(...items) };
   }
 
   #map(entries: readonly (readonly [Expr, Expr])[]): Abstract {
@@ -185,30 +231,42 @@ export class Evaluation {
     this.#charges.bytes += map.amount;
     let size = 2;
     let nodes = entries.length;
-    const names = new Set<string>();
+    const fields = new Map<string, Abstract>();
     for (const [key, expr] of entries) {
       const name = this.value(key);
       const units = this.#charges.text(name, key);
       const value = this.value(expr);
-      if (typeof name.known === 'string') names.add(name.known);
+      if (typeof name.known === 'string') fields.set(name.known, value);
       size += 6 * units + 7 + value.size;
       nodes += value.nodes;
       this.#charges.bytes += entry.amount + 2 * units;
     }
-    const least = names.size === entries.length ? entries.length : Math.min(1, entries.length);
-    return container(MAP, { size, nodes, least, most: entries.length });
+    const certain = fields.size === entries.length;
+    const made = container(MAP, {
+      size,
+      nodes,
+      least: certain ? fields.size : Math.min(1, entries.length),
+      most: entries.length,
+    });
+    return { ...made, ...origins(...fields.values()), ...(certain ? { fields } : {}) };
   }
 
   #template(parts: readonly (string | Expr)[], at: Span): Abstract {
     let units = 0;
     let plain = true;
+    let prefix = '';
+    let certain = true;
     for (const part of parts) {
       const value = typeof part === 'string' ? knownText(part) : this.value(part);
+      const shown = shownAs(value);
+      if (certain) prefix += shown ?? prefixOf(value);
+      certain &&= shown !== undefined && prefix.length < LONGEST_KNOWN;
       units += this.#charges.text(value, typeof part === 'string' ? at : part);
       plain &&= value.plain;
     }
     this.#charges.spend(units, 'concat', 'the text', at);
-    return this.#charges.made(units, plain);
+    const made = this.#charges.made(units, plain);
+    return certain ? knownText(prefix) : begins(made, prefix);
   }
 
   #evaluated(value: Abstract, at: Span): Abstract {
@@ -240,19 +298,21 @@ export class Evaluation {
   #chain(first: Expr, rest: readonly { readonly op: BinaryOp; readonly at: number; readonly right: Expr }[]): Abstract {
     let left = this.value(first);
     for (const { op, at, right } of rest) {
-      if (op === 'and' || op === 'or') left = this.#logic(op, left, right);
+      if (op === 'and' || op === 'or') left = this.#logic(op, left, first, right);
       else left = binary(this.#charges, op, left, this.value(right), { s: at, e: at + op.length });
     }
     return left;
   }
 
   /** `and` and `or`. Once the left operand decides the result, the right operand is not evaluated. */
-  #logic(op: 'and' | 'or', left: Abstract, right: Expr): Abstract {
+  #logic(op: 'and' | 'or', left: Abstract, expr: Expr, right: Expr): Abstract {
     const decided = truthOf(left);
     if (decided === (op === 'or') && !may(left, OTHER)) return knownBoolean(decided);
     const { least } = this.#charges;
     const before = this.state;
-    const truth = truthOf(this.value(right));
+    const kind = op === 'and' ? 'if' : 'unless';
+    const evaluate = (): Abstract => this.value(right);
+    const truth = truthOf(decided === undefined ? this.#session.under({ kind, at: expr, expr }, evaluate) : evaluate());
     if (decided === undefined) {
       this.#charges.least = least;
       this.state = this.state.join(before);
@@ -269,7 +329,7 @@ export class Evaluation {
       if (may(value, MAP)) this.#charges.text(key, step);
       if (may(value, TEXT)) this.#charges.scan(value, 3, step);
       this.#charges.bytes += 20;
-      value = elementOf(value);
+      value = elementAt(value, key);
     }
     return value;
   }
@@ -284,9 +344,7 @@ export class Evaluation {
     const defined = this.#session.procedures.get(name);
     if (defined === undefined || !acceptsCount(defined.procedure, args.length)) return NOTHING;
     const { value, cost } = this.#session.call(this.#session, defined, args, expr);
-    this.#charges.least += cost.least;
-    this.#charges.most += cost.most;
-    this.#charges.bytes += cost.bytes;
+    this.#charges.add(cost);
     return value;
   }
 
@@ -297,7 +355,8 @@ export class Evaluation {
       case 'len': {
         if (may(argument, TEXT)) this.#charges.scan(argument, 2, at);
         const exact = argument.least === argument.most && only(argument, LIST | MAP | NIL | TEXT);
-        return exact ? knownNumber(argument.most) : numberUpTo(Math.max(1, argument.most));
+        if (exact) return knownNumber(argument.most);
+        return numberWithin(only(argument, LIST | MAP | TEXT) ? argument.least : 0, Math.max(1, argument.most));
       }
       case 'typeof':
         return text(8, true);
@@ -308,14 +367,19 @@ export class Evaluation {
     }
   }
 
-  #tool(expr: ToolCallExpr): Abstract {
-    const args = expr.args.map((arg) => this.value(arg));
+  #tool(expr: ToolCallExpr, args = expr.args.map((arg) => this.value(arg))): Abstract {
     if (this.#session.pure.has(expr.name)) {
       const { amount } = this.#session.costs.steps.pure;
       this.#charges.least += amount;
       this.#charges.most += amount + this.#session.unbounded(`the cost of \`${expr.written}\` depends on its arguments`, expr);
-      return UNKNOWN;
+      this.#charges.bytes += Number.POSITIVE_INFINITY;
+      return { ...UNKNOWN, ...origins(...args) };
     }
-    return this.host(args, expr, `the result of \`${expr.written}\` may have any size`);
+    return this.host(expr.name, expr, args, `the result of \`${expr.written}\` may have any size`);
   }
+}
+
+/** A text that begins so. */
+function begins(made: Abstract, prefix: string): Abstract {
+  return prefix === '' ? made : { ...made, prefix };
 }

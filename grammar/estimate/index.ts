@@ -1,3 +1,6 @@
 /** The cost estimate's face for other parts. */
 export type { FuelCosts } from './costs.ts';
+export type { ForeseenScalar, ForeseenType, ForeseenValue } from './describe.ts';
 export { type Estimate, type EstimateOptions, estimate } from './estimate.ts';
+export { type Foreseen, type ForeseenCall, type ForeseenCondition, type ForeseeOptions, foresee } from './foresee.ts';
+export type { GivenJson } from './given.ts';

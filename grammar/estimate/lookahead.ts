@@ -3,7 +3,7 @@
 import type { Block, ErrorHandler } from '../syntax/ast.ts';
 import type { Expr } from '../syntax/astexpressions.ts';
 import { constantTruth } from '../syntax/certainty.ts';
-import { childrenOf, eachStatement, isAtom, loopNames, targetsOf } from '../syntax/walk.ts';
+import { childrenOf, eachExpression, eachStatement, expressionsOf, isAtom, loopNames, targetsOf } from '../syntax/walk.ts';
 import { ERROR_VARIABLES } from '../vocabulary/builtins.ts';
 
 /** Holds the result of a procedure among its variables. The blank keeps it from being a variable's name. */
@@ -15,16 +15,55 @@ export function whyEndless(cond: Expr, certain: boolean): string {
   return certain ? 'this `while` has too many passes to follow' : 'the number of passes of this `while` is not known';
 }
 
-/** The variables that the statements of a block may set, or the handler around it after one of them fails. */
-export function changedIn(body: Block, handler: ErrorHandler | undefined): readonly string[] {
-  const changed = new Set<string>([RESULT, ...ERROR_VARIABLES]);
-  for (const block of handler === undefined ? [body] : [body, handler.body]) {
-    eachStatement(block, (stmt) => {
-      for (const { name } of targetsOf(stmt)) changed.add(name.name);
-      if (stmt.k === 'for') for (const name of loopNames(stmt)) changed.add(name);
-    });
+/** The variables that statements may set. */
+export interface Changed {
+  readonly names: ReadonlySet<string>;
+  /** Whether a tool may set any variable. */
+  readonly any: boolean;
+}
+
+/** What blocks change. Each block is read once. */
+export class Changes {
+  readonly #pure: ReadonlySet<string>;
+  readonly #keeping: ReadonlySet<string>;
+  readonly #known = new Map<Block, Changed>();
+
+  /** The tools that run inside the isolate, and those that set no variables. */
+  constructor(pure: ReadonlySet<string>, keeping: ReadonlySet<string>) {
+    this.#pure = pure;
+    this.#keeping = keeping;
   }
-  return [...changed];
+
+  /** What the statements of a block may set, or the handler around it after one of them fails. */
+  of(body: Block, handler: ErrorHandler | undefined): Changed {
+    const own = this.#in(body);
+    if (handler === undefined) return own;
+    const handled = this.#in(handler.body);
+    return { names: new Set([...own.names, ...handled.names]), any: own.any || handled.any };
+  }
+
+  #in(block: Block): Changed {
+    let known = this.#known.get(block);
+    if (known === undefined) {
+      known = this.#read(block);
+      this.#known.set(block, known);
+    }
+    return known;
+  }
+
+  #read(block: Block): Changed {
+    const names = new Set<string>([RESULT, ...ERROR_VARIABLES]);
+    let any = false;
+    eachStatement(block, (stmt) => {
+      for (const { name } of targetsOf(stmt)) names.add(name.name);
+      if (stmt.k === 'for') for (const name of loopNames(stmt)) names.add(name);
+      for (const root of expressionsOf(stmt))
+        eachExpression(root, (expr) => {
+          any ||= expr.k === 'tool' && !this.#pure.has(expr.name) && !this.#keeping.has(expr.name);
+        });
+    });
+    return { names, any };
+  }
 }
 
 /** Whether evaluating an expression raises no error, whatever the size of its values. */

@@ -3,6 +3,7 @@
 import type { Stmt } from '../syntax/ast.ts';
 import type { Expr } from '../syntax/astexpressions.ts';
 import { childrenOf, expressionsOf, isAtom, targetsOf } from '../syntax/walk.ts';
+import type { FuelCosts } from './costs.ts';
 
 /** Operations of an expression and of all its parts. */
 export function operationsOf(expr: Expr): number {
@@ -38,4 +39,9 @@ export function statementOperations(stmt: Stmt): number {
   for (const expr of expressionsOf(stmt)) operations += operationsOf(expr);
   for (const { steps } of targetsOf(stmt)) operations += steps.length;
   return operations;
+}
+
+/** Fuel of evaluating the name of an event. */
+export function eventNameFuel({ steps }: FuelCosts, event: Expr): number {
+  return steps.statement.amount + steps.operation.amount * operationsOf(event);
 }

@@ -15,9 +15,11 @@ import {
   NOTHING,
   NUM,
   NUMBER,
-  numberUpTo,
+  numberWithin,
   OTHER,
   only,
+  prefixOf,
+  shownAs,
   TEXT,
 } from './values.ts';
 
@@ -69,8 +71,10 @@ function add(charges: Charges, left: Abstract, right: Abstract, at: Span): Abstr
   charges.numeric(right, at);
   const numeric = NUM | TEXT | OTHER;
   const words = isWord(left) || isWord(right);
-  if (words && typeof left.known === 'string' && typeof right.known === 'string') {
-    const both = left.known + right.known;
+  const [first, second] = words ? [shownAs(left), shownAs(right)] : [];
+  if (first !== undefined && second !== undefined) {
+    const both = first + second;
+    for (const side of [left, right]) if (!only(side, TEXT)) charges.text(side, at);
     charges.spend(both.length, 'concat', 'the added values', at);
     charges.made(both.length, true);
     if (both.length <= LONGEST_KNOWN) return knownText(both);
@@ -79,7 +83,8 @@ function add(charges: Charges, left: Abstract, right: Abstract, at: Span): Abstr
   if (may(left, TEXT) || may(right, TEXT)) {
     const units = charges.text(left, at, 'the added values') + charges.text(right, at, 'the added values');
     charges.spend(units, 'concat', 'the added values', at);
-    const joined = charges.made(units, left.plain && right.plain);
+    const prefix = words ? prefixOf(left) : '';
+    const joined = { ...charges.made(units, left.plain && right.plain), ...(prefix === '' ? {} : { prefix }) };
     made = made === undefined ? joined : join(made, joined);
   }
   if (may(left, LIST) && may(right, LIST)) {
@@ -88,11 +93,26 @@ function add(charges: Charges, left: Abstract, right: Abstract, at: Span): Abstr
     const { list: own, item } = charges.costs.values;
     charges.bytes += own.amount + item.amount * nodes;
     const least = only(left, LIST) && only(right, LIST) ? left.least + right.least : 0;
-    const list = container(LIST, { size, nodes, least, most: left.most + right.most });
+    const both = container(LIST, { size, nodes, least, most: left.most + right.most });
+    const list = { ...both, ...itemsOf(left, right) };
     made = made === undefined ? list : join(made, list);
   }
   return made ?? NOTHING;
 }
+
+/** The items of two lists, one after the other. */
+function itemsOf(left: Abstract, right: Abstract): Pick<Abstract, 'items' | 'item'> {
+  const { items: first, item } = left;
+  const { items: second, item: other } = right;
+  if (!only(left, LIST) || !only(right, LIST)) return {};
+  const each = item !== undefined && other !== undefined ? { item: join(item, other) } : {};
+  if (first === undefined || second === undefined || first.length + second.length > MOST_ITEMS) return each;
+  const one = item ?? other;
+  return { ...(one === undefined ? {} : { item: one }), ...each, items: [...first, ...second] };
+}
+
+/** Most items of a list that is followed item by item after two lists were added. */
+const MOST_ITEMS = 64;
 
 /** Text times a number, in either order, repeats the text. Two texts that spell numbers are multiplied. */
 function multiply(charges: Charges, left: Abstract, right: Abstract, at: Span): Abstract {
@@ -105,11 +125,14 @@ function multiply(charges: Charges, left: Abstract, right: Abstract, at: Span): 
 }
 
 /** The longest text whose content is tracked. Of longer texts only the length is. */
-const LONGEST_KNOWN = 1000;
+export const LONGEST_KNOWN = 1000;
 
-/** Whether a value is text that spells no number, whatever follows it. */
-function isWord({ known }: Abstract): boolean {
-  return typeof known === 'string' && /^[^\s\u0085\-+.0-9iInN]/.test(known);
+/** A character that no number has. */
+const NEVER_NUMERIC = /[^\s\u0085\-+._0-9a-fA-FxXpPiInNtTyY]/;
+
+/** Whether a value is text that spells no number. */
+function isWord(value: Abstract): boolean {
+  return NEVER_NUMERIC.test(prefixOf(value));
 }
 
 /** Length of a text that is repeated; −1 when the value cannot be text or the other no number. */
@@ -126,7 +149,8 @@ function arithmetic(op: BinaryOp, left: Abstract, right: Abstract): Abstract {
   if (typeof made === 'number') return knownNumber(made);
   if (typeof made === 'boolean') return knownBoolean(made);
   if (RELATIONS.has(op)) return BOOLEAN;
-  return op === '+' ? numberUpTo(left.max + right.max) : NUMBER;
+  if (op === '+') return numberWithin(left.min + right.min, left.max + right.max);
+  return op === '-' ? numberWithin(left.min - right.max, left.max - right.min) : NUMBER;
 }
 
 const RELATIONS: ReadonlySet<string> = new Set(['<', '>', '<=', '>=', '==', '!=']);

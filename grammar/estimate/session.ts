@@ -1,8 +1,13 @@
 /** The state that all estimates of one program share: the prices, the procedures, and the work still allowed. */
 import type { Procedure, SourceFile } from '../syntax/ast.ts';
 import type { Span } from '../syntax/position.ts';
+import { type CallNode, CallTable, type Condition, type Path } from './calls.ts';
 import type { FuelCosts } from './costs.ts';
+import { signature } from './describe.ts';
+import { Changes } from './lookahead.ts';
+import { type Defined, Reach } from './reach.ts';
 import type { Cost, State } from './state.ts';
+import { Tally } from './tally.ts';
 import type { Abstract } from './values.ts';
 
 /** Why there is no upper bound, and at which place. */
@@ -14,11 +19,17 @@ export interface Cause extends Span {
 /** Thrown when a unit is too large to follow. */
 export class TooLarge extends Error {}
 
-/** Steps up to which the estimator follows calls, and loops pass by pass. */
-const EXACT_STEPS = 20_000;
-/** Steps after which the estimator gives up on a unit, and on all units together. */
-const MOST_STEPS = 200_000;
-const MOST_STEPS_IN_ALL = 2_000_000;
+/** How much work the estimator does. */
+export interface Effort {
+  /** Steps up to which it follows each call, and loops pass by pass. */
+  readonly exact: number;
+  /** Steps after which it gives up on a unit. */
+  readonly unit: number;
+  /** Steps after which it gives up on all further units. */
+  readonly all: number;
+}
+
+export const USUAL_EFFORT: Effort = { exact: 20_000, unit: 200_000, all: 2_000_000 };
 
 /** Levels of expressions and blocks, across calls, that fit a stack of the usual size. Nesting 200 levels takes fewer. */
 const MOST_LEVELS = 1200;
@@ -27,14 +38,19 @@ const EXACT_LEVELS = 400;
 /** Levels that a block takes. */
 export const BLOCK_LEVELS = 4;
 
-/** Follows a call of a procedure. Returns its value and its cost. */
-export type Call = (session: Session, procedure: Defined, args: readonly Abstract[], at: Span) => { value: Abstract; cost: Cost };
-
-/** A procedure and its file. */
-export interface Defined {
-  readonly procedure: Procedure;
-  readonly file: SourceFile;
+/** What a call of a procedure gives and costs. */
+export interface Called {
+  readonly value: Abstract;
+  readonly cost: Cost;
 }
+
+/** As {@link Called}, with the reason if there is no upper bound. */
+export interface Summary extends Called {
+  readonly cause: Cause | undefined;
+}
+
+/** Follows a call of a procedure. */
+export type Call = (session: Session, procedure: Defined, args: readonly Abstract[], at: Span) => Called;
 
 /** The estimates of one program. */
 export class Session {
@@ -45,11 +61,21 @@ export class Session {
   readonly globalNames: ReadonlySet<string>;
   /** The tools that run inside the isolate, by canonical name. */
   readonly pure: ReadonlySet<string>;
+  /** The tools that set no variables, by canonical name. */
+  readonly keeping: ReadonlySet<string>;
   readonly call: Call;
+  readonly effort: Effort;
   /** The most bytes that all frames take together. */
   readonly frameBytes: number;
   /** The procedures being followed, innermost last. */
   readonly stack: Procedure[] = [];
+  /** What calls give of procedures that were followed once for all arguments. */
+  readonly summaries = new Map<Procedure, Summary>();
+  readonly calls = new CallTable(signature);
+  readonly reach: Reach;
+  readonly changes: Changes;
+  /** What decides whether the current place is reached. */
+  path: Path | null = null;
   /** The file of the current place. */
   file: SourceFile;
   /** The first cause of a missing upper bound in this unit. */
@@ -59,15 +85,25 @@ export class Session {
   #steps = 0;
   #stepsInAll = 0;
 
-  constructor(init: Pick<Session, 'costs' | 'procedures' | 'globals' | 'globalNames' | 'pure' | 'call' | 'file' | 'frameBytes'>) {
+  constructor(
+    files: readonly SourceFile[],
+    init: Pick<
+      Session,
+      'costs' | 'procedures' | 'globals' | 'globalNames' | 'pure' | 'keeping' | 'call' | 'effort' | 'file' | 'frameBytes'
+    >,
+  ) {
     this.costs = init.costs;
     this.procedures = init.procedures;
     this.globals = init.globals;
     this.globalNames = init.globalNames;
     this.pure = init.pure;
+    this.keeping = init.keeping;
     this.call = init.call;
+    this.effort = init.effort;
     this.file = init.file;
     this.frameBytes = init.frameBytes;
+    this.changes = new Changes(this.pure, this.keeping);
+    this.reach = new Reach(files, this.procedures, this.pure, this.calls);
   }
 
   /** Begins a unit. */
@@ -75,6 +111,7 @@ export class Session {
     this.file = file;
     this.cause = undefined;
     this.stack.length = 0;
+    this.path = null;
     this.#depth = 0;
     this.#steps = 0;
   }
@@ -83,7 +120,7 @@ export class Session {
   step(steps = 1): void {
     this.#stepsInAll += steps;
     this.#steps += steps;
-    if (this.#steps > MOST_STEPS || this.#stepsInAll > MOST_STEPS_IN_ALL) throw new TooLarge();
+    if (this.#steps > this.effort.unit || this.#stepsInAll > this.effort.all) throw new TooLarge();
   }
 
   /** Enters a number of levels, until {@link leave}. Throws {@link TooLarge}. */
@@ -98,7 +135,7 @@ export class Session {
 
   /** Whether the estimator still follows calls, and loops pass by pass. */
   get exact(): boolean {
-    return this.#steps < EXACT_STEPS && this.#depth < EXACT_LEVELS;
+    return this.#steps < this.effort.exact && this.#depth < EXACT_LEVELS;
   }
 
   /** Records that there is no upper bound, keeping the first cause. Returns infinity. */
@@ -115,5 +152,24 @@ export class Session {
   /** Most fuel that raising an error takes. */
   get raise(): number {
     return this.costs.steps.raise.amount + this.mostFrames;
+  }
+
+  /** Does something that happens only under a condition. */
+  under<Result>(condition: Omit<Condition, 'file'>, act: () => Result): Result {
+    const { path } = this;
+    this.assume(condition);
+    const result = act();
+    this.path = path;
+    return result;
+  }
+
+  /** From here on, this holds. */
+  assume(condition: Omit<Condition, 'file'>): void {
+    this.path = { condition: { ...condition, file: this.file }, outer: this.path };
+  }
+
+  /** Counts a call of the host. */
+  called(name: string, node: CallNode, args: readonly Abstract[] | null): Tally {
+    return Tally.of(this.calls.row({ name, node, file: this.file, args }, this.path), 1);
   }
 }

@@ -1,4 +1,5 @@
 /** What is known of the variables at a place of the program, and the cost of reaching it. */
+import { Tally } from './tally.ts';
 import { type Abstract, join, NOTHING, UNKNOWN } from './values.ts';
 
 /** The variables of a fork. Immutable. */
@@ -32,12 +33,20 @@ export class State {
     return new State(next, this.#others);
   }
 
+  /** The state in which these variables are described anew. */
+  map(names: Iterable<string>, describe: (value: Abstract, name: string) => Abstract): State {
+    const next = new Map(this.#names);
+    for (const name of names) next.set(name, describe(this.get(name), name));
+    return new State(next, this.#others);
+  }
+
   /** The state after something that may have changed any variable, such as a tool. */
   static readonly any = new State(new Map(), UNKNOWN);
 
   /** The state where two ways meet. */
   join(other: State): State {
     if (this === other) return this;
+    if (this === State.any || other === State.any) return State.any;
     const next = new Map<string, Abstract>();
     for (const name of new Set([...this.#names.keys(), ...other.#names.keys()]))
       next.set(name, join(this.get(name), other.get(name)));
@@ -45,15 +54,39 @@ export class State {
   }
 }
 
-/** Fuel spent so far, at least and at most, and the most bytes that the values made so far take. */
+/** What was spent so far. */
 export interface Cost {
+  /** Fuel, at least and at most. */
   readonly least: number;
   readonly most: number;
+  /** Most bytes that the values made so far take. */
   readonly bytes: number;
+  /** Most bytes emitted, and most bytes whispered. */
+  readonly output: number;
+  readonly scratch: number;
+  /** Calls of the host, at most. */
+  readonly calls: Tally;
 }
 
 /** No cost. */
-export const FREE: Cost = { least: 0, most: 0, bytes: 0 };
+export const FREE: Cost = { least: 0, most: 0, bytes: 0, output: 0, scratch: 0, calls: Tally.none };
+
+/** So much fuel. */
+export function fuel(amount: number): Cost {
+  return { ...FREE, least: amount, most: amount };
+}
+
+/** The highest of both costs, and the lowest fuel. */
+export function worse(a: Cost, b: Cost): Cost {
+  return {
+    least: Math.min(a.least, b.least),
+    most: Math.max(a.most, b.most),
+    bytes: Math.max(a.bytes, b.bytes),
+    output: Math.max(a.output, b.output),
+    scratch: Math.max(a.scratch, b.scratch),
+    calls: a.calls.or(b.calls),
+  };
+}
 
 /** A place in the program: what is known there, and the cost of reaching it. */
 export interface Point extends Cost {
@@ -61,19 +94,42 @@ export interface Point extends Cost {
 }
 
 /** A point after a further cost. */
-export function plus(point: Point, { least, most, bytes }: Cost): Point {
-  return { state: point.state, least: point.least + least, most: point.most + most, bytes: point.bytes + bytes };
+export function plus(point: Point, cost: Cost): Point {
+  return { ...sum(point, cost), state: point.state };
+}
+
+/** Both costs. */
+export function sum(a: Cost, b: Cost): Cost {
+  return {
+    least: a.least + b.least,
+    most: a.most + b.most,
+    bytes: a.bytes + b.bytes,
+    output: a.output + b.output,
+    scratch: a.scratch + b.scratch,
+    calls: a.calls.plus(b.calls),
+  };
+}
+
+/** The highest cost of something that happens so often. */
+export function repeated(cost: Cost, count: number): Cost {
+  return {
+    least: 0,
+    most: times(cost.most, count),
+    bytes: times(cost.bytes, count),
+    output: times(cost.output, count),
+    scratch: times(cost.scratch, count),
+    calls: cost.calls.times(count),
+  };
+}
+
+/** A product in which 0 times infinity is 0. */
+export function times(amount: number, count: number): number {
+  return amount === 0 || count === 0 ? 0 : amount * count;
 }
 
 /** The point where two ways meet; the only way's point if there is one. */
 export function either(a: Point | undefined, b: Point): Point {
-  if (a === undefined) return b;
-  return {
-    state: a.state.join(b.state),
-    least: Math.min(a.least, b.least),
-    most: Math.max(a.most, b.most),
-    bytes: Math.max(a.bytes, b.bytes),
-  };
+  return a === undefined ? b : { ...worse(a, b), state: a.state.join(b.state) };
 }
 
 /**

@@ -9,14 +9,16 @@ export const LIST = 16;
 export const MAP = 32;
 /** Bytes, times, fuzzy values, errors, handles. */
 export const OTHER = 64;
-const ALL = 127;
+/** All types. */
+export const ANYTHING = 127;
 
 /** An abstract value, which stands for every value that fits the description. Sizes are upper bounds, in UTF-16 units. */
 export interface Abstract {
   readonly types: number;
   /** The value itself, if it is certain. */
-  readonly known?: number | boolean | string | null;
-  /** The largest number that the value can be. */
+  readonly known?: Scalar;
+  /** The smallest and the largest number that the value can be. Where one of them is finite, the number is not NaN. */
+  readonly min: number;
   readonly max: number;
   /** The length of the longest text that the value can be. */
   readonly units: number;
@@ -31,15 +33,27 @@ export interface Abstract {
   readonly plain: boolean;
   /** Describes every item of a list, if that is known. */
   readonly item?: Abstract;
-  /** The items one by one, while the list is as the source wrote it. */
+  /** The items one by one, if their number is certain. */
   readonly items?: readonly Abstract[];
+  /** The values by key, if the keys of a map are certain. */
+  readonly fields?: ReadonlyMap<string, Abstract>;
+  /** All scalars that the value can be, if they are few and it is not certain which. */
+  readonly options?: readonly Scalar[];
+  /** How a text begins. */
+  readonly prefix?: string;
+  /** Calls whose results are known to be in the value, by the number of their place. */
+  readonly from?: readonly number[];
 }
+
+/** A value that a literal can write. */
+export type Scalar = number | boolean | string | null;
 
 const INFINITE = Number.POSITIVE_INFINITY;
 
 /** Any value. */
 export const UNKNOWN: Abstract = {
-  types: ALL,
+  types: ANYTHING,
+  min: -INFINITE,
   max: INFINITE,
   units: INFINITE,
   size: INFINITE,
@@ -49,7 +63,7 @@ export const UNKNOWN: Abstract = {
   plain: false,
 };
 
-const scalar = { max: INFINITE, units: 0, nodes: 0, least: 0, most: 0, plain: true };
+const scalar = { min: -INFINITE, max: INFINITE, units: 0, nodes: 0, least: 0, most: 0, plain: true };
 
 /** Longest text form of a number: 324 zeros after the point, digits, a sign. */
 const NUMBER_SIZE = 345;
@@ -63,16 +77,16 @@ export const BOOLEAN: Abstract = { ...scalar, types: BOOL, size: 5 };
 export const LOGICAL: Abstract = { ...scalar, types: BOOL | OTHER, size: NUMBER_SIZE };
 export const NOTHING: Abstract = { ...scalar, types: NIL, size: 3, known: null };
 
-/** A number that is at most `max`. */
-export function numberUpTo(max: number): Abstract {
-  return { ...NUMBER, max };
+/** A number from `min` to `max`. Bounds that are NaN are none. */
+export function numberWithin(min: number, max: number): Abstract {
+  return Number.isNaN(min) || Number.isNaN(max) ? NUMBER : { ...NUMBER, min, max };
 }
 
 /** The number `value`. */
 export function knownNumber(value: number): Abstract {
   const text = String(value);
   const size = text.includes('e') || !Number.isFinite(value) ? NUMBER_SIZE : Math.max(text.length, TAGGED_SIZE);
-  return { ...NUMBER, known: value, max: Number.isNaN(value) ? INFINITE : value, size };
+  return Number.isNaN(value) ? { ...NUMBER, known: value } : { ...NUMBER, known: value, min: value, max: value, size };
 }
 
 /** The boolean `value`. */
@@ -92,20 +106,12 @@ export function knownText(value: string): Abstract {
 /** A text of at most `units` units. Quoted, each takes six at most. */
 export function text(units: number, plain: boolean): Abstract {
   const size = (plain ? units : 6 * units) + 2;
-  return { types: TEXT, max: INFINITE, units, size, nodes: 0, least: 0, most: units, plain };
+  return { types: TEXT, min: -INFINITE, max: INFINITE, units, size, nodes: 0, least: 0, most: units, plain };
 }
 
 /** A list or map with the total sizes of its content. */
 export function container(types: number, sizes: Pick<Abstract, 'size' | 'nodes' | 'least' | 'most'>): Abstract {
-  return { types, max: INFINITE, units: 0, plain: false, ...sizes };
-}
-
-/** An element of a value. */
-export function elementOf(value: Abstract): Abstract {
-  if (value.types === LIST && value.item !== undefined) return value.item;
-  if (value.types === TEXT) return { ...text(Math.min(2, value.units), value.plain), most: 1 };
-  const { size, nodes } = value;
-  return { ...UNKNOWN, units: size, size, nodes, most: Math.max(size, nodes) };
+  return { types, min: -INFINITE, max: INFINITE, units: 0, plain: false, ...sizes };
 }
 
 /** Whether the value can have one of these types. */
@@ -125,17 +131,27 @@ export function textUnits(value: Abstract): number {
 
 /** The truth value, if it is certain. */
 export function truthOf(value: Abstract): boolean | undefined {
-  const { known } = value;
-  if (known !== undefined) return Boolean(known) || Number.isNaN(known);
+  const [first, ...others] = scalarsOf(value) ?? [];
+  if (first !== undefined) {
+    const truth = Boolean(first) || Number.isNaN(first);
+    return others.every((other) => (Boolean(other) || Number.isNaN(other)) === truth) ? truth : undefined;
+  }
   if (only(value, LIST | MAP) && value.least > 0) return true;
   return only(value, LIST | MAP) && value.most === 0 ? false : undefined;
 }
+
+/** Most scalars that a value is said to be one of. */
+const MOST_OPTIONS = 8;
+
+/** Most items and entries of a value whose parts are joined one by one. */
+const MOST_PARTS = 64;
 
 /** The abstract value that covers both. */
 export function join(a: Abstract, b: Abstract): Abstract {
   if (a === b) return a;
   const joined: Abstract = {
     types: a.types | b.types,
+    min: Math.min(a.min, b.min),
     max: Math.max(a.max, b.max),
     units: Math.max(a.units, b.units),
     size: Math.max(a.size, b.size),
@@ -145,6 +161,106 @@ export function join(a: Abstract, b: Abstract): Abstract {
     plain: a.plain && b.plain,
   };
   const item = a.item !== undefined && b.item !== undefined ? { item: join(a.item, b.item) } : {};
-  const same = a.known !== undefined && Object.is(a.known, b.known) ? { known: a.known } : {};
-  return { ...joined, ...item, ...same };
+  return { ...joined, ...item, ...joinedScalars(a, b), ...joinedParts(a, b), ...origins(a, b) };
+}
+
+/** The calls whose results are in any of the values. */
+export function origins(...values: readonly Abstract[]): Pick<Abstract, 'from'> {
+  let from: readonly number[] | undefined;
+  for (const value of values) {
+    if (value.from === undefined || value.from === from) continue;
+    from = from === undefined ? value.from : [...new Set([...from, ...value.from])].sort((a, b) => a - b).slice(0, MOST_OPTIONS);
+  }
+  return from === undefined ? {} : { from };
+}
+
+function joinedScalars(a: Abstract, b: Abstract): Pick<Abstract, 'known' | 'options' | 'prefix'> {
+  const prefix = commonPrefix(prefixOf(a), prefixOf(b));
+  const begins = prefix === '' ? {} : { prefix };
+  if (a.known !== undefined && Object.is(a.known, b.known)) return { known: a.known };
+  const [ones, others] = [scalarsOf(a), scalarsOf(b)];
+  if (ones === undefined || others === undefined) return begins;
+  const options = [...ones, ...others.filter((value) => !ones.some((one) => Object.is(one, value)))];
+  return options.length > MOST_OPTIONS ? begins : { options, ...begins };
+}
+
+function scalarsOf({ known, options }: Abstract): readonly Scalar[] | undefined {
+  return known === undefined ? options : [known];
+}
+
+/** How the value begins, if it can only be a text. */
+export function prefixOf({ known, prefix, types }: Abstract): string {
+  if (types !== TEXT) return '';
+  return typeof known === 'string' ? known : (prefix ?? '');
+}
+
+/** The text form of a value, where it is certain and simple. */
+export function shownAs({ known }: Abstract): string | undefined {
+  if (typeof known === 'string') return known;
+  return typeof known === 'boolean' || (Number.isSafeInteger(known) && !Object.is(known, -0)) ? String(known) : undefined;
+}
+
+/** The value as text. */
+export function asText(value: Abstract): Abstract {
+  const shown = shownAs(value);
+  if (shown !== undefined) return knownText(shown);
+  return only(value, TEXT) ? value : { ...text(textUnits(value), value.plain), ...origins(value) };
+}
+
+/** Most units of a prefix. */
+const MOST_PREFIX = 200;
+
+function commonPrefix(a: string, b: string): string {
+  let units = 0;
+  while (units < a.length && units < MOST_PREFIX && a.charCodeAt(units) === b.charCodeAt(units)) units++;
+  return a.slice(0, units);
+}
+
+function joinedParts(a: Abstract, b: Abstract): Pick<Abstract, 'items' | 'fields'> {
+  if (a.nodes > MOST_PARTS || b.nodes > MOST_PARTS || a.types !== b.types) return {};
+  const { items, fields } = b;
+  if (a.items !== undefined && items !== undefined && a.items.length === items.length)
+    return { items: a.items.map((one, index) => join(one, items[index] ?? one)) };
+  if (a.fields === undefined || fields === undefined || a.fields.size !== fields.size) return {};
+  const joined = new Map<string, Abstract>();
+  for (const [key, one] of a.fields) {
+    const other = fields.get(key);
+    if (other === undefined) return {};
+    joined.set(key, join(one, other));
+  }
+  return { fields: joined };
+}
+
+/** What covers both, and as a start for further joins: a bound that moved is none, so that joining comes to an end. */
+export function widened(before: Abstract, after: Abstract): Abstract {
+  const { items: _, fields: __, options, ...joined } = join(before, after);
+  const few = options === undefined || joined.types === NUM ? {} : { options };
+  const grown = (a: number, b: number): number => (b > a ? INFINITE : a);
+  return {
+    ...joined,
+    ...few,
+    min: after.min < before.min ? -INFINITE : before.min,
+    max: grown(before.max, after.max),
+    units: grown(before.units, after.units),
+    size: joined.types === NUM && joined.known === undefined ? NUMBER_SIZE : grown(before.size, after.size),
+    nodes: grown(before.nodes, after.nodes),
+    least: after.least < before.least ? 0 : before.least,
+    most: grown(before.most, after.most),
+  };
+}
+
+/** Whether every value that fits the first description fits the second. May say no where they do. */
+export function isWithin(value: Abstract, cover: Abstract): boolean {
+  if (value === cover) return true;
+  const { known, options, prefix, item } = cover;
+  if (known !== undefined && !Object.is(value.known, known)) return false;
+  if (options !== undefined && scalarsOf(value)?.every((one) => options.some((other) => Object.is(one, other))) !== true)
+    return false;
+  if (prefix !== undefined && !prefixOf(value).startsWith(prefix)) return false;
+  if (item !== undefined && (value.item === undefined || !isWithin(value.item, item))) return false;
+  if (cover.items !== undefined || cover.fields !== undefined || (cover.plain && !value.plain)) return false;
+  const within = value.min >= cover.min && value.max <= cover.max && value.least >= cover.least && value.most <= cover.most;
+  return (
+    within && only(value, cover.types) && value.units <= cover.units && value.size <= cover.size && value.nodes <= cover.nodes
+  );
 }

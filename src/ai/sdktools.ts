@@ -64,6 +64,7 @@ async function converted(
   if (typeof execute !== 'function')
     throw new ConfigError(`the tool '${name}' has no execute: a program cannot wait for a client or a provider`);
   return defineTool({
+    setsVariables: false,
     name: `tool.${group}.${name.replace(/[^A-Za-z0-9_]/g, '_')}`,
     description: typeof tool.description === 'string' ? tool.description : '',
     args: await argumentsOf(tool.inputSchema),

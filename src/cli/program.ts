@@ -36,6 +36,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['run', async () => (await import('./commands/run.ts')).addRun],
   ['test', async () => (await import('./commands/test.ts')).addTest],
   ['check', async () => (await import('./commands/check.ts')).addCheck],
+  ['foresee', async () => (await import('./commands/foresee.ts')).addForesee],
   ['fmt', async () => (await import('./commands/fmt.ts')).addFmt],
   ['repl', async () => (await import('./commands/repl.ts')).addRepl],
   ['turn', async () => (await import('./commands/turn.ts')).addTurn],

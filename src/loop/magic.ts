@@ -20,6 +20,7 @@ export const MINT_LEDGER = 'aeiou.mintLedger';
 export function createMagicTool(options: MinterOptions): ToolDefinition {
   const minter = new Minter(options);
   return defineTool({
+    setsVariables: false,
     name: MAGIC_TOOL,
     description: 'Makes a signed control token for this turn. Emit exactly what it returns, as the last line.',
     args: [

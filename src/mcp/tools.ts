@@ -47,6 +47,7 @@ export function toolsOf(connection: McpConnection, config: McpServerConfig, tool
 /** The one tool of a server that cannot be used. It says why, in listings and to a call. */
 export function standIn(server: string, error: McpError): ToolDefinition {
   return defineTool({
+    setsVariables: false,
     name: `tool.${server}.Unavailable`,
     description: plainWords(error.message),
     capabilities: [`mcp:call:${server}`],
@@ -102,8 +103,8 @@ function define(connection: McpConnection, tool: Tool, name: string, config: Mcp
   const schema: JsonSchema = { ...boundedSchema(tool.inputSchema), type: 'object' };
   const needed = Array.isArray(schema.required) && schema.required.length > 0;
   const check = argumentsCheck(schema, needed);
-  if (check !== null) return defineTool({ ...common, args: { arguments: check } });
-  return defineTool({ ...common, args: [{ name: 'arguments', type: 'map', required: needed }] });
+  if (check !== null) return defineTool({ setsVariables: false, ...common, args: { arguments: check } });
+  return defineTool({ setsVariables: false, ...common, args: [{ name: 'arguments', type: 'map', required: needed }] });
 }
 
 /** The check of the arguments, which may be left out if none is needed. Null for an invalid schema: then only the server checks. */

@@ -7,6 +7,7 @@
 export { SYNTAX } from '../wire/findings.ts';
 export { renderCall } from './calls.ts';
 export { excerpt, renderDiagnostic, renderError, renderFinding, type SourceTexts } from './errors.ts';
+export { explainPreview } from './foresee.ts';
 export { counted } from './layout.ts';
 export { type Palette, paletteFor, plainPalette } from './palette.ts';
 export { explainEnd, explainSession, explainTurn } from './session.ts';

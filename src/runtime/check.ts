@@ -25,7 +25,7 @@ export interface CheckOptions {
 }
 
 /** Every turn gets this tool from its host loop, whatever the policy allows. A check cannot know whether the program runs in a turn. */
-const TURN_TOOL = { name: 'tool.aeiou.magic', least: 2, most: 3 };
+export const TURN_TOOL = { name: 'tool.aeiou.magic', least: 2, most: 3 };
 
 /** What a check must know of a runtime, as plain data. `called`: canonical names of the tools that the sources call. */
 export function checkEnvironment(

@@ -10,7 +10,7 @@ import type { Deliveries } from './deliveries.ts';
 import type { Tenants } from './tenants.ts';
 
 /** The part of a sandbox that the runtime needs. Tests bring one that has no workers, and says nothing of them. */
-export type SandboxPort = Pick<Sandbox, 'run' | 'parse' | 'check' | 'format' | 'close'> &
+export type SandboxPort = Pick<Sandbox, 'run' | 'parse' | 'check' | 'foresee' | 'format' | 'close'> &
   Partial<Pick<Sandbox, 'boundaryBreaches' | 'drain' | 'launcher' | 'load'>>;
 
 /** What a runtime gives to all its runs. */

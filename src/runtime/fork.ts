@@ -2,6 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { HostContext, TurnContext } from '../context/index.ts';
 import type { LimitOptions } from '../sandbox/index.ts';
 import {
+  Bound,
   callDepth,
   Dispatcher,
   type Policy,
@@ -22,6 +23,7 @@ import { Callbacks } from './callbacks.ts';
 import { denialOf, firstDeniedCall } from './check.ts';
 import type { RunContext } from './context.ts';
 import { endingError, resultOf, turnEnd } from './end.ts';
+import { type ForeseeResult, foreseeOptions, previewOf } from './foresee.ts';
 import { inputOf } from './input.ts';
 import { RunOutput } from './output.ts';
 import {
@@ -111,6 +113,22 @@ export class Fork {
     return this.runRequest({ ...settings, sources: [{ name, text: source }] });
   }
 
+  /**
+   * Foresees what {@link runRequest} would do with the same request, without running it: every call that the program can make, and what it
+   * takes at most. Rejects as the check of a runtime.
+   */
+  async foresee(asked: RunRequest): Promise<ForeseeResult> {
+    this.#mustBeOpen();
+    checkRequest('the request of a run', asked);
+    const { runtime, tools, guards } = this.#context;
+    const input = inputOf(this.#context, asked);
+    const { sources, limits } = input;
+    const options = foreseeOptions(input, tools, guards);
+    const { diagnostics, foreseen } = await runtime.sandbox.foresee(sources, limits.sourceBytes, options);
+    if (foreseen === null) return { ok: false, preview: null, diagnostics };
+    return { ok: true, preview: previewOf(foreseen, input, tools, guards), diagnostics: [] };
+  }
+
   /** Calls a procedure; `result` of the result is what it returned. Resolves and rejects as {@link runRequest}. */
   async run(procedure: string, args: readonly unknown[] = [], settings: RunSettings = {}): Promise<RunResult> {
     checkRunSettings('the options of a call', settings);
@@ -198,7 +216,7 @@ function dispatcherOf(
   context: RunContext,
   { sources, limits, globals, turn: asTurn }: RunInput,
   turn: TurnContext,
-  { recorded, onCall, keeper, mayWait = false }: RunRequest,
+  { recorded, onCall, bound, keeper, mayWait = false }: RunRequest,
   resources: RunResources,
 ): Dispatcher {
   const { runtime, root, tools, guards, asks } = context;
@@ -217,6 +235,7 @@ function dispatcherOf(
     ask: asks?.({ context, turn, limits, sources: own(), globals }),
     recorded: recorded?.calls,
     asTurn,
+    bound: bound === undefined ? undefined : new Bound(bound.calls),
     keeper,
     mayWait,
     depth: callDepth(),

@@ -7,6 +7,7 @@ export type { SandboxPort } from './context.ts';
 export { continued, continuedAfter, type WaitingRun } from './continued.ts';
 export { createRuntime, type RuntimeOptions } from './create.ts';
 export { LibraryError, type SymbolTable } from './definitions.ts';
+export type { ForeseeResult } from './foresee.ts';
 export type { Fork, ForkOptions } from './fork.ts';
 export type { Interpreter } from './interpreter.ts';
 export type { EventOptions, ExecuteOptions, RecordedRun, RunRequest, RunSettings } from './request.ts';

@@ -15,6 +15,7 @@ import {
   required,
   wholeNumber,
 } from '../wire/options.ts';
+import { checkPreview, type Preview } from '../wire/preview.ts';
 import type { EventInput, OutFrame, RunInput, Source, TaggedJson, Variable } from '../wire/protocol.ts';
 
 /** The settings that every way to run a program takes. */
@@ -32,6 +33,11 @@ export interface RunSettings {
    * nothing is executed, and the error is that of the call. Otherwise a denied call fails when the program makes it.
    */
   readonly checkFirst?: boolean;
+  /**
+   * What was foreseen: a call outside of it is refused with code 1003 when the program makes it. It constrains this run in addition to
+   * all policies, and allows nothing that they deny.
+   */
+  readonly bound?: Preview;
   /** Receives the output while the script runs, in place of the host's callbacks. An exception ends the run, which rejects with it. */
   readonly onOut?: (out: OutFrame) => void;
   /** Receives every call to the host once the call has ended. An exception ends the run, which rejects with it. */
@@ -104,6 +110,7 @@ export const RUN_SETTINGS = {
   signal: checkSignal,
   asTurn: checkFlag,
   checkFirst: checkFlag,
+  bound: checkPreview,
   onOut: checkFunction,
   onCall: checkFunction,
   probe: checkProbe,

@@ -23,7 +23,8 @@ import type { CheckReport, FormatReport } from '../wire/sourcereports.ts';
 import { type CheckOptions, checkEnvironment } from './check.ts';
 import type { SandboxPort } from './context.ts';
 import type { SymbolTable } from './definitions.ts';
-import type { ForkOptions } from './fork.ts';
+import type { ForeseeResult } from './foresee.ts';
+import type { Fork, ForkOptions } from './fork.ts';
 import { Interpreter, type InterpreterRuntime } from './interpreter.ts';
 import { checkSources, RUN_SETTINGS, type RunRequest, type RunSettings } from './request.ts';
 import type { Settings } from './settings.ts';
@@ -228,19 +229,36 @@ export class Runtime implements AsyncDisposable {
   async run(source: string, options: RunOptions = {}): Promise<RunResult> {
     checkRunOptions('the options of a run', options);
     this.#mustBeOpen();
-    const { host, actor, stores, symbols, signers, tools, policy, session, tenant, ...rest } = options;
-    const interpreter = this.#root({ host, actor, stores, symbols, signers, callsMade: undefined });
+    const { session, tenant } = options;
     const identity = {
       ...(session === undefined ? {} : { sessionId: session }),
       ...(tenant === undefined ? {} : { tenant: this.#context.tenants.named(tenant) }),
     };
     using turn = session === undefined && tenant === undefined ? null : this.turn(identity);
-    const fork = interpreter.fork({
-      ...(turn === null ? {} : { turn }),
-      ...(tools === undefined ? {} : { tools }),
-      ...(policy === undefined ? {} : { policy }),
-    });
-    return await fork.runRequest(requestOf(source, rest));
+    const { fork, request } = this.#oneOff(source, options, turn);
+    return await fork.runRequest(request);
+  }
+
+  /**
+   * Foresees what {@link run} would do with the same source and options, without running it: every call that the program can make, with
+   * what is known of its arguments, how often, under which conditions and what the policies say of it, and what the run takes at
+   * most. `bound` of a run holds it to that. Rejects as {@link check}.
+   *
+   * @example
+   * ```ts
+   * import { createRuntime } from 'neuroscript-runtime';
+   *
+   * await using runtime = await createRuntime();
+   * const source = 'command\n  call tool.shop.Buy("tea", 2)\nendcommand';
+   * const foreseen = await runtime.foresee(source);
+   * if (foreseen.ok) for (const { name, most, verdict } of foreseen.preview.calls) console.log(name, most, verdict?.reason);
+   * ```
+   */
+  async foresee(source: string, options: RunOptions = {}): Promise<ForeseeResult> {
+    checkRunOptions('the options of a run', options);
+    this.#mustBeOpen();
+    const { fork, request } = this.#oneOff(source, options, null);
+    return await fork.foresee(request);
   }
 
   /**
@@ -297,6 +315,18 @@ export class Runtime implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** The fork and the request of a run with a root of its own. */
+  #oneOff(source: string, options: RunOptions, turn: TurnContext | null): { readonly fork: Fork; readonly request: RunRequest } {
+    const { host, actor, stores, symbols, signers, tools, policy, session: _, tenant: __, ...rest } = options;
+    const interpreter = this.#root({ host, actor, stores, symbols, signers, callsMade: undefined });
+    const fork = interpreter.fork({
+      ...(turn === null ? {} : { turn }),
+      ...(tools === undefined ? {} : { tools }),
+      ...(policy === undefined ? {} : { policy }),
+    });
+    return { fork, request: requestOf(source, rest) };
   }
 
   #root({ host, actor, stores, symbols, signers, callsMade }: Connection): Interpreter {

@@ -1,7 +1,14 @@
 import { NeuroScriptError, WireError } from '../wire/errors.ts';
 import { MAX_FRAME_VALUES, MAX_REPORT_BYTES } from '../wire/frames.ts';
-import type { HostFrame, Source, WorkerFrame } from '../wire/protocol.ts';
-import type { CheckEnvironment, CheckReport, Diagnostic, FormatReport, ParsedFile } from '../wire/sourcereports.ts';
+import type { ForeseeOptions, HostFrame, Source, WorkerFrame } from '../wire/protocol.ts';
+import type {
+  CheckEnvironment,
+  CheckReport,
+  Diagnostic,
+  ForeseenReport,
+  FormatReport,
+  ParsedFile,
+} from '../wire/sourcereports.ts';
 import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
 
 /** What a worker found in sources without running them. */
@@ -43,6 +50,14 @@ export function checkQuery(sources: readonly Source[], sourceBytes: number, envi
       const { diagnostics, files, findings, estimates } = frame;
       return { diagnostics, files, findings, estimates };
     },
+  };
+}
+
+/** Asks what sources that run together can do. */
+export function foreseeQuery(sources: readonly Source[], sourceBytes: number, options: ForeseeOptions): Query<ForeseenReport> {
+  return {
+    frame: (id) => ({ t: 'foresee', id, sources, sourceBytes, options }),
+    answer: (frame) => (frame.t === 'foreseen' ? { diagnostics: frame.diagnostics, foreseen: frame.foreseen } : undefined),
   };
 }
 

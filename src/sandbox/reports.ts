@@ -1,5 +1,16 @@
-import type { Diagnostic, FuelEstimate, LintFinding, ParsedFile } from '../wire/sourcereports.ts';
-import { count, listOf, matching, object, oneOf, optional, orNull, type Reader, string, wrong } from './readers.ts';
+import type {
+  Diagnostic,
+  Foreseen,
+  ForeseenCall,
+  ForeseenCondition,
+  ForeseenScalar,
+  ForeseenValue,
+  FuelEstimate,
+  LintFinding,
+  ParsedFile,
+} from '../wire/sourcereports.ts';
+import { isRecord } from '../wire/unknown.ts';
+import { boolean, count, listOf, matching, object, oneOf, optional, orNull, type Reader, string, wrong } from './readers.ts';
 
 /** Readers of what a worker reports about sources. */
 
@@ -59,4 +70,77 @@ export const fuelEstimate: Reader<FuelEstimate> = object<FuelEstimate>({
   least: count,
   most: orNull(count),
   because: orNull(object<NonNullable<FuelEstimate['because']>>({ message: string, file: string, line: count, column: count })),
+});
+
+const because = orNull(object<NonNullable<Foreseen['because']>>({ message: string, file: string, line: count, column: count }));
+
+const finite: Reader<number> = (value) => (typeof value === 'number' && Number.isFinite(value) ? value : wrong('a number'));
+
+const scalar: Reader<ForeseenScalar> = (value) => {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  return isRecord(value) ? { $num: string(value['$num']) } : finite(value);
+};
+
+/** What is foreseen nests four levels. */
+const MOST_LEVELS = 8;
+
+function valueAt(level: number): Reader<ForeseenValue> {
+  if (level > MOST_LEVELS) return () => wrong('a value of few levels');
+  return (value) => readerAt(level)(value);
+}
+
+/** Made once for each level. */
+const readers: Reader<ForeseenValue>[] = [];
+
+function readerAt(level: number): Reader<ForeseenValue> {
+  const inner = valueAt(level + 1);
+  readers[level] ??= object<ForeseenValue>({
+    value: optional(scalar),
+    oneOf: optional(listOf(scalar)),
+    types: optional(listOf(oneOf('nil', 'boolean', 'number', 'string', 'list', 'map', 'other'))),
+    least: optional(finite),
+    most: optional(finite),
+    prefix: optional(string),
+    items: optional(listOf(inner)),
+    each: optional(inner),
+    entries: optional(listOf(entryOf(inner))),
+    from: optional(listOf(count)),
+  });
+  return readers[level];
+}
+
+function entryOf(read: Reader<ForeseenValue>): Reader<readonly [string, ForeseenValue]> {
+  return (value) => {
+    const [key, item, ...more] = listOf((part) => part)(value);
+    return more.length > 0 ? wrong('a key and a value') : [string(key), read(item)];
+  };
+}
+
+/** A call that was foreseen. */
+export const foreseenCall: Reader<ForeseenCall> = object<ForeseenCall>({
+  name: string,
+  file: string,
+  line: count,
+  column: count,
+  elsewhere: boolean,
+  args: orNull(listOf(valueAt(0))),
+  most: orNull(count),
+  when: listOf(
+    object<ForeseenCondition>({
+      kind: oneOf('if', 'unless', 'while', 'each', 'error', 'event', 'procedure'),
+      text: string,
+      file: string,
+      line: count,
+    }),
+  ),
+});
+
+/** What a program does at most. */
+export const foreseen: Reader<Foreseen> = object<Foreseen>({
+  calls: listOf(foreseenCall),
+  fuel: orNull(count),
+  memoryBytes: orNull(count),
+  outputBytes: orNull(count),
+  scratchBytes: orNull(count),
+  because,
 });

@@ -3,8 +3,8 @@ import type { Cancellation } from '../wire/cancellation.ts';
 import { cancelledError, workerError } from '../wire/errorinfo.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import { defaultLimits } from '../wire/limits.ts';
-import type { RunInput, Source } from '../wire/protocol.ts';
-import type { CheckEnvironment, CheckReport, FormatReport } from '../wire/sourcereports.ts';
+import type { ForeseeOptions, RunInput, Source } from '../wire/protocol.ts';
+import type { CheckEnvironment, CheckReport, ForeseenReport, FormatReport } from '../wire/sourcereports.ts';
 import { messageOf } from '../wire/unknown.ts';
 import { affinityOf } from './affinity.ts';
 import type { Confinement } from './confinement.ts';
@@ -14,7 +14,7 @@ import { checkFiles, packageFiles, type WorkerFiles } from './launch.ts';
 import { type Launcher, type LauncherChoice, withLauncher } from './launcher.ts';
 import { type PoolLimitOptions, poolLimits } from './limits.ts';
 import { type Isolation, Pool, type PoolLoad, type PoolOptions } from './pool.ts';
-import { checkQuery, formatQuery, type ParseOutcome, parseQuery, type Query, QueryTask } from './query.ts';
+import { checkQuery, foreseeQuery, formatQuery, type ParseOutcome, parseQuery, type Query, QueryTask } from './query.ts';
 import { type SandboxResult, unstartedResult } from './result.ts';
 import { Watchdog } from './watchdog.ts';
 import type { WorkerProcess } from './worker.ts';
@@ -125,6 +125,11 @@ export class Sandbox implements AsyncDisposable {
   /** Finds mistakes in sources that run together, and estimates their fuel. Rejects as {@link parse}. */
   async check(sources: readonly Source[], sourceBytes: number, environment: CheckEnvironment): Promise<CheckReport> {
     return this.#query(checkQuery(sources, sourceBytes, environment));
+  }
+
+  /** Foresees what sources that run together can do, without running them. Rejects as {@link parse}. */
+  async foresee(sources: readonly Source[], sourceBytes: number, options: ForeseeOptions): Promise<ForeseenReport> {
+    return this.#query(foreseeQuery(sources, sourceBytes, options));
   }
 
   /** Formats a source. Rejects as {@link parse}. */

@@ -34,7 +34,7 @@ import {
   tagged,
   wrong,
 } from './readers.ts';
-import { diagnostic, finding, fuelEstimate, parsedFile } from './reports.ts';
+import { diagnostic, finding, foreseen, fuelEstimate, parsedFile } from './reports.ts';
 
 /**
  * The worker is untrusted: every field of its frames is checked and copied into a new object, so that nothing unchecked reaches
@@ -231,6 +231,7 @@ const READERS: ReadonlyMap<unknown, Reader<WorkerFrame>> = new Map<unknown, Read
       estimates: listOf(fuelEstimate),
     }),
   ],
+  ['foreseen', object<FrameOf<'foreseen'>>({ t: oneOf('foreseen'), id: count, diagnostics, foreseen: orNull(foreseen) })],
   ['formatted', object<FrameOf<'formatted'>>({ t: oneOf('formatted'), id: count, text: orNull(string), diagnostics })],
   ['hello', object<FrameOf<'hello'>>({ t: oneOf('hello'), version: count, pid: count, node: string, dropped: strings })],
   ['fatal', object<FrameOf<'fatal'>>({ t: oneOf('fatal'), message: string })],

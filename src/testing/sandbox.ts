@@ -61,6 +61,10 @@ export class CallSandbox implements SandboxPort {
     return { diagnostics: [], files: [], findings: [], estimates: [] };
   }
 
+  async foresee(): Promise<{ readonly diagnostics: []; readonly foreseen: null }> {
+    return { diagnostics: [], foreseen: null };
+  }
+
   async format({ text }: { readonly text: string }): Promise<{ readonly text: string; readonly diagnostics: [] }> {
     return { text, diagnostics: [] };
   }

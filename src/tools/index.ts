@@ -50,6 +50,7 @@ export { perSession } from './mock/persession.ts';
 export { RECORDING_MARK, type Recording, recordTools } from './mock/record.ts';
 export { canonicalName, nearestTool, toolAdvice } from './names.ts';
 export { Pending, type PendingOptions, pending } from './pending.ts';
+export { Bound, type BoundCall } from './policy/bound.ts';
 export { type Capability, capabilityText, matchesPattern, meets } from './policy/capability.ts';
 export { type Denial, type Explanation, explainPolicy, PolicyGuard, type Verdict } from './policy/guard.ts';
 export { Policy, type PolicyContext, type PolicyOptions, policyOptions } from './policy/policy.ts';

@@ -9,11 +9,20 @@
  * `error` and `halt` close the call, and `all` closes a `together` frame.
  */
 
-import type { Block, CommandBlock, Environment, EventHandler, LineTable, Procedure, SourceFile } from '../../grammar/index.ts';
+import type {
+  Block,
+  CommandBlock,
+  Environment,
+  EventHandler,
+  ForeseeOptions,
+  LineTable,
+  Procedure,
+  SourceFile,
+} from '../../grammar/index.ts';
 import type { ErrorInfo } from './errors.ts';
 import type { HeatFrame, Probe, Step } from './heat.ts';
 import type { LimitValues } from './limits.ts';
-import type { CheckReport, Diagnostic, FormatReport, ParsedFile } from './sourcereports.ts';
+import type { CheckReport, Diagnostic, ForeseenReport, FormatReport, ParsedFile } from './sourcereports.ts';
 
 /** Changes with the protocol; a worker with another version is refused. */
 export const PROTOCOL_VERSION = 1;
@@ -331,6 +340,13 @@ export type HostFrame =
       readonly sourceBytes: number;
       readonly environment: Environment;
     }
+  | {
+      readonly t: 'foresee';
+      readonly id: number;
+      readonly sources: readonly Source[];
+      readonly sourceBytes: number;
+      readonly options: ForeseeOptions;
+    }
   | { readonly t: 'format'; readonly id: number; readonly source: Source; readonly sourceBytes: number }
   | GuestReply
   | { readonly t: 'exit' };
@@ -366,6 +382,9 @@ export type WorkerFrame =
       readonly open?: readonly string[];
     }
   | ({ readonly t: 'checked'; readonly id: number } & CheckReport)
+  | ({ readonly t: 'foreseen'; readonly id: number } & ForeseenReport)
   | ({ readonly t: 'formatted'; readonly id: number } & FormatReport)
   /** The worker cannot continue and exits after this frame. */
   | { readonly t: 'fatal'; readonly message: string };
+
+export type { ForeseeOptions };

@@ -1,6 +1,17 @@
 /** What a worker reports of sources that it parses, checks or formats without running them. */
 
-import type { Environment, Estimate, Finding, SourceFile, SyntaxDiagnostic } from '../../grammar/index.ts';
+import type {
+  Environment,
+  Estimate,
+  Finding,
+  Foreseen,
+  ForeseenCall,
+  ForeseenCondition,
+  ForeseenScalar,
+  ForeseenValue,
+  SourceFile,
+  SyntaxDiagnostic,
+} from '../../grammar/index.ts';
 
 /** A syntax error and its file. */
 export interface Diagnostic extends SyntaxDiagnostic {
@@ -60,4 +71,13 @@ export interface ParsedFile {
   readonly tools: readonly string[];
   /** The kind of an input at a prompt that has no `command` around it. */
   readonly typed?: NonNullable<SourceFile['typed']>;
+}
+
+export type { Foreseen, ForeseenCall, ForeseenCondition, ForeseenScalar, ForeseenValue };
+
+/** What files that run together do at most, as advice: it comes from the untrusted worker. */
+export interface ForeseenReport {
+  /** Syntax errors; with any of them nothing is foreseen. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly foreseen: Foreseen | null;
 }

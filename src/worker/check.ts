@@ -1,7 +1,17 @@
-import { analyse, type CheckedFile, type Environment, estimate, type FuelCosts, format, parse } from '../../grammar/index.ts';
+import {
+  analyse,
+  type CheckedFile,
+  type Environment,
+  estimate,
+  type ForeseeOptions,
+  type FuelCosts,
+  foresee,
+  format,
+  parse,
+} from '../../grammar/index.ts';
 import { CENSUS_FLOOR, DATA_FUEL, MAX_PADDING, STEP_FUEL, VALUE_BYTES } from '../wire/costs.ts';
 import type { Source } from '../wire/protocol.ts';
-import type { CheckReport, Diagnostic, FormatReport, ParsedFile } from '../wire/sourcereports.ts';
+import type { CheckReport, Diagnostic, ForeseenReport, FormatReport, ParsedFile } from '../wire/sourcereports.ts';
 import { summaryOf } from './parser.ts';
 
 /** The interpreter's cost table in the form that the estimate takes. */
@@ -36,6 +46,18 @@ export function checkSources(sources: readonly Source[], maxBytes: number, envir
     findings: analyse(checked, environment),
     estimates: estimate(trees, COSTS, { globals, constants, pure }),
   };
+}
+
+/** Foresees what files that run together do, when all of them parse. */
+export function foreseeSources(sources: readonly Source[], maxBytes: number, options: ForeseeOptions): ForeseenReport {
+  const diagnostics: Diagnostic[] = [];
+  const files: CheckedFile[] = [];
+  for (const { name, text } of sources) {
+    const result = parse(text, { name, maxBytes });
+    if (result.ok) files.push({ file: result.file, text: result.text });
+    else diagnostics.push(...result.errors.map((error): Diagnostic => ({ ...error, file: name })));
+  }
+  return { diagnostics, foreseen: diagnostics.length > 0 ? null : foresee(files, COSTS, options) };
 }
 
 /** Formats one source. */

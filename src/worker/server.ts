@@ -5,7 +5,7 @@ import { probeBytes } from '../wire/heat.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { GuestResult, HostFrame, RunInput, SentInput, SentSource, Source, WorkerFrame } from '../wire/protocol.ts';
 import type { HostPort } from './bridge.ts';
-import { checkSources, formatSource } from './check.ts';
+import { checkSources, foreseeSources, formatSource } from './check.ts';
 import type { GuestImage, GuestPorts, Prepared } from './image.ts';
 import { type Parser, pureCalls, syntaxError, type Tree } from './parser.ts';
 import type { FramePort } from './pipe.ts';
@@ -109,6 +109,12 @@ export class Server implements HostPort, GuestPorts {
           ...checkSources(frame.sources, frame.sourceBytes, frame.environment),
         };
         this.#report(report, frame.sources, { ...report, files: [], findings: [], estimates: [] });
+      } else if (frame.t === 'foresee') {
+        const report = {
+          ...({ t: 'foreseen', id: frame.id } as const),
+          ...foreseeSources(frame.sources, frame.sourceBytes, frame.options),
+        };
+        this.#report(report, frame.sources, { ...report, foreseen: null });
       } else if (frame.t === 'format') {
         const report = { t: 'formatted', id: frame.id, ...formatSource(frame.source, frame.sourceBytes) } as const;
         this.#report(report, [frame.source], { ...report, text: null });
@@ -238,7 +244,7 @@ export class Server implements HostPort, GuestPorts {
 }
 
 /** What a worker says about sources. */
-type Report = Extract<WorkerFrame, { t: 'parsed' | 'checked' | 'formatted' }>;
+type Report = Extract<WorkerFrame, { t: 'parsed' | 'checked' | 'foreseen' | 'formatted' }>;
 
 /** The host is gone. An isolate is on the stack, so throwing is not possible. */
 function dieAtOnce(): void {

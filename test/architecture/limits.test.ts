@@ -14,6 +14,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
     'has no worker that would measure the time, and no host that would refuse a source',
   ],
   'src/cli/commands/check.ts': ['sourceBytes', 'refuses a program file that no runtime takes'],
+  'src/cli/commands/foresee.ts': ['sourceBytes', 'refuses a program file that no runtime takes'],
   'src/cli/commands/fmt.ts': ['sourceBytes', 'refuses a program file that no runtime takes'],
   'src/cli/commands/repl.ts': ['sourceBytes', 'refuses a program file that its runtime does not take'],
   'src/cli/commands/replay.ts': ['cpuMs memoryBytes wallMs', 'allows what the sessions of a store were recorded with'],
@@ -71,6 +72,10 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/runtime/tenants.ts': [
     'concurrency cpuMs fuel queueLength toolCalls',
     'counts the budgets of tenants, whose options have the names of the limits of a run',
+  ],
+  'src/runtime/foresee.ts': [
+    'fuel memoryBytes outputBytes scratchBytes toolCalls toolCallsPerTool',
+    'shows what the run takes at most, within its limits',
   ],
   'src/sandbox/affinity.ts': ['memoryBytes', 'a prepared isolate suits runs with its heap limit'],
   'src/sandbox/clock.ts': ['wallMs', 'ends a run by its elapsed time'],

@@ -68,6 +68,26 @@ export const FRAMES: { readonly [Type in WorkerFrame['t']]: Extract<WorkerFrame,
       },
     ],
   },
+  foreseen: {
+    ...{ t: 'foreseen', id, diagnostics: [] },
+    foreseen: {
+      ...{ fuel: 1, memoryBytes: null, outputBytes: 1, scratchBytes: 1 },
+      because: { message: 'm', file: 'a', line: 1, column: 1 },
+      calls: [
+        {
+          ...{ name: 'tool.x', file: 'a', line: 1, column: 1, elsewhere: false, most: 1 },
+          args: [
+            { value: 1 },
+            { oneOf: ['a', { $num: 'NaN' }], from: [1] },
+            { types: ['list'], each: { types: ['number'], least: 0, most: 1 } },
+            { types: ['list'], items: [{ prefix: 'a' }] },
+            { types: ['map'], entries: [['k', {}]] },
+          ],
+          when: [{ kind: 'if', text: 'a', file: 'a', line: 1 }],
+        },
+      ],
+    },
+  },
   formatted: { t: 'formatted', id, text: 't', diagnostics: [] },
   fatal: { t: 'fatal', message: 'm' },
 };

@@ -19,6 +19,7 @@ const ENVELOPE = [
 ].join('\n');
 const FILES = {
   'a.ns': command('emit "a\\u2028b"'),
+  'calls.ns': command('for each x in [1, 2]', 'call tool.fs.Read(x, {"k": [nobody, -0]})', 'ask "m", "p"', 'endfor'),
   'bad.ns': command('emit )'),
   'fails.ns': command('emit 1 / 0'),
   'e.txt': ENVELOPE,
@@ -48,6 +49,8 @@ const WORKS: readonly Row[] = [
   ['test fails.test.ns', 1, 'commands#/$defs/test'],
   ['check a.ns', 0, 'check'],
   ['check bad.ns', 3, 'check'],
+  ['foresee calls.ns', 0, 'foresee'],
+  ['foresee bad.ns', 3, 'foresee'],
   ['turn e.txt', 0, 'turn'],
   ['loop --agent script:e.txt --store none', 0, 'loop'],
   ['sessions list --store s.db', 0, 'commands#/$defs/sessionsList'],
@@ -80,6 +83,7 @@ const CANNOT = [
   'run none.ns',
   'test none.test.ns',
   'check none.ns',
+  'foresee none.ns',
   'turn none.txt',
   'loop --agent script:none.txt',
   'sessions list --store none.db',

@@ -84,6 +84,10 @@ export class FakeSandbox implements SandboxPort {
     };
   }
 
+  async foresee(): Promise<{ readonly diagnostics: []; readonly foreseen: null }> {
+    return { diagnostics: [], foreseen: null };
+  }
+
   async check(sources: readonly Source[], _bytes: number, environment: CheckEnvironment): Promise<CheckReport> {
     this.environment = environment;
     return { ...(await this.parse(sources)), findings: [], estimates: [] };

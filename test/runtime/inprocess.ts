@@ -6,8 +6,10 @@ import { OpenCall } from '../../src/sandbox/call.ts';
 import type { RunHandlers, SandboxResult } from '../../src/sandbox/index.ts';
 import { answerTogether } from '../../src/sandbox/together.ts';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
-import type { GuestResult, RunInput, Source } from '../../src/wire/protocol.ts';
+import type { ForeseeOptions, GuestResult, RunInput, Source } from '../../src/wire/protocol.ts';
 import { NO_USAGE } from '../../src/wire/result.ts';
+import type { ForeseenReport } from '../../src/wire/sourcereports.ts';
+import { foreseeSources } from '../../src/worker/check.ts';
 
 /** Leaves the interpreter, which waits for an answer. */
 class Unanswered extends Error {}
@@ -84,6 +86,10 @@ export class InProcessSandbox implements SandboxPort {
 
   async parse(): Promise<{ readonly diagnostics: readonly []; readonly files: readonly [] }> {
     return { diagnostics: [], files: [] };
+  }
+
+  async foresee(sources: readonly Source[], sourceBytes: number, options: ForeseeOptions): Promise<ForeseenReport> {
+    return foreseeSources(sources, sourceBytes, options);
   }
 
   async check(): Promise<{ readonly diagnostics: []; readonly files: []; readonly findings: []; readonly estimates: [] }> {

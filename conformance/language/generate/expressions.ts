@@ -179,10 +179,13 @@ export class Expressions {
   readonly #random: Random;
   /** The procedures that a call may name, with the number of their arguments. */
   readonly #procedures: readonly (readonly [name: string, needs: number, most: number])[];
+  /** The tools that a call may name; without them programs are those of the same seed without tools. */
+  readonly #tools: readonly string[];
 
-  constructor(random: Random, procedures: readonly (readonly [string, number, number])[]) {
+  constructor(random: Random, procedures: readonly (readonly [string, number, number])[], tools: readonly string[] = []) {
     this.#random = random;
     this.#procedures = procedures;
+    this.#tools = tools;
   }
 
   /** An expression of at most this depth. */
@@ -243,11 +246,19 @@ export class Expressions {
   call(depth: number, statement = false): string {
     const random = this.#random;
     const args = (count: number): string => Array.from({ length: count }, () => this.any(depth)).join(', ');
+    if (this.#tools.length > 0 && random.once(2)) return this.tool(depth);
     if (random.once(2))
       return `${random.pick(statement ? FUNCTIONS.filter((name) => !RESERVED.includes(name)) : FUNCTIONS)}(${this.any(depth)})`;
     if (random.once(20)) return `${random.pick(['len', 'ord', 'missing'])}(${args(random.int(3))})`;
     const [name, needs, most] = random.pick(this.#procedures);
     return `${name}(${args(random.once(15) ? random.int(4) : needs + random.int(most - needs + 1))})`;
+  }
+
+  /** A call of a tool. Half of its arguments are plain, so that something is known of them. */
+  tool(depth: number): string {
+    const random = this.#random;
+    const arg = (): string => (random.once(2) ? this.leaf() : this.any(depth));
+    return `${random.pick(this.#tools)}(${random.several(0, 2, arg).join(', ')})`;
   }
 
   /** The steps of a target. */

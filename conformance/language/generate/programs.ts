@@ -29,10 +29,13 @@ const PROCEDURES = [
 
 const PAYLOADS: readonly Payload[] = [null, 5, 'text', [1, [2]], { k: 1, j: { k: 'v' } }, { 2: 'b', 1: 'a' }];
 
-/** The program of a seed. */
-export function program(seed: number): Program {
+/** The tools of programs with tools. Those of the group `set` may set variables of their caller; nobody provides `none`. */
+export const TOOLS = ['tool.a.Get', 'tool.a.Put', 'tool.b.Send', 'tool.set.Any', 'tool.none.At'] as const;
+
+/** The program of a seed; with `tools`, it calls tools and asks. */
+export function program(seed: number, { tools = false } = {}): Program {
   const random = new Random(seed);
-  const writer = new Writer(random);
+  const writer = new Writer(random, tools ? TOOLS : []);
   const commands = random.once(3);
   const source = commands ? writer.commands() : writer.library();
   return {
@@ -63,29 +66,36 @@ interface Place {
 class Writer {
   readonly #random: Random;
   readonly #expressions: Expressions;
+  readonly #tools: boolean;
+  /** Most programs with tools are small, so that many can be tried. */
+  readonly #small: boolean;
 
-  constructor(random: Random) {
+  constructor(random: Random, tools: readonly string[]) {
     this.#random = random;
+    this.#tools = tools.length > 0;
+    this.#small = this.#tools && !random.once(8);
     this.#expressions = new Expressions(
       random,
       PROCEDURES.map(([name, needs, most]) => [name, needs, most] as const),
+      tools,
     );
   }
 
   commands(): string {
-    const place = { depth: 3, loops: 0, inHandler: false, inCommand: true };
+    const place = { depth: this.#small ? 2 : 3, loops: 0, inHandler: false, inCommand: true };
     return this.#random.several(1, 3, () => `command\n${this.#body(place)}endcommand\n`).join('');
   }
 
   library(): string {
-    const top = { depth: 2, loops: 0, inHandler: false, inCommand: false };
+    const top = { depth: this.#small ? 1 : 2, loops: 0, inHandler: false, inCommand: false };
     const procedures = PROCEDURES.map(([name, , , signature]) => `func ${name}(${signature}) means\n${this.#body(top)}endfunc\n`);
     const events = this.#random.several(0, 2, () => this.#event());
-    return `${procedures.join('')}func main() means\n${this.#body({ ...top, depth: 3 })}endfunc\n${events.join('')}`;
+    return `${procedures.join('')}func main() means\n${this.#body({ ...top, depth: top.depth + 1 })}endfunc\n${events.join('')}`;
   }
 
   #event(): string {
-    const name = this.#random.pick(["'x'", "'x'", "'y'", "'x' + 1", 'nobody']);
+    const calling = this.#tools ? ["tool.a.Get('x')", "f1('x')"] : [];
+    const name = this.#random.pick(["'x'", "'x'", "'y'", "'x' + 1", 'nobody', ...calling]);
     const named = this.#random.pick(['', '', " named 'n'", " named 'o'"]);
     const as = this.#random.pick(['', ' as e', ' as g', ' as a']);
     return `on event ${name}${named}${as} do\n${this.#body({ depth: 2, loops: 0, inHandler: false, inCommand: false })}endon\n`;
@@ -94,7 +104,9 @@ class Writer {
   /** The block of a procedure, command or event. Most have variables with values and go on after errors. */
   #body(place: Place): string {
     const random = this.#random;
-    const values = random.several(0, 5, () => `set ${random.pick(NAMES)} = ${this.#expressions.leaf()}\n`).join('');
+    const values = random
+      .several(0, this.#small ? 2 : 5, () => `set ${random.pick(NAMES)} = ${this.#expressions.leaf()}\n`)
+      .join('');
     if (random.once(3)) return values + this.#block(place);
     const handled = random.pick([
       '',
@@ -105,7 +117,7 @@ class Writer {
   }
 
   #lines(place: Place): string[] {
-    return this.#random.several(1, 5, () => this.#statement(place));
+    return this.#random.several(1, this.#small ? 3 : 5, () => this.#statement(place));
   }
 
   #block(place: Place): string {
@@ -124,6 +136,7 @@ class Writer {
     const random = this.#random;
     const any = (depth: number): string => this.#expressions.any(depth);
     const inner = { ...place, depth: place.depth - 1 };
+    if (this.#tools && random.once(4)) return this.#calling(place);
     switch (random.int(place.depth > 0 ? 26 : 19)) {
       case 0:
       case 1:
@@ -172,6 +185,66 @@ class Writer {
         return `for each ${names} in ${any(2)}\n${this.#block({ ...inner, loops: inner.loops + 1 })}endfor\n`;
       }
     }
+  }
+
+  /** A statement around calls of tools. */
+  #calling(place: Place): string {
+    const random = this.#random;
+    const tool = (): string => this.#expressions.tool(2);
+    const step = (): string => (random.once(2) ? `call ${tool()}\n` : `set ${this.#target()} = ${tool()}\n`);
+    if (random.once(2)) return this.#traced(place);
+    switch (random.int(8)) {
+      case 0:
+        return `together\n${random.several(1, 3, () => this.#branch()).join('')}endtogether\n`;
+      case 1: {
+        const body = random.several(1, 2, () => this.#branch()).join('');
+        return `for each ${random.pick(['a', 'b', 'c', 'n'])} in ${this.#expressions.any(1)} together\n${body}endfor\n`;
+      }
+      case 2:
+        return `ask ${this.#expressions.leaf()}, ${this.#expressions.any(1)}${random.pick(['', " with {'k': a}"])} into ${this.#target()}\n`;
+      case 3:
+        return `must ${tool()}\n`;
+      default:
+        return step();
+    }
+  }
+
+  /** A value that is made in a few steps, and the call that gets it. */
+  #traced({ depth }: Place): string {
+    const random = this.#random;
+    const leaf = (): string => this.#expressions.leaf();
+    const tool = random.pick(TOOLS);
+    const [a, b] = [random.pick(NAMES), random.pick(NAMES)];
+    const choice = `if ${leaf()}\nset ${a} = ${leaf()}\nelse\nset ${a} = ${leaf()}\nendif\n`;
+    switch (random.int(depth > 0 ? 9 : 6)) {
+      case 0:
+        return `set n = len(${leaf()}) ${random.pick(['-', '+', '*'])} len(${leaf()})\ncall ${tool}(n)\n`;
+      case 1:
+        return `set l = [${leaf()}, ${leaf()}]\nset l[${random.pick(['0', '1', '2', 'len(l)'])}] = ${leaf()}\ncall ${tool}(l, l[1])\n`;
+      case 2:
+        return `set m = {'k': ${leaf()}}\nset m${random.pick(['.k', '.j', '[b]'])} = ${leaf()}\ncall ${tool}(m, m.k)\n`;
+      case 3:
+        return `set ${a} = ${leaf()}\nset ${b} = ${leaf()} ${random.pick(['and', 'or'])} ${random.pick(TOOLS)}()\ncall ${tool}(${a})\n`;
+      case 4:
+        return `set ${a} = ${leaf()} + ${leaf()}\ncall ${tool}(${a}, \`\`\`x{{ ${b} }}y\`\`\`)\n`;
+      case 5:
+        return `set ${a}, ${b} = [${leaf()}, ${leaf()}]\ncall ${tool}(${a}, ${b})\n`;
+      case 6:
+        return `${choice}if ${random.pick(['', 'not '])}${a}\ncall ${tool}(${a})\nendif\n`;
+      case 7:
+        return `for each a, c in ${random.pick(["'abcdefghijklmnopqrstuvwxyz0123'", 'l', 'm', '[1, 2]', "{'k': 1, 'j': 2}"])}\ncall ${tool}(a, c)\nendfor\n`;
+      default:
+        return `${choice}set n = len(${a}) - len(b)\nwhile n < 3\nset n = n + 1\nset ${b} = ${leaf()}\ncall ${tool}(n, ${b}, ${a})\nendwhile\n`;
+    }
+  }
+
+  /** A call that runs together with others. Its arguments may not read what the block sets. */
+  #branch(): string {
+    const random = this.#random;
+    const args = random.several(0, 2, () => random.pick(['a', 'b', 'c', '1', "'k'", '[a, b]', 'g', 'f1(c)', 'tool.set.Any(a)']));
+    const call = `${random.pick(TOOLS)}(${args.join(', ')})`;
+    const target = `${random.pick(['l', 'm', 's', 't'])}${random.pick(['', '', '[0]', '.k', '[a]', '[tool.set.Any(b)]'])}`;
+    return random.once(2) ? `call ${call}\n` : `set ${target} = ${call}\n`;
   }
 
   #return(place: Place): string {

@@ -1,21 +1,24 @@
 import type { Command } from 'commander';
 import { nearestName } from '../../../grammar/vocabulary/names.ts';
 import { createHostContext, SILENT_LOGGER } from '../../context/index.ts';
-import { printable, printableLines, renderCall } from '../../report/index.ts';
+import { printableLines, renderCall } from '../../report/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
 import type { Probe } from '../../wire/heat.ts';
 import { limitOf } from '../../wire/limits.ts';
 import { jsonText } from '../../wire/maporder.ts';
-import type { EventInput, OutFrame, Source, TaggedJson } from '../../wire/protocol.ts';
+import type { Preview } from '../../wire/preview.ts';
+import type { EventInput, OutFrame, Source } from '../../wire/protocol.ts';
 import { type RunResult, toPublicResult } from '../../wire/result.ts';
+import { BOUND, readBound } from '../flags/bound.ts';
+import { addGiven, type Given, type GivenFlags, givenBy, refuseStrayArguments } from '../flags/given.ts';
 import { addModels, MODELS_HELP, type ModelFlags, type Models, readModels } from '../flags/models.ts';
-import { addLimits, limitsOf, type Named, parseJson, parseNamed, parsePair, repeatable, wholeNumber } from '../flags/options.ts';
+import { addLimits, limitsOf, wholeNumber } from '../flags/options.ts';
 import { RECORD_HELP, Recorder } from '../flags/record.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
 import { addHeat, type HeatFlags, probeOf, writeHeat } from '../heat/output.ts';
 import { EXIT, type ExitCode, exitOf } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { readSources, readText, STDIN } from '../terminal/input.ts';
+import { readSources, STDIN } from '../terminal/input.ts';
 import { oneLine } from '../terminal/output.ts';
 import { showEnd, showSaid } from '../terminal/result.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
@@ -23,6 +26,7 @@ import { answerRequests } from './jsonl.ts';
 import { readKeyring } from './keys.ts';
 import { sourcesOf } from './turn.ts';
 
+<<<<<<< HEAD
 interface Pair {
   readonly name: string;
   readonly value: TaggedJson;
@@ -37,13 +41,17 @@ interface Given {
   readonly globals: Readonly<Record<string, TaggedJson>>;
 }
 
-interface RunFlags extends SetupFlags, ModelFlags, HeatFlags {
+interface RunFlags extends SetupFlags, ModelFlags {
   readonly call?: string;
   readonly arg?: readonly Argument[];
   readonly argFile?: readonly Argument[];
   readonly global?: readonly Pair[];
   readonly globalFile?: readonly Named[];
   readonly event?: readonly Pair[];
+=======
+interface RunFlags extends SetupFlags, ModelFlags, GivenFlags {
+  readonly bound?: string;
+>>>>>>> main
   readonly now?: number;
   readonly ids?: string;
   readonly json?: true;
@@ -72,38 +80,16 @@ Examples:
 
 /** `run FILE…`, `run -`, `run --jsonl`. */
 export function addRun(program: Command, execute: Execute): void {
-  // One list for both flags, in the order of the command line.
-  const given: Argument[] = [];
-  const argument = (one: Argument): readonly Argument[] => {
-    given.push(one);
-    return given;
-  };
   const command = program
     .command('run')
     .summary('run programs')
     .description('Runs NeuroScript programs in a sandbox.')
-    .argument('[FILE...]', "program files; '-' is standard input")
-    .option('--call <PROCEDURE>', 'call this procedure after the command blocks; --json shows its result')
-    .option('--arg <JSON>', 'an argument for --call (repeatable)', (text) => argument({ value: parseJson('--arg', text) }))
-    .option('--arg-file <FILE>', 'as --arg, from a file with JSON (repeatable)', (file) => argument({ file }))
-    .option(
-      '--global <NAME=JSON>',
-      'set a variable before the programs run (repeatable)',
-      repeatable((text) => parsePair('--global', text)),
-    )
-    .option(
-      '--global-file <NAME=FILE>',
-      'as --global, from a file with JSON (repeatable)',
-      repeatable((text) => parseNamed('--global-file', text, 'FILE')),
-    )
-    .option(
-      '--event <NAME=JSON>',
-      'deliver this event at the end (repeatable)',
-      repeatable((text) => (text.includes('=') ? parsePair('--event', text) : { name: text, value: null })),
-    )
+    .argument('[FILE...]', "program files; '-' is standard input");
+  addGiven(command)
     .option('--now <UNIX>', 'the time of --event, which handlers get as TS (default: now)', wholeNumber('--now', 0))
     .option('--ids <SEED>', 'derive the ids of --event from this text, to repeat a run exactly')
     .option('--check-first', 'execute nothing if the policy denies any call in the programs')
+    .option(...BOUND)
     .option('--record <FILE>', RECORD_HELP)
     .option('--trace', 'show every tool call with arguments, result, time and fork; with --json, add the journal')
     .option('--json', 'print one result object at the end')
@@ -111,13 +97,14 @@ export function addRun(program: Command, execute: Execute): void {
   addModels(addSetup(addHeat(command)));
   addLimits(command, 'run')
     .addHelpText('after', HELP)
-    .action((files: string[], flags: RunFlags) => execute((terminal) => run(files, flags, terminal)));
+    .action((files: string[], flags: RunFlags & HeatFlags) => execute((terminal) => run(files, flags, terminal)));
 }
 
-async function run(files: readonly string[], flags: RunFlags, terminal: Terminal): Promise<ExitCode> {
+async function run(files: readonly string[], flags: RunFlags & HeatFlags, terminal: Terminal): Promise<ExitCode> {
   refuseContradictions(files, flags);
   const limits = limitsOf({ ...flags });
   const probe = probeOf(flags);
+  if (probe !== null && flags.jsonl) throw new UsageError('--trace-out and --heat are for one run, and --jsonl makes many');
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources, terminal);
   if (flags.jsonl) {
@@ -127,12 +114,12 @@ async function run(files: readonly string[], flags: RunFlags, terminal: Terminal
   const sources = await readSources(files, limits.sourceBytes ?? limitOf('sourceBytes').default, () => terminal.stdin);
   if (sources.every(({ text }) => text.trim() === '') && flags.call === undefined && flags.event === undefined)
     terminal.err.text(`neuroscript: ${files.join(', ')}: no program found; nothing was run\n`);
-  const given = await givenBy(flags);
+  const given = { ...(await givenBy(flags)), ...(await readBound(flags.bound)) };
   const recorder = await Recorder.open(flags.record);
   const { clock, ids } = sourcesOf(flags);
   const { ask, stores } = await readModels(flags, { keyring: readKeyring(undefined, clock), clock, ids });
   await using runtime = await createRuntime({ ...setup, limits, concurrency: 1, ...(ask === undefined ? {} : { ask }) });
-  const result = await perform(runtime, stores, sources, { ...given, probe }, flags, terminal);
+  const result = await perform(runtime, stores, sources, given, flags, terminal, probe);
   if (!(terminal.out.closed.aborted && result.error?.kind === 'cancelled'))
     report(await advised(result, runtime, sources, flags, terminal), sources, flags, terminal);
   recorder?.add(...result.journal);
@@ -154,16 +141,17 @@ function refuseContradictions(files: readonly string[], flags: RunFlags): void {
         throw new UsageError(`--${name} does not go with --jsonl: every request says that for itself`);
     if (flags.models !== undefined)
       throw new UsageError('--models cannot be combined with --jsonl: its programs cannot ask a model');
-    if (flags.traceOut !== undefined || flags.heat !== undefined)
-      throw new UsageError('--trace-out and --heat are for one run, and --jsonl makes many');
+<<<<<<< HEAD
     if (flags.record !== undefined || flags.checkFirst)
       throw new UsageError('--record and --check-first are for one run, and --jsonl makes many');
+=======
+    if (flags.record !== undefined || flags.checkFirst || flags.bound !== undefined)
+      throw new UsageError('--record, --check-first and --bound are for one run, and --jsonl makes many');
+>>>>>>> main
   } else if (files.length === 0) {
     throw new UsageError("run needs a FILE, or '-' for standard input");
   }
-  if (flags.call !== undefined) return;
-  if (flags.arg !== undefined) throw new UsageError('--arg needs --call, the procedure it is for');
-  if (flags.argFile !== undefined) throw new UsageError('--arg-file needs --call, the procedure it is for');
+  refuseStrayArguments(flags);
 }
 
 /** Flags that every request of --jsonl has for itself, with their names. */
@@ -179,23 +167,6 @@ const PER_REQUEST = [
   ['ids', 'ids'],
 ] as const;
 
-/** Maximum bytes of a file with a value. */
-const VALUE_BYTES = 64 * 1024 * 1024;
-
-async function givenBy({ arg, argFile, global, globalFile }: RunFlags): Promise<Given> {
-  const read = async (flag: string, file: string): Promise<TaggedJson> => {
-    const text = await readText(file, VALUE_BYTES, () => {
-      throw new UsageError(`${flag} cannot read standard input; name a file`);
-    });
-    return parseJson(`${flag} ${printable(file)}`, text);
-  };
-  const args: TaggedJson[] = [];
-  for (const one of arg ?? argFile ?? []) args.push('file' in one ? await read('--arg-file', one.file) : one.value);
-  const globals = new Map((global ?? []).map(({ name, value }) => [name, value]));
-  for (const { name, text } of globalFile ?? []) globals.set(name, await read('--global-file', text));
-  return { args, globals: Object.fromEntries(globals) };
-}
-
 /** The session of runs with --storage: its tools keep values for each session. */
 const SESSION = 'run';
 
@@ -203,9 +174,14 @@ async function perform(
   runtime: Runtime,
   stores: Models['stores'],
   sources: readonly Source[],
-  { args, globals, probe }: Given & { readonly probe: Probe | null },
+<<<<<<< HEAD
+  { args, globals }: Given,
+=======
+  { args, globals, bound }: Given & { readonly bound?: Preview },
+>>>>>>> main
   flags: RunFlags,
   terminal: Terminal,
+  probe: Probe | null,
 ): Promise<RunResult> {
   const readsProgram = sources.some((source) => source.name === STDIN);
   const host = createHostContext({
@@ -226,11 +202,15 @@ async function perform(
     .fork(turn === null ? {} : { turn })
     .runRequest({
       sources,
+      ...(probe === null ? {} : { probe }),
       globals,
       events,
       signal: terminal.interrupt,
       checkFirst: flags.checkFirst ?? false,
-      ...(probe === null ? {} : { probe }),
+<<<<<<< HEAD
+=======
+      ...(bound === undefined ? {} : { bound }),
+>>>>>>> main
       ...(flags.call === undefined ? {} : { call: { name: flags.call, args } }),
       ...(live ? { onOut: (out: OutFrame) => showSaid(out, terminal) } : {}),
       ...(live && flags.trace ? { onCall: (entry) => terminal.err.line(renderCall(entry, terminal.paintErr)) } : {}),

@@ -15,6 +15,7 @@ import {
 } from '../../loop/index.ts';
 import { explainTurn } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
+import { BOUND, readBound } from '../flags/bound.ts';
 import { addModels, type ModelFlags, readModels } from '../flags/models.ts';
 import { addLimits, limitsOf, wholeNumber } from '../flags/options.ts';
 import { RECORD_HELP, Recorder } from '../flags/record.ts';
@@ -35,6 +36,7 @@ interface TurnFlags extends SetupFlags, ModelFlags, RepeatFlags {
   readonly turn: number;
   readonly nonce?: string;
   readonly keys?: string;
+  readonly bound?: string;
   readonly json?: true;
 }
 
@@ -63,7 +65,7 @@ export function addTurn(program: Command, execute: Execute): void {
     .option('--turn <N>', 'index of the turn', wholeNumber('--turn', 1), 1)
     .option('--nonce <B64URL>', 'the nonce of the turn: 16 bytes in base64url');
   addSession(command);
-  command.option('--json', 'print the decision as a JSON object');
+  command.option(...BOUND).option('--json', 'print the decision as a JSON object');
   addLimits(command, 'turn')
     .addHelpText('after', HELP)
     .action((file: string, flags: TurnFlags) => execute((terminal) => turn(file, flags, terminal)));
@@ -94,6 +96,7 @@ async function turn(file: string, flags: TurnFlags, terminal: Terminal): Promise
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources, terminal);
   const input = readTurn(await readBytes(file, ENVELOPE_BYTES, () => terminal.stdin));
+  const bound = await readBound(flags.bound);
   const recorder = await Recorder.open(flags.record);
   const sid = flags.sid ?? ids.session();
   const { ask, stores } = await readModels(flags, { keyring, clock, ids });
@@ -107,7 +110,7 @@ async function turn(file: string, flags: TurnFlags, terminal: Terminal): Promise
       ids: flags.nonce === undefined ? ids : withNonce(ids, flags.nonce),
       replay: new ReplayCache({ clock }),
     },
-    { sid, turn: flags.turn, input, progress: NO_PROGRESS_YET, signal: terminal.interrupt },
+    { sid, turn: flags.turn, input, progress: NO_PROGRESS_YET, signal: terminal.interrupt, ...bound },
   );
   if (flags.json) terminal.out.json(toPublicTurn(record));
   else for (const line of explainTurn(record, terminal.paintOut)) terminal.out.line(line);

@@ -8,6 +8,7 @@ import { languageError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
+import type { Preview } from '../../wire/preview.ts';
 import type { RunInput, Source, TaggedJson, Usage, Whisper } from '../../wire/protocol.ts';
 import { NO_USAGE, type RunResult } from '../../wire/result.ts';
 import type { ParsedFile } from '../../wire/sourcereports.ts';
@@ -54,6 +55,8 @@ export interface ExecuteInit {
   readonly approved: string | null;
   readonly mayWait: boolean;
   readonly approval: TurnApproval;
+  /** What was foreseen of ACTIONS; null where the turn is not bound to it. */
+  readonly bound: Preview | null;
   /** Null where calls are not kept. */
   readonly keeper: TurnKeeper | null;
 }
@@ -151,7 +154,7 @@ function run(
   fork: TurnFork,
   source: Source,
   userdata: TaggedJson,
-  { emit, recorded, mayWait, keeper }: ExecuteInit,
+  { emit, recorded, mayWait, keeper, bound }: ExecuteInit,
   onInput: (input: RunInput) => void,
 ): Promise<RunResult> {
   return fork.execute({
@@ -163,6 +166,7 @@ function run(
     mayWait,
     ...(recorded === null ? {} : { recorded }),
     ...(keeper === null ? {} : { keeper }),
+    ...(bound === null ? {} : { bound }),
   });
 }
 

@@ -15,6 +15,7 @@ import { decode } from '../../wire/codec.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { LIMITS, type LimitValues } from '../../wire/limits.ts';
+import type { Preview } from '../../wire/preview.ts';
 import {
   type EventInput,
   type OutFrame,
@@ -62,6 +63,8 @@ export interface TurnExecution {
   readonly keeper?: CallKeeper;
   /** Whether a tool may suspend the run. */
   readonly mayWait?: boolean;
+  /** What was foreseen of the run, which is held to it. */
+  readonly bound?: Preview;
 }
 
 /** The sandbox of one turn: a fresh interpreter in a fresh isolate. */
@@ -139,7 +142,19 @@ export function turnFork(fork: Fork): TurnFork {
       policies: fork.policies,
       catalogue: catalogueDigest(fork.tools),
     }),
-    execute: ({ source, definitions = [], events = [], globals, onOut, onCall, onInput, recorded, keeper, mayWait = false }) =>
+    execute: ({
+      source,
+      definitions = [],
+      events = [],
+      globals,
+      onOut,
+      onCall,
+      onInput,
+      recorded,
+      keeper,
+      mayWait = false,
+      bound,
+    }) =>
       fork.runRequest({
         sources: [...definitions, source],
         events,
@@ -151,6 +166,7 @@ export function turnFork(fork: Fork): TurnFork {
         ...(onInput === undefined ? {} : { onInput }),
         ...(recorded === undefined ? {} : { recorded }),
         ...(keeper === undefined ? {} : { keeper }),
+        ...(bound === undefined ? {} : { bound }),
       }),
   };
 }

@@ -16,6 +16,7 @@ import { APPROVAL } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
+import type { Preview } from '../../wire/preview.ts';
 import type { Clock } from '../clock.ts';
 import type { LoopEventBody, LoopListener } from '../events.ts';
 import type { Ids } from '../ids.ts';
@@ -93,6 +94,8 @@ export interface TurnRequest {
   readonly earlier?: EarlierRun;
   /** A human's approval, and whether ACTIONS requires it. */
   readonly approval?: TurnApproval;
+  /** What was foreseen of ACTIONS: a call outside of it is refused. It is no approval. Give it again when the turn is continued. */
+  readonly bound?: Preview;
   /** Further values of the turn's context. */
   readonly values?: Readonly<Record<string, unknown>>;
 }
@@ -297,8 +300,8 @@ async function executeTurn(
   try {
     const { recorded = null, approved = null } = request.earlier ?? {};
     const { executor } = host;
-    const { input, approval = {} } = request;
-    const more = { recorded, approved, mayWait, approval, keeper };
+    const { input, approval = {}, bound = null } = request;
+    const more = { recorded, approved, mayWait, approval, bound, keeper };
     const execution = await execute({ executor, input, context, limits, magic, emit, ...more });
     // A failed mint always fails the turn, even if the program caught the error or minted a token later.
     const isMintFailure = ledger.failed && (execution.halt === null || execution.halt === 'ERR_EXEC');

@@ -42,6 +42,11 @@ export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec>
    * `runtime.call.key` on to a system that recognises it. True when absent for a tool that writes nothing, else false.
    */
   readonly idempotent?: boolean;
+  /**
+   * Whether a call may set variables and constants of the program. True when absent, which is the careful assumption. When false, `setVar`
+   * and `defineConstant` are refused to the tool and to the tools that it calls, and more can be foreseen of a program that calls it.
+   */
+  readonly setsVariables?: boolean;
   /** Grants that a policy must give, as `resource:verb,verb[:scope,scope]`. */
   readonly capabilities?: readonly string[];
   /** Only a policy of context `config` admits the tool. */
@@ -81,6 +86,7 @@ const checkInit = checker<ToolInit<ArgSpecs>>({
   returns: anything,
   effects: oneOf('none', 'read', 'write'),
   idempotent: checkFlag,
+  setsVariables: checkFlag,
   capabilities: listOf(checkText),
   requiresTrust: checkFlag,
   requiresApproval: checkFlag,
@@ -137,6 +143,7 @@ export function defineAt<const S extends ArgSpecs, const R extends ReturnSpec>(
     ...returnsOf(name, init.returns ?? 'any'),
     effects: init.effects ?? 'write',
     idempotent: init.idempotent ?? (init.effects ?? 'write') !== 'write',
+    setsVariables: init.setsVariables ?? true,
     capabilities: Object.freeze((init.capabilities ?? []).map(parseCapability)),
     requiresTrust: init.requiresTrust ?? false,
     requiresApproval: init.requiresApproval ?? false,

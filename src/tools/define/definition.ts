@@ -32,6 +32,8 @@ export interface ToolDefinition {
   readonly effects: Effects;
   /** Whether a call that is repeated after a crash has no second effect. */
   readonly idempotent: boolean;
+  /** Whether a call may set variables and constants of the program. */
+  readonly setsVariables: boolean;
   /** What a policy must grant. */
   readonly capabilities: readonly Capability[];
   /** True when only a run with the context `config` may call it. */

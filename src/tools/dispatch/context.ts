@@ -5,6 +5,7 @@ import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { CallSite, TaggedJson } from '../../wire/protocol.ts';
 import type { RootDefinitions } from '../define/definition.ts';
+import type { Bound } from '../policy/bound.ts';
 import type { PolicyGuard } from '../policy/guard.ts';
 import type { ForkTools } from '../registry.ts';
 import type { ToolResources } from '../sessionresources.ts';
@@ -40,6 +41,8 @@ export interface DispatchContext {
   readonly asTurn?: boolean;
   /** Whether a tool may put the run aside, because the host keeps the run and continues it later; false when absent. */
   readonly mayWait?: boolean;
+  /** The calls that were foreseen, where the run is bound to them. */
+  readonly bound?: Bound | undefined;
   /** Keeps the calls while the run goes on; absent where the run is kept only at its end. */
   readonly keeper?: CallKeeper | undefined;
   /** How many scripts wait for this run; 0 when absent. */
@@ -64,6 +67,8 @@ export interface ToolCall {
   readonly io: CallIo;
   /** How many tools called each other to get here; 0 for a call of a script. */
   readonly depth: number;
+  /** Whether a tool that called this one sets no variables. */
+  readonly keepsVariables?: boolean;
   /** The answer that a suspended call was completed with; null for a new call. */
   readonly completion: Completed | null;
 }

@@ -1,5 +1,6 @@
 import { turnStorage } from '../../context/index.ts';
 import type { CallIo, FinalReply } from '../../wire/call.ts';
+import { NS_CODES } from '../../wire/codes.ts';
 import { cancelledError, suspendedError, workerError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import { ASK, type ForkQuery, type JournalEntry, PROMPT, type WaitingCall } from '../../wire/journal.ts';
@@ -40,6 +41,8 @@ export class Dispatcher {
   /** Answers one call of a script. Never rejects: the failure of a tool is an answer. */
   async handle(call: GuestCall, io: CallIo): Promise<FinalReply> {
     const breach = this.#quotas.countJournalBytes(this.#journal.open(call, io));
+    // A recorded call counts too, and gets the answer that it had.
+    const outside = this.#outside(call);
     const known = this.#context.recorded?.known(call) ?? null;
     if (known?.t === 'recorded') return this.#repeat(call, known.entry, io);
     if (known?.t === 'answer' && known.reply.t === 'halt') {
@@ -47,7 +50,8 @@ export class Dispatcher {
       this.#journal.close(call, known.reply);
       return known.reply;
     }
-    const answer = await (breach === null ? this.#withinJournal(call, () => this.#answer(call, io, known)) : halt(breach));
+    const make = async (): Promise<FinalReply> => outside ?? this.#answer(call, io, known);
+    const answer = await (breach === null ? this.#withinJournal(call, make) : halt(breach));
     const reply = await this.#kept(call, answer);
     if (this.#isWaiting(call)) {
       // A waiting call enters the journal when it is answered, in a later run.
@@ -79,6 +83,14 @@ export class Dispatcher {
 
   #isWaiting({ seq }: GuestCall): boolean {
     return this.#waiting.some((waiting) => waiting.seq === seq);
+  }
+
+  /** The refusal of a call that was not foreseen, where the run is bound to what was. */
+  #outside(call: GuestCall): FinalReply | null {
+    const { bound } = this.#context;
+    if (bound === undefined) return null;
+    const reason = bound.admit(...foreseenAs(call));
+    return reason === null ? null : { t: 'error', code: NS_CODES.Policy, message: reason };
   }
 
   /** The answer, once it is kept. An answer that ends the run need not be kept: the end of the run is. */
@@ -189,6 +201,12 @@ export class Dispatcher {
     const [tool, args] = call.t === 'tool' ? [canonicalName(call.name), call.args] : [PROMPT, [call.text]];
     this.#waiting.push({ seq, tool, args, at, asked: [...io.queries], reason, expiresIn, ms: elapsed(start) });
   }
+}
+
+/** The name and the arguments by which a call is foreseen. */
+function foreseenAs(call: GuestCall): readonly [name: string, args: readonly TaggedJson[]] {
+  if (call.t === 'tool') return [canonicalName(call.name), call.args];
+  return call.t === 'ask' ? ['ask', [call.model, call.prompt, call.options]] : ['promptuser', [call.text]];
 }
 
 const CANNOT_ACT = 'this process cannot act for the session any more';

@@ -22,7 +22,7 @@ export async function invoke(
   { context }: CallingRun,
   tool: ToolDefinition,
   args: Readonly<Record<string, unknown>>,
-  { id, args: given, site, io, depth, completion }: ToolCall,
+  { id, args: given, site, io, depth, completion, keepsVariables = false }: ToolCall,
   callNested: ToolRuntime['callTool'],
 ): Promise<TaggedJson> {
   const { turn, limits } = context;
@@ -34,6 +34,7 @@ export async function invoke(
     io,
     expired: box?.expired.signal ?? null,
     callNested,
+    keepsVariables,
     mayWait: depth === 0 && (context.mayWait ?? false),
     waitedFor: completion?.waitedFor ?? null,
   });

@@ -36,8 +36,9 @@ async function answerCall(run: CallingRun, call: ToolCall): Promise<TaggedJson> 
   try {
     const tool = authorize(run, call);
     const args = await checkArguments(tool, call.args);
-    const value = await invoke(run, tool, args, call, (name, values) =>
-      callNested(run, call, `${call.id}.${++nested}`, name, values),
+    const own = tool.setsVariables ? call : { ...call, keepsVariables: true };
+    const value = await invoke(run, tool, args, own, (name, values) =>
+      callNested(run, own, `${call.id}.${++nested}`, name, values),
     );
     audit(run, call, { ok: true, value }, start);
     return value;
@@ -85,7 +86,8 @@ async function callNested(
   quotas.countNestedCall(tool);
   const problem = `tool '${tool}' argument validation failed`;
   const args = values.map((value) => encodeAs(NS_CODES.ArgMismatch, problem, value, context.limits.toolBytes));
-  const call: ToolCall = { id, name, args, site: outer.site, io: outer.io, depth, completion: null };
+  const { site, io, keepsVariables = false } = outer;
+  const call: ToolCall = { id, name, args, site, io, depth, completion: null, keepsVariables };
   return decode(await turnStorage.run(context.turn, () => callTool(run, call)));
 }
 

@@ -29,6 +29,8 @@ export interface CallRuntimeInit {
   /** Aborted when the tool's own time is over; null for a tool without such a bound. */
   readonly expired: AbortSignal | null;
   readonly callNested: ToolRuntime['callTool'];
+  /** Whether the call sets no variables and constants. */
+  readonly keepsVariables: boolean;
   readonly mayWait: boolean;
   readonly waitedFor: string | null;
 }
@@ -108,6 +110,7 @@ export class CallRuntime implements ToolRuntime {
 
   async setVar(name: string, value: unknown): Promise<void> {
     this.#mustBeOpen('setVar');
+    this.#mustSetVariables();
     const unnamable = variableProblem(name);
     if (unnamable !== null) throw new ToolError(NS_CODES.ToolExecutionFailed, unnamable);
     const json = encodeAs(NS_CODES.ToolExecutionFailed, `the variable '${name}' cannot be set`, value, this.#toolBytes);
@@ -122,6 +125,7 @@ export class CallRuntime implements ToolRuntime {
 
   async defineConstant(name: string, value: unknown, options: { readonly redefine?: boolean } = {}): Promise<void> {
     this.#mustBeOpen('defineConstant');
+    this.#mustSetVariables();
     const { io, context } = this.#init;
     const what = `the constant '${name}' cannot be defined`;
     if (!this.#tool.requiresTrust)
@@ -152,6 +156,12 @@ export class CallRuntime implements ToolRuntime {
 
   get #toolBytes(): number {
     return this.#init.context.limits.toolBytes;
+  }
+
+  #mustSetVariables(): void {
+    if (!this.#init.keepsVariables) return;
+    const why = `'${this.#tool.canonicalName}', or a tool that called it, is declared with setsVariables: false`;
+    throw new ToolError(NS_CODES.WriteViolation, `the program's variables cannot be set: ${why}`);
   }
 
   #mustBeOpen(method: string): void {

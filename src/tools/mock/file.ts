@@ -82,6 +82,7 @@ function readTool(
   const capabilities = file.list([...path, 'capabilities'], spec['capabilities'] ?? []);
   const flag = (key: string): boolean => spec[key] !== undefined && file.flag([...path, key], spec[key]);
   return defineTool({
+    setsVariables: false,
     name,
     description: text('description'),
     example: text('example'),

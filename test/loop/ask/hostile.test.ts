@@ -29,6 +29,7 @@ function rogue(calls: readonly GuestCall[]): SandboxPort {
       return { result: { ...done, ...counted }, usage: NO_USAGE, errors: [], outputComplete: true };
     },
     parse: async () => ({ diagnostics: [], files: [] }),
+    foresee: async () => ({ diagnostics: [], foreseen: null }),
     check: async () => ({ diagnostics: [], files: [], findings: [], estimates: [] }),
     format: async ({ text }) => ({ text, diagnostics: [] }),
     close: async () => {},

@@ -1,0 +1,238 @@
+/** What a program can do, before it runs: every call of the host that it can make, and what it takes at most. */
+import type { CheckedFile } from '../lint/index.ts';
+import type { EventHandler, SourceFile } from '../syntax/ast.ts';
+import { positionAt, type Span } from '../syntax/position.ts';
+import type { CallRow, Condition } from './calls.ts';
+import { Charges } from './charges.ts';
+import type { FuelCosts } from './costs.ts';
+import { describe, type ForeseenValue } from './describe.ts';
+import { attempt, commandCosts, type EstimateOptions, handling, sessionOf } from './estimate.ts';
+import { Evaluation } from './expressions.ts';
+import { type GivenJson, givenCost, givenValue } from './given.ts';
+import { eventNameFuel } from './operations.ts';
+import type { Defined } from './reach.ts';
+import type { Session } from './session.ts';
+import { type Cost, FREE, fuel, repeated, sum } from './state.ts';
+import { asText } from './values.ts';
+
+/** What the host will do with the program. */
+export interface ForeseeOptions extends EstimateOptions {
+  /** Globals whose values are known, as tagged JSON; `globals` names others. */
+  readonly values?: Readonly<Record<string, GivenJson>>;
+  /** The procedure that the host calls after the command blocks, with these arguments; none when absent. */
+  readonly call?: { readonly name: string; readonly args: readonly GivenJson[] };
+  /** The events that the host delivers, each once. When absent: any events, any number of times. */
+  readonly events?: readonly string[];
+}
+
+/** Something that holds whenever a call is made. */
+export interface ForeseenCondition {
+  /**
+   * `if`, `while`: the expression is true; `unless`: it is not; `each`: for each item of the expression; `error`: in this handler, after
+   * an error; `event`: the event is delivered; `procedure`: this procedure is called.
+   */
+  readonly kind: Condition['kind'];
+  /** The expression, shortened, or the name of the procedure. */
+  readonly text: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+/** Calls that a program can make at one place. */
+export interface ForeseenCall {
+  /** Canonical name of a tool, or `ask` or `promptuser`. */
+  readonly name: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** Whether it covers calls at other places too, because there are very many. */
+  readonly elsewhere: boolean;
+  /** Null where nothing is known of the arguments. */
+  readonly args: readonly ForeseenValue[] | null;
+  /** How often at most; null where the program sets no bound. */
+  readonly most: number | null;
+  /** All of this holds whenever the call is made. */
+  readonly when: readonly ForeseenCondition[];
+}
+
+/** What a program does at most. */
+export interface Foreseen {
+  /** Other calls are not possible. `from` of an argument counts them from 1. */
+  readonly calls: readonly ForeseenCall[];
+  readonly fuel: number | null;
+  readonly memoryBytes: number | null;
+  readonly outputBytes: number | null;
+  readonly scratchBytes: number | null;
+  /** Why there is no bound of the fuel, and at which place. */
+  readonly because: { readonly message: string; readonly file: string; readonly line: number; readonly column: number } | null;
+}
+
+/**
+ * Foresees the run of files: loading, all command blocks in order, then the call, then the events. Whatever happens is covered, for
+ * any values of the globals, any results of tools and any errors. The work is bounded for any program: where it is too much, less is
+ * known. The bounds of fuel and memory hold as those of an estimate do.
+ */
+export function foresee(sources: readonly CheckedFile[], costs: FuelCosts, options: ForeseeOptions = {}): Foreseen {
+  const files = sources.map(({ file }) => file);
+  const { values = {}, globals = [], constants = [] } = options;
+  const session = sessionOf(files, costs, { ...options, given: new Map(Object.entries(values)) });
+  if (session === undefined) return { calls: [], fuel: 0, memoryBytes: 0, outputBytes: 0, scratchBytes: 0, because: null };
+  let all = received(session, Object.values(values));
+  let because: Foreseen['because'] = null;
+  const unit = (file: SourceFile, at: Span, follow: () => Cost): void => {
+    session.begin(file);
+    const cost = attempt(follow) ?? unfollowed(session, at);
+    all = sum(all, cost);
+    const { cause } = session;
+    if (cost.most === Number.POSITIVE_INFINITY && cause !== undefined)
+      because ??= { message: cause.message, file: cause.file.name, ...positionAt(cause.file.lines, cause.s) };
+  };
+  const handlers: { readonly file: SourceFile; readonly event: EventHandler; readonly name: string | undefined }[] = [];
+  for (const file of files)
+    for (const event of file.events)
+      unit(file, event, () => {
+        const place = handlers.push({ file, event, name: undefined }) - 1;
+        const { cost, name } = registered(session, event);
+        handlers[place] = { file, event, name };
+        return cost;
+      });
+  for (const { file, command, follow } of commandCosts(session, files)) unit(file, command, follow);
+  const { call } = options;
+  const called = call === undefined ? undefined : session.procedures.get(call.name);
+  if (call !== undefined && called !== undefined)
+    unit(called.file, called.procedure, () => calledByHost(session, called, call.args));
+  for (const { file, event, name } of handlers) {
+    const count = options.events?.filter((one) => name === undefined || one === name).length ?? Number.POSITIVE_INFINITY;
+    if (count > 0) unit(file, event, () => repeated(delivered(session, event), count));
+  }
+  const unknown = globals.length + constants.length > 0 || options.anyConstant === true;
+  const memory = unknown ? Number.POSITIVE_INFINITY : all.bytes + session.frameBytes;
+  const recounted = memory > costs.recountBytes && because === null;
+  if (recounted) because = { message: unknown ? UNKNOWN_GLOBALS : RECOUNT, file: files[0]?.name ?? '', line: 1, column: 1 };
+  return {
+    calls: callsOf(session, all, sources),
+    fuel: recounted ? null : finite(all.most),
+    memoryBytes: finite(memory),
+    outputBytes: finite(all.output),
+    scratchBytes: finite(all.scratch),
+    because,
+  };
+}
+
+const UNKNOWN_GLOBALS = 'globals and constants may have any size';
+const RECOUNT = 'its values may take so much memory that the interpreter recounts them';
+
+/** What the host gives is read before anything runs. */
+function received(session: Session, values: readonly GivenJson[]): Cost {
+  let all = FREE;
+  for (const value of values) all = sum(all, { ...FREE, ...givenCost(value, session.costs) });
+  return all;
+}
+
+/** A unit that is too large to follow. */
+function unfollowed(session: Session, at: Span): Cost {
+  const most = session.unbounded('it is too large to follow', at);
+  return { least: 0, most, bytes: most, output: most, scratch: most, calls: session.reach.everything };
+}
+
+/** Loading a handler evaluates the name of its event. */
+function registered(session: Session, { event }: EventHandler): { readonly cost: Cost; readonly name: string | undefined } {
+  const evaluation = new Evaluation(session, session.globals);
+  const value = evaluation.value(event);
+  evaluation.shown(value, event);
+  const { known } = asText(value);
+  const cost = sum(fuel(eventNameFuel(session.costs, event)), evaluation.cost);
+  return { cost, name: typeof known === 'string' ? known : undefined };
+}
+
+function calledByHost(session: Session, called: Defined, args: readonly GivenJson[]): Cost {
+  const { procedure } = called;
+  const { value, cost } = session.call(session, called, args.map(givenValue), procedure.name);
+  const charges = new Charges(session);
+  charges.add(sum(cost, received(session, args)));
+  charges.written(value, 'json', `what \`${procedure.name.name}\` returns`, procedure.name);
+  return charges.cost;
+}
+
+function delivered(session: Session, event: EventHandler): Cost {
+  const condition = { kind: 'event', at: event, expr: event.event } as const;
+  const cost = session.under(condition, () => handling(session, event));
+  return sum(cost, anySize(session, 'an event may have any size, and be delivered any number of times', event.event));
+}
+
+function anySize(session: Session, message: string, at: Span): Cost {
+  const most = session.unbounded(message, at);
+  return { ...FREE, most, bytes: most };
+}
+
+function finite(bound: number): number | null {
+  return bound <= Number.MAX_SAFE_INTEGER ? Math.ceil(bound) : null;
+}
+
+function callsOf(session: Session, { calls }: Cost, sources: readonly CheckedFile[]): readonly ForeseenCall[] {
+  const counts = [...calls.entries()].filter(([, count]) => count > 0);
+  const rows = counts.flatMap(([index, count]) => {
+    const row = session.calls.rows[index];
+    return row === undefined ? [] : [{ row, count }];
+  });
+  const numbers = new Map<number, number[]>();
+  for (const [index, { row }] of rows.entries()) {
+    const same = numbers.get(row.place);
+    if (same === undefined) numbers.set(row.place, [index + 1]);
+    else same.push(index + 1);
+  }
+  const shown = shortened(sources);
+  return rows.map(({ row, count }) => callOf(row, count, numbers, shown));
+}
+
+function callOf(
+  { name, node, file, elsewhere, args, when }: CallRow,
+  count: number,
+  numbers: ReadonlyMap<number, readonly number[]>,
+  shown: (condition: Condition) => string,
+): ForeseenCall {
+  return {
+    name,
+    file: file.name,
+    ...positionAt(file.lines, node.s),
+    elsewhere,
+    args: args?.map((arg) => numbered(describe(arg), numbers)) ?? null,
+    most: finite(count),
+    when: when.map((condition) => ({
+      kind: condition.kind,
+      text: shown(condition),
+      file: condition.file.name,
+      line: positionAt(condition.file.lines, condition.at.s).line,
+    })),
+  };
+}
+
+/** Gives `from` the numbers of calls in place of those of places. */
+function numbered(value: ForeseenValue, numbers: ReadonlyMap<number, readonly number[]>): ForeseenValue {
+  const { from, items, each, entries, ...rest } = value;
+  const calls = [...new Set(from?.flatMap((place) => numbers.get(place) ?? []))].sort((a, b) => a - b);
+  return {
+    ...rest,
+    ...(items === undefined ? {} : { items: items.map((item) => numbered(item, numbers)) }),
+    ...(each === undefined ? {} : { each: numbered(each, numbers) }),
+    ...(entries === undefined ? {} : { entries: entries.map(([key, entry]) => [key, numbered(entry, numbers)] as const) }),
+    ...(calls.length === 0 ? {} : { from: calls.slice(0, MOST_FROM) }),
+  };
+}
+
+/** Most calls of which a value is said to come. */
+const MOST_FROM = 8;
+
+/** Most characters of an expression in a condition. */
+const MOST_CHARACTERS = 80;
+
+/** The text of a condition, as the source has it. */
+function shortened(sources: readonly CheckedFile[]): (condition: Condition) => string {
+  const texts = new Map(sources.map(({ file, text }) => [file, text]));
+  return ({ expr, name, file }) => {
+    if (expr === undefined) return name ?? '';
+    const text = texts.get(file)?.slice(expr.s, expr.e) ?? '';
+    const characters = [...text.slice(0, 2 * MOST_CHARACTERS + 2).replaceAll('\n', ' ')];
+    return characters.length <= MOST_CHARACTERS ? characters.join('') : `${characters.slice(0, MOST_CHARACTERS).join('')}…`;
+  };
+}

@@ -1,0 +1,99 @@
+/** How often calls are made at most, by the number of their row. Immutable; tallies that were made from each other share parts. */
+
+/** A node of a tree of 16 branches, with counts at its leaves. */
+type Branch = readonly (Branch | number | undefined)[];
+
+const BITS = 4;
+const WIDTH = 1 << BITS;
+
+/** Combines the counts of one row; a row that a tally lacks counts 0. */
+type Combine = (a: number, b: number) => number;
+
+/** Most calls of each row. */
+export class Tally {
+  readonly #root: Branch;
+  /** The tree holds the rows below 16 to the power of this. */
+  readonly #levels: number;
+
+  private constructor(root: Branch, levels: number) {
+    this.#root = root;
+    this.#levels = levels;
+  }
+
+  static readonly none = new Tally([], 1);
+
+  /** So many calls of one row. */
+  static of(row: number, count: number): Tally {
+    let levels = 1;
+    while (row >= WIDTH ** levels) levels++;
+    let node: Branch | number = count;
+    for (let level = 0; level < levels; level++) {
+      const branch: (Branch | number | undefined)[] = [];
+      branch[(row >> (BITS * level)) % WIDTH] = node;
+      node = branch;
+    }
+    return typeof node === 'number' ? Tally.none : new Tally(node, levels);
+  }
+
+  /** Both, one after the other. */
+  plus(other: Tally): Tally {
+    if (other === Tally.none) return this;
+    return this === Tally.none ? other : this.#with(other, (a, b) => a + b, false);
+  }
+
+  /** One of the two. */
+  or(other: Tally): Tally {
+    if (this === other || other === Tally.none) return this;
+    return this === Tally.none ? other : this.#with(other, Math.max, true);
+  }
+
+  /** The same calls so many times. */
+  times(count: number): Tally {
+    if (this === Tally.none || count === 0) return Tally.none;
+    return new Tally(
+      mapped(this.#root, (each) => each * count),
+      this.#levels,
+    );
+  }
+
+  /** The rows that are called at all. */
+  *entries(): Generator<readonly [row: number, count: number]> {
+    yield* leaves(this.#root, this.#levels - 1, 0);
+  }
+
+  #with(other: Tally, combine: Combine, same: boolean): Tally {
+    const levels = Math.max(this.#levels, other.#levels);
+    return new Tally(merged(this.#raised(levels), other.#raised(levels), combine, same), levels);
+  }
+
+  #raised(levels: number): Branch {
+    let root = this.#root;
+    for (let level = this.#levels; level < levels; level++) root = [root];
+    return root;
+  }
+}
+
+/** `same`: combining a count with itself gives the count. */
+function merged(a: Branch, b: Branch, combine: Combine, same: boolean): Branch {
+  if (same && a === b) return a;
+  const made: (Branch | number | undefined)[] = [];
+  for (let index = 0; index < a.length || index < b.length; index++) {
+    const [left, right] = [a[index], b[index]];
+    if (left === undefined || right === undefined) made.push(left ?? right);
+    else if (typeof left === 'number') made.push(typeof right === 'number' ? combine(left, right) : left);
+    else made.push(typeof right === 'number' ? left : merged(left, right, combine, same));
+  }
+  return made;
+}
+
+function mapped(branch: Branch, change: (count: number) => number): Branch {
+  return branch.map((each) => (typeof each === 'number' ? change(each) : each && mapped(each, change)));
+}
+
+function* leaves(branch: Branch, level: number, base: number): Generator<readonly [number, number]> {
+  for (const [index, each] of branch.entries()) {
+    const row = base + (index << (BITS * level));
+    if (typeof each === 'number') yield [row, each];
+    else if (each !== undefined) yield* leaves(each, level - 1, row);
+  }
+}

@@ -1,0 +1,80 @@
+import type { Command } from 'commander';
+import { explainPreview, renderDiagnostic, SYNTAX } from '../../report/index.ts';
+import { createRuntime } from '../../runtime/index.ts';
+import { toPublicCheck } from '../../wire/findings.ts';
+import { limitOf } from '../../wire/limits.ts';
+import { addGiven, type GivenFlags, givenBy, refuseStrayArguments } from '../flags/given.ts';
+import { addLimits, limitsOf } from '../flags/options.ts';
+import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { readSources } from '../terminal/input.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+
+interface ForeseeFlags extends SetupFlags, GivenFlags {
+  readonly turn?: true;
+  readonly json?: true;
+}
+
+const HELP = `
+The command takes the flags of 'neuroscript run' and foresees that run. It runs
+no program and no tool. A call that it does not list cannot happen, whatever
+tools return and whichever errors arise. 'neuroscript run --bound FILE' refuses
+calls that the preview in FILE (--json) does not have.
+
+Exits with 3 when a program has a syntax error.
+
+Examples:
+  neuroscript foresee plan.ns --tools mocks.yaml
+  neuroscript foresee plan.ns --tools mocks.yaml --json > preview.json
+  neuroscript run plan.ns --tools mocks.yaml --bound preview.json
+`;
+
+/** `foresee FILE…`: what programs can do, before they run. */
+export function addForesee(program: Command, execute: Execute): void {
+  const command = program
+    .command('foresee')
+    .summary('show what programs can do, before they run')
+    .description(
+      'Lists every call of a tool that programs can make: arguments, number, conditions, verdict of the policy; and the most that the run takes.',
+    )
+    .argument('<FILE...>', "program files; '-' is standard input");
+  addGiven(command)
+    .option('--turn', 'the program is the ACTIONS of a turn: it finds USERDATA of unknown content')
+    .option('--json', 'print the preview as a JSON object');
+  addLimits(addSetup(command), 'run')
+    .addHelpText('after', HELP)
+    .action((files: string[], flags: ForeseeFlags) => execute((terminal) => foresee(files, flags, terminal)));
+}
+
+async function foresee(files: readonly string[], flags: ForeseeFlags, terminal: Terminal): Promise<ExitCode> {
+  refuseStrayArguments(flags);
+  const limits = limitsOf({ ...flags });
+  await using resources = new AsyncDisposableStack();
+  const setup = await readSetup(flags, resources);
+  const sources = await readSources(files, limits.sourceBytes ?? limitOf('sourceBytes').default, () => terminal.stdin);
+  const { args, globals } = await givenBy(flags);
+  await using runtime = await createRuntime({ ...setup, limits, concurrency: 1 });
+  const { preview, diagnostics } = await runtime
+    .interpreter()
+    .fork()
+    .foresee({
+      sources,
+      globals,
+      asTurn: flags.turn ?? false,
+      events: (flags.event ?? []).map(({ name, value }) => ({ name, source: 'cli', payload: value })),
+      ...(flags.call === undefined ? {} : { call: { name: flags.call, args } }),
+    });
+  if (preview === null) {
+    const texts = new Map(sources.map(({ name, text }) => [name, text]));
+    if (flags.json) {
+      const { findings } = toPublicCheck({ diagnostics, files: [], findings: [], estimates: [] });
+      terminal.out.json({ ok: false, version: 1, errors: findings });
+    }
+    for (const line of diagnostics.flatMap((one) => renderDiagnostic(one, SYNTAX, texts, terminal.paintErr)))
+      terminal.err.line(line);
+    return EXIT.syntax;
+  }
+  if (flags.json) terminal.out.json({ ok: true, ...preview, errors: [] });
+  else for (const line of explainPreview(preview, terminal.paintOut)) terminal.out.line(line);
+  return EXIT.ok;
+}

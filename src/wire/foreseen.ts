@@ -1,0 +1,99 @@
+import type { ForeseenScalar, ForeseenType, ForeseenValue } from '../../grammar/index.ts';
+import { isPlaced } from './mapkeys.ts';
+import { isList } from './maporder.ts';
+import type { TaggedJson } from './protocol.ts';
+
+/** Whether a value is one of those that were foreseen. */
+export function fits(known: ForeseenValue, value: TaggedJson): boolean {
+  if (known.value !== undefined) return isScalar(known.value, value);
+  if (known.oneOf !== undefined) return known.oneOf.some((one) => isScalar(one, value));
+  return fitsType(known, value) && fitsRange(known, value) && fitsParts(known, value);
+}
+
+function isScalar(scalar: ForeseenScalar, value: TaggedJson): boolean {
+  if (typeof scalar !== 'object' || scalar === null) return Object.is(scalar, value);
+  return isObject(value) && value['$num'] === scalar.$num;
+}
+
+function fitsType({ types }: ForeseenValue, value: TaggedJson): boolean {
+  return types === undefined || types.includes(typeOf(value));
+}
+
+function fitsRange({ least, most, prefix }: ForeseenValue, value: TaggedJson): boolean {
+  if (prefix !== undefined && !(typeof value === 'string' && value.startsWith(prefix))) return false;
+  if (least === undefined && most === undefined) return true;
+  const number = isObject(value) ? Number(value['$num']) : value;
+  return (
+    typeof number === 'number' && number >= (least ?? Number.NEGATIVE_INFINITY) && number <= (most ?? Number.POSITIVE_INFINITY)
+  );
+}
+
+function fitsParts({ items, each, entries }: ForeseenValue, value: TaggedJson): boolean {
+  if (items !== undefined || each !== undefined) {
+    if (!isList(value) || (items !== undefined && items.length !== value.length)) return false;
+    return value.every((item, index) => fits(items?.[index] ?? each ?? {}, item));
+  }
+  if (entries === undefined) return true;
+  if (!isObject(value)) return false;
+  const given = new Map(Object.entries(value).map(([name, item]) => [isPlaced(name) ? name.slice(1) : name, item]));
+  return (
+    given.size === entries.length &&
+    entries.every(([key, known]) => {
+      const item = given.get(key);
+      return item !== undefined && fits(known, item);
+    })
+  );
+}
+
+function isObject(value: TaggedJson): value is { readonly [key: string]: TaggedJson } {
+  return typeof value === 'object' && value !== null && !isList(value);
+}
+
+const TAGS: ReadonlySet<string> = new Set(['$bytes', '$time', '$fuzzy', '$error', '$handle']);
+
+function typeOf(value: TaggedJson): ForeseenType {
+  if (value === null) return 'nil';
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'number') return 'number';
+  if (typeof value === 'boolean') return 'boolean';
+  if (isList(value)) return 'list';
+  const [first] = Object.keys(value);
+  if (first === '$num') return 'number';
+  return first !== undefined && TAGS.has(first) ? 'other' : 'map';
+}
+
+/** What is known of the arguments of a call, in words, on one line. */
+export function argumentsText(args: readonly ForeseenValue[] | null): string {
+  return args === null ? '(any arguments)' : `(${args.map(valueText).join(', ')})`;
+}
+
+/** What is known of a value, in words, on one line. */
+export function valueText(known: ForeseenValue): string {
+  const { value, oneOf, from } = known;
+  if (value !== undefined) return scalarText(value);
+  const source = from === undefined ? '' : ` from call ${from.join(', ')}`;
+  if (oneOf !== undefined) return `one of ${oneOf.map(scalarText).join(' | ')}${source}`;
+  return `${formText(known)}${source}`;
+}
+
+function formText({ types, least, most, prefix, items, each, entries }: ForeseenValue): string {
+  if (items !== undefined) return `[${items.map(valueText).join(', ')}]`;
+  if (entries !== undefined)
+    return `{${entries.map(([key, value]) => `${JSON.stringify(key)}: ${valueText(value)}`).join(', ')}}`;
+  if (each !== undefined) return `[any number of: ${valueText(each)}]`;
+  if (prefix !== undefined) return `text that begins with ${JSON.stringify(prefix)}`;
+  if (least !== undefined && most !== undefined) return `number from ${least} to ${most}`;
+  if (least !== undefined) return `number from ${least}`;
+  if (most !== undefined) return `number up to ${most}`;
+  return types === undefined ? 'anything' : types.map((type) => (type === 'other' ? 'special value' : type)).join(' | ');
+}
+
+/** Most characters of a text that is shown. */
+const MOST_CHARACTERS = 80;
+
+function scalarText(scalar: ForeseenScalar): string {
+  if (scalar === null) return 'nil';
+  if (typeof scalar === 'object') return scalar.$num;
+  const text = JSON.stringify(scalar);
+  return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS)}…`;
+}

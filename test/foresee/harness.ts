@@ -1,0 +1,203 @@
+import { GLOBALS, NAMES } from '../../conformance/language/generate/expressions.ts';
+import { type Program, program } from '../../conformance/language/generate/programs.ts';
+import { Random } from '../../conformance/language/generate/random.ts';
+import { type Foreseen, type ForeseenCall, type FuelCosts, foresee, parse } from '../../grammar/index.ts';
+import { Bound } from '../../src/tools/policy/bound.ts';
+import { CENSUS_FLOOR, DATA_FUEL, MAX_PADDING, STEP_FUEL, VALUE_BYTES, whisperedBytes } from '../../src/wire/costs.ts';
+import { fits } from '../../src/wire/foreseen.ts';
+import type { GuestCall, TaggedJson } from '../../src/wire/protocol.ts';
+import { type Driven, driveFiles, Raise, type TestTool } from '../guest/driver.ts';
+
+export const COSTS: FuelCosts = {
+  steps: STEP_FUEL,
+  data: DATA_FUEL,
+  values: VALUE_BYTES,
+  recountBytes: CENSUS_FLOOR,
+  padding: MAX_PADDING,
+};
+
+/** The tools that set no variables. */
+export const KEEPING: readonly string[] = ['tool.a.get', 'tool.a.put', 'tool.b.send', 'tool.none.at'];
+
+/** What was found, over all programs. */
+export interface Tally {
+  programs: number;
+  runs: number;
+  refused: number;
+  calls: number;
+  /** Calls of which tool, arguments and number were foreseen exactly. */
+  exact: number;
+  /** Runs that made exactly the calls that were foreseen. */
+  tight: number;
+  /** Bounds of fuel that were finite. */
+  bounded: number;
+  readonly escapes: Escape[];
+}
+
+/** Something that happened and was not foreseen. */
+export interface Escape {
+  readonly seed: number;
+  readonly what: string;
+  readonly source: string;
+}
+
+export function tally(): Tally {
+  return { programs: 0, runs: 0, refused: 0, calls: 0, exact: 0, tight: 0, bounded: 0, escapes: [] };
+}
+
+/** Runs of each program, with other results of the tools. */
+export const RUNS = 4;
+
+/** Runs the program of a seed, and compares what happened with what was foreseen. */
+export function examine(seed: number, found: Tally, analysis: Analysis = foresee): void {
+  examineProgram(program(seed, { tools: true }), seed, found, analysis);
+}
+
+/** The analysis, or one with a planted error. */
+export type Analysis = typeof foresee;
+
+/** So little work that the analysis must give up following calls and loops, or whole blocks. */
+const LITTLE = [{}, {}, {}, { exact: 40 }, { unit: 60 }];
+
+/** Any program. `seed` decides what tools do. */
+export function examineProgram(
+  { source, call, stdin, events }: Program,
+  seed: number,
+  found: Tally,
+  analysis: Analysis = foresee,
+): void {
+  const parsed = parse(source, { name: 'test.ns' });
+  if (!parsed.ok) {
+    found.refused++;
+    return;
+  }
+  found.programs++;
+  const files = [parsed.file];
+  const foreseen = analysis([{ file: parsed.file, text: parsed.text }], COSTS, {
+    ...(seed % 3 === 0 ? { globals: Object.keys(GLOBALS) } : { values: GLOBALS }),
+    keeping: KEEPING,
+    effort: LITTLE[seed % LITTLE.length] ?? {},
+    ...(call === null ? {} : { call: { name: call, args: [] } }),
+    ...(seed % 2 === 0 ? {} : { events: events.map(({ name }) => name) }),
+  });
+  if (foreseen.fuel !== null) found.bounded++;
+  for (let run = 0; run < RUNS; run++) {
+    const driven = driveFiles(files, { call, stdin, events, globals: GLOBALS, limits: { fuel: 5000 }, ...world(seed, run) });
+    const what = escapeOf(foreseen, driven);
+    found.runs++;
+    if (what !== null) found.escapes.push({ seed, what, source });
+    measure(foreseen, driven, found);
+    if (what !== null) return;
+  }
+}
+
+/** The first thing that happened outside of what was foreseen. */
+export function escapeOf({ calls, fuel, memoryBytes, outputBytes, scratchBytes }: Foreseen, driven: Driven): string | null {
+  if (driven.error?.kind === 'internal') return `internal: ${driven.error.message}`;
+  const bound = new Bound(calls);
+  const sites = new Map<string, number>();
+  for (const made of driven.calls) {
+    const [name, args] = partsOf(made);
+    const { line, column } = made.at;
+    const here = calls.filter((one) => one.line === line && one.column === column && one.name === name);
+    const shown = `${name}(${JSON.stringify(args)}) at ${line}:${column}`;
+    const further = calls.some((one) => one.elsewhere);
+    if (!further && !here.some((one) => covers(one, args)))
+      return `${shown} is not among ${JSON.stringify(here.map((one) => one.args))}`;
+    const site = `${name} ${line} ${column}`;
+    const times = (sites.get(site) ?? 0) + 1;
+    sites.set(site, times);
+    const most = here.reduce((sum, one) => sum + (one.most ?? Number.POSITIVE_INFINITY), 0);
+    if (!further && times > most) return `${shown} is call ${times}, and ${most} were foreseen`;
+    const refusal = bound.admit(name, args);
+    if (refusal !== null) return `${shown}: ${refusal}`;
+  }
+  const scratch = driven.whispers.reduce(
+    (sum, { to, text }) => sum + whisperedBytes(Buffer.byteLength(to), Buffer.byteLength(text)),
+    0,
+  );
+  const over = [
+    ['fuel', driven.fuel, fuel],
+    ['memory', driven.peakMemoryBytes, memoryBytes],
+    ['output', driven.outputBytes, outputBytes],
+    ['scratch', scratch, scratchBytes],
+  ] as const;
+  for (const [what, used, most] of over) if (most !== null && used > most) return `${what} ${used}, and ${most} was foreseen`;
+  return null;
+}
+
+function covers({ args: known }: ForeseenCall, args: readonly TaggedJson[]): boolean {
+  return known === null || (known.length === args.length && known.every((one, index) => fits(one, args[index] ?? null)));
+}
+
+/** The name and the arguments of a call, as a bound sees them. */
+function partsOf(made: GuestCall): readonly [name: string, args: readonly TaggedJson[]] {
+  if (made.t === 'tool') return [made.name, made.args];
+  return made.t === 'ask' ? ['ask', [made.model, made.prompt, made.options]] : ['promptuser', [made.text]];
+}
+
+/** A call is exact when its row says each argument and as many calls as there were. */
+function measure({ calls }: Foreseen, driven: Driven, found: Tally): void {
+  const used = new Map<ForeseenCall, number>();
+  for (const made of driven.calls) {
+    const [name, args] = partsOf(made);
+    const row = calls.find(
+      (one) =>
+        one.name === name && one.line === made.at.line && one.column === made.at.column && isExact(one) && covers(one, args),
+    );
+    if (row !== undefined) used.set(row, (used.get(row) ?? 0) + 1);
+  }
+  for (const [row, count] of used) if (row.most === count) found.exact += count;
+  found.calls += driven.calls.length;
+  if (calls.every((one) => used.get(one) === one.most)) found.tight++;
+}
+
+function isExact({ args }: ForeseenCall): boolean {
+  return (args ?? [{}]).every((arg) => isConstant(arg));
+}
+
+function isConstant({ value, items, entries }: Partial<NonNullable<ForeseenCall['args']>[number]>): boolean {
+  if (value !== undefined) return true;
+  const parts = items ?? entries?.map(([, entry]) => entry);
+  return parts?.every(isConstant) ?? false;
+}
+
+/** Variables that a tool sets. */
+const SET = [...NAMES, 'nobody', 'g'];
+
+const RESULTS: readonly TaggedJson[] = [
+  null,
+  0,
+  1,
+  2,
+  'k',
+  'text',
+  '',
+  true,
+  false,
+  [],
+  [1, 2],
+  ['a', 'b', 'c'],
+  { k: 1 },
+  { k: { j: [1] }, a: 'x' },
+  { $fuzzy: 0.5 },
+  { $error: { code: 5, message: 'm' } },
+];
+
+/** Tools whose results depend on the seed, the run and the number of the call alone. */
+function world(seed: number, run: number): { readonly tools: Readonly<Record<string, TestTool>>; readonly ask: TestTool } {
+  const answer: TestTool = (_args, { call: { seq } }) => {
+    const random = new Random(Math.imul(seed, 0x9e3779b1) ^ (seq + 1000 * run));
+    if (random.once(5)) throw new Raise(random.pick([4, 7, 22, 1003]), 'refused');
+    return random.pick(RESULTS);
+  };
+  const setting: TestTool = (args, io) => {
+    const random = new Random(Math.imul(seed, 0x85ebca6b) ^ (io.call.seq + 1000 * run));
+    for (let count = random.int(3); count > 0; count--) io.setVar(random.pick(SET), random.pick(RESULTS));
+    return answer(args, io);
+  };
+  return {
+    tools: { 'tool.a.get': answer, 'tool.a.put': answer, 'tool.b.send': answer, 'tool.set.any': setting },
+    ask: answer,
+  };
+}

@@ -1,0 +1,32 @@
+/**
+ * `npm run foreseen -- --programs N --seed S`: runs generated programs, and prints what happened and was not foreseen. The last lines
+ * say how much was foreseen exactly.
+ */
+import { parseArgs } from 'node:util';
+import { examine, tally } from './harness.ts';
+
+/** Escapes after which a run stops. */
+const MOST = 10;
+
+const { values } = parseArgs({
+  options: { programs: { type: 'string', default: '10000' }, seed: { type: 'string', default: '1' } },
+});
+const [programs, seed] = [Number(values.programs), Number(values.seed)];
+if (!(programs > 0) || !Number.isInteger(programs) || !Number.isInteger(seed)) {
+  process.stderr.write('usage: npm run foreseen -- [--programs N] [--seed N]\n');
+  process.exit(2);
+}
+
+const found = tally();
+const start = performance.now();
+for (let index = 0; index < programs && found.escapes.length < MOST; index++) examine(Math.imul(seed, 0x9e3779b1) + index, found);
+const seconds = (performance.now() - start) / 1000;
+for (const { seed: own, what, source } of found.escapes) process.stdout.write(`program ${own}: ${what}\n${source}\n`);
+const share = (part: number, whole: number): string => `${((100 * part) / Math.max(1, whole)).toFixed(1)} %`;
+process.stdout.write(`${found.calls} calls, ${share(found.exact, found.calls)} of them foreseen exactly\n`);
+process.stdout.write(`${share(found.tight, found.runs)} of the runs made exactly the calls that were foreseen\n`);
+process.stdout.write(`${share(found.bounded, found.programs)} of the programs have a bound of their fuel\n`);
+process.stdout.write(
+  `${found.runs} runs of ${found.programs} programs from seed ${seed}, ${found.escapes.length} escapes, ${found.refused} refused, ${Math.round(found.runs / seconds)} runs a second\n`,
+);
+process.exitCode = found.escapes.length === 0 && found.refused === 0 ? 0 : 1;
