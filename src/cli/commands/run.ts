@@ -26,32 +26,8 @@ import { answerRequests } from './jsonl.ts';
 import { readKeyring } from './keys.ts';
 import { sourcesOf } from './turn.ts';
 
-<<<<<<< HEAD
-interface Pair {
-  readonly name: string;
-  readonly value: TaggedJson;
-}
-
-/** An argument for --call: a value, or the file with it. */
-type Argument = { readonly value: TaggedJson } | { readonly file: string };
-
-/** The values that flags give a run. */
-interface Given {
-  readonly args: readonly TaggedJson[];
-  readonly globals: Readonly<Record<string, TaggedJson>>;
-}
-
-interface RunFlags extends SetupFlags, ModelFlags {
-  readonly call?: string;
-  readonly arg?: readonly Argument[];
-  readonly argFile?: readonly Argument[];
-  readonly global?: readonly Pair[];
-  readonly globalFile?: readonly Named[];
-  readonly event?: readonly Pair[];
-=======
 interface RunFlags extends SetupFlags, ModelFlags, GivenFlags {
   readonly bound?: string;
->>>>>>> main
   readonly now?: number;
   readonly ids?: string;
   readonly json?: true;
@@ -141,13 +117,8 @@ function refuseContradictions(files: readonly string[], flags: RunFlags): void {
         throw new UsageError(`--${name} does not go with --jsonl: every request says that for itself`);
     if (flags.models !== undefined)
       throw new UsageError('--models cannot be combined with --jsonl: its programs cannot ask a model');
-<<<<<<< HEAD
-    if (flags.record !== undefined || flags.checkFirst)
-      throw new UsageError('--record and --check-first are for one run, and --jsonl makes many');
-=======
     if (flags.record !== undefined || flags.checkFirst || flags.bound !== undefined)
       throw new UsageError('--record, --check-first and --bound are for one run, and --jsonl makes many');
->>>>>>> main
   } else if (files.length === 0) {
     throw new UsageError("run needs a FILE, or '-' for standard input");
   }
@@ -174,11 +145,7 @@ async function perform(
   runtime: Runtime,
   stores: Models['stores'],
   sources: readonly Source[],
-<<<<<<< HEAD
-  { args, globals }: Given,
-=======
   { args, globals, bound }: Given & { readonly bound?: Preview },
->>>>>>> main
   flags: RunFlags,
   terminal: Terminal,
   probe: Probe | null,
@@ -207,10 +174,7 @@ async function perform(
       events,
       signal: terminal.interrupt,
       checkFirst: flags.checkFirst ?? false,
-<<<<<<< HEAD
-=======
       ...(bound === undefined ? {} : { bound }),
->>>>>>> main
       ...(flags.call === undefined ? {} : { call: { name: flags.call, args } }),
       ...(live ? { onOut: (out: OutFrame) => showSaid(out, terminal) } : {}),
       ...(live && flags.trace ? { onCall: (entry) => terminal.err.line(renderCall(entry, terminal.paintErr)) } : {}),
