@@ -58,6 +58,7 @@ const OPERATION = [
   docs('scale', 'Many hosts'),
   docs('postgres', 'Postgres'),
   docs('telemetry', 'Telemetry'),
+  docs('tracing', 'Heat, traces and steps'),
   docs('performance', 'Performance'),
   page('SECURITY.md', 'Threat model'),
   docs('versions', 'Versions'),

@@ -9,7 +9,6 @@ import type { Machine } from './machine.ts';
 import { measuredList, measuredMap } from './measure.ts';
 import { entryBytes, listBytes } from './memory.ts';
 import type { Spot } from './probe.ts';
-import { within } from './probed.ts';
 import type { Dict, Value } from './values.ts';
 import { defineByName } from './variables.ts';
 import { WORK } from './work.ts';
@@ -46,7 +45,16 @@ export function recover(machine: Machine, frame: Frame, thrown: unknown, nearest
   const guard = thrown.offered === null ? nearest : own;
   if (guard === null || guard === thrown.offered) throw thrown;
   thrown.offered = guard;
-  return within(machine, guard.spot, () => handle(machine, frame, thrown, guard, guard === own));
+  const { probe } = machine;
+  if (probe === null || guard.spot === null) return handle(machine, frame, thrown, guard, guard === own);
+  // Written out: handlers within each other take much of the stack.
+  const { node, line } = probe;
+  probe.reach(guard.spot);
+  try {
+    return handle(machine, frame, thrown, guard, guard === own);
+  } finally {
+    probe.back(node, line);
+  }
 }
 
 function handle(machine: Machine, frame: Frame, failure: Failure, guard: Guard, isOwn: boolean): Completion {

@@ -135,7 +135,7 @@ export class Probe {
   /** Runs something that counts for a place. */
   within<T>(spot: Spot, run: () => T): T {
     const { node, line } = this;
-    this.#reach(spot, 0);
+    this.reach(spot);
     try {
       return run();
     } finally {
@@ -162,7 +162,7 @@ export class Probe {
 
   /** Enters a statement. `prepaid`: its fuel, where the call of its procedure has paid for it. */
   statement(spot: Spot, prepaid: number): void {
-    this.#reach(spot, prepaid);
+    this.reach(spot, prepaid);
     const step = ++this.#steps;
     const { at } = this.#wanted;
     if (at === undefined) return;
@@ -174,7 +174,7 @@ export class Probe {
   /** Enters a fork with its frame. `prepaid`: fuel of its first statement, which the call has paid. */
   fork(spot: Spot, frame: Frame, prepaid: number): void {
     this.#forks.push({ frame, caller: this.line });
-    this.#reach(spot, prepaid);
+    this.reach(spot, prepaid);
   }
 
   /** Leaves a fork, and any within it that an error has ended. */
@@ -204,12 +204,11 @@ export class Probe {
     for (let from = 0; from < nodes.length; from += PART - (PART % 5))
       this.#send({ nodes: nodes.slice(from, from + PART - (PART % 5)) });
     for (let from = 0; from < spent.length; from += PART) this.#send({ spent: spent.slice(from, from + PART) });
-    const [steps, visits, unmarked, folded, step] = [this.#steps, this.#visits, this.#unmarked, this.#folded, this.#step];
-    this.#send({ end: { steps, visits, unmarked, folded, step } });
+    this.#send({ end: { steps: this.#steps, unmarked: this.#unmarked, folded: this.#folded, step: this.#step } });
   }
 
   /** Enters a place: what is spent next counts for it. */
-  #reach(spot: Spot, prepaid: number): void {
+  reach(spot: Spot, prepaid = 0): void {
     if (this.#enter(spot, prepaid)) this.line = spot;
   }
 

@@ -55,6 +55,7 @@ export {
   chainFaults,
   type RecordedSession,
   readSession,
+  redactedParts,
   replaySession,
   type SessionReplay,
   type SessionReplayOptions,

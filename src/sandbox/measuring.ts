@@ -74,7 +74,7 @@ export class Measuring {
       notices: this.#notices(),
     };
     const sources = this.#input.sources.map(({ name }) => name);
-    return { heat: heatOf(account, sources), trace: this.#trace(), step: this.#step(), visits: this.#end?.visits ?? 0 };
+    return { heat: heatOf(account, sources), trace: this.#trace(), step: this.#step() };
   }
 
   #known(frame: number): number {

@@ -210,7 +210,6 @@ const READERS: ReadonlyMap<unknown, Reader<WorkerFrame>> = new Map<unknown, Read
       end: optional(
         object<NonNullable<ProbeFrame['end']>>({
           steps: count,
-          visits: count,
           unmarked: count,
           folded: count,
           step: orNull(step),

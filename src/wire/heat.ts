@@ -205,8 +205,6 @@ export interface Profile {
   readonly trace: Trace | null;
   /** Null when none was asked for, and when the run did not come to that statement. */
   readonly step: Step | null;
-  /** Visits of the line of the step. */
-  readonly visits: number;
 }
 
 /** A recorded turn that was executed again, without tools, to measure it. */

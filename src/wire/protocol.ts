@@ -289,8 +289,6 @@ export interface ProbeFrame {
   /** In the last part. */
   readonly end?: {
     readonly steps: number;
-    /** Visits of the line of the step. */
-    readonly visits: number;
     /** Begins that are not among the marks, and entries of frames that have no node or line of their own. */
     readonly unmarked: number;
     readonly folded: number;

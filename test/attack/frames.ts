@@ -39,7 +39,7 @@ export const FRAMES: { readonly [Type in WorkerFrame['t']]: Extract<WorkerFrame,
     ...{ t: 'probe', frames: [{ kind: 'host', name: 'run', source: 'a', line: 1 }] },
     ...{ marks: [0, 1, 1], nodes: [0, 0, 1, 1, 1], spent: [0, 1, 1, 1] },
     end: {
-      ...{ steps: 1, visits: 1, unmarked: 1, folded: 1 },
+      ...{ steps: 1, unmarked: 1, folded: 1 },
       step: {
         ...{ step: 1, source: 'a', line: 1, column: 1, visit: 1, fuel: 1, more: 1 },
         stack: [

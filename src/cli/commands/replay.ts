@@ -14,11 +14,14 @@ import {
 import { printable } from '../../report/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
 import type { RuntimeLimitOptions } from '../../sandbox/index.ts';
+import type { Probe } from '../../wire/heat.ts';
 import { LIMITS, type LimitKey } from '../../wire/limits.ts';
 import { launcherOption, texts, wholeNumber } from '../flags/options.ts';
 import { readTools, type SetupFlags } from '../flags/setup.ts';
 import { mayHaveSessions, openStore, STORE_PLACE, sessionIds } from '../flags/store.ts';
 import { changesOf, trialLines } from '../flags/trial.ts';
+import { addHeat, type HeatFlags } from '../heat/output.ts';
+import { measuredOf, measureRecorded, type StepFlags } from '../heat/recorded.ts';
 import { tally } from '../inspect/kind.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -28,7 +31,7 @@ import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { usable } from './drive.ts';
 import { readKeyring } from './keys.ts';
 
-interface ReplayFlags extends Pick<SetupFlags, 'tools' | 'launcher'> {
+interface ReplayFlags extends Pick<SetupFlags, 'tools' | 'launcher'>, HeatFlags, StepFlags {
   readonly store?: string;
   readonly all?: true;
   readonly turn?: number;
@@ -60,16 +63,22 @@ changes:
 Other calls get their recorded answers, then those of --tools. Nothing is
 written.
 
+With --at or --step it shows one moment of a turn: the variables of all forks
+just before a statement. With --heat and --trace-out it writes where the turn
+spent its fuel and time. No tool is called for it.
+
 Examples:
   neuroscript replay --all --store jobs.db
   neuroscript replay job-7 --store jobs.db --turn 3
+  neuroscript replay job-7 --store jobs.db --turn 3 --at 12:2
+  neuroscript replay job-7 --store jobs.db --turn 3 --heat turn3.html
   neuroscript replay job-7.json
   neuroscript replay job-7 --store jobs.db --from-turn 2 --set 2.1=false
 `;
 
 /** `replay`: executes recorded turns again. */
 export function addReplay(program: Command, execute: Execute): void {
-  program
+  const command = program
     .command('replay')
     .summary('execute recorded turns again')
     .description('Executes the turns of recorded sessions again and says where they first differ from their records.')
@@ -82,7 +91,10 @@ export function addReplay(program: Command, execute: Execute): void {
     .option('--set <CHANGE>', 'what is different, with --from-turn (texts)', texts)
     .option('--tools <FILE>', 'tools for calls that have no recorded answer, with --from-turn')
     .option('--json', 'print one JSON object')
-    .addOption(launcherOption())
+    .option('--at <PLACE>', 'show the variables before a statement of --turn: LINE, LINE:VISIT or SOURCE:LINE:VISIT')
+    .option('--step <K>', 'as --at, for the statement that was executed as the Kth', wholeNumber('--step', 1))
+    .addOption(launcherOption());
+  addHeat(command)
     .addHelpText('after', HELP)
     .action((what: readonly string[], flags: ReplayFlags) => execute((terminal) => usable(() => replay(what, flags, terminal))));
 }
@@ -90,6 +102,7 @@ export function addReplay(program: Command, execute: Execute): void {
 async function replay(what: readonly string[], flags: ReplayFlags, terminal: Terminal): Promise<ExitCode> {
   if (flags.fromTurn === undefined && (flags.set !== undefined || flags.tools !== undefined))
     throw new UsageError('--set and --tools belong to --from-turn N');
+  const measured = measuredOf(flags);
   const sessions = await sessionsOf(what, flags);
   // A recorded run has its own policies. Only a trial calls tools, and only those that it was given.
   const tools = flags.tools === undefined ? [] : await readTools(flags.tools);
@@ -97,6 +110,7 @@ async function replay(what: readonly string[], flags: ReplayFlags, terminal: Ter
   const policy = { allow: ['*'], grants: ['*:*:*'] };
   await using runtime = await createRuntime({ tools, policy, limits: limitsFor(sessions, areFiles(what, flags)), ...launcher });
   if (flags.fromTurn !== undefined) return await trial(runtime, sessions, flags, flags.fromTurn, terminal);
+  if (measured !== null) return await measure(runtime, sessions, flags, measured, terminal);
   const replays: SessionReplay[] = [];
   const keys = flags.keys === undefined ? {} : { keys: readKeyring(flags.keys, systemClock) };
   const { turn } = flags;
@@ -146,6 +160,23 @@ async function trial(
   if (flags.json) terminal.out.json(tried);
   else for (const line of trialLines(tried)) terminal.out.line(line);
   return EXIT.ok;
+}
+
+/** Measures one recorded turn, or shows one moment of it. */
+async function measure(
+  runtime: Runtime,
+  sessions: readonly RecordedSession[],
+  flags: ReplayFlags,
+  probe: Probe,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const [session, ...others] = sessions;
+  const { turn } = flags;
+  if (session === undefined || others.length > 0 || turn === undefined)
+    throw new UsageError('--at, --step, --heat and --trace-out are for one turn: name one session, and --turn N');
+  checkTurn(session, turn);
+  const keys = flags.keys === undefined ? {} : { keys: readKeyring(flags.keys, systemClock) };
+  return await measureRecorded(runtime, session, turn, flags, probe, { ...keys, signal: terminal.interrupt }, terminal);
 }
 
 function checkTurn({ sid, turns, damaged }: RecordedSession, wanted: number): void {

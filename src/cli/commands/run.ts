@@ -3,6 +3,7 @@ import { nearestName } from '../../../grammar/vocabulary/names.ts';
 import { createHostContext, SILENT_LOGGER } from '../../context/index.ts';
 import { printableLines, renderCall } from '../../report/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
+import type { Probe } from '../../wire/heat.ts';
 import { limitOf } from '../../wire/limits.ts';
 import { jsonText } from '../../wire/maporder.ts';
 import type { Preview } from '../../wire/preview.ts';
@@ -14,6 +15,7 @@ import { addModels, MODELS_HELP, type ModelFlags, type Models, readModels } from
 import { addLimits, limitsOf, wholeNumber } from '../flags/options.ts';
 import { RECORD_HELP, Recorder } from '../flags/record.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
+import { addHeat, type HeatFlags, probeOf, writeHeat } from '../heat/output.ts';
 import { EXIT, type ExitCode, exitOf } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readSources, STDIN } from '../terminal/input.ts';
@@ -46,6 +48,7 @@ ${MODELS_HELP}
 Examples:
   neuroscript run lib.ns main.ns --tools mocks.yaml --trace
   neuroscript run lib.ns --call add --arg 1 --arg '"text"' --json
+  neuroscript run job.ns --heat heat.html --trace-out job.speedscope.json
   neuroscript run job.ns --global limit=10 --event 'tick={"n":1}'
   printf '{"id":1,"src":"command\\\\nemit 1\\\\nendcommand"}\\n' |
     neuroscript run --jsonl
@@ -67,15 +70,17 @@ export function addRun(program: Command, execute: Execute): void {
     .option('--trace', 'show every tool call with arguments, result, time and fork; with --json, add the journal')
     .option('--json', 'print one result object at the end')
     .option('--jsonl', 'read one request object a line from standard input, print one result object a line');
-  addModels(addSetup(command));
+  addModels(addSetup(addHeat(command)));
   addLimits(command, 'run')
     .addHelpText('after', HELP)
-    .action((files: string[], flags: RunFlags) => execute((terminal) => run(files, flags, terminal)));
+    .action((files: string[], flags: RunFlags & HeatFlags) => execute((terminal) => run(files, flags, terminal)));
 }
 
-async function run(files: readonly string[], flags: RunFlags, terminal: Terminal): Promise<ExitCode> {
+async function run(files: readonly string[], flags: RunFlags & HeatFlags, terminal: Terminal): Promise<ExitCode> {
   refuseContradictions(files, flags);
   const limits = limitsOf({ ...flags });
+  const probe = probeOf(flags);
+  if (probe !== null && flags.jsonl) throw new UsageError('--trace-out and --heat are for one run, and --jsonl makes many');
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources, terminal);
   if (flags.jsonl) {
@@ -90,12 +95,17 @@ async function run(files: readonly string[], flags: RunFlags, terminal: Terminal
   const { clock, ids } = sourcesOf(flags);
   const { ask, stores } = await readModels(flags, { keyring: readKeyring(undefined, clock), clock, ids });
   await using runtime = await createRuntime({ ...setup, limits, concurrency: 1, ...(ask === undefined ? {} : { ask }) });
-  const result = await perform(runtime, stores, sources, given, flags, terminal);
+  const result = await perform(runtime, stores, sources, given, flags, terminal, probe);
   if (!(terminal.out.closed.aborted && result.error?.kind === 'cancelled'))
     report(await advised(result, runtime, sources, flags, terminal), sources, flags, terminal);
   recorder?.add(...result.journal);
   if (['request', 'parse', 'load'].includes(result.phase)) await recorder?.discard(terminal);
   else await recorder?.save(setup.tools, terminal);
+  const { profile, phase } = result;
+  if (probe !== null && (profile === undefined || ['request', 'parse'].includes(phase)))
+    terminal.err.line('nothing was executed, so no trace and no heat are written');
+  else if (profile !== undefined)
+    await writeHeat(flags, { profile, journal: result.journal, sources, title: files.join(', ') }, terminal);
   return result.error === null && result.eventErrors.length > 0 ? EXIT.runtime : exitOf(result.error);
 }
 
@@ -138,6 +148,7 @@ async function perform(
   { args, globals, bound }: Given & { readonly bound?: Preview },
   flags: RunFlags,
   terminal: Terminal,
+  probe: Probe | null,
 ): Promise<RunResult> {
   const readsProgram = sources.some((source) => source.name === STDIN);
   const host = createHostContext({
@@ -158,6 +169,7 @@ async function perform(
     .fork(turn === null ? {} : { turn })
     .runRequest({
       sources,
+      ...(probe === null ? {} : { probe }),
       globals,
       events,
       signal: terminal.interrupt,

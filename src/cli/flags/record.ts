@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { open, rm, stat } from 'node:fs/promises';
 import { makeOrdinary } from '../../files/ordinary.ts';
 import { counted, printable } from '../../report/index.ts';
 import { RECORDING_MARK, recordTools, type ToolDefinition } from '../../tools/index.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';
+import { replaceFile } from '../terminal/replace.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** The help of `--record`, for every command that has it. */
@@ -55,15 +55,7 @@ export class Recorder {
   /** Writes the file atomically, readable for its owner only, and prints a summary to standard error. */
   async save(tools: readonly ToolDefinition[], terminal: Terminal): Promise<void> {
     const { text, calls, redacted, unanswered } = recordTools(this.#journal, tools);
-    const beside = `${this.#file}.${randomUUID()}`;
-    try {
-      await using handle = await open(beside, 'wx', 0o600);
-      await handle.writeFile(text);
-      await rename(beside, this.#file);
-    } catch (error) {
-      await rm(beside, { force: true });
-      throw new UsageError(`cannot record to ${printable(this.#file)}: ${fileTrouble(error, 'make')}`);
-    }
+    await replaceFile(this.#file, text, 'record to');
     const notes = [
       ...(redacted === 0 ? [] : [`${counted(redacted, 'secret')} left out`]),
       ...(unanswered === 0 ? [] : [`${counted(unanswered, 'call')} without an answer left out`]),

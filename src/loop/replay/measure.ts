@@ -46,12 +46,15 @@ export async function stepOfTurn(
   at: StepPlace,
   options: ReplayOptions = {},
 ): Promise<TurnStep> {
-  const { replay, profile } = await measureTurn(runtime, record, { at }, options);
-  if (profile === null) return { ...facts(replay), steps: 0, visits: 0, step: null };
-  const { heat, step } = profile;
+  return stepIn(await measureTurn(runtime, record, { at }, options), at);
+}
+
+/** The moment that an execution was asked for. */
+export function stepIn({ replay, profile }: MeasuredReplay, at: StepPlace): TurnStep {
+  const step = profile?.step ?? null;
   const line = step ?? ('line' in at ? at : null);
-  const visits = heat.lines.find((each) => each.source === line?.source && each.line === line.line)?.visits ?? 0;
-  return { ...facts(replay), steps: heat.steps, visits, step };
+  const visits = profile?.heat.lines.find((each) => each.source === line?.source && each.line === line.line)?.visits ?? 0;
+  return { ...facts(replay), steps: profile?.heat.steps ?? 0, visits, step };
 }
 
 /** The name of the source of a turn's own program. */

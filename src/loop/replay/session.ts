@@ -90,7 +90,6 @@ async function replayRecorded(
   { sid, head, turns, redacted = [], damaged = new Map(), faults = [] }: RecordedSession,
   { turn: only, keys, signal }: SessionReplayOptions,
 ): Promise<SessionReplay> {
-  const redactedParts = new Map('get' in redacted ? redacted : redacted.map(({ turn, parts }) => [turn, parts]));
   const replays: TurnReplay[] = [];
   const broken = [...faults, ...damaged.values(), ...chainFaults(turns, head, damaged)];
   let before: TurnRecord | null = null;
@@ -106,12 +105,18 @@ async function replayRecorded(
         ...(follows ? { prev } : {}),
         ...(keys === undefined ? {} : { keys }),
         ...(signal === undefined ? {} : { signal }),
-        redacted: redactedParts.get(record.turn) ?? [],
+        redacted: redactedParts({ redacted }, record.turn),
       }),
     );
   }
   const ok = broken.length === 0 && replays.every(({ verdict }) => verdict !== 'differs' && verdict !== 'changed');
   return { sid, turns: replays, broken, ok };
+}
+
+/** The parts of a turn that redaction has changed. */
+export function redactedParts({ redacted = [] }: Pick<RecordedSession, 'redacted'>, turn: number): readonly string[] {
+  const parts = 'get' in redacted ? redacted.get(turn) : redacted.find((each) => each.turn === turn)?.parts;
+  return parts ?? [];
 }
 
 /** The part of a record that matters for the chain. */
