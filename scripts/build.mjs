@@ -60,16 +60,18 @@ async function bundle(entry, file, { input, output }) {
  */
 async function bundleCommandLine() {
   const bench = join(root, 'bench/main.ts');
+  // Programs of a page share nothing with a command.
+  const shared = entries.filter((entry) => entry !== 'src/browser/index');
   const build = await rolldown({
     input: {
       cli: join(root, 'src/cli/main.ts'),
       'cli/describe': join(root, 'src/cli/manual/describe.ts'),
-      ...Object.fromEntries(entries.map((entry) => [`cli/${entry}`, join(root, `${entry}.ts`)])),
+      ...Object.fromEntries(shared.map((entry) => [`cli/${entry}`, join(root, `${entry}.ts`)])),
     },
     platform: 'node',
     plugins: [thirdParty],
     // Packages that few commands need load when they are needed; bench measures the library as its users load it.
-    external: [/^(ai|@ai-sdk\/.*|@modelcontextprotocol\/.*)$/, bench],
+    external: [/^(ai|@ai-sdk\/.*|@modelcontextprotocol\/.*|vscode-languageserver(-textdocument)?(\/.*)?)$/, bench],
   });
   await build.write({
     dir: fresh,
@@ -89,7 +91,7 @@ try {
   guardEntries();
   await bundle('src/worker/main.ts', 'worker.js', {
     input: { platform: 'node', external: ['isolated-vm'], plugins: [thirdParty] },
-    output: { format: 'esm', comments: COMMENTS },
+    output: { format: 'esm', comments: COMMENTS, minify: { compress: false, mangle: false, codegen: true } },
   });
   await bundle('src/guest/main.ts', 'guest.js', {
     input: { platform: 'neutral' },

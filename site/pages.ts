@@ -44,6 +44,7 @@ const AGENTS = [
   docs('grammar-for-decoders', 'A grammar for the decoder'),
   docs('loop', 'Sessions'),
   docs('replay', 'Replay and trials'),
+  docs('inspector', 'Inspector'),
   docs('suspend', 'Turns that wait'),
   docs('ask', 'Asking other agents'),
   docs('gate', 'Approvals'),

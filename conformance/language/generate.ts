@@ -7,8 +7,8 @@ import type { Limits } from './interpreter/meter.ts';
 import { type Outcome, run } from './interpreter/run.ts';
 
 const SEED = 23_000_000;
-const PROGRAMS = 240;
-const MOST_BYTES = 1500;
+const PROGRAMS = 150;
+const MOST_BYTES = 700;
 const FUEL = 20_000;
 const OTHERS = {
   outputBytes: 100_000,

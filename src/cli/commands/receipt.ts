@@ -62,7 +62,8 @@ given.
 `;
 
 const REDACT_HELP = `
-The rest stays verifiable. A part is a field of a turn, of its inputs, or a call:
+The rest stays verifiable. A part is a field of a turn, of its inputs, or a
+call:
   2.journal.1       the first call of turn 2
   *.output          the output of every turn
   *.inputs.*        envelopes, limits and everything else that entered
