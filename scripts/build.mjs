@@ -25,6 +25,7 @@ const programs = ['src/gate/main', 'bench/main', 'bench/child', 'bench/echo'];
 
 /** Names of classes stay: errors show them. */
 const NAMES = { function: false, class: true };
+const MINIFY = { compress: { keepNames: NAMES }, mangle: { keepNames: NAMES }, codegen: true };
 
 /** What bundles keep of comments. Doc comments are for readers of the library, which has them; they are a quarter of a bundle. */
 const COMMENTS = { jsdoc: false };
@@ -77,7 +78,7 @@ async function bundleCommandLine() {
     dir: fresh,
     format: 'esm',
     chunkFileNames: 'cli/[name]-[hash].js',
-    minify: { compress: { keepNames: NAMES }, mangle: { keepNames: NAMES }, codegen: true },
+    minify: MINIFY,
     paths: { [bench]: './bench/main.js' },
   });
   await build.close();
@@ -91,7 +92,7 @@ try {
   guardEntries();
   await bundle('src/worker/main.ts', 'worker.js', {
     input: { platform: 'node', external: ['isolated-vm'], plugins: [thirdParty] },
-    output: { format: 'esm', comments: COMMENTS, minify: { compress: false, mangle: false, codegen: true } },
+    output: { format: 'esm', comments: COMMENTS, minify: MINIFY },
   });
   await bundle('src/guest/main.ts', 'guest.js', {
     input: { platform: 'neutral' },
