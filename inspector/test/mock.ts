@@ -2,18 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { extname } from 'node:path';
-import type {
-  AboutView,
-  ChangeView,
-  LogView,
-  SeriesView,
-  SessionRow,
-  SessionView,
-  TextView,
-  TryView,
-  TurnRow,
-  TurnView,
-} from '../../src/ui/views.ts';
+import type { LogView, SeriesView } from '../../src/ui/logviews.ts';
+import type { AboutView, ChangeView, SessionRow, SessionView, TextView, TryView, TurnRow, TurnView } from '../../src/ui/views.ts';
 import type { TurnHeat, TurnStep } from '../../src/wire/heat.ts';
 
 const DIST = new URL('../dist/', import.meta.url);

@@ -2,6 +2,7 @@
 export { type Assets, readAssets } from './assets.ts';
 export { type Answers, Inspector, type InspectorInit } from './inspector.ts';
 export { fileLog, type LogSource, storedLog } from './log.ts';
+export type * from './logviews.ts';
 export { RequestError } from './request.ts';
 export { serveUi, type UiServer, type UiServerInit } from './server.ts';
 export { FILE_SIZES, snapshotHtml } from './snapshot.ts';

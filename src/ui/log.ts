@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
 import { ChainWalk, LINE_BYTES, logLines, rotatedFiles, type StoredLog } from '../loop/index.ts';
+import type { LogPlace, LogRow, LogView } from './logviews.ts';
 import { wholeOf } from './request.ts';
-import type { LogPlace, LogRow, LogView } from './views.ts';
 
 /** A line of a decision log, wherever it is. */
 interface SourceLine {

@@ -1,8 +1,8 @@
 import type { SessionStore } from '../loop/index.ts';
 import { entryOf, type LogSource, linesOf } from './log.ts';
+import type { SeriesView } from './logviews.ts';
 import { recordProblem } from './record.ts';
 import { wholeOf } from './request.ts';
-import type { SeriesView } from './views.ts';
 
 /** Steps of a series at most. */
 const STEPS = 240;

@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { readRecord, sealRecord, type TurnRecord } from '../../src/loop/index.ts';
 import { FILE_SIZES, type Inspector, RequestError, snapshotHtml, type TurnView } from '../../src/ui/index.ts';
 import { type LogSource, logView } from '../../src/ui/log.ts';
+import type { SeriesView } from '../../src/ui/logviews.ts';
 import { seriesView } from '../../src/ui/series.ts';
-import type { SeriesView } from '../../src/ui/views.ts';
 import type { JournalEntry } from '../../src/wire/journal.ts';
 import { ASSETS, block, drive, inspectorOf, MemoryStore, magic, PROGRAMS } from './kit.ts';
 

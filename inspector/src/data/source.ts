@@ -1,3 +1,4 @@
+import type { LogView, SeriesView } from '../../../src/ui/logviews.ts';
 import type {
   AboutView,
   CallsView,
@@ -5,10 +6,8 @@ import type {
   ChangeView,
   CompleteRequest,
   CompleteView,
-  LogView,
   PieceView,
   ReplayView,
-  SeriesView,
   SessionsQuery,
   SessionsView,
   SessionView,

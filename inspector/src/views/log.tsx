@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { LogRow, LogView } from '../../../src/ui/views.ts';
+import type { LogRow, LogView } from '../../../src/ui/logviews.ts';
 import { useAnswer, useChanges, useWorld } from '../data/use.ts';
 import { counted, duration, grouped } from '../format.ts';
 import { Badge, Pending } from '../parts/marks.tsx';

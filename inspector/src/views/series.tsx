@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { printable } from '../../../src/report/text.ts';
-import type { SeriesView } from '../../../src/ui/views.ts';
+import type { SeriesView } from '../../../src/ui/logviews.ts';
 import { useAnswer, useChanges, useWorld } from '../data/use.ts';
 import { clockTime, duration, grouped } from '../format.ts';
 import { Pending, Section } from '../parts/marks.tsx';
