@@ -15,8 +15,8 @@ const PAYMENT = /([\w$]+)\.untilCheck=([\w$]+),\2<0&&\1\.refill\([\w$.]+\)/g;
 const SHORT = /([\w$]+)\.untilCheck-=[\w$.]+,\1\.untilCheck<0&&\1\.refill\([\w$.]+\)/g;
 /** Of two statements at once: `const left = m.untilCheck - n; if (left < 0 || !done(frame)) return one(frame); m.untilCheck = left`. */
 const TOGETHER = /([\w$]+)<0\|\|(![\w$]+\([\w$]+\)\?[\w$]+\([\w$]+\)):\([\w$]+\.untilCheck=\1,/g;
-/** `Machine.pay`: payment for work on data. */
-const PAY = /\b(pay\(\{[^{}]*\},[\w$=]*\))\{[^{}]*\.refill\(this\.at\)[^{}]*\}/g;
+/** `Machine.pay` and `Machine.hasten`: payment for work on data, and for work that takes time only. */
+const PAY = /\b((?:pay|hasten)\(\{[^{}]*\}(?:,[\w$=]*)?\))\{[^{}]*\.refill\(this\.at\)[^{}]*\}/g;
 /** Least number of places that pay. Fewer mean that the bundler writes them differently now. */
 const PLACES = 6;
 
@@ -73,7 +73,7 @@ export function unmetered(guest: string): string {
   const count = (text: string, form: RegExp): number => text.match(form)?.length ?? 0;
   const [payments, together] = [count(rest, PAYMENT), count(rest, TOGETHER)];
   const places = payments + count(rest, SHORT);
-  const known = count(guest, PAY) === 1 && together === 1 && payments + together === count(rest, PRICE);
+  const known = count(guest, PAY) === 2 && together === 1 && payments + together === count(rest, PRICE);
   if (places < PLACES || !known || places !== rest.split('.refill(').length - 1)
     throw new Error(`the built interpreter pays in ${places} known places; adapt bench/fuel.ts to how it is built now`);
   return rest.replace(TOGETHER, '$2:(').replace(PRICE, '$1=0').replace(PAYMENT, '0').replace(SHORT, '0');

@@ -51,6 +51,8 @@ export interface Attack {
   readonly deed?: string;
   readonly ends: Ending;
   readonly turn?: true;
+  /** The host asked where the run spends its fuel. */
+  readonly measured?: true;
   /** The host never answers its calls. */
   readonly unanswered?: true;
   /** The host asks for a variable before it answers a call. */
@@ -247,6 +249,24 @@ const VALUES: readonly [string, number] = ['0,', 1_000_001];
 const WIDE: Rest = { limits: { toolBytes: 2 ** 20 } };
 
 const OF_THE_GUEST: ReadonlySet<string> = new Set(['out', 'tool', 'together', 'prompt', 'ask', 'var']);
+const { probe } = FRAMES;
+const part = { ...probe, marks: [], nodes: [], spent: [], end: undefined };
+const told = (what: string, frame: object): Attack =>
+  both(
+    `tells more ${what} of a measured run than the limit`,
+    broke(`more than 16 ${what}`),
+    [{ frame: part }, { frame, times: 17 }],
+    {
+      ...{ limit: 'traceEvents', limits: { traceEvents: 16 }, measured: true },
+    },
+  );
+/** What the report of a measured run grows by, in many frames. */
+const TOLD: readonly Attack[] = [
+  told('frames', part),
+  told('nodes', { ...part, frames: [], nodes: [0, 0, 1, 1, 1] }),
+  told('events', { ...part, frames: [], marks: [0, 1, 1, -1, 1, 1] }),
+];
+
 /** Frames of the worker that the guest forges, and other texts that the bridge must not let through. */
 const FORGED: readonly Attack[] = [
   ...TYPES.filter((type) => !OF_THE_GUEST.has(type)).map((type) => guest(`forges '${type}'`, refused, send(FRAMES[type]))),
@@ -343,7 +363,16 @@ const OUT_OF_TURN: readonly Attack[] = Object.entries<readonly string[]>(MOMENTS
 );
 
 /** Every attack of the two harnesses: one row each. */
-export const ATTACKS: readonly Attack[] = [...COUNTED, ...CLAIMS, ...KEPT, ...IMPOSSIBLE, ...FORGED, ...BYTES, ...OUT_OF_TURN];
+export const ATTACKS: readonly Attack[] = [
+  ...COUNTED,
+  ...CLAIMS,
+  ...KEPT,
+  ...IMPOSSIBLE,
+  ...TOLD,
+  ...FORGED,
+  ...BYTES,
+  ...OUT_OF_TURN,
+];
 
 /** The limits that neither guest nor worker can exceed, and why. */
 export const NOT_THEIRS: ReadonlyMap<LimitKey, string> = new Map<LimitKey, string>([

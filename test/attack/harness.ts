@@ -80,7 +80,11 @@ function jobOf(by: Attacker, attack: Attack): RunInput {
   const asWorker = [...(attack.unstarted === true ? [] : [{ frame: FRAMES.started }]), ...steps.map(ofWorker)];
   const orders: readonly object[] = by === 'guest' ? steps : asWorker;
   const globals = { steps: JSON.parse(JSON.stringify(orders)) };
-  return { ...inputOf(deed ?? 'steps', globals, limitsOf(attack)), turn };
+  return {
+    ...inputOf(deed ?? 'steps', globals, limitsOf(attack)),
+    turn,
+    ...(attack.measured === true ? { probe: { trace: true } } : {}),
+  };
 }
 
 /** A step of the guest as one of the worker: the worker sends the guest's result in a frame. */

@@ -183,7 +183,10 @@ describe('--record', () => {
     expect(await refused('/dev/null')).toBe('neuroscript: cannot record to /dev/null: it is not an ordinary file\n');
     expect(readFileSync(join(cwd, 'mine.yaml'), 'utf8')).toBe('tools: {}\n');
     const twice = await within(['run', '--jsonl', '--record', 'x.yaml'], { cwd });
-    expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('--record and --check-first are for one run') });
+    expect(twice).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--record, --check-first and --bound are for one run'),
+    });
   });
 });
 
