@@ -10,14 +10,7 @@ import { judge, type Matcher, matcherOf } from './xgrammar.ts';
 /** The tools of the programs of the suite, as a host would declare them. */
 const DECLARED: readonly (readonly [name: string, args: Parameters<typeof defineTool>[0]['args']])[] = [
   ['tool.store.Get', [{ name: 'path', type: 'string' }]],
-  [
-    'tool.store.Put',
-    [
-      { name: 'path', type: 'string' },
-      { name: 'value' },
-      { name: 'version', type: 'int' },
-    ],
-  ],
+  ['tool.store.Put', [{ name: 'path', type: 'string' }, { name: 'value' }, { name: 'version', type: 'int' }]],
   ['tool.net.Fetch', [{ name: 'url', type: 'string' }]],
   ['tool.fs.Read', [{ name: 'path', type: 'string' }]],
   [
