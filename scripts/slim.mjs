@@ -20,6 +20,12 @@ function minified(file, text, options) {
   return code;
 }
 
+/**
+ * A static field that uses its class by the alias that tsc makes for classes with private methods. tsc sets the alias after the fields, so
+ * the module could not be loaded.
+ */
+const EARLY_ALIAS = /^\s*static [#\w]+ = .*\b_[a-z]\b/m;
+
 /** A relative import or export of a file that tsc has written. */
 const RELATIVE = /(?:\bfrom|\bimport)\s*\(?\s*['"](\.[^'"]+)\.[jt]s['"]/g;
 
@@ -60,6 +66,11 @@ export function slim(folder, entries, programs) {
   };
   for (const file of modules) {
     const path = join(folder, file);
-    writeFileSync(path, minified(file, readFileSync(path, 'utf8'), readable));
+    const text = readFileSync(path, 'utf8');
+    if (EARLY_ALIAS.test(text))
+      throw new Error(
+        `${file}: a static field uses its class before tsc names it; use the class in no private method, or set the field after it`,
+      );
+    writeFileSync(path, minified(file, text, readable));
   }
 }
