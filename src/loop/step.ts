@@ -173,6 +173,8 @@ async function runAndStore(step: Step, plan: TurnPlan, keepLease: boolean): Prom
   const { coordinator } = stepper;
   const outcome = await runPlan(step, plan);
   if (outcome.kind === 'decided') {
+    // The lost lease ended the turn, and that decides nothing: the next process to have the lease takes the turn again.
+    if (outcome.record.reason === 'ERR_CANCELLED' && !coordinator.lasts(claimed)) throw new SessionLeasedError(state.sid, null);
     step.tenant.pay(tokensOfAsks(outcome.record.journal));
     await coordinator.commit(claimed, outcome.record, stateAfter(state, outcome.record, outcome.progress), keepLease);
     return outcome.record;

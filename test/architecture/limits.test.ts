@@ -55,6 +55,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/loop/v1/loop.ts': ['fuel', 'bounds the fuel of a whole loop'],
   'src/loop/v1/result.ts': ['wallMs', 'names the exceeded ceiling of a loop'],
   'src/loop/v1/turn.ts': ['cpuMs fuel toolCalls wallMs', 'gives a turn what its loop has left'],
+  'src/report/foresee.ts': ['fuel', 'shows the bounds of a preview'],
   'src/report/session.ts': ['fuel', 'shows the ceiling of a session'],
   'src/runtime/ask.ts': [
     'cpuMs fuel memoryBytes sourceBytes toolCalls wallMs',
