@@ -15,7 +15,6 @@ tbody tr{border-bottom:1px solid #8886}
 ul{margin:0;padding-left:1.2rem}
 .denied{background:rgba(200,0,0,.16)}
 .approval{background:rgba(220,160,0,.16)}
-.write{font-weight:600}
 pre{white-space:pre-wrap;overflow-wrap:anywhere}
 pre a,td:first-child{white-space:nowrap}
 :target{outline:2px solid}
@@ -85,7 +84,7 @@ function callRow(call: PreviewCall, sources: readonly Source[]): string {
     String(number),
     `<code>${foreign(`${name}${argumentsText(args, WHOLE)}`)}</code>${conditions === '' ? '' : `<ul>${conditions}</ul>`}`,
     foreign(timesText(call)),
-    `<span class="${effects ?? 'unknown'}">${foreign(effectsText(call))}</span>`,
+    effects === 'write' ? `<strong>${foreign(effectsText(call))}</strong>` : foreign(effectsText(call)),
     verdict === null ? 'no policy judges it' : verdictCell(verdict),
     file === -1 ? place : `<a href="#line-${file}-${call.line}">${place}</a>`,
   ];

@@ -108,6 +108,10 @@ describe('issue 22.3: neuroscript foresee', () => {
     checkPreview('preview', preview);
     const page = (...sources: readonly Source[]): string => [...previewPage(preview, sources)].join('');
     expect(page({ name: 'plan.ns', text: PLAN })).toContain('plan.ns');
+    const [call, ...calls] = preview.calls;
+    const foreign = { ...preview, calls: [{ ...call, effects: '"><script>' }, ...calls], toolCalls: { most: '<b>', by: '<i>' } };
+    checkPreview('preview', foreign);
+    expect([...previewPage(foreign, [{ name: 'plan.ns', text: PLAN }])].join('')).not.toMatch(/<script|<b>|<i>/);
     for (const others of [[], [{ name: 'plan.ns', text: `${PLAN}\n` }], [{ name: 'other.ns', text: PLAN }]])
       expect(() => page(...others)).toThrow('not those of the preview');
   });
