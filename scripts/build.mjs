@@ -60,8 +60,8 @@ async function bundle(entry, file, { input, output }) {
  */
 async function bundleCommandLine() {
   const bench = join(root, 'bench/main.ts');
-  // Programs of a page share nothing with a command.
-  const shared = entries.filter((entry) => entry !== 'src/browser/index');
+  // Programs of a page share nothing with a command, and neither do the interpreter and the parser of simulated worlds.
+  const shared = entries.filter((entry) => !['src/browser/index', 'src/testing/index'].includes(entry));
   const build = await rolldown({
     input: {
       cli: join(root, 'src/cli/main.ts'),

@@ -94,6 +94,10 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/sandbox/result.ts': ['memoryBytes', 'says why a worker died'],
   'src/sandbox/rings.ts': ['cpuMs fuel', 'breaches two limits to examine the rings'],
   'src/sandbox/watchdog.ts': ['cpuMs memoryBytes', 'ends a worker by what the system counts'],
+  'src/testing/simulation/interpreter.ts': [
+    'sourceBytes wallMs',
+    'has no worker that would end a run, and no host that would refuse a source',
+  ],
   'src/testing/sandbox.ts': ['toolMs', 'ends a call by its elapsed time where there is no worker'],
   'src/tools/dispatch/invoke.ts': ['toolBytes', 'refuses arguments and results of a tool'],
   'src/tools/dispatch/outcome.ts': ['toolBytes', 'refuses arguments and results of a tool'],

@@ -101,8 +101,8 @@ export const PARTS: readonly Part[] = [
   ),
   part(
     'testing',
-    'the kit for authors of tools: `neuroscript-runtime/testing`',
-    'loop runtime sandbox tools context wire',
+    'the kit for authors of tools and agents: `neuroscript-runtime/testing`',
+    'loop runtime aeiou sandbox tools context worker guest wire grammar',
     '',
     true,
   ),
