@@ -224,8 +224,8 @@ export function rootTurn(now: () => number): TurnContext {
 }
 
 /**
- * Carries the turn through the host's asynchronous code. It is empty in callbacks of a worker's pipe, so a run binds
- * its callbacks to its turn.
+ * Carries the turn through the host's asynchronous code. It is empty in callbacks of a worker's pipe, so a dispatcher enters
+ * it again with `turnStorage.run(turn, …)`.
  */
 export const turnStorage: AsyncLocalStorage<TurnContext> = new AsyncLocalStorage();
 

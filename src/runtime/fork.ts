@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import { type HostContext, type TurnContext, turnStorage } from '../context/index.ts';
+import type { HostContext, TurnContext } from '../context/index.ts';
 import type { LimitOptions } from '../sandbox/index.ts';
 import {
   Bound,
@@ -183,8 +183,8 @@ export class Fork {
     const dispatcher = dispatcherOf(context, input, turn, request, resources);
     request.onInput?.(input);
     const depth = callDepth();
-    // Frames of a worker arrive in the worker's asynchronous context: callbacks and tools belong into that of their caller, and into the turn.
-    const caller = turnStorage.run(turn, () => new AsyncResource('NeuroScriptRun'));
+    // Frames of a worker arrive in the worker's asynchronous context: callbacks and tools belong into that of their caller.
+    const caller = new AsyncResource('NeuroScriptRun');
     using account = new TenantAccount(runtime.tenants, turn.tenant);
     const handlers = {
       onOut: caller.bind(output.add.bind(output)),

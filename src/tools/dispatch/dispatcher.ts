@@ -1,3 +1,4 @@
+import { turnStorage } from '../../context/index.ts';
 import type { CallIo, FinalReply } from '../../wire/call.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { cancelledError, suspendedError, workerError } from '../../wire/errorinfo.ts';
@@ -137,7 +138,8 @@ export class Dispatcher {
 
   /** The answer, unless the journal would hold too much with it. */
   async #withinJournal(call: GuestCall, answer: () => Promise<FinalReply>): Promise<FinalReply> {
-    const reply = await onBehalfOfCall((this.#context.depth ?? 0) + 1, answer);
+    const { turn, depth = 0 } = this.#context;
+    const reply = await onBehalfOfCall(depth + 1, () => turnStorage.run(turn, answer));
     const breach = this.#quotas.countJournalBytes(this.#journal.answer(call, reply));
     return breach === null ? reply : halt(breach);
   }
