@@ -25,7 +25,6 @@ const programs = ['src/gate/main', 'bench/main', 'bench/child', 'bench/echo'];
 
 /** Names of classes stay: errors show them. */
 const NAMES = { function: false, class: true };
-const MINIFY = { compress: { keepNames: NAMES }, mangle: { keepNames: NAMES }, codegen: true };
 
 /** What bundles keep of comments. Doc comments are for readers of the library, which has them; they are a quarter of a bundle. */
 const COMMENTS = { jsdoc: false };
@@ -61,8 +60,8 @@ async function bundle(entry, file, { input, output }) {
  */
 async function bundleCommandLine() {
   const bench = join(root, 'bench/main.ts');
-  // Programs of a page share nothing with a command.
-  const shared = entries.filter((entry) => entry !== 'src/browser/index');
+  // Programs of a page share nothing with a command, and neither do the interpreter and the parser of simulated worlds.
+  const shared = entries.filter((entry) => !['src/browser/index', 'src/testing/index'].includes(entry));
   const build = await rolldown({
     input: {
       cli: join(root, 'src/cli/main.ts'),
@@ -78,7 +77,7 @@ async function bundleCommandLine() {
     dir: fresh,
     format: 'esm',
     chunkFileNames: 'cli/[name]-[hash].js',
-    minify: MINIFY,
+    minify: { compress: { keepNames: NAMES }, mangle: { keepNames: NAMES }, codegen: true },
     paths: { [bench]: './bench/main.js' },
   });
   await build.close();
@@ -92,7 +91,7 @@ try {
   guardEntries();
   await bundle('src/worker/main.ts', 'worker.js', {
     input: { platform: 'node', external: ['isolated-vm'], plugins: [thirdParty] },
-    output: { format: 'esm', comments: COMMENTS, minify: MINIFY },
+    output: { format: 'esm', comments: COMMENTS, minify: { compress: false, mangle: false, codegen: true } },
   });
   await bundle('src/guest/main.ts', 'guest.js', {
     input: { platform: 'neutral' },

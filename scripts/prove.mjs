@@ -1,6 +1,7 @@
 // The long forms of what .ci/run checks briefly: every benchmark in full, a soak, another one with attackers, fuzzing, a million runs of foreseen
-// programs, a thousand kills of the gate's executor, and twenty rounds of the failure matrix of hosts. Takes about an hour and three quarters on two
-// quiet cores; one title as an argument runs that step alone. The last line is `N passed, N failed`.
+// programs, fifty thousand simulated schedules and every planted mistake, a thousand kills of the gate's executor, and twenty rounds of the
+// failure matrix of hosts. Takes about two and a quarter hours on two quiet cores; one title as an argument runs that step alone. The last line is
+// `N passed, N failed`.
 import { spawnSync } from 'node:child_process';
 
 const bench = (name, ...flags) => ['npx', ['neuroscript', 'bench', name, ...flags]];
@@ -18,6 +19,8 @@ const STEPS = new Map([
   ['fuzz', ['npm', ['run', '--silent', 'fuzz', '--', '--seconds', '600', '--seed', String(Date.now() % 1_000_000)]]],
   ['together', ['npx', ['vitest', 'run', 'test/runtime/together.test.ts'], { TOGETHER_SEEDS: '100000' }]],
   ['foreseen', ['npm', ['run', '--silent', 'foreseen', '--', '--programs', '250000', '--seed', String(Date.now() % 1_000_000)]]],
+  ['simulate', ['npm', ['run', '--silent', 'simulate', '--', '--seeds', '50000', '--from', String(Date.now() % 1_000_000)]]],
+  ['planted', ['npm', ['run', '--silent', 'simulate', '--', '--planted']]],
   ['receipts', ['npx', ['vitest', 'run', 'test/receipt'], { RECEIPT_STEP: '1' }]],
   ['grammar', ['npx', ['vitest', 'run', 'test/grammar/decoder/samples.test.ts'], { GRAMMAR_SAMPLES: '25000' }]],
   ['judge', ['bash', ['-c', 'npm --prefix lab/grammar ci && npm --prefix lab/grammar run judge']]],

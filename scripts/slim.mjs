@@ -1,5 +1,5 @@
 // What a build does not need: the modules and types that no entry point reaches, because the command line is bundled, and the
-// comments of modules, because editors read those of the types.
+// comments and long local names of modules, because editors read those of the types.
 import { globSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { minifySync } from 'rolldown/experimental';
@@ -19,6 +19,12 @@ function minified(file, text, options) {
   if (errors.length > 0) throw new Error(`${file}: ${errors[0].message}`);
   return code;
 }
+
+/**
+ * A static field that uses its class by the alias that tsc makes for classes with private methods. tsc sets the alias after the fields, so
+ * the module could not be loaded.
+ */
+const EARLY_ALIAS = /^\s*static [#\w]+ = .*\b_[a-z]\b/m;
 
 /** A relative import or export of a file that tsc has written. */
 const RELATIVE = /(?:\bfrom|\bimport)\s*\(?\s*['"](\.[^'"]+)\.[jt]s['"]/g;
@@ -52,9 +58,19 @@ export function slim(folder, entries, programs) {
     if (!modules.has(file) && !types.has(file)) rmSync(join(folder, file));
   for (const path of globSync('{bench,grammar,src,stdlib-tools}/**/', { cwd: folder }).sort().reverse())
     if (readdirSync(join(folder, path)).length === 0) rmdirSync(join(folder, path));
+  // Lines and the names of functions and classes stay, for stack traces and debuggers.
+  const readable = {
+    compress: false,
+    mangle: { keepNames: { function: true, class: true } },
+    codegen: { removeWhitespace: false },
+  };
   for (const file of modules) {
     const path = join(folder, file);
-    const readable = { compress: false, mangle: false, codegen: { removeWhitespace: false } };
-    writeFileSync(path, minified(file, readFileSync(path, 'utf8'), readable));
+    const text = readFileSync(path, 'utf8');
+    if (EARLY_ALIAS.test(text))
+      throw new Error(
+        `${file}: a static field uses its class before tsc names it; use the class in no private method, or set the field after it`,
+      );
+    writeFileSync(path, minified(file, text, readable));
   }
 }

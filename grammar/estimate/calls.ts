@@ -35,7 +35,7 @@ export interface CallRow {
   readonly args: readonly Abstract[] | null;
   /** Whether the row covers calls at other places too. */
   readonly elsewhere: boolean;
-  /** What holds whenever the call is made, outermost first. */
+  /** What happened on the way to the call, whenever it is made; outermost first. */
   readonly when: readonly Condition[];
 }
 

@@ -25,10 +25,10 @@ export interface ForeseeOptions extends EstimateOptions {
   readonly events?: readonly string[];
 }
 
-/** Something that holds whenever a call is made. */
+/** Something that happened on the way to a call, whenever it is made. What is done since may have changed the variables of a condition. */
 export interface ForeseenCondition {
   /**
-   * `if`, `while`: the expression is true; `unless`: it is not; `each`: for each item of the expression; `error`: in this handler, after
+   * `if`, `while`: the expression was true; `unless`: it was not; `each`: for each item of the expression; `error`: in this handler, after
    * an error; `event`: the event is delivered; `procedure`: this procedure is called.
    */
   readonly kind: Condition['kind'];
@@ -56,7 +56,7 @@ export interface ForeseenCall {
   readonly args: readonly ForeseenValue[] | null;
   /** How often at most; null where the program sets no bound. */
   readonly most: number | null;
-  /** All of this holds whenever the call is made. */
+  /** All of this happened on the way to the call, whenever it is made. */
   readonly when: readonly ForeseenCondition[];
 }
 

@@ -38,13 +38,13 @@ export class Tally {
   /** Both, one after the other. */
   plus(other: Tally): Tally {
     if (other === Tally.none) return this;
-    return this === Tally.none ? other : this.#with(other, (a, b) => a + b, false);
+    return this === Tally.none ? other : new Tally(...this.#combined(other, (a, b) => a + b, false));
   }
 
   /** One of the two. */
   or(other: Tally): Tally {
     if (this === other || other === Tally.none) return this;
-    return this === Tally.none ? other : this.#with(other, Math.max, true);
+    return this === Tally.none ? other : new Tally(...this.#combined(other, Math.max, true));
   }
 
   /** The same calls so many times. */
@@ -61,9 +61,9 @@ export class Tally {
     yield* leaves(this.#root, this.#levels - 1, 0);
   }
 
-  #with(other: Tally, combine: Combine, same: boolean): Tally {
+  #combined(other: Tally, combine: Combine, same: boolean): [root: Branch, levels: number] {
     const levels = Math.max(this.#levels, other.#levels);
-    return new Tally(merged(this.#raised(levels), other.#raised(levels), combine, same), levels);
+    return [merged(this.#raised(levels), other.#raised(levels), combine, same), levels];
   }
 
   #raised(levels: number): Branch {

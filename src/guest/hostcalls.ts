@@ -156,11 +156,16 @@ function converse(machine: Machine, frame: Frame, call: string, calls: number): 
   const { at } = machine;
   let answer = machine.ports.host(call);
   for (;;) {
-    checkSize(machine, answer, REPLY_BYTES, 'the result of a call', calls);
-    const units = answer.length;
-    machine.pay(WORK.json, units);
-    machine.allocate(textBytes(units));
     const reply = parseReply(answer);
+    const units = answer.length;
+    try {
+      checkSize(machine, answer, REPLY_BYTES, 'the result of a call', calls);
+      machine.pay(WORK.json, units);
+      machine.allocate(textBytes(units));
+    } catch (thrown) {
+      // The host has ended the run. What else is used up by now, such as time, must not decide how the error reads.
+      if (reply.t !== 'halt') throw thrown;
+    }
     machine.at = at;
     switch (reply.t) {
       case 'ok':

@@ -80,6 +80,7 @@ export { type StoreStatistics, storeStatistics } from './sessions/statistics.ts'
 export type * from './sessions/store.ts';
 export { allSessions, newSession, notStarted, waitsUntil } from './sessions/store.ts';
 export { Wakes } from './sessions/wakes.ts';
+export { SharedLock } from './sharedlock.ts';
 export type { StreamEvent } from './stream.ts';
 export { type CallAnswer, CallError, type CallErrorCode, type CompleteOptions } from './suspend/complete.ts';
 export { canonicalPlan, humanApproval, planHash, type TurnApproval } from './turn/approval.ts';

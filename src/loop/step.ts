@@ -32,7 +32,6 @@ import type { DrivenSession } from './sessions/coordinator.ts';
 import { SessionLeasedError, SessionStateError } from './sessions/errors.ts';
 import { type KeptTurn, type Point, pointOf } from './sessions/point.ts';
 import type { ClaimedSession, SessionState, SessionStatus, StartedTurn, WaitingTurn } from './sessions/store.ts';
-import { SharedLock } from './sharedlock.ts';
 import { checkToolUnchanged } from './suspend/complete.ts';
 import { signApproval } from './suspend/signed.ts';
 import { StepTenant } from './tenant.ts';
@@ -154,14 +153,12 @@ function reasonToHalt(
 }
 
 /**
- * Held by every turn of this process, whatever its controller and store. A turn whose process died may be the cause of the death.
- * Where it cannot have a process of its own, its next attempt runs alone, so that it ends no other turn if it ends this process too.
+ * Plans the turn, and runs it as soon as it may run in this process. A turn whose process died may be the cause of the death. Where it
+ * cannot have a process of its own, its next attempt runs alone, so that it ends no other turn if it ends this process too.
  */
-const turns = new SharedLock();
-
-/** Plans the turn, and runs it as soon as it may run in this process. */
 async function decideTurn(step: Step, keepLease: boolean): Promise<TurnRecord> {
   const { point } = step;
+  const { turns } = step.stepper.coordinator;
   if (point.kind === 'kept' && point.progress.begun.length > 0) return askWhatHappened(step, point);
   const plan =
     point.kind === 'waiting' || point.kind === 'kept' ? () => planContinuation(step, point) : await planTurn(step, point);
@@ -176,6 +173,8 @@ async function runAndStore(step: Step, plan: TurnPlan, keepLease: boolean): Prom
   const { coordinator } = stepper;
   const outcome = await runPlan(step, plan);
   if (outcome.kind === 'decided') {
+    // The lost lease ended the turn, and that decides nothing: the next process to have the lease takes the turn again.
+    if (outcome.record.reason === 'ERR_CANCELLED' && !coordinator.lasts(claimed)) throw new SessionLeasedError(state.sid, null);
     step.tenant.pay(tokensOfAsks(outcome.record.journal));
     await coordinator.commit(claimed, outcome.record, stateAfter(state, outcome.record, outcome.progress), keepLease);
     return outcome.record;

@@ -205,7 +205,7 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
     const { sid, suspended } = turn;
     const waits = waitsUntil(turn);
     const [started] = await this.#database.again(
-      `UPDATE ${this.#schema}.sessions SET started = $3, started_turn = $4, started_nonce = $5, waits = $6, waits_until = $7
+      `UPDATE ${this.#schema}.sessions SET started = $3, started_turn = $4, started_nonce = $5, waits = $6, waits_until = CASE WHEN cancelled = 1 THEN NULL ELSE $7::bigint END
        WHERE sid = $1 AND fence = $2 AND lease_owner IS NOT NULL AND status = 'open' AND next_turn = $4 RETURNING 1`,
       ...[sid, fence, JSON.stringify(turn), turn.turn, turn.nonce],
       ...[suspended === null ? null : JSON.stringify(waitingOf(turn.turn, suspended)), waits === null ? null : Math.floor(waits)],
@@ -273,8 +273,10 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
   }
 
   async cancel(sid: string): Promise<boolean> {
-    const text = `UPDATE ${this.#schema}.sessions SET cancelled = 1 WHERE sid = $1 AND status = 'open' RETURNING 1`;
-    return (await this.#database.again(text, sid)).length > 0;
+    const text = `UPDATE ${this.#schema}.sessions SET cancelled = 1, waits_until = NULL WHERE sid = $1 AND status = 'open' RETURNING 1`;
+    const cancelled = (await this.#database.again(text, sid)).length > 0;
+    if (cancelled) this.#wakeUps.tell();
+    return cancelled;
   }
 
   async turns(sid: string, onDamaged?: OnDamaged, { after = 0, limit }: TurnsQuery = {}): Promise<readonly TurnRecord[]> {

@@ -8,32 +8,60 @@ import { quantity } from './units.ts';
 /** A preview as lines for the person who decides. */
 export function explainPreview(preview: Preview, palette: Palette): readonly string[] {
   const { calls, because } = preview;
-  const denied = calls.filter(({ verdict }) => verdict?.allowed === false).length;
-  const names = preview.sources.map(({ name }) => printable(name)).join(', ');
-  const head = `${names}: ${counted(calls.length, 'call')} foreseen${denied === 0 ? '' : `, ${denied} of them denied`}`;
+  const [most = '', fuel = '', ...others] = boundRows(preview).map(([name, text]) => `${name.padEnd(12)}${text}`);
   return [
-    palette.bold(head),
+    palette.bold(printable(headText(preview))),
     ...calls.flatMap((call) => callLines(call, palette)),
-    `tool calls  ${boundText(preview.toolCalls, number)}`,
-    `fuel        ${boundText(preview.fuel, number)}`,
+    most,
+    fuel,
     ...(because === null
       ? []
       : [palette.dim(`            ${printable(`${because.message} (${because.file}:${because.line})`)}`)]),
-    `memory      ${boundText(preview.memoryBytes, bytes)}`,
-    `output      ${boundText(preview.outputBytes, bytes)}`,
-    `scratchpad  ${boundText(preview.scratchBytes, bytes)}`,
+    ...others,
+  ];
+}
+
+/** What a preview is about, and how many calls it has. */
+export function headText({ sources, calls }: Preview): string {
+  const denied = calls.filter(({ verdict }) => verdict?.allowed === false).length;
+  const names = sources.map(({ name }) => name).join(', ');
+  return `${names}: ${counted(calls.length, 'call')} foreseen${denied === 0 ? '' : `, ${denied} of them denied`}`;
+}
+
+/** What the run takes at most. */
+export function boundRows(preview: Preview): readonly (readonly [name: string, text: string])[] {
+  return [
+    ['tool calls', boundText(preview.toolCalls, number)],
+    ['fuel', boundText(preview.fuel, number)],
+    ['memory', boundText(preview.memoryBytes, bytes)],
+    ['output', boundText(preview.outputBytes, bytes)],
+    ['scratchpad', boundText(preview.scratchBytes, bytes)],
   ];
 }
 
 function callLines(call: PreviewCall, palette: Palette): readonly string[] {
-  const place = `${call.file}:${call.line}${call.elsewhere ? ' and other places' : ''}`;
   const effects = call.effects === null ? '' : `, effects: ${call.effects}`;
   return [
     `${String(call.number).padStart(3)}  ${printable(`${call.name}${argumentsText(call.args)}`)}`,
-    palette.dim(`     ${printable(`${timesText(call)}, at ${place}${effects}`)}`),
-    ...call.when.map(({ kind, text, line }) => palette.dim(`     ${printable(`${WHEN[kind]} ${text} (line ${line})`)}`)),
+    palette.dim(`     ${printable(`${timesText(call)}, at ${placeText(call)}${effects}`)}`),
+    ...call.when.map((condition) => palette.dim(`     ${printable(conditionText(condition))}`)),
     ...verdictLines(call, palette),
   ];
+}
+
+/** Where a call stands. */
+export function placeText({ file, line, elsewhere }: PreviewCall): string {
+  return `${file}:${line}${elsewhere ? ' and other places' : ''}`;
+}
+
+/** What a call does outside of the program. */
+export function effectsText({ name, effects }: PreviewCall): string {
+  return effects ?? (name.startsWith('tool.') ? 'unknown tool' : 'asks outside of the program');
+}
+
+/** A condition of a call. */
+export function conditionText({ kind, text, line }: PreviewCall['when'][number]): string {
+  return `${WHEN[kind]} ${text} (line ${line})`;
 }
 
 const WHEN: Readonly<Record<PreviewCall['when'][number]['kind'], string>> = {
@@ -46,7 +74,8 @@ const WHEN: Readonly<Record<PreviewCall['when'][number]['kind'], string>> = {
   procedure: 'in the procedure',
 };
 
-function timesText({ most, limitedBy }: PreviewCall): string {
+/** How often a call can be made. */
+export function timesText({ most, limitedBy }: PreviewCall): string {
   if (most === null) return 'any number of times';
   if (limitedBy !== null) return `any number of times, at most ${number(most)} by the limit ${limitedBy}`;
   return most === 1 ? 'at most once' : `at most ${number(most)} times`;

@@ -10,6 +10,7 @@ export { excerpt, renderDiagnostic, renderError, renderFinding, type SourceTexts
 export { explainPreview } from './foresee.ts';
 export { counted } from './layout.ts';
 export { type Palette, paletteFor, plainPalette } from './palette.ts';
+export { previewPage } from './previewpage.ts';
 export { explainEnd, explainSession, explainTurn } from './session.ts';
 export * from './summary.ts';
 export { clip, printable, printableLines, wrap } from './text.ts';

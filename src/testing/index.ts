@@ -7,4 +7,14 @@ export { FakeClock } from './clock.ts';
 export { journalText } from './journal.ts';
 export { type ExpectedCall, ScriptRun } from './run.ts';
 export { runScript, ScriptBench, type ScriptOptions } from './script.ts';
+export type { Fault } from './simulation/faults.ts';
+export type * from './simulation/scenario.ts';
+export {
+  replaySchedule,
+  type SimulationFailure,
+  type SimulationOptions,
+  type SimulationReport,
+  simulate,
+} from './simulation/simulate.ts';
+export type { Schedule } from './simulation/world.ts';
 export { ALLOW_ALL, callTool, ToolBench, type ToolBenchOptions } from './tools.ts';

@@ -5,6 +5,7 @@ export type { ArgType, ArgTypes } from './define/argtypes.ts';
 export {
   defineTool,
   type ToolInit,
+  withWork,
 } from './define/define.ts';
 export type { Effects, LoadedLibrary, RootDefinitions, ToolDefinition, ToolRuntime, ToolView } from './define/definition.ts';
 export { type FromJsonSchema, fromJsonSchema, isJsonSchema, type JsonSchema, type JsonType } from './define/jsonschema.ts';

@@ -62,25 +62,27 @@ function typeOf(value: TaggedJson): ForeseenType {
   return first !== undefined && TAGS.has(first) ? 'other' : 'map';
 }
 
-/** What is known of the arguments of a call, in words, on one line. */
-export function argumentsText(args: readonly ForeseenValue[] | null): string {
-  return args === null ? '(any arguments)' : `(${args.map(valueText).join(', ')})`;
+/** What is known of the arguments of a call, in words, on one line. Of each text at most `width` characters are shown. */
+export function argumentsText(args: readonly ForeseenValue[] | null, width = MOST_CHARACTERS): string {
+  return args === null ? '(any arguments)' : `(${args.map((arg) => valueText(arg, width)).join(', ')})`;
 }
 
-/** What is known of a value, in words, on one line. */
-export function valueText(known: ForeseenValue): string {
+/** What is known of a value, in words. */
+function valueText(known: ForeseenValue, width: number): string {
   const { value, oneOf, from } = known;
-  if (value !== undefined) return scalarText(value);
+  if (value !== undefined) return scalarText(value, width);
   const source = from === undefined ? '' : ` from call ${from.join(', ')}`;
-  if (oneOf !== undefined) return `one of ${oneOf.map(scalarText).join(' | ')}${source}`;
-  return `${formText(known)}${source}`;
+  if (oneOf !== undefined) return `one of ${oneOf.map((one) => scalarText(one, width)).join(' | ')}${source}`;
+  return `${formText(known, (part) => valueText(part, width))}${source}`;
 }
 
-function formText({ types, least, most, prefix, items, each, entries }: ForeseenValue): string {
-  if (items !== undefined) return `[${items.map(valueText).join(', ')}]`;
-  if (entries !== undefined)
-    return `{${entries.map(([key, value]) => `${JSON.stringify(key)}: ${valueText(value)}`).join(', ')}}`;
-  if (each !== undefined) return `[any number of: ${valueText(each)}]`;
+function formText(
+  { types, least, most, prefix, items, each, entries }: ForeseenValue,
+  text: (part: ForeseenValue) => string,
+): string {
+  if (items !== undefined) return `[${items.map(text).join(', ')}]`;
+  if (entries !== undefined) return `{${entries.map(([key, value]) => `${JSON.stringify(key)}: ${text(value)}`).join(', ')}}`;
+  if (each !== undefined) return `[any number of: ${text(each)}]`;
   if (prefix !== undefined) return `text that begins with ${JSON.stringify(prefix)}`;
   if (least !== undefined && most !== undefined) return `number from ${least} to ${most}`;
   if (least !== undefined) return `number from ${least}`;
@@ -88,12 +90,12 @@ function formText({ types, least, most, prefix, items, each, entries }: Foreseen
   return types === undefined ? 'anything' : types.map((type) => (type === 'other' ? 'special value' : type)).join(' | ');
 }
 
-/** Most characters of a text that is shown. */
+/** Most characters of a text that is shown on a line of a terminal. */
 const MOST_CHARACTERS = 80;
 
-function scalarText(scalar: ForeseenScalar): string {
+function scalarText(scalar: ForeseenScalar, width: number): string {
   if (scalar === null) return 'nil';
   if (typeof scalar === 'object') return scalar.$num;
   const text = JSON.stringify(scalar);
-  return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS)}…`;
+  return text.length <= width ? text : `${text.slice(0, width)}…`;
 }

@@ -55,6 +55,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/loop/v1/loop.ts': ['fuel', 'bounds the fuel of a whole loop'],
   'src/loop/v1/result.ts': ['wallMs', 'names the exceeded ceiling of a loop'],
   'src/loop/v1/turn.ts': ['cpuMs fuel toolCalls wallMs', 'gives a turn what its loop has left'],
+  'src/report/foresee.ts': ['fuel', 'shows the bounds of a preview'],
   'src/report/session.ts': ['fuel', 'shows the ceiling of a session'],
   'src/runtime/ask.ts': [
     'cpuMs fuel memoryBytes sourceBytes toolCalls wallMs',
@@ -93,6 +94,10 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/sandbox/result.ts': ['memoryBytes', 'says why a worker died'],
   'src/sandbox/rings.ts': ['cpuMs fuel', 'breaches two limits to examine the rings'],
   'src/sandbox/watchdog.ts': ['cpuMs memoryBytes', 'ends a worker by what the system counts'],
+  'src/testing/simulation/interpreter.ts': [
+    'sourceBytes wallMs',
+    'has no worker that would end a run, and no host that would refuse a source',
+  ],
   'src/testing/sandbox.ts': ['toolMs', 'ends a call by its elapsed time where there is no worker'],
   'src/tools/dispatch/invoke.ts': ['toolBytes', 'refuses arguments and results of a tool'],
   'src/tools/dispatch/outcome.ts': ['toolBytes', 'refuses arguments and results of a tool'],

@@ -24,6 +24,7 @@ export interface Part {
 export const BESIDE_THE_INDEX: Readonly<Record<string, string>> = {
   'src/context/nonce.ts': 'the nonce of a turn is for the loop alone',
   'src/sandbox/limits.ts': 'a page checks limits without a pool',
+  'src/report/html.ts': 'the pages of the command line are made of the same pieces',
   'src/runtime/version.ts': 'the command line reads the version without loading the runtime',
   'grammar/decoder/index.ts': 'the host writes grammars without the parser',
   'grammar/syntax/position.ts': 'a leaf that the guest bundles',
@@ -100,8 +101,8 @@ export const PARTS: readonly Part[] = [
   ),
   part(
     'testing',
-    'the kit for authors of tools: `neuroscript-runtime/testing`',
-    'loop runtime sandbox tools context wire',
+    'the kit for authors of tools and agents: `neuroscript-runtime/testing`',
+    'loop runtime aeiou sandbox tools context worker guest wire grammar',
     '',
     true,
   ),

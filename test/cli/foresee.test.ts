@@ -1,6 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { previewPage } from '../../src/report/index.ts';
+import { checkPreview } from '../../src/wire/preview.ts';
+import type { Source } from '../../src/wire/protocol.ts';
 import { command, folder } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -47,6 +51,69 @@ describe('issue 22.3: neuroscript foresee', () => {
       code: 2,
       stderr: expect.stringContaining('none.json'),
     });
+  });
+
+  it('writes a page for the human who decides, which runs nothing, loads nothing and shows everything as text', async () => {
+    const name = '<img src=x onerror=alert(1)>\u202e.ns';
+    const text = `</pre><script>alert('\u2066')</script>" style="x`;
+    const source = command(
+      `set found = tool.fs.List('${text.replaceAll("'", "\\'")}')`,
+      "if found == '</td><b onclick=1>'",
+      `call tool.fs.Delete(${' '.repeat(300)}"${'a'.repeat(300)}&lt;")`,
+      'endif',
+      'ask "<i>", "p" into y',
+      'call tool.fs.Buy({"<u>": 1})',
+    );
+    const tools = `${TOOLS}  tool.fs.Buy: { args: [what], effects: write, requiresApproval: true, cases: [{ returns: null }] }\n`;
+    const cwd = folder({ [name]: source, 'tools.yaml': tools, 'policy.yaml': 'allow: ["tool.fs.*"]\ndeny: ["*.delete"]\n' });
+    const flags = ['--tools', 'tools.yaml', '--policy', 'policy.yaml'];
+    const plain = await within(['foresee', name, ...flags], { cwd });
+    expect(await within(['foresee', name, ...flags, '--html', 'plan.html'], { cwd })).toEqual(plain);
+    const page = readFileSync(join(cwd, 'plan.html'), 'utf8');
+    expect(page).toContain("default-src 'none'; style-src 'sha256-");
+    const style = /<style>([\s\S]*?)<\/style>/.exec(page)?.[1] ?? '';
+    expect(page).toContain(`'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+    const tags = new Set(page.match(/<[^>]*>/g)?.map((tag) => tag.replace(/"[^"]*"/g, '""')));
+    const known = 'html head meta title style body h1 h2 p br table thead tbody tr th td code ul li span a strong pre'.split(' ');
+    expect([...tags].filter((tag) => !known.includes(/^<\/?([a-z0-9]+)(?= |>)/.exec(tag)?.[1] ?? ''))).toEqual([
+      '<!doctype html>',
+    ]);
+    expect(
+      [...tags].filter((tag) => !/^<\/?[a-z0-9]+( (lang|charset|http-equiv|content|name|id|class|href)="")*>$/.test(tag)),
+    ).toEqual(['<!doctype html>']);
+    expect(page).not.toMatch(/[\u202e\u2066]/);
+    // Each link leads to a place of the page.
+    const places = new Set([...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => `#${id}`));
+    const links = [...page.matchAll(/ href="([^"]*)"/g)].map(([, link]) => link ?? '');
+    expect(links.length).toBeGreaterThan(6);
+    expect(links.filter((link) => !places.has(link))).toEqual([]);
+    // What decides is there in full.
+    expect(page).toContain('&lt;/pre&gt;&lt;script&gt;alert(');
+    expect(page).toContain(`<code>tool.fs.delete(&quot;${'a'.repeat(300)}&amp;lt;&quot;)</code>`);
+    expect(page).toContain("<li>if found == '&lt;/td&gt;");
+    expect(page).toContain('denied by the policy: <a href="#call-2">2</a>');
+    expect(page).toContain('allowed only with an approval of each call: <a href="#call-4">4</a>');
+    expect(page).toMatch(/<span id="line-0-4">4<\/span> {2}<a href="#call-2">\[2\]<\/a> +call tool\.fs\.Delete/);
+    expect(page).toContain(createHash('sha256').update(source).digest('hex'));
+  });
+
+  it('a page is written to a file of pages alone, and of the sources of the preview alone', async () => {
+    const cwd = folder({ 'plan.ns': PLAN, 'tools.yaml': TOOLS });
+    expect(await within(['foresee', 'plan.ns', '--tools', 'tools.yaml', '--html', 'plan.ns'], { cwd })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--html writes a .html file'),
+    });
+    const { stdout } = await within(['foresee', 'plan.ns', '--tools', 'tools.yaml', '--json'], { cwd });
+    const preview: unknown = JSON.parse(stdout);
+    checkPreview('preview', preview);
+    const page = (...sources: readonly Source[]): string => [...previewPage(preview, sources)].join('');
+    expect(page({ name: 'plan.ns', text: PLAN })).toContain('plan.ns');
+    const [call, ...calls] = preview.calls;
+    const foreign = { ...preview, calls: [{ ...call, effects: '"><script>' }, ...calls], toolCalls: { most: '<b>', by: '<i>' } };
+    checkPreview('preview', foreign);
+    expect([...previewPage(foreign, [{ name: 'plan.ns', text: PLAN }])].join('')).not.toMatch(/<script|<b>|<i>/);
+    for (const others of [[], [{ name: 'plan.ns', text: `${PLAN}\n` }], [{ name: 'other.ns', text: PLAN }]])
+      expect(() => page(...others)).toThrow('not those of the preview');
   });
 
   it('binds a turn', async () => {

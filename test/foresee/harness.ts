@@ -6,7 +6,7 @@ import { Bound } from '../../src/tools/policy/bound.ts';
 import { CENSUS_FLOOR, DATA_FUEL, MAX_PADDING, STEP_FUEL, VALUE_BYTES, whisperedBytes } from '../../src/wire/costs.ts';
 import { fits } from '../../src/wire/foreseen.ts';
 import type { GuestCall, TaggedJson } from '../../src/wire/protocol.ts';
-import { type Driven, driveFiles, Raise, type TestTool } from '../guest/driver.ts';
+import { type Driven, type DriveOptions, driveFiles, Raise, type TestTool } from '../guest/driver.ts';
 
 export const COSTS: FuelCosts = {
   steps: STEP_FUEL,
@@ -60,12 +60,8 @@ export type Analysis = typeof foresee;
 const LITTLE = [{}, {}, {}, { exact: 40 }, { unit: 60 }];
 
 /** Any program. `seed` decides what tools do. */
-export function examineProgram(
-  { source, call, stdin, events }: Program,
-  seed: number,
-  found: Tally,
-  analysis: Analysis = foresee,
-): void {
+export function examineProgram(made: Program, seed: number, found: Tally, analysis: Analysis = foresee): void {
+  const { source, call, events } = made;
   const parsed = parse(source, { name: 'test.ns' });
   if (!parsed.ok) {
     found.refused++;
@@ -73,16 +69,22 @@ export function examineProgram(
   }
   found.programs++;
   const files = [parsed.file];
+  const given = { globals: seed % 3 !== 0, events: seed % 2 !== 0 };
   const foreseen = analysis([{ file: parsed.file, text: parsed.text }], COSTS, {
-    ...(seed % 3 === 0 ? { globals: Object.keys(GLOBALS) } : { values: GLOBALS }),
+    ...(given.globals ? { values: GLOBALS } : { globals: Object.keys(GLOBALS) }),
     keeping: KEEPING,
     effort: LITTLE[seed % LITTLE.length] ?? {},
     ...(call === null ? {} : { call: { name: call, args: [] } }),
-    ...(seed % 2 === 0 ? {} : { events: events.map(({ name }) => name) }),
+    ...(given.events ? { events: events.map(({ name }) => name) } : {}),
   });
   if (foreseen.fuel !== null) found.bounded++;
   for (let run = 0; run < RUNS; run++) {
-    const driven = driveFiles(files, { call, stdin, events, globals: GLOBALS, limits: { fuel: 5000 }, ...world(seed, run) });
+    const driven = driveFiles(files, {
+      call,
+      limits: { fuel: 5000 },
+      ...surroundings(made, given, seed, run),
+      ...world(seed, run),
+    });
     const what = escapeOf(foreseen, driven);
     found.runs++;
     if (what !== null) found.escapes.push({ seed, what, source });
@@ -156,7 +158,8 @@ function isExact({ args }: ForeseenCall): boolean {
   return (args ?? [{}]).every((arg) => isConstant(arg));
 }
 
-function isConstant({ value, items, entries }: Partial<NonNullable<ForeseenCall['args']>[number]>): boolean {
+/** Whether all of a value is known. */
+export function isConstant({ value, items, entries }: Partial<NonNullable<ForeseenCall['args']>[number]>): boolean {
   if (value !== undefined) return true;
   const parts = items ?? entries?.map(([, entry]) => entry);
   return parts?.every(isConstant) ?? false;
@@ -183,6 +186,28 @@ const RESULTS: readonly TaggedJson[] = [
   { $fuzzy: 0.5 },
   { $error: { code: 5, message: 'm' } },
 ];
+
+/** What the analysis is told in full. */
+interface Given {
+  readonly globals: boolean;
+  readonly events: boolean;
+}
+
+/** Globals, events and lines of a run. The first run has those of the program; in the others, whatever the analysis is not told differs. */
+function surroundings({ globals, events, stdin }: Program, given: Given, seed: number, run: number): DriveOptions {
+  if (run === 0) return { globals, events, stdin };
+  const random = new Random(Math.imul(seed, 0xc2b2ae35) + run);
+  const delivered = given.events
+    ? events
+    : random.several(0, 4, () => ({ ...EVENT, name: random.pick(['x', 'y', 'x1', 'text', '1']) }));
+  return {
+    globals: given.globals ? globals : Object.fromEntries(Object.keys(globals).map((name) => [name, random.pick(RESULTS)])),
+    events: delivered.map((event) => ({ ...event, payload: random.pick(RESULTS) })),
+    stdin: stdin === null ? null : random.several(0, 20, () => random.pick(['line', '', '12', 'k'])),
+  };
+}
+
+const EVENT = { source: 'src', id: 'event', ts: 5 };
 
 /** Tools whose results depend on the seed, the run and the number of the call alone. */
 function world(seed: number, run: number): { readonly tools: Readonly<Record<string, TestTool>>; readonly ask: TestTool } {

@@ -8,6 +8,9 @@ import { examine, tally } from './harness.ts';
 /** Escapes after which a run stops. */
 const MOST = 10;
 
+/** Programs after which standard error hears how far a long run is. */
+const REPORTED = 10_000;
+
 const { values } = parseArgs({
   options: { programs: { type: 'string', default: '10000' }, seed: { type: 'string', default: '1' } },
 });
@@ -19,10 +22,17 @@ if (!(programs > 0) || !Number.isInteger(programs) || !Number.isInteger(seed)) {
 
 const found = tally();
 const start = performance.now();
-for (let index = 0; index < programs && found.escapes.length < MOST; index++) examine(Math.imul(seed, 0x9e3779b1) + index, found);
-const seconds = (performance.now() - start) / 1000;
-for (const { seed: own, what, source } of found.escapes) process.stdout.write(`program ${own}: ${what}\n${source}\n`);
+const elapsed = (): number => (performance.now() - start) / 1000;
 const share = (part: number, whole: number): string => `${((100 * part) / Math.max(1, whole)).toFixed(1)} %`;
+for (let index = 0; index < programs && found.escapes.length < MOST; index++) {
+  examine(Math.imul(seed, 0x9e3779b1) + index, found);
+  if (found.programs % REPORTED === 0)
+    process.stderr.write(
+      `${found.runs} runs in ${Math.round(elapsed())} s, ${found.escapes.length} escapes, ${share(found.exact, found.calls)} exact\n`,
+    );
+}
+const seconds = elapsed();
+for (const { seed: own, what, source } of found.escapes) process.stdout.write(`program ${own}: ${what}\n${source}\n`);
 process.stdout.write(`${found.calls} calls, ${share(found.exact, found.calls)} of them foreseen exactly\n`);
 process.stdout.write(`${share(found.tight, found.runs)} of the runs made exactly the calls that were foreseen\n`);
 process.stdout.write(`${share(found.bounded, found.programs)} of the programs have a bound of their fuel\n`);

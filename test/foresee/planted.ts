@@ -46,8 +46,8 @@ export const PLANTED: readonly Planted[] = [
   {
     what: 'of two branches, the first one counts',
     file: 'tally.ts',
-    from: 'this.#with(other, Math.max, true)',
-    to: 'this.#with(other, (a) => a, true)',
+    from: 'this.#combined(other, Math.max, true)',
+    to: 'this.#combined(other, (a) => a, true)',
     shownBy: 11,
   },
   {

@@ -114,6 +114,22 @@ endfunc
     expect(driven.error).toEqual(error);
   });
 
+  it('ends with the error of the host, although the time is over when its long answer is read (A3-1.1-1)', () => {
+    const message = 'late'.repeat(20_000);
+    const error = { kind: 'timeout', code: 'ERR_TIMEOUT', nsCode: null, name: 'Timeout', message } as const;
+    const ended = { ...error, source: null, line: null, column: null, stack: [], limit: 'wallMs', allowed: 1, used: 2 } as const;
+    let halted = false;
+    const tools = {
+      'tool.t.halt': () => {
+        halted = true;
+        throw new Halt(ended);
+      },
+    };
+    // Live, the clock says that the time is over; in a replay, it never does.
+    for (const clock of [() => (halted ? 2 : 0), () => 0])
+      expect(run(main('call tool.t.halt()'), { tools, clock }).error).toEqual(ended);
+  });
+
   it('toolCalls: as many as allowed, and one more', () => {
     const body = 'call tool.t.give(1)\ncall tool.t.give(2)';
     expect(run(main(body), { limits: { toolCalls: 2 } }).error).toBeNull();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryLog } from '../../src/loop/log/log.ts';
 import { SessionCoordinator } from '../../src/loop/sessions/coordinator.ts';
+import { SessionLeasedError } from '../../src/loop/sessions/errors.ts';
 import { MemoryStore } from '../../src/loop/sessions/memory.ts';
 import { newSession } from '../../src/loop/sessions/store.ts';
 import { programAgent, TestClock, USERDATA } from './fake.ts';
@@ -16,6 +17,13 @@ async function coordinated(...sids: readonly string[]) {
   }
   const coordinator = new SessionCoordinator({ store, log, clock, owner: 'me', leaseMs: 1000, replayTtl: 300 });
   return { store, clock, log, coordinator };
+}
+
+/** A log whose disk is full. */
+class FullLog extends MemoryLog {
+  override async append(): Promise<void> {
+    throw new Error('the disk is full');
+  }
 }
 
 it('a session that cannot be opened leaves its HALT in the log, with turn 0', async () => {
@@ -73,6 +81,41 @@ describe('recovering', () => {
 });
 
 describe('committing', () => {
+  it('issue 23: leaves the log to the next process when the lease ended while the store was busy', async () => {
+    const { coordinator, store, clock, log } = await coordinated('s');
+    const commit = store.commit.bind(store);
+    Object.assign(store, {
+      commit: async (...args: Parameters<MemoryStore['commit']>) => {
+        await commit(...args);
+        clock.ms += 1000;
+        clock.elapsed += 1000;
+        const other = new SessionCoordinator({ store, log, clock, owner: 'other', leaseMs: 1000, replayTtl: 300 });
+        await other.release(await other.claim('s'));
+      },
+    });
+    const claimed = await coordinator.claim('s');
+    await expect(coordinator.halt(claimed, 'ERR_TIMEOUT')).rejects.toThrow(SessionLeasedError);
+    expect(log.entries).toMatchObject([{ SID: 's', turn_index: 1, reason: 'ERR_TIMEOUT' }]);
+  });
+
+  it('issue 23: a claim whose answer comes after its lease logs nothing that others may have logged', async () => {
+    const { coordinator, store, clock, log } = await coordinated('s');
+    const dead = new SessionCoordinator({ store, log: new FullLog(), clock, owner: 'dead', leaseMs: 1000, replayTtl: 300 });
+    await expect(dead.halt(await dead.claim('s'), 'ERR_TIMEOUT')).rejects.toThrow('the disk is full');
+    clock.ms += 1000;
+    clock.elapsed += 1000;
+    const claim = store.claim.bind(store);
+    Object.assign(store, {
+      claim: async (...args: Parameters<MemoryStore['claim']>) => {
+        const claimed = await claim(...args);
+        clock.elapsed += 1000;
+        return claimed;
+      },
+    });
+    await expect(coordinator.claim('s')).rejects.toThrow(SessionLeasedError);
+    expect(log.entries).toEqual([]);
+  });
+
   it('logs an end between two turns, and nothing for a session that goes on', async () => {
     const { coordinator, log } = await coordinated('s');
     const claimed = await coordinator.claim('s');

@@ -103,6 +103,24 @@ export function queueContract(name: string, make: MakeStore): void {
       expect(await store.next('h', 9)).toEqual([]);
     });
 
+    it('issue 23: a session whose end was requested is ready although it waits, whether it waited before or since', async () => {
+      const store = await ownedStore(make);
+      const wakes = vi.fn();
+      for (const sid of ['before', 'since']) {
+        await store.create(state(sid), 1);
+        await store.claim(sid, lease('a'));
+        if (sid === 'since') await store.cancel(sid);
+        await store.start({ ...started(sid), suspended: WAITS }, 'a');
+        await store.release(sid, 'a');
+      }
+      expect(await store.next('h', 9)).toEqual(['since']);
+      const forget = store.onReady(wakes);
+      await store.cancel('before');
+      await expect.poll(() => wakes.mock.calls.length, { timeout: 20_000 }).toBeGreaterThan(0);
+      forget();
+      expect(await store.next('h', 9)).toEqual(['before']);
+    });
+
     it('issue 20: a list has pages, and the sessions of one parent', async () => {
       const store = await ownedStore(make);
       for (const sid of ['a', 'b', 'c', 'd']) await store.create(state(sid), 1);

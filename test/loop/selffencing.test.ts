@@ -70,6 +70,23 @@ describe('a host that cannot renew its lease (issue 20)', () => {
     leases.drop('s');
   });
 
+  it('has lost the lease for good, although the store would still renew it', async () => {
+    const clock = new TestClock();
+    const store = new MemoryStore({ clock });
+    await controller({ store, clock }).loop.open(USERDATA, 's');
+    const leases = new Leases({ store, clock, owner: 'a', leaseMs: 900 });
+    const { fence } = await store.claim('s', leases.lease);
+    const holding = { sid: 's', fence, until: leases.end() };
+    const ended: string[] = [];
+    leases.hold(holding, () => ended.push('ended'));
+    // This process was stopped, and nobody has claimed the session meanwhile.
+    clock.elapsed += 900;
+    await leases.renew();
+    await leases.renew();
+    expect([ended.length > 0, leases.lasts(holding)]).toEqual([true, false]);
+    leases.drop('s');
+  });
+
   it('begins no call, even before it notices that its time has passed', async () => {
     const called: number[] = [];
     const clock = new TestClock();
@@ -88,8 +105,9 @@ describe('a host that cannot renew its lease (issue 20)', () => {
     await using runtime = await createRuntime({ tools: [effect], policy: { allow: ['tool.t.*'] } });
     const loop = new LoopController({ runtime, clock, keyring: newKeyring('test', clock) });
     const agent = { reply: async () => reply('command\nset a = tool.t.Effect(1)\nset b = tool.t.Effect(2)\nendcommand') };
-    const { decision, reason } = await loop.runLoop({ ...run(agent), maxTurns: 1 });
-    expect({ decision, reason }).toEqual({ decision: 'HALT', reason: 'ERR_CANCELLED' });
+    await expect(loop.runLoop({ ...run(agent), maxTurns: 1 })).rejects.toThrow(SessionLeasedError);
     expect(called).toEqual([1]);
+    // The turn is not decided: whoever has the lease next takes it again.
+    expect(await loop.list()).toMatchObject([{ status: 'open', turns: 0 }]);
   });
 });

@@ -20,6 +20,7 @@ const PAGES = [
     'policy',
     'quotas',
     'security',
+    'simulation',
     'tenants',
     'tools',
   ].map((name) => `docs/${name}.md`),

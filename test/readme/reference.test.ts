@@ -7,7 +7,7 @@ import { typeErrors } from './typed.ts';
 
 /** The names that applications use most, each with a complete example in its doc comment. */
 const USED_MOST =
-  'createRuntime run defineTool ToolError loadPolicy LoopController stream SqliteStore askHandler functionAgent modelAgent openaiAgent PostgresStore ToolBench';
+  'createRuntime run foresee defineTool ToolError loadPolicy LoopController stream SqliteStore askHandler functionAgent modelAgent openaiAgent PostgresStore ToolBench';
 
 interface Example {
   /** The name that the comment belongs to. */

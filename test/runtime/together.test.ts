@@ -89,6 +89,15 @@ describe('calls that run together', { timeout }, () => {
     }
   });
 
+  it('lose and repeat nothing at each of the places where the process of one order can die', async () => {
+    const whole = await permuted(PROGRAM, new Random(3));
+    for (let count = 0; count <= whole.ended.length; count++) {
+      const rest = await afterCrash(PROGRAM, whole.input, whole.ended.slice(0, count), new Random(count));
+      expect(visible(rest.result), `after ${count} calls`).toEqual(visible(whole.result));
+      expect(rest.begun.filter((call) => !String(call).includes(' inside'))).toHaveLength(whole.ended.length - count);
+    }
+  });
+
   it(`wait at once for several answers, which may come one by one and in any order, for ${CUTS} orders`, async () => {
     const answers: readonly Completion[] = ['p', 'q', 'r', 's'].map((n) => ({ ok: true, value: `late ${n}` }));
     const first = await permuted(WAITING, new Random(0));

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeBase64Url, Keyring, ReplayCache, verifyToken } from '../../src/aeiou/index.ts';
 import { MemoryStore } from '../../src/loop/index.ts';
 import { plainPalette, renderError } from '../../src/report/index.ts';
+import { callViews } from '../../src/ui/calls.ts';
 import type {
   CompleteView,
   LogView,
@@ -16,8 +17,9 @@ import type {
   TryView,
   TurnView,
 } from '../../src/ui/index.ts';
+import { PAGE_SIZES, Texts } from '../../src/ui/texts.ts';
 import type { TurnHeat, TurnStep } from '../../src/wire/heat.ts';
-import { type Answered, answersOf, drive, hostRuntime, inspectorOf, PROGRAMS, serve } from './kit.ts';
+import { type Answered, answersOf, block, drive, hostRuntime, inspectorOf, magic, PROGRAMS, serve } from './kit.ts';
 
 const resources = new AsyncDisposableStack();
 const store = new MemoryStore();
@@ -129,6 +131,22 @@ describe('issue 24: one turn', () => {
     expect(view.record).toEqual({ version: 2, seal: 'whole', faults: [], erased: [], outputComplete: true, notExecutable: null });
     expect([view.before, view.after]).toEqual([null, 2]);
     expect((await turn('good', 2)).envelope.sections?.output?.text).toContain('there are 3');
+  });
+
+  it('issue 22.1: calls that run together begin together, and the next one when the slowest has ended', async () => {
+    const other = new MemoryStore();
+    const count = (name: string): string => `set ${name} = tool.stock.Count("${name}")`;
+    await drive(other, { both: [block('together', count('a'), count('b'), 'endtogether', count('c'), magic('done'))] });
+    const [record] = await other.turns('both');
+    if (record === undefined) throw new Error('the turn was not kept');
+    const journal = record.journal.map((entry, index) => ({ ...entry, ms: [30, 50, 5][index] ?? 0 }));
+    const views = callViews({ ...record, journal }, new Texts(PAGE_SIZES, { parts: true })).journal;
+    expect(views.map(({ at, begin }) => [at.together, begin])).toEqual([
+      [1, 0],
+      [1, 0],
+      [undefined, 50],
+      [undefined, 55],
+    ]);
   });
 
   it('shows an error as the terminal does', async () => {

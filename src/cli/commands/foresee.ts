@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { explainPreview, renderDiagnostic, SYNTAX } from '../../report/index.ts';
+import { explainPreview, previewPage, renderDiagnostic, SYNTAX } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { toPublicCheck } from '../../wire/findings.ts';
 import { limitOf } from '../../wire/limits.ts';
@@ -8,11 +8,13 @@ import { addLimits, limitsOf } from '../flags/options.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { readSources } from '../terminal/input.ts';
+import { checkOutput, PAGES, replaceFile } from '../terminal/replace.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 interface ForeseeFlags extends SetupFlags, GivenFlags {
   readonly turn?: true;
   readonly json?: true;
+  readonly html?: string;
 }
 
 const HELP = `
@@ -25,6 +27,7 @@ Exits with 3 when a program has a syntax error.
 
 Examples:
   neuroscript foresee plan.ns --tools mocks.yaml
+  neuroscript foresee plan.ns --tools mocks.yaml --html plan.html
   neuroscript foresee plan.ns --tools mocks.yaml --json > preview.json
   neuroscript run plan.ns --tools mocks.yaml --bound preview.json
 `;
@@ -40,7 +43,8 @@ export function addForesee(program: Command, execute: Execute): void {
     .argument('<FILE...>', "program files; '-' is standard input");
   addGiven(command)
     .option('--turn', 'the program is the ACTIONS of a turn: it finds USERDATA of unknown content')
-    .option('--json', 'print the preview as a JSON object');
+    .option('--json', 'print the preview as a JSON object')
+    .option('--html <FILE>', 'write the preview into a page, too, which opens without server or network');
   addLimits(addSetup(command), 'run')
     .addHelpText('after', HELP)
     .action((files: string[], flags: ForeseeFlags) => execute((terminal) => foresee(files, flags, terminal)));
@@ -48,6 +52,7 @@ export function addForesee(program: Command, execute: Execute): void {
 
 async function foresee(files: readonly string[], flags: ForeseeFlags, terminal: Terminal): Promise<ExitCode> {
   refuseStrayArguments(flags);
+  if (flags.html !== undefined) checkOutput('--html', flags.html, PAGES);
   const limits = limitsOf({ ...flags });
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources);
@@ -74,6 +79,7 @@ async function foresee(files: readonly string[], flags: ForeseeFlags, terminal: 
       terminal.err.line(line);
     return EXIT.syntax;
   }
+  if (flags.html !== undefined) await replaceFile(flags.html, previewPage(preview, sources));
   if (flags.json) terminal.out.json({ ok: true, ...preview, errors: [] });
   else for (const line of explainPreview(preview, terminal.paintOut)) terminal.out.line(line);
   return EXIT.ok;

@@ -1,6 +1,6 @@
+import { escaped } from '../../report/html.ts';
 import { counted, printable } from '../../report/index.ts';
 import type { Heat, Spent } from '../../wire/heat.ts';
-import { escaped } from './html.ts';
 import { labelOf } from './label.ts';
 
 /** Part of the whole width below which a box is left out, and the most rows. */

@@ -1,12 +1,10 @@
-import { statSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
-import { printable } from '../../report/index.ts';
 import type { Probe, Profile } from '../../wire/heat.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { Source } from '../../wire/protocol.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { replaceFile } from '../terminal/replace.ts';
+import { checkOutput, PAGES, replaceFile } from '../terminal/replace.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { chromeTrace } from './chrome.ts';
 import { heatPage } from './page.ts';
@@ -46,18 +44,10 @@ export interface Measurement {
 /** Checks the flags before anything runs. Null without any. Throws {@link UsageError}. */
 export function probeOf({ traceOut, traceFormat, heat }: HeatFlags): Probe | null {
   if (traceFormat !== undefined && traceOut === undefined) throw new UsageError('--trace-format belongs to --trace-out FILE');
-  if (traceOut !== undefined) checkFile('--trace-out', traceOut, ['.json']);
-  if (heat !== undefined) checkFile('--heat', heat, ['.html', '.htm']);
+  if (traceOut !== undefined) checkOutput('--trace-out', traceOut, ['.json']);
+  if (heat !== undefined) checkOutput('--heat', heat, PAGES);
   if (traceOut === undefined && heat === undefined) return null;
   return traceOut === undefined ? {} : { trace: true };
-}
-
-/** A file of another kind may be a program, and these files replace what is there. */
-function checkFile(flag: string, file: string, endings: readonly string[]): void {
-  if (!endings.some((ending) => file.toLowerCase().endsWith(ending)))
-    throw new UsageError(`${flag} writes a ${endings[0]} file; give it such a name`);
-  if (statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new UsageError(`cannot write ${printable(file)}: its folder does not exist`);
 }
 
 /** Writes the files that the flags name, and what they lack to standard error. */

@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
-import { printable } from '../../report/index.ts';
+import { foreign, PAGE_END, pageHead } from '../../report/html.ts';
 import type { Heat, LineHeat, ProcedureHeat } from '../../wire/heat.ts';
 import type { Source } from '../../wire/protocol.ts';
 import { flameSvg, percent } from './flame.ts';
-import { escaped } from './html.ts';
 
 /** Most lines of all sources that the page shows; of what is beyond, only those that were executed, and of these as many again. */
 const MOST_LINES = 20_000;
@@ -11,14 +9,10 @@ const MOST_LINES = 20_000;
 const WIDEST = 300;
 
 const STYLE = `
-:root{color-scheme:light dark;--hot:200,60,0}
-body{font:15px/1.45 system-ui,sans-serif;margin:1.5rem auto;padding:0 1rem;max-width:75rem}
-table{border-collapse:collapse}
+:root{--hot:200,60,0}
 th,td{text-align:right;padding:.1rem .6rem;white-space:nowrap}
-th{border-bottom:1px solid;font-weight:600}
 td.text,th.text{text-align:left}
 .wide{overflow-x:auto}
-code,.code{font:13px/1.5 ui-monospace,monospace}
 .code td.text{white-space:pre}
 .flame text{font:11px ui-monospace,monospace;fill:#111}
 .flame rect{fill:#f0a860;stroke:#fff;stroke-width:.5}
@@ -33,13 +27,9 @@ ${Array.from({ length: 10 }, (_, at) => `.h${at + 1}{background:rgba(var(--hot),
  * `title` names the run. Everything foreign is text.
  */
 export function* heatPage(heat: Heat, sources: readonly Source[], title: string): Generator<string> {
-  const hash = createHash('sha256').update(STYLE).digest('base64');
-  const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
-  yield `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">`;
-  yield `<meta name="viewport" content="width=device-width"><title>Heat of ${text(title)}</title><style>${STYLE}</style></head><body>\n`;
-  yield `<h1>Heat of ${text(title)}</h1>\n`;
+  yield pageHead(`Heat of ${title}`, STYLE);
   yield `<p>${heat.fuel} fuel, ${time(heat.us)}, ${heat.steps} statements. Fuel is exact, time is measured and includes measuring.</p>\n`;
-  for (const notice of heat.notices) yield `<p role="note">Note: ${text(notice)}.</p>\n`;
+  for (const notice of heat.notices) yield `<p role="note">Note: ${foreign(notice)}.</p>\n`;
   if (heat.outside.fuel > 0)
     yield `<p>${heat.outside.fuel} fuel was spent outside of all lines: to take values from the host.</p>\n`;
   yield `<h2>Fuel by path of calls</h2>\n${flameSvg(
@@ -53,17 +43,17 @@ export function* heatPage(heat: Heat, sources: readonly Source[], title: string)
   for (const procedure of heat.procedures.toSorted((a, b) => b.total.fuel - a.total.fuel)) yield procedureRow(procedure);
   yield '</tbody></table></div>\n';
   for (const [name, part] of Map.groupBy(heat.lines, ({ source }) => source)) {
-    yield `<h2>${text(name)}</h2>\n<div class="wide"><table class="code"><thead><tr><th>fuel</th><th>of all</th><th>time</th><th>visits</th><th>fuel in all</th><th>line</th>`;
+    yield `<h2>${foreign(name)}</h2>\n<div class="wide"><table class="code"><thead><tr><th>fuel</th><th>of all</th><th>time</th><th>visits</th><th>fuel in all</th><th>line</th>`;
     yield '<th class="text">program</th></tr></thead><tbody>\n';
     yield* linesOf(part, sources.find((source) => source.name === name)?.text ?? '', heat);
     yield '</tbody></table></div>\n';
   }
-  yield '</body></html>\n';
+  yield PAGE_END;
 }
 
 function procedureRow({ name, source, line, calls, fuel, us, total }: ProcedureHeat): string {
   const cells = [calls, fuel, total.fuel, time(us), time(total.us)].map((cell) => `<td>${cell}</td>`).join('');
-  return `<tr><td class="text">${text(name)}</td><td class="text">${text(source)}:${line}</td>${cells}</tr>\n`;
+  return `<tr><td class="text">${foreign(name)}</td><td class="text">${foreign(source)}:${line}</td>${cells}</tr>\n`;
 }
 
 function* linesOf(part: readonly LineHeat[], source: string, { fuel: all, lines }: Heat): Generator<string> {
@@ -80,15 +70,11 @@ function* linesOf(part: readonly LineHeat[], source: string, { fuel: all, lines 
         : [line.fuel, percent(line.fuel / Math.max(1, all)), time(line.us), line.visits, line.total.fuel]
             .map((cell) => `<td>${cell}</td>`)
             .join('');
-    const code = text((texts[number - 1] ?? '').slice(0, WIDEST).replaceAll('\t', '  '));
+    const code = foreign((texts[number - 1] ?? '').slice(0, WIDEST).replaceAll('\t', '  '));
     yield `<tr${level === 0 ? '' : ` class="h${level}"`}>${cells}<td>${number}</td><td class="text">${code}</td></tr>\n`;
   }
 }
 
 function time(us: number): string {
   return us < 1000 ? `${us} µs` : `${Math.round(us / 100) / 10} ms`;
-}
-
-function text(foreign: string): string {
-  return escaped(printable(foreign));
 }

@@ -1,8 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { printable } from '../../report/index.ts';
 import { UsageError } from './failure.ts';
 import { fileTrouble } from './input.ts';
+
+/** The endings of pages. */
+export const PAGES: readonly string[] = ['.html', '.htm'];
+
+/** Checks a flag that names a file to replace: a file of another kind may be a program. Throws {@link UsageError}. */
+export function checkOutput(flag: string, file: string, endings: readonly string[]): void {
+  if (!endings.some((ending) => file.toLowerCase().endsWith(ending)))
+    throw new UsageError(`${flag} writes a ${endings[0]} file; give it such a name`);
+  if (statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new UsageError(`cannot write ${printable(file)}: its folder does not exist`);
+}
 
 /** Writes a file atomically, readable for its owner only. Throws {@link UsageError}; the file is then as it was. */
 export async function replaceFile(file: string, content: string | Iterable<string>, deed = 'write'): Promise<void> {

@@ -68,14 +68,20 @@ export function unknownTools(verdicts: readonly RecordedVerdict[]): readonly str
   return [...new Set(verdicts.flatMap(({ tool, known }) => (known ? [] : [tool.canonicalName])))].sort();
 }
 
-/** Each need as a grant, but for those that another one meets. */
-function leastGrants(needs: readonly Capability[]): readonly string[] {
-  // A scope that reads as another pattern when it is granted, such as `[a]` of a path, is granted by `*`.
-  const grants = needs.map((need) => (meets(need, need) ? need : { ...need, scopes: ['*'] }));
-  const distinct = [...new Map(grants.map((grant) => [capabilityText(grant), grant])).values()];
-  const kept = distinct.reduce<readonly Capability[]>((left, grant) => {
-    const others = left.filter((other) => other !== grant);
-    return others.some((other) => meets(other, grant)) ? others : left;
-  }, distinct);
+/** Grants that meet each need, none of which can be left out. */
+function leastGrants(capabilities: readonly Capability[]): readonly string[] {
+  const needs = distinct(capabilities);
+  // A scope that reads as another pattern when it is granted, such as `[a]` of a path, is granted by `*` if by nothing narrower.
+  const [exact, others] = [needs.filter((need) => meets(need, need)), needs.filter((need) => !meets(need, need))];
+  const grants = distinct([...others.map((need) => ({ ...need, scopes: ['*'] })), ...exact]);
+  const kept = grants.reduce<readonly Capability[]>((left, grant) => {
+    const rest = left.filter((other) => other !== grant);
+    const met = needs.filter((need) => meets(grant, need));
+    return met.every((need) => rest.some((other) => meets(other, need))) ? rest : left;
+  }, grants);
   return kept.map(capabilityText).sort();
+}
+
+function distinct(capabilities: readonly Capability[]): readonly Capability[] {
+  return [...new Map(capabilities.map((each) => [capabilityText(each), each])).values()];
 }

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from '../../sqlite/error.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { Clock } from '../clock.ts';
 import { type DecisionLog, endEntry, type LogEntry, logEntry } from '../log/log.ts';
 import type { HaltReason } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
+import { SharedLock } from '../sharedlock.ts';
 import { SessionLeasedError } from './errors.ts';
 import { interruptedRecord } from './interrupted.ts';
 import { type Holding, Leases } from './lease.ts';
@@ -28,7 +29,12 @@ export interface SessionCoordinatorInit {
   readonly leaseMs?: number;
   /** Seconds for which a used token id is remembered. */
   readonly replayTtl: number;
+  /** Held by the turns of this process; one for all coordinators of a process when absent. */
+  readonly turns?: SharedLock;
 }
+
+/** A turn whose process died runs alone in its process, whatever the controllers and stores of the others. */
+const TURNS = new SharedLock();
 
 /** Sessions that are remembered to agree with the log. */
 const MOST_AGREED = 10_000;
@@ -51,6 +57,8 @@ export interface DrivenSession extends ClaimedSession {
 export class SessionCoordinator {
   /** Holds the sessions. */
   readonly store: SessionStore;
+  /** Held by every turn of this process: by all that may run together, or by one alone. */
+  readonly turns: SharedLock;
   readonly #log: DecisionLog | null;
   readonly #clock: Clock;
   readonly #leases: Leases;
@@ -66,8 +74,10 @@ export class SessionCoordinator {
     owner = `${hostname()}:${process.pid}:${randomUUID()}`,
     leaseMs,
     replayTtl,
+    turns = TURNS,
   }: SessionCoordinatorInit) {
     this.store = store;
+    this.turns = turns;
     this.#log = log;
     this.#clock = clock;
     this.#leases = new Leases({ store, clock, owner, ...(leaseMs === undefined ? {} : { leaseMs }) });
@@ -139,14 +149,21 @@ export class SessionCoordinator {
   async #driven(found: ClaimedSession, until: number): Promise<DrivenSession> {
     const { fence, state, unlogged, unloggedEnd } = found;
     const { sid } = state;
+    const holding = { sid, fence, until };
     const end: readonly LogEntry[] = unloggedEnd === null ? [] : [endEntry(state, unloggedEnd)];
     if (this.#log !== null)
       for (const entry of [...unlogged.map(logEntry), ...end]) {
         const turn = entry.turn_index;
-        if (!(await this.#log.has(sid, turn))) await this.#log.append(entry);
+        if (!(await this.#log.has(sid, turn))) await this.#append(this.#log, entry, holding);
         await this.store.logged(sid, turn, fence, true);
       }
-    return { ...found, holding: { sid, fence, until } };
+    return { ...found, holding };
+  }
+
+  /** Logs an entry. A process whose lease may have ended leaves that to the next one that claims the session, which may do it already. */
+  #append(log: DecisionLog, entry: LogEntry, holding: Holding): Promise<void> {
+    if (!this.#leases.lasts(holding)) throw new SessionLeasedError(holding.sid, null);
+    return log.append(entry);
   }
 
   /** Renews the lease while `work` runs. Calls `onLost` once if the lease is lost or the end of the session is requested. */
@@ -217,7 +234,7 @@ export class SessionCoordinator {
         const isPassing = error instanceof StoreError && (error.detail === 'busy' || error.detail === 'io');
         if (!isPassing || !this.lasts(session)) throw error;
       }
-      await setTimeout(pause);
+      await sleep(pause);
     }
   }
 
@@ -228,9 +245,15 @@ export class SessionCoordinator {
 
   /**
    * Stores a decided turn, or the end of a session between two turns (`record` is null), then logs it. The lease is kept only
-   * if `keepLease` is set and the session goes on.
+   * if `keepLease` is set and the session goes on. Throws {@link SessionLeasedError} for a decision that is stored, and that another
+   * process logs because this one was too slow.
    */
-  async commit({ fence }: ClaimedSession, record: TurnRecord | null, next: SessionState, keepLease = false): Promise<void> {
+  async commit(
+    { fence, holding }: DrivenSession,
+    record: TurnRecord | null,
+    next: SessionState,
+    keepLease = false,
+  ): Promise<void> {
     const at = this.#clock.now();
     const entry = record !== null ? logEntry(record) : next.status === 'open' ? null : endEntry(next, at);
     const together = this.#log !== null && this.#log === this.store.log;
@@ -252,7 +275,7 @@ export class SessionCoordinator {
     if (next.status !== 'open') this.#agreed.delete(next.sid);
     if (entry === null || this.#log === null || together) return;
     // A store that was set back may lack the turn at which its session is ended now.
-    if (record !== null || !(await this.#log.has(next.sid, entry.turn_index))) await this.#log.append(entry);
+    if (record !== null || !(await this.#log.has(next.sid, entry.turn_index))) await this.#append(this.#log, entry, holding);
     await this.store.logged(next.sid, entry.turn_index, fence, keep);
   }
 
@@ -260,7 +283,7 @@ export class SessionCoordinator {
    * Ends a session that is claimed and open. A turn that was started gets the decision HALT; resolves with its record, or
    * with null for a session between two turns.
    */
-  async halt(claimed: ClaimedSession, reason: HaltReason): Promise<TurnRecord | null> {
+  async halt(claimed: DrivenSession, reason: HaltReason): Promise<TurnRecord | null> {
     const { state, next } = claimed;
     const record = next.kind === 'fresh' ? null : interruptedRecord(state, next.started, reason, keptCalls(claimed));
     const nextTurn = record === null ? state.nextTurn : state.nextTurn + 1;

@@ -25,6 +25,20 @@ export interface Holding extends Held {
   until: number;
 }
 
+/** A turn under way, and what ends it. */
+interface HeldTurn {
+  readonly session: Holding;
+  readonly onLost: () => void;
+}
+
+/** End of a lease that this process has given up or lost. It stays lost, even if the store would renew it: the turn has ended. */
+const LOST = Number.NEGATIVE_INFINITY;
+
+function lose({ session, onLost }: HeldTurn): void {
+  session.until = LOST;
+  onLost();
+}
+
 /**
  * Renews the leases of the sessions that are in a turn. One timer serves all of them and runs only while there are any. A process
  * that cannot renew a lease in time gives the session up by itself: the store may have lent it to another one.
@@ -34,7 +48,7 @@ export class Leases {
   readonly lease: Lease;
   readonly #store: SessionStore;
   readonly #clock: Clock;
-  readonly #held = new Map<string, { readonly session: Holding; readonly onLost: () => void }>();
+  readonly #held = new Map<string, HeldTurn>();
   #timer: NodeJS.Timeout | null = null;
 
   /** Throws {@link ConfigError} for a lease that is too short to renew or an owner without a name. */
@@ -76,7 +90,7 @@ export class Leases {
    */
   async abandon(): Promise<void> {
     const held = [...this.#held.values()];
-    for (const { session } of held) session.until = Number.NEGATIVE_INFINITY;
+    for (const { session } of held) session.until = LOST;
     const released = await Promise.allSettled(held.map(({ session }) => this.#store.release(session.sid, session.fence)));
     for (const { onLost } of held) onLost();
     for (const each of released) if (each.status === 'rejected') throw each.reason;
@@ -99,17 +113,19 @@ export class Leases {
 
   /** Renews every held lease. */
   async renew(): Promise<void> {
-    for (const { session, onLost } of this.#held.values()) if (!this.lasts(session)) onLost();
-    const held = [...this.#held.values()];
+    for (const turn of this.#held.values()) if (!this.lasts(turn.session)) lose(turn);
+    const held = [...this.#held.values()].filter(({ session }) => this.lasts(session));
     const until = this.end();
     try {
       const renewals = await this.#store.renew(
         held.map(({ session }) => session),
         this.lease.ms,
       );
-      for (const [index, { session, onLost }] of held.entries())
-        if (renewals[index] === 'held') session.until = until;
-        else onLost();
+      for (const [index, turn] of held.entries()) {
+        if (renewals[index] === 'lost') lose(turn);
+        else if (turn.session.until !== LOST) turn.session.until = until;
+        if (renewals[index] === 'cancelled') turn.onLost();
+      }
     } catch {
       // The store cannot be reached; the next renewal tries again, as long as the lease lasts.
     }

@@ -201,6 +201,7 @@ export class MemoryStore implements ErasableStore {
     const kept = this.#sessions.get(sid);
     if (kept?.state.status !== 'open') return false;
     kept.cancelled = true;
+    this.#wakes.wake();
     return true;
   }
 
@@ -303,7 +304,8 @@ export class MemoryStore implements ErasableStore {
   /** Sessions that `next` may claim; first that which has been ready longest. */
   #ready(): (readonly [string, StoredSession])[] {
     const now = this.#clock.now();
-    const waits = ({ started }: StoredSession): boolean => started !== null && now < (waitsUntil(started) ?? 0);
+    const waits = ({ started, cancelled }: StoredSession): boolean =>
+      started !== null && !cancelled && now < (waitsUntil(started) ?? 0);
     return [...this.#sessions]
       .filter(([, kept]) => isClaimable(kept.state) && this.#leaseOf(kept) === null && !waits(kept))
       .sort(([, a], [, b]) => readySince(a) - readySince(b));

@@ -161,7 +161,10 @@ export class SqliteStore implements ErasableStore, Disposable {
         ...[turn.sid, turn.turn, body, suspended === null ? null : JSON.stringify(waitingOf(turn.turn, suspended))],
       );
       const waits = waitsUntil(turn);
-      this.#file.run('UPDATE sessions SET waits_until = ? WHERE sid = ?', waits === null ? null : Math.floor(waits), turn.sid);
+      this.#file.run(
+        'UPDATE sessions SET waits_until = CASE WHEN cancelled = 1 THEN NULL ELSE ? END WHERE sid = ?',
+        ...[waits === null ? null : Math.floor(waits), turn.sid],
+      );
     });
   }
 
@@ -227,9 +230,10 @@ export class SqliteStore implements ErasableStore, Disposable {
   }
 
   async cancel(sid: string): Promise<boolean> {
-    return this.#file.write(
-      () => this.#file.run(`UPDATE sessions SET cancelled = 1 WHERE sid = ? AND status = 'open'`, sid) === 1,
-    );
+    const sql = `UPDATE sessions SET cancelled = 1, waits_until = NULL WHERE sid = ? AND status = 'open'`;
+    const cancelled = this.#file.write(() => this.#file.run(sql, sid) === 1);
+    if (cancelled) this.#queue.wake();
+    return cancelled;
   }
 
   async turns(sid: string, onDamaged?: OnDamaged, { after = 0, limit = -1 }: TurnsQuery = {}): Promise<readonly TurnRecord[]> {

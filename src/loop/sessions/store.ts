@@ -334,7 +334,7 @@ export interface SessionStore {
   claim(sid: string, lease: Lease): Promise<ClaimedSession>;
   /**
    * Claims up to `most` sessions that are ready: open, runnable by this host, neither under a lease that lasts nor waiting for a call that
-   * can still be completed, and not nested. Tenants take turns; of one tenant, the session comes first that has been ready longest. May
+   * can still be completed, and not nested. A session whose end was requested waits for nothing. Tenants take turns; of one tenant, the session comes first that has been ready longest. May
    * claim fewer than are ready; an empty list says that nothing is. A damaged session is passed over.
    */
   next(lease: Lease, most: number, runnable: Runnable): Promise<readonly ClaimedSession[]>;
@@ -360,7 +360,7 @@ export interface SessionStore {
   commit(commit: TurnCommit): Promise<void>;
   /** Marks the decision of a turn, or an end before this turn, as logged. Gives up the lease unless `keep` is set. */
   logged(sid: string, turn: number, fence: number, keep: boolean): Promise<void>;
-  /** Requests the end of an open session from its current or next driver. False when there is no such open session. */
+  /** Requests the end of an open session from its current or next driver, and makes it ready. False when there is no such open session. */
   cancel(sid: string): Promise<boolean>;
   /**
    * The records of a session, in the order of turns. Reports an unreadable record to `onDamaged` and omits it; without

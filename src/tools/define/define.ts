@@ -158,6 +158,13 @@ export function defineAt<const S extends ArgSpecs, const R extends ReturnSpec>(
   return tool;
 }
 
+/** The same tool with other work, for what watches or disturbs tools. Its definition has the same digest. */
+export function withWork(tool: ToolDefinition, work: Pick<ToolDefinition, 'run' | 'complete'>): ToolDefinition {
+  const other = Object.freeze({ ...checkTool(tool), run: work.run, complete: work.complete });
+  made.add(other);
+  return other;
+}
+
 /** Throws {@link ConfigError} (`ERR_CONFIG`) for an object that {@link defineTool} has not made. */
 export function checkTool(tool: ToolDefinition): ToolDefinition {
   if (made.has(tool)) return tool;

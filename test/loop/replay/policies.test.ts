@@ -145,13 +145,40 @@ describe('issue 22.4: a policy against the past', () => {
     const lostBy = (less: PolicyOptions): number =>
       changedVerdicts(verdicts, new Policy(less)).filter(({ before }) => before.allowed).length;
     expect(lostBy(policy)).toBe(0);
-    const without = (list: readonly string[] = []): string[][] => list.map((each) => list.filter((other) => other !== each));
-    const smaller = [
-      { ...policy, context: 'normal' as const },
-      ...without(policy.allow).map((allow) => ({ ...policy, allow })),
-      ...without(policy.grants).map((grants) => ({ ...policy, grants })),
-    ];
-    expect(smaller.map(lostBy).filter((lost) => lost === 0)).toEqual([]);
+    expect(
+      smallerThan(policy)
+        .map(lostBy)
+        .filter((lost) => lost === 0),
+    ).toEqual([]);
+  });
+
+  it('suggests for 500 random pasts a policy of which no entry can be left out', () => {
+    const words: readonly [string, ...string[]] = ['/d/*', '/d/x', '/d', '/[d]', '/[!d]', '?d', '*', '/*', '/D/x'];
+    let entries = 0;
+    for (let seed = 1; seed <= 500; seed++) {
+      const dice = diceOf(randomOf(seed));
+      const capability = (): string => {
+        const verbs = dice.pick(['read', 'write', 'read,write', '*'] as const);
+        return dice.chance(0.3) ? `fs:${verbs}` : `fs:${verbs}:${dice.pick(words)}`;
+      };
+      const past = Array.from({ length: 1 + dice.whole(6) }, (_, index): RecordedVerdict => {
+        const capabilities = Array.from({ length: dice.whole(3) }, capability);
+        const allowed = dice.chance(0.8);
+        return {
+          ...{ sid: 's', turn: 1, call: `1.${index + 1}`, known: true, own: false },
+          tool: defineTool({ name: `tool.a.T${dice.whole(4)}x${index}`, capabilities, requiresTrust: dice.chance(0.1), run }),
+          verdict: { tool: 't', allowed, rule: 'allow', entry: null, reason: '' },
+        };
+      });
+      const { policy } = suggestPolicy(past);
+      const lost = (less: PolicyOptions): number =>
+        changedVerdicts(past, new Policy(less)).filter(({ before }) => before.allowed).length;
+      expect({ seed, lost: lost(policy) }).toEqual({ seed, lost: 0 });
+      const needless = smallerThan(policy).filter((less) => lost(less) === 0);
+      expect({ seed, policy, needless }).toEqual({ seed, policy, needless: [] });
+      entries += smallerThan(policy).length;
+    }
+    expect(entries).toBeGreaterThan(2000);
   });
 
   it('drops a grant that another one meets, and grants by * a scope that would read as another pattern', () => {
@@ -206,6 +233,16 @@ it('issue 22.4: a denial that ended the run is a denial, and a malformed record 
     await expect(recordedVerdicts(halting, { sid: 's', turns: [foreign] })).rejects.toThrow(ConfigError);
   }
 });
+
+/** The policy without each one of its entries. */
+function smallerThan(policy: PolicyOptions): readonly PolicyOptions[] {
+  const without = (list: readonly string[] = []): readonly string[][] => list.map((_, index) => list.toSpliced(index, 1));
+  return [
+    ...(policy.context === undefined ? [] : [{ ...policy, context: 'normal' as const }]),
+    ...without(policy.allow).map((allow) => ({ ...policy, allow })),
+    ...without(policy.grants).map((grants) => ({ ...policy, grants })),
+  ];
+}
 
 /** A policy with one to three random changes. */
 function mutated(policy: PolicyOptions, dice: Dice): PolicyOptions {

@@ -1,0 +1,132 @@
+import type { Keyring } from '../../aeiou/index.ts';
+import {
+  type Agent,
+  Host,
+  LoopController,
+  SessionCoordinator,
+  type SessionStore,
+  SharedLock,
+  seededIds,
+  tightestCeilings,
+} from '../../loop/index.ts';
+import { checkSettings, Runtime } from '../../runtime/index.ts';
+import { type ToolDefinition, ToolError, type ToolRuntime, withWork } from '../../tools/index.ts';
+import { ALLOW_ALL } from '../tools.ts';
+import { DiskLog, type Lines } from './disklog.ts';
+import { WorldSandbox } from './interpreter.ts';
+import type { Process } from './process.ts';
+import { RemoteStore } from './remotestore.ts';
+import type { Scenario } from './scenario.ts';
+import type { Actor } from './timeline.ts';
+import type { Watch } from './watch.ts';
+
+/** What all processes of a world share. */
+export interface Shared {
+  readonly seed: number;
+  readonly scenario: Scenario;
+  readonly store: SessionStore;
+  /** The machine of the store. */
+  readonly server: Actor;
+  readonly lines: Lines;
+  readonly keyring: Keyring;
+  readonly watch: Watch;
+  readonly leaseMs: number;
+}
+
+/** Milliseconds that an agent and a tool take at most, in each direction. */
+const AGENT_MS = 2000;
+const TOOL_MS = 300;
+
+/** Everything that a process of the product consists of, in one of the world's. */
+export function controllerIn(
+  process: Process,
+  shared: Shared,
+): { readonly controller: LoopController; readonly coordinator: SessionCoordinator } {
+  const { seed, scenario, store, server, lines, keyring, watch, leaseMs } = shared;
+  const { tools = [], policy = ALLOW_ALL, onExpired = 'halt' } = scenario;
+  const sandbox = new WorldSandbox(({ forkId }) => {
+    const { sid, turn } = turnOf(forkId);
+    return watch.began(process, sid, turn);
+  });
+  const settings = checkSettings({ tools: tools.map((tool) => disturbed(tool, process, watch)), policy, now: process.now });
+  const coordinator = new SessionCoordinator({
+    store: new RemoteStore(process, server, store, watch),
+    log: new DiskLog(process, lines, watch),
+    clock: process,
+    owner: process.name,
+    leaseMs,
+    replayTtl: 900,
+    turns: new SharedLock(),
+  });
+  const controller = new LoopController({
+    runtime: new Runtime(sandbox, settings),
+    keyring,
+    clock: process,
+    ids: seededIds(`${seed} ${process.name}`),
+    coordinator,
+    onExpired,
+    system: '',
+  });
+  return { controller, coordinator };
+}
+
+/** A host of the fleet. */
+export function hostIn(process: Process, shared: Shared, onError: (error: unknown) => void): Host {
+  const { controller, coordinator } = controllerIn(process, shared);
+  const agent = distant(shared.scenario.agent, process);
+  return new Host({
+    coordinator,
+    profiles: { '': { controller, options: (_sid, setup) => ({ agent, ...tightestCeilings({}, setup) }) } },
+    concurrency: 3,
+    turnsPerClaim: 2,
+    pollMs: 500,
+    onError,
+  });
+}
+
+/** An agent behind a network. */
+function distant(agent: Agent, process: Process): Agent {
+  return {
+    ...(agent.name === undefined ? {} : { name: agent.name }),
+    ...(agent.fixed === undefined ? {} : { fixed: agent.fixed }),
+    reply: (request) =>
+      process.disturbed(
+        `${request.sid}.agent`,
+        AGENT_MS,
+        (why) => new Error(`the agent is away: ${why}`),
+        () => agent.reply(request),
+      ),
+  };
+}
+
+/** A tool whose calls are seen, and go wrong. */
+function disturbed(tool: ToolDefinition, process: Process, watch: Watch): ToolDefinition {
+  const { canonicalName, idempotent, run, complete } = tool;
+  const away = (why: string): Error => new ToolError(21, `the tool is away: ${why}`);
+  const placeOf = ({ turn }: ToolRuntime): string => `${turn.sessionId}.${canonicalName}`;
+  const seen = (args: unknown, { call, turn }: ToolRuntime): void => {
+    const { sessionId, turnIndex } = turn;
+    if (sessionId === null || turnIndex === null) return;
+    const { key } = call;
+    watch.called({ process, sid: sessionId, turn: turnIndex, key, tool: canonicalName, args: JSON.stringify(args), idempotent });
+  };
+  return withWork(tool, {
+    run: (args, runtime) => {
+      seen(args, runtime);
+      return process.disturbed(placeOf(runtime), TOOL_MS, away, async () => run(args, runtime));
+    },
+    complete:
+      complete === null
+        ? null
+        : (answer, args, runtime) => {
+            seen(args, runtime);
+            return process.disturbed(placeOf(runtime), TOOL_MS, away, async () => complete(answer, args, runtime));
+          },
+  });
+}
+
+/** The session and the turn of the fork of a turn. */
+function turnOf(forkId: string): { readonly sid: string; readonly turn: number } {
+  const [sid = '', turn = ''] = forkId.split('#');
+  return { sid, turn: Number.parseInt(turn, 10) };
+}

@@ -1,0 +1,180 @@
+import { StoreError } from '../../loop/index.ts';
+import type { Fault, Faults } from './faults.ts';
+import type { Actor, Timeline } from './timeline.ts';
+
+/** Unix milliseconds at which every world begins. */
+const BEGINNING = Date.UTC(2030, 0, 1);
+
+/** Milliseconds that most requests take at most, in each direction. */
+const TRIP_MS = 20;
+
+/** Milliseconds after which a process gives up a request that cannot reach its destination. */
+const UNREACHABLE_MS = 1000;
+
+/** What the processes of a world have in common. */
+export interface Surroundings {
+  readonly timeline: Timeline;
+  readonly faults: Faults;
+  /** Milliseconds of a lease. */
+  readonly leaseMs: number;
+  /** Until then, in milliseconds of the world, no disk takes anything. */
+  readonly fullUntil: number;
+  /** Notes what happens, for the trace. */
+  readonly note: (line: string) => void;
+  /** Learns that a process has died. */
+  died(process: Process): void;
+}
+
+/** A request to something outside of a process. */
+export interface Request<T> {
+  /** What can go wrong with it. */
+  readonly faults: readonly Fault[];
+  /** Has the effect and gives the answer. */
+  readonly work: () => Promise<T>;
+  /** What the process sees of a request that failed. */
+  readonly failure?: (why: string) => Error;
+  /** Most milliseconds of each direction. */
+  readonly ms?: number;
+}
+
+/** A process in a world: code that sees the rest of its world through requests alone, and can therefore die or stop at any of them. */
+export class Process implements Actor {
+  readonly name: string;
+  readonly timeline: Timeline;
+  readonly #surroundings: Surroundings;
+  readonly #counts = new Map<string, number>();
+  readonly #bootedAt: number;
+  #offset = 0;
+  #alive = true;
+  stoppedUntil = 0;
+  /** Until then no request reaches the store. */
+  cutOffUntil = 0;
+
+  constructor(name: string, surroundings: Surroundings) {
+    this.name = name;
+    this.timeline = surroundings.timeline;
+    this.#surroundings = surroundings;
+    this.#bootedAt = this.timeline.now - 1000;
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  readonly now = (): number => BEGINNING + this.timeline.now + this.#offset;
+
+  readonly monotonic = (): number => this.timeline.now - this.#bootedAt;
+
+  /** Moves the wall clock by so many milliseconds. */
+  jump(ms: number): void {
+    this.#offset += ms;
+  }
+
+  /** Ends what keeps the process from its work, and sets its clock right. */
+  recover(): void {
+    this.stoppedUntil = 0;
+    this.cutOffUntil = 0;
+    this.#offset = 0;
+  }
+
+  /** From now on nothing of the process happens. */
+  die(): void {
+    if (!this.#alive) return;
+    this.#alive = false;
+    this.#surroundings.note(`${this.name} dies`);
+    this.#surroundings.died(this);
+  }
+
+  /** The name of the next place of a kind. */
+  place(kind: string): string {
+    const count = (this.#counts.get(kind) ?? 0) + 1;
+    this.#counts.set(kind, count);
+    return `${this.name}.${kind}.${count}`;
+  }
+
+  /** Resolves in so many milliseconds, and never for a process that has died by then. */
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => this.timeline.after(ms, this, resolve));
+  }
+
+  /** Never resolves: what waits for it is over with its process. */
+  dead(): Promise<never> {
+    this.die();
+    return new Promise(() => {});
+  }
+
+  /** Whether no disk takes anything at the moment. */
+  get isFull(): boolean {
+    return this.#surroundings.fullUntil > this.timeline.now;
+  }
+
+  /** Does something that takes time within the process, such as asking an agent. */
+  async disturbed<T>(kind: string, ms: number, failure: (why: string) => Error, work: () => Promise<T>): Promise<T> {
+    const { faults, note } = this.#surroundings;
+    const place = this.place(kind);
+    const fault = faults.at(place, ['refused', 'lost', 'slow', 'dies-before', 'dies-after']);
+    note(fault === null ? place : `${place} ${fault}`);
+    await this.pause(faults.delay(`${place}>`, ms) + (fault === 'slow' ? this.#lateness(place) : 0));
+    if (fault === 'dies-before') return this.dead();
+    if (fault === 'refused') throw failure('it refuses the request');
+    const result = await work();
+    if (fault === 'dies-after') return this.dead();
+    await this.pause(faults.delay(`${place}<`, ms));
+    if (fault === 'lost') throw failure('its answer was lost');
+    return result;
+  }
+
+  /** How long a slow request takes: about a lease. */
+  #lateness(place: string): number {
+    const { faults, leaseMs } = this.#surroundings;
+    return leaseMs * (0.3 + 1.5 * faults.share(`${place} late`));
+  }
+
+  /** Writes to a disk of the process. */
+  async write<T>(kind: string, work: () => Promise<T>): Promise<T> {
+    const { faults, note } = this.#surroundings;
+    const place = this.place(kind);
+    const fault = this.isFull ? 'refused' : faults.at(place, ['refused', 'dies-before', 'dies-after']);
+    note(fault === null ? place : `${place} ${fault}`);
+    if (fault === 'dies-before') return this.dead();
+    if (fault === 'refused') throw new Error('ENOSPC: no space left on device');
+    const result = await work();
+    if (fault === 'dies-after') return this.dead();
+    await this.pause(faults.delay(place, 2));
+    return result;
+  }
+
+  /** Sends a request to the store and waits for its answer. */
+  send<T>(kind: string, destination: Actor, { faults: possible, work, failure = away, ms = TRIP_MS }: Request<T>): Promise<T> {
+    const { faults, note } = this.#surroundings;
+    const place = this.place(kind);
+    const fault = faults.at(place, possible);
+    note(fault === null ? place : `${place} ${fault}`);
+    if (fault === 'dies-before') return this.dead();
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const late = fault === 'slow' ? this.#lateness(place) : 0;
+    const isRequestLate = faults.share(`${place} way`) < 0.5;
+    const slow = (way: string): number => (isRequestLate === (way === '>') ? late : 0) + faults.delay(place + way, ms);
+    const back = (settle: () => void): void => void this.timeline.after(slow('<'), this, settle);
+    const arrive = async (): Promise<void> => {
+      if (this.cutOffUntil > this.timeline.now)
+        return void this.timeline.after(UNREACHABLE_MS, this, () => reject(failure('it cannot be reached')));
+      if (fault === 'refused') return back(() => reject(failure('it refuses the request')));
+      try {
+        if (fault === 'twice') await work().catch(() => {});
+        const answer = await work();
+        if (fault === 'dies-after') this.die();
+        else if (fault === 'lost') back(() => reject(failure('its answer was lost')));
+        else back(() => resolve(answer));
+      } catch (error) {
+        back(() => reject(error));
+      }
+    };
+    this.timeline.after(slow('>'), destination, () => void arrive());
+    return promise;
+  }
+}
+
+function away(why: string): Error {
+  return new StoreError('io', `the store is away: ${why}`);
+}

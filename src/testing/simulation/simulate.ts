@@ -1,0 +1,126 @@
+import { type Checks, checker, checkFunction, checkText, listOf, oneOf, wholeNumber } from '../../wire/options.ts';
+import { FAULTS, type Fault } from './faults.ts';
+import { virtualTime } from './globals.ts';
+import type { Scenario, World } from './scenario.ts';
+import { shrunk } from './shrink.ts';
+import { type Outcome, type Schedule, SimulatedWorld } from './world.ts';
+
+/** Which schedules are run, and how. */
+export interface SimulationOptions {
+  /** Number of schedules; 100 when absent. */
+  readonly seeds?: number;
+  /** The first seed; 1 when absent. */
+  readonly from?: number;
+  /** Most hosts of a fleet, from 1; 3 when absent. */
+  readonly hosts?: number;
+  /** What may go wrong; everything when absent. */
+  readonly faults?: readonly Fault[];
+  /** Called after every schedule with the number of schedules so far. */
+  readonly onSchedule?: (schedules: number) => void;
+}
+
+/** The smallest schedule that was found in which an invariant does not hold. */
+export interface SimulationFailure {
+  /** The invariant, in words. */
+  readonly invariant: string;
+  /** What happened instead. */
+  readonly message: string;
+  /** For {@link replaySchedule}: it repeats the schedule, event by event. */
+  readonly schedule: Required<Schedule>;
+  /** What happened, one line an event: milliseconds of the world, the place, and what went wrong there. */
+  readonly trace: readonly string[];
+}
+
+/** What came of a simulation. */
+export interface SimulationReport {
+  /** Schedules that were run, without those that made a failure smaller. */
+  readonly schedules: number;
+  /** Events of all schedules. */
+  readonly events: number;
+  /** Decided turns of all schedules. */
+  readonly turns: number;
+  /** How often each kind of fault happened. */
+  readonly faults: Readonly<Partial<Record<Fault, number>>>;
+  /** Schedules in a second of real time. */
+  readonly rate: number;
+  /** Of everything that happened, in order: equal seeds and scenarios give equal numbers. */
+  readonly hash: number;
+  /** The first failure; the schedules after it were not run. Null when every invariant held. */
+  readonly failure: SimulationFailure | null;
+}
+
+const CHECKS: Checks<SimulationOptions> = {
+  seeds: wholeNumber(1),
+  from: wholeNumber(0),
+  hosts: wholeNumber(1),
+  faults: listOf(oneOf(...FAULTS)),
+  onSchedule: checkFunction,
+};
+const checkOptions = checker(CHECKS);
+
+const checkSchedule = checker<Schedule>({
+  seed: Object.assign(wholeNumber(0), { required: true } as const),
+  hosts: wholeNumber(1),
+  sessions: listOf(wholeNumber(1)),
+  faults: listOf(checkText),
+});
+
+/**
+ * Runs a scenario in many worlds, one after the other: real hosts, sessions, leases and turns around a store in memory, in a time that
+ * does not pass by itself. A seed decides when everything happens, and what goes wrong. The first world in which an invariant does not hold
+ * ends the simulation; a smaller one that fails in the same way is in the report. Throws `ConfigError` for unusable options.
+ */
+export async function simulate(scenario: (world: World) => Scenario, options: SimulationOptions = {}): Promise<SimulationReport> {
+  checkFunction('the scenario of a simulation', scenario);
+  checkOptions('the options of a simulation', options);
+  const { seeds = 100, from = 1, hosts: mostHosts = 3, faults: kinds = FAULTS, onSchedule } = options;
+  const run = (schedule: Schedule, trace = false): Promise<Outcome> =>
+    new SimulatedWorld(schedule, scenario, { kinds, mostHosts, trace }).run();
+  using _time = virtualTime();
+  const begun = performance.now();
+  const counts = new Map<string, number>();
+  const sum = { events: 0, turns: 0, hash: 0 };
+  let schedules = 0;
+  let failure: SimulationFailure | null = null;
+  for (; schedules < seeds && failure === null; ) {
+    const outcome = await run({ seed: from + schedules });
+    schedules += 1;
+    sum.events += outcome.events;
+    sum.turns += outcome.turns;
+    sum.hash = Math.imul(sum.hash ^ outcome.hash, 0x01000193) >>> 0;
+    for (const fault of outcome.faults) {
+      const kind = fault.slice(fault.lastIndexOf('=') + 1);
+      counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    }
+    onSchedule?.(schedules);
+    if (outcome.violation !== null) failure = await smallest(from + schedules - 1, outcome, run);
+  }
+  const rate = (schedules * 1000) / (performance.now() - begun);
+  return { schedules, ...sum, faults: Object.fromEntries(counts), rate, failure };
+}
+
+/** Repeats one schedule. Resolves with its failure; with null when every invariant holds, for instance because the mistake is mended. */
+export async function replaySchedule(
+  scenario: (world: World) => Scenario,
+  schedule: Schedule,
+): Promise<SimulationFailure | null> {
+  checkFunction('the scenario of a simulation', scenario);
+  checkSchedule('a schedule', schedule);
+  using _time = virtualTime();
+  const outcome = await new SimulatedWorld(schedule, scenario, { kinds: FAULTS, mostHosts: 3, trace: true }).run();
+  return failureOf(schedule.seed, outcome);
+}
+
+async function smallest(
+  seed: number,
+  outcome: Outcome,
+  run: (schedule: Schedule, trace?: boolean) => Promise<Outcome>,
+): Promise<SimulationFailure | null> {
+  const { hosts, sessions, faults } = outcome;
+  const { schedule } = await shrunk({ schedule: { seed, hosts, sessions, faults }, outcome }, run);
+  return failureOf(seed, await run(schedule, true));
+}
+
+function failureOf(seed: number, { violation, hosts, sessions, faults, trace }: Outcome): SimulationFailure | null {
+  return violation === null ? null : { ...violation, schedule: { seed, hosts, sessions, faults }, trace };
+}

@@ -1,0 +1,125 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Random } from './random.ts';
+
+/** The real one, whatever stands in its place later. */
+const nextRound = setImmediate;
+
+/** Whose events happen in a world: those of a process that died never happen, and those of one that was stopped wait. */
+export interface Actor {
+  readonly name: string;
+  readonly timeline: Timeline;
+  readonly alive: boolean;
+  /** Until then, in milliseconds of the world, nothing of it happens. */
+  readonly stoppedUntil: number;
+  /** Unix milliseconds, as this process reads its clock. */
+  now(): number;
+  /** Milliseconds since some moment, as this process measures them. */
+  monotonic(): number;
+}
+
+/** Something that happens at a moment of the world. */
+export interface Event {
+  /** Milliseconds since the beginning of the world. */
+  at: number;
+  /** The order of events of one moment. */
+  readonly tie: number;
+  readonly actor: Actor;
+  readonly run: () => void;
+  cancelled: boolean;
+  /** Whether it is a timer that keeps its process alive. */
+  holds: boolean;
+}
+
+/** The actor for whom code runs. Code outside of all worlds has none. */
+export const acting = new AsyncLocalStorage<Actor>();
+
+/** Lets everything happen that the last event has made possible. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => nextRound(resolve));
+}
+
+/** The time of a world. Nothing in it waits: the clock goes to the next event, which happens alone. A seed orders events of one moment. */
+export class Timeline {
+  /** Milliseconds since the beginning of the world. */
+  now = 0;
+  /** Events that have happened. */
+  steps = 0;
+  /** Orders events, and is the chance of all code of the world. */
+  readonly random: Random;
+  readonly #heap: Event[] = [];
+
+  constructor(random: Random) {
+    this.random = random;
+  }
+
+  /** Events that are still to come. */
+  get waiting(): number {
+    return this.#heap.length;
+  }
+
+  /** Timers of an actor that keep it alive. */
+  timersOf(actor: Actor): number {
+    return this.#heap.filter((event) => event.actor === actor && !event.cancelled && event.holds).length;
+  }
+
+  /** Has something happen for an actor in so many milliseconds. */
+  after(ms: number, actor: Actor, run: () => void): Event {
+    const event = { at: this.now + Math.max(0, ms), tie: this.random.next(), actor, run, cancelled: false, holds: false };
+    this.#push(event);
+    return event;
+  }
+
+  /** Lets events happen until there are none, or `done` says so after one. */
+  async run(done: () => boolean | Promise<boolean>): Promise<void> {
+    for (let event = this.#pop(); event !== undefined; event = this.#pop()) {
+      const { actor, cancelled, run } = event;
+      if (cancelled || !actor.alive) continue;
+      if (actor.stoppedUntil > event.at) {
+        event.at = actor.stoppedUntil;
+        this.#push(event);
+        continue;
+      }
+      this.now = event.at;
+      this.steps += 1;
+      acting.run(actor, run);
+      await settled();
+      if (await done()) return;
+    }
+  }
+
+  #push(event: Event): void {
+    const heap = this.#heap;
+    let index = heap.push(event) - 1;
+    while (index > 0) {
+      const above = (index - 1) >> 1;
+      const parent = heap[above];
+      if (parent === undefined || !isBefore(event, parent)) break;
+      heap[index] = parent;
+      index = above;
+    }
+    heap[index] = event;
+  }
+
+  #pop(): Event | undefined {
+    const heap = this.#heap;
+    const first = heap[0];
+    const last = heap.pop();
+    if (first === undefined || last === undefined || heap.length === 0) return first;
+    let index = 0;
+    for (;;) {
+      const [left, right] = [heap[2 * index + 1], heap[2 * index + 2]];
+      if (left === undefined) break;
+      const isRight = right !== undefined && isBefore(right, left);
+      const least = isRight ? right : left;
+      if (!isBefore(least, last)) break;
+      heap[index] = least;
+      index = 2 * index + (isRight ? 2 : 1);
+    }
+    heap[index] = last;
+    return first;
+  }
+}
+
+function isBefore(one: Event, other: Event): boolean {
+  return one.at < other.at || (one.at === other.at && one.tie < other.tie);
+}

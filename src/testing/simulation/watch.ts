@@ -1,0 +1,223 @@
+import {
+  ChainWalk,
+  type ClaimedSession,
+  type Held,
+  type Lease,
+  type Renewal,
+  type StartedTurn,
+  type StoredStep,
+  type TurnCommit,
+  type TurnRecord,
+} from '../../loop/index.ts';
+import { INVARIANTS } from './invariants.ts';
+import type { Process } from './process.ts';
+import type { Timeline } from './timeline.ts';
+
+/** An invariant that did not hold. */
+export interface Violation {
+  /** The invariant, in words. */
+  readonly invariant: string;
+  /** What happened instead. */
+  readonly message: string;
+}
+
+/** The latest claim of a session. */
+interface Claim {
+  readonly fence: number;
+  readonly owner: string;
+  /** Milliseconds of the world; 0 when it was given up. */
+  until: number;
+}
+
+/** One call of a tool, as its process made it. */
+export interface MadeCall {
+  readonly process: Process;
+  readonly sid: string;
+  readonly turn: number;
+  readonly tool: string;
+  readonly args: string;
+  readonly key: string | null;
+  readonly idempotent: boolean;
+}
+
+/** Sees everything that happens in a world at the moment when it happens, and says when an invariant does not hold. */
+export class Watch {
+  /** The first violation; null while all invariants hold. */
+  violation: Violation | null = null;
+  /** Decisions that the store took. */
+  decided = 0;
+  readonly #timeline: Timeline;
+  readonly #claims = new Map<string, Claim>();
+  readonly #decisions = new Map<string, { readonly record: TurnRecord; readonly text: string }>();
+  readonly #logged = new Map<string, string>();
+  readonly #running = new Map<string, Process>();
+  /** Calls by key, and keys by call. */
+  readonly #calls = new Map<string, string>();
+  readonly #keys = new Map<string, string>();
+  /** Calls whose end the store has. */
+  readonly #ended = new Set<string>();
+  /** Calls that were made and of which nobody has said since what became of them. */
+  readonly #made = new Set<string>();
+  /** Sessions whose calls are kept. */
+  readonly #durable: ReadonlySet<string>;
+  /** Answers to calls that waited. */
+  readonly #answers = new Map<string, string>();
+  readonly #chain = new ChainWalk();
+
+  constructor(timeline: Timeline, durable: ReadonlySet<string>) {
+    this.#timeline = timeline;
+    this.#durable = durable;
+  }
+
+  fail(invariant: string, message: string): void {
+    this.violation ??= { invariant, message };
+  }
+
+  claimed({ name }: Process, { state: { sid }, fence }: ClaimedSession, { ms }: Lease): void {
+    const last = this.#claims.get(sid);
+    const { now } = this.#timeline;
+    if (last !== undefined && last.owner !== name && now < last.until)
+      this.fail(
+        INVARIANTS.owner,
+        `${name} got session ${sid}, of which ${last.owner} has a lease for ${Math.ceil(last.until - now)} ms more`,
+      );
+    if (last !== undefined && fence <= last.fence)
+      this.fail(INVARIANTS.owner, `${name} claimed session ${sid} as number ${fence}, after ${last.fence}`);
+    this.#claims.set(sid, { fence, owner: name, until: now + ms });
+  }
+
+  renewed(held: readonly Held[], renewals: readonly Renewal[], ms: number): void {
+    for (const [index, { sid, fence }] of held.entries()) {
+      const claim = this.#claims.get(sid);
+      if (renewals[index] === 'lost' || claim === undefined) continue;
+      this.wrote(sid, fence, 'renewed its lease');
+      claim.until = this.#timeline.now + ms;
+    }
+  }
+
+  released(sid: string, fence: number): void {
+    const claim = this.#claims.get(sid);
+    if (claim?.fence === fence) claim.until = 0;
+  }
+
+  wrote(sid: string, fence: number, what: string): void {
+    const claim = this.#claims.get(sid);
+    if (claim?.fence !== fence)
+      this.fail(INVARIANTS.fence, `claim ${fence} of session ${sid} ${what}, after claim ${claim?.fence}`);
+  }
+
+  started({ sid, turn, suspended }: StartedTurn, fence: number): void {
+    this.wrote(sid, fence, `started turn ${turn}`);
+    if (this.#decisions.has(turnKey(sid, turn)))
+      this.fail(INVARIANTS.committed, `turn ${turn} of session ${sid} was started after its decision`);
+    if (suspended === null) return;
+    for (const { seq } of suspended.earlier.journal) this.#ended.add(`${sid} ${turn}.${seq}`);
+    for (const { waiting, since, completion } of [suspended, ...(suspended.alsoWaiting ?? [])]) {
+      if (completion === null) continue;
+      this.#made.delete(`${sid} ${turn}.${waiting.seq}`);
+      const call = `${sid} ${turn}.${waiting.seq} ${since}`;
+      const answer = JSON.stringify(completion);
+      if ((this.#answers.get(call) ?? answer) !== answer)
+        this.fail(INVARIANTS.answer, `call ${turn}.${waiting.seq} of session ${sid} was completed a second time, and otherwise`);
+      this.#answers.set(call, answer);
+    }
+  }
+
+  kept(sid: string, { turn, body }: StoredStep, fence: number): void {
+    this.wrote(sid, fence, `kept a call of turn ${turn}`);
+    if (body['entry'] !== null) this.#ended.add(`${sid} ${turn}.${Number(body['seq'])}`);
+  }
+
+  committed({ fence, record, next, keep }: TurnCommit): void {
+    this.wrote(next.sid, fence, record === null ? 'ended the session' : `decided turn ${record.turn}`);
+    if (!keep) this.released(next.sid, fence);
+    if (record === null) return;
+    const key = turnKey(record.sid, record.turn);
+    if (this.#decisions.has(key))
+      this.fail(INVARIANTS.once, `turn ${record.turn} of session ${record.sid} was decided a second time`);
+    this.#decisions.set(key, { record, text: JSON.stringify(record) });
+    this.decided += 1;
+  }
+
+  markedLogged(sid: string, fence: number, keep: boolean): void {
+    this.wrote(sid, fence, 'marked a decision as logged');
+    if (!keep) this.released(sid, fence);
+  }
+
+  /** A line of the log. */
+  line(text: string): void {
+    const why = this.#chain.next(text);
+    if (why !== null) this.fail(INVARIANTS.chain, `of line ${this.#chain.lines + 1}, ${why}`);
+    if (this.#chain.again !== null) this.fail(INVARIANTS.logged, this.#chain.again);
+    const { SID: sid, turn_index: turn, decision } = JSON.parse(text);
+    const key = turnKey(String(sid), Number(turn));
+    if (this.#logged.has(key)) this.fail(INVARIANTS.logged, `turn ${turn} of session ${sid} is in the log twice`);
+    this.#logged.set(key, String(decision));
+    const decided = this.#decisions.get(key)?.record.decision;
+    if (decided !== undefined && decided !== decision)
+      this.fail(INVARIANTS.unchanged, `turn ${turn} of session ${sid} was decided otherwise than the log says: ${decision}`);
+  }
+
+  /** A program begins in a process. */
+  began(process: Process, sid: string, turn: number): Disposable {
+    const key = `${process.name} ${sid}`;
+    // A process that was stopped may compute what another one has decided meanwhile: it cannot act, and nothing that it stores is taken.
+    const isOwner = this.#claims.get(sid)?.owner === process.name;
+    if (isOwner && this.#decisions.has(turnKey(sid, turn)))
+      this.fail(INVARIANTS.committed, `${process.name} runs turn ${turn} of session ${sid} after its decision`);
+    const other = this.#running.get(key);
+    if (other?.alive === true) this.fail(INVARIANTS.inFlight, `${process.name} runs two turns of session ${sid} at once`);
+    this.#running.set(key, process);
+    return { [Symbol.dispose]: () => void this.#running.delete(key) };
+  }
+
+  /** A process makes a call of a tool. */
+  called({ process, sid, turn, tool, args, key, idempotent }: MadeCall): void {
+    const claim = this.#claims.get(sid);
+    // A key is `SESSION/NUMBER/DIGEST`.
+    const id = key?.split('/').at(-2);
+    const place = `call ${id} (${tool}) of session ${sid}`;
+    if (claim !== undefined && claim.owner !== process.name)
+      this.fail(INVARIANTS.inFlight, `${process.name} makes ${place}, and ${claim.owner} has claimed the session since`);
+    if (key === null || id === undefined) {
+      this.fail(INVARIANTS.effect, `a call of ${tool} in turn ${turn} of session ${sid} has no key: ${key}`);
+      return;
+    }
+    const call = `${place} with ${args}`;
+    const [otherCall = call, otherKey = key] = [this.#calls.get(key), this.#keys.get(call)];
+    if (otherCall !== call) this.fail(INVARIANTS.effect, `${call} has the key of ${otherCall}`);
+    if (otherKey !== key) this.fail(INVARIANTS.effect, `${call} has key ${key}, and had key ${otherKey} before`);
+    this.#calls.set(key, call);
+    this.#keys.set(call, key);
+    if (this.#decisions.has(turnKey(sid, turn)))
+      this.fail(INVARIANTS.committed, `${process.name} makes ${place} after the decision of the turn`);
+    const made = `${sid} ${id}`;
+    if (this.#ended.has(made)) this.fail(INVARIANTS.kept, `${process.name} makes ${place} again, although its end is kept`);
+    if (idempotent || !this.#durable.has(sid)) return;
+    if (this.#made.has(made))
+      this.fail(INVARIANTS.kept, `${process.name} makes ${place} again, and nobody has said what became of it`);
+    this.#made.add(made);
+  }
+
+  /** Compares the turns of a session with what was decided. */
+  compare(sid: string, turns: readonly TurnRecord[]): void {
+    for (const record of turns) {
+      const { turn } = record;
+      if (this.#decisions.get(turnKey(sid, turn))?.text !== JSON.stringify(record))
+        this.fail(INVARIANTS.unchanged, `turn ${turn} of session ${sid} is not stored as it was decided`);
+      if (!this.#logged.has(turnKey(sid, turn))) this.fail(INVARIANTS.logged, `turn ${turn} of session ${sid} is not in the log`);
+    }
+    const decided = this.turnsOf(sid).length;
+    if (decided !== turns.length)
+      this.fail(INVARIANTS.unchanged, `session ${sid} has ${turns.length} turns, and ${decided} were decided`);
+  }
+
+  /** The decided turns of a session, as they were decided. */
+  turnsOf(sid: string): readonly TurnRecord[] {
+    return [...this.#decisions.values()].flatMap(({ record }) => (record.sid === sid ? [record] : []));
+  }
+}
+
+function turnKey(sid: string, turn: number): string {
+  return `${sid} ${turn}`;
+}

@@ -1,0 +1,197 @@
+// No module in which something is planted may be loaded with this one.
+import { INVARIANTS } from '../../src/testing/simulation/invariants.ts';
+
+/** One mistake in a copy of the sources, and the invariant that finds it. */
+export interface Plant {
+  readonly name: string;
+  readonly file: string;
+  /** Occurs in the file once. */
+  readonly text: string;
+  readonly instead: string;
+  /** The invariants of which at least one finds it. */
+  readonly found: readonly string[];
+}
+
+const plant = (file: string, name: string, text: string, instead: string, ...found: readonly string[]): Plant => ({
+  name,
+  file: `src/${file}.ts`,
+  text,
+  instead,
+  found,
+});
+
+const { owner, inFlight, fence, once, logged, chain, committed, effect, kept, answer, ends, memory } = INVARIANTS;
+const MEMORY = 'loop/sessions/memory';
+const COORDINATOR = 'loop/sessions/coordinator';
+const DISPATCHER = 'tools/dispatch/dispatcher';
+
+/** Mistakes that real programs of this kind have had, one in each line. */
+export const PLANTS: readonly Plant[] = [
+  // The store and its leases.
+  plant(
+    MEMORY,
+    'the store lends a session twice',
+    'if (lease !== null && lease.owner !== owner) throw',
+    'if (false) throw',
+    owner,
+  ),
+  plant(
+    MEMORY,
+    'the store takes writes of any claim',
+    'if (kept.fence !== fence || kept.lease === null)',
+    'if (kept.lease === null)',
+    fence,
+  ),
+  plant(MEMORY, 'claims have no number of their own', 'const fence = ++kept.fence;', 'const fence = kept.fence;', owner, fence),
+  plant(
+    MEMORY,
+    'a process gives up the lease of another one',
+    'if (kept?.fence === fence) this.#free(kept);',
+    'if (kept !== undefined) this.#free(kept);',
+    owner,
+  ),
+  plant(
+    MEMORY,
+    'a lost lease is renewed',
+    "if (kept?.fence !== fence || kept.lease === null) return 'lost';",
+    "if (kept === undefined || kept.lease === null) return 'lost';",
+    fence,
+  ),
+  plant(
+    MEMORY,
+    'a call that has expired keeps its session asleep',
+    'now < (waitsUntil(started) ?? 0);',
+    'waitsUntil(started) !== null;',
+    ends,
+  ),
+  plant(
+    MEMORY,
+    'kept calls are lost',
+    'kept.steps = [...kept.steps.filter(({ seq }) => seq !== step.seq), step].sort((a, b) => a.seq - b.seq);',
+    '',
+    kept,
+  ),
+  // How a process judges its own lease.
+  plant(
+    'loop/sessions/lease',
+    'a process never doubts its lease',
+    'return this.#clock.monotonic() < until;',
+    'return until > 0;',
+    inFlight,
+    logged,
+  ),
+  plant(
+    'loop/sessions/lease',
+    'a refused renewal counts',
+    "if (renewals[index] === 'held') session.until = until;",
+    'if (renewals.length > 0) session.until = until;',
+    inFlight,
+    logged,
+  ),
+  plant(
+    COORDINATOR,
+    'a lease counts from its answer',
+    'return this.#driven(await this.store.claim(sid, this.#leases.lease), until);',
+    'return this.#driven(await this.store.claim(sid, this.#leases.lease), Math.max(until, this.#leases.end()));',
+    inFlight,
+    logged,
+  ),
+  plant(
+    DISPATCHER,
+    'a call does not ask whether its process may act',
+    'if (!this.#context.turn.mayAct()) return halt(cancelledError(CANNOT_ACT));',
+    '',
+    inFlight,
+  ),
+  // Decisions and their log.
+  plant(COORDINATOR, 'a decision in doubt is logged anyway', 'if (!(await this.#log.has(sid, turn))) await', 'await', logged),
+  plant(
+    COORDINATOR,
+    'a process logs after its lease',
+    'if (!this.#leases.lasts(holding)) throw new SessionLeasedError(holding.sid, null);',
+    '',
+    logged,
+  ),
+  plant(
+    COORDINATOR,
+    'nobody logs what a dead process left',
+    'await this.release(await this.claim(sid));\n      return true;',
+    'return sid === sid;',
+    ends,
+    logged,
+  ),
+  plant(
+    COORDINATOR,
+    'an end between two turns is marked, not logged',
+    'const end: readonly LogEntry[] = unloggedEnd === null ? [] : [endEntry(state, unloggedEnd)];',
+    'const end: readonly LogEntry[] = [];',
+    ends,
+    logged,
+  ),
+  plant(
+    'loop/step',
+    'a turn is decided under the number of the next one',
+    'nextTurn: state.nextTurn + 1,\n    output',
+    'nextTurn: state.nextTurn,\n    output',
+    committed,
+    once,
+  ),
+  plant('loop/step', 'the chain of records is not carried on', 'head: seal?.hash ?? state.head,', 'head: state.head,', chain),
+  // Calls of tools.
+  plant(
+    'tools/dispatch/callkey',
+    'the key of a call changes with the claim',
+    'digest.slice(0, DIGEST_LENGTH)}',
+    'digest.slice(0, DIGEST_LENGTH - (this.fence ?? 0))}',
+    effect,
+  ),
+  plant(
+    'tools/dispatch/callkey',
+    'two turns share the keys of their calls',
+    'this.#id = id;',
+    "this.#id = id.replace(/^[0-9]+/, '1');",
+    effect,
+    kept,
+    committed,
+  ),
+  plant(
+    'loop/step',
+    'a repeated turn asks its agent again',
+    "next.kind === 'interrupted' && next.started.reply !== null",
+    "next.kind === 'interrupted' && next.started.reply === ''",
+    'nobody pays twice',
+  ),
+  plant(
+    DISPATCHER,
+    'a call begins without a note',
+    "if (keeper === undefined || call.t === 'prompt') return null;",
+    'if (keeper !== undefined) return null;',
+    kept,
+  ),
+  plant(
+    'loop/turn/turn',
+    'calls in doubt are made again',
+    'request.keep === undefined ? null : new TurnKeeper(',
+    'request.keep !== undefined ? null : new TurnKeeper(',
+    kept,
+  ),
+  plant(
+    'loop/suspend/resume',
+    'a turn that waited makes its calls again',
+    'recorded: continued({ run, journal, waiting, alsoWaiting }',
+    'recorded: continued({ run, journal: [], waiting, alsoWaiting }',
+    kept,
+    effect,
+  ),
+  plant(
+    'loop/suspend/complete',
+    'a second answer replaces the first',
+    'if (stored.completion !== null) throw',
+    'if (stored.completion === undefined) throw',
+    answer,
+  ),
+  // What a process leaves behind.
+  plant('loop/turn/consult', 'the timer of a reply is forgotten', '    clearTimeout(timer);\n', '', memory),
+  plant('loop/controller', 'a session is never left', 'await this.#coordinator.leave(sid);', '', ends),
+  plant('loop/sharedlock', 'a lock is not given back', 'this.#holders -= 1;', '', ends),
+];

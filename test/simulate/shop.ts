@@ -1,0 +1,84 @@
+import { programReply } from '../../src/loop/index.ts';
+import type { Scenario, World } from '../../src/testing/simulation/scenario.ts';
+import { defineTool } from '../../src/tools/index.ts';
+
+/** Programs of the agent, by what the session is for. Each turn is one of them. */
+const PROGRAMS: readonly string[] = [
+  'emit tool.shop.Price("tea")\n  whisper self, "seen"',
+  'set paid = tool.bank.Pay("{{order}}-a", {{amount}})\n  set again = tool.bank.Pay("{{order}}-b", 7)\n  emit paid + again',
+  'set ok = tool.human.Approve("order {{order}}")\n  if ok\n    emit tool.bank.Pay("{{order}}-c", 3)\n  endif',
+  'set sent = tool.mail.Send("{{order}}")\n  emit sent',
+  'set sent = tool.mail.Send("{{order}}")\n  emit tool.human.Approve("{{order}}")\n  emit sent',
+];
+
+/** A shop: agents look at prices, pay, ask people, and send mail. */
+export function shop(world: World): Scenario {
+  const { random } = world;
+  const paid = new Map<string, number>();
+  const keys = new Set<string>();
+  const pay = defineTool({
+    name: 'tool.bank.Pay',
+    args: [
+      { name: 'order', type: 'string' },
+      { name: 'amount', type: 'int' },
+    ],
+    returns: 'int',
+    idempotent: true,
+    run: ({ order, amount }, { call }) => {
+      const key = call.key ?? '';
+      if (!keys.has(key)) paid.set(order, (paid.get(order) ?? 0) + 1);
+      keys.add(key);
+      return amount;
+    },
+  });
+  const price = defineTool({
+    name: 'tool.shop.Price',
+    args: [{ name: 'item', type: 'string' }],
+    returns: 'int',
+    effects: 'read',
+    run: () => random.between(1, 9),
+  });
+  const approve = defineTool({
+    name: 'tool.human.Approve',
+    args: [{ name: 'what', type: 'string' }],
+    returns: 'bool',
+    run: ({ what }, runtime) => runtime.pending({ reason: `may I ${what}?`, expiresIn: 20_000 }),
+  });
+  const send = defineTool({
+    name: 'tool.mail.Send',
+    args: [{ name: 'what', type: 'string' }],
+    returns: 'string',
+    run: ({ what }) => `sent ${what}`,
+  });
+  const count = random.between(1, 4);
+  const lengths = Array.from({ length: count }, () => random.between(1, 3));
+  const styles = Array.from({ length: count }, () => random.between(0, PROGRAMS.length - 1));
+  return {
+    sessions: lengths.map((_, index) => ({
+      userdata: { subject: 'shop', fields: { order: index } },
+      durable: random.chance(0.5) ? 'call' : 'turn',
+    })),
+    tools: [pay, price, approve, send],
+    agent: {
+      name: 'shopper',
+      reply: async ({ sid, turn }) => {
+        const index = Number(sid.slice(1)) - 1;
+        const body = PROGRAMS[((styles[index] ?? 0) + turn) % PROGRAMS.length] ?? '';
+        // Asked twice, the agent writes another program: what was begun goes on with the first one.
+        const amount = String(random.between(1, 1000));
+        const text = body.replaceAll('{{order}}', `${sid}-${turn}`).replaceAll('{{amount}}', amount);
+        const action = turn < (lengths[index] ?? 1) ? 'continue' : 'done';
+        return programReply(`command\n  ${text}\n  emit tool.aeiou.magic("LOOP", {"action": "${action}"})\nendcommand`);
+      },
+    },
+    // A person approves some orders, and finds out whether a mail was sent.
+    answer: ({ tool }) =>
+      tool === 'tool.mail.send' ? { result: 'sent, as a person found out' } : { result: random.chance(0.7) },
+    invariants: {
+      'nobody pays twice': () => {
+        const twice = [...paid].find(([, times]) => times > 1);
+        return twice === undefined ? null : `order ${twice[0]} was paid ${twice[1]} times`;
+      },
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { defineTool } from '../../src/entries/index.ts';
+import { functionAgent, programReply } from '../../src/loop/index.ts';
+import { replaySchedule, type Scenario, simulate } from '../../src/testing/index.ts';
+import { ConfigError } from '../../src/wire/errors.ts';
+import { shop } from '../simulate/shop.ts';
+
+const SESSION = { userdata: { subject: 'test', fields: {} } };
+const turn = (...lines: readonly string[]): string =>
+  programReply(['command', ...lines, 'emit tool.aeiou.magic("LOOP", {"action": "done"})', 'endcommand'].join('\n'));
+
+/** Books a room for each session; with `keys`, a repeated call books none. */
+const hotel = (keys: boolean) => (): Scenario => {
+  const booked = new Map<string, string>();
+  let twice: string | null = null;
+  const book = defineTool({
+    name: 'tool.hotel.Book',
+    args: [{ name: 'guest', type: 'string' }],
+    idempotent: true,
+    run: ({ guest }, { call }) => {
+      const key = call.key ?? '';
+      if (booked.has(guest) && !(keys && booked.get(guest) === key)) twice = `${guest} has two rooms`;
+      booked.set(guest, key);
+      return 'booked';
+    },
+  });
+  return {
+    agent: functionAgent(({ sid }) => turn(`set answer = tool.hotel.Book("${sid}")`)),
+    tools: [book],
+    sessions: [SESSION, SESSION],
+    invariants: { 'a guest has one room': () => twice },
+  };
+};
+
+describe('issue 23: simulation', () => {
+  it('the same seeds do the same, event by event, and every invariant holds', async () => {
+    const first = await simulate(shop, { seeds: 25 });
+    const { rate, ...second } = await simulate(shop, { seeds: 25 });
+    expect(first).toMatchObject(second);
+    expect(first.failure).toBeNull();
+    expect(rate).toBeGreaterThan(0);
+    expect(first.turns).toBeGreaterThan(25);
+    expect(Object.keys(first.faults).length).toBeGreaterThan(8);
+    expect((await simulate(shop, { seeds: 25, from: 26 })).hash).not.toBe(first.hash);
+  });
+
+  it('finds a tool that ignores its key, makes the schedule small, and repeats it', async () => {
+    const { failure } = await simulate(hotel(false), { seeds: 500 });
+    expect(failure).toMatchObject({ invariant: 'a guest has one room', schedule: { hosts: 1 } });
+    expect(failure?.schedule).toMatchObject({ faults: [expect.any(String)], sessions: [expect.any(Number)] });
+    if (failure === null) return;
+    expect(await replaySchedule(hotel(false), failure.schedule)).toEqual(failure);
+    expect(await replaySchedule(hotel(true), failure.schedule)).toBeNull();
+  });
+
+  it('gives code of a world the time and the chance of the world, and leaves all other code alone', async () => {
+    const seen = async () => {
+      const values: unknown[] = [];
+      const look = defineTool({
+        name: 'tool.t.Look',
+        run: async () => {
+          const begun = Date.now();
+          await sleep(10_000);
+          await new Promise((resolve) => setTimeout(resolve, 1000));
+          values.push(new Date().getFullYear(), Date.now() - begun, Math.random(), crypto.randomUUID(), performance.now());
+          return 'seen';
+        },
+      });
+      const agent = functionAgent(() => turn('set answer = tool.t.Look()'));
+      const { failure } = await simulate(() => ({ agent, tools: [look], sessions: [SESSION] }), { seeds: 1, faults: [] });
+      expect(failure).toBeNull();
+      return values;
+    };
+    const real = setTimeout;
+    const values = await seen();
+    expect(values.length).toBeGreaterThan(0);
+    expect(values.slice(0, 2)).toEqual([2030, expect.closeTo(11_000, -1)]);
+    expect(await seen()).toEqual(values);
+    expect(setTimeout).toBe(real);
+  });
+
+  it('knows sessions that wait for an answer that nobody gives', async () => {
+    const ask = defineTool({ name: 'tool.t.Ask', run: (_, runtime) => runtime.pending({ reason: 'why not?' }) });
+    const agent = functionAgent(() => turn('set answer = tool.t.Ask()'));
+    const scenario = { tools: [ask], agent, sessions: [SESSION], answer: () => null };
+    const { failure, turns } = await simulate(() => scenario, { seeds: 3, faults: ['dies', 'stops'] });
+    expect({ failure, turns }).toEqual({ failure: null, turns: 0 });
+  });
+
+  it('refuses options that it does not know', async () => {
+    await expect(simulate(shop, { seeds: 0 })).rejects.toThrow(ConfigError);
+    await expect(simulate(shop, JSON.parse('{"fault":[]}'))).rejects.toThrow('fault');
+    await expect(simulate(shop, { faults: JSON.parse('["typhoon"]') })).rejects.toThrow(ConfigError);
+    await expect(replaySchedule(shop, JSON.parse('{}'))).rejects.toThrow('seed');
+  });
+});
