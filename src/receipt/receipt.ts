@@ -121,6 +121,11 @@ export function formatReceipt({ manifest, signature, parts }: Receipt): string {
   return `${canonicalize({ manifest, signature, parts }, 'doubles')}\n`;
 }
 
+/** Whether the JSON of the parts has more values than the whole receipt may have. In the text of a receipt it is strings. */
+function arePartsMonstrous(parts: Receipt['parts']): boolean {
+  return isMonstrous(`[${Object.values(parts).map(({ json }) => json).join()}]`, MOST);
+}
+
 /** Reads a receipt. Verifies nothing but its form. Throws {@link ReceiptError} (`ERR_RECEIPT`). */
 export function readReceipt(file: string): Receipt {
   if (isMonstrous(file, MOST)) throw new ReceiptError('it nests too deep, or has too many values');
@@ -135,6 +140,7 @@ export function readReceipt(file: string): Receipt {
     const [issue] = error.issues;
     throw new ReceiptError(`it is no receipt: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'wrong'}`);
   }
+  if (arePartsMonstrous(data.parts)) throw new ReceiptError('its parts nest too deep, or have too many values');
   // Every receipt has one text, so that no byte can change unnoticed: no white space, no escape, no second key of the same name.
   if (!isCanonical(file, json)) throw new ReceiptError('it is not written as receipts are: it was changed');
   return data;

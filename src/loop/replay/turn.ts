@@ -98,10 +98,10 @@ export async function replayTurn(runtime: Runtime, record: TurnRecord, options: 
     const divergence = prefixDifference(record, replayed);
     return end(divergence === null ? 'prefix' : 'differs', { divergence, replayed });
   }
-  const short = shortfall(record, replayed, runtime.limits);
-  if (short !== null) return end('incomplete', { why: short, replayed });
   const divergence = compareTurns(record, replayed, calls);
-  return end(divergence === null ? 'same' : 'differs', { divergence, replayed });
+  if (divergence === null) return end('same', { replayed });
+  const short = shortfall(record, replayed, runtime.limits);
+  return short === null ? end('differs', { divergence, replayed }) : end('incomplete', { why: short, replayed });
 }
 
 function whyIncomplete({ version, reason }: TurnRecord): string {
@@ -166,7 +166,7 @@ function recordedInputOf(
   const source = { name: 'ACTIONS', text: actions };
   const given = inputOf(
     run,
-    withTime(record, limits),
+    limitsOf(record, limits),
     source,
     encode(parseStrict(userdata, { numbers: 'doubles', padding: true })),
   );
@@ -177,33 +177,64 @@ function recordedInputOf(
 /** Factor for time limits in a replay, so that a slower machine does not end a turn that a faster one completed. */
 const TIME_FACTOR = 20;
 
-/** The limits that cost the machine of the replay. A record may come from others, so the host's own hold for these. */
-const MACHINE_LIMITS = ['cpuMs', 'wallMs', 'memoryBytes'] as const satisfies readonly (keyof LimitValues)[];
+/** Milliseconds that every replay may take: a host of short runs has them for a slower machine, too. */
+const LEAST_MS = 10_000;
+
+/** The limits of time. A replay calls no tool, so `toolMs` costs nothing. */
+const TIME_LIMITS = ['cpuMs', 'wallMs'] as const satisfies readonly (keyof LimitValues)[];
+
+/**
+ * The limits that bound what the machine of the replay spends: its time, the memory of its worker, and what the host itself keeps of a
+ * run. A record may come from others, so the host's own hold for these.
+ */
+const MACHINE_LIMITS = [
+  ...TIME_LIMITS,
+  'memoryBytes',
+  'outputBytes',
+  'lineBytes',
+  'scratchBytes',
+  'emits',
+  'toolCalls',
+  'toolCallsPerTool',
+  'togetherCalls',
+  'toolBytes',
+  'journalBytes',
+  'deliveries',
+] as const satisfies readonly (keyof LimitValues)[];
 
 /** The recorded limits, completed, with those of {@link MACHINE_LIMITS} tightened by the host's. */
-export function machineLimits(recorded: LimitValues, host: LimitValues): LimitValues {
+export function machineLimits(recorded: Partial<LimitValues>, host: LimitValues): LimitValues {
+  const limits = completeLimits(recorded);
   return {
-    ...completeLimits(recorded),
-    ...Object.fromEntries(MACHINE_LIMITS.map((key) => [key, Math.min(recorded[key], host[key])])),
+    ...limits,
+    ...Object.fromEntries(MACHINE_LIMITS.map((key) => [key, Math.min(limits[key], host[key])])),
     // It bounds the measuring of this execution.
     traceEvents: host.traceEvents,
   };
 }
 
-/** Why the host's limits were too tight for the turn; null when they were not. */
+/** Why the host's limits were too tight for the turn; null when they were not. Time that is no multiple of the recorded proves nothing. */
 function shortfall(record: TurnRecord, { error }: TurnRecord, host: LimitValues): string | null {
-  const key = MACHINE_LIMITS.find((each) => each === error?.limit && each !== record.error?.limit);
-  const { limits } = record.inputs;
-  if (key === undefined || host[key] >= limits[key]) return null;
-  return `it needs more than the limit ${key} of this host allows: ${host[key]}, and it was recorded with ${limits[key]}`;
+  const key = MACHINE_LIMITS.find((each) => each === error?.limit);
+  if (key === undefined) return null;
+  const recorded = completeLimits(record.inputs.limits)[key];
+  const allowed = limitsOf(record, host)[key];
+  const enough = key === 'cpuMs' || key === 'wallMs' ? TIME_FACTOR * recorded : recorded;
+  if (allowed >= enough) return null;
+  return `it needs more than the limit ${key} of this host allows: ${allowed}, and it was recorded with ${recorded}`;
 }
 
-/** The recorded limits with more time. A turn that ran until it was killed gets no more time than before. */
-function withTime(record: TurnRecord, host: LimitValues): LimitValues {
-  const limits = machineLimits(record.inputs.limits, host);
-  if (wasKilled(record)) return limits;
-  const more = (ms: number): number => ms * TIME_FACTOR + 10_000;
-  return { ...limits, cpuMs: more(limits.cpuMs), wallMs: more(limits.wallMs), toolMs: more(limits.toolMs) };
+/** The limits of a replay: those of the machine, with more time for a slower one. The host's own time holds here, too. */
+export function replayLimits(recorded: Partial<LimitValues>, host: LimitValues): LimitValues {
+  const limits = machineLimits(recorded, host);
+  const more = (ms: number): number => ms * TIME_FACTOR + LEAST_MS;
+  const time = (key: (typeof TIME_LIMITS)[number]): number => Math.min(more(limits[key]), Math.max(host[key], LEAST_MS));
+  return { ...limits, cpuMs: time('cpuMs'), wallMs: time('wallMs'), toolMs: more(limits.toolMs) };
+}
+
+/** The limits by which a record is executed. A turn that ran until it was killed gets no more time than before. */
+function limitsOf(record: TurnRecord, host: LimitValues): LimitValues {
+  return (wasKilled(record) ? machineLimits : replayLimits)(record.inputs.limits, host);
 }
 
 /** Where a time limit stopped the program while it computed; null when none did. */

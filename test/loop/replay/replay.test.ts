@@ -14,9 +14,12 @@ import {
   type TurnRecord,
   tryOut,
 } from '../../../src/loop/index.ts';
+import { replayLimits } from '../../../src/loop/replay/turn.ts';
 import { readRecord } from '../../../src/loop/sessions/rows.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
+import type { LimitOptions } from '../../../src/sandbox/index.ts';
 import { defineTool, Policy } from '../../../src/tools/index.ts';
+import { defaultLimits } from '../../../src/wire/limits.ts';
 import { newKeyring } from '../../aeiou/kit.ts';
 import { reply, TestClock, USERDATA } from '../fake.ts';
 import { CONTINUE, command, DONE } from '../sessions.ts';
@@ -38,6 +41,15 @@ let replaying: Runtime;
 const clock = new TestClock();
 const keyring = newKeyring('host', clock);
 const store = new MemoryStore();
+const TIGHT = {
+  outputBytes: 20,
+  lineBytes: 20,
+  scratchBytes: 2,
+  emits: 2,
+  toolCalls: 1,
+  toolCallsPerTool: 1,
+  toolBytes: 4,
+} as const satisfies LimitOptions;
 let records: readonly TurnRecord[] = [];
 beforeAll(async () => {
   recording = await createRuntime({ tools, policy: { allow: ['tool.t.*'] }, concurrency: 1 });
@@ -243,6 +255,26 @@ describe('threat 15: a record brings no limits of its own', () => {
       verdict: 'incomplete',
       why: `it needs more than the limit memoryBytes of this host allows: ${8 * 1024 ** 2}, and it was recorded with ${256 * 1024 ** 2}`,
     });
+  });
+
+  it.each(Object.entries(TIGHT))('the host’s %s holds, because the host keeps what it counts', async (limit, allowed) => {
+    await using small = await createRuntime({ concurrency: 1, limits: { [limit]: allowed } });
+    const [record] = records;
+    if (record === undefined) throw new Error('no record');
+    const foreign = { ...record.inputs.limits, [limit]: 10_000_000 };
+    const brought = { ...record, seal: null, inputs: { ...record.inputs, limits: foreign } };
+    expect(await replayTurn(replaying, brought)).toMatchObject({ verdict: 'same' });
+    expect(await replayTurn(small, brought)).toMatchObject({
+      verdict: 'incomplete',
+      why: `it needs more than the limit ${limit} of this host allows: ${allowed}, and it was recorded with 10000000`,
+    });
+  });
+
+  it('time of its own: a replay may take what the host allows, or ten seconds', () => {
+    const host = { ...defaultLimits('turn'), cpuMs: 60_000, wallMs: 500 };
+    const recorded = { ...host, cpuMs: 3_600_000, wallMs: 86_400_000 };
+    expect(replayLimits(recorded, host)).toMatchObject({ cpuMs: 60_000, wallMs: 10_000 });
+    expect(replayLimits({ ...recorded, cpuMs: 100 }, host)).toMatchObject({ cpuMs: 12_000 });
   });
 });
 
