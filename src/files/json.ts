@@ -19,20 +19,27 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
  * is no JSON gets an answer too, and no guarantee.
  */
 export function isMonstrous(text: string, most: ValueCounts = USUAL): boolean {
-  let depth = 0;
+  return areMonstrous([text], most);
+}
+
+/** Whether one of these texts {@link isMonstrous}, or all of them together have too many values. */
+export function areMonstrous(texts: Iterable<string>, most: ValueCounts = USUAL): boolean {
   let containers = 0;
   let items = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    if (unit === QUOTE) at = endOfString(text, at);
-    else if (unit === COMMA) {
-      items += 1;
-      if (items > most.items) return true;
-    } else if (unit === OPEN_LIST || unit === OPEN_MAP) {
-      depth += 1;
-      containers += 1;
-      if (depth > MAX_DEPTH || containers > most.containers) return true;
-    } else if (unit === CLOSE_LIST || unit === CLOSE_MAP) depth -= 1;
+  for (const text of texts) {
+    let depth = 0;
+    for (let at = 0; at < text.length; at += 1) {
+      const unit = text.charCodeAt(at);
+      if (unit === QUOTE) at = endOfString(text, at);
+      else if (unit === COMMA) {
+        items += 1;
+        if (items > most.items) return true;
+      } else if (unit === OPEN_LIST || unit === OPEN_MAP) {
+        depth += 1;
+        containers += 1;
+        if (depth > MAX_DEPTH || containers > most.containers) return true;
+      } else if (unit === CLOSE_LIST || unit === CLOSE_MAP) depth -= 1;
+    }
   }
   return false;
 }

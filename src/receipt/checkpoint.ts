@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { canonicalize } from '../aeiou/index.ts';
 import { FIRST_ISSUE } from '../files/check.ts';
+import { isMonstrous } from '../files/json.ts';
 import type { ChainReport, ChainWitness } from '../loop/index.ts';
 import { isCanonical } from './canonical.ts';
 import { ReceiptError } from './error.ts';
 import { isSignedFor, type ReceiptKey, signFor } from './key.ts';
+import { LAST_MS } from './receipt.ts';
 
 /** The `format` of a checkpoint. */
 export const CHECKPOINT_FORMAT = 'neuroscript-checkpoint';
@@ -43,7 +45,7 @@ const CHECKPOINT = z.strictObject({
     format: z.literal(CHECKPOINT_FORMAT),
     version: z.literal(1),
     kid: z.string(),
-    at: z.number(),
+    at: z.number().min(0).max(LAST_MS),
     after: HASH,
     lines: z.int().min(0),
     head: HASH,
@@ -69,6 +71,7 @@ export function formatCheckpoint(checkpoint: Checkpoint): string {
 
 /** Reads a checkpoint and verifies its signature. Throws {@link ReceiptError} (`ERR_RECEIPT`). */
 export function readCheckpoint(text: string, key: ReceiptKey): CheckpointStatement {
+  if (isMonstrous(text)) throw new ReceiptError('it nests too deep, or has too many values');
   let json: unknown;
   try {
     json = JSON.parse(text);

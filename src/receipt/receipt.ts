@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { canonicalize } from '../aeiou/index.ts';
 import { defaultCrypto, encodeBase64Url } from '../crypto/index.ts';
 import { FIRST_ISSUE, mapOf } from '../files/check.ts';
-import { isMonstrous } from '../files/json.ts';
+import { areMonstrous, isMonstrous } from '../files/json.ts';
 import { type Decision, type HaltReason, isHaltReason } from '../loop/index.ts';
 import { isCanonical } from './canonical.ts';
 import { ReceiptError } from './error.ts';
@@ -70,7 +70,7 @@ export interface Part {
 
 const SALT_BYTES = 16;
 /** The last moment that a clock of JavaScript has, Unix milliseconds. */
-const LAST_MS = 8.64e15;
+export const LAST_MS = 8.64e15;
 const text = z.string().max(1000);
 const RECEIPT = z.strictObject({
   manifest: z.strictObject({
@@ -121,11 +121,6 @@ export function formatReceipt({ manifest, signature, parts }: Receipt): string {
   return `${canonicalize({ manifest, signature, parts }, 'doubles')}\n`;
 }
 
-/** Whether the JSON of the parts has more values than the whole receipt may have. In the text of a receipt it is strings. */
-function arePartsMonstrous(parts: Receipt['parts']): boolean {
-  return isMonstrous(`[${Object.values(parts).map(({ json }) => json).join()}]`, MOST);
-}
-
 /** Reads a receipt. Verifies nothing but its form. Throws {@link ReceiptError} (`ERR_RECEIPT`). */
 export function readReceipt(file: string): Receipt {
   if (isMonstrous(file, MOST)) throw new ReceiptError('it nests too deep, or has too many values');
@@ -140,7 +135,9 @@ export function readReceipt(file: string): Receipt {
     const [issue] = error.issues;
     throw new ReceiptError(`it is no receipt: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'wrong'}`);
   }
-  if (arePartsMonstrous(data.parts)) throw new ReceiptError('its parts nest too deep, or have too many values');
+  // In the text of a receipt, the JSON of a part is a string.
+  const jsons = Object.values(data.parts).map(({ json }) => json);
+  if (areMonstrous(jsons, MOST)) throw new ReceiptError('its parts nest too deep, or have too many values');
   // Every receipt has one text, so that no byte can change unnoticed: no white space, no escape, no second key of the same name.
   if (!isCanonical(file, json)) throw new ReceiptError('it is not written as receipts are: it was changed');
   return data;

@@ -262,3 +262,18 @@ it('18: a receipt that names a turn twice, or a time that no clock has, is refus
   for (const wrong of [{ turns }, { issuedAt: 1e300 }])
     expect(() => readReceipt(formatReceipt({ ...receipt, manifest: { ...manifest, ...wrong } }))).toThrow(ReceiptError);
 });
+
+it('18: a receipt whose parts have too many values or nest too deep is refused before a part is read', () => {
+  const withParts = (...jsons: readonly string[]): string =>
+    formatReceipt({
+      ...receipt,
+      parts: Object.fromEntries(jsons.map((json, index) => [`${index}`, { salt: 'a', json }])),
+    });
+  for (const jsons of [['['.repeat(1001)], ['"', '['.repeat(1001)]])
+    expect(() => readReceipt(withParts(...jsons))).toThrow('its parts nest too deep, or have too many values');
+});
+
+it('18: a checkpoint of a time that no clock has is refused', () => {
+  const text = formatCheckpoint(issueCheckpoint({ ok: true, lines: 0, head: GENESIS }, GENESIS, key, 1e300));
+  expect(() => readCheckpoint(text, key)).toThrow(ReceiptError);
+});

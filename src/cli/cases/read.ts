@@ -12,7 +12,7 @@ export interface TestCase {
   /** The test file, and the line of the case in it. */
   readonly file: string;
   readonly line: number;
-  /** The program of the case, with as many lines in front as in the file, so that positions are those of the file. */
+  /** The program of the case, with as many lines in front as in the file, so that positions are those of the file. Made when it is read. */
   readonly source: string;
   /** Files that run together with it. */
   readonly files: readonly string[];
@@ -37,8 +37,9 @@ export function readCases(file: string, text: string): TestCase[] {
   let first = 0;
   for (const [index, line] of [...lines, '---'].entries()) {
     if (line.trimEnd() !== '---') continue;
-    const start = lines.findIndex((each, at) => at >= first && each.trim() !== '');
-    if (start >= 0 && start < index) cases.push(readCase(file, lines.slice(start, index), start));
+    let start = first;
+    while (start < index && lines[start]?.trim() === '') start += 1;
+    if (start < index) cases.push(readCase(file, lines.slice(start, index), start));
     first = index + 1;
   }
   if (cases.length === 0) throw new UsageError(`${printable(file)} has no case; a case starts with '#: ' and its title`);
@@ -79,7 +80,9 @@ function readCase(file: string, lines: readonly string[], before: number): TestC
     title,
     file,
     line: before + 1,
-    source: programOf(lines, before),
+    get source() {
+      return programOf(lines, before);
+    },
     files,
     given,
     expected: { emits, error, eventErrors },

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { isMonstrous } from '../../files/json.ts';
 import { type Line, splitLines } from '../../files/lines.ts';
 import { type Answer, answerSchema, differenceOf } from './answer.ts';
 import { KIT_FORMAT, type Vector } from './vectors.ts';
@@ -145,6 +146,7 @@ class Peer {
   }
 
   #read(id: number, line: string): Answer {
+    if (isMonstrous(line)) throw new PeerError('it wrote a line that nests too deep, or has too many values');
     let value: unknown;
     try {
       value = JSON.parse(line);

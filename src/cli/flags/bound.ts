@@ -1,3 +1,5 @@
+import { isMonstrous } from '../../files/json.ts';
+import { printable } from '../../report/index.ts';
 import { checkPreview, type Preview } from '../../wire/preview.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
@@ -16,6 +18,7 @@ export async function readBound(file: string | undefined): Promise<{ readonly bo
   const text = await readText(file, PREVIEW_BYTES, () => {
     throw new UsageError('--bound cannot read standard input; name a file');
   });
+  if (isMonstrous(text)) throw new UsageError(`${printable(file)}: the preview nests too deep, or has too many values`);
   const bound: unknown = parseJson('--bound', text);
   return named(file, () => {
     checkPreview('the preview', bound);

@@ -19,7 +19,7 @@ interface Span {
  * place. `chrome://tracing`, Perfetto and speedscope read it.
  */
 export function* chromeTrace({ trace, heat }: Profile, journal: readonly JournalEntry[]): Generator<string> {
-  const groups = branchesOf(journal);
+  const groups = branchesOf(journal).values();
   let threads = 1;
   yield `{"traceEvents":[\n${JSON.stringify(named('process_name', PROGRAM, 'neuroscript'))}`;
   yield `,\n${JSON.stringify(named('thread_name', PROGRAM, 'program'))}`;
@@ -28,7 +28,7 @@ export function* chromeTrace({ trace, heat }: Profile, journal: readonly Journal
     const place = source === null ? {} : { source, line };
     const common = { cat: kind, ph: 'X', pid: PROGRAM };
     yield `,\n${JSON.stringify({ name: labelOf(frame), ...common, tid: PROGRAM, ts: from, dur: us, args: { fuel, ...place } })}`;
-    const branches = kind === 'together' ? (groups.shift() ?? []) : [];
+    const branches = kind === 'together' ? (groups.next().value ?? []) : [];
     for (const [index, { name, ms, at }] of branches.entries()) {
       const tid = PROGRAM + 1 + index;
       if (tid > threads) yield `,\n${JSON.stringify(named('thread_name', tid, `together ${index + 1}`))}`;
@@ -71,12 +71,14 @@ const NOTHING: HeatFrame = { kind: 'host', name: '', source: null, line: null };
 type ToolEntry = Extract<JournalEntry, { readonly kind: 'tool' }>;
 
 /** The calls that ran together, block by block. */
-function branchesOf(journal: readonly JournalEntry[]): ToolEntry[][] {
+function branchesOf(journal: readonly JournalEntry[]): ReadonlyMap<number, readonly ToolEntry[]> {
   const groups = new Map<number, ToolEntry[]>();
   for (const entry of inOrder(journal)) {
     const first = entry.at.together;
     if (entry.kind !== 'tool' || first === undefined) continue;
-    groups.set(first, [...(groups.get(first) ?? []), entry]);
+    const group = groups.get(first);
+    if (group === undefined) groups.set(first, [entry]);
+    else group.push(entry);
   }
-  return [...groups.values()];
+  return groups;
 }
