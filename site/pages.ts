@@ -33,6 +33,7 @@ const HOST = [
   docs('quotas', 'Quotas'),
   docs('contexts', 'Contexts and forks'),
   docs('testing', 'Testing programs'),
+  docs('simulation', 'Simulation'),
   docs('editors', 'Editors'),
   docs('mcp', 'MCP'),
   docs('ai-sdk', 'AI SDK'),

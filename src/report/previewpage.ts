@@ -30,7 +30,7 @@ export function* previewPage(preview: Preview, sources: readonly Source[]): Gene
   const { calls, because } = preview;
   yield pageHead(headText(preview), STYLE);
   yield `<p>${summary(calls)}</p>\n`;
-  yield `<p>Nothing has run yet. A call that is not on this page cannot happen, whatever tools return and whichever errors arise. This
+  yield `<p>Nothing was run to make this page. A call that is not on this page cannot happen, whatever tools return and whichever errors arise. This
 holds for a run of these programs with the globals, the procedure call, the events and the limits that were given here.</p>\n`;
   yield '<h2>Calls</h2>\n<table><thead><tr><th>no.</th><th>call</th><th>how often</th><th>effects</th><th>policy</th><th>place</th></tr></thead><tbody>\n';
   for (const call of calls) yield callRow(call, sources);

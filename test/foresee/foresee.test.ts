@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type Foreseen, type ForeseeOptions, foresee, parse } from '../../grammar/index.ts';
 import { argumentsText } from '../../src/wire/foreseen.ts';
+import { programs } from '../grammar/decoder/corpus.ts';
 import { driveFiles, Raise, type TestTool } from '../guest/driver.ts';
-import { COSTS, escapeOf, examine, KEEPING, tally } from './harness.ts';
+import { COSTS, escapeOf, examine, isConstant, KEEPING, tally } from './harness.ts';
 import { escapes, PLANTED, planted } from './planted.ts';
 
 function filesOf(...sources: readonly string[]) {
@@ -274,6 +275,33 @@ describe('issue 22.3: what is known of a call', () => {
     expect(driven.outputBytes).toBeLessThanOrEqual(outputBytes ?? 0);
   });
 });
+
+it('issue 22.3: much is known of the programs of this repository', () => {
+  const all = programs().map((text) => seen(text, { values: {}, ...(/^func main\b/m.test(text) ? { call: MAIN } : {}) }));
+  const made = all.flatMap((one) => one.calls);
+  const share = (part: readonly unknown[], whole: readonly unknown[]): number => part.length / whole.length;
+  expect(made.length).toBeGreaterThan(150);
+  expect(
+    share(
+      all.filter(({ fuel }) => fuel !== null),
+      all,
+    ),
+  ).toBeGreaterThan(0.65);
+  expect(
+    share(
+      made.filter(({ most }) => most !== null),
+      made,
+    ),
+  ).toBeGreaterThan(0.9);
+  expect(
+    share(
+      made.filter(({ args }) => args?.every(isConstant)),
+      made,
+    ),
+  ).toBeGreaterThan(0.7);
+});
+
+const MAIN = { name: 'main', args: [] };
 
 describe('issue 22.3: the work and the size of a preview are bounded', () => {
   const each = (count: number, line: (index: number) => string): string =>

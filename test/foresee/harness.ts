@@ -158,7 +158,8 @@ function isExact({ args }: ForeseenCall): boolean {
   return (args ?? [{}]).every((arg) => isConstant(arg));
 }
 
-function isConstant({ value, items, entries }: Partial<NonNullable<ForeseenCall['args']>[number]>): boolean {
+/** Whether all of a value is known. */
+export function isConstant({ value, items, entries }: Partial<NonNullable<ForeseenCall['args']>[number]>): boolean {
   if (value !== undefined) return true;
   const parts = items ?? entries?.map(([, entry]) => entry);
   return parts?.every(isConstant) ?? false;

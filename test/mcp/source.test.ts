@@ -220,7 +220,7 @@ describe('a hostile server', () => {
 
   it('trickle: a message that arrives byte by byte costs linear time, and ends with its call (SEC-11)', async () => {
     const pidFile = join(directory, 'trickle.pid');
-    const config = { ...stdio('trickle'), args: [FILE, 'trickle', pidFile], timeoutMs: 2000 };
+    const config = { ...stdio('trickle'), args: [FILE, 'trickle', pidFile], timeoutMs: 5000 };
     const source = await McpSource.connect({ s: config });
     const before = process.cpuUsage();
     expect((await codeOf(run(source, 'tool.s.trap()')))[0]).toBe('NS1002');
