@@ -3,7 +3,7 @@ import { isIndex, keyOf, moves, nameOf } from '../wire/mapkeys.ts';
 import { isList } from '../wire/maporder.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { putEntry } from './assign.ts';
-import { TextBuilder } from './builder.ts';
+import { paidWhole, TextBuilder } from './builder.ts';
 import { InternalError } from './errors.ts';
 import { checkValue, newList, sizeOf } from './measure.ts';
 import { contentBytes, listBytes } from './memory.ts';
@@ -23,6 +23,8 @@ export type Audience = 'host' | 'public';
  * code 37. Lone surrogates become U+FFFD, because the JSON is sent as UTF-8.
  */
 export function encode(meter: Meter, value: Value, audience: Audience): string {
+  const brief = briefJson(value);
+  if (brief !== null) return paidWhole(meter, WORK.json, brief);
   const writer = new Writer(meter, audience);
   writer.value(value, 1);
   return writer.finish();
@@ -31,6 +33,16 @@ export function encode(meter: Meter, value: Value, audience: Audience): string {
 /** A text as JSON. */
 export function encodeText(meter: Meter, text: string): string {
   return encode(meter, text, 'public');
+}
+
+/** Units of a text whose JSON is one piece for a {@link TextBuilder}. */
+const BRIEF = 128;
+
+/** The JSON of a number, a boolean, nil or a short text; null for other values. */
+function briefJson(value: Value): string | null {
+  if (typeof value === 'number') return numberJson(value);
+  if (typeof value === 'string') return value.length > BRIEF ? null : stringify(value.toWellFormed());
+  return typeof value === 'object' && value !== null ? null : String(value);
 }
 
 class Writer {

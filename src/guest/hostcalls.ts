@@ -17,6 +17,8 @@ const { parse, stringify } = JSON;
 /** Calls a tool at `machine.at`. The host coerces the arguments and asks its policy. */
 export function callTool(machine: Machine, frame: Frame, name: string, args: readonly Value[]): Value {
   admitCall(machine, name);
+  // A closure for the probe of a measured run costs every call of other runs.
+  if (machine.probe === null) return answerOf(machine, frame, 'tool', toolFields(machine, name, args));
   return exchange(machine, frame, 'tool', name, () => toolFields(machine, name, args));
 }
 
@@ -122,14 +124,11 @@ function asCall<T>({ probe }: Machine, kind: GuestCall['t'] | 'together', name: 
 
 /** Makes one call. */
 function exchange(machine: Machine, frame: Frame, kind: GuestCall['t'], name: string, fieldsOf: () => string): Value {
-  return asCall(machine, kind, name, () => {
-    const fields = fieldsOf();
-    const call = `{"t":"${kind}","seq":${++machine.hostCalls},${fields},"at":${site(machine, frame, forkId(machine, frame))}}`;
-    return answerOf(machine, frame, kind, call);
-  });
+  return asCall(machine, kind, name, () => answerOf(machine, frame, kind, fieldsOf()));
 }
 
-function answerOf(machine: Machine, frame: Frame, kind: GuestCall['t'], call: string): Value {
+function answerOf(machine: Machine, frame: Frame, kind: GuestCall['t'], fields: string): Value {
+  const call = `{"t":"${kind}","seq":${++machine.hostCalls},${fields},"at":${site(machine, frame, forkId(machine, frame))}}`;
   const { reply, units } = converse(machine, frame, call, 1);
   if (reply.t === 'all') throw new InternalError('the host answered one call as if it were several');
   chargeNested(machine, reply.spent);
@@ -214,7 +213,8 @@ function checkSize(machine: Machine, json: string, wrapping: number, what: strin
 /** The place of a call, with the id of its fork. */
 function site(machine: Machine, frame: Frame, fork: string): string {
   const { file } = frame.place;
-  return stringify({ fork, source: file.name, ...positionAt(file.lines, machine.at) });
+  const { line, column } = positionAt(file.lines, machine.at);
+  return `{"fork":${stringify(fork)},"source":${stringify(file.name)},"line":${line},"column":${column}}`;
 }
 
 function forkId(machine: Machine, frame: Frame): string {

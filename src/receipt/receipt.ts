@@ -69,26 +69,34 @@ export interface Part {
 }
 
 const SALT_BYTES = 16;
+/** The last moment that a clock of JavaScript has, Unix milliseconds. */
+const LAST_MS = 8.64e15;
 const text = z.string().max(1000);
 const RECEIPT = z.strictObject({
   manifest: z.strictObject({
     format: z.literal(RECEIPT_FORMAT),
     version: z.literal(1),
     kid: text,
-    issuedAt: z.number(),
+    issuedAt: z.number().min(0).max(LAST_MS),
     engine: text,
     prices: z.int(),
     sid: text,
     status: z.enum(['open', 'done', 'aborted', 'halted']),
     reason: text.nullable(),
-    turns: z.array(
-      z.strictObject({
-        turn: z.int().min(1),
-        decision: z.enum(['CONTINUE', 'DONE', 'ABORT', 'HALT']),
-        reason: z.custom<HaltReason>((code) => typeof code === 'string' && isHaltReason(code)).nullable(),
-        fuel: z.number(),
-      }),
-    ),
+    turns: z
+      .array(
+        z.strictObject({
+          turn: z.int().min(1),
+          decision: z.enum(['CONTINUE', 'DONE', 'ABORT', 'HALT']),
+          reason: z.custom<HaltReason>((code) => typeof code === 'string' && isHaltReason(code)).nullable(),
+          fuel: z.number(),
+        }),
+      )
+      // A turn named twice would be executed twice.
+      .refine(
+        (turns) => turns.every(({ turn }, index) => index === 0 || turn > (turns[index - 1]?.turn ?? 0)),
+        'its turns do not ascend',
+      ),
     parts: mapOf(text),
   }),
   signature: text,

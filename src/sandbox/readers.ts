@@ -76,7 +76,7 @@ export function optional<T>(read: Reader<T>): Reader<T | undefined> {
   return (value) => (value === undefined ? undefined : read(value));
 }
 
-export function oneOf<const T extends string>(...values: readonly T[]): Reader<T> {
+export function oneOf<const T extends string | true>(...values: readonly T[]): Reader<T> {
   return (value) => values.find((known) => known === value) ?? wrong(`one of ${values.join(', ')}`);
 }
 
@@ -88,6 +88,14 @@ export function matching(pattern: RegExp, what: string): Reader<string> {
 }
 
 export const string: Reader<string> = (value) => (typeof value === 'string' ? value : wrong('a string'));
+
+/** A text, cut to this many units. V8 keeps the whole of a text alive for a part of it, so a part is copied. */
+export function cutTo(units: number): Reader<string> {
+  return (value) => {
+    const text = string(value);
+    return text.length <= units ? text : Buffer.from(text.slice(0, units), 'utf16le').toString('utf16le');
+  };
+}
 
 export const boolean: Reader<boolean> = (value) => (typeof value === 'boolean' ? value : wrong('a boolean'));
 

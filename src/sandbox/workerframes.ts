@@ -20,6 +20,7 @@ import {
   atMost,
   boolean,
   count,
+  cutTo,
   integer,
   listOf,
   matching,
@@ -60,7 +61,7 @@ const MAX_STACK = 1024;
 const MAX_ERROR_TEXT = MAX_MESSAGE_UNITS + 64;
 
 /** A text of an error, cut where the interpreter would have done so. */
-const errorText: Reader<string> = (value) => string(value).slice(0, MAX_ERROR_TEXT);
+const errorText = cutTo(MAX_ERROR_TEXT);
 
 const stackFrame = object<StackFrame>({ name: errorText, source: errorText, line: position, column: position });
 
@@ -138,12 +139,12 @@ const together: Reader<FrameOf<'together'>> = (value) => {
   return { t, calls: calls.map((each) => ({ t: 'tool', ...each, at: { ...each.at, together: first.seq } })) };
 };
 
-const name: Reader<string> = (value) => string(value).slice(0, STEP_SIZES.name);
+const name = cutTo(STEP_SIZES.name);
 
 const shownVariable = object<ShownVariable>({
   name,
   type: name,
-  text: (value) => string(value).slice(0, STEP_SIZES.text),
+  text: cutTo(STEP_SIZES.text),
   cut: boolean,
   size: orNull(count),
 });

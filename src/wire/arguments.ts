@@ -36,7 +36,7 @@ interface Named {
 /** Problems of the number of arguments: missing ones, and too many. */
 export function countProblems(parameters: readonly Named[], given: number): string[] {
   const problems: string[] = [];
-  const missing = parameters.filter(({ required }, index) => required && index >= given);
+  const missing = parameters.slice(given).filter(({ required }) => required);
   if (missing.length > 0) problems.push(`missing required arguments: ${missing.map(({ name }) => name).join(', ')}`);
   if (given > parameters.length) problems.push(`takes ${signature(parameters)}, got ${given}`);
   return problems;

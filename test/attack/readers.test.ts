@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
 import { WireError } from '../../src/wire/errors.ts';
@@ -60,3 +62,23 @@ function replaced(text: string, path: readonly string[], json: string): string {
   Reflect.set(Object(parent), path.at(-1) ?? '', '$value');
   return JSON.stringify(frame).replace('"$value"', json);
 }
+
+it('18: a text that is cut does not keep the rest of it alive', () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const held = (): number => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const long = 2 ** 22;
+  const before = held();
+  const read = Array.from({ length: 16 }, (_, seq) => {
+    const source = 'x'.repeat(long) + seq;
+    const call = JSON.stringify({ ...FRAMES.tool, at: { ...FRAMES.tool.at, source } });
+    const probe = JSON.stringify({ ...FRAMES.probe, frames: [{ kind: 'tool', name: source, source, line: 1 }] });
+    return [call, probe].map((text) => readWorkerFrame(parseFrame(text)));
+  });
+  const growth = held() - before;
+  expect(read).toHaveLength(16);
+  expect(growth).toBeLessThan(2 * long);
+});

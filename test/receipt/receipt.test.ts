@@ -255,3 +255,10 @@ describe('a checkpoint of a log (issue 23)', () => {
     expect(() => new CheckpointWalk([{ ...statement, after: 'f'.repeat(64) }], GENESIS)).toThrow('begins after another line');
   });
 });
+
+it('18: a receipt that names a turn twice, or a time that no clock has, is refused before anything is executed', () => {
+  const { manifest } = receipt;
+  const turns = [...manifest.turns, ...manifest.turns];
+  for (const wrong of [{ turns }, { issuedAt: 1e300 }])
+    expect(() => readReceipt(formatReceipt({ ...receipt, manifest: { ...manifest, ...wrong } }))).toThrow(ReceiptError);
+});

@@ -72,7 +72,8 @@ function valuesOf({ canonicalName }: ToolDefinition, given: readonly TaggedJson[
   }
 }
 
-function fitted({ kind, ...parameter }: Parameter, given: Value | undefined): Coerced<unknown> | Promise<Coerced<unknown>> {
+function fitted(parameter: Parameter, given: Value | undefined): Coerced<unknown> | Promise<Coerced<unknown>> {
+  const { kind } = parameter;
   if ('schema' in kind) return validate(kind.schema, given);
   const value = given ?? own(parameter.default);
   if ('type' in kind && value !== null) return coerce(kind.type, value);

@@ -28,8 +28,12 @@ export async function onBehalfOfCall<T>(depth: number, work: () => Promise<T>): 
  */
 export function unlessOver<T>(io: CallIo, work: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const forget = io.whenOver(() => reject(new Halt(cancelledError('the call was given up'))));
-    if (io.over) return;
+    let over = false;
+    const forget = io.whenOver(() => {
+      over = true;
+      reject(new Halt(cancelledError('the call was given up')));
+    });
+    if (over) return;
     work().then(
       (value) => {
         forget();

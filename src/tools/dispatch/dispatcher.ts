@@ -12,6 +12,7 @@ import { Asks } from './asks.ts';
 import { onBehalfOfCall, unlessOver } from './callscope.ts';
 import { type DispatchContext, notify } from './context.ts';
 import { CallJournal, elapsed } from './journal.ts';
+import type { CallKeeper } from './keeper.ts';
 import { replyFor } from './outcome.ts';
 import { promptUser } from './prompt.ts';
 import { CallQuotas } from './quotas.ts';
@@ -50,9 +51,10 @@ export class Dispatcher {
       this.#journal.close(call, known.reply);
       return known.reply;
     }
-    const make = async (): Promise<FinalReply> => outside ?? this.#answer(call, io, known);
-    const answer = await (breach === null ? this.#withinJournal(call, make) : halt(breach));
-    const reply = await this.#kept(call, answer);
+    const make = (): Promise<FinalReply> => (outside === null ? this.#answer(call, io, known) : Promise.resolve(outside));
+    const answer = breach === null ? await this.#withinJournal(call, make) : halt(breach);
+    const { keeper } = this.#context;
+    const reply = keeper === undefined ? answer : await this.#kept(call, answer, keeper);
     if (this.#isWaiting(call)) {
       // A waiting call enters the journal when it is answered, in a later run.
       if (!io.over) this.#journal.drop(call);
@@ -94,9 +96,8 @@ export class Dispatcher {
   }
 
   /** The answer, once it is kept. An answer that ends the run need not be kept: the end of the run is. */
-  async #kept(call: GuestCall, reply: FinalReply): Promise<FinalReply> {
-    const { keeper } = this.#context;
-    if (keeper === undefined || reply.t === 'halt' || this.#isWaiting(call)) return reply;
+  async #kept(call: GuestCall, reply: FinalReply, keeper: CallKeeper): Promise<FinalReply> {
+    if (reply.t === 'halt' || this.#isWaiting(call)) return reply;
     const entry = this.#journal.entryOf(call, reply, this.#asks.spentBy(call));
     return entry === null ? reply : this.#whileActing(() => keeper.ended(entry), reply);
   }
@@ -113,14 +114,13 @@ export class Dispatcher {
   }
 
   /** Keeps that a call begins which must not be repeated by itself. Null when the call may be made. */
-  async #begin(call: GuestCall, completion: Completed | null): Promise<FinalReply | null> {
-    const { keeper, tools } = this.#context;
-    if (keeper === undefined || call.t === 'prompt') return null;
+  async #begin(call: GuestCall, completion: Completed | null, keeper: CallKeeper): Promise<FinalReply | null> {
+    if (call.t === 'prompt') return null;
     if (call.t === 'ask') {
       const { seq, model, prompt, options, at } = call;
       return this.#whileActing(() => keeper.began(begun(seq, ASK, [model, prompt, options], at)), null);
     }
-    const tool = tools.lookup(call.name);
+    const tool = this.#context.tools.lookup(call.name);
     // The answer to a waiting call is the result, unless the tool makes the result of it.
     if (tool === undefined || tool.idempotent || (completion !== null && tool.complete === null)) return null;
     return this.#whileActing(() => keeper.began(begun(call.seq, tool.canonicalName, call.args, call.at)), null);
@@ -152,7 +152,8 @@ export class Dispatcher {
     }
     if (!this.#context.turn.mayAct()) return halt(cancelledError(CANNOT_ACT));
     const completed = known?.t === 'completed' ? known : null;
-    const refused = await this.#begin(call, completed?.completion ?? null);
+    const { keeper } = this.#context;
+    const refused = keeper === undefined ? null : await this.#begin(call, completed?.completion ?? null, keeper);
     if (refused !== null) return refused;
     const start = performance.now();
     try {

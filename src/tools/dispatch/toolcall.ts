@@ -1,5 +1,5 @@
 import { turnStorage } from '../../context/index.ts';
-import { ATTR } from '../../telemetry/index.ts';
+import { ATTR, type Span } from '../../telemetry/index.ts';
 import { decode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { cancelledError, languageError } from '../../wire/errorinfo.ts';
@@ -23,14 +23,10 @@ const MAX_DEPTH = 32;
 export async function callTool(run: CallingRun, call: ToolCall): Promise<TaggedJson> {
   const { telemetry } = run.context;
   using measure = new CallMeasure(run.context, call);
-  return await telemetry.span(measure.span, async (span) => {
-    const value = await answerCall(run, call);
-    if (telemetry.content && span.isRecording()) span.setAttribute(ATTR.toolResult, JSON.stringify(value));
-    return value;
-  });
+  return await telemetry.span(measure.span, (span) => answerCall(run, call, span));
 }
 
-async function answerCall(run: CallingRun, call: ToolCall): Promise<TaggedJson> {
+async function answerCall(run: CallingRun, call: ToolCall, span: Span): Promise<TaggedJson> {
   let nested = 0;
   const start = performance.now();
   try {
@@ -41,6 +37,7 @@ async function answerCall(run: CallingRun, call: ToolCall): Promise<TaggedJson> 
       callNested(run, own, `${call.id}.${++nested}`, name, values),
     );
     audit(run, call, { ok: true, value }, start);
+    if (run.context.telemetry.content && span.isRecording()) span.setAttribute(ATTR.toolResult, JSON.stringify(value));
     return value;
   } catch (error) {
     audit(run, call, outcomeOf(replyFor(error)), start);
