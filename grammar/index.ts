@@ -6,6 +6,7 @@
 export * from './estimate/index.ts';
 export * from './format/index.ts';
 export * from './lint/index.ts';
+export * from './repair/index.ts';
 export type * from './syntax/ast.ts';
 export type * from './syntax/astexpressions.ts';
 export { type Lexeme, type LexemeKind, lexemesOf } from './syntax/lexemes.ts';

@@ -69,6 +69,7 @@ const OPERATION = [
 
 const LANGUAGE = [
   docs('language-for-models', 'The language on one page'),
+  docs('language-brief', 'The language in brief'),
   docs('language', 'The whole language'),
   docs('stdlib', 'Standard tools'),
   docs('lints', 'Lints'),

@@ -2,7 +2,7 @@
 import type { Span } from '../syntax/position.ts';
 import { positionAt } from '../syntax/position.ts';
 import { checkCalls } from './calls.ts';
-import { LINTS } from './codes.ts';
+import { KEEPS_MEANING, LINTS } from './codes.ts';
 import type { CheckedFile, Edit, Environment, Finding, RawFinding } from './finding.ts';
 import { checkFlow } from './flow.ts';
 import { checkLogic } from './logic.ts';
@@ -48,7 +48,11 @@ function placed({ file }: CheckedFile, { code, s, e, message, fix, edits, tool }
     file: file.name,
     ...at({ s, e }),
     message,
-    fix: { message: fix, edits: edits.map((edit) => ({ ...at(edit), text: edit.text })) },
+    fix: {
+      message: fix,
+      edits: edits.map((edit) => ({ ...at(edit), text: edit.text })),
+      ...(edits.length > 0 && KEEPS_MEANING.has(code) ? { safe: true } : {}),
+    },
     ...(tool === undefined ? {} : { tool }),
   };
 }

@@ -29,3 +29,6 @@ export const LINTS = {
 
 /** A stable code of the linter. */
 export type LintCode = keyof typeof LINTS;
+
+/** The codes whose edits keep what a program does. */
+export const KEEPS_MEANING: ReadonlySet<LintCode> = new Set(['LINT_UNUSED_PARAMETER']);

@@ -63,6 +63,8 @@ export interface Fix {
   readonly message: string;
   /** The changes; empty when somebody has to decide. */
   readonly edits: readonly Edit[];
+  /** Set if `check --fix` makes the changes: they keep what the program does, or the place cannot run and has one evident meaning. */
+  readonly safe?: true;
 }
 
 /** One mistake, or possible mistake, at one place. */

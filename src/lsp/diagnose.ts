@@ -1,4 +1,12 @@
-import { analyse, type CheckedFile, type Environment, type Finding, type Procedure } from '../../grammar/index.ts';
+import {
+  analyse,
+  type CheckedFile,
+  type Environment,
+  errorsWithFixes,
+  type Finding,
+  findingsWithFixes,
+  type Procedure,
+} from '../../grammar/index.ts';
 import type { Placed, Range, SourceDocument } from './document.ts';
 
 /** A syntax error or a finding at its place in a document. */
@@ -75,8 +83,22 @@ function analyseTogether(group: readonly Placed[], shared: Surroundings): void {
   const files = group.flatMap(({ piece: { result } }, index): CheckedFile[] =>
     result.ok ? [{ file: { ...result.file, name: `${index}` }, text: result.text }] : [],
   );
-  const found = Map.groupBy(analyse(files, { ...shared.environment, procedures: shared.procedures }), ({ file }) => file);
+  const findings = analyse(files, { ...shared.environment, procedures: shared.procedures });
+  const found = Map.groupBy(findingsWithFixes(files, findings), ({ file }) => file);
   for (const [index, { piece }] of group.entries()) piece.findings = { key, found: found.get(`${index}`) ?? [] };
+}
+
+/** The syntax errors of a document that have a fix. Reads all of it, so it is for a request and not for every key. */
+export function fixableErrors(document: SourceDocument): readonly Problem[] {
+  if (!document.broken) return [];
+  const { whole } = document;
+  const { text, result } = whole.piece;
+  return (result.ok ? [] : errorsWithFixes(text, result.errors)).flatMap((error) => {
+    if (error.fix === undefined) return [];
+    const { message, edits } = error.fix;
+    const placed = edits.map((edit) => ({ range: document.rangeAt(whole, edit), text: edit.text }));
+    return [{ ...syntaxProblem(document, whole, error), hint: message, edits: placed }];
+  });
 }
 
 function syntaxProblem(

@@ -58,6 +58,12 @@ export class SourceDocument {
     return this.pieces.some(({ piece }) => !piece.result.ok);
   }
 
+  /** The whole text as one piece: an error in one definition may be the doing of another. */
+  get whole(): Placed {
+    const text = this.#lines.map((line) => line.replace(REMOVED, '')).join('\n');
+    return { line: 0, piece: new Piece(text, asksForDoubleBrackets(this.text)) };
+  }
+
   line(index: number): string {
     return this.#lines[index] ?? '';
   }

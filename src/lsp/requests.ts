@@ -13,7 +13,7 @@ import {
   type WorkspaceEdit,
 } from 'vscode-languageserver';
 import { complete } from './complete.ts';
-import { type Problem, problemsOf } from './diagnose.ts';
+import { fixableErrors, type Problem, problemsOf } from './diagnose.ts';
 import type { Place, Range, SourceDocument } from './document.ts';
 import { semanticTokens } from './highlight.ts';
 import { hover, signatureHelp } from './hover.ts';
@@ -121,7 +121,7 @@ export class Requests {
   /** The fixes of the problems that a range touches. */
   #fixes(uri: string, range: Range): CodeAction[] {
     const problems = this.#problems.get(uri) ?? [];
-    return problems
+    return [...problems, ...this.#in({ uri }, [], fixableErrors)]
       .filter((problem) => problem.edits.length > 0 && touches(problem.range, range))
       .map((problem) => ({
         title: problem.hint ?? problem.message,

@@ -76,7 +76,7 @@ export function optional<T>(read: Reader<T>): Reader<T | undefined> {
   return (value) => (value === undefined ? undefined : read(value));
 }
 
-export function oneOf<const T extends string>(...values: readonly T[]): Reader<T> {
+export function oneOf<const T extends string | true>(...values: readonly T[]): Reader<T> {
   return (value) => values.find((known) => known === value) ?? wrong(`one of ${values.join(', ')}`);
 }
 

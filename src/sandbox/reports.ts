@@ -16,6 +16,12 @@ import { boolean, count, listOf, matching, object, oneOf, optional, orNull, type
 
 const range = { line: count, column: count, endLine: count, endColumn: count };
 
+const fix = object<LintFinding['fix']>({
+  message: string,
+  edits: listOf(object<LintFinding['fix']['edits'][number]>({ ...range, text: string })),
+  safe: optional(oneOf(true)),
+});
+
 /** A syntax error. */
 export const diagnostic: Reader<Diagnostic> = object<Diagnostic>({
   file: string,
@@ -24,6 +30,7 @@ export const diagnostic: Reader<Diagnostic> = object<Diagnostic>({
   ...range,
   message: string,
   hint: optional(string),
+  fix: optional(fix),
 });
 
 const strings = listOf(string);
@@ -53,10 +60,7 @@ export const finding: Reader<LintFinding> = object<LintFinding>({
   file: string,
   ...range,
   message: string,
-  fix: object<LintFinding['fix']>({
-    message: string,
-    edits: listOf(object<LintFinding['fix']['edits'][number]>({ ...range, text: string })),
-  }),
+  fix,
   tool: optional(string),
 });
 

@@ -23,7 +23,18 @@ export function toPublicCheck({ diagnostics, findings, estimates }: CheckReport)
 }
 
 function syntaxFinding(found: Diagnostic): JsonFinding {
-  const { file, line, column, endLine, endColumn, message, hint } = found;
-  const fix = hint === undefined ? {} : { fix: { message: hint, edits: [] } };
-  return { code: SYNTAX, severity: 'error', file, line, column, endLine, endColumn, message, ...fix };
+  const { file, line, column, endLine, endColumn, message, hint, fix } = found;
+  const hinted = hint === undefined ? undefined : { message: hint, edits: [] };
+  const known = fix ?? hinted;
+  return {
+    code: SYNTAX,
+    severity: 'error',
+    file,
+    line,
+    column,
+    endLine,
+    endColumn,
+    message,
+    ...(known === undefined ? {} : { fix: known }),
+  };
 }

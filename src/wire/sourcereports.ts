@@ -4,6 +4,7 @@ import type {
   Environment,
   Estimate,
   Finding,
+  Fix,
   Foreseen,
   ForeseenCall,
   ForeseenCondition,
@@ -17,6 +18,8 @@ import type {
 export interface Diagnostic extends SyntaxDiagnostic {
   /** Name of the file. */
   readonly file: string;
+  /** What to write instead, with edits. Only a check has it, and only where one fix is the evident one. */
+  readonly fix?: Fix;
 }
 
 /** The known environment of a program for a check: globals, constants, tools. */

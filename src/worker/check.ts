@@ -2,9 +2,11 @@ import {
   analyse,
   type CheckedFile,
   type Environment,
+  errorsWithFixes,
   estimate,
   type ForeseeOptions,
   type FuelCosts,
+  findingsWithFixes,
   foresee,
   format,
   parse,
@@ -33,7 +35,7 @@ export function checkSources(sources: readonly Source[], maxBytes: number, envir
     if (result.ok) {
       checked.push({ file: result.file, text: result.text });
       files.push(summaryOf(result.file));
-    } else diagnostics.push(...result.errors.map((error): Diagnostic => ({ ...error, file: name })));
+    } else diagnostics.push(...errorsWithFixes(text, result.errors).map((error): Diagnostic => ({ ...error, file: name })));
   }
   // The definitions of a file that does not parse are unknown, so findings about the other files would often be wrong.
   if (diagnostics.length > 0) return { diagnostics, files, findings: [], estimates: [] };
@@ -43,7 +45,7 @@ export function checkSources(sources: readonly Source[], maxBytes: number, envir
   return {
     diagnostics,
     files,
-    findings: analyse(checked, environment),
+    findings: findingsWithFixes(checked, analyse(checked, environment)),
     estimates: estimate(trees, COSTS, { globals, constants, pure }),
   };
 }

@@ -3,12 +3,16 @@
 import type { Program } from '../../conformance/language/generate/programs.ts';
 import type { Limits } from '../../conformance/language/interpreter/meter.ts';
 import { type Outcome, type RunError, run } from '../../conformance/language/interpreter/run.ts';
-import { parse, type SourceFile } from '../../grammar/index.ts';
+import { parse } from '../../grammar/index.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
-import { jsonText } from '../../src/wire/maporder.ts';
-import { driveFiles } from '../guest/driver.ts';
+import { jsonText, plainMaps } from '../../src/wire/maporder.ts';
+import type { TaggedJson } from '../../src/wire/protocol.ts';
+import { answering, runInGuest, type Tree } from './guest.ts';
 
 export const NAME = 'p.ns';
+
+/** What is compared. */
+export type Done = Omit<Outcome, 'isExact'>;
 
 /** The limits of a run when a case sets no others: small, so that no program takes long. */
 export const LIMITS: Limits = {
@@ -23,40 +27,51 @@ export const LIMITS: Limits = {
   textLength: 20_000,
   listLength: 5000,
   mapLength: 1000,
+  toolCallsPerTool: 60,
+  togetherCalls: 40,
+  eventCount: 8,
+  deliveries: 12,
 };
 
 /** The tree of a program; null when it does not parse. */
-export function treeOf({ source }: Pick<Program, 'source'>): SourceFile | null {
+export function treeOf({ source }: Pick<Program, 'source'>): Tree | null {
   const result = parse(source, { name: NAME });
-  return result.ok ? result.file : null;
+  return result.ok ? { file: result.file, json: JSON.stringify(result.file) } : null;
 }
 
 /** What the interpreter of the conformance suite does. */
-export function expected(file: SourceFile, program: Program, limits: Limits): Outcome {
-  const { globals, stdin, events } = program;
+export function expected({ file }: Tree, program: Program, limits: Limits): Outcome {
+  const { globals, stdin, events, constants } = program;
   return run({
     files: [file],
     limits,
     globals,
     stdin,
     events,
+    constants,
+    tools: answering(program),
     call: program.call === null ? null : { name: program.call, args: [] },
   });
 }
 
 /** What the product does, in this process. */
-export function actual(file: SourceFile, { call, globals, stdin, events }: Program, limits: Limits): Outcome {
-  const done = driveFiles([file], { call, globals, stdin, events, limits });
+export function actual(tree: Tree, program: Program, limits: Limits): Done {
+  const { result, emits, values, whispers, calls } = runInGuest(tree, program, limits);
   return {
-    emits: done.emits,
-    values: done.values.map(jsonText),
-    whispers: done.whispers,
-    result: jsonText(done.result),
-    eventErrors: done.eventErrors.map(({ event, error }) => ({ event, error: summary(error) })),
-    error: done.error === null ? null : summary(done.error),
-    fuel: done.fuel,
-    isExact: true,
+    emits,
+    values: values.map(textOf),
+    whispers,
+    calls: calls.map(({ name, args }) => `${name}(${args.map(textOf).join(', ')})`),
+    result: textOf(result.result),
+    eventErrors: result.eventErrors.map(({ event, error }) => ({ event, error: summary(error) })),
+    error: result.error === null ? null : summary(result.error),
+    fuel: result.fuel,
   };
+}
+
+/** Tagged JSON of the guest as the second interpreter writes it. */
+function textOf(json: TaggedJson): string {
+  return jsonText(plainMaps(json));
 }
 
 /** What the suite compares of an error. */
@@ -68,16 +83,23 @@ export function summary({ code, line, column, limit, used }: ErrorInfo): RunErro
  * The first difference between two outcomes, in words; undefined when they agree. Where long texts are looked through, the product may
  * spend less; then fuel, and all that depends on its limit, is not compared.
  */
-export function difference(wanted: Outcome, got: Outcome): string | undefined {
+export function difference(wanted: Outcome, got: Done): string | undefined {
   if (!wanted.isExact && [wanted, got].some(({ error }) => error?.limit === 'fuel')) return undefined;
-  for (const key of ['emits', 'values', 'whispers', 'eventErrors', 'error', 'result', 'fuel'] as const) {
-    // A text that is too long is refused before all of it is paid for.
-    if (key === 'fuel' && (!wanted.isExact || wanted.error?.limit === 'textLength')) continue;
-    const of = (outcome: Outcome): unknown => (key === 'error' ? compared(outcome.error, wanted.error?.limit) : outcome[key]);
+  for (const key of ['emits', 'values', 'whispers', 'calls', 'eventErrors', 'error', 'result', 'fuel'] as const) {
+    if (key === 'fuel' && (!wanted.isExact || endsEarly(wanted.error))) continue;
+    const of = (outcome: Done): unknown => (key === 'error' ? compared(outcome.error, wanted.error?.limit) : outcome[key]);
     const [a, b] = [JSON.stringify(of(wanted)), JSON.stringify(of(got))];
     if (a !== b) return `${key}: expected ${a}, got ${b}`;
   }
   return undefined;
+}
+
+/** Items that the product counts all memory for before it makes room for them, which costs fuel. */
+const COUNTED_ITEMS = 250_000;
+
+/** Whether the product pays another price before it refuses: for a part of a text that is too long, or for counting the memory. */
+function endsEarly(error: RunError | null): boolean {
+  return error?.limit === 'textLength' || (error?.limit === 'listLength' && (error.used ?? 0) > COUNTED_ITEMS);
 }
 
 /**

@@ -11,9 +11,14 @@ export interface Case {
   readonly limits: Limits;
 }
 
+/** Of so many programs, one is large. The others have a few statements, so that many can be tried. */
+const LARGE = 32;
+
 /** The program of a seed. The first programs of two seeds have nothing in common. */
-export function programOf(seed: number, index: number): Program {
-  return program(Math.imul(seed, 0x9e3779b1) + index);
+export function programOf(seed: number, index: number, mayCallTools = true): Program {
+  const tools = mayCallTools && (index % 4 === 3 || index % (2 * LARGE) === 0);
+  const options = { small: index % LARGE !== 0, tools, asks: false, rich: true };
+  return program(Math.imul(seed, 0x9e3779b1) + index, options);
 }
 
 /** Sizes that the globals and the map of an error have, whose message may have about this length. */

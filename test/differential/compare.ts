@@ -1,9 +1,9 @@
 /** Runs cases through both interpreters and describes the disagreements. */
 
 import type { Outcome } from '../../conformance/language/interpreter/run.ts';
-import type { SourceFile } from '../../grammar/index.ts';
 import { actual, difference, expected, LIMITS, treeOf } from './both.ts';
 import { type Case, programOf, tightLimits } from './cases.ts';
+import type { Tree } from './guest.ts';
 import { shrink } from './shrink.ts';
 
 /** A case on which the two disagree. */
@@ -32,19 +32,19 @@ export function tally(): Tally {
 /** Compares one program of a seed, and adds what it did. */
 export function compare(seed: number, index: number, into: Tally): void {
   const program = programOf(seed, index);
-  const file = treeOf(program);
-  if (file === null) {
+  const tree = treeOf(program);
+  if (tree === null) {
     into.refused++;
     return;
   }
   into.programs++;
-  const wide = check({ program, limits: LIMITS }, file, seed, index, into);
-  if (wide !== undefined) check({ program, limits: tightLimits(seed, index, wide) }, file, seed, index, into);
+  const wide = check({ program, limits: LIMITS }, tree, seed, index, into);
+  if (wide !== undefined) check({ program, limits: tightLimits(seed, index, wide) }, tree, seed, index, into);
 }
 
-function check(one: Case, file: SourceFile, seed: number, index: number, into: Tally): Outcome | undefined {
-  const wanted = expected(file, one.program, one.limits);
-  const what = disagreement(one, file, wanted);
+function check(one: Case, tree: Tree, seed: number, index: number, into: Tally): Outcome | undefined {
+  const wanted = expected(tree, one.program, one.limits);
+  const what = disagreement(one, tree, wanted);
   const end = wanted.error?.code ?? 'ok';
   into.ends.set(end, (into.ends.get(end) ?? 0) + 1);
   if (what === undefined) return wanted;
@@ -52,9 +52,9 @@ function check(one: Case, file: SourceFile, seed: number, index: number, into: T
   return undefined;
 }
 
-function disagreement({ program, limits }: Case, file: SourceFile, wanted: Outcome): string | undefined {
+function disagreement({ program, limits }: Case, tree: Tree, wanted: Outcome): string | undefined {
   try {
-    return difference(wanted, actual(file, program, limits));
+    return difference(wanted, actual(tree, program, limits));
   } catch (error) {
     return `failure: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
   }
@@ -65,8 +65,8 @@ export function shortest(found: Disagreement): Disagreement {
   const point = found.what.split(':', 1)[0];
   const differs = (source: string): string | undefined => {
     const program = { ...found.program, source, call: /^func main\b/m.test(source) ? found.program.call : null };
-    const file = treeOf(program);
-    return file === null ? undefined : disagreement({ ...found, program }, file, expected(file, program, found.limits));
+    const tree = treeOf(program);
+    return tree === null ? undefined : disagreement({ ...found, program }, tree, expected(tree, program, found.limits));
   };
   // The texts of messages are not part of the language.
   const source = shrink(

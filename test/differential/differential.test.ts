@@ -5,7 +5,7 @@ import { compare, tally } from './compare.ts';
 import { shrink } from './shrink.ts';
 
 /** Programs that this test compares; `npm run differential` takes any number. */
-const PROGRAMS = 250;
+const PROGRAMS = 600;
 
 describe('the product and the definitional interpreter of the conformance suite', () => {
   it('agree in output, errors with their places, and fuel', { timeout: 120_000 }, () => {

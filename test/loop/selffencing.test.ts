@@ -110,4 +110,23 @@ describe('a host that cannot renew its lease (issue 20)', () => {
     // The turn is not decided: whoever has the lease next takes it again.
     expect(await loop.list()).toMatchObject([{ status: 'open', turns: 0 }]);
   });
+
+  it('begins no call, although it has kept that the call begins (simulate --seed 123127)', async () => {
+    const clock = new TestClock();
+    class Slow extends MemoryStore {
+      override async keep(...kept: Parameters<MemoryStore['keep']>): Promise<void> {
+        await super.keep(...kept);
+        // The process is stopped before it reads the answer of the store.
+        clock.elapsed += 60_000;
+      }
+    }
+    let called = 0;
+    const pay = defineTool({ name: 'tool.t.Pay', description: 'pays', effects: 'write', run: () => ++called });
+    await using runtime = await createRuntime({ tools: [pay], policy: { allow: ['tool.t.*'] } });
+    const store = new Slow({ clock });
+    const loop = new LoopController({ runtime, clock, store, durable: 'call', keyring: newKeyring('test', clock) });
+    const agent = { reply: async () => reply('command\nset a = tool.t.Pay()\nendcommand') };
+    await expect(loop.runLoop({ ...run(agent), maxTurns: 1 })).rejects.toThrow(SessionLeasedError);
+    expect(called).toBe(0);
+  });
 });

@@ -81,22 +81,6 @@ export const PLANTS: readonly Plant[] = [
     logged,
   ),
   plant(
-    'loop/sessions/lease',
-    'a refused renewal counts',
-    "if (renewals[index] === 'held') session.until = until;",
-    'if (renewals.length > 0) session.until = until;',
-    inFlight,
-    logged,
-  ),
-  plant(
-    COORDINATOR,
-    'a lease counts from its answer',
-    'return this.#driven(await this.store.claim(sid, this.#leases.lease), until);',
-    'return this.#driven(await this.store.claim(sid, this.#leases.lease), Math.max(until, this.#leases.end()));',
-    inFlight,
-    logged,
-  ),
-  plant(
     DISPATCHER,
     'a call does not ask whether its process may act',
     'if (!this.#context.turn.mayAct()) return halt(cancelledError(CANNOT_ACT));',
@@ -192,6 +176,5 @@ export const PLANTS: readonly Plant[] = [
   ),
   // What a process leaves behind.
   plant('loop/turn/consult', 'the timer of a reply is forgotten', '    clearTimeout(timer);\n', '', memory),
-  plant('loop/controller', 'a session is never left', 'await this.#coordinator.leave(sid);', '', ends),
   plant('loop/sharedlock', 'a lock is not given back', 'this.#holders -= 1;', '', ends),
 ];

@@ -2,23 +2,32 @@
 import { Expressions, GLOBALS, NAMES } from './expressions.ts';
 import { Random } from './random.ts';
 
+/** What a tool answers: a value, or an error. */
+export type Answer = { readonly value: Payload } | { readonly code: number; readonly message: string };
+
 /** A program with all that it needs to run. */
 export interface Program {
   readonly source: string;
+  /** The answers to the calls of tools, in the order in which they begin; after the last one, the first one again. */
+  readonly answers: readonly Answer[];
+  readonly constants: Readonly<Record<string, Payload>>;
   /** `main`, or null for command blocks. */
   readonly call: string | null;
   readonly globals: typeof GLOBALS;
   readonly stdin: readonly string[] | null;
-  readonly events: readonly {
-    readonly name: string;
-    readonly source: string;
-    readonly payload: Payload;
-    readonly id: string;
-    readonly ts: number;
-  }[];
+  readonly events: readonly Delivery[];
 }
 
-type Payload = null | number | string | readonly Payload[] | { readonly [key: string]: Payload };
+/** An event that is sent after the program. */
+export interface Delivery {
+  readonly name: string;
+  readonly source: string;
+  readonly payload: Payload;
+  readonly id: string;
+  readonly ts: number;
+}
+
+type Payload = null | boolean | number | string | readonly Payload[] | { readonly [key: string]: Payload };
 
 const PROCEDURES = [
   ['f0', 0, 0, ''],
@@ -32,27 +41,52 @@ const PAYLOADS: readonly Payload[] = [null, 5, 'text', [1, [2]], { k: 1, j: { k:
 /** The tools of programs with tools. Those of the group `set` may set variables of their caller; nobody provides `none`. */
 export const TOOLS = ['tool.a.Get', 'tool.a.Put', 'tool.b.Send', 'tool.set.Any', 'tool.none.At'] as const;
 
-/** The program of a seed; with `tools`, it calls tools and asks. */
-export function program(seed: number, { tools = false } = {}): Program {
+const ANSWERS: readonly Answer[] = [
+  ...[null, true, 0, -1.5, 12, '', 'text', '7', 'é😀', 'x'.repeat(70)].map((value) => ({ value })),
+  ...[[], [1, [2, 'b']], {}, { k: 1, j: [{ k: 'v' }] }, { 2: 'b', 1: 'a' }, { $$k: 1, $$: [] }].map((value) => ({ value })),
+  ...[{ $num: 'NaN' }, { $num: '-0' }, { $num: '-Infinity' }, { $bytes: 'AAEC' }, { $bytes: '' }].map((value) => ({ value })),
+  ...[{ $time: '2024-02-29T23:59:59.5+01:00' }, { $fuzzy: 0.5 }, { $fuzzy: 1 }, { $handle: 'file' }].map((value) => ({ value })),
+  ...[{ $error: { code: 9, message: 'no such key' } }, { $error: {} }, { $error: { message: '' } }].map((value) => ({ value })),
+  ...[3, 4, 7, 9, 20, 21, 1000, 1003, 99_909].map((code) => ({ code, message: `error ${code}` })),
+];
+
+/** Constants of the host. `s` and `l` are names of variables too, which hide them. */
+const CONSTANTS = { con: 3.5, colours: { k: ['red', 'green'], j: { k: 1 } }, l: [[1, 2], 3], s: 'constant' };
+
+/** What a program may have. Without options, the program of a seed stays the same for ever. */
+export interface Options {
+  /** It calls tools. */
+  readonly tools?: boolean;
+  /** It asks agents too; when absent, every program with tools does. */
+  readonly asks?: boolean;
+  /** It has a few statements, so that many can be tried. */
+  readonly small?: boolean;
+  /** It may have constants, handlers of events within procedures, and lines that come to an end. */
+  readonly rich?: boolean;
+}
+
+/** The program of a seed. */
+export function program(seed: number, options: Options = {}): Program {
   const random = new Random(seed);
-  const writer = new Writer(random, tools ? TOOLS : []);
-  const commands = random.once(3);
+  const { tools = false, small = false, rich = false } = options;
+  const writer = new Writer(random, options);
+  const commands = random.once(small ? 2 : 3);
   const source = commands ? writer.commands() : writer.library();
+  const line = (): string => random.pick(['line', 'two words', '', '12']);
+  const few = rich && !random.once(8);
   return {
     source,
     call: commands ? null : 'main',
     globals: GLOBALS,
-    stdin: random.once(2) ? random.several(200, 200, () => random.pick(['line', 'two words', '', '12'])) : null,
-    events: commands
-      ? []
-      : random.several(0, 3, () => ({
-          name: random.pick(['x', 'y', 'x1']),
-          source: 'src',
-          payload: random.pick(PAYLOADS),
-          id: 'event',
-          ts: 5,
-        })),
+    stdin: random.once(2) ? (few ? random.several(0, 3, line) : random.several(200, 200, line)) : null,
+    events: commands ? [] : random.several(0, rich && random.once(8) ? 9 : 3, () => delivery(random)),
+    answers: tools && rich ? random.several(1, 5, () => random.pick(ANSWERS)) : [],
+    constants: rich && random.once(4) ? CONSTANTS : {},
   };
+}
+
+function delivery(random: Random): Delivery {
+  return { name: random.pick(['x', 'y', 'x1']), source: 'src', payload: random.pick(PAYLOADS), id: 'event', ts: 5 };
 }
 
 /** What a statement may contain at its place. */
@@ -67,30 +101,48 @@ class Writer {
   readonly #random: Random;
   readonly #expressions: Expressions;
   readonly #tools: boolean;
+  readonly #asks: boolean;
+  readonly #rich: boolean;
+  /** A program of a few statements. */
+  readonly #tiny: boolean;
   /** Most programs with tools are small, so that many can be tried. */
   readonly #small: boolean;
 
-  constructor(random: Random, tools: readonly string[]) {
+  constructor(random: Random, { tools = false, asks = tools, small = false, rich = false }: Options) {
     this.#random = random;
-    this.#tools = tools.length > 0;
-    this.#small = this.#tools && !random.once(8);
+    this.#tools = tools;
+    this.#asks = asks;
+    this.#rich = rich;
+    this.#tiny = small;
+    this.#small = small || (tools && !random.once(8));
+    const procedures = small ? PROCEDURES.slice(1, 3) : PROCEDURES;
     this.#expressions = new Expressions(
       random,
-      PROCEDURES.map(([name, needs, most]) => [name, needs, most] as const),
-      tools,
+      procedures.map(([name, needs, most]) => [name, needs, most] as const),
+      tools ? TOOLS : [],
     );
   }
 
   commands(): string {
-    const place = { depth: this.#small ? 2 : 3, loops: 0, inHandler: false, inCommand: true };
-    return this.#random.several(1, 3, () => `command\n${this.#body(place)}endcommand\n`).join('');
+    const place = { depth: this.#tiny ? 1 : this.#small ? 2 : 3, loops: 0, inHandler: false, inCommand: true };
+    return this.#random.several(1, this.#tiny ? 1 : 3, () => `command\n${this.#body(place)}endcommand\n`).join('');
   }
 
   library(): string {
+    if (this.#tiny) return this.#tinyLibrary();
     const top = { depth: this.#small ? 1 : 2, loops: 0, inHandler: false, inCommand: false };
     const procedures = PROCEDURES.map(([name, , , signature]) => `func ${name}(${signature}) means\n${this.#body(top)}endfunc\n`);
     const events = this.#random.several(0, 2, () => this.#event());
     return `${procedures.join('')}func main() means\n${this.#body({ ...top, depth: top.depth + 1 })}endfunc\n${events.join('')}`;
+  }
+
+  /** A procedure that `main` may call, and sometimes a handler. */
+  #tinyLibrary(): string {
+    const random = this.#random;
+    const top = { depth: 1, loops: 0, inHandler: false, inCommand: false };
+    const [name, , , signature] = PROCEDURES[random.once(2) ? 1 : 2];
+    const helper = random.once(2) ? `func ${name}(${signature}) means\n${this.#block({ ...top, depth: 0 })}endfunc\n` : '';
+    return `${helper}func main() means\n${this.#body(top)}endfunc\n${random.once(3) ? this.#event() : ''}`;
   }
 
   #event(): string {
@@ -98,7 +150,7 @@ class Writer {
     const name = this.#random.pick(["'x'", "'x'", "'y'", "'x' + 1", 'nobody', ...calling]);
     const named = this.#random.pick(['', '', " named 'n'", " named 'o'"]);
     const as = this.#random.pick(['', ' as e', ' as g', ' as a']);
-    return `on event ${name}${named}${as} do\n${this.#body({ depth: 2, loops: 0, inHandler: false, inCommand: false })}endon\n`;
+    return `on event ${name}${named}${as} do\n${this.#body({ depth: this.#tiny ? 0 : 2, loops: 0, inHandler: false, inCommand: false })}endon\n`;
   }
 
   /** The block of a procedure, command or event. Most have variables with values and go on after errors. */
@@ -134,9 +186,10 @@ class Writer {
 
   #statement(place: Place): string {
     const random = this.#random;
-    const any = (depth: number): string => this.#expressions.any(depth);
+    const any = (depth: number): string => this.#expressions.any(this.#tiny ? Math.min(2, depth) : depth);
     const inner = { ...place, depth: place.depth - 1 };
     if (this.#tools && random.once(4)) return this.#calling(place);
+    if (this.#rich && !place.inCommand && random.once(60)) return this.#event();
     switch (random.int(place.depth > 0 ? 26 : 19)) {
       case 0:
       case 1:
@@ -201,6 +254,7 @@ class Writer {
         return `for each ${random.pick(['a', 'b', 'c', 'n'])} in ${this.#expressions.any(1)} together\n${body}endfor\n`;
       }
       case 2:
+        if (!this.#asks) return this.#traced(place);
         return `ask ${this.#expressions.leaf()}, ${this.#expressions.any(1)}${random.pick(['', " with {'k': a}"])} into ${this.#target()}\n`;
       case 3:
         return `must ${tool()}\n`;

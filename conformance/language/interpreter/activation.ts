@@ -1,10 +1,13 @@
 /** A running procedure, event handler or series of command blocks: its variables and its statements. */
 import type { Block, CallExpr, ErrorHandler, Expr, SourceFile, Stmt, Target } from '../../../grammar/index.ts';
+import { CODE_NAMES } from './codes.ts';
 import { Writer } from './elements.ts';
 import { Evaluator, levelsOf, operationsIn, type Scope } from './expressions.ts';
 import { type Machine, placeIn, shared } from './machine.ts';
-import { CODE_NAMES, Failure, type Place, PRICE } from './meter.ts';
-import { costOf, expressionsOf, stepsOf } from './statements.ts';
+import { Failure, type Place, PRICE } from './meter.ts';
+import { callsOf, costOf, expressionsOf, stepsOf } from './statements.ts';
+import { Together } from './together.ts';
+import type { Tools } from './tools.ts';
 import { Dict, isTrue, List, typeName, type Value } from './values.ts';
 
 /** What all activations of a run share. */
@@ -12,6 +15,9 @@ export interface World {
   readonly machine: Machine;
   /** Values that no program can change. */
   readonly globals: ReadonlyMap<string, Value>;
+  /** Values that variables of the same name hide. */
+  readonly constants: ReadonlyMap<string, Value>;
+  readonly tools: Tools;
   /** Lines for `promptuser`, or null without standard input. */
   readonly stdin: string[] | null;
   call(expr: CallExpr, args: readonly Value[], depth: number, at: Place): Value;
@@ -51,9 +57,6 @@ class Offered extends Error {
 /** Levels of depth that a block adds to the one around it. */
 const BLOCK_LEVELS = 2;
 
-/** UTF-16 units of the JSON around an answer of the host: `{"t":"ok","value":…}`. */
-const ANSWER_UNITS = 19;
-
 /** Runs blocks. Without `result`, as for commands, a block has no value. */
 export class Activation implements Scope {
   readonly #world: World;
@@ -88,14 +91,18 @@ export class Activation implements Scope {
     );
   }
 
+  get tools(): Tools {
+    return this.#world.tools;
+  }
+
   /** Makes a variable of this activation, which hides a global of the same name. */
   bind(name: string, value: Value): void {
     this.#variables.set(name, value);
   }
 
   lookup(name: string): Value {
-    const scope = this.#variables.has(name) ? this.#variables : this.#world.globals;
-    return scope.get(name) ?? null;
+    const scopes = [this.#variables, this.#world.globals, this.#world.constants];
+    return scopes.find((scope) => scope.has(name))?.get(name) ?? null;
   }
 
   call(expr: CallExpr, args: readonly Value[], level: number, at: Place): Value {
@@ -179,6 +186,12 @@ export class Activation implements Scope {
     const at = this.#place(stmt.s);
     // The values of a `return` in a handler are never worked out.
     this.#checkDepth(stmt.k === 'return' && this.#handling !== undefined ? [] : expressionsOf(stmt), at);
+    if (stmt.k === 'together' || (stmt.k === 'for' && stmt.together))
+      this.#checkDepth(
+        callsOf(stmt.body).flatMap((call) => expressionsOf(call.stmt)),
+        at,
+        BLOCK_LEVELS,
+      );
     switch (stmt.k) {
       case 'if': {
         const branch = isTrue(this.#evaluator.look(stmt.cond)) ? stmt.then : stmt.else;
@@ -188,6 +201,12 @@ export class Activation implements Scope {
         return this.#while(stmt.cond, stmt.body, guard);
       case 'for':
         return this.#each(stmt, guard);
+      case 'together': {
+        const calls = this.#together();
+        calls.prepare(stmt.body, () => {});
+        calls.join(at);
+        return NEXT;
+      }
       case 'break':
       case 'continue':
         return { k: stmt.k };
@@ -252,14 +271,9 @@ export class Activation implements Scope {
   #prompt(prompt: Expr, into: Target, at: Place): Value {
     const question = this.#textOf(prompt, at);
     if (this.#world.stdin === null) throw this.#machine.failure(26, 'no standard input', at);
-    this.#machine.meter.spendFor(JSON.stringify(question).length, 'json', at);
-    this.#machine.meter.spend(PRICE.host, at);
-    const line = this.#world.stdin.shift();
-    if (line === undefined) throw this.#machine.failure(26, 'no line to read', at);
-    this.#machine.meter.spendFor(ANSWER_UNITS + JSON.stringify(line).length, 'json', at);
-    this.#machine.import(line, at);
-    this.#write(into, line.trim());
-    return line.trim();
+    const line = this.#world.tools.line(question, this.#world.stdin, at);
+    this.#write(into, line);
+    return line;
   }
 
   #textOf(expr: Expr, at: Place): string {
@@ -312,14 +326,37 @@ export class Activation implements Scope {
   #each(stmt: Stmt & { readonly k: 'for' }, guard: Guard | undefined): Flow {
     const at = this.#place(stmt.over.s);
     const over = this.#evaluator.take(stmt.over);
+    const calls = this.#together();
     for (const [key, item] of this.#pairs(over, at)) {
       this.#machine.meter.spend(PRICE.pass, at);
-      if (stmt.key !== undefined) this.bind(stmt.key.name, key);
-      this.bind(stmt.item.name, shared(item));
+      const bind = (): void => {
+        if (stmt.key !== undefined) this.bind(stmt.key.name, key);
+        this.bind(stmt.item.name, shared(item));
+      };
+      bind();
+      if (stmt.together === true) {
+        calls.prepare(stmt.body, bind);
+        continue;
+      }
       const flow = this.#inner(stmt.body, guard);
       if (leavesLoop(flow)) return flow.k === 'break' && flow.out === undefined ? NEXT : flow;
     }
+    calls.join(this.#place(stmt.s));
     return NEXT;
+  }
+
+  #together(): Together {
+    return new Together({
+      tools: this.#world.tools,
+      evaluate: ({ call, cost }) => {
+        this.#machine.meter.spend(cost, this.#place(call.s));
+        return this.#evaluator.toolCall(call, 1);
+      },
+      store: (stmt, value) => {
+        if (stmt.k === 'set') this.#assign(stmt.targets, value, this.#place(stmt.s));
+        this.last = value;
+      },
+    });
   }
 
   #pairs(over: Value, at: Place): readonly (readonly [Value, Value])[] {
@@ -338,8 +375,8 @@ export class Activation implements Scope {
     return flow;
   }
 
-  #checkDepth(exprs: readonly Expr[], at: Place): void {
-    const levels = exprs.reduce((most, expr) => Math.max(most, levelsOf(expr)), 0);
+  #checkDepth(exprs: readonly Expr[], at: Place, around = 0): void {
+    const levels = exprs.reduce((most, expr) => Math.max(most, around + levelsOf(expr)), 0);
     if (this.#depth + levels > this.#machine.meter.limits.evalDepth) throw this.#machine.failure(37, 'nested too deep', at);
   }
 

@@ -1,11 +1,12 @@
 /** Expressions: each becomes a value, or an error with its place. */
-import type { AccessStep, CallExpr, Expr, SourceFile, Target } from '../../../grammar/index.ts';
+import type { AccessStep, CallExpr, Expr, SourceFile, Target, ToolCallExpr } from '../../../grammar/index.ts';
 import { BUILTINS } from './builtins.ts';
 import { read, type Step } from './elements.ts';
 import { type Machine, placeIn, shared } from './machine.ts';
 import type { Place } from './meter.ts';
 import { binary, logic, unary } from './operators.ts';
 import { placeholders } from './placeholders.ts';
+import type { ToolCall, Tools } from './tools.ts';
 import { Dict, List, type Value } from './values.ts';
 
 /** What an expression needs of the procedure, event handler or commands around it. */
@@ -17,6 +18,7 @@ export interface Scope {
   readonly last: Value;
   /** Calls a procedure. `level` counts the expressions around the call. */
   call(expr: CallExpr, args: readonly Value[], level: number, at: Place): Value;
+  readonly tools: Tools;
 }
 
 /** Evaluates expressions in a scope. */
@@ -85,14 +87,18 @@ export class Evaluator {
       case 'call':
         return this.#call(expr, level, at);
       case 'tool':
-        for (const arg of expr.args) this.take(arg, level + 1);
-        throw this.#machine.failure(3, `tool '${expr.written}' not found`, at);
+        return this.#scope.tools.call(this.toolCall(expr, level));
     }
   }
 
   /** The evaluated steps of a target. */
   steps({ steps }: Target): readonly Step[] {
     return steps.map((step) => this.#step(step, 1));
+  }
+
+  /** A call of a tool with its evaluated arguments. */
+  toolCall(expr: ToolCallExpr, level: number): ToolCall {
+    return { name: expr.name, args: expr.args.map((arg) => this.look(arg, level + 1)), at: this.#place(expr.s) };
   }
 
   #step(step: AccessStep, level: number): Step {

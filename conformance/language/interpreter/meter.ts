@@ -55,6 +55,10 @@ export interface Limits {
   readonly textLength: number;
   readonly listLength: number;
   readonly mapLength: number;
+  readonly toolCallsPerTool?: number;
+  readonly togetherCalls?: number;
+  readonly eventCount?: number;
+  readonly deliveries?: number;
 }
 
 /** Fuel for steps. */
@@ -86,26 +90,7 @@ export class Meter {
 
   /** Ends the run when a limit is exceeded. */
   bound(limit: keyof Limits, used: number, at: Place | null): void {
-    if (used > this.limits[limit]) throw new Breach(limit, this.limits[limit], used, at);
+    const allowed = this.limits[limit];
+    if (allowed !== undefined && used > allowed) throw new Breach(limit, allowed, used, at);
   }
 }
-
-/** The names of the codes that the language itself raises. */
-export const CODE_NAMES: ReadonlyMap<number, string> = new Map([
-  [1, 'FailStatement'],
-  [2, 'ProcNotFound'],
-  [3, 'ToolNotFound'],
-  [4, 'ArgMismatch'],
-  [5, 'MustFailed'],
-  [7, 'Type'],
-  [8, 'Bounds'],
-  [12, 'ReturnViolation'],
-  [13, 'ClearViolation'],
-  [14, 'DivisionByZero'],
-  [26, 'IOFailed'],
-  [36, 'CountMismatch'],
-  [37, 'ResourceExhaustion'],
-  [41, 'InvalidValue'],
-  [42, 'Duplicate'],
-  [43, 'WriteViolation'],
-]);

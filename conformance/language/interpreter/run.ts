@@ -1,10 +1,11 @@
 /** A run: definitions, then command blocks, then a call, then events. */
-import type { CallExpr, EventHandler, Procedure, SourceFile } from '../../../grammar/index.ts';
+import type { Block, CallExpr, EventHandler, Procedure, SourceFile } from '../../../grammar/index.ts';
 import { Activation, type World } from './activation.ts';
 import { fromJson, type Json, jsonOf } from './json.ts';
-import { Machine, placeIn } from './machine.ts';
+import { Machine, placeIn, shared } from './machine.ts';
 import { Breach, Failure, type Limits, Meter, type Place, PRICE } from './meter.ts';
 import { costOf, stepsOf } from './statements.ts';
+import { type AnswerCall, Tools } from './tools.ts';
 import { Dict, List, type Value } from './values.ts';
 
 /** What a run gets. */
@@ -12,6 +13,9 @@ export interface Request {
   readonly files: readonly SourceFile[];
   readonly limits: Limits;
   readonly globals?: Readonly<Record<string, Json>>;
+  readonly constants?: Readonly<Record<string, Json>>;
+  /** Answers calls of tools; without it every tool is unknown. */
+  readonly tools?: AnswerCall;
   readonly stdin?: readonly string[] | null;
   readonly call?: { readonly name: string; readonly args: readonly Json[] } | null;
   readonly events?: readonly {
@@ -39,6 +43,8 @@ export interface Outcome {
   readonly values: readonly string[];
   readonly whispers: readonly { readonly to: string; readonly text: string }[];
   readonly result: string;
+  /** The calls of tools, as `name(arguments)`. */
+  readonly calls: readonly string[];
   readonly eventErrors: readonly { readonly event: string; readonly error: RunError }[];
   readonly error: RunError | null;
   readonly fuel: number;
@@ -65,6 +71,8 @@ const CALL_LEVELS = 3;
 class Run implements World {
   readonly machine: Machine;
   readonly globals: ReadonlyMap<string, Value>;
+  readonly constants: ReadonlyMap<string, Value>;
+  readonly tools: Tools;
   readonly stdin: string[] | null;
   readonly #request: Request;
   readonly #meter: Meter;
@@ -85,6 +93,8 @@ class Run implements World {
     this.stdin = request.stdin === undefined || request.stdin === null ? null : [...request.stdin];
     const given = Object.entries(request.globals ?? {}).map(([name, json]) => [name, fromJson(json)] as const);
     this.globals = new Map([['self', 'default_self_buffer'], ...given]);
+    this.constants = new Map(Object.entries(request.constants ?? {}).map(([name, json]) => [name, shared(fromJson(json))]));
+    this.tools = new Tools(this.machine, request.tools);
   }
 
   outcome(): Outcome {
@@ -94,6 +104,7 @@ class Run implements World {
       values: this.#values,
       whispers: this.#whispers,
       result: error === null ? jsonOf(this.#result) : 'null',
+      calls: this.tools.made,
       eventErrors: this.#eventErrors,
       error,
       fuel: this.#meter.fuel,
@@ -115,10 +126,12 @@ class Run implements World {
 
   #load(): void {
     for (const [name, value] of this.globals) if (name !== 'self') this.machine.import(value, null);
+    for (const value of this.constants.values()) this.machine.import(value, null);
     for (const file of this.#request.files) {
       for (const procedure of file.procedures) {
         const at = placeIn(file, procedure.name.s);
-        if (this.#procedures.has(procedure.name.name)) throw this.machine.failure(42, 'the procedure is defined twice', at);
+        if (this.#procedures.has(procedure.name.name) || this.constants.has(procedure.name.name))
+          throw this.machine.failure(42, 'the procedure is defined twice', at);
         this.#procedures.set(procedure.name.name, { file, procedure });
       }
     }
@@ -154,7 +167,10 @@ class Run implements World {
   }
 
   #deliver(): void {
-    for (const { name, source, payload, id, ts } of this.#request.events ?? []) {
+    const events = this.#request.events ?? [];
+    let deliveries = 0;
+    for (const [index, { name, source, payload, id, ts }] of events.entries()) {
+      if (index >= (this.#meter.limits.eventCount ?? events.length)) this.#meter.bound('eventCount', events.length, null);
       const handlers = this.#handlers.filter((handler) => handler.name === name);
       if (handlers.length === 0) continue;
       const data = fromJson(payload);
@@ -162,6 +178,8 @@ class Run implements World {
       const entry = { ID: id, Kind: name, AgentID: source, TS: ts, Payload: data };
       for (const registered of handlers) {
         if (!this.#handlers.includes(registered)) continue;
+        deliveries += 1;
+        this.#meter.bound('deliveries', deliveries, null);
         const { file, handler } = registered;
         const activation = new Activation(this, file, 0, { result: false, last: mentionsLast([handler.body]) });
         if (handler.as !== undefined)
@@ -249,9 +267,19 @@ class Run implements World {
 }
 
 /** Whether a statement of the bodies names `last`. */
-function mentionsLast(node: unknown): boolean {
+function mentionsLast(bodies: readonly Block[]): boolean {
+  return bodies.some((body) => {
+    const known = NAMES_LAST.get(body) ?? namesLast(body);
+    NAMES_LAST.set(body, known);
+    return known;
+  });
+}
+
+const NAMES_LAST = new WeakMap<Block, boolean>();
+
+function namesLast(node: unknown): boolean {
   if (typeof node !== 'object' || node === null) return false;
-  return ('k' in node && node.k === 'last') || Object.values(node).some(mentionsLast);
+  return ('k' in node && node.k === 'last') || Object.values(node).some(namesLast);
 }
 
 const NOWHERE: Place = { source: '', line: 0, column: 0 };

@@ -1,5 +1,5 @@
 /** What a statement consists of, and what it costs. */
-import type { Block, Expr, Stmt, Target } from '../../../grammar/index.ts';
+import type { Block, Expr, Stmt, Target, ToolCallExpr } from '../../../grammar/index.ts';
 import { operationsIn } from './expressions.ts';
 import { PRICE } from './meter.ts';
 
@@ -14,6 +14,14 @@ export function costOf(stmt: Stmt, inHandler = false): number {
 /** Whether a statement is only the place of a handler. */
 function isPlace(stmt: Stmt): boolean {
   return stmt.k === 'on_error' || stmt.k === 'on_event';
+}
+
+/** The calls of a block that run together, each with the targets of its result. */
+export function callsOf(block: Block): readonly { readonly call: ToolCallExpr; readonly stmt: Stmt; readonly cost: number }[] {
+  return stepsOf(block).flatMap((stmt) => {
+    const call = stmt.k === 'call' ? stmt.call : stmt.k === 'set' ? stmt.value : undefined;
+    return call?.k === 'tool' ? [{ call, stmt, cost: costOf(stmt) }] : [];
+  });
 }
 
 /** The statements of a block that are executed. */

@@ -156,9 +156,10 @@ export function depthOf(value: Value): number {
   return value instanceof Opaque && value.of.kind === 'error' ? depthOf(value.of.fields) : 0;
 }
 
-/** The text that a value carries as JSON: of a text, the text itself; of bytes, their base64. */
+/** The text that a value carries as JSON: of a text, the text itself; of bytes, their base64; of a number that JSON lacks, its name. */
 export function contentOf(value: Value): string {
   if (typeof value === 'string') return value;
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
   if (!(value instanceof Opaque)) return '';
   if (value.of.kind === 'bytes') return value.of.base64;
   return value.of.kind === 'timedate' ? value.of.text : '';

@@ -1,22 +1,27 @@
 import type { Command } from 'commander';
 import { MAGIC_TOOL } from '../../loop/index.ts';
 import { printable, renderDiagnostic, renderFinding, type SourceTexts, SYNTAX } from '../../report/index.ts';
-import { createRuntime } from '../../runtime/index.ts';
+import { type CheckOptions, createRuntime, type Runtime } from '../../runtime/index.ts';
 import { nearestTool } from '../../tools/index.ts';
-import { toPublicCheck } from '../../wire/findings.ts';
+import { type JsonFinding, toPublicCheck } from '../../wire/findings.ts';
 import { limitOf } from '../../wire/limits.ts';
 import type { Source } from '../../wire/protocol.ts';
 import type { CheckReport, FuelEstimate, LintFinding, ParsedFile } from '../../wire/sourcereports.ts';
 import { texts } from '../flags/options.ts';
 import { readSetup, type SetupFlags } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
-import { readSources } from '../terminal/input.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { readSources, STDIN } from '../terminal/input.ts';
+import { rewriteFile } from '../terminal/rewrite.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { fix } from './fix.ts';
 
 interface CheckFlags extends SetupFlags {
   readonly json?: true;
   readonly cost?: true;
   readonly strict?: true;
+  readonly fix?: true;
+  readonly proposed?: true;
   readonly global?: readonly string[];
 }
 
@@ -27,6 +32,11 @@ findings lists the tools that are not standard tools. 'neuroscript explain
 CODE' shows what a finding means.
 
 Exits with 3 when there is an error, and with --strict when there is a warning.
+
+With --fix it changes the files and then says what is left. A safe fix keeps
+what a program does, or mends a place that cannot run and has one evident
+meaning. A proposed fix is the likeliest meaning of several: --proposed makes it
+too. Each file is replaced at once, as a whole.
 `;
 
 /** `check FILE…`: reads programs without running them. */
@@ -40,6 +50,8 @@ export function addCheck(program: Command, execute: Execute): void {
     .option('--policy <FILE>', 'policy file (YAML): calls that it denies are errors')
     .option('--global <NAME>', 'a global that the program will find (texts)', texts)
     .option('--strict', 'also fail on warnings')
+    .option('--fix', 'make the safe fixes in the files')
+    .option('--proposed', 'with --fix: make the proposed fixes too')
     .option('--json', 'print the findings as a JSON list')
     .option('--cost', 'with --json: print an object instead, with the findings and the fuel of each block')
     .addHelpText('after', DETAILS)
@@ -47,15 +59,29 @@ export function addCheck(program: Command, execute: Execute): void {
 }
 
 async function check(names: readonly string[], flags: CheckFlags, terminal: Terminal): Promise<ExitCode> {
-  const sources = await readSources(names, SOURCE_BYTES, () => terminal.stdin);
-  const { reports, standard } = await examine([sources], flags);
-  const failed = reports.map((report) => {
-    if (flags.json) terminal.out.json(flags.cost ? toPublicCheck(report) : toPublicCheck(report).findings);
-    else show(report, new Map(sources.map((source) => [source.name, source.text])), standard, terminal);
-    const fails = ({ severity }: LintFinding) => severity === 'error' || (flags.strict === true && severity === 'warning');
-    return report.diagnostics.length > 0 || report.findings.some(fails);
-  });
-  return failed.includes(true) ? EXIT.syntax : EXIT.ok;
+  if (flags.proposed && !flags.fix) throw new UsageError('--proposed goes with --fix');
+  if (flags.fix && names.includes(STDIN)) throw new UsageError('--fix changes files; it cannot change standard input');
+  const given = await readSources(names, SOURCE_BYTES, () => terminal.stdin);
+  await using checker = await Checker.open(flags);
+  const first = await checker.check(given);
+  const { sources, report, fixed } = flags.fix
+    ? await fix({ sources: given, report: first }, (changed) => checker.check(changed), flags.proposed === true)
+    : { sources: given, report: first, fixed: [] };
+  for (const [index, { name, text }] of sources.entries()) if (text !== given[index]?.text) await rewriteFile(name, text);
+  if (flags.json) {
+    const { findings, cost } = toPublicCheck(report);
+    const all = [...fixed.map((one) => ({ ...one, fixed: true })), ...findings];
+    terminal.out.json(flags.cost ? { findings: all, cost } : all);
+  } else {
+    for (const one of fixed) terminal.out.line(fixedLine(one));
+    show(report, new Map(sources.map((source) => [source.name, source.text])), checker.standard, terminal);
+  }
+  const fails = ({ severity }: LintFinding) => severity === 'error' || (flags.strict === true && severity === 'warning');
+  return report.diagnostics.length > 0 || report.findings.some(fails) ? EXIT.syntax : EXIT.ok;
+}
+
+function fixedLine({ file, line, message, fix: made }: JsonFinding): string {
+  return printable(`fixed ${file}:${line}: ${message}${made === undefined ? '' : `; ${made.message}`}`);
 }
 
 /** Maximum bytes of a program file. */
@@ -77,19 +103,52 @@ export async function examine(
   programs: readonly (readonly Source[])[],
   flags: Pick<CheckFlags, 'tools' | 'policy' | 'global'> = {},
 ): Promise<Examination> {
-  await using resources = new AsyncDisposableStack();
-  const { tools, policy } = await readSetup(flags, resources);
-  await using runtime = await createRuntime({ tools, policy, concurrency: 1 });
+  await using checker = await Checker.open(flags);
   const reports: CheckReport[] = [];
-  for (const sources of programs)
-    reports.push(
-      await runtime.check(sources, {
-        globals: flags.global ?? [],
-        tools: flags.tools === undefined ? 'any' : 'registered',
-        policy: flags.tools !== undefined || flags.policy !== undefined,
-      }),
-    );
-  return { reports, standard: flags.tools === undefined ? tools.map(({ canonicalName }) => canonicalName) : null };
+  for (const sources of programs) reports.push(await checker.check(sources));
+  return { reports, standard: checker.standard };
+}
+
+/** Checks programs with the tools and the policy of the flags. */
+class Checker implements AsyncDisposable {
+  /** As in {@link Examination}. */
+  readonly standard: readonly string[] | null;
+  readonly #runtime: Runtime;
+  readonly #options: CheckOptions;
+  readonly #resources: AsyncDisposableStack;
+
+  private constructor(
+    runtime: Runtime,
+    options: CheckOptions,
+    standard: readonly string[] | null,
+    resources: AsyncDisposableStack,
+  ) {
+    this.#runtime = runtime;
+    this.#options = options;
+    this.standard = standard;
+    this.#resources = resources;
+  }
+
+  static async open(flags: Pick<CheckFlags, 'tools' | 'policy' | 'global'>): Promise<Checker> {
+    await using opened = new AsyncDisposableStack();
+    const { tools, policy } = await readSetup(flags, opened);
+    const runtime = opened.use(await createRuntime({ tools, policy, concurrency: 1 }));
+    const options: CheckOptions = {
+      globals: flags.global ?? [],
+      tools: flags.tools === undefined ? 'any' : 'registered',
+      policy: flags.tools !== undefined || flags.policy !== undefined,
+    };
+    const standard = flags.tools === undefined ? tools.map(({ canonicalName }) => canonicalName) : null;
+    return new Checker(runtime, options, standard, opened.move());
+  }
+
+  check(sources: readonly Source[]): Promise<CheckReport> {
+    return this.#runtime.check(sources, this.#options);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#resources.disposeAsync();
+  }
 }
 
 function show(

@@ -1,13 +1,11 @@
-import { constants } from 'node:fs';
-import { access, chmod, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { printable, renderDiagnostic, SYNTAX } from '../../report/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
 import { limitOf } from '../../wire/limits.ts';
 import type { Source } from '../../wire/protocol.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
-import { UsageError } from '../terminal/failure.ts';
-import { fileTrouble, readSources, STDIN } from '../terminal/input.ts';
+import { readSources, STDIN } from '../terminal/input.ts';
+import { rewriteFile } from '../terminal/rewrite.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 const DETAILS = `
@@ -60,30 +58,7 @@ async function formatOne(runtime: Runtime, source: Source, checks: boolean, term
     return 'same';
   }
   if (text === source.text) return 'same';
-  if (!checks) await replaceFile(source.name, text);
+  if (!checks) await rewriteFile(source.name, text);
   terminal.out.line(printable(source.name));
   return 'changed';
-}
-
-/**
- * Replaces a file's content atomically: a reader sees the old text or the new one, even after a crash. Replaces the target of a
- * link, not the link, and keeps the permissions.
- */
-async function replaceFile(name: string, text: string): Promise<void> {
-  try {
-    const path = await realpath(name);
-    await access(path, constants.W_OK);
-    const { mode } = await stat(path);
-    const draft = `${path}.${process.pid}.tmp`;
-    try {
-      await writeFile(draft, text, { flag: 'wx', mode, flush: true });
-      await chmod(draft, mode);
-      await rename(draft, path);
-    } catch (error) {
-      await rm(draft, { force: true });
-      throw error;
-    }
-  } catch (error) {
-    throw new UsageError(`cannot write ${printable(name)}: ${fileTrouble(error)}`, { cause: error });
-  }
 }

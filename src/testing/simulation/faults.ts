@@ -14,8 +14,6 @@ export type Fault =
   | 'dies-before'
   /** The process dies when the request has had its effect, before it sees the answer. */
   | 'dies-after'
-  /** The process dies while it writes to its disk: a part of the bytes is there. */
-  | 'torn'
   /** The process stands still for longer than a lease, and then goes on. */
   | 'stops'
   /** The process cannot reach the store for a time. */
@@ -33,7 +31,7 @@ export type Fault =
 
 /** All faults. */
 export const FAULTS: readonly Fault[] = [
-  ...(['refused', 'lost', 'twice', 'slow', 'dies-before', 'dies-after', 'torn'] as const),
+  ...(['refused', 'lost', 'twice', 'slow', 'dies-before', 'dies-after'] as const),
   ...(['stops', 'cut-off', 'jumps', 'full', 'dies', 'drains', 'cancels'] as const),
 ];
 

@@ -158,6 +158,8 @@ export class Dispatcher {
     const start = performance.now();
     try {
       if (completed !== null) await repeatQueries(completed.asked, io);
+      // The process may have been stopped meanwhile, for longer than it may act.
+      if (!this.#context.turn.mayAct()) return halt(cancelledError(CANNOT_ACT));
       const reply = await this.#make(call, io, completed?.completion ?? null);
       const { breach } = this.#quotas;
       return breach === null || call.t === 'ask' ? reply : halt(breach);

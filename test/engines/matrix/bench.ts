@@ -60,7 +60,10 @@ export class HostProcess {
   }
 
   ask(asked: Asked): void {
-    this.#child.send(asked);
+    // A host that has nothing to do may end before it is asked; its exit code tells how.
+    this.#child.send(asked, (error) => {
+      if (error !== null && !this.hasEnded) this.errors.push(error.message);
+    });
   }
 
   signal(signal: NodeJS.Signals): void {

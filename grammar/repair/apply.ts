@@ -1,0 +1,38 @@
+/** Makes the changes of fixes in a text. */
+import type { Edit } from '../lint/finding.ts';
+
+/**
+ * The text with all edits made. Lines and columns are those of the findings; the text may have a byte order mark and any line ends,
+ * and keeps them. An edit that overlaps an earlier one is left out.
+ */
+export function withEdits(text: string, edits: readonly Edit[]): string {
+  const starts = [text.startsWith('\uFEFF') ? 1 : 0];
+  for (const { index, 0: end } of text.matchAll(/\r\n?|\n/g)) starts.push(index + end.length);
+  const newline = /\r\n?|\n/.exec(text)?.[0] ?? '\n';
+  const offsetOf = (line: number, column: number): number => {
+    let offset = starts[line - 1] ?? text.length;
+    for (let left = column - 1; left > 0; ) {
+      const character = String.fromCodePoint(text.codePointAt(offset) ?? 0);
+      offset += character.length;
+      // Cleaning removes control characters, so they have no column.
+      if (!REMOVED.test(character)) left -= 1;
+      if (offset >= (starts[line] ?? text.length)) return Math.min(offset, text.length);
+    }
+    return offset;
+  };
+  const placed = edits.map((edit) => ({
+    s: offsetOf(edit.line, edit.column),
+    e: offsetOf(edit.endLine, edit.endColumn),
+    text: edit.text.replaceAll('\n', newline),
+  }));
+  let result = '';
+  let at = 0;
+  for (const edit of placed.sort((a, b) => a.s - b.s || a.e - b.e)) {
+    if (edit.s < at) continue;
+    result += text.slice(at, edit.s) + edit.text;
+    at = edit.e;
+  }
+  return result + text.slice(at);
+}
+
+const REMOVED = /[\0-\x08\x0B\x0C\x0E-\x1F]/;

@@ -1,0 +1,282 @@
+/** The heads of blocks of other languages, as heads of NeuroScript. */
+import { plus, translate } from './expression.ts';
+import { type Scope, Unclear } from './scope.ts';
+import { condition, word, wraps } from './simple.ts';
+import { plain } from './values.ts';
+import type { Word } from './words.ts';
+
+/** What a block is, as far as its end is concerned. */
+export type BlockKind = 'if' | 'while' | 'for' | 'func' | 'command' | 'on' | 'together' | 'try' | 'switch' | 'repeat';
+
+/** A head as NeuroScript. */
+export interface Head {
+  readonly kind: BlockKind;
+  readonly lines: readonly string[];
+  /** How the block ends: `brace` with `}`, `colon` where the indentation ends, `word` with a word. */
+  readonly style: 'brace' | 'colon' | 'word';
+  /** What a `switch` compares with. */
+  readonly subject?: string;
+  /** Names that stand for the caught error. */
+  readonly caught?: string;
+}
+
+const FUNCTIONS = new Set('function def fn func fun proc sub procedure'.split(' '));
+const MODIFIERS = new Set('export public static pub async default private'.split(' '));
+
+/** The head that a statement is; null for any other statement. Throws `Unclear`. */
+export function headOf(source: string, all: readonly Word[], scope: Scope): Head | null {
+  let words = all;
+  while (words.length > 1 && MODIFIERS.has(words[0]?.text ?? '')) words = words.slice(1);
+  const trimmed = trailer(words);
+  return new Reader(source, trimmed.words, trimmed.style, scope).read();
+}
+
+/** A head without its `{`, `:`, `then` or `do`. */
+function trailer(words: readonly Word[]): { readonly words: readonly Word[]; readonly style: Head['style'] } {
+  const last = words.at(-1);
+  if (words.length > 1 && last?.text === '{') return { ...trailer(words.slice(0, -1)), style: 'brace' };
+  if (words.length > (words[0]?.text === 'while' ? 2 : 1) && last?.text === ':')
+    return { words: words.slice(0, -1), style: 'colon' };
+  if (words.length > 1 && /^(?:then|do|THEN|DO|begin)$/.test(last?.text ?? '') && words[0]?.text !== 'on')
+    return { words: words.slice(0, -1), style: 'word' };
+  return { words, style: 'word' };
+}
+
+class Reader {
+  readonly #source: string;
+  readonly #words: readonly Word[];
+  readonly #style: Head['style'];
+  readonly #scope: Scope;
+
+  constructor(source: string, words: readonly Word[], style: Head['style'], scope: Scope) {
+    this.#source = source;
+    this.#words = words;
+    this.#style = style;
+    this.#scope = scope;
+  }
+
+  read(): Head | null {
+    const [first, second] = this.#words;
+    const rest = this.#words.slice(1);
+    const word = first?.text ?? '';
+    const lower = word.toLowerCase();
+    if (second?.text === '=' || second?.text === '.') return this.#arrow() ?? this.#blockCall();
+    if (lower === 'if') return this.#head('if', `if ${this.#condition(rest)}`);
+    if (lower === 'unless') return this.#head('if', `if not (${this.#condition(rest)})`);
+    if (lower === 'while') return this.#head('while', `while ${this.#condition(rest)}`);
+    if (lower === 'until' && rest.length > 0) return this.#head('while', `while not (${this.#condition(rest)})`);
+    if (lower === 'for' || lower === 'foreach') return this.#loop(lower === 'foreach' ? rest : rest);
+    if (FUNCTIONS.has(word)) return this.#procedure(rest);
+    if (lower === 'command' && rest.length === 0) return this.#head('command', 'command');
+    if (lower === 'on') return this.#handler(rest);
+    if ((lower === 'together' || lower === 'parallel') && rest.length === 0) return this.#head('together', 'together');
+    if (lower === 'try' && rest.length === 0) return this.#head('try', 'try');
+    if ((lower === 'repeat' || lower === 'loop' || lower === 'do') && rest.length === 0)
+      return this.#head('repeat', 'while true');
+    if ((lower === 'switch' || lower === 'match' || lower === 'case') && rest.length > 0) return this.#switch(rest);
+    if (first?.kind === 'name' && second?.text === '(' && this.#style === 'brace') return this.#procedure(this.#words);
+    return this.#arrow() ?? this.#blockCall();
+  }
+
+  #head(kind: BlockKind, ...lines: readonly string[]): Head {
+    return { kind, lines, style: this.#style };
+  }
+
+  #condition(words: readonly Word[]): string {
+    const bare = this.#style !== 'word' && words[0]?.text === '(' && wraps(words) ? words.slice(1, -1) : words;
+    return condition(this.#source, bare, this.#scope);
+  }
+
+  #value(words: readonly Word[]): string {
+    return plain(translate(this.#source, words, this.#scope));
+  }
+
+  #loop(words: readonly Word[]): Head {
+    const each = words[0]?.text === 'each' ? words.slice(1) : words;
+    const inner = each[0]?.text === '(' && wraps(each) ? each.slice(1, -1) : each;
+    const together = inner.at(-1)?.text === 'together' ? ' together' : '';
+    let list = together === '' ? inner : inner.slice(0, -1);
+    if (/^(?:let|const|var)$/.test(list[0]?.text ?? '')) list = list.slice(1);
+    if (list.length === 0) return this.#head('while', 'while true');
+    const counted = this.#counted(list);
+    if (counted !== null) return counted;
+    const at = list.findIndex(
+      ({ text, kind }) => (kind === 'name' && (text === 'in' || text === 'of' || text === 'as')) || text === ':=',
+    );
+    if (at < 0) return this.#head('while', `while ${this.#condition(list)}`);
+    const separator = list[at]?.text;
+    const [left, right] = separator === 'as' ? [list.slice(at + 1), list.slice(0, at)] : [list.slice(0, at), list.slice(at + 1)];
+    const names = left.filter(({ kind }) => kind === 'name').map(({ text }) => text);
+    const written = words[0]?.text === 'each' && separator === 'in';
+    return this.#over(names, separator === ':=' && right[0]?.text === 'range' ? right.slice(1) : right, together, written);
+  }
+
+  #over(all: readonly string[], right: readonly Word[], together: string, written: boolean): Head {
+    const pairs = /^(?:(?:enumerate|Object\.entries)\((.*)\)|(.*)\.(?:items|entries|each_with_index)(?:\(\))?)$/s;
+    const text = this.#source.slice(right[0]?.s, right.at(-1)?.e);
+    const found = all.length === 2 ? pairs.exec(text) : null;
+    const shift = found === null ? 0 : found[1] === undefined ? -1 : text.startsWith('e') ? 2 : 4;
+    const list = found === null ? right : shift < 0 ? right.slice(0, -(text.endsWith(')') ? 4 : 2)) : right.slice(shift, -1);
+    const plainWords =
+      list.length > 0 &&
+      list.every(({ kind, text: each }) => kind === 'number' || (kind === 'name' && !this.#scope.kinds.has(each)));
+    const shell = !written && plainWords && (list.length > 1 || list[0]?.kind === 'number');
+    this.#scope.dollars = true;
+    const value = shell ? null : translate(this.#source, list, this.#scope);
+    this.#scope.dollars = false;
+    const of = value === null ? `[${list.map(word).join(', ')}]` : plain(value);
+    const names = all[0] === '_' && all.length === 2 ? all.slice(1) : all;
+    for (const name of names) this.#scope.kinds.set(name, 'unknown');
+    if (names.length === 0 || names.length > 2) throw new Unclear();
+    const keys = !written && names.length === 1 && value?.kind === 'map';
+    const [name] = names;
+    return this.#head('for', `for each ${keys ? `${name}, _value` : names.join(', ')} in ${of}${together}`);
+  }
+
+  /** `i = 1 to 3`, `let i = 0; i < 3; i++`; null for any other loop. */
+  #counted(words: readonly Word[]): Head | null {
+    const [name, equals] = words;
+    if (name?.kind !== 'name' || (equals?.text !== '=' && equals?.text !== ':=')) return null;
+    if (words.some(({ text }) => text === 'range')) return null;
+    const to = words.findIndex(({ text }) => text === 'to' || text === 'TO' || text === ',');
+    const [first, second] = words.flatMap(({ text }, index) => (text === ';' ? [index] : []));
+    this.#scope.kinds.set(name.text, 'number');
+    if (first === undefined || second === undefined) {
+      if (to < 0) return null;
+      const step = words.findIndex(({ text }) => text === 'step' || text === 'STEP');
+      const end = this.#value(words.slice(to + 1, step < 0 ? undefined : step));
+      const by = step < 0 ? '' : `, ${this.#value(words.slice(step + 1))}`;
+      return this.#head('for', `for each ${name.text} in tool.list.Range(${this.#value(words.slice(2, to))}, ${plus(end)}${by})`);
+    }
+    const test = words.slice(first + 1, second);
+    const change = words
+      .slice(second + 1)
+      .map(({ text }) => text)
+      .filter((text) => text !== name.text)
+      .join('');
+    const [compared, operator] = test;
+    const by = /^(?:\+\+|--)$/.test(change) ? '1' : /^[+-]=(\d+)$/.exec(change)?.[1];
+    if (compared?.text !== name.text || operator === undefined || by === undefined) throw new Unclear();
+    const end = this.#value(test.slice(2));
+    const down = change.startsWith('-');
+    if (down !== operator.text.startsWith('>')) throw new Unclear();
+    const inclusive = operator.text.endsWith('=') ? (down ? `${end} - 1` : plus(end)) : end;
+    const step = down ? `, -${by}` : by === '1' ? '' : `, ${by}`;
+    return this.#head(
+      'for',
+      `for each ${name.text} in tool.list.Range(${this.#value(words.slice(2, first))}, ${inclusive}${step})`,
+    );
+  }
+
+  #procedure(words: readonly Word[]): Head {
+    const [name, open] = words;
+    if (name?.kind !== 'name') throw new Unclear();
+    const close = open?.text === '(' ? closingOf(words, 1) : 0;
+    if (close < 0) throw new Unclear();
+    const after = words.slice(close + 1);
+    const means = after.at(-1)?.text === 'means';
+    const clause = words[open?.text === '(' ? 2 : 1]?.text ?? '';
+    if (/^(?:needs|optional|returns|means)$/.test(clause) && means) {
+      for (const { kind, text } of words) if (kind === 'name') this.#scope.kinds.set(text, 'unknown');
+      return this.#head('func', `func ${this.#source.slice(name.s, words.at(-1)?.e)}`);
+    }
+    const parameters = /^(?:needs|optional|returns)$/.test(clause)
+      ? null
+      : this.#parameters(open?.text === '(' ? words.slice(2, close) : []);
+    const given = parameters === null ? this.#source.slice(open?.e, words[close]?.s) : parameters.text;
+    return this.#head('func', `func ${name.text}(${given}) means`, ...(parameters?.defaults ?? []));
+  }
+
+  #parameters(words: readonly Word[]): { readonly text: string; readonly defaults: readonly string[] } {
+    const needs: string[] = [];
+    const optional: string[] = [];
+    const defaults: string[] = [];
+    for (const one of commas(words)) {
+      const equals = one.findIndex(({ text }) => text === '=');
+      const [name] = one;
+      if (name?.kind !== 'name') throw new Unclear();
+      this.#scope.kinds.set(name.text, 'unknown');
+      if (equals < 0) needs.push(name.text);
+      else {
+        optional.push(name.text);
+        const value = this.#value(one.slice(equals + 1));
+        if (value !== 'nil') defaults.push(`  if ${name.text} == nil`, `    set ${name.text} = ${value}`, '  endif');
+      }
+    }
+    const clauses = [
+      ...(needs.length > 0 ? [`needs ${needs.join(', ')}`] : []),
+      ...(optional.length > 0 ? [`optional ${optional.join(', ')}`] : []),
+    ];
+    return { text: clauses.join(' '), defaults };
+  }
+
+  #handler(words: readonly Word[]): Head | null {
+    if (words[0]?.text === 'event') return this.#head('on', this.#source.slice(this.#words[0]?.s, this.#words.at(-1)?.e));
+    if (words[0]?.text !== 'error') return null;
+    return {
+      kind: 'on',
+      lines: ['on error do'],
+      style: this.#style,
+      caught: words[1]?.text === 'as' ? (words[2]?.text ?? '') : 'error',
+    };
+  }
+
+  #switch(words: readonly Word[]): Head {
+    const last = words.at(-1)?.text;
+    if (this.#words[0]?.text === 'case' && last !== 'in') throw new Unclear();
+    const subject = this.#condition(last === 'in' ? words.slice(0, -1) : words);
+    return { kind: 'switch', lines: [], style: this.#style, subject };
+  }
+
+  /** `const add = (a, b) => {` */
+  #arrow(): Head | null {
+    const words = /^(?:const|let|var)$/.test(this.#words[0]?.text ?? '') ? this.#words.slice(1) : this.#words;
+    const [name, equals] = words;
+    if (this.#style !== 'brace' || words.at(-1)?.text !== '=>' || equals?.text !== '=' || name?.kind !== 'name') return null;
+    const rest = words.slice(words[2]?.text === 'async' ? 3 : 2, -1);
+    const inner = rest[0]?.text === '(' ? rest.slice(1, closingOf(rest, 0)) : rest;
+    return this.#head('func', `func ${name.text}(${this.#parameters(inner).text}) means`);
+  }
+
+  /** `xs.forEach(x => {`, `xs.each do |x|` */
+  #blockCall(): Head | null {
+    const at = this.#words.findIndex(
+      ({ text }, index) => /^(?:forEach|each|each_with_index)$/.test(text) && this.#words[index - 1]?.text === '.',
+    );
+    if (at < 2) return null;
+    const after = this.#words.slice(at + 1);
+    const arrow = after.at(-1)?.text === '=>' || after[1]?.text === 'function';
+    const ruby = after.some(({ text }) => text === '|');
+    if (!ruby && !(arrow && this.#style === 'brace')) return null;
+    const names = after
+      .filter(({ kind, text }) => kind === 'name' && text !== 'do' && text !== 'function')
+      .map(({ text }) => text);
+    for (const name of names) this.#scope.kinds.set(name, 'unknown');
+    const order = [...names].reverse().join(', ');
+    return {
+      kind: 'for',
+      lines: [`for each ${order} in ${this.#value(this.#words.slice(0, at - 1))}`],
+      style: ruby ? 'word' : 'brace',
+    };
+  }
+}
+
+function closingOf(words: readonly Word[], open: number): number {
+  let depth = 0;
+  for (let at = open; at < words.length; at++) {
+    const text = words[at]?.text ?? '';
+    if ('([{'.includes(text)) depth++;
+    else if (')]}'.includes(text) && --depth === 0) return at;
+  }
+  return -1;
+}
+
+function commas(words: readonly Word[]): readonly (readonly Word[])[] {
+  const parts: Word[][] = [];
+  for (const [index, one] of words.entries()) {
+    if (index === 0) parts.push([]);
+    if (one.text === ',') parts.push([]);
+    else parts.at(-1)?.push(one);
+  }
+  return parts.filter((part) => part.length > 0);
+}

@@ -1,0 +1,117 @@
+/** Fixes for programs that are written by the habits of other languages. */
+import type { CheckedFile, Edit, Finding, Fix } from '../lint/finding.ts';
+import { clean, MAX_SOURCE_BYTES } from '../syntax/clean.ts';
+import { parse } from '../syntax/parse.ts';
+import { type LineTable, lineTable, type Position, positionAt } from '../syntax/position.ts';
+import type { SyntaxDiagnostic } from '../syntax/problem.ts';
+import { applied, type Change, changesOf } from './program.ts';
+import { withoutProse } from './prose.ts';
+
+export { withEdits } from './apply.ts';
+
+/** A syntax error with its fix, if one is evident. */
+export interface FixedDiagnostic extends SyntaxDiagnostic {
+  /** What to write instead; absent where no fix is evident. */
+  readonly fix?: Fix;
+}
+
+/** Longer programs get no fixes: somebody waits for them. */
+const MAX_LENGTH = 200_000;
+
+/**
+ * The syntax errors of a source, each with its fix where one is evident. The text is read as one of another language, and what is
+ * NeuroScript already stays. A change belongs to the first error in its lines, or else to the nearest one. No error gets a fix unless
+ * all fixes together leave fewer errors. Takes time about linear in the length of the text.
+ */
+export function errorsWithFixes(source: string, errors: readonly SyntaxDiagnostic[]): readonly FixedDiagnostic[] {
+  const fixes = fixesFor(clean(source, MAX_SOURCE_BYTES).text, errors, false);
+  return errors.map((error) => {
+    const fix = fixes.get(error);
+    return fix === undefined ? error : { ...error, fix: { ...fix, message: error.hint ?? fix.message } };
+  });
+}
+
+/**
+ * The findings of files that parse. A finding of a mistake gets the fix for a habit of another language in its lines, such as a call
+ * of `str`; the other findings keep theirs.
+ */
+export function findingsWithFixes(files: readonly CheckedFile[], findings: readonly Finding[]): readonly Finding[] {
+  const fixes = new Map<Finding, Fix>();
+  for (const { file, text } of files) {
+    const wrong = findings.filter(
+      (found) => found.file === file.name && found.severity === 'error' && found.fix.edits.length === 0,
+    );
+    for (const [found, fix] of fixesFor(text, wrong, true)) fixes.set(found, fix);
+  }
+  return findings.map((found) => {
+    const fix = fixes.get(found);
+    return fix === undefined ? found : { ...found, fix };
+  });
+}
+
+/** What is wrong in a line. */
+interface Wrong {
+  readonly line: number;
+}
+
+/** The fixes of a cleaned text, by error. `parses`: whether the errors are no syntax errors. */
+function fixesFor<Error extends Wrong>(text: string, errors: readonly Error[], parses: boolean): ReadonlyMap<Error, Fix> {
+  if (text.length > MAX_LENGTH || errors.length === 0) return new Map();
+  const lines = lineTable(text);
+  const { masked, removed } = withoutProse(text);
+  const changes = [...changesOf(masked), ...removed].sort((a, b) => a.s - b.s || a.e - b.e);
+  const owners = ownersOf(changes, errors, parses, lines);
+  const used = changes.filter(({ group }) => owners.has(group));
+  const result = parse(applied(text, used, 0, text.length), { name: '' });
+  if (!result.ok && (parses || result.errors.length >= errors.length)) return new Map();
+  const own = Map.groupBy(used, ({ group }) => owners.get(group));
+  return new Map(errors.flatMap((error) => (own.has(error) ? [[error, fixOf(own.get(error) ?? [], lines)]] : [])));
+}
+
+/** The error that each group of changes belongs to. Changes that touch each other belong to one. */
+function ownersOf<Error extends Wrong>(
+  changes: readonly Change[],
+  errors: readonly Error[],
+  parses: boolean,
+  lines: LineTable,
+): ReadonlyMap<number, Error> {
+  const ordered = errors.toSorted((a, b) => a.line - b.line);
+  const lineOf = (offset: number): number => positionAt(lines, offset).line;
+  const joined = new Map<number, number>();
+  const rootOf = (group: number): number => {
+    const root = joined.get(group);
+    return root === undefined ? group : rootOf(root);
+  };
+  for (const [index, change] of changes.entries()) {
+    const before = changes[index - 1];
+    if (before === undefined || before.e < change.s) continue;
+    const [root, other] = [rootOf(before.group), rootOf(change.group)];
+    if (root !== other) joined.set(other, root);
+  }
+  const owners = new Map<number, Error>();
+  for (const [root, own] of Map.groupBy(changes, ({ group }) => rootOf(group))) {
+    const touching = ordered.find(({ line }) => own.some(({ s, e }) => lineOf(s) <= line && line <= lineOf(e)));
+    const [first] = own;
+    const nearest =
+      parses || first === undefined ? undefined : (ordered.findLast(({ line }) => line <= lineOf(first.s)) ?? ordered[0]);
+    const owner = touching ?? nearest;
+    if (owner !== undefined) owners.set(root, owner);
+  }
+  return new Map(
+    changes.flatMap(({ group }) => {
+      const owner = owners.get(rootOf(group));
+      return owner === undefined ? [] : [[group, owner]];
+    }),
+  );
+}
+
+function fixOf(changes: readonly Change[], lines: LineTable): Fix {
+  const at = (offset: number): Position => positionAt(lines, offset);
+  const edits = changes.map(({ s, e, text }): Edit => {
+    const [start, end] = [at(s), at(e)];
+    return { line: start.line, column: start.column, endLine: end.line, endColumn: end.column, text };
+  });
+  const shown = changes.map(({ text }) => text.trim().split('\n')[0] ?? '').find((text) => text !== '');
+  const message = shown === undefined ? 'leave it out' : `write \`${shown}\``;
+  return changes.some(({ guessed }) => guessed) ? { message, edits } : { message, edits, safe: true };
+}

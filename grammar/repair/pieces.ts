@@ -1,0 +1,140 @@
+/** Splits a program of any common language into statements: at line ends, at semicolons, at the braces of blocks. */
+import type { Word } from './words.ts';
+
+/** A statement: its words without the comment behind it, and its place. */
+export interface Piece {
+  readonly words: readonly Word[];
+  readonly s: number;
+  /** After the last word, its semicolon included. */
+  readonly e: number;
+  /** Whether another statement stands before it in the same line. */
+  readonly follows: boolean;
+}
+
+const HEADS = new Set(
+  (
+    'if while until for foreach unless func function def fn fun proc sub procedure else elif elsif elseif try catch except finally ' +
+    'switch match case command do async repeat loop on export public static pub'
+  ).split(' '),
+);
+
+/** Words that begin a statement of NeuroScript and stand nowhere else. */
+const STARTERS = new Set(
+  'set emit call whisper must fail endif endwhile endfor endfunc endcommand endon func command clear_error return break continue'.split(
+    ' ',
+  ),
+);
+
+const OPENERS = new Set(['(', '[', '{', '${', '$(', '$((']);
+const CLOSERS = new Set([')', ']', '}']);
+const INNER = new Set(['=', '(', ',', '[', ':', 'in', 'of', 'return', '+', '==', 'range', ':=']);
+
+/** The statements of a text, in order. Takes time linear in the number of words. */
+export function piecesOf(words: readonly Word[]): readonly Piece[] {
+  const splitter = new Splitter();
+  for (const [index, word] of words.entries()) splitter.add(word, words, index);
+  splitter.flush();
+  return splitter.pieces;
+}
+
+class Splitter {
+  readonly pieces: Piece[] = [];
+  #words: Word[] = [];
+  #open: string[] = [];
+  #follows = false;
+
+  add(word: Word, all: readonly Word[], index: number): void {
+    const [before, next] = [all[index - 1], all[index + 1]];
+    if (word.kind === 'comment') return;
+    if (word.kind === 'end') {
+      if (this.#open.length > 0 && !(next?.kind === 'name' && STARTERS.has(next.text))) return;
+      this.#open = [];
+      this.flush();
+      this.#follows = false;
+      return;
+    }
+    const { text } = word;
+    if (word.kind !== 'mark') this.#words.push(word);
+    else if ((text === ';' || text === ';;') && this.#open.length === 0 && (this.#follows || this.#words.length > 0))
+      this.#end(word);
+    else if (text === '{' && this.#opensBlock()) {
+      this.#words.push(word);
+      this.#open = [];
+      this.flush();
+    } else if (text === '}' && this.#open.length === 0) {
+      if (before?.kind !== 'end') this.flush();
+      this.#words.push(word);
+    } else {
+      if (OPENERS.has(text)) this.#open.push(...(text === '$((' ? ['(', '('] : [text]));
+      else if (CLOSERS.has(text)) this.#open.pop();
+      this.#words.push(word);
+    }
+    const [first, second] = this.#words;
+    if (
+      first?.text === '}' &&
+      second !== undefined &&
+      this.#words.length === 2 &&
+      !/^(?:else|catch|while|finally|\)|elif|elsif|elseif)$/.test(second.text)
+    ) {
+      this.#words = [first];
+      this.flush();
+      this.#words = [second];
+    }
+    const head = this.#words[0]?.text ?? '';
+    const colon =
+      text === ':' &&
+      this.#open.length === 0 &&
+      HEADS.has(head) &&
+      next !== undefined &&
+      next.kind !== 'end' &&
+      !this.#isValue() &&
+      !typesOf(all, index);
+    if (colon) this.flush();
+  }
+
+  /** Ends the statement with what has been read. */
+  flush(): void {
+    const [first] = this.#words;
+    const last = this.#words.at(-1);
+    if (first === undefined || last === undefined) return;
+    this.pieces.push({ words: this.#words, s: first.s, e: last.e, follows: this.#follows });
+    this.#words = [];
+    this.#follows = true;
+  }
+
+  /** Ends the statement with a semicolon, which belongs to it. */
+  #end(mark: Word): void {
+    const count = this.pieces.length;
+    this.flush();
+    const last = this.pieces.at(-1);
+    if (last !== undefined && (this.pieces.length > count || last.e < mark.s))
+      this.pieces[this.pieces.length - 1] = { ...last, e: mark.e };
+    else if (last === undefined || this.pieces.length === count) {
+      this.#words = [mark];
+      this.flush();
+    }
+  }
+
+  /** Whether a `{` after the words so far opens a block and not a map. */
+  #opensBlock(): boolean {
+    const [first, second] = this.#words;
+    const last = this.#words.at(-1);
+    if (first === undefined || last === undefined) return false;
+    if (last.text === '=>' || last.text === 'do') return true;
+    if (this.#open.length > 0 || INNER.has(last.text)) return false;
+    if (first.text === '}' || HEADS.has(first.text)) return true;
+    return first.kind === 'name' && second?.text === '(' && last.text === ')';
+  }
+
+  /** Whether the statement is a `case x:` or one with types, whose colon ends no head. */
+  #isValue(): boolean {
+    return ['for', 'case'].includes(this.#words[0]?.text ?? '') && this.#words.length < 2;
+  }
+}
+
+/** Whether a colon begins the type of what a procedure returns: `): number {`. */
+function typesOf(words: readonly Word[], colon: number): boolean {
+  let end = colon + 1;
+  while (end < words.length && words[end]?.kind !== 'end') end++;
+  return words[colon - 1]?.text === ')' && words[end - 1]?.text === '{';
+}

@@ -1,0 +1,528 @@
+/** Translates a whole program statement by statement, and keeps its blocks. */
+import { parse } from '../syntax/parse.ts';
+import { lineTable } from '../syntax/position.ts';
+import { type BlockKind, type Head, headOf } from './heads.ts';
+import { type Piece, piecesOf } from './pieces.ts';
+import { Scope, Unclear } from './scope.ts';
+import { condition, simple } from './simple.ts';
+import { indentAt, type Word, wordsOf } from './words.ts';
+
+/** A replacement that belongs to a change. */
+export interface Change {
+  readonly s: number;
+  readonly e: number;
+  readonly text: string;
+  /** Changes of one number make sense only together. */
+  readonly group: number;
+  /** Whether another reading was possible. */
+  readonly guessed: boolean;
+}
+
+interface Block {
+  readonly kind: BlockKind;
+  readonly style: Head['style'];
+  readonly group: number;
+  readonly indent: string;
+  readonly width: number;
+  readonly head: Piece;
+  readonly subject: string | null;
+  readonly caught: readonly string[];
+  /** Place of its first change. */
+  readonly from: number;
+  /** How many `if` blocks its chain has opened in addition. */
+  extra: number;
+  /** How many cases of a `switch` have begun. */
+  cases: number;
+  /** The head of its handler. */
+  handler: Piece | null;
+}
+
+const ENDS: Readonly<Record<BlockKind, string>> = {
+  if: 'endif',
+  while: 'endwhile',
+  for: 'endfor',
+  func: 'endfunc',
+  command: 'endcommand',
+  on: 'endon',
+  together: 'endtogether',
+  try: 'endon',
+  switch: 'endif',
+  repeat: 'endwhile',
+};
+
+/** Words that end a block, and the kinds of block that each ends; none: any. */
+const CLOSERS: Readonly<Record<string, readonly BlockKind[]>> = {
+  ...Object.fromEntries(
+    Object.entries(ENDS).map(([kind, end]) => [
+      end,
+      Object.keys(ENDS).flatMap((one) => (one === kind && isKind(one) ? [one] : [])),
+    ]),
+  ),
+  endon: ['on'],
+  endif: ['if'],
+  endwhile: ['while', 'repeat'],
+  fi: ['if'],
+  done: ['for', 'while'],
+  esac: ['switch'],
+  wend: ['while'],
+  next: ['for'],
+  endforeach: ['for'],
+  endfunction: ['func'],
+  enddef: ['func'],
+  endtry: ['try'],
+  enderror: ['on'],
+  endparallel: ['together'],
+  endswitch: ['switch'],
+  endcase: ['switch'],
+  end: [],
+  '}': [],
+};
+
+function isKind(text: string): text is BlockKind {
+  return text in ENDS;
+}
+
+/** The changes that make a program of other languages one of NeuroScript. */
+export function changesOf(text: string): readonly Change[] {
+  const words = wordsOf(text);
+  const program = new Program(text, words);
+  program.comments(words);
+  return program.changes();
+}
+
+class Program {
+  readonly #text: string;
+  readonly #pieces: readonly Piece[];
+  readonly #starts: readonly number[];
+  readonly #scope: Scope;
+  readonly #changes: Change[] = [];
+  readonly #blocks: Block[] = [];
+  #groups = 0;
+  /** Whether the last statement ended a procedure. */
+  #closedFunc = false;
+  #last: Piece | null = null;
+  /** What stands side by side at the top: definitions, command blocks, and statements outside all of them. */
+  readonly #parts: Part[] = [];
+
+  constructor(text: string, words: readonly Word[]) {
+    this.#text = text;
+    this.#starts = lineTable(text).starts;
+    this.#pieces = piecesOf(words);
+    this.#scope = new Scope(proceduresOf(words));
+  }
+
+  changes(): readonly Change[] {
+    for (const piece of this.#pieces) {
+      this.#dedent(piece);
+      const [outer] = this.#blocks;
+      this.#piece(piece);
+      this.#note(piece, outer ?? this.#blocks[0] ?? null);
+      this.#last = piece;
+    }
+    for (;;) {
+      const block = this.#blocks.at(-1);
+      if (block === undefined) break;
+      this.#insertEnd(block, this.#last?.e ?? this.#text.length);
+    }
+    this.#arrange();
+    return this.#changes;
+  }
+
+  /** Comments in `/*` and `*\/` that end their line. */
+  comments(words: readonly Word[]): void {
+    for (const [index, { kind, text, s, e }] of words.entries()) {
+      if (kind !== 'comment' || !text.startsWith('/*') || (words[index + 1]?.kind ?? 'end') !== 'end') continue;
+      const lines = text.replace(/^\/\*|\*\/$/g, '').split('\n');
+      const inner = lines.map((line) => line.replace(/^\s*\*? ?/, '').trimEnd()).filter((line) => line !== '');
+      const indent = indentAt(this.#text, this.#starts, s);
+      this.#changes.push({
+        s,
+        e,
+        text: inner.map((line) => `# ${line}`).join(`\n${indent}`),
+        group: this.#groups++,
+        guessed: false,
+      });
+    }
+  }
+
+  /** Ends the blocks whose indentation is over. */
+  #dedent(piece: Piece): void {
+    const word = piece.words[0]?.text ?? '';
+    if (piece.follows) return;
+    const width = indentAt(this.#text, this.#starts, piece.s).length;
+    for (;;) {
+      const block = this.#blocks.at(-1);
+      if (block?.style !== 'colon' || width > block.width) return;
+      const goesOn =
+        width === block.width && (word in CLOSERS || /^(?:else|elif|elsif|elseif|except|catch|rescue|finally)$/.test(word));
+      if (goesOn) return;
+      this.#insertEnd(block, this.#last?.e ?? piece.s);
+    }
+  }
+
+  #piece(piece: Piece): void {
+    this.#scope.guessed = false;
+    this.#scope.caught = this.#blocks.flatMap(({ caught }) => caught);
+    try {
+      if (this.#noise(piece) || this.#middle(piece) || this.#closer(piece) || this.#open(piece)) return;
+      const lines = simple(this.#text, piece.words, this.#scope);
+      this.#replace(piece, this.#leavesSwitch(piece) ? [] : lines, this.#groups++);
+    } catch (error) {
+      if (!(error instanceof Unclear)) throw error;
+      this.#block(piece);
+    }
+  }
+
+  /** A head that could not be read still opens its block. */
+  #block(piece: Piece): void {
+    const kind = piece.words[0]?.text;
+    if (kind !== undefined && isKind(kind) && kind !== 'try' && kind !== 'switch')
+      this.#push(kind, 'word', piece, this.#groups++, null, []);
+  }
+
+  #leavesSwitch({ words }: Piece): boolean {
+    return words.length === 1 && words[0]?.text === 'break' && this.#blocks.at(-1)?.kind === 'switch';
+  }
+
+  /** `then` and `do` of the shell on their own, a `#!` line, `set -e`. */
+  #noise(piece: Piece): boolean {
+    const [first, ...rest] = piece.words;
+    if (first?.text !== 'then' && first?.text !== 'do') return false;
+    const block = this.#blocks.at(-1);
+    const chained = /^(?:else|elif|elsif|elseif)$/.test(this.#last?.words[0]?.text ?? '');
+    if (block === undefined || (this.#last !== block.head && !chained)) return false;
+    if (rest.length === 0) this.#replace(piece, [], block.group);
+    else this.#replace(piece, simple(this.#text, rest, this.#scope), block.group);
+    return true;
+  }
+
+  #open(piece: Piece): boolean {
+    const inner = this.#caseOf(piece);
+    if (inner) return true;
+    const head = headOf(this.#text, piece.words, this.#scope);
+    if (head === null) return false;
+    const group = this.#groups++;
+    if (head.kind === 'try') this.#push('try', head.style, piece, group, null, []);
+    else {
+      if (head.kind === 'switch') this.#replace(piece, [], group);
+      else this.#replace(piece, head.lines, group);
+      this.#push(head.kind, head.style, piece, group, head.subject ?? null, head.caught === undefined ? [] : [head.caught]);
+    }
+    return true;
+  }
+
+  #push(
+    kind: BlockKind,
+    style: Head['style'],
+    head: Piece,
+    group: number,
+    subject: string | null,
+    caught: readonly string[],
+  ): void {
+    const indent = indentAt(this.#text, this.#starts, head.s);
+    const from = this.#changes.length;
+    const width = indent.length;
+    this.#blocks.push({ kind, style, group, indent, width, head, subject, caught, from, extra: 0, cases: 0, handler: null });
+  }
+
+  /** `case "a":` and `a)` within a `switch`. */
+  #caseOf(piece: Piece): boolean {
+    const block = this.#blocks.at(-1);
+    if (block?.kind !== 'switch') return false;
+    const [first] = piece.words;
+    const shell = piece.words.findIndex(({ text }) => text === ')');
+    const named = first?.text === 'case' || first?.text === 'default' || first?.text === 'when';
+    if (!named && shell < 1) return false;
+    const colon = piece.words.findIndex(({ text }) => text === ':');
+    const end = named ? (colon < 0 ? piece.words.length : colon) : shell;
+    const values = piece.words.slice(first?.text === 'case' || first?.text === 'when' ? 1 : 0, end);
+    const rest = piece.words.slice(end + 1);
+    const fallback = first?.text === 'default' || (values.length === 1 && /^[_*]$/.test(values[0]?.text ?? ''));
+    const lines: string[] = [];
+    if (block.cases > 0) lines.push('else');
+    if (!fallback) {
+      const [value] = values;
+      const text = !named && value?.kind === 'name' ? `"${value.text}"` : condition(this.#text, values, this.#scope);
+      lines.push(`if ${block.subject} == ${text}`);
+      if (block.cases > 0) block.extra++;
+      block.cases++;
+    }
+    if (rest.length > 0) lines.push(...simple(this.#text, rest, this.#scope));
+    this.#replace(piece, lines, block.group);
+    return true;
+  }
+
+  /** `else`, `elif`, `except`, also after a closing brace. */
+  #middle(piece: Piece): boolean {
+    const [brace, ...after] = piece.words;
+    const words = brace?.text === '}' ? after : piece.words;
+    const [first, second] = words;
+    const word = first?.text.toLowerCase() ?? '';
+    const block = this.#blocks.at(-1);
+    if (block === undefined || first === undefined) return false;
+    if (block.kind === 'try' && /^(?:except|catch|rescue)$/.test(word)) {
+      block.handler = piece;
+      const names = words
+        .slice(1)
+        .flatMap(({ kind, text }, index) => (kind === 'name' && /^[a-z]/.test(text) && text !== 'as' ? [{ text, index }] : []));
+      this.#scope.caught = names.map(({ text }) => text);
+      this.#blocks[this.#blocks.length - 1] = { ...block, caught: this.#scope.caught };
+      return true;
+    }
+    if (block.kind === 'repeat' && (word === 'until' || word === 'while')) {
+      const cond = condition(this.#text, words.slice(1), this.#scope);
+      this.#replace(
+        piece,
+        [`  if ${word === 'until' ? cond : `not (${cond})`}`, '    break', '  endif', 'endwhile'],
+        block.group,
+      );
+      this.#blocks.pop();
+      return true;
+    }
+    if (block.kind !== 'if' || !/^(?:else|elif|elsif|elseif)$/.test(word)) return false;
+    const chained = word !== 'else' || second?.text.toLowerCase() === 'if';
+    if (!chained) {
+      this.#replace(piece, ['else', ...this.#elseOf(words)], block.group);
+      return true;
+    }
+    const head = headOf(this.#text, [{ ...first, text: 'if' }, ...words.slice(word === 'else' ? 2 : 1)], this.#scope);
+    if (head === null) return false;
+    block.extra++;
+    this.#replace(piece, ['else', ...head.lines], block.group);
+    return true;
+  }
+
+  /** What follows an `else` in its line. */
+  #elseOf(words: readonly Word[]): readonly string[] {
+    const rest = words.slice(1).filter(({ text }, index) => index > 0 || !/^[:{]$/.test(text));
+    return rest.length === 0 ? [] : simple(this.#text, rest, this.#scope);
+  }
+
+  #closer(piece: Piece): boolean {
+    const words = piece.words.filter(({ text }) => text !== ';');
+    const [first, second] = words;
+    const word = first?.text.toLowerCase().replace(/^end_/, 'end') ?? '';
+    const closes = CLOSERS[word];
+    if (closes === undefined || first?.kind === 'text') return false;
+    const spaced = word === 'end' && second !== undefined && isKind(second.text) ? ENDS[second.text] : null;
+    if (word !== '}' && spaced === null && words.length > 1) return false;
+    const kinds = spaced === null ? closes : (CLOSERS[spaced] ?? []);
+    const index = kinds.length === 0 ? this.#blocks.length - 1 : this.#blocks.findLastIndex(({ kind }) => kinds.includes(kind));
+    const at = index < 0 ? this.#blocks.length - 1 : index;
+    if (at < 0) return false;
+    if (word === 'next' && index < 0) return false;
+    while (this.#blocks.length > at + 1) {
+      const inner = this.#blocks.at(-1);
+      if (inner !== undefined) this.#insertEnd(inner, this.#last?.e ?? piece.s);
+    }
+    const block = this.#blocks.pop();
+    this.#closedFunc = block?.kind === 'func';
+    if (block !== undefined) this.#close(block, piece);
+    return true;
+  }
+
+  #close(block: Block, piece: Piece): void {
+    if (block.kind === 'try') this.#closeTry(block, piece.e);
+    else this.#replace(piece, this.#endLines(block), block.group);
+  }
+
+  #endLines({ kind, extra, cases }: Block): readonly string[] {
+    if (kind === 'switch' && cases === 0) return [];
+    return [ENDS[kind], ...Array<string>(extra).fill('endif')];
+  }
+
+  /** Puts in the end that a block lacks, after `at`. */
+  #insertEnd(block: Block, at: number): void {
+    this.#blocks.pop();
+    if (block.style === 'word') this.#scope.guess();
+    if (block.kind === 'try') this.#closeTry(block, at);
+    else {
+      const text = this.#endLines(block)
+        .map((line) => `\n${block.indent}${line}`)
+        .join('');
+      const lineEnd = this.#text.indexOf('\n', at);
+      const s = lineEnd < 0 ? this.#text.length : lineEnd;
+      if (text !== '') this.#changes.push({ s, e: s, text, group: block.group, guessed: this.#scope.guessed });
+    }
+    this.#scope.guessed = false;
+  }
+
+  /** Moves the handler of a `try` before what it guards. */
+  #closeTry(block: Block, end: number): void {
+    const { handler, head, indent } = block;
+    const inner = this.#changes.splice(block.from);
+    if (handler === null) {
+      this.#changes.push(...inner);
+      return;
+    }
+    const part = (s: number, e: number): string => {
+      return applied(this.#text, inner, s, e)
+        .replace(/^[^\S\n]*\n/, '')
+        .trimEnd();
+    };
+    const closing = this.#last?.e === end ? end : (this.#last?.e ?? end);
+    const body = part(head.e, handler.s);
+    const caught = part(handler.e, closing);
+    const text = ['on error do', ...(caught === '' ? [] : [caught]), `${indent}  clear_error`, `${indent}endon`, body].join('\n');
+    this.#changes.push({ s: head.s, e: end, text, group: block.group, guessed: true });
+  }
+
+  /** Replaces a statement by lines; by nothing, it takes its line with it. */
+  #replace(piece: Piece, lines: readonly string[], group: number): void {
+    const old = this.#text.slice(piece.s, piece.e);
+    const indent = indentAt(this.#text, this.#starts, piece.s);
+    const text = lines.join(`\n${indent}`);
+    const { guessed } = this.#scope;
+    if (!piece.follows && (same(old, text) || isStatement(old, text))) return;
+    if (text === '') {
+      const lineStart = piece.s - indent.length;
+      const whole = this.#text.slice(lineStart - 1, lineStart) !== '' ? this.#text.charAt(lineStart - 1) === '\n' : true;
+      const rest = /^[ \t]*(?:\n|$)/.exec(this.#text.slice(piece.e, piece.e + 200))?.[0];
+      if (!piece.follows && whole && rest !== undefined) {
+        this.#changes.push({ s: lineStart, e: piece.e + rest.length, text: '', group, guessed });
+        return;
+      }
+    }
+    const s = piece.follows ? (this.#last?.e ?? piece.s) : piece.s;
+    const lead =
+      piece.follows && text !== ''
+        ? `\n${indent}${this.#blocks.length > 0 && this.#last === this.#blocks.at(-1)?.head ? '  ' : ''}`
+        : '';
+    this.#changes.push({ s, e: piece.e, text: `${lead}${text}`, group, guessed });
+  }
+
+  /** Notes to which part of the program a statement belongs. */
+  #note(piece: Piece, block: Block | null): void {
+    const known = this.#parts.at(-1);
+    const first = piece.words[0]?.text ?? '';
+    const kind = block?.kind === 'func' || block?.kind === 'command' || block?.kind === 'on' ? block.kind : 'loose';
+    if (kind === 'loose') {
+      const nothing = piece.words.every(({ kind: is, text }) => is === 'text' || text === ';') || IMPORTS.test(first);
+      if (nothing || (first === '::' && block === null)) return;
+      if (known?.kind === 'loose') known.e = piece.e;
+      else this.#parts.push({ kind, s: piece.s, e: piece.e, block: null, main: null, name: '' });
+      return;
+    }
+    if (known?.block?.group !== block?.group || known?.kind === 'loose') {
+      const name = piece.words.find(({ text, kind: is }) => is === 'name' && !DEFINES.test(text))?.text ?? '';
+      this.#parts.push({ kind, s: piece.s, e: piece.e, block, main: null, name });
+      return;
+    }
+    if (known === undefined) return;
+    known.e = piece.e;
+    const inner = this.#blocks[1]?.kind ?? 'none';
+    const nested = known.kind === 'command' && (inner === 'func' || (this.#closedFunc && this.#blocks.length === 1));
+    if (nested) known.main ??= 'none yet';
+    else if (known.main === 'none yet' && this.#blocks.length > 0) known.main = piece;
+    this.#closedFunc = false;
+  }
+
+  /** Gives a program its command block or its `main`. */
+  #arrange(): void {
+    const procedures = this.#parts.filter(({ kind }) => kind === 'func');
+    const commands = this.#parts.filter(({ kind }) => kind === 'command');
+    const loose = this.#parts.filter(({ kind }) => kind === 'loose');
+    const hasMain = procedures.some(({ name }) => name === 'main');
+    const [command] = commands;
+    const [only] = loose;
+    const group = this.#groups++;
+    if (only !== undefined && loose.length === 1 && commands.length === 0 && !hasMain) {
+      const [head, end] = procedures.length === 0 ? ['command', 'endcommand'] : ['func main() means', 'endfunc'];
+      this.#insert(only.s, `${head}\n`, group);
+      this.#insert(this.#lineEnd(only.e), `\n${end}`, group);
+    }
+    if (command?.block == null || commands.length > 1 || loose.length > 0 || hasMain) return;
+    const { head } = command.block;
+    if (command.main !== null && typeof command.main === 'object' && procedures.length === 0) {
+      this.#rewrite(head.s, head.e, '', group);
+      this.#insert(command.main.s, 'func main() means\n', group);
+    } else if (procedures.length > 0) this.#rewrite(head.s, head.e, 'func main() means', group);
+    else return;
+    const last = this.#text.lastIndexOf('endcommand', command.e);
+    if (last > head.e && last + 10 === command.e) this.#rewrite(last, command.e, 'endfunc', group);
+    else this.#retext('endcommand', 'endfunc');
+  }
+
+  #insert(at: number, text: string, group: number): void {
+    this.#changes.push({ s: at, e: at, text, group, guessed: false });
+  }
+
+  /** Replaces a word, whatever was planned for it. */
+  #rewrite(s: number, e: number, text: string, group: number): void {
+    const planned = this.#changes.findIndex((change) => change.s <= s && change.e >= e && change.e > change.s);
+    if (planned >= 0) this.#changes.splice(planned, 1);
+    this.#changes.push({ s, e, text, group, guessed: false });
+  }
+
+  #retext(from: string, to: string): void {
+    const at = this.#changes.findLastIndex(({ text }) => text.endsWith(from));
+    const change = this.#changes[at];
+    if (change !== undefined) this.#changes[at] = { ...change, text: change.text.slice(0, -from.length) + to };
+  }
+
+  #lineEnd(at: number): number {
+    const end = this.#text.indexOf('\n', at);
+    return end < 0 ? this.#text.length : end;
+  }
+}
+
+/** A definition, a command block, or statements outside of both. */
+interface Part {
+  readonly kind: 'func' | 'command' | 'on' | 'loose';
+  readonly s: number;
+  e: number;
+  readonly block: Block | null;
+  /** The first statement behind definitions that stand in a command block. */
+  main: Piece | 'none yet' | null;
+  readonly name: string;
+}
+
+const IMPORTS = /^(?:import|from|using|use|include|package|require)$/;
+const DEFINES = /^(?:func|function|def|fn|fun|sub|proc|procedure|async|const|let|var|export|public|static|pub)$/;
+
+/**
+ * Whether a text is a statement of NeuroScript already, with the same calls as its replacement. One with `//` or `--` may be meant as
+ * an operator.
+ */
+function isStatement(text: string, replacement: string): boolean {
+  if (/\/\/|--/.test(text) || !BEGINS.test(text)) return false;
+  const calls = (written: string): readonly string[] => written.match(/\w+\(?/g)?.filter((name) => name.endsWith('(')) ?? [];
+  const kept = new Set(calls(replacement));
+  return calls(text).every((name) => kept.has(name)) && parse(text, { name: '', interactive: true }).ok;
+}
+
+const BEGINS = /^(?:set|emit|call|return|must|fail|whisper|ask|promptuser)\b/;
+
+/** Whether two texts differ in blanks only. */
+function same(left: string, right: string): boolean {
+  const bare = (text: string): string =>
+    text
+      .trim()
+      .replace(/(\w)\s+(?=\w)/g, '$1\u0000')
+      .replace(/\s+/g, '');
+  return bare(left) === bare(right) && left.split('\n').length === right.split('\n').length;
+}
+
+export function applied(text: string, changes: readonly Change[], s: number, e: number): string {
+  let out = '';
+  let at = s;
+  for (const change of [...changes].sort((a, b) => a.s - b.s)) {
+    if (change.s < at || change.e > e) continue;
+    out += text.slice(at, change.s) + change.text;
+    at = change.e;
+  }
+  return out + text.slice(at, e);
+}
+
+/** The names after a word that defines a procedure. */
+function proceduresOf(words: readonly Word[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const [index, { text, kind }] of words.entries()) {
+    const next = words[index + 1];
+    if (kind === 'name' && /^(?:func|function|def|fn|fun|sub|proc)$/.test(text) && next?.kind === 'name') names.add(next.text);
+    const head = words[index - 1]?.kind === 'end' || index === 0;
+    if (head && kind === 'name' && next?.text === '(' && words[index + 2]?.text === ')' && words[index + 3]?.text === '{')
+      names.add(text);
+  }
+  return names;
+}
