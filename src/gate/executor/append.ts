@@ -4,7 +4,7 @@ import { MalformedLine } from '../lines.ts';
 import { type LineParser, readRecords, reasonOf } from '../queue.ts';
 import { ExecutorError } from './error.ts';
 
-const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
 
 const LF = 0x0a;
 
@@ -16,7 +16,7 @@ const LF = 0x0a;
  */
 export function appendLine<T>(queue: string, name: string, line: string, parse: LineParser<T>, check: (record: T) => void): void {
   try {
-    const { file, isNew } = openForAppend(join(queue, name));
+    const file = openSync(join(queue, name), O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW, 0o644);
     try {
       if (!fstatSync(file).isFile()) throw new Error('it is not a regular file');
       const size = readRecords(file, parse, check);
@@ -27,21 +27,11 @@ export function appendLine<T>(queue: string, name: string, line: string, parse: 
     } finally {
       closeSync(file);
     }
-    if (isNew) syncDirectory(queue);
+    syncDirectory(queue);
   } catch (cause) {
     if (cause instanceof ExecutorError) throw cause;
     const why = cause instanceof MalformedLine ? `its line ${cause.line} is not a record` : reasonOf(cause);
     throw new ExecutorError('ERR_GATE_RECORD', `cannot append to ${name}: ${why}`, { cause });
-  }
-}
-
-function openForAppend(path: string): { readonly file: number; readonly isNew: boolean } {
-  const flags = O_RDWR | O_APPEND | O_NONBLOCK | O_NOFOLLOW;
-  try {
-    return { file: openSync(path, flags | O_CREAT | O_EXCL, 0o644), isNew: true };
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    return { file: openSync(path, flags), isNew: false };
   }
 }
 
@@ -51,7 +41,10 @@ function lastByte(file: number, size: number): number | undefined {
   return byte[0];
 }
 
-/** Waits until the disk has the name of a new file, which is stored in its directory. */
+/**
+ * Waits until the disk has the name of the file, which is stored in its directory. An old file may lack it too: the process that
+ * created the file may have died before this.
+ */
 function syncDirectory(path: string): void {
   const directory = openSync(path, constants.O_RDONLY);
   try {

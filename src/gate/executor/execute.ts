@@ -37,7 +37,7 @@ export interface ExecuteOptions extends GateOptions {
  * Executes an approved intent at most once. It takes the lock of the queue, refuses an intent whose last attempt has an unknown
  * outcome, asks the gate once, records the attempt, runs the work, and records a success. `work` must do exactly what was
  * hashed; the caller compares the two. Rejects only with {@link ExecutorError} `ERR_GATE_RECORD`: the work ran, its end could
- * not be recorded, and the lock stays until a human removes it.
+ * not be recorded or the lock not be removed, and the lock stays until a human removes it.
  */
 export async function executeOnce<T>(
   request: GateRequest,
@@ -74,10 +74,19 @@ function prepare(request: GateRequest, options: ExecuteOptions, now: () => numbe
     lock.release();
     return verdict;
   } catch (error) {
-    lock?.release();
-    const refused = refusal(error);
+    const refused = refusal(released(lock, error));
     options.show(refused.line);
     return refused;
+  }
+}
+
+/** Releases the lock of an execution that an error stopped. Returns the error, or the one of the release when that fails too. */
+function released(lock: QueueLock | null, error: unknown): unknown {
+  try {
+    lock?.release();
+    return error;
+  } catch (failure) {
+    return failure;
   }
 }
 

@@ -47,9 +47,17 @@ export class QueueLock {
     }
   }
 
-  /** Releases the lock. Call it when the execution is completely recorded. */
+  /**
+   * Releases the lock. Call it when the execution is completely recorded. Throws {@link ExecutorError} `ERR_GATE_RECORD` when the
+   * file cannot be removed: the lock then stays until a human removes it.
+   */
   release(): void {
-    if (this.isHeld()) rmSync(this.#path);
+    if (!this.isHeld()) return;
+    try {
+      rmSync(this.#path);
+    } catch (cause) {
+      throw new ExecutorError('ERR_GATE_RECORD', `the lock of the queue cannot be removed: ${reasonOf(cause)}`, { cause });
+    }
   }
 }
 
