@@ -44,7 +44,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/loop/ceilings.ts': ['fuel', 'bounds the fuel of a whole session'],
   'src/loop/replay/compare.ts': ['cpuMs fuel outputBytes toolCalls toolMs wallMs', 'a replayed run has times of its own'],
   'src/loop/replay/turn.ts': [
-    'cpuMs memoryBytes toolMs wallMs',
+    'cpuMs deliveries emits journalBytes lineBytes memoryBytes outputBytes scratchBytes togetherCalls toolBytes toolCalls toolCallsPerTool toolMs wallMs',
     'a replayed run is stopped by its record, within the limits of the host',
   ],
   'src/loop/suspend/complete.ts': ['togetherCalls', 'tells a call that waited from one that never was'],

@@ -67,14 +67,14 @@ describe('a queue whose files are read and written', () => {
 });
 
 describe('a disk that fails while an execution is recorded', () => {
-  it('ARGO-6-9: the record is with the disk before anybody says so; of a new file its directory too', () => {
+  it('ARGO-6-9: the record is with the disk before anybody says so, and so is its directory, in which the file may be new', () => {
     const queue = queueWith();
     record(queue);
     expect(disk.syncs).toEqual([join(queue, 'executed.jsonl'), queue]);
     const older = queueWith({ 'executed.jsonl': line({ id: OTHER }) });
     disk.syncs = [];
     record(older);
-    expect(disk.syncs).toEqual([join(older, 'executed.jsonl')]);
+    expect(disk.syncs).toEqual([join(older, 'executed.jsonl'), older]);
   });
 
   it('ARGO-6-9: a record that the disk took only a part of is reported, left as it is, and denies from then on', () => {
