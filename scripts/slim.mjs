@@ -58,12 +58,9 @@ export function slim(folder, entries, programs) {
     if (!modules.has(file) && !types.has(file)) rmSync(join(folder, file));
   for (const path of globSync('{bench,grammar,src,stdlib-tools}/**/', { cwd: folder }).sort().reverse())
     if (readdirSync(join(folder, path)).length === 0) rmdirSync(join(folder, path));
-  // Lines and the names of functions and classes stay, for stack traces and debuggers.
-  const readable = {
-    compress: false,
-    mangle: { keepNames: { function: true, class: true } },
-    codegen: { removeWhitespace: false },
-  };
+  // The names of functions and classes stay, for stack traces.
+  const keepNames = { function: true, class: true };
+  const short = { compress: { keepNames }, mangle: { keepNames }, codegen: true };
   for (const file of modules) {
     const path = join(folder, file);
     const text = readFileSync(path, 'utf8');
@@ -71,6 +68,6 @@ export function slim(folder, entries, programs) {
       throw new Error(
         `${file}: a static field uses its class before tsc names it; use the class in no private method, or set the field after it`,
       );
-    writeFileSync(path, minified(file, text, readable));
+    writeFileSync(path, minified(file, text, short));
   }
 }
