@@ -103,12 +103,12 @@ function endsEarly(error: RunError | null): boolean {
 }
 
 /**
- * What is compared of an error. The used fuel may be that of a part, because a text is counted while it is made. A text that is too long
- * may also breach the memory, or the fuel that counting the memory costs.
+ * What is compared of an error. The used fuel may be that of a part, because a text is counted while it is made. A text or list that is
+ * too long may also breach the memory, or the fuel that counting the memory costs.
  */
 function compared(error: RunError | null, wantedLimit: string | undefined): object | null {
   if (error === null) return null;
   const { code, line, column, limit, used } = error;
-  if (wantedLimit === 'textLength') return { code, line, column };
+  if (wantedLimit === 'textLength' || wantedLimit === 'listLength') return { code, line, column };
   return limit === 'fuel' ? { code, line, column, limit } : { code, line, column, limit, used };
 }

@@ -103,8 +103,8 @@ export class Evaluator {
 
   #step(step: AccessStep, level: number): Step {
     const at = this.#place(step.s);
-    if (step.k === 'field') return { key: step.name, field: true, at, keyAt: at };
-    return { key: this.look(step.index, level), field: false, at, keyAt: this.#place(step.index.s) };
+    if (step.k === 'field') return { key: step.name, field: true, at };
+    return { key: this.look(step.index, level), field: false, at };
   }
 
   #map(entries: readonly (readonly [Expr, Expr])[], level: number): Dict {
