@@ -63,7 +63,7 @@ export class Evaluator {
       case 'text':
         return this.#machine.text(this.look(expr.of, level + 1), at);
       case 'eval':
-        return this.#filled(this.take(expr.of, level + 1), at);
+        return this.#filled(this.look(expr.of, level + 1), at);
       case 'unary':
         return unary(this.#machine, expr.op, this.look(expr.of, level + 1), at);
       case 'power': {
