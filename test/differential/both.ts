@@ -81,10 +81,16 @@ export function summary({ code, line, column, limit, used }: ErrorInfo): RunErro
 
 /**
  * The first difference between two outcomes, in words; undefined when they agree. Where long texts are looked through, the product may
- * spend less; then fuel, and all that depends on its limit, is not compared.
+ * spend less; then fuel, and all that depends on its limit, is not compared. The second interpreter has no limits of memory: of a run that
+ * such a limit ends, the output is compared.
  */
 export function difference(wanted: Outcome, got: Done): string | undefined {
   if (!wanted.isExact && [wanted, got].some(({ error }) => error?.limit === 'fuel')) return undefined;
+  const { limit } = got.error ?? {};
+  if (limit === 'valueBytes' || limit === 'memoryBytes')
+    return got.emits.every((text, index) => text === wanted.emits[index])
+      ? undefined
+      : 'emits: those before a limit of memory differ';
   for (const key of ['emits', 'values', 'whispers', 'calls', 'eventErrors', 'error', 'result', 'fuel'] as const) {
     if (key === 'fuel' && (!wanted.isExact || endsEarly(wanted.error))) continue;
     const of = (outcome: Done): unknown => (key === 'error' ? compared(outcome.error, wanted.error?.limit) : outcome[key]);
@@ -103,12 +109,12 @@ function endsEarly(error: RunError | null): boolean {
 }
 
 /**
- * What is compared of an error. The used fuel may be that of a part, because a text is counted while it is made. A text that is too long
- * may also breach the memory, or the fuel that counting the memory costs.
+ * What is compared of an error. The used fuel may be that of a part, because a text is counted while it is made. A text or list that is
+ * too long may also breach the memory, or the fuel that counting the memory costs.
  */
 function compared(error: RunError | null, wantedLimit: string | undefined): object | null {
   if (error === null) return null;
   const { code, line, column, limit, used } = error;
-  if (wantedLimit === 'textLength') return { code, line, column };
+  if (wantedLimit === 'textLength' || wantedLimit === 'listLength') return { code, line, column };
   return limit === 'fuel' ? { code, line, column, limit } : { code, line, column, limit, used };
 }

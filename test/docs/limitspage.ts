@@ -117,10 +117,14 @@ ${table(
 - **Printing** charges lists and maps from the outside in, then the text. An output counts each line for itself, then its text as a JSON string, then, if
   it is no text, its value as JSON. Both parts of a whisper count as output and as JSON strings.
 - **Entering values** (globals, arguments, payloads with a handler, lines) cost four for each item or entry, and every text in them counts
-  as JSON for itself. An answer of the host counts 19 units more than its JSON. An error value is read and written as the map of its fields.
+  as JSON for itself, as does the name of a number that JSON lacks (\`-Infinity\`). An answer of the host counts 19 units more than its JSON, an
+  error of the host the JSON of the whole answer. An error value is read and written as the map of its fields.
+- **Calls that run together** cost one for the statement around them, and each of them a statement with its operations, at the place of the call.
+  The prices of all calls, and the answers as one JSON text, are charged at the place of the block, before the first result is stored.
 - **Long texts** may be free where they were looked through before: the interpreter remembers some texts of more than 32 units that spell no
   number, and some of more than 64 units whose characters were counted. Implementations need not, so the conformance suite
-  compares no fuel of programs that look through such texts.
+  compares no fuel of programs that look through such texts. A list or map whose text has more than 500 units, or whose JSON has 1,000 or more, may
+  be counted in parts, each rounded down. A list or text that is too long may first cost what counting the memory costs.
 
 ## Memory
 

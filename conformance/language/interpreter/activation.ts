@@ -350,7 +350,7 @@ export class Activation implements Scope {
       tools: this.#world.tools,
       evaluate: ({ call, cost }) => {
         this.#machine.meter.spend(cost, this.#place(call.s));
-        return this.#evaluator.toolCall(call, 1);
+        return this.#evaluator.toolCall(call, BLOCK_LEVELS + 1);
       },
       store: (stmt, value) => {
         if (stmt.k === 'set') this.#assign(stmt.targets, value, this.#place(stmt.s));

@@ -7,17 +7,16 @@ import { Dict, List, typeName, type Value } from './values.ts';
 /** Most items of nil that one write may add. */
 const MOST_PADDING = 1_000_000;
 
-/** An evaluated step of an access: its key, its own place and that of its key. */
+/** An evaluated step of an access: its key, and its own place. */
 export interface Step {
   readonly key: Value;
   readonly field: boolean;
   readonly at: Place;
-  readonly keyAt: Place;
 }
 
 /** Reads an element. */
-export function read(machine: Machine, from: Value, { key, at, keyAt }: Step): Value {
-  if (from instanceof Dict) return from.entries.get(machine.text(key, keyAt)) ?? null;
+export function read(machine: Machine, from: Value, { key, at }: Step): Value {
+  if (from instanceof Dict) return from.entries.get(machine.text(key, at)) ?? null;
   if (from instanceof List) {
     const index = indexOf(machine, key, at);
     const item = from.items[index];

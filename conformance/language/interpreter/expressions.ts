@@ -63,7 +63,7 @@ export class Evaluator {
       case 'text':
         return this.#machine.text(this.look(expr.of, level + 1), at);
       case 'eval':
-        return this.#filled(this.take(expr.of, level + 1), at);
+        return this.#filled(this.look(expr.of, level + 1), at);
       case 'unary':
         return unary(this.#machine, expr.op, this.look(expr.of, level + 1), at);
       case 'power': {
@@ -103,8 +103,8 @@ export class Evaluator {
 
   #step(step: AccessStep, level: number): Step {
     const at = this.#place(step.s);
-    if (step.k === 'field') return { key: step.name, field: true, at, keyAt: at };
-    return { key: this.look(step.index, level), field: false, at, keyAt: this.#place(step.index.s) };
+    if (step.k === 'field') return { key: step.name, field: true, at };
+    return { key: this.look(step.index, level), field: false, at };
   }
 
   #map(entries: readonly (readonly [Expr, Expr])[], level: number): Dict {

@@ -7,6 +7,8 @@ import { contentOf, Dict, degreeOf, depthOf, List, Opaque, partsOf, textOf, type
 
 /** A longer print of a list or map may be counted in parts. */
 const LONG_PRINT = 500;
+/** The JSON of a list or map that is as long may be counted in parts. */
+const LONG_JSON = 1000;
 /** Words and long texts that are remembered. */
 const REMEMBERED_WORDS = 8;
 const REMEMBERED_TEXTS = 4;
@@ -56,7 +58,9 @@ export class Machine {
   /** Charges for writing a value as JSON that leaves the interpreter. */
   export(value: Value, at: Place | null): void {
     this.#write(value, 'json', at);
-    this.meter.spendFor(jsonOf(value).length, 'json', at);
+    const { length } = jsonOf(value);
+    if (length >= LONG_JSON && typeof value !== 'string') this.isExact = false;
+    this.meter.spendFor(length, 'json', at);
   }
 
   /** Charges for every list and map of a value, the outer ones first. As JSON, the content of an error counts too. */
@@ -112,9 +116,14 @@ export class Machine {
     this.#looked = [text, ...this.#looked.filter((other) => other !== text)].slice(0, REMEMBERED_TEXTS);
   }
 
-  /** Refuses a value that is nested too deep to be printed or compared. */
+  /** Refuses a value that is nested too deep to be printed or given to a tool. */
   countLevels(value: Value, at: Place): void {
-    if (depthOf(value) > MOST_LEVELS) throw this.failure(37, 'the value is nested too deep', at);
+    this.checkLevels(depthOf(value), at);
+  }
+
+  /** Refuses a level of a value that is too deep. */
+  checkLevels(levels: number, at: Place): void {
+    if (levels > MOST_LEVELS) throw this.failure(37, 'the value is nested too deep', at);
   }
 }
 

@@ -158,9 +158,7 @@ export function equals(machine: Machine, left: Value, right: Value, at: Place): 
     const [a, b] = [machine.number(left, at), machine.number(right, at)];
     return a !== undefined && a === b;
   }
-  machine.countLevels(left, at);
-  machine.countLevels(right, at);
-  return same(machine, left, right, at);
+  return same(machine, left, right, at, 1);
 }
 
 function sameText(machine: Machine, left: string, right: string, at: Place): boolean {
@@ -168,20 +166,22 @@ function sameText(machine: Machine, left: string, right: string, at: Place): boo
   return left === right;
 }
 
-/** Strict equality, item by item. */
-function same(machine: Machine, one: Value, other: Value, at: Place): boolean {
+/** Strict equality, item by item. Lists and maps at too deep a level are refused, those that have no counterpart are not looked at. */
+function same(machine: Machine, one: Value, other: Value, at: Place, level: number): boolean {
   const [left, right] = [fieldsOf(one), fieldsOf(other)];
   if (left instanceof List && right instanceof List) {
+    machine.checkLevels(level, at);
     if (left.items.length !== right.items.length) return false;
     machine.meter.spend(PRICE.compared * (2 + left.items.length), at);
-    return left.items.every((item, index) => same(machine, item, right.items[index] ?? null, at));
+    return left.items.every((item, index) => same(machine, item, right.items[index] ?? null, at, level + 1));
   }
   if (left instanceof Dict && right instanceof Dict) {
+    machine.checkLevels(level, at);
     if (left.entries.size !== right.entries.size) return false;
     machine.meter.spend(PRICE.compared * (2 + left.entries.size), at);
     return [...left.entries].every(([key, item]) => {
       const found = right.entries.get(key);
-      return found !== undefined && same(machine, item, found, at);
+      return found !== undefined && same(machine, item, found, at, level + 1);
     });
   }
   if (typeof left === 'string' && typeof right === 'string') return sameText(machine, left, right, at);

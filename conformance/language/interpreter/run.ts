@@ -138,7 +138,7 @@ class Run implements World {
     for (const file of this.#request.files)
       for (const handler of file.events) {
         const activation = new Activation(this, file, 0, { result: false, last: false });
-        const name = activation.nameOf(handler.event, (work) => this.#framed('Event', placeIn(file, handler.s), work));
+        const name = activation.nameOf(handler.event, (work) => this.#framed('Event Name', placeIn(file, handler.s), work));
         this.#handlers.push({ file, name, handler });
       }
   }
