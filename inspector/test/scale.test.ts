@@ -89,7 +89,8 @@ test('memory stays flat while 10,000 turns stream by', async () => {
     while (turns < to) {
       turns = Math.min(to, turns + by);
       mock.tell({ kind: 'session', sid: 'stream' });
-      await page.waitForFunction((count) => document.querySelector(`[data-row="${count - 1}"] .lane`) !== null, turns);
+      const shown = (count: number): boolean => document.querySelector(`[data-row="${count - 1}"] .lane`) !== null;
+      await page.waitForFunction(shown, turns, { timeout: 240_000 });
     }
   };
   await grow(1500, 100);
