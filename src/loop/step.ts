@@ -1,26 +1,20 @@
 import { carryForward, type ProgressState } from '../aeiou/index.ts';
-import { turnStorage } from '../context/index.ts';
-import { tighten } from '../sandbox/index.ts';
 import { StoreError } from '../sqlite/error.ts';
 import { callDepth } from '../tools/index.ts';
 import { AgentError } from './agents/index.ts';
 import { type TakeApart, takeApart } from './apart.ts';
-import { allowance, type ResolvedCeilings, resolveCeilings } from './ceilings.ts';
+import { resolveCeilings } from './ceilings.ts';
 import { Watcher } from './events.ts';
 import type { StepOptions } from './options.ts';
 import {
   approvedBefore,
-  ownLimits,
   planContinuation,
-  quotaOf,
+  planTurn,
   type Step,
   type Stepper,
-  sectionsOf,
   startedTurn,
-  storedReply,
   storedStep,
   type TurnPlan,
-  wallMsLeft,
 } from './plan.ts';
 import { ASK_QUOTA, tokensOfAsks } from './quota.ts';
 import type { Decision, HaltReason } from './record/decision.ts';
@@ -31,11 +25,10 @@ import { isKept } from './sessions/configuration.ts';
 import type { DrivenSession } from './sessions/coordinator.ts';
 import { SessionLeasedError, SessionStateError } from './sessions/errors.ts';
 import { type KeptTurn, type Point, pointOf } from './sessions/point.ts';
-import type { ClaimedSession, SessionState, SessionStatus, StartedTurn, WaitingTurn } from './sessions/store.ts';
+import type { ClaimedSession, SessionState, SessionStatus, StartedTurn } from './sessions/store.ts';
 import { checkToolUnchanged } from './suspend/complete.ts';
 import { signApproval } from './suspend/signed.ts';
 import { StepTenant } from './tenant.ts';
-import { type Consultation, consultAgent } from './turn/consult.ts';
 import { runSuspendableTurn, runTurn, type TurnOutcome } from './turn/turn.ts';
 
 /**
@@ -56,7 +49,30 @@ export async function takeStep(stepper: Stepper, sid: string, options: StepOptio
 /** A turn that was decided here, or one for a process of its own. */
 type Taken = { readonly record: TurnRecord } | { readonly started: StartedTurn; readonly takeApart: TakeApart };
 
-async function takeHere(stepper: Stepper, sid: string, options: StepOptions, keepLease: boolean): Promise<Taken> {
+function takeHere(stepper: Stepper, sid: string, options: StepOptions, keepLease: boolean): Promise<Taken> {
+  return holding(stepper, sid, options, (claimed, held) => takeTurn(stepper, claimed, held, keepLease));
+}
+
+/**
+ * Consults the agent for the next turn of an open session, stores the reply, and releases the session. The caller holds the session's
+ * lock in this process. False when no reply is needed.
+ */
+export function takeReply(stepper: Stepper, sid: string, options: StepOptions): Promise<boolean> {
+  return holding(stepper, sid, options, async (claimed, held) => {
+    const { coordinator } = stepper;
+    const isStored = await storeReply(stepOf(stepper, claimed, held));
+    await coordinator.release(claimed);
+    return isStored;
+  });
+}
+
+/** Does something for an open session under its lease. `work` gives the lease up unless it throws. */
+async function holding<T>(
+  stepper: Stepper,
+  sid: string,
+  options: StepOptions,
+  work: (claimed: DrivenSession, options: StepOptions) => Promise<T>,
+): Promise<T> {
   const { coordinator, host } = stepper;
   const lost = new AbortController();
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([lost.signal, options.signal]);
@@ -67,8 +83,8 @@ async function takeHere(stepper: Stepper, sid: string, options: StepOptions, kee
     await coordinator.mustAgree(state);
     if (claimed.cancelled) lost.abort();
     host.replay.restore(sid, claimed.used);
-    const step = () => takeTurn(stepper, claimed, { ...options, signal }, keepLease);
-    return await coordinator.during(claimed, () => lost.abort(), step);
+    const held = () => work(claimed, { ...options, signal });
+    return await coordinator.during(claimed, () => lost.abort(), held);
   } catch (error) {
     // Another process drives the session now, or will: nothing of it may stay here, and nothing of this failure counts.
     if (error instanceof SessionLeasedError || !coordinator.lasts(claimed)) {
@@ -89,17 +105,36 @@ async function takeHere(stepper: Stepper, sid: string, options: StepOptions, kee
 }
 
 async function takeTurn(stepper: Stepper, claimed: DrivenSession, options: StepOptions, keepLease: boolean): Promise<Taken> {
-  const { host, coordinator } = stepper;
-  const watcher = new Watcher(options.onEvent);
-  const tenant = new StepTenant(host.executor.tenants, options.tenant);
-  const point = pointOf(claimed);
+  const step = stepOf(stepper, claimed, options);
+  const { point, watcher } = step;
   const reason = reasonToHalt(stepper, claimed, point);
-  const halted = reason === null ? null : await coordinator.halt(claimed, reason);
+  const halted = reason === null ? null : await stepper.coordinator.halt(claimed, reason);
   if (halted !== null) return { record: await tell(stepper, halted, watcher) };
   if (stepper.takeApart !== null && runsApart(point, options.signal))
     return { started: point.started, takeApart: stepper.takeApart };
-  const step = { stepper, claimed, state: claimed.state, point, options, watcher, tenant, begun: host.clock.monotonic() };
   return { record: await tell(stepper, await decideTurn(step, keepLease), watcher) };
+}
+
+function stepOf(stepper: Stepper, claimed: DrivenSession, options: StepOptions): Step {
+  const { executor, clock } = stepper.host;
+  const tenant = new StepTenant(executor.tenants, options.tenant);
+  const watcher = new Watcher(options.onEvent);
+  const point = pointOf(claimed);
+  return { stepper, claimed, state: claimed.state, point, options, watcher, tenant, begun: clock.monotonic() };
+}
+
+/** Stores the reply of a turn that has none yet. No attempt has begun: the first one runs as if it had consulted the agent itself. */
+async function storeReply(step: Step): Promise<boolean> {
+  const { stepper, claimed, state, point, options } = step;
+  const { host, coordinator } = stepper;
+  if (point.kind === 'waiting' || point.kind === 'kept' || (point.kind === 'interrupted' && point.started.reply !== null))
+    return false;
+  if (state.nextTurn > resolveCeilings(options).maxTurns) return false;
+  const plan = (await planTurn(step, point))();
+  if (plan.reply === null) return false;
+  const start = { startedAt: host.clock.now(), nonce: host.ids.nonce(state.sid, state.nextTurn) };
+  await coordinator.start({ ...startedTurn(step, plan, start), attempt: plan.before?.attempt ?? 0 }, claimed);
+  return true;
 }
 
 /** Forgets what this process keeps for a session that has ended, and reports the decision. */
@@ -209,80 +244,6 @@ async function putAside(step: Step, started: StartedTurn, turn: SuspendedTurn): 
   watcher.emit({ sid, turn: index, type: 'suspended', waiting });
   watcher.check();
   throw new SuspendedError(sid, waiting);
-}
-
-/**
- * Gets the reply of a turn that runs from its beginning. After an interruption, the stored reply is used again. The plan is made
- * when the turn may run, because its time is what the step has left then.
- */
-async function planTurn(step: Step, next: Exclude<ClaimedSession['next'], WaitingTurn>): Promise<() => TurnPlan> {
-  const { state, options, watcher, tenant } = step;
-  const ceilings = resolveCeilings(options);
-  const { fuel, tokens } = allowance(state, ceilings);
-  tenant.admit(state.nextTurn);
-  const consultation =
-    next.kind === 'interrupted' && next.started.reply !== null
-      ? storedReply(state, next.started, next.started.reply)
-      : await consult(step, ceilings, least(tokens, tenant.tokens));
-  watcher.check();
-  const before = next.kind === 'fresh' ? null : next.started;
-  return () => ({
-    ...consultation,
-    attempt: 1 + (before?.attempt ?? 0),
-    limits: tighten(tighten(ownLimits(step), { wallMs: wallMsLeft(step), ...(fuel === null ? {} : { fuel }) }), tenant.limits),
-    quota: quotaOf(ceilings, state.spent.tokens + (consultation.agent?.tokens ?? 0)),
-    earlier: null,
-    before,
-  });
-}
-
-/**
- * Consults the agent for the next turn. The consultation happens within the turn's context, so the agent and everything it uses
- * find the session and the turn there.
- */
-async function consult(
-  { stepper, state, options, watcher, tenant }: Step,
-  ceilings: ResolvedCeilings,
-  tokens: number | null,
-): Promise<Consultation> {
-  const { system, grammar, host } = stepper;
-  const { agent, signal, wallMs = Number.POSITIVE_INFINITY } = options;
-  const { sid, nextTurn: turn } = state;
-  using context = host.executor.context({
-    sessionId: sid,
-    turnIndex: turn,
-    ...(signal === undefined ? {} : { signal }),
-    ...(tenant.id === null ? {} : { tenant: tenant.id }),
-  });
-  const consulted = turnStorage.run(context, () =>
-    consultAgent({
-      sid,
-      turn,
-      agent,
-      sections: sectionsOf(state),
-      system,
-      grammar,
-      clock: host.clock,
-      tokens,
-      ceilings,
-      wallMs,
-      signal,
-      emit: (event) => watcher.emit({ sid, turn, ...event }),
-    }),
-  );
-  try {
-    const consultation = await consulted;
-    tenant.pay(consultation.agent?.tokens ?? 0);
-    return consultation;
-  } catch (error) {
-    if (error instanceof AgentError) tenant.pay(error.tokens);
-    throw error;
-  }
-}
-
-/** The lower of two amounts; null stands for no limit. */
-function least(one: number | null, other: number | null): number | null {
-  return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
 /**
