@@ -1,21 +1,21 @@
-import { turnStorage } from '../context/index.ts';
 import { type LimitOptions, tighten } from '../sandbox/index.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import { AgentError } from './agents/index.ts';
 import type { TakeApart } from './apart.ts';
-import { allowance, type ResolvedCeilings, resolveCeilings } from './ceilings.ts';
+import { type ResolvedCeilings, resolveCeilings } from './ceilings.ts';
 import type { Watcher } from './events.ts';
 import type { StepOptions } from './options.ts';
 import { AskQuota, tokensOfAsks } from './quota.ts';
+import type { HaltReason } from './record/decision.ts';
 import { type KeptBody, type KeptCall, lastWait } from './record/kept.ts';
-import type { OnExpired } from './record/suspension.ts';
+import { callId, type OnExpired, openCalls, SuspendedError, storedCalls, waitingOf } from './record/suspension.ts';
 import type { DrivenSession, SessionCoordinator } from './sessions/coordinator.ts';
 import type { KeptTurn, Point } from './sessions/point.ts';
 import type { ClaimedSession, SessionState, StartedTurn, StoredStep, WaitingTurn } from './sessions/store.ts';
+import { checkToolUnchanged } from './suspend/complete.ts';
 import { continuation, continuationAfter } from './suspend/resume.ts';
 import { verifiedApproval } from './suspend/signed.ts';
 import type { StepTenant } from './tenant.ts';
-import { type Consultation, consultAgent } from './turn/consult.ts';
+import type { Consultation } from './turn/consult.ts';
 import { type HostSections, readReply } from './turn/input.ts';
 import type { EarlierRun, TurnHost, TurnStart } from './turn/turn.ts';
 
@@ -66,82 +66,33 @@ export interface TurnPlan extends Consultation {
 }
 
 /** The limits of this host for one turn. */
-function ownLimits({ stepper: { host, limits }, options }: Step): LimitValues {
+export function ownLimits({ stepper: { host, limits }, options }: Step): LimitValues {
   return tighten(tighten(host.executor.limits, limits), options.limits ?? {});
 }
 
 /**
- * Gets the reply of a turn that runs from its beginning. After an interruption, the stored reply is used again. The plan is made
- * when the turn may run, because its time is what the step has left then.
+ * Why a turn that was started is halted instead of run; null when it runs. Throws {@link SuspendedError} while its call may
+ * still be completed, and `CallError` (`ERR_CALL_CHANGED`) when the completed call cannot be used.
  */
-export async function planTurn(step: Step, next: Exclude<ClaimedSession['next'], WaitingTurn>): Promise<() => TurnPlan> {
-  const { state, options, watcher, tenant } = step;
-  const ceilings = resolveCeilings(options);
-  const { fuel, tokens } = allowance(state, ceilings);
-  tenant.admit(state.nextTurn);
-  const consultation =
-    next.kind === 'interrupted' && next.started.reply !== null
-      ? storedReply(state, next.started, next.started.reply)
-      : await consult(step, ceilings, least(tokens, tenant.tokens));
-  watcher.check();
-  const before = next.kind === 'fresh' ? null : next.started;
-  return () => ({
-    ...consultation,
-    attempt: 1 + (before?.attempt ?? 0),
-    limits: tighten(tighten(ownLimits(step), { wallMs: wallMsLeft(step), ...(fuel === null ? {} : { fuel }) }), tenant.limits),
-    quota: quotaOf(ceilings, state.spent.tokens + (consultation.agent?.tokens ?? 0)),
-    earlier: null,
-    before,
-  });
-}
-
-/**
- * Consults the agent for the next turn. The consultation happens within the turn's context, so the agent and everything it uses
- * find the session and the turn there.
- */
-async function consult(
-  { stepper, state, options, watcher, tenant }: Step,
-  ceilings: ResolvedCeilings,
-  tokens: number | null,
-): Promise<Consultation> {
-  const { system, grammar, host } = stepper;
-  const { agent, signal, wallMs = Number.POSITIVE_INFINITY } = options;
-  const { sid, nextTurn: turn } = state;
-  using context = host.executor.context({
-    sessionId: sid,
-    turnIndex: turn,
-    ...(signal === undefined ? {} : { signal }),
-    ...(tenant.id === null ? {} : { tenant: tenant.id }),
-  });
-  const consulted = turnStorage.run(context, () =>
-    consultAgent({
-      sid,
-      turn,
-      agent,
-      sections: sectionsOf(state),
-      system,
-      grammar,
-      clock: host.clock,
-      tokens,
-      ceilings,
-      wallMs,
-      signal,
-      emit: (event) => watcher.emit({ sid, turn, ...event }),
-    }),
-  );
-  try {
-    const consultation = await consulted;
-    tenant.pay(consultation.agent?.tokens ?? 0);
-    return consultation;
-  } catch (error) {
-    if (error instanceof AgentError) tenant.pay(error.tokens);
-    throw error;
-  }
-}
-
-/** The lower of two amounts; null stands for no limit. */
-function least(one: number | null, other: number | null): number | null {
-  return one === null || other === null ? (one ?? other) : Math.min(one, other);
+export function reasonToHalt(
+  { host, maxAttempts, onExpired, mayWait }: Stepper,
+  { state, cancelled }: ClaimedSession,
+  point: Point,
+): HaltReason | null {
+  if (point.kind === 'fresh') return null;
+  const inDoubt = point.kind === 'kept' && point.progress.begun.length > 0;
+  if (cancelled && (inDoubt || point.kind === 'waiting')) return 'ERR_CANCELLED';
+  if (point.started.attempt > maxAttempts || (inDoubt && !mayWait)) return 'ERR_INTERRUPTED';
+  if (point.kind !== 'waiting') return null;
+  const { suspended } = point;
+  const now = host.clock.now();
+  const open = openCalls(suspended);
+  if (open.length > 0 && open.every(({ expiresAt }) => now < expiresAt))
+    throw new SuspendedError(state.sid, waitingOf(state.nextTurn, suspended));
+  if (open.length > 0 && onExpired === 'halt') return 'ERR_CALL_EXPIRED';
+  for (const call of storedCalls(suspended))
+    if (call.completion !== null) checkToolUnchanged(host.executor, callId(state.nextTurn, call.waiting), call);
+  return null;
 }
 
 /** Plans to continue a turn. Its limits were settled when it began; those of this host may only tighten them. */
@@ -173,18 +124,18 @@ export function approvedBefore({ stepper, state }: Step, { suspended }: StartedT
   return suspended === null ? null : verifiedApproval(keys, { sid: state.sid, turn: state.nextTurn }, suspended);
 }
 
-function storedReply(state: SessionState, { agent }: StartedTurn, reply: string): Consultation {
+export function storedReply(state: SessionState, { agent }: StartedTurn, reply: string): Consultation {
   return { input: readReply(sectionsOf(state), reply), reply, agent };
 }
 
 /** Whole milliseconds of a step that are left, at least 1. */
-function wallMsLeft({ stepper, options, begun }: Step): number {
+export function wallMsLeft({ stepper, options, begun }: Step): number {
   const { wallMs = Number.POSITIVE_INFINITY } = options;
   return Math.max(1, Math.floor(wallMs - (stepper.host.clock.monotonic() - begun)));
 }
 
 /** Limits the asks of a turn to the model tokens that its session has left after `spent`. */
-function quotaOf({ maxTokens }: ResolvedCeilings, spent: number): AskQuota | null {
+export function quotaOf({ maxTokens }: ResolvedCeilings, spent: number): AskQuota | null {
   if (maxTokens === undefined) return null;
   return new AskQuota(null, { turns: null, tokens: Math.max(0, maxTokens - spent), ceiling: maxTokens });
 }
@@ -203,6 +154,6 @@ export function storedStep({ state }: Step, { earlier, before }: TurnPlan, call:
   return { turn: state.nextTurn, seq: call.seq, body: { ...call, since } satisfies KeptBody };
 }
 
-function sectionsOf({ userdata, output, scratchpad }: SessionState): HostSections {
+export function sectionsOf({ userdata, output, scratchpad }: SessionState): HostSections {
   return { userdata, output, scratchpad };
 }

@@ -1,34 +1,41 @@
 import { carryForward, type ProgressState } from '../aeiou/index.ts';
+import { turnStorage } from '../context/index.ts';
+import { tighten } from '../sandbox/index.ts';
 import { StoreError } from '../sqlite/error.ts';
 import { callDepth } from '../tools/index.ts';
 import { AgentError } from './agents/index.ts';
 import { type TakeApart, takeApart } from './apart.ts';
-import { resolveCeilings } from './ceilings.ts';
+import { allowance, type ResolvedCeilings, resolveCeilings } from './ceilings.ts';
 import { Watcher } from './events.ts';
 import type { StepOptions } from './options.ts';
 import {
   approvedBefore,
+  ownLimits,
   planContinuation,
-  planTurn,
+  quotaOf,
+  reasonToHalt,
   type Step,
   type Stepper,
+  sectionsOf,
   startedTurn,
+  storedReply,
   storedStep,
   type TurnPlan,
+  wallMsLeft,
 } from './plan.ts';
 import { ASK_QUOTA, tokensOfAsks } from './quota.ts';
-import type { Decision, HaltReason } from './record/decision.ts';
+import type { Decision } from './record/decision.ts';
 import type { KeptCall } from './record/kept.ts';
 import type { TurnRecord } from './record/record.ts';
-import { callId, openCalls, SuspendedError, type SuspendedTurn, storedCalls, suspend, waitingOf } from './record/suspension.ts';
+import { SuspendedError, type SuspendedTurn, storedCalls, suspend, waitingOf } from './record/suspension.ts';
 import { isKept } from './sessions/configuration.ts';
 import type { DrivenSession } from './sessions/coordinator.ts';
 import { SessionLeasedError, SessionStateError } from './sessions/errors.ts';
 import { type KeptTurn, type Point, pointOf } from './sessions/point.ts';
-import type { ClaimedSession, SessionState, SessionStatus, StartedTurn } from './sessions/store.ts';
-import { checkToolUnchanged } from './suspend/complete.ts';
+import type { ClaimedSession, SessionState, SessionStatus, StartedTurn, WaitingTurn } from './sessions/store.ts';
 import { signApproval } from './suspend/signed.ts';
 import { StepTenant } from './tenant.ts';
+import { type Consultation, consultAgent } from './turn/consult.ts';
 import { runSuspendableTurn, runTurn, type TurnOutcome } from './turn/turn.ts';
 
 /**
@@ -163,31 +170,6 @@ function runsApart(point: Point, signal: AbortSignal | undefined): point is Excl
 }
 
 /**
- * Why a turn that was started is halted instead of run; null when it runs. Throws {@link SuspendedError} while its call may
- * still be completed, and `CallError` (`ERR_CALL_CHANGED`) when the completed call cannot be used.
- */
-function reasonToHalt(
-  { host, maxAttempts, onExpired, mayWait }: Stepper,
-  { state, cancelled }: ClaimedSession,
-  point: Point,
-): HaltReason | null {
-  if (point.kind === 'fresh') return null;
-  const inDoubt = point.kind === 'kept' && point.progress.begun.length > 0;
-  if (cancelled && (inDoubt || point.kind === 'waiting')) return 'ERR_CANCELLED';
-  if (point.started.attempt > maxAttempts || (inDoubt && !mayWait)) return 'ERR_INTERRUPTED';
-  if (point.kind !== 'waiting') return null;
-  const { suspended } = point;
-  const now = host.clock.now();
-  const open = openCalls(suspended);
-  if (open.length > 0 && open.every(({ expiresAt }) => now < expiresAt))
-    throw new SuspendedError(state.sid, waitingOf(state.nextTurn, suspended));
-  if (open.length > 0 && onExpired === 'halt') return 'ERR_CALL_EXPIRED';
-  for (const call of storedCalls(suspended))
-    if (call.completion !== null) checkToolUnchanged(host.executor, callId(state.nextTurn, call.waiting), call);
-  return null;
-}
-
-/**
  * Plans the turn, and runs it as soon as it may run in this process. A turn whose process died may be the cause of the death. Where it
  * cannot have a process of its own, its next attempt runs alone, so that it ends no other turn if it ends this process too.
  */
@@ -244,6 +226,80 @@ async function putAside(step: Step, started: StartedTurn, turn: SuspendedTurn): 
   watcher.emit({ sid, turn: index, type: 'suspended', waiting });
   watcher.check();
   throw new SuspendedError(sid, waiting);
+}
+
+/**
+ * Gets the reply of a turn that runs from its beginning. After an interruption, the stored reply is used again. The plan is made
+ * when the turn may run, because its time is what the step has left then.
+ */
+async function planTurn(step: Step, next: Exclude<ClaimedSession['next'], WaitingTurn>): Promise<() => TurnPlan> {
+  const { state, options, watcher, tenant } = step;
+  const ceilings = resolveCeilings(options);
+  const { fuel, tokens } = allowance(state, ceilings);
+  tenant.admit(state.nextTurn);
+  const consultation =
+    next.kind === 'interrupted' && next.started.reply !== null
+      ? storedReply(state, next.started, next.started.reply)
+      : await consult(step, ceilings, least(tokens, tenant.tokens));
+  watcher.check();
+  const before = next.kind === 'fresh' ? null : next.started;
+  return () => ({
+    ...consultation,
+    attempt: 1 + (before?.attempt ?? 0),
+    limits: tighten(tighten(ownLimits(step), { wallMs: wallMsLeft(step), ...(fuel === null ? {} : { fuel }) }), tenant.limits),
+    quota: quotaOf(ceilings, state.spent.tokens + (consultation.agent?.tokens ?? 0)),
+    earlier: null,
+    before,
+  });
+}
+
+/**
+ * Consults the agent for the next turn. The consultation happens within the turn's context, so the agent and everything it uses
+ * find the session and the turn there.
+ */
+async function consult(
+  { stepper, state, options, watcher, tenant }: Step,
+  ceilings: ResolvedCeilings,
+  tokens: number | null,
+): Promise<Consultation> {
+  const { system, grammar, host } = stepper;
+  const { agent, signal, wallMs = Number.POSITIVE_INFINITY } = options;
+  const { sid, nextTurn: turn } = state;
+  using context = host.executor.context({
+    sessionId: sid,
+    turnIndex: turn,
+    ...(signal === undefined ? {} : { signal }),
+    ...(tenant.id === null ? {} : { tenant: tenant.id }),
+  });
+  const consulted = turnStorage.run(context, () =>
+    consultAgent({
+      sid,
+      turn,
+      agent,
+      sections: sectionsOf(state),
+      system,
+      grammar,
+      clock: host.clock,
+      tokens,
+      ceilings,
+      wallMs,
+      signal,
+      emit: (event) => watcher.emit({ sid, turn, ...event }),
+    }),
+  );
+  try {
+    const consultation = await consulted;
+    tenant.pay(consultation.agent?.tokens ?? 0);
+    return consultation;
+  } catch (error) {
+    if (error instanceof AgentError) tenant.pay(error.tokens);
+    throw error;
+  }
+}
+
+/** The lower of two amounts; null stands for no limit. */
+function least(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
 /**
