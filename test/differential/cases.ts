@@ -31,11 +31,11 @@ function isPointed(index: number): boolean {
 const LEAST = { text: 300, list: 3, map: 6 } as const;
 
 /** The limits under which the program runs once more, chosen by what it does under wide ones. */
-export function tightLimits(seed: number, index: number, { fuel, emits, whispers, calls }: Outcome): Limits {
+export function tightLimits(seed: number, index: number, { source }: Program, { fuel, emits, whispers, calls }: Outcome): Limits {
   const random = new Random(Math.imul(seed, 0x85ebca6b) ^ index);
   const near = (amount: number): number => Math.max(1, amount + random.int(3) - 1);
   const bytes = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
-  switch (random.int(isPointed(index) ? 16 : 12)) {
+  switch (random.int(isPointed(index) ? 17 : 12)) {
     case 0:
     case 1:
     case 2:
@@ -62,6 +62,9 @@ export function tightLimits(seed: number, index: number, { fuel, emits, whispers
       return { ...LIMITS, eventCount: 1 + random.int(2), deliveries: 1 + random.int(3) };
     case 15:
       return { ...LIMITS, emits: 1 + random.int(2), mapLength: LEAST.map + random.int(3) };
+    case 16:
+      // A message of an error is a text of the program, but only in a handler.
+      return { ...LIMITS, textLength: source.includes('on error') ? LEAST.text : 70 + random.int(200) };
     default:
       return { ...LIMITS, listLength: LEAST.list + random.int(8), mapLength: LEAST.map + random.int(2) };
   }

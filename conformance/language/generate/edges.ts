@@ -77,7 +77,7 @@ export class Edges {
     const random = this.#random;
     const special = (): string => random.pick(SPECIAL);
     const number = (): string => random.pick(NUMBERS);
-    switch (random.int(14)) {
+    switch (random.int(15)) {
       case 0:
         return this.#counting();
       case 1:
@@ -102,7 +102,11 @@ export class Edges {
         return this.#walking();
       case 11:
         return this.#filling();
-      case 12:
+      case 12: {
+        const key = 'k'.repeat(random.pick([1, 50, 100, 200, 256, 257]));
+        return `set m = {'${key}': ${this.#leaf()}}\nset a = m['${key}']\nset m.${key} = 'x'\nemit a\n`;
+      }
+      case 13:
         return `set ${random.pick(['a', 'l'])} = f4(${random.several(1, 5, () => this.#leaf()).join(', ')})\nemit a\n`;
       default:
         return `set n = ${random.pick(['a', 'n', '1'])} ${random.pick(['+', '-', '*'])} ${random.pick(['b', '2'])} ${random.pick(['+', '-', '*', '<', 'and'])} ${this.#leaf()} ${random.pick(['+', '==', 'or'])} ${this.#leaf()}\nemit [n, last]\n`;
