@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Keyring, keyringFrom } from '../../aeiou/index.ts';
-import { type CryptoPort, defaultCrypto } from '../../crypto/index.ts';
+import { type CryptoPort, defaultCrypto, type Keyring, keyringFrom } from '../../aeiou/index.ts';
 import { acting } from './timeline.ts';
 
 /**
