@@ -1,8 +1,9 @@
 /** The heads of blocks of other languages, as heads of NeuroScript. */
-import { plus, translate } from './expression.ts';
+import { translate } from './expression.ts';
 import { type Scope, Unclear } from './scope.ts';
-import { condition, word, wraps } from './simple.ts';
-import { plain } from './values.ts';
+import { condition, word } from './simple.ts';
+import { closingOf, separateAtCommas, wraps } from './split.ts';
+import { plain, plus } from './values.ts';
 import type { Word } from './words.ts';
 
 /** What a block is, as far as its end is concerned. */
@@ -191,7 +192,7 @@ class Reader {
     const needs: string[] = [];
     const optional: string[] = [];
     const defaults: string[] = [];
-    for (const one of commas(words)) {
+    for (const one of separateAtCommas(words).filter((part) => part.length > 0)) {
       const equals = one.findIndex(({ text }) => text === '=');
       const [name] = one;
       if (name?.kind !== 'name') throw new Unclear();
@@ -259,24 +260,4 @@ class Reader {
       style: ruby ? 'word' : 'brace',
     };
   }
-}
-
-function closingOf(words: readonly Word[], open: number): number {
-  let depth = 0;
-  for (let at = open; at < words.length; at++) {
-    const text = words[at]?.text ?? '';
-    if ('([{'.includes(text)) depth++;
-    else if (')]}'.includes(text) && --depth === 0) return at;
-  }
-  return -1;
-}
-
-function commas(words: readonly Word[]): readonly (readonly Word[])[] {
-  const parts: Word[][] = [];
-  for (const [index, one] of words.entries()) {
-    if (index === 0) parts.push([]);
-    if (one.text === ',') parts.push([]);
-    else parts.at(-1)?.push(one);
-  }
-  return parts.filter((part) => part.length > 0);
 }

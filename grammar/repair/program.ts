@@ -1,86 +1,14 @@
 /** Translates a whole program statement by statement, and keeps its blocks. */
-import { parse } from '../syntax/parse.ts';
 import { lineTable } from '../syntax/position.ts';
+import { type Block, CLOSERS, ENDS, endLines, isKind } from './blocks.ts';
+import { applied, type Change } from './changes.ts';
 import { type BlockKind, type Head, headOf } from './heads.ts';
+import { isStatement, same } from './kept.ts';
+import { Layout } from './layout.ts';
 import { type Piece, piecesOf } from './pieces.ts';
 import { Scope, Unclear } from './scope.ts';
 import { condition, simple } from './simple.ts';
 import { indentAt, type Word, wordsOf } from './words.ts';
-
-/** A replacement that belongs to a change. */
-export interface Change {
-  readonly s: number;
-  readonly e: number;
-  readonly text: string;
-  /** Changes of one number make sense only together. */
-  readonly group: number;
-  /** Whether another reading was possible. */
-  readonly guessed: boolean;
-}
-
-interface Block {
-  readonly kind: BlockKind;
-  readonly style: Head['style'];
-  readonly group: number;
-  readonly indent: string;
-  readonly width: number;
-  readonly head: Piece;
-  readonly subject: string | null;
-  readonly caught: readonly string[];
-  /** Place of its first change. */
-  readonly from: number;
-  /** How many `if` blocks its chain has opened in addition. */
-  extra: number;
-  /** How many cases of a `switch` have begun. */
-  cases: number;
-  /** The head of its handler. */
-  handler: Piece | null;
-}
-
-const ENDS: Readonly<Record<BlockKind, string>> = {
-  if: 'endif',
-  while: 'endwhile',
-  for: 'endfor',
-  func: 'endfunc',
-  command: 'endcommand',
-  on: 'endon',
-  together: 'endtogether',
-  try: 'endon',
-  switch: 'endif',
-  repeat: 'endwhile',
-};
-
-/** Words that end a block, and the kinds of block that each ends; none: any. */
-const CLOSERS: Readonly<Record<string, readonly BlockKind[]>> = {
-  ...Object.fromEntries(
-    Object.entries(ENDS).map(([kind, end]) => [
-      end,
-      Object.keys(ENDS).flatMap((one) => (one === kind && isKind(one) ? [one] : [])),
-    ]),
-  ),
-  endon: ['on'],
-  endif: ['if'],
-  endwhile: ['while', 'repeat'],
-  fi: ['if'],
-  done: ['for', 'while'],
-  esac: ['switch'],
-  wend: ['while'],
-  next: ['for'],
-  endforeach: ['for'],
-  endfunction: ['func'],
-  enddef: ['func'],
-  endtry: ['try'],
-  enderror: ['on'],
-  endparallel: ['together'],
-  endswitch: ['switch'],
-  endcase: ['switch'],
-  end: [],
-  '}': [],
-};
-
-function isKind(text: string): text is BlockKind {
-  return text in ENDS;
-}
 
 /** The changes that make a program of other languages one of NeuroScript. */
 export function changesOf(text: string): readonly Change[] {
@@ -98,14 +26,12 @@ class Program {
   readonly #changes: Change[] = [];
   readonly #blocks: Block[] = [];
   #groups = 0;
-  /** Whether the last statement ended a procedure. */
-  #closedFunc = false;
   #last: Piece | null = null;
-  /** What stands side by side at the top: definitions, command blocks, and statements outside all of them. */
-  readonly #parts: Part[] = [];
+  readonly #layout: Layout;
 
   constructor(text: string, words: readonly Word[]) {
     this.#text = text;
+    this.#layout = new Layout(text);
     this.#starts = lineTable(text).starts;
     this.#pieces = piecesOf(words);
     this.#scope = new Scope(proceduresOf(words));
@@ -116,7 +42,7 @@ class Program {
       this.#dedent(piece);
       const [outer] = this.#blocks;
       this.#piece(piece);
-      this.#note(piece, outer ?? this.#blocks[0] ?? null);
+      this.#layout.note(piece, outer ?? null, this.#blocks);
       this.#last = piece;
     }
     for (;;) {
@@ -124,7 +50,7 @@ class Program {
       if (block === undefined) break;
       this.#insertEnd(block, this.#last?.e ?? this.#text.length);
     }
-    this.#arrange();
+    this.#layout.arrange(this.#changes, this.#groups++);
     return this.#changes;
   }
 
@@ -316,19 +242,14 @@ class Program {
       if (inner !== undefined) this.#insertEnd(inner, this.#last?.e ?? piece.s);
     }
     const block = this.#blocks.pop();
-    this.#closedFunc = block?.kind === 'func';
+    this.#layout.closed(block);
     if (block !== undefined) this.#close(block, piece);
     return true;
   }
 
   #close(block: Block, piece: Piece): void {
     if (block.kind === 'try') this.#closeTry(block, piece.e);
-    else this.#replace(piece, this.#endLines(block), block.group);
-  }
-
-  #endLines({ kind, extra, cases }: Block): readonly string[] {
-    if (kind === 'switch' && cases === 0) return [];
-    return [ENDS[kind], ...Array<string>(extra).fill('endif')];
+    else this.#replace(piece, endLines(block), block.group);
   }
 
   /** Puts in the end that a block lacks, after `at`. */
@@ -337,7 +258,7 @@ class Program {
     if (block.style === 'word') this.#scope.guess();
     if (block.kind === 'try') this.#closeTry(block, at);
     else {
-      const text = this.#endLines(block)
+      const text = endLines(block)
         .map((line) => `\n${block.indent}${line}`)
         .join('');
       const lineEnd = this.#text.indexOf('\n', at);
@@ -390,128 +311,6 @@ class Program {
         : '';
     this.#changes.push({ s, e: piece.e, text: `${lead}${text}`, group, guessed });
   }
-
-  /** Notes to which part of the program a statement belongs. */
-  #note(piece: Piece, block: Block | null): void {
-    const known = this.#parts.at(-1);
-    const first = piece.words[0]?.text ?? '';
-    const kind = block?.kind === 'func' || block?.kind === 'command' || block?.kind === 'on' ? block.kind : 'loose';
-    if (kind === 'loose') {
-      const nothing = piece.words.every(({ kind: is, text }) => is === 'text' || text === ';') || IMPORTS.test(first);
-      if (nothing || (first === '::' && block === null)) return;
-      if (known?.kind === 'loose') known.e = piece.e;
-      else this.#parts.push({ kind, s: piece.s, e: piece.e, block: null, main: null, name: '' });
-      return;
-    }
-    if (known?.block?.group !== block?.group || known?.kind === 'loose') {
-      const name = piece.words.find(({ text, kind: is }) => is === 'name' && !DEFINES.test(text))?.text ?? '';
-      this.#parts.push({ kind, s: piece.s, e: piece.e, block, main: null, name });
-      return;
-    }
-    if (known === undefined) return;
-    known.e = piece.e;
-    const inner = this.#blocks[1]?.kind ?? 'none';
-    const nested = known.kind === 'command' && (inner === 'func' || (this.#closedFunc && this.#blocks.length === 1));
-    if (nested) known.main ??= 'none yet';
-    else if (known.main === 'none yet' && this.#blocks.length > 0) known.main = piece;
-    this.#closedFunc = false;
-  }
-
-  /** Gives a program its command block or its `main`. */
-  #arrange(): void {
-    const procedures = this.#parts.filter(({ kind }) => kind === 'func');
-    const commands = this.#parts.filter(({ kind }) => kind === 'command');
-    const loose = this.#parts.filter(({ kind }) => kind === 'loose');
-    const hasMain = procedures.some(({ name }) => name === 'main');
-    const [command] = commands;
-    const [only] = loose;
-    const group = this.#groups++;
-    if (only !== undefined && loose.length === 1 && commands.length === 0 && !hasMain) {
-      const [head, end] = procedures.length === 0 ? ['command', 'endcommand'] : ['func main() means', 'endfunc'];
-      this.#insert(only.s, `${head}\n`, group);
-      this.#insert(this.#lineEnd(only.e), `\n${end}`, group);
-    }
-    if (command?.block == null || commands.length > 1 || loose.length > 0 || hasMain) return;
-    const { head } = command.block;
-    if (command.main !== null && typeof command.main === 'object' && procedures.length === 0) {
-      this.#rewrite(head.s, head.e, '', group);
-      this.#insert(command.main.s, 'func main() means\n', group);
-    } else if (procedures.length > 0) this.#rewrite(head.s, head.e, 'func main() means', group);
-    else return;
-    const last = this.#text.lastIndexOf('endcommand', command.e);
-    if (last > head.e && last + 10 === command.e) this.#rewrite(last, command.e, 'endfunc', group);
-    else this.#retext('endcommand', 'endfunc');
-  }
-
-  #insert(at: number, text: string, group: number): void {
-    this.#changes.push({ s: at, e: at, text, group, guessed: false });
-  }
-
-  /** Replaces a word, whatever was planned for it. */
-  #rewrite(s: number, e: number, text: string, group: number): void {
-    const planned = this.#changes.findIndex((change) => change.s <= s && change.e >= e && change.e > change.s);
-    if (planned >= 0) this.#changes.splice(planned, 1);
-    this.#changes.push({ s, e, text, group, guessed: false });
-  }
-
-  #retext(from: string, to: string): void {
-    const at = this.#changes.findLastIndex(({ text }) => text.endsWith(from));
-    const change = this.#changes[at];
-    if (change !== undefined) this.#changes[at] = { ...change, text: change.text.slice(0, -from.length) + to };
-  }
-
-  #lineEnd(at: number): number {
-    const end = this.#text.indexOf('\n', at);
-    return end < 0 ? this.#text.length : end;
-  }
-}
-
-/** A definition, a command block, or statements outside of both. */
-interface Part {
-  readonly kind: 'func' | 'command' | 'on' | 'loose';
-  readonly s: number;
-  e: number;
-  readonly block: Block | null;
-  /** The first statement behind definitions that stand in a command block. */
-  main: Piece | 'none yet' | null;
-  readonly name: string;
-}
-
-const IMPORTS = /^(?:import|from|using|use|include|package|require)$/;
-const DEFINES = /^(?:func|function|def|fn|fun|sub|proc|procedure|async|const|let|var|export|public|static|pub)$/;
-
-/**
- * Whether a text is a statement of NeuroScript already, with the same calls as its replacement. One with `//` or `--` may be meant as
- * an operator.
- */
-function isStatement(text: string, replacement: string): boolean {
-  if (/\/\/|--/.test(text) || !BEGINS.test(text)) return false;
-  const calls = (written: string): readonly string[] => written.match(/\w+\(?/g)?.filter((name) => name.endsWith('(')) ?? [];
-  const kept = new Set(calls(replacement));
-  return calls(text).every((name) => kept.has(name)) && parse(text, { name: '', interactive: true }).ok;
-}
-
-const BEGINS = /^(?:set|emit|call|return|must|fail|whisper|ask|promptuser)\b/;
-
-/** Whether two texts differ in blanks only. */
-function same(left: string, right: string): boolean {
-  const bare = (text: string): string =>
-    text
-      .trim()
-      .replace(/(\w)\s+(?=\w)/g, '$1\u0000')
-      .replace(/\s+/g, '');
-  return bare(left) === bare(right) && left.split('\n').length === right.split('\n').length;
-}
-
-export function applied(text: string, changes: readonly Change[], s: number, e: number): string {
-  let out = '';
-  let at = s;
-  for (const change of [...changes].sort((a, b) => a.s - b.s)) {
-    if (change.s < at || change.e > e) continue;
-    out += text.slice(at, change.s) + change.text;
-    at = change.e;
-  }
-  return out + text.slice(at, e);
 }
 
 /** The names after a word that defines a procedure. */

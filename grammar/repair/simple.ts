@@ -1,17 +1,17 @@
 /** Statements of other languages that stand alone, as statements of NeuroScript. */
 import { KEYWORDS } from '../vocabulary/keywords.ts';
 import { nearestName } from '../vocabulary/names.ts';
-import { fillFormat, translate, translateAll } from './expression.ts';
+import { translate, translateAll } from './expression.ts';
 import { type Scope, Unclear } from './scope.ts';
-import { quoted } from './strings.ts';
+import { OPERATORS, operatorAt, separate, separateAtCommas, wraps } from './split.ts';
+import { fillFormat, quoted } from './strings.ts';
 import { lifted, plain, type Value } from './values.ts';
-import { type Word, wordsOf } from './words.ts';
+import type { Word } from './words.ts';
 
 const DECLARES = new Set('let const var local my readonly dim auto val final declare export'.split(' '));
 const PRINTS = new Set(
   'print println printf echo puts say write display output console.log fmt.Println console.info System.out.println'.split(' '),
 );
-const OPERATORS = new Set(['+=', '-=', '*=', '/=', '%=', '**=', '//=', '||=', '..=']);
 const KEYWORD_SET = new Set<string>(KEYWORDS);
 const STATEMENTS = ['set', 'emit', 'call', 'return', 'fail', 'must', 'whisper', 'break', 'continue'];
 
@@ -112,7 +112,7 @@ class Simple {
     if (first === 'call') return this.#callOf(rest);
     if (DECLARES.has(first)) return this.#declaration(rest);
     if (first === 'raise' || first === 'throw' || first === 'panic') return this.#failure(rest);
-    if (first === 'assert') return [`must ${plain(this.#value(rest.slice(0, commaAt(rest))))}`];
+    if (first === 'assert') return [`must ${plain(this.#value(separateAtCommas(rest)[0] ?? rest))}`];
     if (first === 'pass' || first === 'noop') return ['set _ = nil'];
     if (first === 'del' || first === 'delete') return this.#removal(rest);
     if (/^(?:import|from|using|use|include|package|require)$/.test(first)) return [];
@@ -373,65 +373,7 @@ export function condition(source: string, words: readonly Word[], scope: Scope):
   return value;
 }
 
-/** Whether the first and the last word are one pair of brackets. */
-export function wraps(words: readonly Word[]): boolean {
-  let depth = 0;
-  for (const [index, { text, kind }] of words.entries()) {
-    if (kind !== 'mark') continue;
-    if (/^(?:[([{]|\$[({]|\$\(\()$/.test(text)) depth += text === '$((' ? 2 : 1;
-    else if (/^[)\]}]$/.test(text) && --depth === 0) return index === words.length - 1;
-  }
-  return false;
-}
-
-/** The place of the operator that assigns; -1 without one. */
-function operatorAt(words: readonly Word[]): number {
-  let depth = 0;
-  for (const [index, { text, kind }] of words.entries()) {
-    if (kind !== 'mark') continue;
-    if ('([{'.includes(text) || text === '$((') depth++;
-    else if (')]}'.includes(text)) depth--;
-    else if (text === '++' || text === '--') return words.length <= index + 2 || depth > 0 ? index : -1;
-    else if (depth === 0 && (text === '=' || text === ':=' || text === '<-' || OPERATORS.has(text))) return index;
-  }
-  return -1;
-}
-
-function commaAt(words: readonly Word[]): number {
-  const at = words.findIndex(({ text }) => text === ',');
-  return at < 0 ? words.length : at;
-}
-
-function separateAtCommas(words: readonly Word[]): readonly (readonly Word[])[] {
-  const parts: Word[][] = [[]];
-  let depth = 0;
-  for (const word of words) {
-    if ('([{'.includes(word.text)) depth++;
-    if (')]}'.includes(word.text)) depth--;
-    if (word.text === ',' && depth === 0) parts.push([]);
-    else parts.at(-1)?.push(word);
-  }
-  return parts;
-}
-
-/** The arguments of a command of the shell: blanks separate them. */
-function separate(words: readonly Word[]): readonly (readonly Word[])[] {
-  const parts: Word[][] = [];
-  for (const word of words) {
-    const last = parts.at(-1);
-    if (word.text === ',' && word.kind === 'mark') continue;
-    if (last !== undefined && last.at(-1)?.e === word.s) last.push(word);
-    else parts.push([word]);
-  }
-  return parts;
-}
-
 /** A word of a shell list as a value. */
 export function word({ kind, text }: Word): string {
   return kind === 'name' ? `"${text}"` : text;
-}
-
-/** The words of a text; the form that tests of single statements use. */
-export function wordsIn(source: string): readonly Word[] {
-  return wordsOf(source).filter(({ kind }) => kind !== 'end' && kind !== 'comment');
 }

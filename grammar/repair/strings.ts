@@ -1,4 +1,5 @@
 /** Strings of other languages, in the form of NeuroScript. */
+import { Unclear } from './scope.ts';
 
 /** A string of any language: fixed pieces and the source of the expressions between them. */
 export type Piece = { readonly fixed: string } | { readonly source: string };
@@ -44,4 +45,18 @@ export function filled(pieces: readonly (string | { readonly value: string })[])
     return `(${(parts[0]?.startsWith('"') ? parts : ['""', ...parts]).join(' + ')})`;
   }
   return `\`\`\`${pieces.map((piece) => (typeof piece === 'string' ? piece : `{{${piece.value}}}`)).join('')}\`\`\``;
+}
+
+/** `"n is {}"` or `"n is %d"` with values filled in. */
+export function fillFormat(written: string, values: readonly string[]): string {
+  const parts = written
+    .slice(1, -1)
+    .replace(/\\n$/, '')
+    .split(/\{\d*\}|%[\d.]*[a-z]/);
+  if (parts.length !== values.length + 1) throw new Unclear();
+  const pieces = parts.flatMap((fixed, index) => {
+    const value = values[index];
+    return [...(fixed === '' ? [] : [fixed]), ...(value === undefined ? [] : [{ value }])];
+  });
+  return filled(pieces);
 }

@@ -1,5 +1,5 @@
 /** What a value of an expression is made of. */
-import type { Kind } from './calls.ts';
+import { type Kind, kindOfCall } from './calls.ts';
 import { Unclear } from './scope.ts';
 
 /** A part of an expression as NeuroScript, with its place in the old text. */
@@ -67,4 +67,19 @@ export function lifted(value: Value, use: (text: string) => readonly string[], t
     return target === null ? [...loop, ...use(sum)] : loop;
   }
   return use(plain(value));
+}
+
+/** One of two values, by a condition. */
+export function choice(cond: string, then: Value, otherwise: Value, s: number): Value {
+  return { text: '', kind: then.kind, s, e: otherwise.e, form: { k: 'choice', cond, then, otherwise } };
+}
+
+/** A call of NeuroScript as a value. */
+export function called(text: string, s: number, e: number): Value {
+  return { text, kind: kindOfCall(text), s, e };
+}
+
+/** One more than a number that is written down, or a sum. */
+export function plus(text: string): string {
+  return /^-?\d+$/.test(text) ? `${Number(text) + 1}` : `${text} + 1`;
 }

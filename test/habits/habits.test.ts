@@ -7,7 +7,7 @@ import { CORPUS } from '../lsp/corpus.ts';
 import { doneBy, fixed, shareOf } from './harness.ts';
 
 describe('the fixes of habits', () => {
-  it.each(KNOWN)('mend at least 90 %% of the slips of %s, and no safe fix makes a program that does something else', (file) => {
+  it.each(KNOWN)('mend nine of ten slips of the file %s, and no safe fix makes a program that does something else', (file) => {
     const { slips, wrong, misread } = shareOf(file);
     expect(misread.map(({ name }) => name)).toEqual([]);
     expect((slips - wrong.length) / slips).toBeGreaterThanOrEqual(0.9);
