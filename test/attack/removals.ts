@@ -22,6 +22,7 @@ const from =
   (attack: string, text: string, without = ''): Removal => ({ file, by, attack, text, without });
 const ledger = from(LEDGER, 'guest');
 const execution = from(EXECUTION, 'worker');
+const measuring = from('src/sandbox/measuring.ts', 'guest');
 const claim = 'claims to have used all that a number can hold';
 
 export const REMOVALS: readonly Removal[] = [
@@ -76,8 +77,13 @@ export const REMOVALS: readonly Removal[] = [
   execution('computes on after its call', 'setTimeout(() => this.#kill(), graceMs)', 'setTimeout(() => {}, graceMs)'),
   execution('sleeps', 'this.#end(error, this.#call === null ? WALL_MS : HALT_MS)', 'void error'),
   from('src/sandbox/query.ts', 'worker')("'out' while it parses", 'answer === undefined', 'false'),
+  from('src/sandbox/query.ts', 'worker')("'parsed' while it foresees", "frame.t === 'foreseen'", 'true'),
   from('src/sandbox/watchdog.ts', 'worker')('grows', 'memoryBreach(run) ?? cpuBreach(run)', 'cpuBreach(run)'),
   from('src/sandbox/watchdog.ts', 'worker')('computes without end', 'memoryBreach(run) ?? cpuBreach(run)', 'memoryBreach(run)'),
+  // The report of a measured run.
+  measuring('tells more frames of a measured run than the limit', 'this.#frames.length + frames.length > most', 'false'),
+  measuring('tells more nodes of a measured run than the limit', 'index >= most', 'false'),
+  measuring('tells more events of a measured run than the limit', 'this.#begun > most', 'false'),
   // The form of frames.
   from(FRAMES, 'worker')('a frame larger than the limits allow', 'if (length > maxBytes) throw', 'if (false) throw'),
   from(FRAMES, 'worker')('more values than a frame may have', 'if (values > maxValues) throw', 'if (false) throw'),
