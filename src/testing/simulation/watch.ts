@@ -144,6 +144,11 @@ export class Watch {
     if (!keep) this.released(sid, fence);
   }
 
+  /** A file of the log is shorter than it was. */
+  cut(): void {
+    this.fail(INVARIANTS.unchanged, 'a line was removed from the log');
+  }
+
   /** A line of the log. */
   line(text: string): void {
     const why = this.#chain.next(text);

@@ -9,7 +9,7 @@ import {
 } from '../../loop/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { messageOf } from '../../wire/unknown.ts';
-import { Lines } from './disklog.ts';
+import { Files } from './disk.ts';
 import { type Fault, Faults } from './faults.ts';
 import { controllerIn, hostIn, type Shared } from './host.ts';
 import { INVARIANTS } from './invariants.ts';
@@ -118,7 +118,7 @@ export class SimulatedWorld implements Surroundings {
       scenario,
       store: this.#store,
       server: this.#server,
-      lines: new Lines(),
+      files: new Files(this.#watch),
       keyring: KEYS,
       watch: this.#watch,
       leaseMs,
