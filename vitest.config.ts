@@ -21,6 +21,7 @@ function group(name: string, order: number, include: readonly string[], options:
 
 export default defineConfig({
   test: {
+    globalSetup: 'test/temporary.ts',
     pool: 'forks',
     maxWorkers: '100%',
     // A command is a process that starts another one; beside other tests on few cores that can take seconds.

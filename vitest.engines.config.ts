@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/engines/**/*.test.ts'],
-    globalSetup: 'test/engines/setup.ts',
+    globalSetup: ['test/temporary.ts', 'test/engines/setup.ts'],
     pool: 'forks',
     fileParallelism: false,
     testTimeout: 120_000,

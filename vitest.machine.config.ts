@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/machine/**/*.test.ts'],
+    globalSetup: 'test/temporary.ts',
     pool: 'forks',
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/interop/**/*.test.ts'],
-    globalSetup: 'test/interop/setup.ts',
+    globalSetup: ['test/temporary.ts', 'test/interop/setup.ts'],
     pool: 'forks',
     fileParallelism: false,
     testTimeout: 300_000,

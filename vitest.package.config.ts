@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/package/**/*.test.ts'],
-    globalSetup: 'test/package/setup.ts',
+    globalSetup: ['test/temporary.ts', 'test/package/setup.ts'],
     pool: 'forks',
     fileParallelism: false,
     testTimeout: 600_000,

@@ -107,7 +107,7 @@ const FUNCTION = [
   '  try {',
   "    store('/totals/' + tag, { total, items: [1, 2, 3] }, 0);",
   '  } catch (error) {',
-  '    emit(`failed: ${error.message} after ${total}`);',
+  "    emit('failed: ' + error.message + ' after ' + total);",
   '  }',
   '  while (Object.keys(seen).length > 10) {',
   '    seen = {};',

@@ -1,13 +1,15 @@
 // Three hosts share one store and 200 sessions of five turns. One host is killed, one is drained, and the database is restarted
 // where this program has started it. At the end it says what became of each promise. Needs `npm run build`.
+//
+// The store is the database of DATABASE_URL; else a server of Postgres that this program starts; with --sqlite one file.
 import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { openSession } from 'neuroscript-runtime/host';
 import { SqliteStore } from 'neuroscript-runtime/loop';
 import { ChainWalk } from 'neuroscript-runtime/sessions';
@@ -17,152 +19,202 @@ const TURNS = 5;
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = join(HERE, '../..');
 const COMMAND = join(ROOT, 'bin/neuroscript.js');
+// A package of this repository with a server of Postgres and its client; a published package does not have it.
 const ENGINES = join(ROOT, 'lab/engines');
+const CLIENT = join(ENGINES, 'resolve.mjs');
+/** Begins the id of each session of this run. */
+const PREFIX = `demo-${randomBytes(4).toString('hex')}-`;
 const begun = performance.now();
 
 const say = (text) => process.stdout.write(`${((performance.now() - begun) / 1000).toFixed(1).padStart(5)} s  ${text}\n`);
 
-/** The database: that of DATABASE_URL, a server of our own, or a file. */
-async function database(folder) {
+/** The store: an address or a file, and the server that this program may restart. */
+async function chosenStore(folder) {
+  const file = { place: join(folder, 'sessions.db'), server: null };
+  if (process.argv.includes('--sqlite')) return { ...file, name: 'one SQLite file' };
   const url = process.env.DATABASE_URL ?? '';
-  if (url !== '') return { place: url, name: 'Postgres of DATABASE_URL', server: null };
-  if (existsSync(join(ENGINES, 'node_modules'))) {
-    const { startPostgres } = await import(join(ENGINES, 'server.ts'));
-    const server = await startPostgres();
-    return { place: server.url, name: 'a Postgres server of our own', server };
+  const hasEngines = existsSync(ENGINES);
+  if (hasEngines && !existsSync(join(ENGINES, 'node_modules'))) {
+    say('npm installs lab/engines');
+    execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: ENGINES, stdio: 'ignore' });
   }
-  return { place: join(folder, 'sessions.db'), name: 'one SQLite file (without DATABASE_URL and lab/engines)', server: null };
+  if (url !== '') return { place: url, name: 'the Postgres of DATABASE_URL', server: null };
+  if (!hasEngines) return { ...file, name: 'one SQLite file, because there is no DATABASE_URL' };
+  const { startPostgres } = await import(pathToFileURL(join(ENGINES, 'server.ts')).href);
+  const server = await startPostgres();
+  return { place: server.url, name: 'a Postgres server of its own', server };
 }
 
 async function opened(place) {
   if (!place.startsWith('postgres')) return SqliteStore.open(place);
+  if (existsSync(CLIENT)) await import(pathToFileURL(CLIENT).href);
   const { PostgresStore } = await import('neuroscript-runtime/postgres');
-  const { Pool } = createRequire(join(ENGINES, 'package.json'))('pg');
-  return PostgresStore.open(new Pool({ connectionString: place, max: 4 }));
+  return PostgresStore.open(place, { connections: 4 });
 }
 
+const resources = new AsyncDisposableStack();
 const folder = mkdtempSync(join(tmpdir(), 'cluster-'));
-const hosts = [];
-await using resources = new AsyncDisposableStack();
 resources.defer(() => rmSync(folder, { recursive: true, force: true }));
-resources.defer(() => {
-  for (const { child } of hosts) if (child.exitCode === null) child.kill('SIGKILL');
-});
-for (const file of ['agent.txt', 'tools.mjs', 'serve.yaml']) copyFileSync(join(HERE, file), join(folder, file));
-mkdirSync(join(folder, 'orders'));
-execFileSync(process.execPath, [COMMAND, 'keys', 'generate', 'keys.json'], { cwd: folder });
-const { place, name, server } = await database(folder);
-if (server !== null) resources.use(server);
-const store = resources.use(await opened(place));
+const hosts = [];
+const failed = Promise.withResolvers();
+let store;
+let place;
 
-say(`${SESSIONS} sessions of ${TURNS} turns, in ${name}`);
-const known = new Set((await store.list()).map(({ sid }) => sid));
-for (let index = 0; index < SESSIONS; index++)
-  await openSession(
-    store,
-    { subject: 'work', fields: { index } },
-    { at: Date.now(), durable: index % 2 === 0 ? 'call' : 'turn' },
-  );
-const ours = async () => (await store.list()).filter(({ sid }) => !known.has(sid));
-
+/** Starts a host. It fails the run if it ends before it is asked to. */
 function start(owner) {
-  const argv = [
-    COMMAND,
-    'serve',
-    '--store',
-    place,
-    '--config',
-    'serve.yaml',
-    '--owner',
-    owner,
-    '--drain',
-    '30s',
-    '--concurrency',
-    '8',
-  ];
-  const child = spawn(process.execPath, argv, {
+  const client = place.startsWith('postgres') && existsSync(CLIENT) ? ['--import', pathToFileURL(CLIENT).href] : [];
+  const flags = ['--store', place, '--config', 'serve.yaml', '--owner', owner, '--concurrency', '8', '--drain', '30s'];
+  const child = spawn(process.execPath, [...client, COMMAND, 'serve', ...flags], {
     cwd: folder,
     env: { ...process.env, SHOP: folder },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const host = { owner, child, said: '' };
+  const host = { owner, said: '', isAsked: false, gone: once(child, 'exit'), child };
   child.stderr.on('data', (text) => {
     host.said += text;
+  });
+  child.once('exit', (code) => {
+    if (!host.isAsked) failed.reject(new Error(`host ${owner} ended with exit code ${code}: ${host.said}`));
   });
   hosts.push(host);
   say(`host ${owner} starts`);
   return host;
 }
 
-/** Turns that are decided, of all sessions. */
-const decided = async () => (await ours()).reduce((sum, { turns }) => sum + turns, 0);
+/** Sends a signal to a host, and resolves with its exit code. */
+async function end(host, signal) {
+  host.isAsked = true;
+  if (host.child.exitCode === null && host.child.signalCode === null) host.child.kill(signal);
+  const [code] = await host.gone;
+  return code;
+}
+
+const ours = async () => (await store.list({ after: PREFIX, limit: SESSIONS })).filter(({ sid }) => sid.startsWith(PREFIX));
+
+/** Waits until a share of all turns is decided. */
 async function until(share) {
-  while ((await decided()) < share * SESSIONS * TURNS && (await ours()).some(({ status }) => status === 'open')) await wait(100);
+  for (;;) {
+    const sessions = await ours();
+    const decided = sessions.reduce((sum, { turns }) => sum + turns, 0);
+    if (decided >= share * SESSIONS * TURNS || sessions.every(({ status }) => status !== 'open')) return;
+    await wait(100);
+  }
 }
 
-const [first, second] = [start('one'), start('two'), start('three')];
-await until(0.2);
-first.child.kill('SIGKILL');
-say('host one is killed');
-await until(0.4);
-second.child.kill('SIGTERM');
-say('host two drains');
-const [code] = second.child.exitCode === null ? await once(second.child, 'exit') : [second.child.exitCode];
-say(`host two has drained, with exit code ${code}`);
-start('four');
-if (server !== null) {
-  await until(0.6);
-  server.kill();
-  say('the database is killed');
-  await wait(500);
-  await server.restart();
-  say('the database runs again');
+/** What happens to the hosts and the server. Resolves with the host that was drained, and its exit code. */
+async function story(server) {
+  const [first, second] = [start('one'), start('two'), start('three')];
+  await until(0.2);
+  await end(first, 'SIGKILL');
+  say('host one is killed');
+  await until(0.4);
+  say('host two drains');
+  const code = await end(second, 'SIGTERM');
+  say(`host two has drained, with exit code ${code}`);
+  start('four');
+  if (server !== null) {
+    await until(0.6);
+    server.kill();
+    say('the database server is killed');
+    await wait(500);
+    await server.restart();
+    say('the database server runs again');
+  }
+  while ((await ours()).some(({ status }) => status === 'open')) await wait(100);
+  for (const host of hosts) if (!host.isAsked) await end(host, 'SIGTERM');
+  say('all sessions have ended, and the other hosts have drained');
+  return { drained: second, code };
 }
-await until(1);
-while ((await ours()).some(({ status }) => status === 'open')) await wait(100);
-for (const { child } of hosts.filter((host) => host.child.exitCode === null && host.child.signalCode === null)) {
-  child.kill('SIGTERM');
-  await once(child, 'exit');
-}
-say('all sessions have ended, and the other hosts have drained');
 
-const sessions = await ours();
-const requests = readFileSync(join(folder, 'requests.txt'), 'utf8').trimEnd().split('\n');
-const orders = readdirSync(join(folder, 'orders'));
-const walk = new ChainWalk();
-const faults = [];
-const logged = new Map();
-for await (const { text } of store.log.lines()) {
-  const why = walk.next(text);
-  if (why !== null) faults.push(why);
-  const { SID, turn_index } = JSON.parse(text);
-  logged.set(`${SID} ${turn_index}`, (logged.get(`${SID} ${turn_index}`) ?? 0) + 1);
+/** Each promise, whether it was kept, and what was found. */
+async function promises({ drained, code }) {
+  const sessions = await ours();
+  const expected = SESSIONS * TURNS;
+  const ended = (wanted) => sessions.filter(({ status }) => status === wanted).length;
+  const orders = readdirSync(join(folder, 'orders')).length;
+  const requests = readFileSync(join(folder, 'requests.txt'), 'utf8').trimEnd().split('\n');
+  let outOfTurn = 0;
+  const fences = new Map();
+  for (const line of requests) {
+    const { sid, fence } = JSON.parse(line);
+    if (fence < (fences.get(sid) ?? 0)) outOfTurn += 1;
+    else fences.set(sid, fence);
+  }
+  const walk = new ChainWalk();
+  let faults = 0;
+  const logged = new Map();
+  for await (const { text } of store.log.lines()) {
+    if (walk.next(text) !== null) faults += 1;
+    const { SID, turn_index } = JSON.parse(text);
+    logged.set(`${SID} ${turn_index}`, (logged.get(`${SID} ${turn_index}`) ?? 0) + 1);
+  }
+  const turns = sessions.flatMap(({ sid, turns }) => Array.from({ length: turns }, (_, index) => `${sid} ${index + 1}`));
+  const once = turns.filter((turn) => logged.get(turn) === 1).length;
+  return [
+    [
+      'every session ends with the right decision',
+      ended('done') === SESSIONS && turns.length === expected,
+      `${ended('done')} of ${SESSIONS} are done, after ${turns.length} of ${expected} turns`,
+    ],
+    [
+      'no session is halted because a host ends',
+      ended('halted') === 0,
+      [`${ended('halted')} are halted`, ...new Set(sessions.flatMap(({ reason }) => reason ?? []))].join(', '),
+    ],
+    [
+      'no keyed effect happens twice',
+      orders === expected,
+      `${orders} orders for ${expected} calls; ${requests.length - expected} requests came twice and were recognised`,
+    ],
+    [
+      'one host at a time acts for a session',
+      outOfTurn === 0,
+      `${outOfTurn} of ${requests.length} requests came from a host after its successor's`,
+    ],
+    [
+      'every decision is logged once, in one chain',
+      once === turns.length && faults === 0,
+      `${once} of ${turns.length} decisions are logged once; ${faults} faults in the chain`,
+    ],
+    ['a host that drains ends well', code === 0 && drained.said.includes('drained'), `exit code ${code}`],
+  ];
 }
-const expected = SESSIONS * TURNS;
-const mine = sessions.flatMap(({ sid, turns }) => Array.from({ length: turns }, (_, index) => `${sid} ${index + 1}`));
-const rows = [
-  [
-    'every session ends with the right decision',
-    sessions.every(({ status, turns }) => status === 'done' && turns === TURNS),
-    `${sessions.filter(({ status }) => status === 'done').length} of ${SESSIONS} done`,
-  ],
-  [
-    'no session is halted by a host that stops',
-    sessions.every(({ status }) => status !== 'halted'),
-    `${sessions.filter(({ status }) => status === 'halted').length} halted`,
-  ],
-  [
-    'no keyed effect happens twice',
-    orders.length === expected,
-    `${orders.length} orders for ${expected} calls; ${requests.length - expected} requests came twice and were recognised`,
-  ],
-  [
-    'every decision is logged once, in one chain',
-    mine.every((key) => logged.get(key) === 1) && faults.length === 0,
-    `${mine.length} turns, ${mine.filter((key) => logged.get(key) === 1).length} logged once, ${faults.length} faults in the chain`,
-  ],
-  ['a host that drains ends well', code === 0 && second.said.includes('drained'), `exit code ${code}`],
-];
-process.stdout.write('\n');
-for (const [promise, kept, found] of rows) process.stdout.write(`${kept ? 'kept  ' : 'BROKEN'}  ${promise}: ${found}\n`);
-process.exitCode = rows.every(([, kept]) => kept) ? 0 : 1;
+
+async function main() {
+  const chosen = await chosenStore(folder);
+  place = chosen.place;
+  if (chosen.server !== null) resources.use(chosen.server);
+  store = resources.use(await opened(place));
+  resources.defer(() => Promise.all(hosts.map((host) => end(host, 'SIGKILL'))));
+  for (const file of ['agent.txt', 'tools.mjs', 'serve.yaml']) copyFileSync(join(HERE, file), join(folder, file));
+  mkdirSync(join(folder, 'orders'));
+  execFileSync(process.execPath, [COMMAND, 'keys', 'generate', 'keys.json'], { cwd: folder });
+  say(`${SESSIONS} sessions of ${TURNS} turns, in ${chosen.name}`);
+  for (let index = 0; index < SESSIONS; index++)
+    await openSession(
+      store,
+      { subject: 'work', fields: { index } },
+      {
+        sid: `${PREFIX}${String(index).padStart(6, '0')}`,
+        at: Date.now(),
+        profile: 'demo',
+        durable: index % 2 === 0 ? 'call' : 'turn',
+      },
+    );
+  const rows = await promises(await Promise.race([story(chosen.server), failed.promise]));
+  process.stdout.write('\n');
+  for (const [promise, kept, found] of rows) process.stdout.write(`${kept ? 'kept  ' : 'BROKEN'}  ${promise}: ${found}\n`);
+  if (process.env.DATABASE_URL !== undefined && place === process.env.DATABASE_URL)
+    process.stdout.write(`\nThe sessions ${PREFIX}… stay in the database.\n`);
+  process.exitCode = rows.every(([, kept]) => kept) ? 0 : 1;
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => {
+    void resources.disposeAsync().finally(() => process.exit(1));
+  });
+try {
+  await main();
+} finally {
+  await resources.disposeAsync();
+}

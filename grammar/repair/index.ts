@@ -4,7 +4,8 @@ import { clean, MAX_SOURCE_BYTES } from '../syntax/clean.ts';
 import { parse } from '../syntax/parse.ts';
 import { type LineTable, lineTable, type Position, positionAt } from '../syntax/position.ts';
 import type { SyntaxDiagnostic } from '../syntax/problem.ts';
-import { applied, type Change, changesOf } from './program.ts';
+import { applied, type Change } from './changes.ts';
+import { changesOf } from './program.ts';
 import { withoutProse } from './prose.ts';
 
 export { withEdits } from './apply.ts';

@@ -1,86 +1,15 @@
 /** Translates a whole program statement by statement, and keeps its blocks. */
-import { parse } from '../syntax/parse.ts';
 import { lineTable } from '../syntax/position.ts';
-import { type BlockKind, type Head, headOf } from './heads.ts';
+import { type Block, CLOSERS, ENDS, endLines, isKind } from './blocks.ts';
+import { applied, type Change } from './changes.ts';
+import { condition } from './condition.ts';
+import { type BlockKind, bodyAt, type Head, headOf } from './heads.ts';
+import { isHead, isStatement, same } from './kept.ts';
+import { Layout } from './layout.ts';
 import { type Piece, piecesOf } from './pieces.ts';
 import { Scope, Unclear } from './scope.ts';
-import { condition, simple } from './simple.ts';
+import { simple } from './simple.ts';
 import { indentAt, type Word, wordsOf } from './words.ts';
-
-/** A replacement that belongs to a change. */
-export interface Change {
-  readonly s: number;
-  readonly e: number;
-  readonly text: string;
-  /** Changes of one number make sense only together. */
-  readonly group: number;
-  /** Whether another reading was possible. */
-  readonly guessed: boolean;
-}
-
-interface Block {
-  readonly kind: BlockKind;
-  readonly style: Head['style'];
-  readonly group: number;
-  readonly indent: string;
-  readonly width: number;
-  readonly head: Piece;
-  readonly subject: string | null;
-  readonly caught: readonly string[];
-  /** Place of its first change. */
-  readonly from: number;
-  /** How many `if` blocks its chain has opened in addition. */
-  extra: number;
-  /** How many cases of a `switch` have begun. */
-  cases: number;
-  /** The head of its handler. */
-  handler: Piece | null;
-}
-
-const ENDS: Readonly<Record<BlockKind, string>> = {
-  if: 'endif',
-  while: 'endwhile',
-  for: 'endfor',
-  func: 'endfunc',
-  command: 'endcommand',
-  on: 'endon',
-  together: 'endtogether',
-  try: 'endon',
-  switch: 'endif',
-  repeat: 'endwhile',
-};
-
-/** Words that end a block, and the kinds of block that each ends; none: any. */
-const CLOSERS: Readonly<Record<string, readonly BlockKind[]>> = {
-  ...Object.fromEntries(
-    Object.entries(ENDS).map(([kind, end]) => [
-      end,
-      Object.keys(ENDS).flatMap((one) => (one === kind && isKind(one) ? [one] : [])),
-    ]),
-  ),
-  endon: ['on'],
-  endif: ['if'],
-  endwhile: ['while', 'repeat'],
-  fi: ['if'],
-  done: ['for', 'while'],
-  esac: ['switch'],
-  wend: ['while'],
-  next: ['for'],
-  endforeach: ['for'],
-  endfunction: ['func'],
-  enddef: ['func'],
-  endtry: ['try'],
-  enderror: ['on'],
-  endparallel: ['together'],
-  endswitch: ['switch'],
-  endcase: ['switch'],
-  end: [],
-  '}': [],
-};
-
-function isKind(text: string): text is BlockKind {
-  return text in ENDS;
-}
 
 /** The changes that make a program of other languages one of NeuroScript. */
 export function changesOf(text: string): readonly Change[] {
@@ -98,25 +27,27 @@ class Program {
   readonly #changes: Change[] = [];
   readonly #blocks: Block[] = [];
   #groups = 0;
-  /** Whether the last statement ended a procedure. */
-  #closedFunc = false;
   #last: Piece | null = null;
-  /** What stands side by side at the top: definitions, command blocks, and statements outside all of them. */
-  readonly #parts: Part[] = [];
+  /** The first word of the statement behind the one at hand. */
+  #next = '';
+  readonly #layout: Layout;
 
   constructor(text: string, words: readonly Word[]) {
     this.#text = text;
+    this.#layout = new Layout(text);
     this.#starts = lineTable(text).starts;
     this.#pieces = piecesOf(words);
-    this.#scope = new Scope(proceduresOf(words));
+    const script = words.some(({ kind, text }) => kind === 'name' && /^(?:const|let)$/.test(text));
+    this.#scope = new Scope(proceduresOf(words), script);
   }
 
   changes(): readonly Change[] {
-    for (const piece of this.#pieces) {
+    for (const [index, piece] of this.#pieces.entries()) {
+      this.#next = this.#pieces[index + 1]?.words[0]?.text ?? '';
       this.#dedent(piece);
       const [outer] = this.#blocks;
       this.#piece(piece);
-      this.#note(piece, outer ?? this.#blocks[0] ?? null);
+      this.#layout.note(piece, outer ?? null, this.#blocks);
       this.#last = piece;
     }
     for (;;) {
@@ -124,7 +55,7 @@ class Program {
       if (block === undefined) break;
       this.#insertEnd(block, this.#last?.e ?? this.#text.length);
     }
-    this.#arrange();
+    this.#layout.arrange(this.#changes, this.#groups++);
     return this.#changes;
   }
 
@@ -163,6 +94,8 @@ class Program {
   #piece(piece: Piece): void {
     this.#scope.guessed = false;
     this.#scope.caught = this.#blocks.flatMap(({ caught }) => caught);
+    this.#scope.inside = this.#blocks.some(({ kind }) => kind === 'func');
+    this.#leaves(piece);
     try {
       if (this.#noise(piece) || this.#middle(piece) || this.#closer(piece) || this.#open(piece)) return;
       const lines = simple(this.#text, piece.words, this.#scope);
@@ -184,6 +117,15 @@ class Program {
     return words.length === 1 && words[0]?.text === 'break' && this.#blocks.at(-1)?.kind === 'switch';
   }
 
+  /** Notes what leaves a block otherwise than in NeuroScript: a `break` deep in a `switch`, a `continue` before the test of a loop. */
+  #leaves({ words }: Piece): void {
+    const word = words.find(({ kind, text }) => kind === 'name' && (text === 'break' || text === 'continue'))?.text;
+    if (word === undefined) return;
+    const inner = this.#blocks.findLast(({ kind }) => /^(?:while|for|repeat|switch)$/.test(kind));
+    if (inner?.kind === 'switch' && !(words.length === 1 && inner === this.#blocks.at(-1))) inner.doubtful = true;
+    if (inner?.kind === 'repeat' && word === 'continue') inner.doubtful = true;
+  }
+
   /** `then` and `do` of the shell on their own, a `#!` line, `set -e`. */
   #noise(piece: Piece): boolean {
     const [first, ...rest] = piece.words;
@@ -197,17 +139,28 @@ class Program {
   }
 
   #open(piece: Piece): boolean {
-    const inner = this.#caseOf(piece);
-    if (inner) return true;
+    if (this.#caseOf(piece) || this.#oneLine(piece)) return true;
     const head = headOf(this.#text, piece.words, this.#scope);
     if (head === null) return false;
     const group = this.#groups++;
     if (head.kind === 'try') this.#push('try', head.style, piece, group, null, []);
     else {
       if (head.kind === 'switch') this.#replace(piece, [], group);
-      else this.#replace(piece, head.lines, group);
+      else if (!isHead(this.#text.slice(piece.s, piece.e), head.lines.join('\n'), ENDS[head.kind]))
+        this.#replace(piece, head.lines, group);
       this.#push(head.kind, head.style, piece, group, head.subject ?? null, head.caught === undefined ? [] : [head.caught]);
     }
+    return true;
+  }
+
+  /** `if (n > 2) console.log("big")`, `if n > 2 then emit "big"`: a head with its statement. */
+  #oneLine(piece: Piece): boolean {
+    const at = bodyAt(piece.words);
+    if (at < 0 || /^(?:else|elif|elsif|elseif)$/.test(this.#next)) return false;
+    const head = headOf(this.#text, piece.words.slice(0, at), this.#scope);
+    if (head === null) return false;
+    const body = simple(this.#text, piece.words.slice(at), this.#scope);
+    this.#replace(piece, [...head.lines, ...body.map((line) => `  ${line}`), ENDS[head.kind]], this.#groups++);
     return true;
   }
 
@@ -222,7 +175,21 @@ class Program {
     const indent = indentAt(this.#text, this.#starts, head.s);
     const from = this.#changes.length;
     const width = indent.length;
-    this.#blocks.push({ kind, style, group, indent, width, head, subject, caught, from, extra: 0, cases: 0, handler: null });
+    this.#blocks.push({
+      kind,
+      style,
+      group,
+      indent,
+      width,
+      head,
+      subject,
+      caught,
+      from,
+      extra: 0,
+      cases: 0,
+      handler: null,
+      doubtful: false,
+    });
   }
 
   /** `case "a":` and `a)` within a `switch`. */
@@ -230,7 +197,8 @@ class Program {
     const block = this.#blocks.at(-1);
     if (block?.kind !== 'switch') return false;
     const [first] = piece.words;
-    const shell = piece.words.findIndex(({ text }) => text === ')');
+    const close = piece.words.findIndex(({ text }) => text === ')' || text === '(');
+    const shell = piece.words[close]?.text === ')' ? close : -1;
     const named = first?.text === 'case' || first?.text === 'default' || first?.text === 'when';
     if (!named && shell < 1) return false;
     const colon = piece.words.findIndex(({ text }) => text === ':');
@@ -239,6 +207,10 @@ class Program {
     const rest = piece.words.slice(end + 1);
     const fallback = first?.text === 'default' || (values.length === 1 && /^[_*]$/.test(values[0]?.text ?? ''));
     const lines: string[] = [];
+    // A case of C and JavaScript without an end goes on with the next one.
+    const ends =
+      /^(?:break|return|throw|continue|fail|exit)$/.test(this.#last?.words[0]?.text ?? '') || this.#last === block.head;
+    if (named && block.head.words[1]?.text === '(' && !ends) block.doubtful = true;
     if (block.cases > 0) lines.push('else');
     if (!fallback) {
       const [value] = values;
@@ -270,6 +242,7 @@ class Program {
       return true;
     }
     if (block.kind === 'repeat' && (word === 'until' || word === 'while')) {
+      if (block.doubtful) this.#scope.guess();
       const cond = condition(this.#text, words.slice(1), this.#scope);
       this.#replace(
         piece,
@@ -315,20 +288,20 @@ class Program {
       const inner = this.#blocks.at(-1);
       if (inner !== undefined) this.#insertEnd(inner, this.#last?.e ?? piece.s);
     }
+    if (word === '}' && this.#blocks.at(-1)?.kind === 'if' && /^(?:else|elif|elsif|elseif)$/.test(this.#next)) {
+      this.#replace(piece, [], this.#blocks.at(-1)?.group ?? this.#groups++);
+      return true;
+    }
     const block = this.#blocks.pop();
-    this.#closedFunc = block?.kind === 'func';
+    this.#layout.closed(block);
+    if (block?.doubtful) this.#scope.guess();
     if (block !== undefined) this.#close(block, piece);
     return true;
   }
 
   #close(block: Block, piece: Piece): void {
     if (block.kind === 'try') this.#closeTry(block, piece.e);
-    else this.#replace(piece, this.#endLines(block), block.group);
-  }
-
-  #endLines({ kind, extra, cases }: Block): readonly string[] {
-    if (kind === 'switch' && cases === 0) return [];
-    return [ENDS[kind], ...Array<string>(extra).fill('endif')];
+    else this.#replace(piece, endLines(block), block.group);
   }
 
   /** Puts in the end that a block lacks, after `at`. */
@@ -337,7 +310,7 @@ class Program {
     if (block.style === 'word') this.#scope.guess();
     if (block.kind === 'try') this.#closeTry(block, at);
     else {
-      const text = this.#endLines(block)
+      const text = endLines(block)
         .map((line) => `\n${block.indent}${line}`)
         .join('');
       const lineEnd = this.#text.indexOf('\n', at);
@@ -390,128 +363,6 @@ class Program {
         : '';
     this.#changes.push({ s, e: piece.e, text: `${lead}${text}`, group, guessed });
   }
-
-  /** Notes to which part of the program a statement belongs. */
-  #note(piece: Piece, block: Block | null): void {
-    const known = this.#parts.at(-1);
-    const first = piece.words[0]?.text ?? '';
-    const kind = block?.kind === 'func' || block?.kind === 'command' || block?.kind === 'on' ? block.kind : 'loose';
-    if (kind === 'loose') {
-      const nothing = piece.words.every(({ kind: is, text }) => is === 'text' || text === ';') || IMPORTS.test(first);
-      if (nothing || (first === '::' && block === null)) return;
-      if (known?.kind === 'loose') known.e = piece.e;
-      else this.#parts.push({ kind, s: piece.s, e: piece.e, block: null, main: null, name: '' });
-      return;
-    }
-    if (known?.block?.group !== block?.group || known?.kind === 'loose') {
-      const name = piece.words.find(({ text, kind: is }) => is === 'name' && !DEFINES.test(text))?.text ?? '';
-      this.#parts.push({ kind, s: piece.s, e: piece.e, block, main: null, name });
-      return;
-    }
-    if (known === undefined) return;
-    known.e = piece.e;
-    const inner = this.#blocks[1]?.kind ?? 'none';
-    const nested = known.kind === 'command' && (inner === 'func' || (this.#closedFunc && this.#blocks.length === 1));
-    if (nested) known.main ??= 'none yet';
-    else if (known.main === 'none yet' && this.#blocks.length > 0) known.main = piece;
-    this.#closedFunc = false;
-  }
-
-  /** Gives a program its command block or its `main`. */
-  #arrange(): void {
-    const procedures = this.#parts.filter(({ kind }) => kind === 'func');
-    const commands = this.#parts.filter(({ kind }) => kind === 'command');
-    const loose = this.#parts.filter(({ kind }) => kind === 'loose');
-    const hasMain = procedures.some(({ name }) => name === 'main');
-    const [command] = commands;
-    const [only] = loose;
-    const group = this.#groups++;
-    if (only !== undefined && loose.length === 1 && commands.length === 0 && !hasMain) {
-      const [head, end] = procedures.length === 0 ? ['command', 'endcommand'] : ['func main() means', 'endfunc'];
-      this.#insert(only.s, `${head}\n`, group);
-      this.#insert(this.#lineEnd(only.e), `\n${end}`, group);
-    }
-    if (command?.block == null || commands.length > 1 || loose.length > 0 || hasMain) return;
-    const { head } = command.block;
-    if (command.main !== null && typeof command.main === 'object' && procedures.length === 0) {
-      this.#rewrite(head.s, head.e, '', group);
-      this.#insert(command.main.s, 'func main() means\n', group);
-    } else if (procedures.length > 0) this.#rewrite(head.s, head.e, 'func main() means', group);
-    else return;
-    const last = this.#text.lastIndexOf('endcommand', command.e);
-    if (last > head.e && last + 10 === command.e) this.#rewrite(last, command.e, 'endfunc', group);
-    else this.#retext('endcommand', 'endfunc');
-  }
-
-  #insert(at: number, text: string, group: number): void {
-    this.#changes.push({ s: at, e: at, text, group, guessed: false });
-  }
-
-  /** Replaces a word, whatever was planned for it. */
-  #rewrite(s: number, e: number, text: string, group: number): void {
-    const planned = this.#changes.findIndex((change) => change.s <= s && change.e >= e && change.e > change.s);
-    if (planned >= 0) this.#changes.splice(planned, 1);
-    this.#changes.push({ s, e, text, group, guessed: false });
-  }
-
-  #retext(from: string, to: string): void {
-    const at = this.#changes.findLastIndex(({ text }) => text.endsWith(from));
-    const change = this.#changes[at];
-    if (change !== undefined) this.#changes[at] = { ...change, text: change.text.slice(0, -from.length) + to };
-  }
-
-  #lineEnd(at: number): number {
-    const end = this.#text.indexOf('\n', at);
-    return end < 0 ? this.#text.length : end;
-  }
-}
-
-/** A definition, a command block, or statements outside of both. */
-interface Part {
-  readonly kind: 'func' | 'command' | 'on' | 'loose';
-  readonly s: number;
-  e: number;
-  readonly block: Block | null;
-  /** The first statement behind definitions that stand in a command block. */
-  main: Piece | 'none yet' | null;
-  readonly name: string;
-}
-
-const IMPORTS = /^(?:import|from|using|use|include|package|require)$/;
-const DEFINES = /^(?:func|function|def|fn|fun|sub|proc|procedure|async|const|let|var|export|public|static|pub)$/;
-
-/**
- * Whether a text is a statement of NeuroScript already, with the same calls as its replacement. One with `//` or `--` may be meant as
- * an operator.
- */
-function isStatement(text: string, replacement: string): boolean {
-  if (/\/\/|--/.test(text) || !BEGINS.test(text)) return false;
-  const calls = (written: string): readonly string[] => written.match(/\w+\(?/g)?.filter((name) => name.endsWith('(')) ?? [];
-  const kept = new Set(calls(replacement));
-  return calls(text).every((name) => kept.has(name)) && parse(text, { name: '', interactive: true }).ok;
-}
-
-const BEGINS = /^(?:set|emit|call|return|must|fail|whisper|ask|promptuser)\b/;
-
-/** Whether two texts differ in blanks only. */
-function same(left: string, right: string): boolean {
-  const bare = (text: string): string =>
-    text
-      .trim()
-      .replace(/(\w)\s+(?=\w)/g, '$1\u0000')
-      .replace(/\s+/g, '');
-  return bare(left) === bare(right) && left.split('\n').length === right.split('\n').length;
-}
-
-export function applied(text: string, changes: readonly Change[], s: number, e: number): string {
-  let out = '';
-  let at = s;
-  for (const change of [...changes].sort((a, b) => a.s - b.s)) {
-    if (change.s < at || change.e > e) continue;
-    out += text.slice(at, change.s) + change.text;
-    at = change.e;
-  }
-  return out + text.slice(at, e);
 }
 
 /** The names after a word that defines a procedure. */

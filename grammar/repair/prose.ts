@@ -1,5 +1,5 @@
 /** What models write around a program: a Markdown fence, a sentence before it. */
-import type { Change } from './program.ts';
+import type { Change } from './changes.ts';
 
 const FENCE = /^(?:```|~~~)[ \t]*\w*$/;
 const BEGINS = /^[ \t]*(?:command|func|on event|::)\b/;

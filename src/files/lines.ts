@@ -1,16 +1,21 @@
 const LF = 0x0a;
-const FIRST_BYTES = 4096;
+/** Bytes of the first block of a line, which most lines fit into, and of the largest. */
+const BLOCK = { first: 4 * 1024, largest: 64 * 1024 } as const;
 
 /** The bytes of a line without its line feed; null for a line that was too long. */
 export type Line = Buffer | null;
 
 /**
- * Splits chunks of bytes into lines. It looks at each byte once and copies it a bounded number of times, so that a line which
- * arrives byte by byte takes linear time, and it holds at most about twice `maxBytes`.
+ * Splits chunks of bytes into lines. It copies each byte into a block, and once more when the line ends, so that a line which arrives
+ * byte by byte takes linear time and no chunk takes longer because the line is long. It holds about `maxBytes`, and twice that while
+ * it joins the blocks.
  */
 export class LineSplitter {
   readonly #maxBytes: number;
-  #held = Buffer.alloc(0);
+  /** The line so far: full blocks, and one that is filled up to `#end`. */
+  #full: Buffer[] = [];
+  #block = Buffer.alloc(0);
+  #end = 0;
   #length = 0;
   #tooLong = false;
 
@@ -41,19 +46,29 @@ export class LineSplitter {
   }
 
   #add(part: Uint8Array): void {
-    const length = this.#length + part.length;
-    if (length > this.#held.length) {
-      const larger = Buffer.allocUnsafe(Math.max(FIRST_BYTES, 2 * this.#held.length, length));
-      this.#held.copy(larger, 0, 0, this.#length);
-      this.#held = larger;
+    for (let done = 0; done < part.length; ) {
+      if (this.#end === this.#block.length) this.#nextBlock();
+      const piece = part.subarray(done, done + this.#block.length - this.#end);
+      this.#block.set(piece, this.#end);
+      this.#end += piece.length;
+      done += piece.length;
     }
-    this.#held.set(part, this.#length);
-    this.#length = length;
+    this.#length += part.length;
+  }
+
+  #nextBlock(): void {
+    const { length } = this.#block;
+    if (length > 0) this.#full.push(this.#block);
+    this.#block = Buffer.allocUnsafeSlow(Math.min(Math.max(BLOCK.first, 2 * length), BLOCK.largest));
+    this.#end = 0;
   }
 
   #take(): Buffer {
-    const line = this.#held.subarray(0, this.#length);
-    this.#held = Buffer.alloc(0);
+    const last = this.#block.subarray(0, this.#end);
+    const line = this.#full.length === 0 ? last : Buffer.concat([...this.#full, last], this.#length);
+    this.#full = [];
+    this.#block = Buffer.alloc(0);
+    this.#end = 0;
     this.#length = 0;
     return line;
   }

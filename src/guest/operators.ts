@@ -117,7 +117,8 @@ function isCount(value: Value): value is number {
 }
 
 function repeat(meter: Meter, text: string, times: number): string {
-  const units = text.length * times;
+  // A breach names the units; an infinite number is none that a host accepts.
+  const units = Math.min(text.length * times, Number.MAX_SAFE_INTEGER);
   meter.allocateText(units);
   meter.pay(WORK.concat, units);
   return units === 0 ? '' : text.repeat(times);

@@ -1,14 +1,13 @@
-import { ProgressGuard, ReplayCache, resolveLifetimes, UserdataError } from '../aeiou/index.ts';
+import { UserdataError } from '../aeiou/index.ts';
 import { KeyedMutex } from '../context/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import { currentTelemetry, type Telemetry } from '../telemetry/index.ts';
 import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
-import { AgentError, agentBrief } from './agents/index.ts';
+import { AgentError } from './agents/index.ts';
 import { resolveCeilings } from './ceilings.ts';
-import { type Clock, systemClock } from './clock.ts';
-import { executorOf, temporaryKeyring } from './defaults.ts';
+import type { Clock } from './clock.ts';
+import { stepperOf } from './defaults.ts';
 import { joinDeltas, type LoopEvent, type LoopListener } from './events.ts';
-import { randomIds } from './ids.ts';
 import { Metrics } from './metrics.ts';
 import { type OpenOptions, sessionToOpen } from './open.ts';
 import {
@@ -25,15 +24,14 @@ import type { Stepper } from './plan.ts';
 import type { HaltReason } from './record/decision.ts';
 import type { Durable } from './record/kept.ts';
 import type { TurnRecord } from './record/record.ts';
-import { DEFAULT_MAX_WAIT_MS, SuspendedError, type Waiting } from './record/suspension.ts';
+import { SuspendedError, type Waiting } from './record/suspension.ts';
 import { halted, type LoopResult, suspendedAt, visibleOutput } from './result.ts';
-import { SessionCoordinator } from './sessions/coordinator.ts';
+import type { SessionCoordinator } from './sessions/coordinator.ts';
 import { SessionLeasedError, SessionStateError } from './sessions/errors.ts';
-import { DEFAULT_MAX_ATTEMPTS } from './sessions/interrupted.ts';
 import { MemoryStore } from './sessions/memory.ts';
 import type { ListQuery, SessionSummary } from './sessions/store.ts';
 import { type SessionSpan, withSessionSpan, withTurnSpan } from './spans.ts';
-import { takeStep } from './step.ts';
+import { takeReply, takeStep } from './step.ts';
 import { type StreamEvent, stream, type Watched } from './stream.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
 import type { TurnHost } from './turn/turn.ts';
@@ -81,43 +79,12 @@ export class LoopController {
   /** Throws `ConfigError` (`ERR_CONFIG`) for options that are unknown or cannot be enforced. */
   constructor(options: LoopControllerOptions) {
     checkController('the options of a LoopController', options);
-    const clock = options.clock ?? systemClock;
-    const lifetimes = resolveLifetimes(options.lifetimes);
-    this.#clock = clock;
+    this.#stepper = stepperOf(options);
+    this.#host = this.#stepper.host;
+    this.#coordinator = this.#stepper.coordinator;
+    this.#clock = this.#host.clock;
     this.#runtime = options.runtime;
     this.#durable = options.durable ?? 'turn';
-    this.#host = {
-      executor: executorOf(options),
-      keyring: options.keyring ?? temporaryKeyring(clock),
-      clock,
-      ids: options.ids ?? randomIds,
-      replay: new ReplayCache({ clock, ttl: lifetimes.replayTtl }),
-      lifetimes,
-      noProgressN: new ProgressGuard(options.noProgressN).n,
-      checks: options.checks ?? [],
-    };
-    this.#coordinator =
-      options.coordinator ??
-      new SessionCoordinator({
-        store: options.store ?? new MemoryStore(),
-        log: options.log ?? null,
-        clock,
-        replayTtl: lifetimes.replayTtl,
-        ...(options.owner === undefined ? {} : { owner: options.owner }),
-        ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
-      });
-    this.#stepper = {
-      host: this.#host,
-      coordinator: this.#coordinator,
-      system: options.system ?? agentBrief(),
-      grammar: options.grammar ?? null,
-      limits: options.limits ?? {},
-      onExpired: options.onExpired ?? 'halt',
-      mayWait: options.mayWait ?? true,
-      maxWaitMs: options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS,
-      takeApart: options.takeApart ?? null,
-      maxAttempts: options.onInterrupted === 'halt' ? 0 : (options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
-    };
     this.metrics = options.metrics ?? new Metrics();
     this.#telemetry = options.telemetry ?? options.runtime?.telemetry ?? currentTelemetry();
   }
@@ -149,6 +116,27 @@ export class LoopController {
   async step(sid: string, options: StepOptions): Promise<TurnRecord> {
     checkStep('the options of a step', options);
     return this.#working(() => this.#step(sid, options, false));
+  }
+
+  /**
+   * Consults the agent for the next turn of an open session and stores the reply, for hosts that keep the two phases of a turn as steps of
+   * their own. {@link step} or {@link resume} then runs the program without consulting again, here or in another process. Resolves with
+   * false when no reply is stored by this call: there is one already, the turn waits, or the session has had all its turns; or the agent
+   * gave none, which ends the session as in {@link resume}. Rejects as {@link resume} does.
+   */
+  async consult(sid: string, options: StepOptions): Promise<boolean> {
+    checkStep('the options of a step', options);
+    return this.#working(() => this.#driving(sid, options, (own) => this.#consult(sid, own)));
+  }
+
+  async #consult(sid: string, options: StepOptions): Promise<boolean> {
+    try {
+      return await this.#locked(sid, options, (told) => takeReply(this.#stepper, sid, told));
+    } catch (error) {
+      if (!(error instanceof AgentError)) throw error;
+      await this.halt(sid, error.reason);
+      return false;
+    }
   }
 
   /**
@@ -205,18 +193,13 @@ export class LoopController {
    */
   async resume(sid: string, options: ResumeOptions): Promise<LoopResult> {
     checkResume('the options of a session', options);
-    return this.#working(() => this.#resume(sid, options, NO_PACE));
+    return this.#working(() => this.#drive(sid, options, NO_PACE));
   }
 
   /** Like {@link resume}, as an async iterator of events: see {@link stream}. */
   streamResume(sid: string, options: Omit<ResumeOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
     checkResume('the options of a session', options);
-    return watched(options.signal, (more, pace) => this.#working(() => this.#resume(sid, { ...options, ...more }, pace)));
-  }
-
-  async #resume(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
-    if (this.#running.has(sid)) throw new SessionLeasedError(sid, { owner: 'this process', until: this.#clock.now() });
-    return this.#drive(sid, options, pace);
+    return watched(options.signal, (more, pace) => this.#working(() => this.#drive(sid, { ...options, ...more }, pace)));
   }
 
   /**
@@ -277,14 +260,24 @@ export class LoopController {
     }
   }
 
-  async #drive(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
+  #drive(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
+    return this.#driving(sid, options, (own) =>
+      withSessionSpan(this.#telemetry, sid, own.agent, (session) => this.#turns(sid, own, pace, session)),
+    );
+  }
+
+  /** Does something for a session that {@link cancel} ends. Throws {@link SessionLeasedError} while this process drives it already. */
+  async #driving<Options extends StepOptions, T>(
+    sid: string,
+    options: Options,
+    work: (options: Options) => Promise<T>,
+  ): Promise<T> {
+    if (this.#running.has(sid)) throw new SessionLeasedError(sid, { owner: 'this process', until: this.#clock.now() });
     const cancel = new AbortController();
     const signal = options.signal === undefined ? cancel.signal : AbortSignal.any([cancel.signal, options.signal]);
     this.#running.set(sid, cancel);
     try {
-      return await withSessionSpan(this.#telemetry, sid, options.agent, (session) =>
-        this.#turns(sid, { ...options, signal }, pace, session),
-      );
+      return await work({ ...options, signal });
     } finally {
       this.#running.delete(sid);
     }
@@ -295,7 +288,7 @@ export class LoopController {
     const { wallMs = WALL_MS, keepTurns = this.#coordinator.store instanceof MemoryStore } = options;
     const begun = this.#clock.monotonic();
     const state = await this.#coordinator.store.read(sid);
-    if (state === null) throw new SessionStateError(sid, 'unknown');
+    if (state?.status !== 'open') throw new SessionStateError(sid, state?.status ?? 'unknown');
     const turns: TurnRecord[] = [];
     let output: string | null = null;
     const stop = async (reason: HaltReason, failure: string | ErrorInfo): Promise<LoopResult> => {
@@ -353,14 +346,10 @@ export class LoopController {
   }
 
   #step(sid: string, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
-    return this.#mutex.run(sid, () =>
+    return this.#locked(sid, options, (told) =>
       withTurnSpan(this.#telemetry, sid, options.agent, async () => {
-        const onEvent: LoopListener = (event) => {
-          this.metrics.see(event);
-          options.onEvent?.(event);
-        };
         try {
-          const record = await takeStep(this.#stepper, sid, { ...options, onEvent }, keepLease);
+          const record = await takeStep(this.#stepper, sid, told, keepLease);
           this.metrics.record(record);
           return record;
         } finally {
@@ -368,6 +357,15 @@ export class LoopController {
         }
       }),
     );
+  }
+
+  /** Does something under the session's lock in this process, and counts its events. */
+  #locked<T>(sid: string, options: StepOptions, work: (options: StepOptions) => Promise<T>): Promise<T> {
+    const onEvent: LoopListener = (event) => {
+      this.metrics.see(event);
+      options.onEvent?.(event);
+    };
+    return this.#mutex.run(sid, () => work({ ...options, onEvent }));
   }
 
   /**

@@ -1,12 +1,57 @@
-import { generateKeys, type Keyring, keyringFrom } from '../aeiou/index.ts';
+import { generateKeys, type Keyring, keyringFrom, ProgressGuard, ReplayCache, resolveLifetimes } from '../aeiou/index.ts';
 import { WARNINGS } from '../wire/codes.ts';
 import { ConfigError } from '../wire/errors.ts';
-import type { Clock } from './clock.ts';
+import { agentBrief } from './agents/index.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { randomIds } from './ids.ts';
 import type { LoopControllerOptions } from './options.ts';
+import type { Stepper } from './plan.ts';
+import { DEFAULT_MAX_WAIT_MS } from './record/suspension.ts';
+import { SessionCoordinator } from './sessions/coordinator.ts';
+import { DEFAULT_MAX_ATTEMPTS } from './sessions/interrupted.ts';
+import { MemoryStore } from './sessions/memory.ts';
 import { runtimeExecutor, type TurnExecutor } from './turn/executor.ts';
 
-/** The executor that the options of a controller name. Throws {@link ConfigError} (`ERR_CONFIG`). */
-export function executorOf({ runtime, executor }: LoopControllerOptions): TurnExecutor {
+/** What the steps of a controller share, with the defaults of its options. Throws {@link ConfigError} (`ERR_CONFIG`). */
+export function stepperOf(options: LoopControllerOptions): Stepper {
+  const { clock = systemClock, owner, leaseMs } = options;
+  const lifetimes = resolveLifetimes(options.lifetimes);
+  const { replayTtl } = lifetimes;
+  const host = {
+    executor: executorOf(options),
+    keyring: options.keyring ?? temporaryKeyring(clock),
+    clock,
+    ids: options.ids ?? randomIds,
+    replay: new ReplayCache({ clock, ttl: replayTtl }),
+    lifetimes,
+    noProgressN: new ProgressGuard(options.noProgressN).n,
+    checks: options.checks ?? [],
+  };
+  const coordinator =
+    options.coordinator ??
+    new SessionCoordinator({
+      store: options.store ?? new MemoryStore(),
+      log: options.log ?? null,
+      clock,
+      replayTtl,
+      ...(owner === undefined ? {} : { owner }),
+      ...(leaseMs === undefined ? {} : { leaseMs }),
+    });
+  return {
+    host,
+    coordinator,
+    system: options.system ?? agentBrief(),
+    grammar: options.grammar ?? null,
+    limits: options.limits ?? {},
+    onExpired: options.onExpired ?? 'halt',
+    mayWait: options.mayWait ?? true,
+    maxWaitMs: options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS,
+    takeApart: options.takeApart ?? null,
+    maxAttempts: options.onInterrupted === 'halt' ? 0 : (options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
+  };
+}
+
+function executorOf({ runtime, executor }: LoopControllerOptions): TurnExecutor {
   if (executor !== undefined && runtime === undefined) return executor;
   if (runtime !== undefined && executor === undefined) return runtimeExecutor(runtime);
   throw new ConfigError('a LoopController needs a runtime, or an executor in its place');
@@ -15,7 +60,7 @@ export function executorOf({ runtime, executor }: LoopControllerOptions): TurnEx
 let warned = false;
 
 /** A keyring with keys that no other process has. The first one of a process warns. */
-export function temporaryKeyring(clock: Clock): Keyring {
+function temporaryKeyring(clock: Clock): Keyring {
   if (!warned)
     process.emitWarning('a LoopController has no keyring: it signs with keys that end with this process', {
       code: WARNINGS.temporaryKeys,

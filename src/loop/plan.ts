@@ -5,11 +5,13 @@ import { type ResolvedCeilings, resolveCeilings } from './ceilings.ts';
 import type { Watcher } from './events.ts';
 import type { StepOptions } from './options.ts';
 import { AskQuota, tokensOfAsks } from './quota.ts';
+import type { HaltReason } from './record/decision.ts';
 import { type KeptBody, type KeptCall, lastWait } from './record/kept.ts';
-import type { OnExpired } from './record/suspension.ts';
+import { callId, type OnExpired, openCalls, SuspendedError, storedCalls, waitingOf } from './record/suspension.ts';
 import type { DrivenSession, SessionCoordinator } from './sessions/coordinator.ts';
 import type { KeptTurn, Point } from './sessions/point.ts';
-import type { SessionState, StartedTurn, StoredStep, WaitingTurn } from './sessions/store.ts';
+import type { ClaimedSession, SessionState, StartedTurn, StoredStep, WaitingTurn } from './sessions/store.ts';
+import { checkToolUnchanged } from './suspend/complete.ts';
 import { continuation, continuationAfter } from './suspend/resume.ts';
 import { verifiedApproval } from './suspend/signed.ts';
 import type { StepTenant } from './tenant.ts';
@@ -66,6 +68,31 @@ export interface TurnPlan extends Consultation {
 /** The limits of this host for one turn. */
 export function ownLimits({ stepper: { host, limits }, options }: Step): LimitValues {
   return tighten(tighten(host.executor.limits, limits), options.limits ?? {});
+}
+
+/**
+ * Why a turn that was started is halted instead of run; null when it runs. Throws {@link SuspendedError} while its call may
+ * still be completed, and `CallError` (`ERR_CALL_CHANGED`) when the completed call cannot be used.
+ */
+export function reasonToHalt(
+  { host, maxAttempts, onExpired, mayWait }: Stepper,
+  { state, cancelled }: ClaimedSession,
+  point: Point,
+): HaltReason | null {
+  if (point.kind === 'fresh') return null;
+  const inDoubt = point.kind === 'kept' && point.progress.begun.length > 0;
+  if (cancelled && (inDoubt || point.kind === 'waiting')) return 'ERR_CANCELLED';
+  if (point.started.attempt > maxAttempts || (inDoubt && !mayWait)) return 'ERR_INTERRUPTED';
+  if (point.kind !== 'waiting') return null;
+  const { suspended } = point;
+  const now = host.clock.now();
+  const open = openCalls(suspended);
+  if (open.length > 0 && open.every(({ expiresAt }) => now < expiresAt))
+    throw new SuspendedError(state.sid, waitingOf(state.nextTurn, suspended));
+  if (open.length > 0 && onExpired === 'halt') return 'ERR_CALL_EXPIRED';
+  for (const call of storedCalls(suspended))
+    if (call.completion !== null) checkToolUnchanged(host.executor, callId(state.nextTurn, call.waiting), call);
+  return null;
 }
 
 /** Plans to continue a turn. Its limits were settled when it began; those of this host may only tighten them. */

@@ -13,6 +13,7 @@ import {
   ownLimits,
   planContinuation,
   quotaOf,
+  reasonToHalt,
   type Step,
   type Stepper,
   sectionsOf,
@@ -23,16 +24,15 @@ import {
   wallMsLeft,
 } from './plan.ts';
 import { ASK_QUOTA, tokensOfAsks } from './quota.ts';
-import type { Decision, HaltReason } from './record/decision.ts';
+import type { Decision } from './record/decision.ts';
 import type { KeptCall } from './record/kept.ts';
 import type { TurnRecord } from './record/record.ts';
-import { callId, openCalls, SuspendedError, type SuspendedTurn, storedCalls, suspend, waitingOf } from './record/suspension.ts';
+import { SuspendedError, type SuspendedTurn, storedCalls, suspend, waitingOf } from './record/suspension.ts';
 import { isKept } from './sessions/configuration.ts';
 import type { DrivenSession } from './sessions/coordinator.ts';
 import { SessionLeasedError, SessionStateError } from './sessions/errors.ts';
 import { type KeptTurn, type Point, pointOf } from './sessions/point.ts';
 import type { ClaimedSession, SessionState, SessionStatus, StartedTurn, WaitingTurn } from './sessions/store.ts';
-import { checkToolUnchanged } from './suspend/complete.ts';
 import { signApproval } from './suspend/signed.ts';
 import { StepTenant } from './tenant.ts';
 import { type Consultation, consultAgent } from './turn/consult.ts';
@@ -56,7 +56,30 @@ export async function takeStep(stepper: Stepper, sid: string, options: StepOptio
 /** A turn that was decided here, or one for a process of its own. */
 type Taken = { readonly record: TurnRecord } | { readonly started: StartedTurn; readonly takeApart: TakeApart };
 
-async function takeHere(stepper: Stepper, sid: string, options: StepOptions, keepLease: boolean): Promise<Taken> {
+function takeHere(stepper: Stepper, sid: string, options: StepOptions, keepLease: boolean): Promise<Taken> {
+  return holding(stepper, sid, options, (claimed, held) => takeTurn(stepper, claimed, held, keepLease));
+}
+
+/**
+ * Consults the agent for the next turn of an open session, stores the reply, and releases the session. The caller holds the session's
+ * lock in this process. False when no reply is needed.
+ */
+export function takeReply(stepper: Stepper, sid: string, options: StepOptions): Promise<boolean> {
+  return holding(stepper, sid, options, async (claimed, held) => {
+    const { coordinator } = stepper;
+    const isStored = await storeReply(stepOf(stepper, claimed, held));
+    await coordinator.release(claimed);
+    return isStored;
+  });
+}
+
+/** Does something for an open session under its lease. `work` gives the lease up unless it throws. */
+async function holding<T>(
+  stepper: Stepper,
+  sid: string,
+  options: StepOptions,
+  work: (claimed: DrivenSession, options: StepOptions) => Promise<T>,
+): Promise<T> {
   const { coordinator, host } = stepper;
   const lost = new AbortController();
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([lost.signal, options.signal]);
@@ -67,8 +90,8 @@ async function takeHere(stepper: Stepper, sid: string, options: StepOptions, kee
     await coordinator.mustAgree(state);
     if (claimed.cancelled) lost.abort();
     host.replay.restore(sid, claimed.used);
-    const step = () => takeTurn(stepper, claimed, { ...options, signal }, keepLease);
-    return await coordinator.during(claimed, () => lost.abort(), step);
+    const held = () => work(claimed, { ...options, signal });
+    return await coordinator.during(claimed, () => lost.abort(), held);
   } catch (error) {
     // Another process drives the session now, or will: nothing of it may stay here, and nothing of this failure counts.
     if (error instanceof SessionLeasedError || !coordinator.lasts(claimed)) {
@@ -89,17 +112,36 @@ async function takeHere(stepper: Stepper, sid: string, options: StepOptions, kee
 }
 
 async function takeTurn(stepper: Stepper, claimed: DrivenSession, options: StepOptions, keepLease: boolean): Promise<Taken> {
-  const { host, coordinator } = stepper;
-  const watcher = new Watcher(options.onEvent);
-  const tenant = new StepTenant(host.executor.tenants, options.tenant);
-  const point = pointOf(claimed);
+  const step = stepOf(stepper, claimed, options);
+  const { point, watcher } = step;
   const reason = reasonToHalt(stepper, claimed, point);
-  const halted = reason === null ? null : await coordinator.halt(claimed, reason);
+  const halted = reason === null ? null : await stepper.coordinator.halt(claimed, reason);
   if (halted !== null) return { record: await tell(stepper, halted, watcher) };
   if (stepper.takeApart !== null && runsApart(point, options.signal))
     return { started: point.started, takeApart: stepper.takeApart };
-  const step = { stepper, claimed, state: claimed.state, point, options, watcher, tenant, begun: host.clock.monotonic() };
   return { record: await tell(stepper, await decideTurn(step, keepLease), watcher) };
+}
+
+function stepOf(stepper: Stepper, claimed: DrivenSession, options: StepOptions): Step {
+  const { executor, clock } = stepper.host;
+  const tenant = new StepTenant(executor.tenants, options.tenant);
+  const watcher = new Watcher(options.onEvent);
+  const point = pointOf(claimed);
+  return { stepper, claimed, state: claimed.state, point, options, watcher, tenant, begun: clock.monotonic() };
+}
+
+/** Stores the reply of a turn that has none yet. No attempt has begun: the first one runs as if it had consulted the agent itself. */
+async function storeReply(step: Step): Promise<boolean> {
+  const { stepper, claimed, state, point, options } = step;
+  const { host, coordinator } = stepper;
+  if (point.kind === 'waiting' || point.kind === 'kept' || (point.kind === 'interrupted' && point.started.reply !== null))
+    return false;
+  if (state.nextTurn > resolveCeilings(options).maxTurns) return false;
+  const plan = (await planTurn(step, point))();
+  if (plan.reply === null) return false;
+  const start = { startedAt: host.clock.now(), nonce: host.ids.nonce(state.sid, state.nextTurn) };
+  await coordinator.start({ ...startedTurn(step, plan, start), attempt: plan.before?.attempt ?? 0 }, claimed);
+  return true;
 }
 
 /** Forgets what this process keeps for a session that has ended, and reports the decision. */
@@ -125,31 +167,6 @@ function wasInterrupted(point: Point): point is Exclude<Point, { readonly kind: 
  */
 function runsApart(point: Point, signal: AbortSignal | undefined): point is Exclude<Point, { readonly kind: 'fresh' }> {
   return wasInterrupted(point) && point.started.reply !== null && callDepth() === 0 && signal?.aborted !== true;
-}
-
-/**
- * Why a turn that was started is halted instead of run; null when it runs. Throws {@link SuspendedError} while its call may
- * still be completed, and `CallError` (`ERR_CALL_CHANGED`) when the completed call cannot be used.
- */
-function reasonToHalt(
-  { host, maxAttempts, onExpired, mayWait }: Stepper,
-  { state, cancelled }: ClaimedSession,
-  point: Point,
-): HaltReason | null {
-  if (point.kind === 'fresh') return null;
-  const inDoubt = point.kind === 'kept' && point.progress.begun.length > 0;
-  if (cancelled && (inDoubt || point.kind === 'waiting')) return 'ERR_CANCELLED';
-  if (point.started.attempt > maxAttempts || (inDoubt && !mayWait)) return 'ERR_INTERRUPTED';
-  if (point.kind !== 'waiting') return null;
-  const { suspended } = point;
-  const now = host.clock.now();
-  const open = openCalls(suspended);
-  if (open.length > 0 && open.every(({ expiresAt }) => now < expiresAt))
-    throw new SuspendedError(state.sid, waitingOf(state.nextTurn, suspended));
-  if (open.length > 0 && onExpired === 'halt') return 'ERR_CALL_EXPIRED';
-  for (const call of storedCalls(suspended))
-    if (call.completion !== null) checkToolUnchanged(host.executor, callId(state.nextTurn, call.waiting), call);
-  return null;
 }
 
 /**

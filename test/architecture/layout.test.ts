@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { layout, OTHER_FOLDERS, PARTS, withLayout } from './parts.ts';
 import { ROOT } from './source.ts';
@@ -13,6 +13,15 @@ describe('the layout of the repository', () => {
     const top = folders('.').filter((name) => !name.startsWith('.') && !made.has(name));
     const known = [...PARTS.map(({ name }) => name), ...Object.keys(OTHER_FOLDERS)];
     expect([...top, ...folders('src')].sort()).toEqual(known.sort());
+  });
+
+  it('no file outside of the tests has more than 400 lines', () => {
+    const folders =
+      'bench,conformance,editors,examples,grammar,inspector,lab,playground,scripts,site,src,stdlib-tools,test/architecture';
+    const made = (name: string): boolean => /^(?:node_modules|dist|out|build)$/.test(basename(name));
+    const files = globSync(`{${folders}}/**/*.{ts,tsx,mjs}`, { cwd: ROOT, exclude: made });
+    expect(files.filter((path) => path.startsWith('grammar/')).length).toBeGreaterThan(80);
+    expect(files.filter((path) => readFileSync(join(ROOT, path), 'utf8').split('\n').length > 401)).toEqual([]);
   });
 
   it('CONTRIBUTING.md shows it; `npx node scripts/layout.mjs` writes it', () => {

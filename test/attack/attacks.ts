@@ -60,7 +60,7 @@ export interface Attack {
   /** Without the frame that begins a run. */
   readonly unstarted?: true;
   /** A question about sources in place of a run. */
-  readonly query?: 'parse' | 'check' | 'format';
+  readonly query?: 'parse' | 'check' | 'foresee' | 'format';
 }
 
 type Rest = Partial<Omit<Attack, 'name' | 'by' | 'ends' | 'steps'>>;
@@ -330,6 +330,7 @@ const MOMENTS = {
   'after the result': [],
   'while it parses': ['parsed'],
   'while it checks': ['checked'],
+  'while it foresees': ['foreseen'],
   'while it formats': ['formatted'],
 } as const satisfies Readonly<Record<string, readonly WorkerFrame['t'][]>>;
 
@@ -353,6 +354,8 @@ function outOfTurn(moment: keyof typeof MOMENTS, frame: WorkerFrame): Attack {
       return worker(name, late, send(next), { query: 'parse' });
     case 'while it checks':
       return worker(name, late, send(next), { query: 'check' });
+    case 'while it foresees':
+      return worker(name, late, send(next), { query: 'foresee' });
     case 'while it formats':
       return worker(name, late, send(next), { query: 'format' });
   }

@@ -124,7 +124,9 @@ async function refusal(
       ? sandbox.parse([source], MB)
       : query === 'check'
         ? sandbox.check([source], MB, environment)
-        : sandbox.format(source, MB);
+        : query === 'foresee'
+          ? sandbox.foresee([source], MB, environment)
+          : sandbox.format(source, MB);
   return asked.then(
     () => null,
     (error: unknown) => (error instanceof NeuroScriptError ? error : Promise.reject(error)),

@@ -22,6 +22,7 @@ const from =
   (attack: string, text: string, without = ''): Removal => ({ file, by, attack, text, without });
 const ledger = from(LEDGER, 'guest');
 const execution = from(EXECUTION, 'worker');
+const measuring = from('src/sandbox/measuring.ts', 'guest');
 const claim = 'claims to have used all that a number can hold';
 
 export const REMOVALS: readonly Removal[] = [
@@ -37,13 +38,13 @@ export const REMOVALS: readonly Removal[] = [
   ledger('too long names of targets', 'whisperedBytes(Buffer.byteLength(to), Buffer.byteLength(text))', 'text.length'),
   ledger('too many tool calls', "this.#admit('toolCalls', this.toolCalls + 1);"),
   ledger('too many calls of one tool', "this.#admit('toolCallsPerTool', same)", 'same'),
-  ledger('too large arguments', "this.#admit('toolBytes', jsonUnits(call.args));"),
+  ledger('too large arguments', "this.#admit('toolBytes', unitsOf(call));", ';'),
   ledger('too many branches', "this.#admit('togetherCalls', calls.length);"),
   ledger('branches beyond the calls', 'for (const call of calls) this.call(call);'),
-  ledger('too large arguments of all branches', "this.#admit('toolBytes', units);"),
+  ledger('too large arguments of all branches', 'sum + unitsOf(each)', 'sum'),
   ledger('two branches of one fork', ' || (together !== undefined && number <= this.#forks)'),
   ledger('a branch in the fork of the program', 'together === undefined && '),
-  ledger('too large a question', "this.#admit('toolBytes', jsonUnits(call.prompt) + jsonUnits(call.options))", 'null'),
+  ledger('too large a question', 'jsonUnits(call.prompt) + jsonUnits(call.options)', '0'),
   ledger('more errors of events than deliveries', "this.#admit('deliveries', eventErrors.length);"),
   ledger('too much output, in a turn', 'this.#input.turn && size ? envelopeSizeError : quotaError', 'quotaError'),
   ledger(claim, 'between(this.fuel, Math.floor(claimed.fuel), fuel)', 'claimed.fuel'),
@@ -76,8 +77,13 @@ export const REMOVALS: readonly Removal[] = [
   execution('computes on after its call', 'setTimeout(() => this.#kill(), graceMs)', 'setTimeout(() => {}, graceMs)'),
   execution('sleeps', 'this.#end(error, this.#call === null ? WALL_MS : HALT_MS)', 'void error'),
   from('src/sandbox/query.ts', 'worker')("'out' while it parses", 'answer === undefined', 'false'),
+  from('src/sandbox/query.ts', 'worker')("'parsed' while it foresees", "frame.t === 'foreseen'", 'true'),
   from('src/sandbox/watchdog.ts', 'worker')('grows', 'memoryBreach(run) ?? cpuBreach(run)', 'cpuBreach(run)'),
   from('src/sandbox/watchdog.ts', 'worker')('computes without end', 'memoryBreach(run) ?? cpuBreach(run)', 'memoryBreach(run)'),
+  // The report of a measured run.
+  measuring('tells more frames of a measured run than the limit', 'this.#frames.length + frames.length > most', 'false'),
+  measuring('tells more nodes of a measured run than the limit', 'index >= most', 'false'),
+  measuring('tells more events of a measured run than the limit', 'this.#begun > most', 'false'),
   // The form of frames.
   from(FRAMES, 'worker')('a frame larger than the limits allow', 'if (length > maxBytes) throw', 'if (false) throw'),
   from(FRAMES, 'worker')('more values than a frame may have', 'if (values > maxValues) throw', 'if (false) throw'),

@@ -29,6 +29,21 @@ describe('the lines of a stream (SEC-11)', () => {
     time(100_000);
     expect(time(2_000_000)).toBeLessThan(2.5 * time(1_000_000) + 50_000);
   });
+
+  it('18: no chunk takes more memory because the line is long', () => {
+    const chunk = Buffer.alloc(64 * 1024, 'x');
+    const bytes = 16 * 2 ** 20;
+    const lines = new LineSplitter(bytes);
+    let most = 0;
+    for (let sent = 0; sent < bytes; sent += chunk.length) {
+      const before = process.memoryUsage().arrayBuffers;
+      for (const _ of lines.push(chunk));
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+    }
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(2 * chunk.length);
+    expect(lines.end()?.length).toBe(bytes);
+  });
 });
 
 async function* chunks(...texts: string[]): AsyncGenerator<Uint8Array> {

@@ -7,7 +7,7 @@ import { CORPUS } from '../lsp/corpus.ts';
 import { doneBy, fixed, shareOf } from './harness.ts';
 
 describe('the fixes of habits', () => {
-  it.each(KNOWN)('mend at least 90 %% of the slips of %s, and no safe fix makes a program that does something else', (file) => {
+  it.each(KNOWN)('mend nine of ten slips of the file %s, and no safe fix makes a program that does something else', (file) => {
     const { slips, wrong, misread } = shareOf(file);
     expect(misread.map(({ name }) => name)).toEqual([]);
     expect((slips - wrong.length) / slips).toBeGreaterThanOrEqual(0.9);
@@ -23,7 +23,7 @@ describe('the fixes of habits', () => {
     const texts = CORPUS.filter((text) => parse(text, { name: '' }).ok).map((text) => clean(text, 1e6).text);
     expect(texts.length).toBeGreaterThan(450);
     const changed = texts.flatMap((text) => changesOf(text).map(({ s, e }) => text.slice(s, e)));
-    expect(changed).toEqual(['emit 6//2']);
+    expect(changed).toEqual([]);
   });
 
   it('keep a byte order mark, line ends and characters beyond U+FFFF', () => {

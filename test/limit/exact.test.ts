@@ -249,6 +249,11 @@ it('a literal that is too long is refused itself, whatever is put behind it', ()
   expect(error).toMatchObject({ limit: 'textLength', used: 6, column: 9 });
 });
 
+it.each(['1e308 * "xyz"', '"xyz" * 1e308'])('the breach of %s names an amount that a host accepts', (product) => {
+  const { error } = drive(`command\nset s = ${product}\nendcommand\n`);
+  expect(error).toMatchObject({ code: 'ERR_QUOTA', used: expect.any(Number) });
+});
+
 describe('the measures of a value', () => {
   it('a value that became flatter may grow again: depth is what it is, not what it was', () => {
     const body = 'set l = [[[[1]]]]\nset l[0] = 1\nset m = {"a": l}\nset m.a[0] = [[]]\nemit m';

@@ -87,6 +87,32 @@ describe('a host that cannot renew its lease (issue 20)', () => {
     leases.drop('s');
   });
 
+  it('has lost the lease for good once a call has met its end, although a renewal under way succeeds', async () => {
+    const clock = new TestClock();
+    const answer = Promise.withResolvers<void>();
+    class Slow extends MemoryStore {
+      override async renew(...held: Parameters<MemoryStore['renew']>): ReturnType<MemoryStore['renew']> {
+        const renewals = await super.renew(...held);
+        await answer.promise;
+        return renewals;
+      }
+    }
+    const store = new Slow({ clock });
+    await controller({ store, clock }).loop.open(USERDATA, 's');
+    const leases = new Leases({ store, clock, owner: 'a', leaseMs: 900 });
+    const { fence } = await store.claim('s', leases.lease);
+    const holding = { sid: 's', fence, until: leases.end() };
+    leases.hold(holding, () => {});
+    clock.elapsed += 600;
+    const renewed = leases.renew();
+    clock.elapsed += 300;
+    expect(leases.lasts(holding)).toBe(false);
+    answer.resolve();
+    await renewed;
+    expect(leases.lasts(holding)).toBe(false);
+    leases.drop('s');
+  });
+
   it('begins no call, even before it notices that its time has passed', async () => {
     const called: number[] = [];
     const clock = new TestClock();

@@ -60,6 +60,8 @@ async function worked(cage: Cage, replaced = false): Promise<string[]> {
     for await (const chunk of frames) reader.push(chunk);
     if (replaced) await once(child, 'close');
     expect(readFileSync(victim, 'utf8')).toBe('untouched');
+    // What the attacker started ends with its namespace.
+    await vi.waitFor(() => expect(processesNaming(victim)).toEqual([]), { timeout: 10_000, interval: 20 });
     return JSON.parse(replaced ? (said.trimEnd().split('\n').at(-1) ?? '') : (reader.next() ?? 'null'));
   } finally {
     listener.close();
@@ -67,22 +69,32 @@ async function worked(cage: Cage, replaced = false): Promise<string[]> {
   }
 }
 
-/** Process ids of the launchers of this test's worker, under any parent. Other tests may run at the same time. */
-function launchers(): string[] {
+/** Ids of the processes, under any parent, whose command line has a text. Other tests may run at the same time. */
+function processesNaming(text: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(HOLED.guest);
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text);
     } catch {
       return false; // It ended between the two looks.
     }
   });
 }
 
+/** Process ids of the launchers of this test's worker. */
+const launchers = (): string[] => processesNaming(HOLED.guest);
+
 /** A filter that allows everything: what the namespaces and the root hold by themselves. */
 const NO_FILTER = Uint8Array.from([0x06, 0, 0, 0, 0, 0, 0xff, 0x7f]);
 
 /** Attacks that stay within the sandbox: a filter of system calls stops them. */
-const INSIDE = ['start itself again', 'listen by TCP', 'listen by an abstract name', 'open the inspector', 'send by UDP'];
+const INSIDE = [
+  'start itself again',
+  'leave a process in a session of its own',
+  'listen by TCP',
+  'listen by an abstract name',
+  'open the inspector',
+  'send by UDP',
+];
 
 describe('a worker under full control of an attacker, in the operating system sandbox', () => {
   it('signals no process, reaches no network, no file, no process and no other program', async () => {

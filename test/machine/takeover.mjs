@@ -16,7 +16,7 @@ const opened = (socket) =>
   });
 const fs = await import('node:fs');
 const net = await import('node:net');
-const { spawnSync } = await import('node:child_process');
+const { spawn, spawnSync } = await import('node:child_process');
 const spawned = (file, args) => {
   const { error } = spawnSync(file, args);
   if (error) throw error;
@@ -49,6 +49,12 @@ const deeds = {
   },
   'use sqlite': async () => new (await import('node:sqlite')).DatabaseSync(victim),
   'start itself again': async () => spawned('/worker/node', ['--version']),
+  'leave a process in a session of its own': async () => {
+    const options = { detached: true, stdio: 'ignore' };
+    const child = spawn('/worker/node', ['-e', 'setTimeout(() => {}, 600_000)', victim], options);
+    await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
+    child.unref();
+  },
   'start a shell': async () => spawned('/bin/sh', ['-c', 'true']),
   'connect by TCP': async () => opened(net.connect(port, '127.0.0.1')),
   'listen by TCP': async () => opened(net.createServer().listen(0, '127.0.0.1')),

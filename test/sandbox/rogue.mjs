@@ -51,6 +51,7 @@ const send = (step) => {
   if (step.spawn)
     spawn(process.execPath, ['-e', 'process.stdin.on("end", () => {}).resume()'], { stdio: ['inherit', 'ignore', 'ignore'] });
   if (step.orphan) spawnSync('/bin/sh', ['-c', 'sleep 600 >/dev/null 2>&1 &']);
+  if (step.daemon) spawnSync('/bin/sh', ['-c', `setsid sleep ${step.daemon} >/dev/null 2>&1 &`]);
   if (step.piece) write(step.piece);
   if (step.bytes) write(Buffer.from(step.bytes, 'hex'));
   for (let n = 1; step.frame && n <= (step.times ?? 1); n++) {

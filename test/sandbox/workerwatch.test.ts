@@ -24,6 +24,14 @@ function rssOf(pid: number): number {
   return bytes;
 }
 
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return ''; // It ended between the two looks.
+  }
+}
+
 /** Waits for something that a worker brings about. */
 async function until(condition: () => boolean): Promise<void> {
   const end = performance.now() + 50_000;
@@ -116,6 +124,24 @@ describe('finding 6: a worker that moves without a task is ended and counted', (
     worker.kill();
     await worker.gone;
     await until(() => !orphans().has(session ?? 0));
+  });
+
+  it('18: the table of launchers: not when it left a process in a session of its own (setsid), without filter and limits', async () => {
+    const name = `600.${process.pid}`;
+    const worker = await bare({ before: [{ daemon: name }] });
+    const left = (): number[] =>
+      readdirSync('/proc')
+        .filter((pid) => /^\d+$/.test(pid) && commandOf(Number(pid)) === `sleep\0${name}\0`)
+        .map(Number);
+    try {
+      await until(() => left().length === 1);
+      expect(worker.stats?.holdings()?.children).toBe(0);
+      expect(orphans().has(worker.session ?? 0)).toBe(false);
+    } finally {
+      for (const pid of left()) process.kill(pid, 'SIGKILL');
+      worker.kill();
+      await worker.gone;
+    }
   });
 });
 

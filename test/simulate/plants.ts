@@ -20,9 +20,10 @@ const plant = (file: string, name: string, text: string, instead: string, ...fou
   found,
 });
 
-const { owner, inFlight, fence, once, logged, chain, committed, effect, kept, answer, ends, memory } = INVARIANTS;
+const { owner, inFlight, fence, once, unchanged, logged, chain, committed, effect, kept, answer, ends, memory } = INVARIANTS;
 const MEMORY = 'loop/sessions/memory';
 const COORDINATOR = 'loop/sessions/coordinator';
+const LOG = 'loop/log/chainedfile';
 const DISPATCHER = 'tools/dispatch/dispatcher';
 
 /** Mistakes that real programs of this kind have had, one in each line. */
@@ -121,6 +122,32 @@ export const PLANTS: readonly Plant[] = [
     once,
   ),
   plant('loop/step', 'the chain of records is not carried on', 'head: seal?.hash ?? state.head,', 'head: state.head,', chain),
+  // The files of the log.
+  plant(LOG, 'a torn line counts as logged', 'if (finished && line?', 'if (line?', logged),
+  plant(LOG, 'a torn line is not cut off', 'this.#disk.truncate(file, found.end);', '', chain),
+  plant(
+    LOG,
+    'a process knows the end of the log for ever',
+    'if (this.#tail?.inode === inode && this.#tail.size === size)',
+    'if (this.#tail !== null)',
+    chain,
+  ),
+  plant(
+    LOG,
+    'a rotated file begins a new chain',
+    'last === undefined ? GENESIS : this.#hashOfLast(last)',
+    'last === undefined ? GENESIS : GENESIS',
+    chain,
+  ),
+  plant(
+    LOG,
+    'a process cuts off the last line of the log',
+    'this.#disk.truncate(file, found.end);',
+    'this.#disk.truncate(file, 0);',
+    unchanged,
+    logged,
+    chain,
+  ),
   // Calls of tools.
   plant(
     'tools/dispatch/callkey',

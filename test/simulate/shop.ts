@@ -65,7 +65,7 @@ export function shop(world: World): Scenario {
         const index = Number(sid.slice(1)) - 1;
         const body = PROGRAMS[((styles[index] ?? 0) + turn) % PROGRAMS.length] ?? '';
         // Asked twice, the agent writes another program: what was begun goes on with the first one.
-        const amount = String(random.between(1, 1000));
+        const amount = String(random.between(1, 9));
         const text = body.replaceAll('{{order}}', `${sid}-${turn}`).replaceAll('{{amount}}', amount);
         const action = turn < (lengths[index] ?? 1) ? 'continue' : 'done';
         return programReply(`command\n  ${text}\n  emit tool.aeiou.magic("LOOP", {"action": "${action}"})\nendcommand`);

@@ -109,11 +109,14 @@ describe('18-5: hostile JavaScript in place of the worker, without an operating 
       expect(limits).toMatch(new RegExp(`^${limit} +0 +0 `, 'm'));
   });
 
-  it('a process that may start none cannot, unless it is root', () => {
+  it.each([
+    ['a process', '/bin/true; echo done'],
+    ['one in a session of its own (setsid)', '(setsid /bin/true &); echo done'],
+  ])('a process that may start none cannot start %s, unless it is root', (_what, script) => {
     const prlimit = systemTool('prlimit') ?? '';
     const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
-    const shell = ['/bin/sh', '-c', '/bin/true; echo done'];
-    const { stdout, stderr } = spawnSync(prlimit, ['--nproc=0:0', ...shell], { cwd: '/', encoding: 'utf8', ...nobody });
+    const args = ['--nproc=0:0', '/bin/sh', '-c', script];
+    const { stdout, stderr } = spawnSync(prlimit, args, { cwd: '/', encoding: 'utf8', ...nobody });
     expect(stdout).toBe('');
     expect(stderr).toMatch(/fork/);
   });

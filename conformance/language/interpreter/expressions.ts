@@ -53,9 +53,11 @@ export class Evaluator {
         return this.#scope.last;
       case 'group':
         return this.look(expr.of, level);
-      case 'list':
-        this.#machine.meter.bound('listLength', expr.items.length, at);
-        return new List(expr.items.map((item) => this.take(item, level + 1)));
+      case 'list': {
+        const items = expr.items.map((item) => this.take(item, level + 1));
+        this.#machine.meter.bound('listLength', items.length, at);
+        return new List(items);
+      }
       case 'map':
         return this.#map(expr.entries, level);
       case 'template':

@@ -56,16 +56,14 @@ function isFailure(body: unknown): body is FailureView {
   return typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'object' && body.error !== null;
 }
 
-/** The browser connects again by itself. What changed while it was not connected is unknown, so everything is fetched again. */
+/**
+ * The browser connects again by itself. What changed before the connection stood is unknown, the first time as well: a view asks for its
+ * data meanwhile. So everything is fetched again.
+ */
 function watch(sid: string | null, listener: (change: ChangeView) => void): () => void {
   const events = new EventSource(sid === null ? 'api/events' : `api/events?sid=${encoded(sid)}`);
-  let lost = false;
-  events.onerror = () => {
-    lost = true;
-  };
   events.onopen = () => {
-    if (lost) listener({ kind: 'sessions' });
-    lost = false;
+    for (const kind of ['sessions', 'log'] as const) listener({ kind });
   };
   events.onmessage = ({ data }: MessageEvent<string>) => listener(JSON.parse(data) as ChangeView);
   return () => events.close();

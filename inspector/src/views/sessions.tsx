@@ -30,11 +30,16 @@ function useSessions(query: SessionsQuery): List & { readonly more: () => void }
   const of = JSON.stringify(query);
   const [list, setList] = useState<List>({ of: '', rows: [], next: null, problem: null });
   const asking = useRef(false);
+  /** Whether something changed while a request was on its way: its answer may be older. */
+  const stale = useRef(false);
   const current = useRef(of);
   current.current = of;
 
   const ask = async (after: string | null) => {
-    if (asking.current) return;
+    if (asking.current) {
+      stale.current ||= after === null;
+      return;
+    }
     asking.current = true;
     try {
       const page = await source.sessions({ ...query, limit: String(PAGE), ...(after === null ? {} : { after }) });
@@ -50,11 +55,14 @@ function useSessions(query: SessionsQuery): List & { readonly more: () => void }
     } finally {
       asking.current = false;
     }
-    if (current.current !== of) return;
+    if (!stale.current || current.current !== of) return;
+    stale.current = false;
+    void ask(null);
   };
 
   useEffect(() => {
     asking.current = false;
+    stale.current = false;
     void ask(null);
   }, [of]);
   useChanges(

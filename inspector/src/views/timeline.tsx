@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionRow, SessionView, TurnRow } from '../../../src/ui/views.ts';
-import { useWorld } from '../data/use.ts';
+import { messageOf, useWorld } from '../data/use.ts';
 import { counted, duration } from '../format.ts';
 import { Badge, MiniBars } from '../parts/marks.tsx';
 import { Rows } from '../parts/rows.tsx';
@@ -22,7 +22,7 @@ function useTurns(session: SessionView): {
   readonly at: (index: number) => TurnRow | null;
   readonly sight: (from: number, to: number) => void;
 } {
-  const { source } = useWorld();
+  const { source, say } = useWorld();
   const { sid, turns, timeline } = session;
   const chunks = useRef(new Map<number, Chunk>());
   const [, redraw] = useState(0);
@@ -44,17 +44,21 @@ function useTurns(session: SessionView): {
       chunks.current.set(chunk, { until, rows: known?.rows ?? [] });
       void source.turns(sid, chunk * CHUNK, CHUNK).then(
         (page) => {
-          if (shown.current !== sid) return;
+          // An answer to an earlier request may come last.
+          if (shown.current !== sid || (chunks.current.get(chunk)?.until ?? 0) > until) return;
           chunks.current.set(chunk, { until, rows: page.turns });
           const middle = Math.floor((inSight.current[0] + inSight.current[1]) / 2 / CHUNK);
           const far = [...chunks.current.keys()].sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle)).slice(CHUNKS);
           for (const key of far) chunks.current.delete(key);
           redraw((count) => count + 1);
         },
-        () => chunks.current.delete(chunk),
+        (error: unknown) => {
+          chunks.current.delete(chunk);
+          say(messageOf(error));
+        },
       );
     }
-  }, [sid, turns, source]);
+  }, [sid, turns, source, say]);
   useEffect(fetchSight, [fetchSight]);
   return {
     at: (index) => chunks.current.get(Math.floor(index / CHUNK))?.rows.find(({ turn }) => turn === index + 1) ?? null,

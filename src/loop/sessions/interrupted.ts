@@ -55,5 +55,6 @@ function cause(turn: number, attempt: number, suspended: Suspension | null): str
     return openCalls(suspended)
       .map(({ waiting }) => `it waited for call ${callId(turn, waiting)} of ${waiting.tool}`)
       .join(', ');
+  if (attempt === 0) return 'its program did not run';
   return attempt === 1 ? 'its process died' : `its process died ${attempt} times`;
 }

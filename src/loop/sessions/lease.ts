@@ -101,9 +101,14 @@ export class Leases {
     return this.#held.has(sid);
   }
 
-  /** Whether the lease of a session lasts for certain. */
-  lasts({ until }: Holding): boolean {
-    return this.#clock.monotonic() < until;
+  /**
+   * Whether the lease of a session lasts for certain. Once the answer is no, it stays no: whoever asked has stopped to act, and a
+   * renewal under way must not make that count as a decision.
+   */
+  lasts(session: Holding): boolean {
+    if (this.#clock.monotonic() < session.until) return true;
+    session.until = LOST;
+    return false;
   }
 
   /** Whether the timer runs. It runs exactly while sessions are held. */

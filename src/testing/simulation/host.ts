@@ -12,7 +12,8 @@ import {
 import { checkSettings, Runtime } from '../../runtime/index.ts';
 import { type ToolDefinition, ToolError, type ToolRuntime, withWork } from '../../tools/index.ts';
 import { ALLOW_ALL } from '../tools.ts';
-import { DiskLog, type Lines } from './disklog.ts';
+import { type Files, WorldDisk } from './disk.ts';
+import { DiskLog } from './disklog.ts';
 import { WorldSandbox } from './interpreter.ts';
 import type { Process } from './process.ts';
 import { RemoteStore } from './remotestore.ts';
@@ -27,7 +28,7 @@ export interface Shared {
   readonly store: SessionStore;
   /** The machine of the store. */
   readonly server: Actor;
-  readonly lines: Lines;
+  readonly files: Files;
   readonly keyring: Keyring;
   readonly watch: Watch;
   readonly leaseMs: number;
@@ -42,7 +43,7 @@ export function controllerIn(
   process: Process,
   shared: Shared,
 ): { readonly controller: LoopController; readonly coordinator: SessionCoordinator } {
-  const { seed, scenario, store, server, lines, keyring, watch, leaseMs } = shared;
+  const { seed, scenario, store, server, files, keyring, watch, leaseMs } = shared;
   const { tools = [], policy = ALLOW_ALL, onExpired = 'halt' } = scenario;
   const sandbox = new WorldSandbox(({ forkId }) => {
     const { sid, turn } = turnOf(forkId);
@@ -51,7 +52,7 @@ export function controllerIn(
   const settings = checkSettings({ tools: tools.map((tool) => disturbed(tool, process, watch)), policy, now: process.now });
   const coordinator = new SessionCoordinator({
     store: new RemoteStore(process, server, store, watch),
-    log: new DiskLog(process, lines, watch),
+    log: new DiskLog(process, new WorldDisk(process, files)),
     clock: process,
     owner: process.name,
     leaseMs,
@@ -79,7 +80,7 @@ export function hostIn(process: Process, shared: Shared, onError: (error: unknow
     profiles: { '': { controller, options: (_sid, setup) => ({ agent, ...tightestCeilings({}, setup) }) } },
     concurrency: 3,
     turnsPerClaim: 2,
-    pollMs: 500,
+    pollMs: 1000,
     onError,
   });
 }

@@ -216,7 +216,7 @@ function ioOf(program: Rerun | null, signal: AbortSignal): CallIo {
 }
 
 function parsedSource({ name, text, interactive = false }: Source, maxBytes: number): ParsedSource {
-  const key = JSON.stringify([name, text, interactive]);
+  const key = `${interactive} ${name}\n${text}`;
   const known = parsed.get(key);
   if (known !== undefined) return known;
   const result = parse(text, { name, maxBytes, interactive });

@@ -1,4 +1,3 @@
-import { type Keyring, keyringFrom } from '../../aeiou/index.ts';
 import {
   type Host,
   type LoopController,
@@ -10,10 +9,11 @@ import {
 } from '../../loop/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { messageOf } from '../../wire/unknown.ts';
-import { Lines } from './disklog.ts';
+import { Files } from './disk.ts';
 import { type Fault, Faults } from './faults.ts';
 import { controllerIn, hostIn, type Shared } from './host.ts';
 import { INVARIANTS } from './invariants.ts';
+import { KEYS } from './keys.ts';
 import { Process, type Surroundings } from './process.ts';
 import { mixed, Random } from './random.ts';
 import type { Scenario, World, WorldView } from './scenario.ts';
@@ -118,7 +118,7 @@ export class SimulatedWorld implements Surroundings {
       scenario,
       store: this.#store,
       server: this.#server,
-      lines: new Lines(),
+      files: new Files(this.#watch),
       keyring: KEYS,
       watch: this.#watch,
       leaseMs,
@@ -367,12 +367,3 @@ export class SimulatedWorld implements Surroundings {
 function sidOf(number: number): string {
   return `s${number}`;
 }
-
-/** The keys of all worlds: the same bytes, so that schedules repeat. They verify by the clock of the process that uses them. */
-const KEYS: Keyring = keyringFrom(
-  (['primary', 'fallback'] as const).map((role, index) => {
-    const seed = Uint8Array.from({ length: 32 }, (_, place) => 1 + index + place);
-    return { kid: `world-${role}`, role, alg: 'Ed25519', seed };
-  }),
-  { clock: { now: () => acting.getStore()?.now() ?? 0 } },
-);

@@ -1,0 +1,78 @@
+/** The blocks of a program, and the words that end them in any common language. */
+import type { BlockKind, Head } from './heads.ts';
+import type { Piece } from './pieces.ts';
+
+/** A block that is open. */
+export interface Block {
+  readonly kind: BlockKind;
+  readonly style: Head['style'];
+  readonly group: number;
+  readonly indent: string;
+  readonly width: number;
+  readonly head: Piece;
+  readonly subject: string | null;
+  readonly caught: readonly string[];
+  /** Place of its first change. */
+  readonly from: number;
+  /** How many `if` blocks its chain has opened in addition. */
+  extra: number;
+  /** How many cases of a `switch` have begun. */
+  cases: number;
+  /** Whether something leaves it in a way that NeuroScript has not. */
+  doubtful: boolean;
+  /** The head of its handler. */
+  handler: Piece | null;
+}
+
+/** How NeuroScript ends a block. */
+export const ENDS: Readonly<Record<BlockKind, string>> = {
+  if: 'endif',
+  while: 'endwhile',
+  for: 'endfor',
+  func: 'endfunc',
+  command: 'endcommand',
+  on: 'endon',
+  together: 'endtogether',
+  try: 'endon',
+  switch: 'endif',
+  repeat: 'endwhile',
+};
+
+/** Words that end a block, and the kinds of block that each ends; none: any. */
+export const CLOSERS: Readonly<Record<string, readonly BlockKind[]>> = {
+  ...Object.fromEntries(
+    Object.entries(ENDS).map(([kind, end]) => [
+      end,
+      Object.keys(ENDS).flatMap((one) => (one === kind && isKind(one) ? [one] : [])),
+    ]),
+  ),
+  endon: ['on'],
+  endif: ['if'],
+  endwhile: ['while', 'repeat'],
+  fi: ['if'],
+  done: ['for', 'while'],
+  esac: ['switch'],
+  wend: ['while'],
+  next: ['for'],
+  endforeach: ['for'],
+  endfunction: ['func'],
+  enddef: ['func'],
+  endtry: ['try'],
+  enderror: ['on'],
+  endparallel: ['together'],
+  endswitch: ['switch'],
+  endcase: ['switch'],
+  end: [],
+  '}': [],
+};
+
+/** Whether a word names a kind of block. */
+export function isKind(text: string): text is BlockKind {
+  return text in ENDS;
+}
+
+/** The lines that end a block, with those of the `if` blocks that its chain has opened. */
+export function endLines({ kind, extra, cases }: Block): readonly string[] {
+  if (kind === 'switch' && cases === 0) return [];
+  return [ENDS[kind], ...Array<string>(extra).fill('endif')];
+}
