@@ -160,8 +160,8 @@ async function insideCalls(root: Interpreter, raw: RawProcess, rounds: number): 
   ];
   const plain: number[] = [];
   for (let round = -1; round < rounds; round++) {
-    const { cpuMs } = await raw.run(ADDITIONS);
-    if (round >= 0) plain.push(cpuMs);
+    const { usedMs } = await raw.run(ADDITIONS);
+    if (round >= 0) plain.push(usedMs);
     for (const { expression, ms } of lanes) {
       const { cpuMs } = await looped(root, expression, PASSES);
       if (round >= 0) ms.push(cpuMs);
@@ -203,7 +203,7 @@ async function toolCalls(
       [lanes.call, call],
     ] as const)
       us.push((ms * 1000) / trips);
-    lanes.loop.push((await raw.run(ADDITIONS)).cpuMs);
+    lanes.loop.push((await raw.run(ADDITIONS)).usedMs);
     if (trip.cpuMs !== null && call.cpuMs !== null) lanes.added.push(((call.cpuMs - trip.cpuMs) * CALLS) / trips);
   }
   const of = (what: string) => `${length} of ${trips}: ${what}`;

@@ -12,7 +12,7 @@ export interface RawRun {
   /** Elapsed milliseconds of the isolate, in its process. */
   readonly insideMs: number;
   /** Milliseconds of CPU time in the isolate. */
-  readonly cpuMs: number;
+  readonly usedMs: number;
 }
 
 const TIMEOUT_MS = 60_000;
@@ -50,7 +50,7 @@ export class RawProcess implements AsyncDisposable {
     const answer = await this.#answer();
     const ms = performance.now() - start;
     if (!isAnswer(answer)) throw new Error(`the process of the raw isolate answered ${JSON.stringify(answer)}`);
-    return { value: answer.value, ms, insideMs: answer.ms, cpuMs: answer.cpuMs };
+    return { value: answer.value, ms, insideMs: answer.ms, usedMs: answer.usedMs };
   }
 
   /** Milliseconds until an endless loop with a time limit has ended, and the host knows it. */
@@ -101,14 +101,14 @@ export async function rawColdStart(): Promise<number> {
   return performance.now() - start;
 }
 
-function isAnswer(message: unknown): message is { readonly value: unknown; readonly ms: number; readonly cpuMs: number } {
+function isAnswer(message: unknown): message is { readonly value: unknown; readonly ms: number; readonly usedMs: number } {
   return (
     typeof message === 'object' &&
     message !== null &&
     'value' in message &&
     'ms' in message &&
     typeof message.ms === 'number' &&
-    'cpuMs' in message &&
-    typeof message.cpuMs === 'number'
+    'usedMs' in message &&
+    typeof message.usedMs === 'number'
   );
 }

@@ -81,7 +81,7 @@ async function growth(runtime: Runtime, raw: RawProcess, rounds: number): Promis
   const found: PromiseRow[] = [];
   for (const { name, source, floor, result, most } of GROWING) {
     const cpuMs = (size: number) => async () => (await emitted(runtime, [source(size)], result(size))).cpuMs;
-    const bare = async () => (await raw.run(floor(SIZE))).cpuMs;
+    const bare = async () => (await raw.run(floor(SIZE))).usedMs;
     const [small, large, yardstick] = await inTurns(rounds, [cpuMs(SIZE), cpuMs(10 * SIZE), bare]);
     const of = (what: string) => `${what}, CPU time in the isolate`;
     found.push(
