@@ -1,6 +1,7 @@
 // The long forms of what .ci/run checks briefly: every benchmark in full, a soak, another one with attackers, fuzzing, a million runs of foreseen
 // programs, fifty thousand simulated schedules and every planted mistake, a thousand kills of the gate's executor, every state of an approval
-// within four moves and of a session, a loop of v1 and a policy within two or three, and twenty rounds of the failure matrix of hosts. Takes about two and a quarter hours on two quiet cores; one title as an argument runs that step alone. The last line is
+// within four moves and of a session, a loop of v1 and a policy within two or three, twenty rounds of the failure matrix of hosts, and stores with
+// a million sessions. Takes about two and a half hours on two quiet cores; one title as an argument runs that step alone. The last line is
 // `N passed, N failed`.
 import { spawnSync } from 'node:child_process';
 
@@ -34,6 +35,7 @@ const STEPS = new Map([
     'cluster',
     ['npx', ['vitest', 'run', '--config', 'vitest.engines.config.ts', 'test/engines/matrix.test.ts'], { MATRIX_ROUNDS: '20' }],
   ],
+  ['stores', ['bash', ['-c', 'npm --prefix lab/engines ci --ignore-scripts && npm --prefix lab/engines run bench -- --long']]],
   ['machine', ['npm', ['run', '--silent', 'test:machine']]],
 ]);
 
