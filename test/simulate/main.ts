@@ -20,6 +20,7 @@ const { values } = parseArgs({
     hosts: { type: 'string' },
     sessions: { type: 'string' },
     faults: { type: 'string' },
+    store: { type: 'string' },
     plant: { type: 'string' },
     planted: { type: 'boolean', default: false },
     first: { type: 'string' },
@@ -32,11 +33,11 @@ const DEFAULT_SEEDS = 200;
 const PLANTED_SEEDS = '3000';
 
 function told({ invariant, message, schedule, trace }: SimulationFailure): string {
-  const { seed, hosts, sessions, faults } = schedule;
+  const { seed, hosts, sessions, faults, store } = schedule;
   const last = trace.slice(-30).map((line) => `  ${line}\n`);
   return [
     `FAILED: ${invariant}\n  ${message}\n${last.join('')}`,
-    `repeat it: npm run simulate -- --seed ${seed} --hosts ${hosts} --sessions ${sessions.join(',')} --faults '${faults.join(' ')}'\n`,
+    `repeat it: npm run simulate -- --seed ${seed} --hosts ${hosts} --sessions ${sessions.join(',')} --store ${store} --faults '${faults.join(' ')}'\n`,
   ].join('');
 }
 
@@ -68,12 +69,13 @@ async function run(): Promise<SimulationFailure | null> {
   else if (values.plant !== undefined) throw new Error(`there is no planted mistake '${values.plant}'`);
   const { replaySchedule, simulate } = await import('../../src/testing/index.ts');
   const { shop } = await import('./shop.ts');
-  const { seed, hosts, sessions, faults } = values;
+  const { seed, hosts, sessions, faults, store } = values;
   if (seed !== undefined)
     return replaySchedule(shop, {
       seed: Number(seed),
       ...(hosts === undefined ? {} : { hosts: Number(hosts) }),
       ...(sessions === undefined ? {} : { sessions: sessions.split(',').map(Number) }),
+      ...(store === undefined ? {} : { store: store === 'sqlite' ? store : 'memory' }),
       ...(faults === undefined ? {} : { faults: faults.split(' ').filter((fault) => fault !== '') }),
     });
   const begun = performance.now();

@@ -22,6 +22,7 @@ const plant = (file: string, name: string, text: string, instead: string, ...fou
 
 const { owner, inFlight, fence, once, unchanged, logged, chain, committed, effect, kept, answer, ends, memory } = INVARIANTS;
 const MEMORY = 'loop/sessions/memory';
+const SQLITE = 'loop/sessions/sqlite';
 const COORDINATOR = 'loop/sessions/coordinator';
 const LOG = 'loop/log/chainedfile';
 const DISPATCHER = 'tools/dispatch/dispatcher';
@@ -71,6 +72,13 @@ export const PLANTS: readonly Plant[] = [
     'kept.steps = [...kept.steps.filter(({ seq }) => seq !== step.seq), step].sort((a, b) => a.seq - b.seq);',
     '',
     kept,
+  ),
+  plant(
+    SQLITE,
+    'SQLite lends a session twice',
+    'if (holder !== null && holder.owner !== owner) throw',
+    'if (false) throw',
+    owner,
   ),
   // How a process judges its own lease.
   plant(
@@ -134,13 +142,6 @@ export const PLANTS: readonly Plant[] = [
   ),
   plant(
     LOG,
-    'a rotated file begins a new chain',
-    'last === undefined ? GENESIS : this.#hashOfLast(last)',
-    'last === undefined ? GENESIS : GENESIS',
-    chain,
-  ),
-  plant(
-    LOG,
     'a process cuts off the last line of the log',
     'this.#disk.truncate(file, found.end);',
     'this.#disk.truncate(file, 0);',
@@ -200,6 +201,15 @@ export const PLANTS: readonly Plant[] = [
     'if (stored.completion !== null) throw',
     'if (stored.completion === undefined) throw',
     answer,
+  ),
+  // Nested turns.
+  plant(
+    'loop/ask/executor',
+    'the calls of a nested turn have keys of their own',
+    'if (origin === null || turnIndex === null) return {};',
+    'if (origin !== null) return {};',
+    'nobody pays twice',
+    effect,
   ),
   // What a process leaves behind.
   plant('loop/turn/consult', 'the timer of a reply is forgotten', '    clearTimeout(timer);\n', '', memory),

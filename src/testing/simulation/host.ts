@@ -1,8 +1,11 @@
 import type { Keyring } from '../../aeiou/index.ts';
+import { AgentModelStore, createStores } from '../../context/index.ts';
 import {
   type Agent,
+  askHandler,
   Host,
   LoopController,
+  runtimeExecutor,
   SessionCoordinator,
   type SessionStore,
   SharedLock,
@@ -44,12 +47,22 @@ export function controllerIn(
   shared: Shared,
 ): { readonly controller: LoopController; readonly coordinator: SessionCoordinator } {
   const { seed, scenario, store, server, files, keyring, watch, leaseMs } = shared;
-  const { tools = [], policy = ALLOW_ALL, onExpired = 'halt' } = scenario;
+  const { tools = [], policy = ALLOW_ALL, onExpired = 'halt', models = {} } = scenario;
   const sandbox = new WorldSandbox(({ forkId }) => {
     const { sid, turn } = turnOf(forkId);
     return watch.began(process, sid, turn);
   });
-  const settings = checkSettings({ tools: tools.map((tool) => disturbed(tool, process, watch)), policy, now: process.now });
+  const ids = seededIds(`${seed} ${process.name}`);
+  const known = new AgentModelStore();
+  for (const model of Object.keys(models)) known.register(model, { provider: 'world', model });
+  const provider = ({ name }: { readonly name: string }): Agent => distant(models[name] ?? scenario.agent, process, name);
+  const settings = checkSettings({
+    tools: tools.map((tool) => disturbed(tool, process, watch)),
+    policy,
+    now: process.now,
+    ask: askHandler({ keyring, clock: process, ids, providers: { world: provider } }),
+  });
+  const runtime = new Runtime(sandbox, settings);
   const coordinator = new SessionCoordinator({
     store: new RemoteStore(process, server, store, watch),
     log: new DiskLog(process, new WorldDisk(process, files)),
@@ -60,10 +73,10 @@ export function controllerIn(
     turns: new SharedLock(),
   });
   const controller = new LoopController({
-    runtime: new Runtime(sandbox, settings),
+    executor: runtimeExecutor(runtime, runtime.interpreter({ stores: createStores({ models: known }) })),
     keyring,
     clock: process,
-    ids: seededIds(`${seed} ${process.name}`),
+    ids,
     coordinator,
     onExpired,
     system: '',
@@ -85,14 +98,14 @@ export function hostIn(process: Process, shared: Shared, onError: (error: unknow
   });
 }
 
-/** An agent behind a network. */
-function distant(agent: Agent, process: Process): Agent {
+/** An agent behind a network. Requests to it have the place of their session, or that of its model. */
+function distant(agent: Agent, process: Process, place?: string): Agent {
   return {
     ...(agent.name === undefined ? {} : { name: agent.name }),
     ...(agent.fixed === undefined ? {} : { fixed: agent.fixed }),
     reply: (request) =>
       process.disturbed(
-        `${request.sid}.agent`,
+        `${place ?? request.sid}.agent`,
         AGENT_MS,
         (why) => new Error(`the agent is away: ${why}`),
         () => agent.reply(request),

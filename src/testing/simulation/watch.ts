@@ -181,7 +181,8 @@ export class Watch {
     const claim = this.#claims.get(sid);
     // A key is `SESSION/NUMBER/DIGEST`.
     const id = key?.split('/').at(-2);
-    const place = `call ${id} (${tool}) of session ${sid}`;
+    // A nested session has another id in each attempt; its calls have keys of the session that asked.
+    const place = `call ${id} (${tool}) of session ${key?.slice(0, key.indexOf('/')) ?? sid}`;
     if (claim !== undefined && claim.owner !== process.name)
       this.fail(INVARIANTS.inFlight, `${process.name} makes ${place}, and ${claim.owner} has claimed the session since`);
     if (key === null || id === undefined) {
