@@ -71,6 +71,11 @@ export function shopTools(
       returns: 'bool',
       run: (_, runtime) => runtime.pending({ reason: 'may I?', expiresIn: 600_000 }),
     }),
+    defineTool({
+      name: 'tool.shop.Hurry',
+      returns: 'bool',
+      run: (_, runtime) => runtime.pending({ reason: 'may I, soon?', expiresIn: 3000 }),
+    }),
     defineTool({ name: 'tool.shop.Die', run: () => process.kill(process.pid, 'SIGKILL') }),
   ];
 }
