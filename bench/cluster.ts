@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newSession, SessionCoordinator, type SessionStore, SqliteStore, systemClock } from '../src/loop/index.ts';
 import { defaultLimits } from '../src/wire/limits.ts';
+import { FLEET_EXECUTORS, type FleetRow, fleetFailures, measureHere, renderFleet } from './fleet.ts';
 import { short, table } from './table.ts';
 
 /** What an operation of a store costs beside idle sessions. */
@@ -58,9 +59,26 @@ export async function benchStores(engines: readonly ClusterEngine[], sizes: read
   return rows;
 }
 
+/** What a store costs beside idle sessions, and what turns cost. */
+export interface ClusterReport {
+  readonly rows: readonly ClusterRow[];
+  readonly turns: readonly FleetRow[];
+}
+
 /** The rows of SQLite; `npm --prefix lab/engines run bench` has those of the other engines. */
-export function benchCluster(quick: boolean): Promise<ClusterRow[]> {
-  return benchStores([sqliteEngine], quick ? [100, 10_000] : [1000, 100_000]);
+export async function benchCluster(quick: boolean): Promise<ClusterReport> {
+  const rows = await benchStores([sqliteEngine], quick ? [100, 10_000] : [1000, 100_000]);
+  return { rows, turns: await turnsHere(sqliteEngine, quick) };
+}
+
+/** Turns of one host in this process, which must have no other children. */
+export async function turnsHere(engine: ClusterEngine, quick: boolean): Promise<FleetRow[]> {
+  const rows: FleetRow[] = [];
+  for (const executor of FLEET_EXECUTORS) {
+    await using filled = await engine.open(0);
+    rows.push(await measureHere(engine.name, filled.store, executor, quick));
+  }
+  return rows;
 }
 
 type Once = (store: SessionStore, sample: number) => Promise<number>;
@@ -112,15 +130,19 @@ const OPERATIONS: ReadonlyMap<string, Once> = new Map<string, Once>([
 
 /** Sessions in a new file. */
 export const sqliteEngine: ClusterEngine = {
-  name: 'sqlite',
+  name: 'SQLite',
   async open(sessions) {
     const folder = await mkdtemp(join(tmpdir(), 'bench-cluster-'));
     const path = join(folder, 'store.db');
     const store = await SqliteStore.open(path);
-    await store.create(newSession('idle', '{}'), Date.now());
-    const { DatabaseSync } = await import('node:sqlite');
-    using file = new DatabaseSync(path);
-    file.exec(`WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < ${sessions - 1}) ${copies('sessions')}`);
+    if (sessions > 0) {
+      await store.create(newSession('idle', '{}'), Date.now());
+      const { DatabaseSync } = await import('node:sqlite');
+      using file = new DatabaseSync(path);
+      file.exec(
+        `WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < ${sessions - 1}) ${copies('sessions')}`,
+      );
+    }
     return {
       store,
       async [Symbol.asyncDispose]() {
@@ -142,8 +164,8 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** The rows as a page of text. */
-export function renderCluster(rows: readonly ClusterRow[]): string {
+/** The report as a page of text. */
+export function renderCluster({ rows, turns }: ClusterReport): string {
   const cells = rows.map(({ engine, operation, sessions, ms, ratio }) => [
     engine,
     operation,
@@ -152,15 +174,16 @@ export function renderCluster(rows: readonly ClusterRow[]): string {
     short(ratio),
   ]);
   const head = ['engine', 'operation', 'sessions in the store', 'ms', 'times the smallest'];
-  return `${table(head, cells)}\n\nOne caller at a time; medians. next claims eight sessions of fifty tenants.\n`;
+  return `${table(head, cells)}\n\nOne caller at a time; medians. next claims eight sessions of fifty tenants.\n\n${renderFleet(turns)}`;
 }
 
 /** Why the numbers are invalid. */
-export function clusterFailures(rows: readonly ClusterRow[]): string[] {
-  return rows
+export function clusterFailures({ rows, turns }: ClusterReport): string[] {
+  const steep = rows
     .filter(({ ratio }) => ratio > FLAT)
     .map(
       ({ engine, operation, sessions, ratio }) =>
         `${operation} of ${engine} takes ${ratio.toFixed(1)} times as long with ${sessions} sessions`,
     );
+  return [...steep, ...fleetFailures(turns)];
 }

@@ -93,7 +93,7 @@ function lane(keeps: string, options: Partial<LoopControllerOptions>, target: nu
   const turn = async (round: number): Promise<number> => {
     if (round % TURNS === 0) sid = await loop.open({ subject: 'bench', fields: {} });
     const start = performance.now();
-    const { decision, reason } = await loop.step(sid, { agent });
+    const { decision, reason } = await loop.step(sid, { agent: bareAgent });
     const took = performance.now() - start;
     if (decision !== 'CONTINUE') throw new Error(`a turn ended with ${decision} (${reason})`);
     return took;
@@ -103,10 +103,11 @@ function lane(keeps: string, options: Partial<LoopControllerOptions>, target: nu
 
 const REPLY =
   '<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{}\n<<<NSENV:V3:ACTIONS>>>\ncommand\nendcommand\n<<<NSENV:V3:END>>>';
-const agent: Agent = { reply: async () => REPLY };
+/** Answers at once with an empty program. */
+export const bareAgent: Agent = { reply: async () => REPLY };
 
-/** An executor that runs nothing: it emits a line and the token of the turn's magic tool. */
-function bareExecutor(): TurnExecutor {
+/** An executor that runs nothing: it emits a line and the token of the turn's magic tool, which ends the session at a turn. */
+export function bareExecutor(last = Number.POSITIVE_INFINITY): TurnExecutor {
   const root = rootTurn(Date.now);
   const files = [
     { name: 'ACTIONS', kind: 'commands', commandBlocks: 1, procedures: [], signatures: [], metadata: [], events: 0, tools: [] },
@@ -122,7 +123,7 @@ function bareExecutor(): TurnExecutor {
         const site = { fork: 'bench', source: 'ACTIONS', line: 1, column: 1 };
         const runtime = { turn: context, signal: context.signal, logger: SILENT_LOGGER, site };
         const token: unknown = await magic?.run(
-          { kind: 'LOOP', payload: { action: 'continue' }, opts: undefined },
+          { kind: 'LOOP', payload: { action: (context.turnIndex ?? 0) < last ? 'continue' : 'done' }, opts: undefined },
           // The magic tool reads only these four properties of its runtime.
           runtime as Parameters<typeof magic.run>[1],
         );

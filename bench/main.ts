@@ -41,6 +41,7 @@ interface Report {
   readonly growth?: readonly object[];
   readonly trends?: readonly object[];
   readonly goals?: readonly object[];
+  readonly turns?: readonly object[];
   readonly memory?: readonly object[];
   readonly text: string;
   /** Why the numbers do not count: a wrong result, a missing error, a run that failed after a breach. */
@@ -79,7 +80,7 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['loop', rowsOnly(benchLoop, renderLoop, loopFailures)],
   ['sessions', rowsOnly(benchSessions, renderSessions, sessionsFailures)],
   ['suspend', rowsOnly(benchSuspend, renderSuspend, suspendFailures)],
-  ['cluster', rowsOnly(benchCluster, renderCluster, clusterFailures)],
+  ['cluster', cluster],
   ['soak', soak],
 ]);
 
@@ -235,6 +236,11 @@ async function quotas(setting: Setting): Promise<Report> {
 async function soak({ quick, seconds, onProgress }: Setting): Promise<Report> {
   const rows = await benchSoak(seconds, onProgress);
   return { rows, trends: soakTrends(rows), text: renderSoak(rows), failures: soakFailures(rows, quick) };
+}
+
+async function cluster({ quick }: Setting): Promise<Report> {
+  const found = await benchCluster(quick);
+  return { ...found, text: renderCluster(found), failures: clusterFailures(found) };
 }
 
 /** A benchmark whose result is rows only. */

@@ -26,6 +26,9 @@ export interface SessionsRow {
 export const TURNS = 5;
 const WORKERS = 2;
 
+/** Says in which session and turn it is called. */
+export const whereTool = defineTool({ name: 'tool.probe.Where', run: (_, { turn }) => `${turn.sessionId}/${turn.turnIndex}` });
+
 /** A loop that runs many sessions at once. */
 export interface Crowd {
   readonly loop: LoopController;
@@ -35,11 +38,10 @@ export interface Crowd {
 /** Creates a loop on two workers that is stored in a file and has room for `sessions` sessions at once. */
 export async function withCrowd<T>(sessions: number, use: (crowd: Crowd) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'many-sessions-'));
-  const where = defineTool({ name: 'tool.probe.Where', run: (_, { turn }) => `${turn.sessionId}/${turn.turnIndex}` });
   try {
     using store = await SqliteStore.open(join(folder, 'store.db'));
     await using runtime = await createRuntime({
-      tools: [where],
+      tools: [whereTool],
       policy: { allow: ['tool.probe.*'] },
       concurrency: WORKERS,
       maxWorkers: WORKERS,

@@ -18,6 +18,8 @@ export interface Block {
   extra: number;
   /** How many cases of a `switch` have begun. */
   cases: number;
+  /** Whether something leaves it in a way that NeuroScript has not. */
+  doubtful: boolean;
   /** The head of its handler. */
   handler: Piece | null;
 }

@@ -1,7 +1,7 @@
 /** What stands in brackets: groups, lists, comprehensions, maps, ranges. */
 import type { Reader } from './reader.ts';
 import { Unclear } from './scope.ts';
-import { plain, plus, type Value } from './values.ts';
+import { type Each, plain, plus, type Value } from './values.ts';
 import type { Word } from './words.ts';
 
 /** The items of a bracket as they stand, each translated. */
@@ -22,10 +22,12 @@ export function between(reader: Reader, items: readonly Value[], open: Word, clo
   );
 }
 
-/** Items in brackets with commas between them. A missing comma or closing bracket is put in. */
-export function list(reader: Reader, open: string, close: string): readonly Value[] {
+/** Items in brackets with commas between them. A missing comma or closing bracket is put in. `inCondition`: they are part of one. */
+export function list(reader: Reader, open: string, close: string, inCondition = false): readonly Value[] {
   reader.expect(open);
   const items: Value[] = [];
+  const { condition } = reader.scope;
+  reader.scope.condition = inCondition;
   while (!reader.done && reader.peek() !== close) {
     if (reader.words[reader.at]?.kind === 'name' && reader.peek(1) === '=' && open === '(') {
       reader.scope.guess();
@@ -37,13 +39,14 @@ export function list(reader: Reader, open: string, close: string): readonly Valu
     reader.scope.guess();
   }
   if (!reader.take(close)) reader.scope.guess();
+  reader.scope.condition = condition;
   return items;
 }
 
 /** `(value)`, `(a, b)`. */
 export function group(reader: Reader, open: Word): Value {
   const at = reader.at;
-  const items = list(reader, '(', ')');
+  const items = list(reader, '(', ')', reader.scope.condition);
   const last = reader.words[reader.at - 1] ?? open;
   const [only] = items;
   const comma = reader.words[reader.at - 2]?.text === ',';
@@ -64,6 +67,13 @@ export function listLiteral(reader: Reader, open: Word): Value {
   return { text: `[${between(reader, items, open, last)}]`, kind: 'list', s: open.s, e: last.e, literal: true };
 }
 
+/** `{1, 2}` behind `[]int`. */
+export function typedList(reader: Reader, open: Word): Value {
+  const items = list(reader, '{', '}').map(plain);
+  const e = reader.words[reader.at - 1]?.e ?? open.e;
+  return { text: `[${items.join(', ')}]`, kind: 'list', s: open.s, e, literal: true };
+}
+
 /** `[x * 2 for x in xs if x > 2]` */
 function comprehension(reader: Reader, open: Word): Value | null {
   const start = reader.at;
@@ -71,17 +81,29 @@ function comprehension(reader: Reader, open: Word): Value | null {
   if (found < 0) return null;
   reader.expect('[');
   const item = plain(reader.read());
-  if (!reader.take('for')) {
+  if (reader.peek() !== 'for') {
     reader.at = start;
     return null;
   }
+  const form = { ...items(reader), item };
+  return { text: '', kind: 'list', s: open.s, e: reader.expect(']').e, form };
+}
+
+/** `for x in xs if x > 2`, behind what is made of each item. */
+function items(reader: Reader): Omit<Each, 'item'> {
+  reader.expect('for');
   const names: string[] = [];
-  while (!reader.done && !reader.take('in')) names.push(reader.words[reader.at++]?.text ?? '');
-  const of = plain(reader.operand(1));
+  for (; !reader.done && !reader.take('in'); reader.at++) {
+    const word = reader.words[reader.at];
+    if (word?.kind === 'name') names.push(word.text);
+  }
+  if (names.some((name) => reader.scope.kinds.has(name))) reader.scope.guess();
+  const over = plain(reader.operand(1));
+  const pairs = names.length === 2 && over.startsWith('tool.map.Entries(') && over.endsWith(')');
+  const of = pairs ? over.slice('tool.map.Entries('.length, -1) : over;
+  if (names.length > 2 || (names.length === 2 && !pairs)) throw new Unclear();
   const cond = reader.take('if') ? plain(reader.operand(1)) : null;
-  const e = reader.expect(']').e;
-  const form = { k: 'each', names: names.join('').replace(/,/g, ', '), of, cond, item } as const;
-  return { text: '', kind: 'list', s: open.s, e, form };
+  return { k: 'each', names: names.join(', '), of, cond };
 }
 
 /** `{key: value}`, `{...map, name}`, `{1..3}`. */
@@ -101,8 +123,13 @@ export function map(reader: Reader, open: Word): Value {
       reader.take(',');
       continue;
     }
-    const key = reader.read();
-    const bare = word?.kind === 'name' && key.text === word.text && !reader.scope.kinds.has(word.text);
+    const key = keyOf(reader);
+    const named = word?.kind === 'name' && key.text === word.text;
+    const sign = reader.peek();
+    const known = named && reader.scope.kinds.has(word.text);
+    // A name in front of a colon is a key in JavaScript and a variable in Python.
+    if (known && sign === ':') reader.scope.guess();
+    const bare = named && (!known || sign === '=' || reader.scope.script);
     const lead = parts.length === 0 && spread.length > 0 ? '' : reader.source.slice(at, key.s);
     if (reader.peek() === ',' || reader.peek() === '}') {
       if (word?.kind !== 'name') throw new Unclear();
@@ -112,6 +139,10 @@ export function map(reader: Reader, open: Word): Value {
     } else {
       if (!reader.take(':') && !reader.take('=>') && !reader.take('=')) throw new Unclear();
       const value = reader.read();
+      if (parts.length === 0 && reader.peek() === 'for') {
+        const form = { ...items(reader), key: plain(key), item: plain(value) };
+        return { text: '', kind: 'map', s: open.s, e: reader.expect('}').e, form };
+      }
       parts.push(`${lead}${bare ? `"${plain(key)}"` : plain(key)}: ${plain(value)}`);
       at = value.e;
     }
@@ -128,6 +159,12 @@ export function map(reader: Reader, open: Word): Value {
   if (spread.length === 0) return { text, kind, s: open.s, e: close.e, ...(changed ? {} : { literal: true }) };
   const merged = spread.reduce((all, one) => `tool.map.Merge(${all}, ${one})`);
   return { text: parts.length === 0 ? merged : `tool.map.Merge(${merged}, ${text})`, kind, s: open.s, e: close.e };
+}
+
+/** The key of a map. `[key]` is that of JavaScript for the value of a variable. */
+function keyOf(reader: Reader): Value {
+  const key = reader.read();
+  return key.kind === 'list' && /^\[.*\]$/s.test(key.text) ? { ...key, text: key.text.slice(1, -1) } : key;
 }
 
 /** `{1..3}` */

@@ -1,7 +1,8 @@
 /** Reads expressions of common languages and writes them in NeuroScript. What is NeuroScript already stays as it is. */
 import { FOREIGN_VALUES } from '../vocabulary/keywords.ts';
-import { group, list, listLiteral, map } from './brackets.ts';
-import { call, index, member } from './members.ts';
+import { group, list, listLiteral, map, typedList } from './brackets.ts';
+import { call } from './functions.ts';
+import { index, member } from './members.ts';
 import { BINARY, ORDER, PREFIX_WORDS, PREFIXES, pair, within } from './operators.ts';
 import { Reader } from './reader.ts';
 import { type Scope, Unclear } from './scope.ts';
@@ -19,6 +20,9 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   nullptr: 'nil',
   Nil: 'nil',
 };
+
+const SPELT: Readonly<Record<string, string>> = { equal: '==', greater: '>', less: '<' };
+const NEGATED: Readonly<Record<string, string>> = { '==': '!=', '>': '<=', '<': '>=' };
 
 /** Translates the expression that all of these words form. Throws `Unclear`. */
 export function translate(source: string, words: readonly Word[], scope: Scope, depth = 0): Value {
@@ -73,12 +77,24 @@ class Expression extends Reader {
     return value;
   }
 
+  /** `is equal to`, `is greater than`: goes past it; null for any other operator. */
+  #spelt(): string | null {
+    const negated = this.peek(1) === 'not';
+    const at = this.at + (negated ? 2 : 1);
+    const [kind, than] = [this.words[at]?.text ?? '', this.words[at + 1]?.text];
+    const operator = than === 'to' || than === 'than' ? SPELT[kind] : undefined;
+    if (operator === undefined) return null;
+    this.at = at + 2;
+    return negated ? (NEGATED[operator] ?? null) : operator;
+  }
+
   part(words: readonly Word[]): Value {
     return new Expression(this.source, words, this.scope, this.#depth).read();
   }
 
   operand(level: number): Value {
     if (level > 8) return this.prefix();
+    if (level === 3 && /^(?:not|NOT)$/.test(this.peek() ?? '')) return this.#negated();
     let left = this.operand(level + 1);
     for (;;) {
       const word = this.words[this.at];
@@ -86,6 +102,11 @@ class Expression extends Reader {
       if (level === 3 && (word?.text === 'in' || negated)) {
         this.at += negated ? 2 : 1;
         left = within(this, left, this.operand(level + 1), negated);
+        continue;
+      }
+      const words = level === 3 && word?.text === 'is' ? this.#spelt() : null;
+      if (words !== null && word !== undefined) {
+        left = pair(this, left, word, words, this.operand(level + 1));
         continue;
       }
       const [found, spelling] = (word?.kind === 'text' ? undefined : BINARY.get(word?.text ?? '')) ?? [0, ''];
@@ -99,9 +120,19 @@ class Expression extends Reader {
       if (level === 3 && ORDER.has(operator) && ORDER.has(next)) {
         this.at++;
         const third = this.operand(level + 1);
-        left = { ...left, text: `${left.text} and ${plain(right)} ${next} ${plain(third)}`, e: third.e };
+        left = { text: `${left.text} and ${plain(right)} ${next} ${plain(third)}`, kind: 'truth', s: left.s, e: third.e };
       }
     }
+  }
+
+  /** `not a == b`: in Python the negation of the comparison, in NeuroScript a comparison with a negation. */
+  #negated(): Value {
+    const word = this.words[this.at++];
+    if (word === undefined) throw new Unclear();
+    const of = this.operand(3);
+    if (of.operator === 'comparison') this.scope.guess();
+    const text = of.operator === 'comparison' ? `(${plain(of)})` : plain(of);
+    return { text: `not${this.source.slice(word.e, of.s).replace(/^$/, ' ')}${text}`, kind: 'truth', s: word.s, e: of.e };
   }
 
   prefix(): Value {
@@ -111,12 +142,21 @@ class Expression extends Reader {
     if (word.kind === 'name' && PREFIX_WORDS.has(word.text) && next?.text !== '(') {
       this.at++;
       const of = this.prefix();
-      return { text: `${word.text} ${plain(of)}`, kind: 'unknown', s: word.s, e: of.e };
+      return { text: `${word.text} ${plain(of)}`, kind: word.text === 'typeof' ? 'unknown' : 'truth', s: word.s, e: of.e };
+    }
+    if (word.text === '#' && next?.kind === 'name') {
+      this.at++;
+      const of = this.postfix();
+      return { text: `len(${plain(of)})`, kind: 'number', s: word.s, e: of.e };
+    }
+    if (word.text === '...') {
+      this.at++;
+      return this.prefix();
     }
     if (word.text === '-z' || word.text === '-n') {
       this.at++;
       const of = this.prefix();
-      return { text: `${word.text === '-z' ? 'no' : 'some'} ${plain(of)}`, kind: 'unknown', s: word.s, e: of.e };
+      return { text: `${word.text === '-z' ? 'no' : 'some'} ${plain(of)}`, kind: 'truth', s: word.s, e: of.e };
     }
     const spelling = PREFIXES[word.text];
     if (spelling !== undefined && word.kind !== 'text') {
@@ -124,7 +164,8 @@ class Expression extends Reader {
       const of = this.prefix();
       const gap = word.kind === 'name' ? this.source.slice(word.e, of.s) : '';
       const literal = of.literal === true ? { literal: true } : {};
-      return { text: `${spelling}${gap}${plain(of)}`, kind: of.kind, s: word.s, e: of.e, ...literal };
+      const kind = spelling.startsWith('not') ? 'truth' : of.kind;
+      return { text: `${spelling}${gap}${plain(of)}`, kind, s: word.s, e: of.e, ...literal };
     }
     if (['await', 'new', 'call'].includes(word.text) && next?.kind === 'name') return this.#marked(word);
     const base = this.postfix();
@@ -183,13 +224,18 @@ class Expression extends Reader {
       if (arrow !== null) return arrow;
     }
     if (text === '(') return group(this, word);
+    if (text === '[' && this.peek(1) === ']' && this.words[this.at + 2]?.kind === 'name' && this.peek(3) === '{') {
+      this.at += 3;
+      return { ...typedList(this, word), s };
+    }
     if (text === '[') return listLiteral(this, word);
     if (text === '{') return map(this, word);
     if (text.startsWith('$')) return dollar(this, word);
     if (word.kind !== 'name') throw new Unclear();
     this.at++;
     const constant = CONSTANTS[text];
-    if (constant !== undefined && !this.scope.kinds.has(text)) return { text: constant, kind: 'unknown', s, e };
+    if (constant !== undefined && !this.scope.kinds.has(text))
+      return { text: constant, kind: /^(?:true|false)$/.test(constant) ? 'truth' : 'unknown', s, e, literal: true };
     if (this.scope.caught.includes(text) && this.peek() !== '.') return { text: 'system_error.message', kind: 'text', s, e };
     return { text, kind: this.scope.kindOf(text), s, e };
   }
@@ -217,6 +263,11 @@ class Expression extends Reader {
     const { s, e, text } = word;
     const pieces = piecesOf(text, this.scope.dollars);
     const [only] = pieces;
+    const holes = pieces.some((piece) => 'source' in piece);
+    if (holes && text.startsWith('"') && !this.scope.shell && !text.includes('#{')) this.scope.guess();
+    // Single quotes keep a backslash in NeuroScript and in the shell.
+    const escapes = text.startsWith("'") && text.includes('\\') && !this.scope.shell;
+    if (escapes) this.scope.guess();
     const hole = (source: string): string => plain(this.#inner(source));
     if (
       text.startsWith('`') &&
@@ -233,15 +284,18 @@ class Expression extends Reader {
     if (unclosed) this.scope.guess();
     const same =
       /^(?:["']|```)/.test(text) &&
-      !/^"""/.test(text) &&
+      !/^(?:"""|''')/.test(text) &&
+      !escapes &&
       pieces.every((piece) => 'fixed' in piece || (text.startsWith('```') && text.includes(`{{${piece.source}}}`)));
-    if (same) return { text: unclosed ? text + text.charAt(0) : text, kind: 'text', s, e, literal: true };
+    const worded = pieces.some((piece) => 'fixed' in piece && /[^\d\s.eE+-]/.test(piece.fixed));
+    if (same) return { text: unclosed ? text + text.charAt(0) : text, kind: 'text', s, e, literal: true, worded };
     return {
       text: filled(pieces.map((piece) => ('fixed' in piece ? piece.fixed : { value: hole(piece.source) }))),
       kind: 'text',
       s,
       e,
       literal: true,
+      worded,
     };
   }
 
@@ -250,6 +304,7 @@ class Expression extends Reader {
     const rounded = /^(.*):\.(\d)f$/.exec(source);
     const read = rounded?.[1] ?? source;
     const value = translate(read, wordsOf(read), this.scope, this.#depth + 1);
+    if (rounded !== null) this.scope.guess();
     return rounded === null ? value : { ...value, text: `tool.math.Round(${plain(value)}, ${rounded[2]})` };
   }
 }

@@ -1,10 +1,11 @@
 /** The heads of blocks of other languages, as heads of NeuroScript. */
+
+import { condition } from './condition.ts';
 import { translate } from './expression.ts';
 import { type Scope, Unclear } from './scope.ts';
-import { condition, word } from './simple.ts';
-import { closingOf, separateAtCommas, wraps } from './split.ts';
+import { closingOf, separateAtCommas, word, wraps } from './split.ts';
 import { plain, plus } from './values.ts';
-import type { Word } from './words.ts';
+import { type Word, wordsOf } from './words.ts';
 
 /** What a block is, as far as its end is concerned. */
 export type BlockKind = 'if' | 'while' | 'for' | 'func' | 'command' | 'on' | 'together' | 'try' | 'switch' | 'repeat';
@@ -32,6 +33,20 @@ export function headOf(source: string, all: readonly Word[], scope: Scope): Head
   return new Reader(source, trimmed.words, trimmed.style, scope).read();
 }
 
+/** The place of the statement behind the head in its line; -1 without one. */
+export function bodyAt(words: readonly Word[]): number {
+  const [first, second] = words;
+  if (!/^(?:if|while|for|foreach|unless)$/.test(first?.text ?? '')) return -1;
+  const then = words.findIndex(({ text, kind }) => kind === 'name' && text === 'then');
+  if (then > 1 && then < words.length - 1) return then + 1;
+  const close = second?.text === '(' ? closingOf(words, 1) : -1;
+  const [next, behind] = [words[close + 1], words[close + 2]];
+  if (close < 0 || next?.kind !== 'name' || (behind === undefined && !/^(?:break|continue|return)$/.test(next.text))) return -1;
+  return OPERATORS_IN_WORDS.has(next.text) || next.text === 'then' || next.text === 'do' ? -1 : close + 1;
+}
+
+const OPERATORS_IN_WORDS = new Set(['and', 'or', 'is', 'in', 'mod', 'not', 'eq', 'ne', 'equals', 'if', 'MOD', 'AND', 'OR']);
+
 /** A head without its `{`, `:`, `then` or `do`. */
 function trailer(words: readonly Word[]): { readonly words: readonly Word[]; readonly style: Head['style'] } {
   const last = words.at(-1);
@@ -42,6 +57,12 @@ function trailer(words: readonly Word[]): { readonly words: readonly Word[]; rea
     return { words: words.slice(0, -1), style: 'word' };
   return { words, style: 'word' };
 }
+
+/** Methods that change the length of a list. */
+const MUTATES = /^(?:push|pop|shift|unshift|splice|append|insert|remove|add|clear)$/;
+
+/** Most characters of a block that are looked through. */
+const MAX_BODY = 4000;
 
 class Reader {
   readonly #source: string;
@@ -94,10 +115,13 @@ class Reader {
 
   #loop(words: readonly Word[]): Head {
     const each = words[0]?.text === 'each' ? words.slice(1) : words;
-    const inner = each[0]?.text === '(' && wraps(each) ? each.slice(1, -1) : each;
+    let inner = each;
+    while (inner[0]?.text === '(' && wraps(inner)) inner = inner.slice(1, -1);
+    const bare = inner.length === each.length;
     const together = inner.at(-1)?.text === 'together' ? ' together' : '';
     let list = together === '' ? inner : inner.slice(0, -1);
-    if (/^(?:let|const|var)$/.test(list[0]?.text ?? '')) list = list.slice(1);
+    const declares = /^(?:let|const|var)$/.test(list[0]?.text ?? '');
+    if (declares) list = list.slice(1);
     if (list.length === 0) return this.#head('while', 'while true');
     const counted = this.#counted(list);
     if (counted !== null) return counted;
@@ -109,7 +133,14 @@ class Reader {
     const [left, right] = separator === 'as' ? [list.slice(at + 1), list.slice(0, at)] : [list.slice(0, at), list.slice(at + 1)];
     const names = left.filter(({ kind }) => kind === 'name').map(({ text }) => text);
     const written = words[0]?.text === 'each' && separator === 'in';
-    return this.#over(names, separator === ':=' && right[0]?.text === 'range' ? right.slice(1) : right, together, written);
+    const range = separator === ':=' && right[0]?.text === 'range';
+    // `for … in` of JavaScript and the one name of a range in Go are indexes or keys.
+    const keys = names.length === 1 && (range || (declares && !bare && separator === 'in'));
+    this.#scope.open = this.#style === 'brace' && bare;
+    const over = range ? right.slice(1) : right;
+    const head = this.#over(keys ? [...names, '_value'] : names, over, together, written || keys);
+    this.#scope.open = false;
+    return head;
   }
 
   #over(all: readonly string[], right: readonly Word[], together: string, written: boolean): Head {
@@ -127,7 +158,13 @@ class Reader {
     this.#scope.dollars = false;
     const of = value === null ? `[${list.map(word).join(', ')}]` : plain(value);
     const names = all[0] === '_' && all.length === 2 ? all.slice(1) : all;
-    for (const name of names) this.#scope.kinds.set(name, 'unknown');
+    // A loop of Python over a map gives its keys; over text of the shell its words.
+    const shellText = right[0]?.text.startsWith('$') && value?.kind !== 'list';
+    if (value?.kind === 'unknown' && !written && (this.#style === 'colon' || shellText)) this.#scope.guess();
+    for (const name of names) {
+      this.#scope.kinds.set(name, 'unknown');
+      this.#scope.shared.add(name);
+    }
     if (names.length === 0 || names.length > 2) throw new Unclear();
     const keys = !written && names.length === 1 && value?.kind === 'map';
     const [name] = names;
@@ -137,7 +174,7 @@ class Reader {
   /** `i = 1 to 3`, `let i = 0; i < 3; i++`; null for any other loop. */
   #counted(words: readonly Word[]): Head | null {
     const [name, equals] = words;
-    if (name?.kind !== 'name' || (equals?.text !== '=' && equals?.text !== ':=')) return null;
+    if (name?.kind !== 'name' || !/^(?:=|:=|from)$/.test(equals?.text ?? '')) return null;
     if (words.some(({ text }) => text === 'range')) return null;
     const to = words.findIndex(({ text }) => text === 'to' || text === 'TO' || text === ',');
     const [first, second] = words.flatMap(({ text }, index) => (text === ';' ? [index] : []));
@@ -162,11 +199,27 @@ class Reader {
     const down = change.startsWith('-');
     if (down !== operator.text.startsWith('>')) throw new Unclear();
     const inclusive = operator.text.endsWith('=') ? (down ? `${end} - 1` : plus(end)) : end;
+    if (this.#changes([name.text, ...test.slice(2).flatMap(({ kind, text }) => (kind === 'name' ? [text] : []))]))
+      throw new Unclear();
     const step = down ? `, -${by}` : by === '1' ? '' : `, ${by}`;
     return this.#head(
       'for',
       `for each ${name.text} in tool.list.Range(${this.#value(words.slice(2, first))}, ${inclusive}${step})`,
     );
+  }
+
+  /** Whether the block may change one of these names: the loop would count otherwise then. */
+  #changes(names: readonly string[]): boolean {
+    const body = wordsOf(this.#source.slice(this.#words.at(-1)?.e, (this.#words.at(-1)?.e ?? 0) + MAX_BODY));
+    let depth = 0;
+    for (const [index, { text }] of body.entries()) {
+      if (text === '{' || text === 'do') depth++;
+      if ((text === '}' || text === 'done') && --depth <= 0) return false;
+      const [before, next, called] = [body[index - 1]?.text ?? '', body[index + 1]?.text ?? '', body[index + 2]?.text ?? ''];
+      const sets = /^(?:[-+*/%]?=|\+\+|--)$/.test(next) || /^(?:\+\+|--)$/.test(before) || (next === '.' && MUTATES.test(called));
+      if (names.includes(text) && sets) return true;
+    }
+    return true;
   }
 
   #procedure(words: readonly Word[]): Head {
@@ -197,6 +250,7 @@ class Reader {
       const [name] = one;
       if (name?.kind !== 'name') throw new Unclear();
       this.#scope.kinds.set(name.text, 'unknown');
+      this.#scope.shared.add(name.text);
       if (equals < 0) needs.push(name.text);
       else {
         optional.push(name.text);
@@ -242,9 +296,9 @@ class Reader {
   /** `xs.forEach(x => {`, `xs.each do |x|` */
   #blockCall(): Head | null {
     const at = this.#words.findIndex(
-      ({ text }, index) => /^(?:forEach|each|each_with_index)$/.test(text) && this.#words[index - 1]?.text === '.',
+      ({ text }, index) => /^(?:forEach|each|each_with_index|times)$/.test(text) && this.#words[index - 1]?.text === '.',
     );
-    if (at < 2) return null;
+    if (at < 2 || this.#words.at(-1)?.text === '}') return null;
     const after = this.#words.slice(at + 1);
     const arrow = after.at(-1)?.text === '=>' || after[1]?.text === 'function';
     const ruby = after.some(({ text }) => text === '|');
@@ -253,10 +307,14 @@ class Reader {
       .filter(({ kind, text }) => kind === 'name' && text !== 'do' && text !== 'function')
       .map(({ text }) => text);
     for (const name of names) this.#scope.kinds.set(name, 'unknown');
-    const order = [...names].reverse().join(', ');
+    const receiver = this.#value(this.#words.slice(0, at - 1));
+    const pairs = /^tool\.map\.Entries\((\w+)\)$/.exec(receiver)?.[1];
+    const keysFirst = pairs !== undefined || this.#words[at]?.text === 'each';
+    const order = (keysFirst ? names : names.toReversed()).join(', ');
+    const of = this.#words[at]?.text === 'times' ? `tool.list.Range(0, ${receiver})` : (pairs ?? receiver);
     return {
       kind: 'for',
-      lines: [`for each ${order} in ${this.#value(this.#words.slice(0, at - 1))}`],
+      lines: [`for each ${order} in ${of}`],
       style: ruby ? 'word' : 'brace',
     };
   }

@@ -1,18 +1,27 @@
 /** Statements that are NeuroScript already, and stay as they are. */
 import { parse } from '../syntax/parse.ts';
 
-/**
- * Whether a text is a statement of NeuroScript already, with the same calls as its replacement. One with `//` or `--` may be meant as
- * an operator.
- */
+/** Whether a text is a statement of NeuroScript already, with the same calls as its replacement. */
 export function isStatement(text: string, replacement: string): boolean {
-  if (/\/\/|--/.test(text) || !BEGINS.test(text)) return false;
+  if (!BEGINS.test(text)) return false;
   const calls = (written: string): readonly string[] => written.match(/\w+\(?/g)?.filter((name) => name.endsWith('(')) ?? [];
   const kept = new Set(calls(replacement));
-  return calls(text).every((name) => kept.has(name)) && parse(text, { name: '', interactive: true }).ok;
+  const whole = text.startsWith('return') ? `func f() means\n${text}\nendfunc` : text;
+  return calls(text).every((name) => kept.has(name)) && parse(whole, { name: '', interactive: true }).ok;
 }
 
 const BEGINS = /^(?:set|emit|call|return|must|fail|whisper|ask|promptuser)\b/;
+
+/**
+ * Whether a text is the head of a block of NeuroScript already, and its replacement has other brackets, or a template for a sum.
+ * `end` ends such a block.
+ */
+export function isHead(text: string, replacement: string, end: string): boolean {
+  const bare = (written: string): string => written.replace(/[()\s]/g, '');
+  const template = replacement.includes('```') && !text.includes('```');
+  if (!template && bare(text) !== bare(replacement)) return false;
+  return /^(?:if|while|for each)\b/.test(text) && parse(`${text}\nset a = 1\n${end}`, { name: '', interactive: true }).ok;
+}
 
 /** Whether two texts differ in blanks only. */
 export function same(left: string, right: string): boolean {

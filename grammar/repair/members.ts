@@ -1,14 +1,19 @@
-/** What stands behind a value: its members, methods, indexes, and the arguments of a call. */
-import { KEYWORDS } from '../vocabulary/keywords.ts';
-import { between, list } from './brackets.ts';
-import { functionCall, type Kind, kindOfCall, methodCall, TYPE_TESTS } from './calls.ts';
+/** What stands behind a value: its members, methods and indexes. */
+import { list } from './brackets.ts';
+import { type Kind, kindOfCall, methodCall, operand } from './calls.ts';
 import type { Reader } from './reader.ts';
 import { Unclear } from './scope.ts';
 import { fillFormat } from './strings.ts';
-import { called, plain, type Value } from './values.ts';
+import { plain, settled, type Value } from './values.ts';
 
-const NAMESPACES = new Set(['json', 'math', 'Math', 'JSON', 'Object', 'Array', 'Promise', 'Number', 'String']);
-const RESERVED = new Set<string>(KEYWORDS);
+/** Questions of Ruby: `xs.empty?`. */
+const ASKED: Readonly<Record<string, string>> = {
+  empty: 'no $0',
+  nil: '$0 == nil',
+  any: 'some $0',
+  zero: '$0 == 0',
+  even: '$0 % 2 == 0',
+};
 
 /** `.name`, `.name(…)`. */
 export function member(reader: Reader, of: Value): Value {
@@ -17,35 +22,48 @@ export function member(reader: Reader, of: Value): Value {
   reader.at++;
   const name = word.text;
   if (
-    /^(?:tool|json|math|Math|JSON|Object|Array|Promise|Number|String)\b[\w.]*$/.test(of.text) &&
+    /^(?:tool|json|math|Math|JSON|Object|Array|Promise|Number|String|strings|string|strconv|fmt)\b[\w.]*$/.test(of.text) &&
     !reader.scope.kinds.has(of.text)
   )
     return { text: `${of.text}.${name}`, kind: 'unknown', s: of.s, e: word.e };
   if (reader.peek() === '(') return method(reader, of, name);
+  if (reader.peek() === '?' && reader.words[reader.at]?.s === word.e) {
+    const asked = ASKED[name];
+    if (asked !== undefined && !reader.words.slice(reader.at).some(({ text }) => text === ':')) {
+      reader.at++;
+      return { text: asked.replace('$0', operand(plain(of))), kind: 'truth', s: of.s, e: word.e + 1 };
+    }
+  }
   if (reader.scope.caught.includes(of.text)) return { text: `system_error.${name}`, kind: 'unknown', s: of.s, e: word.e };
   if (name === 'length' || (name === 'size' && of.kind !== 'unknown'))
-    return { text: `len(${plain(of)})`, kind: 'number', s: of.s, e: word.e };
+    return { text: `len(${plain(settled(reader.scope, of))})`, kind: 'number', s: of.s, e: word.e };
   return { text: `${plain(of)}.${name}`, kind: 'unknown', s: of.s, e: word.e, element: { of: plain(of), key: `"${name}"` } };
 }
 
-function method(reader: Reader, of: Value, name: string): Value {
+function method(reader: Reader, receiver: Value, name: string): Value {
+  const { scope } = reader;
   const args = list(reader, '(', ')');
-  const e = reader.words[reader.at - 1]?.e ?? of.e;
-  const { s } = of;
+  const e = reader.words[reader.at - 1]?.e ?? receiver.e;
+  const { s } = receiver;
   const [first, second] = args;
+  const of = settled(scope, receiver);
   if (first?.form?.k === 'arrow') return { ...overItems(plain(of), name, first, second), s, e };
-  const texts = args.map(plain);
+  const texts = args.map((arg) => plain(settled(scope, arg)));
   const whole = ranges(reader, of, name, texts);
   if (whole !== undefined) return { text: whole, kind: of.kind, s, e };
   if (name === 'format' && of.literal === true) return { text: fillFormat(of.text, texts), kind: 'text', s, e };
   if (name === 'get' && texts.length === 1) return { text: `${plain(of)}[${texts[0]}]`, kind: 'unknown', s, e };
+  if (/^(?:shift|pop 0)$/.test([name, ...texts].join(' ')) && scope.before !== null) {
+    scope.after.push(`set ${plain(of)} = tool.list.Rest(${plain(of)})`);
+    return { text: `${plain(of)}[0]`, kind: 'unknown', s, e };
+  }
   const kind = of.kind === 'unknown' && /^(?:includes|contains|include|index|indexOf)$/.test(name) ? 'list' : of.kind;
-  const text = methodCall(name, plain(of), kind, texts);
-  if (text === undefined) throw new Unclear();
-  if (kind !== of.kind || name === 'pop') reader.scope.guess();
-  if (name === 'pop') reader.scope.after.push(`set ${plain(of)} = tool.list.Slice(${plain(of)}, 0, len(${plain(of)}) - 1)`);
-  const same = ['concat', 'copy'].includes(name) ? of.kind : kindOfCall(text);
-  return { text, kind: same, s, e };
+  const call = methodCall(name, plain(of), kind, texts);
+  if (call === undefined) throw new Unclear();
+  if (kind !== of.kind || call.doubtful) scope.guess();
+  if (name === 'pop') scope.after.push(`set ${plain(of)} = tool.list.Slice(${plain(of)}, 0, len(${plain(of)}) - 1)`);
+  const same = ['concat', 'copy'].includes(name) ? of.kind : kindOfCall(call.text);
+  return { text: call.text, kind: /^(?:toString|to_s)$/.test(name) ? 'text' : same, s, e };
 }
 
 /** `slice`, `substring` and `at`, whose arguments count otherwise. */
@@ -88,6 +106,13 @@ function overItems(of: string, name: string, { form, s, e }: Value, start: Value
 export function index(reader: Reader, of: Value): Value {
   reader.expect('[');
   const text = plain(of);
+  if (reader.peek() === '::' && reader.peek(1) === '-' && reader.peek(2) === '1') {
+    reader.at += 3;
+    const reversed =
+      of.kind === 'text' ? `tool.str.Join(tool.list.Reverse(tool.str.Split(${text}, "")), "")` : `tool.list.Reverse(${text})`;
+    if (of.kind === 'unknown') reader.scope.guess();
+    return { text: reversed, kind: of.kind, s: of.s, e: reader.expect(']').e };
+  }
   const from = reader.peek() === ':' ? null : reader.read();
   if (reader.take(':')) {
     const to = reader.peek() === ']' ? null : reader.read();
@@ -99,45 +124,12 @@ export function index(reader: Reader, of: Value): Value {
   const e = reader.expect(']').e;
   const key = plain(from);
   const negative = from.literal === true && key.startsWith('-') && of.kind !== 'map';
+  if (negative && of.kind === 'unknown') reader.scope.guess();
   const at = negative ? `len(${text}) - ${key.slice(1)}` : key;
   return { text: `${text}[${at}]`, kind: 'unknown', s: of.s, e, element: { of: text, key } };
 }
 
-/** The arguments of a function, which may be one of another language. */
-export function call(reader: Reader, of: Value): Value {
-  const at = reader.at;
-  const name = of.text;
-  const args = list(reader, '(', ')');
-  const open = reader.words[at];
-  const last = reader.words[reader.at - 1];
-  if (open === undefined || last === undefined) throw new Unclear();
-  const { s } = of;
-  const { e } = last;
-  const texts = args.map(plain);
-  if (name === 'isinstance' && texts.length === 2) {
-    const test = TYPE_TESTS[texts[1] ?? ''];
-    if (test !== undefined) return { text: `${test}(${texts[0]})`, kind: 'unknown', s, e };
-  }
-  if (name === 'dict') return { text: `{${named(reader, at)}}`, kind: 'map', s, e };
-  const known = reader.scope.procedures.has(name) || name.startsWith('tool.') || (RESERVED.has(name) && name !== 'set');
-  const foreign = known ? undefined : functionCall(name, texts);
-  if (foreign !== undefined) return { ...called(foreign, s, e), kind: foreign.startsWith('"') ? 'text' : kindOfCall(foreign) };
-  if (NAMESPACES.has(name.split('.')[0] ?? '') && !known) throw new Unclear();
-  return called(`${name}${reader.source.slice(open.s, open.e)}${between(reader, args, open, last)})`, s, e);
-}
-
-/** `a=1, b=2` as the inside of a map. */
-function named(reader: Reader, at: number): string {
-  const parts: string[] = [];
-  for (let index = at + 1; index < reader.at - 1; index++) {
-    const [name, equals] = [reader.words[index], reader.words[index + 1]];
-    if (name?.kind !== 'name' || equals?.text !== '=') continue;
-    parts.push(`"${name.text}": ${plain(reader.part(reader.words.slice(index + 2, reader.at - 1)))}`);
-  }
-  return parts.join(', ');
-}
-
 function difference(end: string, begin: string): string {
   if (begin === '0') return end;
-  return /^\d+$/.test(end) && /^\d+$/.test(begin) ? `${Number(end) - Number(begin)}` : `${end} - ${begin}`;
+  return /^\d+$/.test(end) && /^\d+$/.test(begin) ? `${Number(end) - Number(begin)}` : `${end} - ${operand(begin)}`;
 }

@@ -1,8 +1,9 @@
 /** Operators of common languages: how they are spelt, how tightly they bind, and what they become. */
 import { type Kind, methodCall } from './calls.ts';
 import type { Reader } from './reader.ts';
-import { fillFormat } from './strings.ts';
-import { called, choice, plain, type Value } from './values.ts';
+import type { Scope } from './scope.ts';
+import { filled, fillFormat, type Part } from './strings.ts';
+import { called, choice, plain, plus, type Value } from './values.ts';
 import type { Word } from './words.ts';
 
 /** Binary operators: how tightly they bind, and how NeuroScript spells them. */
@@ -38,41 +39,83 @@ export const PREFIX_WORDS = new Set(['no', 'some', 'typeof']);
 export function pair(reader: Reader, left: Value, word: Word, operator: string, right: Value): Value {
   const { s } = left;
   const { e } = right;
+  const { scope } = reader;
   if (operator === 'or' && right.literal === true) {
     if (left.element !== undefined) {
-      reader.scope.guess();
+      scope.guess();
       return { text: `tool.map.Get(${left.element.of}, ${left.element.key}, ${plain(right)})`, kind: right.kind, s, e };
     }
     if (/^\w+$/.test(left.text)) {
-      const cond = word.text === '??' ? `${left.text} != nil` : `some ${left.text}`;
-      return choice(cond, left, right, s);
+      if (word.text !== '??') scope.guess();
+      return choice(word.text === '??' ? `${left.text} != nil` : `some ${left.text}`, left, right, s);
     }
   }
-  if (operator === '//') return { text: `tool.math.Floor(${plain(left)} / ${plain(right)})`, kind: 'number', s, e };
+  if (word.text === '//') {
+    scope.guess();
+    return { text: `tool.math.Floor(${plain(left)} / ${plain(right)})`, kind: 'number', s, e };
+  }
+  if (operator === '/' && scope.whole) return { text: `tool.math.Trunc(${plain(left)} / ${plain(right)})`, kind: 'number', s, e };
+  if (word.text === '..' && left.kind === 'number' && left.literal === true) return range(scope, left, right);
   if (operator === '|' && /^tool\.[\w.]+$/.test(right.text)) return called(`${right.text}(${plain(left)})`, s, e);
   if (operator === '%' && left.literal === true && left.kind === 'text') return formatted(left, right);
-  const joins = operator === '&' && (left.kind === 'text' || right.kind === 'text');
+  if (/^(?:and|or)$/.test(operator) && !scope.condition && !(left.kind === 'truth' && right.kind === 'truth')) scope.guess();
+  const unlike = left.literal !== true && right.literal !== true && !/^(?:nil|true|false)$/.test(right.text);
+  if (word.text === 'is' && unlike) scope.guess();
+  if (left.operator === 'comparison' && /^[!=]=$/.test(operator)) scope.guess();
+  const joins = (operator === '&' && (left.kind === 'text' || right.kind === 'text')) || word.text === '..';
+  const adds = operator === '+' || joins;
+  const texts = left.kind === 'text' || right.kind === 'text' || joins;
+  const worded = left.worded === true || right.worded === true;
+  if (adds && texts && !worded) {
+    const parts = [...partsOf(left), ...partsOf(right)];
+    return { text: filled(parts), kind: 'text', s, e, parts };
+  }
   const written = joins ? '+' : operator;
-  const before = reader.source.slice(left.e, word.s);
-  const after = reader.source.slice(word.e, right.s);
-  const blank = (gap: string): string => (gap === '' && /\w/.test(written) ? ' ' : gap.replace(/\u00a0/g, ' '));
-  const text = `${plain(left)}${blank(before)}${written}${blank(after)}${plain(right)}`;
-  const kind: Kind =
-    operator !== '+' && !joins ? (/^[-*/%]/.test(operator) ? 'number' : 'unknown') : left.kind === 'text' ? 'text' : right.kind;
-  return { text, kind, s, e };
+  const gap = (from: number, to: number): string => {
+    const text = reader.source.slice(from, to).replace(/\u00a0/g, ' ');
+    return /^\s*$/.test(text) && (text !== '' || !/\w/.test(written)) ? text : ' ';
+  };
+  if (left.text.startsWith('typeof ') && /^["']undefined["']$/.test(right.text))
+    return { text: `${left.text.slice(7)} ${operator} nil`, kind: 'truth', s, e, operator: 'comparison' };
+  if (left.text.startsWith('typeof ') && /^["']object["']$/.test(right.text)) scope.guess();
+  const compared = COMPARISONS.test(operator);
+  const text = `${side(scope, left, compared)}${gap(left.e, word.s)}${written}${gap(word.e, right.s)}${side(scope, right, compared)}`;
+  if (compared) return { text, kind: 'truth', s, e, operator: 'comparison' };
+  if (adds) return { text, kind: texts ? 'text' : right.kind, s, e, ...(worded ? { worded } : {}) };
+  const both: Kind = left.kind === 'truth' && right.kind === 'truth' ? 'truth' : 'unknown';
+  if (/^[&|^]$/.test(operator)) return { text, kind: 'unknown', s, e, operator: 'bits' };
+  return { text, kind: /^[-*/%]/.test(operator) ? 'number' : both, s, e };
+}
+
+/** What text is made of: a sum of texts that spell numbers would be a number. */
+export function partsOf(value: Value): readonly Part[] {
+  const fixed = /^"([^"\\]*)"$/.exec(value.text)?.[1];
+  return value.parts ?? [fixed ?? { value: plain(value) }];
+}
+
+const COMPARISONS = /^(?:[!=<>]=|[<>])$/;
+
+/** An operand of a comparison: operators of bits bind tighter in some languages and not in NeuroScript. */
+function side(scope: Scope, value: Value, compared: boolean): string {
+  if (!compared || value.operator !== 'bits') return plain(value);
+  scope.guess();
+  return `(${plain(value)})`;
+}
+
+/** `1..3`, with its end or without. */
+function range(scope: Scope, from: Value, to: Value): Value {
+  scope.guess();
+  const text = `tool.list.Range(${plain(from)}, ${scope.open ? plain(to) : plus(plain(to))})`;
+  return { text, kind: 'list', s: from.s, e: to.e };
 }
 
 /** `item in list`. */
 export function within(reader: Reader, item: Value, list: Value, negated: boolean): Value {
-  const call =
-    methodCall('in', plain(list), list.kind, [plain(item)]) ??
-    guessed(reader, `tool.list.Contains(${plain(list)}, ${plain(item)})`);
-  return { text: negated ? `not ${call}` : call, kind: 'unknown', s: item.s, e: list.e };
-}
-
-function guessed(reader: Reader, text: string): string {
-  reader.scope.guess();
-  return text;
+  const known = methodCall('in', plain(list), list.kind, [plain(item)]);
+  // `in` of JavaScript asks for an index or a key.
+  if (known === undefined || reader.scope.script) reader.scope.guess();
+  const call = known?.text ?? `tool.list.Contains(${plain(list)}, ${plain(item)})`;
+  return { text: negated ? `not ${call}` : call, kind: 'truth', s: item.s, e: list.e };
 }
 
 /** `"n = %d" % n` */

@@ -121,7 +121,8 @@ class Splitter {
     const last = this.#words.at(-1);
     if (first === undefined || last === undefined) return false;
     if (last.text === '=>' || last.text === 'do') return true;
-    if (this.#open.length > 0 || INNER.has(last.text)) return false;
+    const typed = last.kind === 'name' && this.#words.at(-2)?.text === ']' && this.#words.at(-3)?.text === '[';
+    if (typed || this.#open.length > 0 || INNER.has(last.text)) return false;
     if (first.text === '}' || HEADS.has(first.text)) return true;
     return first.kind === 'name' && second?.text === '(' && last.text === ')';
   }

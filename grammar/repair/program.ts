@@ -2,12 +2,13 @@
 import { lineTable } from '../syntax/position.ts';
 import { type Block, CLOSERS, ENDS, endLines, isKind } from './blocks.ts';
 import { applied, type Change } from './changes.ts';
-import { type BlockKind, type Head, headOf } from './heads.ts';
-import { isStatement, same } from './kept.ts';
+import { condition } from './condition.ts';
+import { type BlockKind, bodyAt, type Head, headOf } from './heads.ts';
+import { isHead, isStatement, same } from './kept.ts';
 import { Layout } from './layout.ts';
 import { type Piece, piecesOf } from './pieces.ts';
 import { Scope, Unclear } from './scope.ts';
-import { condition, simple } from './simple.ts';
+import { simple } from './simple.ts';
 import { indentAt, type Word, wordsOf } from './words.ts';
 
 /** The changes that make a program of other languages one of NeuroScript. */
@@ -27,6 +28,8 @@ class Program {
   readonly #blocks: Block[] = [];
   #groups = 0;
   #last: Piece | null = null;
+  /** The first word of the statement behind the one at hand. */
+  #next = '';
   readonly #layout: Layout;
 
   constructor(text: string, words: readonly Word[]) {
@@ -34,11 +37,13 @@ class Program {
     this.#layout = new Layout(text);
     this.#starts = lineTable(text).starts;
     this.#pieces = piecesOf(words);
-    this.#scope = new Scope(proceduresOf(words));
+    const script = words.some(({ kind, text }) => kind === 'name' && /^(?:const|let)$/.test(text));
+    this.#scope = new Scope(proceduresOf(words), script);
   }
 
   changes(): readonly Change[] {
-    for (const piece of this.#pieces) {
+    for (const [index, piece] of this.#pieces.entries()) {
+      this.#next = this.#pieces[index + 1]?.words[0]?.text ?? '';
       this.#dedent(piece);
       const [outer] = this.#blocks;
       this.#piece(piece);
@@ -89,6 +94,8 @@ class Program {
   #piece(piece: Piece): void {
     this.#scope.guessed = false;
     this.#scope.caught = this.#blocks.flatMap(({ caught }) => caught);
+    this.#scope.inside = this.#blocks.some(({ kind }) => kind === 'func');
+    this.#leaves(piece);
     try {
       if (this.#noise(piece) || this.#middle(piece) || this.#closer(piece) || this.#open(piece)) return;
       const lines = simple(this.#text, piece.words, this.#scope);
@@ -110,6 +117,15 @@ class Program {
     return words.length === 1 && words[0]?.text === 'break' && this.#blocks.at(-1)?.kind === 'switch';
   }
 
+  /** Notes what leaves a block otherwise than in NeuroScript: a `break` deep in a `switch`, a `continue` before the test of a loop. */
+  #leaves({ words }: Piece): void {
+    const word = words.find(({ kind, text }) => kind === 'name' && (text === 'break' || text === 'continue'))?.text;
+    if (word === undefined) return;
+    const inner = this.#blocks.findLast(({ kind }) => /^(?:while|for|repeat|switch)$/.test(kind));
+    if (inner?.kind === 'switch' && !(words.length === 1 && inner === this.#blocks.at(-1))) inner.doubtful = true;
+    if (inner?.kind === 'repeat' && word === 'continue') inner.doubtful = true;
+  }
+
   /** `then` and `do` of the shell on their own, a `#!` line, `set -e`. */
   #noise(piece: Piece): boolean {
     const [first, ...rest] = piece.words;
@@ -123,17 +139,28 @@ class Program {
   }
 
   #open(piece: Piece): boolean {
-    const inner = this.#caseOf(piece);
-    if (inner) return true;
+    if (this.#caseOf(piece) || this.#oneLine(piece)) return true;
     const head = headOf(this.#text, piece.words, this.#scope);
     if (head === null) return false;
     const group = this.#groups++;
     if (head.kind === 'try') this.#push('try', head.style, piece, group, null, []);
     else {
       if (head.kind === 'switch') this.#replace(piece, [], group);
-      else this.#replace(piece, head.lines, group);
+      else if (!isHead(this.#text.slice(piece.s, piece.e), head.lines.join('\n'), ENDS[head.kind]))
+        this.#replace(piece, head.lines, group);
       this.#push(head.kind, head.style, piece, group, head.subject ?? null, head.caught === undefined ? [] : [head.caught]);
     }
+    return true;
+  }
+
+  /** `if (n > 2) console.log("big")`, `if n > 2 then emit "big"`: a head with its statement. */
+  #oneLine(piece: Piece): boolean {
+    const at = bodyAt(piece.words);
+    if (at < 0 || /^(?:else|elif|elsif|elseif)$/.test(this.#next)) return false;
+    const head = headOf(this.#text, piece.words.slice(0, at), this.#scope);
+    if (head === null) return false;
+    const body = simple(this.#text, piece.words.slice(at), this.#scope);
+    this.#replace(piece, [...head.lines, ...body.map((line) => `  ${line}`), ENDS[head.kind]], this.#groups++);
     return true;
   }
 
@@ -148,7 +175,21 @@ class Program {
     const indent = indentAt(this.#text, this.#starts, head.s);
     const from = this.#changes.length;
     const width = indent.length;
-    this.#blocks.push({ kind, style, group, indent, width, head, subject, caught, from, extra: 0, cases: 0, handler: null });
+    this.#blocks.push({
+      kind,
+      style,
+      group,
+      indent,
+      width,
+      head,
+      subject,
+      caught,
+      from,
+      extra: 0,
+      cases: 0,
+      handler: null,
+      doubtful: false,
+    });
   }
 
   /** `case "a":` and `a)` within a `switch`. */
@@ -156,7 +197,8 @@ class Program {
     const block = this.#blocks.at(-1);
     if (block?.kind !== 'switch') return false;
     const [first] = piece.words;
-    const shell = piece.words.findIndex(({ text }) => text === ')');
+    const close = piece.words.findIndex(({ text }) => text === ')' || text === '(');
+    const shell = piece.words[close]?.text === ')' ? close : -1;
     const named = first?.text === 'case' || first?.text === 'default' || first?.text === 'when';
     if (!named && shell < 1) return false;
     const colon = piece.words.findIndex(({ text }) => text === ':');
@@ -165,6 +207,10 @@ class Program {
     const rest = piece.words.slice(end + 1);
     const fallback = first?.text === 'default' || (values.length === 1 && /^[_*]$/.test(values[0]?.text ?? ''));
     const lines: string[] = [];
+    // A case of C and JavaScript without an end goes on with the next one.
+    const ends =
+      /^(?:break|return|throw|continue|fail|exit)$/.test(this.#last?.words[0]?.text ?? '') || this.#last === block.head;
+    if (named && block.head.words[1]?.text === '(' && !ends) block.doubtful = true;
     if (block.cases > 0) lines.push('else');
     if (!fallback) {
       const [value] = values;
@@ -196,6 +242,7 @@ class Program {
       return true;
     }
     if (block.kind === 'repeat' && (word === 'until' || word === 'while')) {
+      if (block.doubtful) this.#scope.guess();
       const cond = condition(this.#text, words.slice(1), this.#scope);
       this.#replace(
         piece,
@@ -241,8 +288,13 @@ class Program {
       const inner = this.#blocks.at(-1);
       if (inner !== undefined) this.#insertEnd(inner, this.#last?.e ?? piece.s);
     }
+    if (word === '}' && this.#blocks.at(-1)?.kind === 'if' && /^(?:else|elif|elsif|elseif)$/.test(this.#next)) {
+      this.#replace(piece, [], this.#blocks.at(-1)?.group ?? this.#groups++);
+      return true;
+    }
     const block = this.#blocks.pop();
     this.#layout.closed(block);
+    if (block?.doubtful) this.#scope.guess();
     if (block !== undefined) this.#close(block, piece);
     return true;
   }

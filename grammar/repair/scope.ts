@@ -16,11 +16,28 @@ export class Scope {
   guessed = false;
   /** Whether `$name` in a string stands for a value. */
   dollars = false;
+  /** Whether the text at hand is one of the shell for sure. */
+  shell = false;
+  /** Whether a division has no fraction, as in the arithmetic of the shell. */
+  whole = false;
+  /** Whether the text declares variables as JavaScript does. */
+  readonly script: boolean;
+  /** Whether only the truth of the value at hand counts. */
+  condition = false;
+  /** Whether a range leaves its end out. */
+  open = false;
+  /** Whether the statement at hand stands in a procedure. */
+  inside = false;
+  /** Names that other languages let share a value with another name: parameters, items of loops, and copies. NeuroScript copies it. */
+  readonly shared = new Set<string>();
+  /** Statements that precede the one at hand; null where none can. */
+  before: string[] | null = null;
   /** Statements that follow the one at hand. */
   after: string[] = [];
 
-  constructor(procedures: ReadonlySet<string>) {
+  constructor(procedures: ReadonlySet<string>, script: boolean) {
     this.procedures = procedures;
+    this.script = script;
   }
 
   kindOf(name: string): Kind {

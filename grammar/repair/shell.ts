@@ -9,7 +9,10 @@ export function dollar(reader: Reader, open: Word): Value {
   reader.at++;
   const { s } = open;
   if (open.text === '$((') {
+    const { whole } = reader.scope;
+    reader.scope.whole = true;
     const value = reader.read();
+    reader.scope.whole = whole;
     reader.expect(')');
     return { text: `(${plain(value)})`, kind: 'number', s, e: reader.expect(')').e };
   }

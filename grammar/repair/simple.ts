@@ -1,17 +1,24 @@
 /** Statements of other languages that stand alone, as statements of NeuroScript. */
 import { KEYWORDS } from '../vocabulary/keywords.ts';
 import { nearestName } from '../vocabulary/names.ts';
+import { condition } from './condition.ts';
 import { translate, translateAll } from './expression.ts';
+import { joinedBy, joinedValue, print } from './prints.ts';
+import { augmented, changed } from './receivers.ts';
 import { type Scope, Unclear } from './scope.ts';
-import { OPERATORS, operatorAt, separate, separateAtCommas, wraps } from './split.ts';
-import { fillFormat, quoted } from './strings.ts';
+import { OPERATORS, operatorAt, separate, separateAtCommas, word } from './split.ts';
 import { lifted, plain, type Value } from './values.ts';
 import type { Word } from './words.ts';
 
 const DECLARES = new Set('let const var local my readonly dim auto val final declare export'.split(' '));
+const TYPES = new Set('int long float double bool boolean string String char auto'.split(' '));
 const PRINTS = new Set(
-  'print println printf echo puts say write display output console.log fmt.Println console.info System.out.println'.split(' '),
+  'print println printf echo puts say write display output console.log fmt.Println console.info System.out.println fmt.Printf fmt.Print Console.WriteLine'.split(
+    ' ',
+  ),
 );
+/** Words that begin a statement of the shell, where `$name` in a string is a value. */
+const SHELL = /^(?:echo|printf|\[|test|\$)$/;
 const KEYWORD_SET = new Set<string>(KEYWORDS);
 const STATEMENTS = ['set', 'emit', 'call', 'return', 'fail', 'must', 'whisper', 'break', 'continue'];
 
@@ -32,10 +39,21 @@ class Simple {
   }
 
   lines(): readonly string[] {
-    this.#scope.after = [];
-    this.#scope.dollars = PRINTS.has(this.#first) || /^\[|^\$/.test(this.#first);
-    const lines = this.#guarded() ?? this.#statement();
-    return [...lines, ...this.#scope.after];
+    const scope = this.#scope;
+    const outer = [scope.before, scope.after] as const;
+    const [before, after] = [[], []] as [string[], string[]];
+    [scope.before, scope.after] = [before, after];
+    scope.dollars = PRINTS.has(this.#first) || /^(?:\[|\$|test$)/.test(this.#first);
+    scope.shell = SHELL.test(this.#first) && this.#text(1) !== '(';
+    scope.whole = this.#first === '((' || (this.#first === '(' && this.#text(1) === '(');
+    try {
+      const lines = this.#guarded() ?? this.#modified() ?? this.#statement();
+      return [...before, ...lines, ...after];
+    } finally {
+      [scope.before, scope.after] = outer;
+      scope.whole = false;
+      scope.shell = false;
+    }
   }
 
   get #first(): string {
@@ -57,10 +75,24 @@ class Simple {
     if (at < 1 || next === undefined || (!STATEMENTS.includes(next.text) && !PRINTS.has(next.text) && next.text !== 'exit'))
       return null;
     if (KEYWORD_SET.has(this.#first) && !['not', 'no', 'some'].includes(this.#first)) return null;
-    const cond = condition(this.#source, this.#words.slice(0, at), this.#scope);
+    const tested = this.#words.slice(this.#first === 'test' ? 1 : 0, at);
+    const cond = condition(this.#source, tested, this.#scope);
     const then = new Simple(this.#source, this.#words.slice(at + 1), this.#scope).lines();
     const guard = this.#text(at) === '&&' ? cond : `not (${cond})`;
     return [`if ${guard}`, ...then.map((line) => `  ${line}`), 'endif'];
+  }
+
+  /** `puts "big" if n > 2`: a condition behind its statement. */
+  #modified(): readonly string[] | null {
+    const at = this.#words.findIndex(({ text, kind }) => kind === 'name' && (text === 'if' || text === 'unless'));
+    const rest = this.#words.slice(at + 1);
+    if (at < 1 || rest.length === 0 || rest.some(({ text, kind }) => kind === 'name' && text === 'else')) return null;
+    const open = this.#words.slice(0, at).filter(({ text }) => /^[[({]$/.test(text)).length;
+    const closed = this.#words.slice(0, at).filter(({ text }) => /^[\])}]$/.test(text)).length;
+    if (open !== closed) return null;
+    const cond = condition(this.#source, rest, this.#scope);
+    const then = new Simple(this.#source, this.#words.slice(0, at), this.#scope).lines();
+    return [`if ${this.#text(at) === 'if' ? cond : `not (${cond})`}`, ...then.map((line) => `  ${line}`), 'endif'];
   }
 
   #statement(): readonly string[] {
@@ -91,11 +123,17 @@ class Simple {
             .map(({ text }) => text)
             .join('')
         : first;
-    if (path === 'console.error' || path === 'console.warn') return [`whisper "log", ${this.#joined(this.#arguments(3))}`];
-    if (PRINTS.has(path)) return this.#print(path.includes('.') ? 3 : 1);
+    if (path === 'console.error' || path === 'console.warn') return [`whisper "log", ${joinedBy(this.#arguments(3), '" "')}`];
+    if (PRINTS.has(path)) {
+      const from = path.includes('.') ? path.split('.').length * 2 - 1 : 1;
+      return print(this.#source, path, this.#words.slice(this.#text(from) === '!' ? from + 1 : from), this.#scope);
+    }
     if (assigned) return null;
     if (first === 'set') return this.#set(rest);
-    if (first === 'emit') return rest.length === 0 ? null : lifted(this.#joinedValue(rest), (text) => [`emit ${text}`]);
+    if (first === 'emit')
+      return rest.length === 0
+        ? null
+        : lifted(joinedValue(this.#source, first, separateAtCommas(rest), this.#scope), (text) => [`emit ${text}`]);
     if (first === 'return') {
       if (rest.length === 0) return ['return'];
       const values = translateAll(this.#source, rest, this.#scope);
@@ -108,9 +146,13 @@ class Simple {
       const values = translateAll(this.#source, rest, this.#scope).map(plain);
       return [`whisper ${values.length === 1 ? `"note", ${values[0]}` : values.join(', ')}`];
     }
+    if (first === 'log' && second?.text !== '(') return [`whisper "log", ${plain(this.#value(rest))}`];
+    if (first === 'unset' && second?.kind === 'name' && rest.length === 1) return [`set ${second.text} = nil`];
+    if (first === 'global' || first === 'nonlocal') return [];
     if (first === 'clear' && second?.text === 'error') return ['clear_error'];
     if (first === 'call') return this.#callOf(rest);
     if (DECLARES.has(first)) return this.#declaration(rest);
+    if (TYPES.has(first) && second?.kind === 'name' && this.#text(2) === '=') return this.#declaration(rest);
     if (first === 'raise' || first === 'throw' || first === 'panic') return this.#failure(rest);
     if (first === 'assert') return [`must ${plain(this.#value(separateAtCommas(rest)[0] ?? rest))}`];
     if (first === 'pass' || first === 'noop') return ['set _ = nil'];
@@ -121,52 +163,6 @@ class Simple {
     if (['break', 'continue', 'clear_error'].includes(first) && rest.length === 0) return [first];
     if (KEYWORD_SET.has(first) && first !== 'tool') throw new Unclear();
     return null;
-  }
-
-  #print(from: number): readonly string[] {
-    const macro = this.#text(from) === '!' ? 1 : 0;
-    const words = this.#words.slice(from + macro);
-    const [open] = words;
-    const called = open?.text === '(' && words.at(-1)?.text === ')';
-    const inner = called ? words.slice(1, -1) : words;
-    if (inner.length === 0) return ['emit ""'];
-    const [format] = inner;
-    if (
-      !called &&
-      this.#first === 'echo' &&
-      inner.every(({ kind }) => kind === 'name') &&
-      !inner.some(({ text }) => this.#scope.kinds.has(text))
-    )
-      return [`emit ${quoted(inner.map(({ text }) => text).join(' '))}`];
-    if (!called && this.#first === 'printf' && format?.kind === 'text') {
-      const values = separate(inner.slice(1)).map((one) => plain(this.#value(one)));
-      return [`emit ${fillFormat(format.text, values)}`];
-    }
-    if (!called && this.#first === 'echo')
-      return [
-        `emit ${separate(inner)
-          .map((one) => plain(this.#value(one)))
-          .join(' + " " + ')}`,
-      ];
-    return lifted(this.#joinedValue(inner), (text) => [`emit ${text}`]);
-  }
-
-  /** One value, or several with blanks between them. */
-  #joinedValue(words: readonly Word[]): Value {
-    const values = translateAll(this.#source, words, this.#scope);
-    const [first] = values;
-    if (first === undefined) throw new Unclear();
-    if (values.length === 1) return first;
-    const texts = values.map(plain);
-    if (first.literal === true && /(?<!\{)\{\}|%[ds]/.test(first.text))
-      return { ...first, text: fillFormat(first.text, texts.slice(1)) };
-    return { ...first, text: this.#joined(values) };
-  }
-
-  #joined(values: readonly Value[]): string {
-    return values
-      .map((value) => (/[ ](?:<|>|[!=<>]=|and|or) /.test(plain(value)) ? `(${plain(value)})` : plain(value)))
-      .join(' + " " + ');
   }
 
   #arguments(open: number): readonly Value[] {
@@ -197,6 +193,11 @@ class Simple {
     if (first?.kind !== 'name') throw new Unclear();
     if (second === undefined) return this.#assign(first.text, null);
     const equals = list.findIndex(({ text }) => text === '=');
+    const parts = separateAtCommas(list);
+    if (parts.length > 1 && parts.every(([name, sign]) => name?.kind === 'name' && (sign === undefined || sign.text === '=')))
+      return parts.flatMap((part) => this.#declaration(part));
+    if (second.text === 'be') return this.#assignment([first, { ...second, text: '=', kind: 'mark' }, ...list.slice(2)]) ?? [];
+    if (second.kind === 'name' && list[2]?.text === '=') return this.#assignment([first, ...list.slice(2)]) ?? [];
     if (second.text === ':' && equals > 0) return this.#assignment([first, ...list.slice(equals)]) ?? [];
     if (second.text === '+' && list[2]?.text === '+') throw new Unclear();
     const found = this.#assignment(list);
@@ -221,20 +222,46 @@ class Simple {
     if (at < 0 || first === undefined) return null;
     if (operator === '++' || operator === '--') {
       const target = words.filter((_, index) => index !== at).filter(({ text }) => text !== '(' && text !== ')');
-      return this.#change(target, operator.charAt(0), '1');
+      const one: Value = { text: '1', kind: 'number', s: 0, e: 0, literal: true };
+      return augmented(this.#scope, this.#value(target), operator.charAt(0), one);
     }
     const value = words.slice(at + 1);
-    if (OPERATORS.has(operator)) return this.#change(words.slice(0, at), operator.slice(0, -1), plain(this.#value(value)));
+    const chained = operator === '=' && value[0]?.kind === 'name' && value[1]?.text === '=';
+    if (chained) return this.#chain(words);
+    if (value[0]?.text === 'input' && value[1]?.text === '(' && at === 1 && value.length <= 4)
+      return [`promptuser ${value.length === 4 ? plain(this.#value(value.slice(2, 3))) : '""'} into ${first.text}`];
+    const inner = value.slice(1, -1);
+    const shell =
+      value[0]?.text === '(' && inner.length > 0 && value.at(-1)?.text === ')' && at === 1 && words[0]?.e === words[1]?.s;
+    const array: Value | null =
+      shell && inner.every(({ kind }) => kind !== 'mark')
+        ? { text: `[${inner.map(word).join(', ')}]`, kind: 'list', s: 0, e: 0, literal: true }
+        : null;
     const targets = words.slice(0, at).filter(({ text }) => text !== '$');
+    if (OPERATORS.has(operator))
+      return augmented(this.#scope, this.#value(targets), operator.slice(0, -1), array ?? this.#value(value));
     const names = separateAtCommas(targets).map((one) => plain(this.#value(one)));
     if (names.length > 1) return this.#several(names, value);
     const [target = ''] = names;
-    const shell =
-      value[0]?.text === '(' && value.length > 2 && value.at(-1)?.text === ')' && at === 1 && words[0]?.e === words[1]?.s;
-    const inner = value.slice(1, -1);
-    if (shell && inner.every(({ kind }) => kind !== 'mark'))
-      return this.#assign(target, { text: `[${inner.map(word).join(', ')}]`, kind: 'list', s: 0, e: 0 });
-    return this.#assign(target, this.#value(value));
+    if (array !== null) return this.#assign(target, array);
+    const assigned = this.#value(value);
+    if (assigned.form?.k !== 'arrow') return this.#assign(target, assigned);
+    const { params, body } = assigned.form;
+    return [
+      `func ${target}(${params.length === 0 ? '' : `needs ${params.join(', ')}`}) means`,
+      `  return ${plain(body)}`,
+      'endfunc',
+    ];
+  }
+
+  /** `a = b = 0`, which may also compare `b` with 0. */
+  #chain(words: readonly Word[]): readonly string[] {
+    this.#scope.guess();
+    const ends = words.flatMap(({ text, kind }, index) => (kind === 'mark' && text === '=' ? [index] : []));
+    const last = ends.at(-1) ?? 0;
+    const value = this.#value(words.slice(last + 1));
+    if (value.form !== undefined || !ends.every((end) => end % 2 === 1 && words[end - 1]?.kind === 'name')) throw new Unclear();
+    return ends.flatMap((end) => this.#assign(words[end - 1]?.text ?? '', value));
   }
 
   #several(names: readonly string[], words: readonly Word[]): readonly string[] {
@@ -245,17 +272,12 @@ class Simple {
     return [`set ${names.join(', ')} = ${right}`];
   }
 
-  #change(words: readonly Word[], operator: string, by: string): readonly string[] {
-    const target = plain(this.#value(words.filter(({ text }) => text !== '$')));
-    if (operator === '//') return [`set ${target} = tool.math.Floor(${target} / (${by}))`];
-    if (operator === '||') return [`if no ${target}`, `  set ${target} = ${by}`, 'endif'];
-    const right = /[ ]/.test(by) && operator !== '+' ? `(${by})` : by;
-    return [`set ${target} = ${target} ${operator === '..' ? '+' : operator} ${right}`];
-  }
-
   #assign(target: string, value: Value | null): readonly string[] {
     if (!/^[A-Za-z_]/.test(target) || target.startsWith('tool.') || KEYWORD_SET.has(target)) throw new Unclear();
     if (/^\w+$/.test(target)) this.#scope.kinds.set(target, value?.kind ?? 'unknown');
+    if (value !== null && /^\w+$/.test(value.text) && (value.kind === 'list' || value.kind === 'map')) {
+      this.#scope.shared.add(target).add(value.text);
+    }
     if (value === null) return [`set ${target} = nil`];
     return lifted(value, (text) => [`set ${target} = ${text}`], /^\w+$/.test(target) ? target : null);
   }
@@ -272,13 +294,19 @@ class Simple {
   #removal(words: readonly Word[]): readonly string[] {
     const { element } = this.#value(words);
     if (element === undefined) throw new Unclear();
-    if (this.#scope.kindOf(element.of) === 'list') throw new Unclear();
+    const kind = this.#scope.kindOf(element.of);
+    if (kind === 'list') return [`set ${element.of} = tool.list.RemoveAt(${element.of}, ${element.key})`];
+    if (kind === 'unknown' && !element.key.startsWith('"')) this.#scope.guess();
     return [`set ${element.of} = tool.map.Remove(${element.of}, ${element.key})`];
   }
 
   #exit(words: readonly Word[]): readonly string[] {
     const [what] = words.filter(({ text }) => text !== '(' && text !== ')');
-    if (what === undefined || what.text === '0') return ['return'];
+    if (what === undefined || what.text === '0') {
+      // It ends the program, and not only the procedure.
+      if (this.#scope.inside) this.#scope.guess();
+      return ['return'];
+    }
     if (/^(?:for|while|do|loop)$/.test(what.text)) return ['break'];
     this.#scope.guess();
     return [`fail "exit ${what.text}"`];
@@ -296,13 +324,27 @@ class Simple {
     ];
   }
 
+  /** `xs.each { |x| puts x }` */
+  #block(): readonly string[] | null {
+    const at = this.#words.findIndex(({ text }, index) => text === '{' && this.#words[index - 1]?.text === 'each');
+    const bars = this.#words.flatMap(({ text }, index) => (text === '|' ? [index] : []));
+    const [open, close] = bars;
+    if (at < 3 || open !== at + 1 || close === undefined || this.#words.at(-1)?.text !== '}') return null;
+    const names = this.#words.slice(open + 1, close).flatMap(({ kind, text }) => (kind === 'name' ? [text] : []));
+    for (const name of names) this.#scope.kinds.set(name, 'unknown');
+    const of = plain(this.#value(this.#words.slice(0, at - 2)));
+    const body = new Simple(this.#source, this.#words.slice(close + 1, -1), this.#scope).lines();
+    return [`for each ${names.join(', ')} in ${of}`, ...body.map((line) => `  ${line}`), 'endfor'];
+  }
+
   /** A call, a changing method, a procedure as a command, a misspelt keyword. */
   #call(): readonly string[] {
     const [first, second] = this.#words;
     if (first === undefined) throw new Unclear();
-    const method = this.#method();
+    const method = this.#block() ?? this.#method();
     if (method !== null) return method;
     if (first.kind === 'name' && this.#scope.procedures.has(first.text) && second?.text !== '(') return this.#callOf(this.#words);
+    if (second?.text === '<<') return [`set ${first.text}[len(${first.text})] = ${plain(this.#value(this.#words.slice(2)))}`];
     const doubled = first.text === '(' && second?.text === '(';
     if (doubled) return new Simple(this.#source, this.#words.slice(2, -2), this.#scope).lines();
     if (first.kind === 'name' && second !== undefined && second.kind !== 'mark') {
@@ -313,6 +355,8 @@ class Simple {
     }
     const value = this.#value(this.#words);
     if (!/^[\w.]+\(.*\)$/s.test(value.text) || value.form !== undefined) throw new Unclear();
+    // What another language calls for its effect may only return a value here.
+    if (!this.#scope.procedures.has(first.text) && first.text !== 'tool') this.#scope.guess();
     if (/^(?:tool\.|\w+\()/.test(value.text)) return [`call ${value.text}`];
     throw new Unclear();
   }
@@ -323,29 +367,21 @@ class Simple {
     const [dot, name] = [this.#words[open - 2], this.#words[open - 1]];
     if (open < 3 || dot?.text !== '.' || name?.kind !== 'name' || this.#words.at(-1)?.text !== ')') return null;
     if (this.#first === 'tool') return null;
+    const words = this.#words.slice(open + 1, -1);
+    if (this.#first === 'table' && name.text === 'insert') {
+      const [list, ...items] = translateAll(this.#source, words, this.#scope);
+      return list === undefined || items.length !== 1 ? null : changed(this.#scope, list, 'append', items.map(plain));
+    }
     const receiver = this.#value(this.#words.slice(0, open - 2));
     const of = plain(receiver);
-    const words = this.#words.slice(open + 1, -1);
     if (/^(?:forEach|each)$/.test(name.text)) return this.#each(of, words);
-    const args = translateAll(this.#source, words, this.#scope).map(plain);
-    const [one = '', two = ''] = args;
-    const form = `${name.text}/${args.length}`;
-    if (/^(?:append|push|push_back|add)\/1$/.test(form)) return [`set ${of}[len(${of})] = ${one}`];
-    if (/^(?:extend|concat)\/1$/.test(form)) return [`set ${of} = ${of} + ${one}`];
-    if (/^(?:set|put)\/2$/.test(form)) return [`set ${of}[${one}] = ${two}`];
-    if (/^(?:delete|remove)\/1$/.test(form)) return [`set ${of} = tool.map.Remove(${of}, ${one})`];
-    if (/^(?:update)\/1$/.test(form)) return [`set ${of} = tool.map.Merge(${of}, ${one})`];
-    if (form === 'insert/2') return [`set ${of} = tool.list.Insert(${of}, ${one}, ${two})`];
-    if (form === 'unshift/1') return [`set ${of} = tool.list.Prepend(${of}, ${one})`];
-    if (form === 'sort/0') return [`set ${of} = tool.list.Sort(${of})`];
-    if (form === 'reverse/0') return [`set ${of} = tool.list.Reverse(${of})`];
-    if (form === 'pop/0') return [`set ${of} = tool.list.Slice(${of}, 0, len(${of}) - 1)`];
-    return null;
+    return changed(this.#scope, receiver, name.text, translateAll(this.#source, words, this.#scope).map(plain));
   }
 
   /** `xs.forEach((x) => console.log(x))` */
   #each(of: string, words: readonly Word[]): readonly string[] {
     const arrow = words.findIndex(({ text }) => text === '=>');
+    const pairs = /^tool\.map\.Entries\((\w+)\)$/.exec(of)?.[1];
     const names = words
       .slice(0, arrow)
       .filter(({ kind }) => kind === 'name')
@@ -353,27 +389,7 @@ class Simple {
     if (arrow < 1 || names.length === 0 || names.length > 2) throw new Unclear();
     for (const name of names) this.#scope.kinds.set(name, 'unknown');
     const body = new Simple(this.#source, words.slice(arrow + 1), this.#scope).lines();
-    return [`for each ${[...names].reverse().join(', ')} in ${of}`, ...body.map((line) => `  ${line}`), 'endfor'];
+    const order = pairs === undefined ? names.toReversed() : names;
+    return [`for each ${order.join(', ')} in ${pairs ?? of}`, ...body.map((line) => `  ${line}`), 'endfor'];
   }
-}
-
-/** A condition, without the brackets of a test or of a head. */
-export function condition(source: string, words: readonly Word[], scope: Scope): string {
-  scope.dollars = true;
-  let inner = words;
-  for (let strip = true; strip; ) {
-    const [first] = inner;
-    const last = inner.at(-1);
-    strip = first?.text === '[' && last?.text === ']' && inner.length > 2 && wraps(inner);
-    if (strip) inner = inner.slice(1, -1);
-  }
-  if (inner.length === 1 && inner[0]?.text === ':') return 'true';
-  const value = plain(translate(source, inner, scope));
-  scope.dollars = false;
-  return value;
-}
-
-/** A word of a shell list as a value. */
-export function word({ kind, text }: Word): string {
-  return kind === 'name' ? `"${text}"` : text;
 }

@@ -2,7 +2,7 @@
 import type { Word } from './words.ts';
 
 /** Operators that change a variable. */
-export const OPERATORS = new Set(['+=', '-=', '*=', '/=', '%=', '**=', '//=', '||=', '..=']);
+export const OPERATORS = new Set(['+=', '-=', '*=', '/=', '%=', '**=', '//=', '||=', '??=', '..=']);
 
 /** Whether the first and the last word are one pair of brackets. */
 export function wraps(words: readonly Word[]): boolean {
@@ -62,4 +62,9 @@ export function separate(words: readonly Word[]): readonly (readonly Word[])[] {
     else parts.push([word]);
   }
   return parts;
+}
+
+/** A word of a shell list as a value. */
+export function word({ kind, text }: Word): string {
+  return kind === 'name' ? `"${text}"` : text;
 }

@@ -11,24 +11,36 @@ export function piecesOf(written: string, dollars: boolean): readonly Piece[] {
   const long = /^(?:```|"""|''')/.exec(quoted)?.[0];
   const open = long ?? quoted.charAt(0);
   const closes = quoted.length > open.length && (long === undefined || quoted.endsWith(open));
-  const body = quoted.slice(open.length, closes ? quoted.length - open.length : undefined);
-  if (prefix === 'f') return split(body, /\{([^{}]*)\}/g);
-  if (open === '`' || open === '```') return split(body, /\$\{([^{}]*)\}|\{\{([^{}]*)\}\}/g);
+  const inner = quoted.slice(open.length, closes ? quoted.length - open.length : undefined);
+  if (prefix === 'r') return [{ fixed: inner.replaceAll('\\', '\\\\') }];
+  const body = open === "'" ? inner.replaceAll("\\'", "'") : inner;
+  if (prefix === 'f') return joined(split(body, /\{\{|\}\}|\{([^{}]*)\}/g));
+  if (open === '`' || open === '```') return split(body, /(?<!\\)\$\{([^{}]*)\}|\{\{([^{}]*)\}\}/g);
   if (open !== '"') return [{ fixed: body }];
-  return split(body, dollars ? /\$\{([^{}]*)\}|#\{([^{}]*)\}|\$([A-Za-z_]\w*)/g : /\$\{([^{}]*)\}|#\{([^{}]*)\}/g);
+  return split(body, dollars ? /(?<!\\)(?:\$\{([^{}]*)\}|#\{([^{}]*)\}|\$([A-Za-z_]\w*))/g : /(?<!\\)[$#]\{([^{}]*)\}/g);
 }
 
 function split(body: string, holes: RegExp): readonly Piece[] {
   const pieces: Piece[] = [];
   let from = 0;
   for (const hole of body.matchAll(holes)) {
-    pieces.push(
-      { fixed: body.slice(from, hole.index) },
-      { source: (hole.slice(1).find((one) => one !== undefined) ?? '').replace(/\[[@*]\]$/, '') },
-    );
+    const source = hole.slice(1).find((one) => one !== undefined);
+    const value = source === undefined ? { fixed: hole[0].charAt(0) } : { source: source.replace(/\[[@*]\]$/, '') };
+    pieces.push({ fixed: body.slice(from, hole.index) }, value);
     from = hole.index + hole[0].length;
   }
   return [...pieces, { fixed: body.slice(from) }].filter((piece) => 'source' in piece || piece.fixed !== '');
+}
+
+/** The pieces with fixed ones that touch as one. */
+function joined(pieces: readonly Piece[]): readonly Piece[] {
+  const all: Piece[] = [];
+  for (const piece of pieces) {
+    const last = all.at(-1);
+    if ('fixed' in piece && last !== undefined && 'fixed' in last) all[all.length - 1] = { fixed: last.fixed + piece.fixed };
+    else all.push(piece);
+  }
+  return all;
 }
 
 /** A string without values. `raw`: the text between the quotes, with escapes. */
@@ -36,27 +48,35 @@ export function quoted(raw: string): string {
   return raw.includes('\n') ? `\`\`\`${raw}\`\`\`` : `"${raw.replace(/\\.|"/g, (one) => (one === '"' ? '\\"' : one))}"`;
 }
 
-/** A string with values in NeuroScript: a template, or a sum where a template would read differently. */
-export function filled(pieces: readonly (string | { readonly value: string })[]): string {
+/** A part of text: fixed, or a value. */
+export type Part = string | { readonly value: string };
+
+/** A string with values in NeuroScript: a template, with escapes and braces as values of their own. */
+export function filled(pieces: readonly Part[]): string {
   const fixed = pieces.filter((piece) => typeof piece === 'string').join('');
-  if (pieces.length === fixed.length || pieces.every((piece) => typeof piece === 'string')) return quoted(fixed);
-  if (/[\\`]|\{\{/.test(fixed)) {
-    const parts = pieces.map((piece) => (typeof piece === 'string' ? quoted(piece) : `(${piece.value})`));
-    return `(${(parts[0]?.startsWith('"') ? parts : ['""', ...parts]).join(' + ')})`;
-  }
-  return `\`\`\`${pieces.map((piece) => (typeof piece === 'string' ? piece : `{{${piece.value}}}`)).join('')}\`\`\``;
+  if (pieces.every((piece) => typeof piece === 'string')) return quoted(fixed);
+  const written = (text: string): string => (/[\\`{}]/.test(text) ? `{{${quoted(text).replaceAll('\n', '\\n')}}}` : text);
+  const parts = pieces.map((piece) => (typeof piece === 'string' ? written(piece) : `{{${spaced(piece.value)}}}`));
+  return `\`\`\`${parts.join('')}\`\`\``;
+}
+
+/** A value whose braces do not touch those of its placeholder. */
+function spaced(value: string): string {
+  return /^\{|\}$/.test(value) ? ` ${value} ` : value;
 }
 
 /** `"n is {}"` or `"n is %d"` with values filled in. */
 export function fillFormat(written: string, values: readonly string[]): string {
-  const parts = written
-    .slice(1, -1)
-    .replace(/\\n$/, '')
-    .split(/\{\d*\}|%[\d.]*[a-z]/);
-  if (parts.length !== values.length + 1) throw new Unclear();
-  const pieces = parts.flatMap((fixed, index) => {
-    const value = values[index];
-    return [...(fixed === '' ? [] : [fixed]), ...(value === undefined ? [] : [{ value }])];
-  });
-  return filled(pieces);
+  const text = written.slice(1, -1).replace(/\\n$/, '');
+  const pieces: Part[] = [];
+  let [from, next] = [0, 0];
+  for (const hole of text.matchAll(/\{(\d*)\}|%[sdiv]|\{[^{}]*\}|%[^\s]/g)) {
+    if (!/^(?:\{\d*\}|%[sdiv])$/.test(hole[0])) throw new Unclear();
+    const value = values[hole[1] === undefined || hole[1] === '' ? next++ : Number(hole[1])];
+    if (value === undefined) throw new Unclear();
+    pieces.push(text.slice(from, hole.index), { value });
+    from = hole.index + hole[0].length;
+  }
+  if (next > 0 ? next < values.length : pieces.length < 2 * values.length) throw new Unclear();
+  return filled([...pieces, text.slice(from)].filter((piece) => piece !== ''));
 }

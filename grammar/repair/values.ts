@@ -1,6 +1,7 @@
 /** What a value of an expression is made of. */
 import { type Kind, kindOfCall } from './calls.ts';
-import { Unclear } from './scope.ts';
+import { type Scope, Unclear } from './scope.ts';
+import type { Part } from './strings.ts';
 
 /** A part of an expression as NeuroScript, with its place in the old text. */
 export interface Value {
@@ -10,6 +11,12 @@ export interface Value {
   readonly e: number;
   /** Set if the value is written down and not computed. */
   readonly literal?: boolean;
+  /** Set if the value is text that spells no number, so that `+` joins it. */
+  readonly worded?: boolean;
+  /** Set for text that is joined from parts. */
+  readonly parts?: readonly Part[];
+  /** Set behind an operator of this kind without brackets around it: languages order these differently. */
+  readonly operator?: 'bits' | 'comparison';
   /** Set if the value is an element: of what, and of which key. */
   readonly element?: { readonly of: string; readonly key: string };
   /** Set for what NeuroScript has statements for. Such a value has no text. */
@@ -31,12 +38,13 @@ export type Form =
   | { readonly k: 'arrow'; readonly params: readonly string[]; readonly body: Value }
   | { readonly k: 'items'; readonly items: readonly string[] };
 
-/** A loop that fills a list. */
+/** A loop that fills a list, or a map if its items have keys. */
 export interface Each {
   readonly k: 'each';
   readonly names: string;
   readonly of: string;
   readonly cond: string | null;
+  readonly key?: string;
   readonly item: string;
 }
 
@@ -55,18 +63,40 @@ export function lifted(value: Value, use: (text: string) => readonly string[], t
     return [`if ${form.cond}`, ...inner(form.then), 'else', ...inner(form.otherwise), 'endif'];
   }
   if (form?.k === 'each') {
-    const list = target ?? '_items';
-    const add = `set ${list}[len(${list})] = ${form.item}`;
+    const own = target !== null && names(`${form.of} ${form.cond ?? ''} ${form.item}`).has(target);
+    const list = own ? '_items' : (target ?? '_items');
+    const add = `set ${list}[${form.key ?? `len(${list})`}] = ${form.item}`;
     const body = form.cond === null ? [`  ${add}`] : [`  if ${form.cond}`, `    ${add}`, '  endif'];
-    return [`set ${list} = []`, `for each ${form.names} in ${form.of}`, ...body, 'endfor', ...(target === null ? use(list) : [])];
+    const uses = list === target ? [] : use(list);
+    return [
+      `set ${list} = ${form.key === undefined ? '[]' : '{}'}`,
+      `for each ${form.names} in ${form.of}`,
+      ...body,
+      'endfor',
+      ...uses,
+    ];
   }
   if (form?.k === 'fold') {
-    const sum = target ?? '_sum';
+    const own = target !== null && names(`${form.list} ${form.body}`).has(target) && target !== form.sum;
+    const sum = own ? '_sum' : (target ?? '_sum');
     const body = form.body.replace(new RegExp(`\\b${form.sum}\\b`, 'g'), sum);
     const loop = [`set ${sum} = ${form.start}`, `for each ${form.item} in ${form.list}`, `  set ${sum} = ${body}`, 'endfor'];
-    return target === null ? [...loop, ...use(sum)] : loop;
+    return sum === target ? loop : [...loop, ...use(sum)];
   }
   return use(plain(value));
+}
+
+/** A value as an expression: what NeuroScript has a loop for is computed before the statement. */
+export function settled(scope: Scope, value: Value): Value {
+  if ((value.form?.k !== 'each' && value.form?.k !== 'fold') || scope.before === null) return value;
+  const name = `_items${scope.before.length === 0 ? '' : scope.before.length}`;
+  scope.before.push(...lifted(value, () => [], name));
+  const { s, e, kind } = value;
+  return { text: name, kind, s, e };
+}
+
+function names(text: string): ReadonlySet<string> {
+  return new Set(text.match(/[A-Za-z_]\w*/g));
 }
 
 /** One of two values, by a condition. */

@@ -20,9 +20,9 @@ const NUMBER_ALONE = /[ \t]*\d+(?:\.\d+)?[ \t)]*(?:\n|$)/y;
 
 /** Longest first. */
 const MARKS = [
-  ...['$((', '===', '!==', '...', '**=', '//=', '&&=', '||='],
+  ...['$((', '===', '!==', '...', '**=', '//=', '&&=', '||=', '??='],
   ...['$(', '${', '?.', '??', '=>', '->', ':=', '&&', '||', '==', '!=', '<>', '<=', '>=', '~=', '+=', '-=', '*=', '/=', '%='],
-  ...['**', '++', '..', '<-', ';;', '::'],
+  ...['**', '++', '..', '<<', '<-', ';;', '::'],
 ];
 
 const CLOSING: Readonly<Record<string, string>> = { '“': '”', '”': '”', '„': '“', '‘': '’', '’': '’', '«': '»' };
@@ -65,7 +65,8 @@ function matched(pattern: RegExp, text: string, at: number): number {
 function beginsComment(text: string, at: number, before: Word | undefined): boolean {
   const two = text.slice(at, at + 2);
   if (two === '/*') return true;
-  if (text.charAt(at) === '#') return before?.text !== '${';
+  if (text.charAt(at) === '#')
+    return !(before?.text === '${' || (/^[=<>]=?$/.test(before?.text ?? '') && /\w/.test(text.charAt(at + 1))));
   if (two === '--') return !(before?.kind === 'name' && before.e === at && /^[ \t]*[;)\n]/.test(text.slice(at + 2, at + 40)));
   if (two !== '//' || text.charAt(at + 2) === '=') return two === '//' && before?.kind === 'end';
   const operand = before !== undefined && ['name', 'number'].includes(before.kind);

@@ -32,6 +32,8 @@ const START_MS = 60_000;
 export interface PostgresServer extends AsyncDisposable {
   /** With the password of the only user. */
   readonly url: string;
+  /** Of the process that starts all others. */
+  readonly pid: number | null;
   /** Ends all its processes as a loss of power does: nothing is written any more. */
   kill(): void;
   /** Starts it again on the same port and the same files. */
@@ -39,9 +41,9 @@ export interface PostgresServer extends AsyncDisposable {
 }
 
 /** `DATABASE_URL`, or a server of its own. `restart` and `kill` need one of its own. */
-export async function postgresUrl(): Promise<{ readonly url: string } & AsyncDisposable> {
+export async function postgresUrl(): Promise<Pick<PostgresServer, 'url' | 'pid'> & AsyncDisposable> {
   const url = process.env['DATABASE_URL'] ?? '';
-  return url === '' ? startPostgres() : { url, [Symbol.asyncDispose]: async () => {} };
+  return url === '' ? startPostgres() : { url, pid: null, [Symbol.asyncDispose]: async () => {} };
 }
 
 /** Starts a server of its own. */
@@ -108,6 +110,9 @@ export async function startPostgres(): Promise<PostgresServer> {
   await start();
   return {
     url,
+    get pid() {
+      return server?.pid ?? null;
+    },
     kill,
     async restart() {
       const before = server;

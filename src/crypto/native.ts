@@ -29,7 +29,7 @@ export function nativeCrypto(): CryptoPort | null {
       const key = node.createSecretKey(secret);
       return (message) => new Uint8Array(node.createHmac('sha256', key).update(message).digest());
     },
-    sha256: (data) => new Uint8Array(node.createHash('sha256').update(data).digest()),
+    sha256: (data) => new Uint8Array(node.hash('sha256', data, 'buffer')),
     equal: (a, b) => a.length === b.length && node.timingSafeEqual(a, b),
   };
 }

@@ -288,7 +288,7 @@ export class LoopController {
     const { wallMs = WALL_MS, keepTurns = this.#coordinator.store instanceof MemoryStore } = options;
     const begun = this.#clock.monotonic();
     const state = await this.#coordinator.store.read(sid);
-    if (state === null) throw new SessionStateError(sid, 'unknown');
+    if (state?.status !== 'open') throw new SessionStateError(sid, state?.status ?? 'unknown');
     const turns: TurnRecord[] = [];
     let output: string | null = null;
     const stop = async (reason: HaltReason, failure: string | ErrorInfo): Promise<LoopResult> => {

@@ -22,7 +22,9 @@ export {
   verifyChain,
   verifyStoredLog,
 } from './log/chain.ts';
-export { FileLog, type FileLogOptions, LogError, rotatedFiles } from './log/filelog.ts';
+export { ChainedFile, LogError } from './log/chainedfile.ts';
+export { type LogDisk, rotatedFiles } from './log/disk.ts';
+export { FileLog, type FileLogOptions } from './log/filelog.ts';
 export { LINE_BYTES, logLines } from './log/lines.ts';
 export { type DecisionLog, endEntry, type LogEntry, type LogText, logEntry, MemoryLog, type StoredLog } from './log/log.ts';
 export { hashOfLine } from './log/sqlitelog.ts';

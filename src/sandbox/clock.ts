@@ -114,7 +114,7 @@ export class RunClock {
     const cpuMs = this.#worker.stats?.cpuMs() ?? null;
     const used = cpuMs === null || this.before.cpuMs === null ? elapsed : cpuMs - this.before.cpuMs;
     const left = SILENT_MS + this.#sourceChars / PARSED_PER_MS - used;
-    if (elapsed >= PARSE_MS) setImmediate(() => this.#onNoWord());
+    if (elapsed >= PARSE_MS) this.#worker.afterArrived(() => this.#onNoWord());
     else if (left <= 0) this.#onStarted();
     else this.#deadline = setTimeout(() => this.#onSilent(), Math.min(left, PARSE_MS - elapsed));
   }
@@ -154,7 +154,7 @@ export class RunClock {
     const left = Math.min(this.#wallMs - this.elapsed, parsed);
     const late = (): void => {
       // The program may have ended in time while the host was busy: frames that have arrived are read first.
-      setImmediate(() => {
+      this.#worker.afterArrived(() => {
         if (this.#started === started && !this.#stopped) this.#onLate(left === parsed);
       });
     };

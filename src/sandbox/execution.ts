@@ -133,14 +133,14 @@ export class Execution implements WorkerTask {
     this.#end(cancelledError(message), this.#call === null ? 0 : HALT_MS);
   }
 
-  onFrame(frame: WorkerFrame): void {
+  onFrame(frame: WorkerFrame, units: number): void {
     const { announced } = this.#clock;
     const free = announced && this.#call === null;
     if (frame.t === 'started' && frame.id === this.#id && !announced) this.#clock.announce();
     else if (frame.t === 'out' && free) this.#onOut(frame);
-    else if ((frame.t === 'tool' || frame.t === 'prompt' || frame.t === 'ask') && free) this.#onCall(frame);
+    else if ((frame.t === 'tool' || frame.t === 'prompt' || frame.t === 'ask') && free) this.#onCall(frame, units);
     else if (frame.t === 'probe' && free && this.#measuring !== null) this.#measuring.add(frame);
-    else if (frame.t === 'together' && free) this.#onTogether(frame.calls);
+    else if (frame.t === 'together' && free) this.#onTogether(frame.calls, units);
     else if (frame.t === 'result' && frame.id === this.#id && this.#call === null) this.#onResult(frame);
     else if (frame.t !== 'var' || this.#call?.answered(frame) !== true)
       throw new WireError(`a frame '${frame.t}' came out of turn`);
@@ -187,9 +187,9 @@ export class Execution implements WorkerTask {
     else this.#endBreach(breach);
   }
 
-  #onCall(call: GuestCall): void {
+  #onCall(call: GuestCall, units: number): void {
     this.#mustFollow(call);
-    const breach = this.#ledger.call(call);
+    const breach = this.#ledger.call(call, units);
     if (breach !== null) {
       this.#endBreach(breach);
       return;
@@ -199,10 +199,10 @@ export class Execution implements WorkerTask {
     if (open !== null) void this.#reply(open, () => this.#handlers.onCall(call, open));
   }
 
-  #onTogether(calls: readonly ToolGuestCall[]): void {
+  #onTogether(calls: readonly ToolGuestCall[], units: number): void {
     for (const call of calls) this.#mustFollow(call);
     const [first] = calls;
-    const breach = this.#ledger.together(calls);
+    const breach = this.#ledger.together(calls, units);
     if (breach !== null) this.#endBreach(breach);
     if (breach !== null || first === undefined) return;
     const open = this.#open(first, this.#input.limits.toolMs);

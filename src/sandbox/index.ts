@@ -1,4 +1,5 @@
 export type { CallIo, FinalReply } from '../wire/call.ts';
+export { OpenCall } from './call.ts';
 export type { RunHandlers } from './execution.ts';
 export type { TenantShare } from './jobqueue.ts';
 export { killOnExit } from './kill.ts';
@@ -20,3 +21,5 @@ export type { ParseOutcome } from './query.ts';
 export type { SandboxResult } from './result.ts';
 export { examineRings, type Lack, type Ring } from './rings.ts';
 export { Sandbox, type SandboxOptions } from './sandbox.ts';
+export { answerTogether } from './together.ts';
+export { readWorkerFrame } from './workerframes.ts';

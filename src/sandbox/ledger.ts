@@ -123,25 +123,28 @@ export class Ledger {
     this.#outputBytes = this.#admit('outputBytes', this.#outputBytes + bytes + 1);
   }
 
-  /** Counts a call before it is answered. Returns the breach that ends the run. */
-  call(call: GuestCall): ErrorInfo | null {
-    if (call.t === 'ask') this.#admit('toolBytes', jsonUnits(call.prompt) + jsonUnits(call.options));
+  /** Counts a call before it is answered; its JSON has at most `units`. Returns the breach that ends the run. */
+  call(call: GuestCall, units: number): ErrorInfo | null {
+    // Counting the units of a long call takes as long as decoding it.
+    if (call.t !== 'prompt' && units > this.#input.limits.toolBytes) this.#admit('toolBytes', unitsOf(call));
     if (call.t === 'tool' && this.#breach === null) this.#toolCall(call);
     if (this.#breach === null) this.#fuel += STEP_FUEL.host.amount;
     return this.#breach;
   }
 
-  /** Counts calls that run together before any of them is made. Returns the breach that ends the run. */
-  together(calls: readonly ToolGuestCall[]): ErrorInfo | null {
+  /** Counts calls that run together before any of them is made; their JSON has at most `units`. Returns the breach that ends the run. */
+  together(calls: readonly ToolGuestCall[], units: number): ErrorInfo | null {
     this.#admit('togetherCalls', calls.length);
-    const units = calls.reduce((sum, { args }) => sum + jsonUnits(args), 0);
-    this.#admit('toolBytes', units);
-    for (const call of calls) this.call(call);
+    if (units > this.#input.limits.toolBytes)
+      this.#admit(
+        'toolBytes',
+        calls.reduce((sum, each) => sum + unitsOf(each), 0),
+      );
+    for (const call of calls) this.call(call, 0);
     return this.#breach;
   }
 
   #toolCall(call: GuestCall & { readonly t: 'tool' }): void {
-    this.#admit('toolBytes', jsonUnits(call.args));
     const { toolCalls, toolCallsPerTool } = this.#input.limits;
     this.#admit('toolCalls', this.toolCalls + 1);
     if (toolCallsPerTool < toolCalls) {
@@ -208,6 +211,11 @@ export class Ledger {
     }
     return Math.min(used, allowed);
   }
+}
+
+/** UTF-16 units of a call's values. */
+function unitsOf(call: Exclude<GuestCall, { readonly t: 'prompt' }>): number {
+  return call.t === 'tool' ? jsonUnits(call.args) : jsonUnits(call.prompt) + jsonUnits(call.options);
 }
 
 /** Fuel of one statement that puts texts out. */

@@ -1,7 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
-import { encodeFrame, FrameReader, MAX_FRAME_BYTES, parseFrames } from '../wire/frames.ts';
+import { setImmediate as nextRound } from 'node:timers/promises';
+import { encodeFrame, FrameReader, framesIn, MAX_FRAME_BYTES, parseFrames } from '../wire/frames.ts';
+import { PIECE_UNITS, parseInPieces } from '../wire/jsonpieces.ts';
 import { LIMITS, type LimitValues } from '../wire/limits.ts';
 import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
 import { messageOf } from '../wire/unknown.ts';
@@ -28,14 +30,16 @@ export interface Gone {
 
 /** The receiver of a worker's frames while the worker is busy. */
 export interface WorkerTask {
-  /** May throw `WireError` for a frame out of turn; then the worker is killed. */
-  onFrame(frame: WorkerFrame): void;
+  /** `units`: what `jsonUnits` counts of the frame is no more. May throw `WireError` for a frame out of turn; then the worker is killed. */
+  onFrame(frame: WorkerFrame, units: number): void;
   onGone(gone: Gone): void;
 }
 
 const HELLO_BYTES = 64 * 1024;
 const START_MS = 10_000;
 const STDERR_CHARS = 4096;
+/** A value is written with at most so many times the units of its text: `1e20` has four. */
+const LONGER = 6;
 /** A killed process counts as dead after this time even if the system has not reported its end. */
 const KILL_MS = 500;
 /** Time that a worker needs to dispose of its last isolate and to make the next. */
@@ -82,6 +86,8 @@ export class WorkerProcess {
   #task: WorkerTask | null = null;
   #maxValues = 0;
   #violation: string | null = null;
+  /** Resolves when the long frame is read that is being parsed in pieces; null while there is none. Never rejects. */
+  #reading: Promise<void> | null = null;
   /** Whether another frame follows the present one in the same list. */
   #follows = false;
   #stderr = '';
@@ -203,6 +209,14 @@ export class WorkerProcess {
     if (!this.#dead) this.#frames.write(bytes);
   }
 
+  /** Calls back once the frames are read that have arrived. */
+  afterArrived(then: () => void): void {
+    setImmediate(() => {
+      if (this.#reading === null) then();
+      else void this.#reading.then(then);
+    });
+  }
+
   /** Kills the process for a violation. */
   retire(violation: string): void {
     this.#violation ??= violation;
@@ -273,34 +287,73 @@ export class WorkerProcess {
   }
 
   #receive(chunk: Uint8Array): void {
-    if (this.#violation !== null) return;
-    try {
-      const whole = this.#reader.whole(chunk);
+    this.#attempt(() => {
+      const whole = this.#reading === null ? this.#reader.whole(chunk) : null;
       if (whole !== null) {
         this.#take(whole);
         return;
       }
       this.#reader.push(chunk);
-      for (let text = this.#reader.next(); text !== null && this.#violation === null; text = this.#reader.next())
-        this.#take(text);
+      this.#takeNext();
+    });
+  }
+
+  #attempt(work: () => void): void {
+    if (this.#violation !== null) return;
+    try {
+      work();
     } catch (error) {
       this.retire(messageOf(error));
     }
   }
 
+  #takeNext(): void {
+    while (this.#reading === null && this.#violation === null) {
+      const text = this.#reader.next();
+      if (text === null) return;
+      this.#take(text);
+    }
+  }
+
+  /** Takes the frames of a text: a long one later, because nothing else happens while it is parsed. */
   #take(text: string): void {
-    const frames = parseFrames(text, this.#maxValues);
+    if (text.length <= PIECE_UNITS) this.#pass(parseFrames(text, this.#maxValues), text.length * LONGER);
+    else this.#reading = this.#takeLong(text);
+  }
+
+  async #takeLong(text: string): Promise<void> {
+    this.#frames.pause();
+    const parsing = parseInPieces(text, this.#maxValues);
+    for (let done = false; !done && !this.#dead; ) {
+      await nextRound();
+      this.#attempt(() => {
+        const piece = parsing.next();
+        done = piece.done === true;
+        if (piece.done === true) this.#pass(framesIn(piece.value.value), piece.value.units);
+      });
+      done ||= this.#violation !== null;
+    }
+    this.#reading = null;
+    this.#attempt(() => this.#takeNext());
+    if (this.#reading === null) this.#frames.resume();
+  }
+
+  #pass(frames: readonly unknown[], units: number): void {
     for (const [index, value] of frames.entries()) {
       if (this.#violation !== null) return;
       const frame = readWorkerFrame(value);
       if (this.#task === null) throw new Error(`a frame '${frame.t}' came while nothing was asked`);
       this.#follows = index + 1 < frames.length;
-      this.#task.onFrame(frame);
+      this.#task.onFrame(frame, units);
     }
   }
 
   #bury(how: string): void {
     if (this.#dead) return;
+    if (this.#reading !== null) {
+      void this.#reading.then(() => this.#bury(how));
+      return;
+    }
     this.#dead = true;
     this.#release();
     clearTimeout(this.#rest);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { encode } from '../wire/codec.ts';
 import type { ToolDefinition, ToolView } from './define/definition.ts';
 import { capabilityText } from './policy/capability.ts';
@@ -45,5 +45,5 @@ export function digestIn(view: ToolView, name: string): string | null {
 }
 
 function digest(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('base64url');
+  return hash('sha256', JSON.stringify(value), 'base64url');
 }

@@ -24,7 +24,8 @@ export const MAX_FRAME_DEPTH = 1024;
 
 /**
  * Most values of a frame from a worker, by {@link shapeOf}, and of an answer to a call: the host takes longer for `[]` than for a text of a kilobyte. For
- * this many it computes up to 17 times as long as for a calibration loop, 20 million additions, instead of 140 times for the bytes alone.
+ * this many it computes up to 17 times as long as for a loop of 20 million additions, instead of 140 times for the bytes alone. It parses
+ * long frames in pieces (`jsonpieces.ts`).
  */
 export const MAX_FRAME_VALUES = 1_000_000;
 
@@ -191,7 +192,11 @@ export class FramePipe {
 
 /** The frames in a text: its own, or those of its list. Throws {@link WireError} as {@link parseFrame}, and for an empty list. */
 export function parseFrames(text: string, maxValues = Number.POSITIVE_INFINITY): readonly unknown[] {
-  const parsed = parseFrame(text, maxValues);
+  return framesIn(parseFrame(text, maxValues));
+}
+
+/** The frames in a parsed text. Throws {@link WireError} for an empty list. */
+export function framesIn(parsed: unknown): readonly unknown[] {
   if (!Array.isArray(parsed)) return [parsed];
   if (parsed.length === 0) throw new WireError('a list of frames is empty');
   return parsed;
@@ -207,9 +212,11 @@ export function parseFrame(text: string, maxValues = Number.POSITIVE_INFINITY): 
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new WireError('a frame is not JSON', { cause });
+    throw new WireError(NOT_JSON, { cause });
   }
 }
+
+export const NOT_JSON = 'a frame is not JSON';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -269,6 +276,11 @@ function shapeOf(text: string, maxValues: number): { readonly depth: number; rea
 
 function checkShape(text: string, maxValues: number): void {
   const { depth, values } = shapeOf(text, maxValues);
+  checkCounts(depth, values, maxValues);
+}
+
+/** Throws {@link WireError} for nesting that is too deep, and for too many values. */
+export function checkCounts(depth: number, values: number, maxValues: number): void {
   if (depth > MAX_FRAME_DEPTH) throw new WireError(`a frame nests deeper than ${MAX_FRAME_DEPTH} levels`);
   if (values > maxValues) throw new WireError(`a frame has more than ${maxValues} values`);
 }

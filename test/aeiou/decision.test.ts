@@ -89,6 +89,7 @@ describe('selection', () => {
 
   it('AL3-5.3-1: an abort that is not last still wins', () => {
     expect(decide(emitted(TOKENS.T3, TOKENS.T2))).toBe('ABORT');
+    expect(decide(emitted(TOKENS.T3, TOKENS.T1))).toBe('ABORT');
     expect(decide(emitted(TOKENS.T1, TOKENS.T2))).toBe('DONE');
   });
 

@@ -166,6 +166,7 @@ describe('what a turn is judged by', () => {
     );
     expect(envelope.output).toBe(TOKENS.T1);
     expect(selectDecision.length).toBe(2);
+    expect(selectDecision(`${TOKENS.T1}\n`, goldenTurn()).decision).toBe('DONE');
     expect(selectDecision('nothing said\n', goldenTurn())).toMatchObject({ decision: 'HALT', reason: 'ERR_TOKEN_MISSING' });
   });
 

@@ -39,7 +39,7 @@ export function compare(seed: number, index: number, into: Tally): void {
   }
   into.programs++;
   const wide = check({ program, limits: LIMITS }, tree, seed, index, into);
-  if (wide !== undefined) check({ program, limits: tightLimits(seed, index, wide) }, tree, seed, index, into);
+  if (wide !== undefined) check({ program, limits: tightLimits(seed, index, program, wide) }, tree, seed, index, into);
 }
 
 function check(one: Case, tree: Tree, seed: number, index: number, into: Tally): Outcome | undefined {

@@ -108,13 +108,15 @@ ${table(
   argument, the collection of a \`for each\`. Looking at a value as an operand, as the base of an access, as a condition or as the argument of a
   built-in function makes no second place, and a local variable that is returned gives its place up. Items become shared when their list
   or map is copied, joined, destructured or run through. The latest value of a statement is a place as well, while it is the latest one: at the
-  top level of a procedure, because it may become the result; elsewhere only if the procedure, handler or command blocks name \`last\`.
+  top level of a procedure, because it may become the result; elsewhere only if the procedure, handler or command blocks name \`last\`
+  outside of a \`return\` in a handler of errors.
 - **Reading numbers.** Texts of up to 16 units are free. All operators read both sides, except that \`+\` reads the right side only when the left
   one is numeric, and \`*\` reads nothing when it repeats. An index that creates a list is read twice.
 - **Joining** costs nothing when the shorter side has up to 64 units. When the result has 1,024 units or more and its length passes an eighth of a
   power of two, the whole result counts instead of the shorter side. Comparing texts with \`==\` is free up to 64 units and for different lengths,
   \`len\` up to 64, an index below 64.
-- **Printing** charges lists and maps from the outside in, then the text. An output counts each line for itself, then its text as a JSON string, then, if
+- **Printing** charges lists and maps from the outside in, then the text; what nests too deep is refused when it is reached, before its own
+  charge as text, after it as JSON. An output counts each line for itself, then its text as a JSON string, then, if
   it is no text, its value as JSON. Both parts of a whisper count as output and as JSON strings.
 - **Entering values** (globals, arguments, payloads with a handler, lines) cost four for each item or entry, and every text in them counts
   as JSON for itself, as does the name of a number that JSON lacks (\`-Infinity\`). An answer of the host counts 19 units more than its JSON, an

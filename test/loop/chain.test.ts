@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chained, GENESIS, readLink, verifyChain } from '../../src/loop/log/chain.ts';
-import { FileLog, LogError, rotatedFiles } from '../../src/loop/log/filelog.ts';
+import { LogError } from '../../src/loop/log/chainedfile.ts';
+import { rotatedFiles } from '../../src/loop/log/disk.ts';
+import { FileLog } from '../../src/loop/log/filelog.ts';
 import type { LogEntry } from '../../src/loop/log/log.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 
@@ -115,6 +117,19 @@ describe('the file', () => {
       expect(await verifyChain([path])).toMatchObject({ ok: true, lines: 3 });
     },
   );
+
+  it('a line that a killed process did not finish does not count as logged (found by npm run simulate, seed 12)', async () => {
+    const path = newPath();
+    const lines = await logOf(path, 2);
+    await writeFile(path, lines.join('\n').slice(0, -10));
+    const log = new FileLog(path);
+    const { SID } = entry(1);
+    expect([await log.has(SID, 1), await log.has(SID, 2)]).toEqual([true, false]);
+    expect(await log.goesOnAfter(SID)).toBe(1);
+    await log.append(entry(2));
+    expect(await verifyChain([path])).toMatchObject({ ok: true, lines: 2 });
+    expect(await log.has(SID, 2)).toBe(true);
+  });
 
   it('two logs of one file, as of two processes, make one chain', async () => {
     const path = newPath();

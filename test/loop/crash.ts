@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { type ChainReport, verifyChain } from '../../src/loop/log/chain.ts';
-import { rotatedFiles } from '../../src/loop/log/filelog.ts';
+import { rotatedFiles } from '../../src/loop/log/disk.ts';
 import type { TurnRecord } from '../../src/loop/record/record.ts';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import type { SessionSummary } from '../../src/loop/sessions/store.ts';

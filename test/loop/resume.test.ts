@@ -191,6 +191,14 @@ describe('after the death of a process', () => {
     await expect(loop.resume('s', { agent: programAgent('done') })).rejects.toThrow(SessionStateError);
     await expect(loop.resume('t', { agent: programAgent('done') })).rejects.toThrow('session "t" is unknown');
   });
+
+  it('a session that has ended keeps its end, however few turns or milliseconds the next call allows', async () => {
+    const { loop, log } = controller();
+    await loop.runLoop(run(programAgent('continue', 'done')));
+    for (const tight of [{ maxTurns: 1 }, { wallMs: 1 }])
+      await expect(loop.resume('s', { agent: programAgent('done'), ...tight })).rejects.toThrow('session "s" is done');
+    expect(log.entries.map(({ decision }) => decision)).toEqual(['CONTINUE', 'DONE']);
+  });
 });
 
 describe('two processes on one store', () => {

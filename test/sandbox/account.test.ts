@@ -10,6 +10,8 @@ const out = (emits: readonly string[], values: readonly TaggedJson[] = emits, wh
   values,
   whispers,
 });
+/** The units of a frame whose values must be counted. */
+const UNCOUNTED = Number.POSITIVE_INFINITY;
 const at = { fork: 'f', source: 'src', line: 1, column: 1 };
 const tool = (seq: number, args: readonly TaggedJson[] = []): GuestCall => ({ t: 'tool', seq, name: 'tool.x', args, at });
 const prompt: GuestCall = { t: 'prompt', seq: 1, text: 'x'.repeat(100), at };
@@ -40,7 +42,7 @@ describe("the host's account of a run", () => {
     const breach = account.out(out(['aa', 'bb']));
     expect(breach).toMatchObject({ limit: 'emits', used: 2 });
     expect(account.outputBytes).toBe(0);
-    expect(account.call(tool(1))).toBe(breach);
+    expect(account.call(tool(1), UNCOUNTED)).toBe(breach);
     expect(account.out(out(['c']))).toBe(breach);
     expect([account.toolCalls, account.fuel, account.outputBytes]).toEqual([0, 0, 0]);
   });
@@ -55,18 +57,27 @@ describe("the host's account of a run", () => {
 
   it('counts the calls of tools, and the fuel of all calls', () => {
     const account = ledger({ toolCalls: 2, toolBytes: 10 });
-    expect([account.call(prompt), account.toolCalls, account.fuel]).toEqual([null, 0, 100]);
-    expect([account.call(tool(1)), account.call(tool(2)), account.toolCalls]).toEqual([null, null, 2]);
-    expect(account.call(tool(3))).toMatchObject({ limit: 'toolCalls', allowed: 2, used: 3 });
+    expect([account.call(prompt, UNCOUNTED), account.toolCalls, account.fuel]).toEqual([null, 0, 100]);
+    expect([account.call(tool(1), UNCOUNTED), account.call(tool(2), UNCOUNTED), account.toolCalls]).toEqual([null, null, 2]);
+    expect(account.call(tool(3), UNCOUNTED)).toMatchObject({ limit: 'toolCalls', allowed: 2, used: 3 });
     expect([account.toolCalls, account.fuel]).toEqual([2, 300]);
-    expect(ledger({ toolBytes: 10 }).call(tool(1, ['x'.repeat(9)]))).toMatchObject({ limit: 'toolBytes', allowed: 10 });
+    expect(ledger({ toolBytes: 10 }).call(tool(1, ['x'.repeat(9)]), UNCOUNTED)).toMatchObject({
+      limit: 'toolBytes',
+      allowed: 10,
+    });
+  });
+
+  it('18: counts no arguments of a frame that is too short for the limit', () => {
+    const long = tool(1, ['x'.repeat(9)]);
+    expect(ledger({ toolBytes: 10 }).call(long, 11)).toMatchObject({ limit: 'toolBytes', allowed: 10 });
+    expect(ledger({ toolBytes: 10 }).call(long, 10)).toBeNull();
   });
 
   it('counts the calls of each tool from one', () => {
     const account = ledger({ toolCallsPerTool: 2 });
-    expect([account.call(tool(1)), account.call(tool(2))]).toEqual([null, null]);
-    expect(account.call({ ...tool(3), name: 'tool.y' } as GuestCall)).toBeNull();
-    expect(account.call(tool(4))).toMatchObject({ limit: 'toolCallsPerTool', allowed: 2, used: 3 });
+    expect([account.call(tool(1), UNCOUNTED), account.call(tool(2), UNCOUNTED)]).toEqual([null, null]);
+    expect(account.call({ ...tool(3), name: 'tool.y' } as GuestCall, UNCOUNTED)).toBeNull();
+    expect(account.call(tool(4), UNCOUNTED)).toMatchObject({ limit: 'toolCallsPerTool', allowed: 2, used: 3 });
   });
 
   it('believes usage in whole units, from what it counted up to the limits', () => {

@@ -10,13 +10,18 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A clock over a worker that has used this much CPU time, and what it tells its owner. */
-function clocked(texts: readonly string[] = [], wallMs = 100) {
+/** A clock over a worker that has used this much CPU time, and what it tells its owner. `reading`: the worker's frames are being read. */
+function clocked(texts: readonly string[] = [], wallMs = 100, reading: (() => void)[] | null = null) {
   const told: string[] = [];
   const used = { cpuMs: 0 };
   const stats = { cpuMs: () => used.cpuMs, rssBytes: () => 0, holdings: () => null, close: () => {} };
   // The clock reads no more of a worker than this.
-  const worker = { dead: false, stats, reading: () => ({ cpuMs: 0, rssBytes: 0 }) } as Partial<WorkerProcess> as WorkerProcess;
+  const worker = {
+    dead: false,
+    stats,
+    reading: () => ({ cpuMs: 0, rssBytes: 0 }),
+    afterArrived: (then: () => void) => void (reading === null ? setImmediate(then) : reading.push(then)),
+  } as Partial<WorkerProcess> as WorkerProcess;
   const sources = texts.map((text) => ({ name: 'a', text }));
   const clock = new RunClock(
     worker,
@@ -63,6 +68,18 @@ describe('the clock of a run', () => {
     vi.advanceTimersByTime(30);
     expect(told).toEqual(['watch', 'parsing took longer than 5000 ms']);
     clock.stop();
+  });
+
+  it('18: ends no run while a frame is read that came in time', () => {
+    const reading: (() => void)[] = [];
+    const { clock, told } = clocked([], 100, reading);
+    clock.announce();
+    vi.advanceTimersByTime(200);
+    expect(told).toEqual(['started', 'watch']);
+    clock.stop();
+    for (const then of reading) then();
+    expect(reading).toHaveLength(1);
+    expect(told).toEqual(['started', 'watch']);
   });
 
   it('ends no run for silence whose start was read after the deadline: the host was busy', () => {

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
 import { frameLimit, hasManyValues, MAX_FRAME_VALUES, parseFrame } from '../../src/wire/frames.ts';
+import { PIECE_UNITS } from '../../src/wire/jsonpieces.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import { handlers, inputOf, REAL, rogue, run, sandboxOf } from './kit.ts';
 
@@ -61,6 +62,33 @@ describe('finding 8: the host computes for no longer than a multiple of a calibr
       expect(cpuMs(() => readWorkerFrame(parseFrame(fullest, MAX_FRAME_VALUES)))).toBeLessThan(allowed);
     },
   );
+
+  it('and reads long frames in pieces, in their order, and before the end of their worker', async () => {
+    const value = VALUES[3]?.[1][1] ?? '';
+    const out = FRAMES['out']?.(value) ?? '';
+    const said = [out, FRAMES['out']?.('1') ?? '', out, JSON.parse(FRAMES['result']?.(value) ?? '')];
+    const files = rogue({
+      echo: true,
+      run: [{ frame: { t: 'started', id: 0 } }, ...said.map((frame) => ({ frame })), { exit: 3 }],
+    });
+    const sandbox = await sandboxOf({ files });
+    const parse = vi.spyOn(JSON, 'parse');
+    const told: number[] = [];
+    let rounds = 0;
+    const timer = setInterval(() => rounds++, 0);
+    const { result } = await sandbox.run(inputOf('nothing', {}, { outputBytes: 1 << 28 }), {
+      ...handlers(),
+      onOut: ({ values }) => void told.push(JSON.stringify(values).length),
+    });
+    clearInterval(timer);
+    const longest = Math.max(...parse.mock.calls.map(([text]) => String(text).length));
+    vi.restoreAllMocks();
+    expect(result.error).toBeNull();
+    expect(told).toEqual([value.length + 2, 3, value.length + 2]);
+    expect(longest).toBeLessThan(3 * PIECE_UNITS);
+    expect(rounds).toBeGreaterThan(10);
+    await sandbox.close();
+  });
 
   it('a text of any length is one value, whatever it holds', () => {
     expect(hasManyValues(JSON.stringify('[,:"\\'.repeat(1_000_000)))).toBe(false);

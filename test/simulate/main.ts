@@ -1,10 +1,12 @@
 /**
  * `npm run simulate`: runs the scenario of `shop.ts` in many worlds. With `--seed` and what a failure prints, it repeats one schedule.
- * `--planted` plants every mistake of `plants.ts` by itself, in a process of its own, and each must be found.
+ * `--planted` plants every mistake of `plants.ts` by itself, in a process of its own, and each must be found. `--jobs N` has N processes
+ * do the work; its default is one.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { SimulationFailure } from '../../src/testing/index.ts';
@@ -18,22 +20,34 @@ const { values } = parseArgs({
     hosts: { type: 'string' },
     sessions: { type: 'string' },
     faults: { type: 'string' },
+    store: { type: 'string' },
     plant: { type: 'string' },
     planted: { type: 'boolean', default: false },
     first: { type: 'string' },
+    jobs: { type: 'string', default: '1' },
   },
 });
 
+const DEFAULT_SEEDS = 200;
 /** Schedules after which a planted mistake counts as not found. */
 const PLANTED_SEEDS = '3000';
 
 function told({ invariant, message, schedule, trace }: SimulationFailure): string {
-  const { seed, hosts, sessions, faults } = schedule;
+  const { seed, hosts, sessions, faults, store } = schedule;
   const last = trace.slice(-30).map((line) => `  ${line}\n`);
   return [
     `FAILED: ${invariant}\n  ${message}\n${last.join('')}`,
-    `repeat it: npm run simulate -- --seed ${seed} --hosts ${hosts} --sessions ${sessions.join(',')} --faults '${faults.join(' ')}'\n`,
+    `repeat it: npm run simulate -- --seed ${seed} --hosts ${hosts} --sessions ${sessions.join(',')} --store ${store} --faults '${faults.join(' ')}'\n`,
   ].join('');
+}
+
+/** Runs this file in a process of its own, and resolves with what it prints. `onText` gets that at once, too. */
+async function spawned(args: readonly string[], onText: (text: string) => void = () => {}): Promise<string> {
+  const options = ['--no-warnings', ...process.execArgv, fileURLToPath(import.meta.url)];
+  const child = spawn(process.execPath, [...options, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.on('data', (chunk: Buffer) => onText(String(chunk)));
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return stdout + stderr;
 }
 
 /** Replaces a text of a source before it is loaded. */
@@ -55,12 +69,13 @@ async function run(): Promise<SimulationFailure | null> {
   else if (values.plant !== undefined) throw new Error(`there is no planted mistake '${values.plant}'`);
   const { replaySchedule, simulate } = await import('../../src/testing/index.ts');
   const { shop } = await import('./shop.ts');
-  const { seed, hosts, sessions, faults } = values;
+  const { seed, hosts, sessions, faults, store } = values;
   if (seed !== undefined)
     return replaySchedule(shop, {
       seed: Number(seed),
       ...(hosts === undefined ? {} : { hosts: Number(hosts) }),
       ...(sessions === undefined ? {} : { sessions: sessions.split(',').map(Number) }),
+      ...(store === undefined ? {} : { store: store === 'sqlite' ? store : 'memory' }),
       ...(faults === undefined ? {} : { faults: faults.split(' ').filter((fault) => fault !== '') }),
     });
   const begun = performance.now();
@@ -70,39 +85,68 @@ async function run(): Promise<SimulationFailure | null> {
     const megabytes = (process.memoryUsage().heapUsed / 1e6).toFixed(0);
     process.stdout.write(`${schedules} schedules, ${rate}/s, ${megabytes} MB\n`);
   };
-  const report = await simulate(shop, { seeds: Number(values.seeds ?? 200), from: Number(values.from), onSchedule });
+  const report = await simulate(shop, { seeds: Number(values.seeds ?? DEFAULT_SEEDS), from: Number(values.from), onSchedule });
   const { failure, rate, ...rest } = report;
   process.stdout.write(`${JSON.stringify(rest)}\n${rest.schedules} schedules, ${rate.toFixed(1)}/s\n`);
   return failure;
 }
 
 /** Whether the simulation finds a planted mistake, in words. */
-function search({ name, found }: Plant): { readonly isFound: boolean; readonly text: string } {
-  const args = ['--no-warnings', fileURLToPath(import.meta.url), '--plant', name, '--seeds', values.seeds ?? PLANTED_SEEDS];
-  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-  const invariant = /^FAILED: (.*)\n(.*)$/m.exec(stdout);
-  const after = /^(\d+) schedules, [\d.]+\/s$/m.exec(stdout)?.[1];
-  const seed = /--seed (\S+ .*)$/m.exec(stdout)?.[1] ?? '';
+async function search({ name, found }: Plant): Promise<{ readonly isFound: boolean; readonly text: string }> {
+  const printed = await spawned(['--plant', name, '--seeds', values.seeds ?? PLANTED_SEEDS]);
+  const invariant = /^FAILED: (.*)\n(.*)$/m.exec(printed);
+  const after = /^(\d+) schedules, [\d.]+\/s$/m.exec(printed)?.[1];
+  const seed = /--seed (\S+ .*)$/m.exec(printed)?.[1] ?? '';
   const isFound = found.includes(invariant?.[1] ?? '');
   const how =
     invariant === null
-      ? `nothing after ${after} schedules ${stderr.slice(0, 400)}`
+      ? `nothing after ${after} schedules ${after === undefined ? printed.slice(0, 400) : ''}`
       : `${invariant[1]}, schedule ${after}, --seed ${seed}`;
   return { isFound, text: `${isFound ? 'found ' : 'MISSED'} ${name}: ${how}` };
 }
 
-if (values.planted) {
+/** Does some work for each item, for so many items at the same time as there are jobs. */
+async function inJobs<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = [...items];
+  const job = async (): Promise<void> => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: Number(values.jobs) }, job));
+}
+
+async function plantAll(): Promise<boolean> {
   const chosen = PLANTS.slice(0, values.first === undefined ? PLANTS.length : Number(values.first));
   let missed = 0;
-  for (const plant of chosen) {
-    const { isFound, text } = search(plant);
+  await inJobs(chosen, async (plant) => {
+    const { isFound, text } = await search(plant);
     missed += isFound ? 0 : 1;
     process.stdout.write(`${text}\n`);
-  }
+  });
   process.stdout.write(`${chosen.length - missed} of ${chosen.length} planted mistakes found\n`);
-  process.exitCode = missed === 0 ? 0 : 1;
-} else {
+  return missed === 0;
+}
+
+/** Runs the schedules in several processes, each of which takes a part of the seeds. */
+async function runAll(): Promise<boolean> {
+  const jobs = Number(values.jobs);
+  const share = Math.ceil(Number(values.seeds ?? DEFAULT_SEEDS) / jobs);
+  let isGood = true;
+  await inJobs(
+    Array.from({ length: jobs }, (_, job) => Number(values.from) + job * share),
+    async (from) => {
+      const printed = await spawned(['--seeds', String(share), '--from', String(from)], (text) => process.stdout.write(text));
+      isGood &&= /^\d+ schedules, [\d.]+\/s$/m.test(printed) && !printed.includes('FAILED');
+    },
+  );
+  return isGood;
+}
+
+async function runHere(): Promise<boolean> {
   const failure = await run();
   if (failure !== null) process.stdout.write(told(failure));
-  process.exitCode = failure === null ? 0 : 1;
+  return failure === null;
 }
+
+const isAlone = Number(values.jobs) === 1 || values.seed !== undefined;
+const isGood = values.planted ? await plantAll() : isAlone ? await runHere() : await runAll();
+process.exitCode = isGood ? 0 : 1;

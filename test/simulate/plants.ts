@@ -20,9 +20,11 @@ const plant = (file: string, name: string, text: string, instead: string, ...fou
   found,
 });
 
-const { owner, inFlight, fence, once, logged, chain, committed, effect, kept, answer, ends, memory } = INVARIANTS;
+const { owner, inFlight, fence, once, unchanged, logged, chain, committed, effect, kept, answer, ends, memory } = INVARIANTS;
 const MEMORY = 'loop/sessions/memory';
+const SQLITE = 'loop/sessions/sqlite';
 const COORDINATOR = 'loop/sessions/coordinator';
+const LOG = 'loop/log/chainedfile';
 const DISPATCHER = 'tools/dispatch/dispatcher';
 
 /** Mistakes that real programs of this kind have had, one in each line. */
@@ -70,6 +72,13 @@ export const PLANTS: readonly Plant[] = [
     'kept.steps = [...kept.steps.filter(({ seq }) => seq !== step.seq), step].sort((a, b) => a.seq - b.seq);',
     '',
     kept,
+  ),
+  plant(
+    SQLITE,
+    'SQLite lends a session twice',
+    'if (holder !== null && holder.owner !== owner) throw',
+    'if (false) throw',
+    owner,
   ),
   // How a process judges its own lease.
   plant(
@@ -121,6 +130,25 @@ export const PLANTS: readonly Plant[] = [
     once,
   ),
   plant('loop/step', 'the chain of records is not carried on', 'head: seal?.hash ?? state.head,', 'head: state.head,', chain),
+  // The files of the log.
+  plant(LOG, 'a torn line counts as logged', 'if (finished && line?', 'if (line?', logged),
+  plant(LOG, 'a torn line is not cut off', 'this.#disk.truncate(file, found.end);', '', chain),
+  plant(
+    LOG,
+    'a process knows the end of the log for ever',
+    'if (this.#tail?.inode === inode && this.#tail.size === size)',
+    'if (this.#tail !== null)',
+    chain,
+  ),
+  plant(
+    LOG,
+    'a process cuts off the last line of the log',
+    'this.#disk.truncate(file, found.end);',
+    'this.#disk.truncate(file, 0);',
+    unchanged,
+    logged,
+    chain,
+  ),
   // Calls of tools.
   plant(
     'tools/dispatch/callkey',
@@ -173,6 +201,15 @@ export const PLANTS: readonly Plant[] = [
     'if (stored.completion !== null) throw',
     'if (stored.completion === undefined) throw',
     answer,
+  ),
+  // Nested turns.
+  plant(
+    'loop/ask/executor',
+    'the calls of a nested turn have keys of their own',
+    'if (origin === null || turnIndex === null) return {};',
+    'if (origin !== null) return {};',
+    'nobody pays twice',
+    effect,
   ),
   // What a process leaves behind.
   plant('loop/turn/consult', 'the timer of a reply is forgotten', '    clearTimeout(timer);\n', '', memory),

@@ -1,4 +1,4 @@
-import { programReply } from '../../src/loop/index.ts';
+import { type Agent, programReply } from '../../src/loop/index.ts';
 import type { Scenario, World } from '../../src/testing/simulation/scenario.ts';
 import { defineTool } from '../../src/tools/index.ts';
 
@@ -9,13 +9,21 @@ const PROGRAMS: readonly string[] = [
   'set ok = tool.human.Approve("order {{order}}")\n  if ok\n    emit tool.bank.Pay("{{order}}-c", 3)\n  endif',
   'set sent = tool.mail.Send("{{order}}")\n  emit sent',
   'set sent = tool.mail.Send("{{order}}")\n  emit tool.human.Approve("{{order}}")\n  emit sent',
+  'together\n    set a = tool.bank.Pay("{{order}}-d", {{amount}})\n    set b = tool.shop.Price("tea")\n    set c = tool.mail.Send("{{order}}")\n  endtogether\n  emit [a, b, c]',
+  'together\n    set a = tool.human.Approve("order {{order}} for me")\n    set b = tool.human.Approve("order {{order}}")\n    set c = tool.bank.Pay("{{order}}-e", 5)\n  endtogether\n  if b\n    emit tool.bank.Pay("{{order}}-f", {{amount}})\n  endif\n  emit [a, b, c]',
+  'ask "clerk", "{{order}}" into answer\n  emit answer\n  emit tool.bank.Pay("{{order}}-g", 2)',
 ];
+
+function programOf(body: string, action: 'continue' | 'done'): string {
+  return `command\n  ${body}\n  emit tool.aeiou.magic("LOOP", {"action": "${action}"})\nendcommand`;
+}
 
 /** A shop: agents look at prices, pay, ask people, and send mail. */
 export function shop(world: World): Scenario {
   const { random } = world;
   const paid = new Map<string, number>();
   const keys = new Set<string>();
+  const approved = new Set<string>();
   const pay = defineTool({
     name: 'tool.bank.Pay',
     args: [
@@ -53,7 +61,13 @@ export function shop(world: World): Scenario {
   const count = random.between(1, 4);
   const lengths = Array.from({ length: count }, () => random.between(1, 3));
   const styles = Array.from({ length: count }, () => random.between(0, PROGRAMS.length - 1));
+  // Somebody else's agent: asked again after a crash, it finds the same program for the same order.
+  const clerk: Agent = {
+    name: 'clerk',
+    reply: async ({ prompt }) => programReply(programOf(`emit tool.bank.Pay("${/s\d+-\d+/.exec(prompt)?.[0]}-n", 4)`, 'done')),
+  };
   return {
+    models: { clerk },
     sessions: lengths.map((_, index) => ({
       userdata: { subject: 'shop', fields: { order: index } },
       durable: random.chance(0.5) ? 'call' : 'turn',
@@ -65,19 +79,28 @@ export function shop(world: World): Scenario {
         const index = Number(sid.slice(1)) - 1;
         const body = PROGRAMS[((styles[index] ?? 0) + turn) % PROGRAMS.length] ?? '';
         // Asked twice, the agent writes another program: what was begun goes on with the first one.
-        const amount = String(random.between(1, 1000));
+        const amount = String(random.between(1, 9));
         const text = body.replaceAll('{{order}}', `${sid}-${turn}`).replaceAll('{{amount}}', amount);
         const action = turn < (lengths[index] ?? 1) ? 'continue' : 'done';
-        return programReply(`command\n  ${text}\n  emit tool.aeiou.magic("LOOP", {"action": "${action}"})\nendcommand`);
+        return programReply(programOf(text, action));
       },
     },
-    // A person approves some orders, and finds out whether a mail was sent.
-    answer: ({ tool }) =>
-      tool === 'tool.mail.send' ? { result: 'sent, as a person found out' } : { result: random.chance(0.7) },
+    // A person approves some orders, and finds out whether a mail was sent and an order was paid.
+    answer: ({ tool, args: [what] }) => {
+      if (tool === 'tool.mail.send') return { result: 'sent, as a person found out' };
+      const isApproved = random.chance(0.7);
+      const order = /^order (s\d+-\d+)$/.exec(String(what))?.[1];
+      if (isApproved && order !== undefined) approved.add(order);
+      return { result: isApproved };
+    },
     invariants: {
       'nobody pays twice': () => {
         const twice = [...paid].find(([, times]) => times > 1);
         return twice === undefined ? null : `order ${twice[0]} was paid ${twice[1]} times`;
+      },
+      'nobody pays without approval': () => {
+        const [order] = [...paid.keys()].filter((each) => /-[cf]$/.test(each) && !approved.has(each.slice(0, -2)));
+        return order === undefined ? null : `order ${order} was paid`;
       },
     },
   };

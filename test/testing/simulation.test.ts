@@ -45,6 +45,37 @@ describe('issue 23: simulation', () => {
     expect((await simulate(shop, { seeds: 25, from: 26 })).hash).not.toBe(first.hash);
   });
 
+  it('runs nested turns and calls that run together, in memory and in SQLite, and does the same in both', async () => {
+    const pay = defineTool({ name: 'tool.t.Pay', args: [{ name: 'what', type: 'string' }], run: ({ what }) => `paid ${what}` });
+    const ask = defineTool({ name: 'tool.t.Ask', run: (_, runtime) => runtime.pending({ reason: 'why not?' }) });
+    const program = [
+      'ask "clerk", "rent" into rent',
+      'together',
+      'set a = tool.t.Ask()',
+      'set b = tool.t.Pay("tea")',
+      'endtogether',
+      'emit [rent, a, b]',
+    ];
+    const seen: unknown[] = [];
+    const scenario = (): Scenario => ({
+      agent: functionAgent(() => turn(...program)),
+      models: { clerk: functionAgent(() => turn('emit tool.t.Pay("rent")')) },
+      tools: [pay, ask],
+      sessions: [SESSION],
+      answer: () => ({ result: 'yes' }),
+      invariants: {
+        'everything is paid': ({ isOver, turns }) => {
+          if (isOver) seen.push(turns('s1').map(({ decision, output }) => `${decision} ${output}`));
+          return null;
+        },
+      },
+    });
+    for (const store of ['memory', 'sqlite'] as const)
+      expect(await replaySchedule(scenario, { seed: 5, hosts: 2, faults: [], store })).toBeNull();
+    const done = [[expect.stringMatching(/^DONE .*paid rent.*yes.*paid tea/)]];
+    expect(seen).toEqual([...done, ...done]);
+  });
+
   it('finds a tool that ignores its key, makes the schedule small, and repeats it', async () => {
     const { failure } = await simulate(hotel(false), { seeds: 500 });
     expect(failure).toMatchObject({ invariant: 'a guest has one room', schedule: { hosts: 1 } });

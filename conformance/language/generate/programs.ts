@@ -1,4 +1,5 @@
 /** Makes programs: all statements, handlers in every nesting, events, copies and aliases, errors in every position. */
+import { Edges, TWINS, WIDE } from './edges.ts';
 import { Expressions, GLOBALS, NAMES } from './expressions.ts';
 import { Random } from './random.ts';
 
@@ -63,12 +64,14 @@ export interface Options {
   readonly small?: boolean;
   /** It may have constants, handlers of events within procedures, and lines that come to an end. */
   readonly rich?: boolean;
+  /** Half of its statements are for what random ones seldom reach. */
+  readonly edges?: boolean;
 }
 
 /** The program of a seed. */
 export function program(seed: number, options: Options = {}): Program {
   const random = new Random(seed);
-  const { tools = false, small = false, rich = false } = options;
+  const { tools = false, small = false, rich = false, edges = false } = options;
   const writer = new Writer(random, options);
   const commands = random.once(small ? 2 : 3);
   const source = commands ? writer.commands() : writer.library();
@@ -81,7 +84,7 @@ export function program(seed: number, options: Options = {}): Program {
     stdin: random.once(2) ? (few ? random.several(0, 3, line) : random.several(200, 200, line)) : null,
     events: commands ? [] : random.several(0, rich && random.once(8) ? 9 : 3, () => delivery(random)),
     answers: tools && rich ? random.several(1, 5, () => random.pick(ANSWERS)) : [],
-    constants: rich && random.once(4) ? CONSTANTS : {},
+    constants: edges ? TWINS : rich && random.once(4) ? CONSTANTS : {},
   };
 }
 
@@ -103,24 +106,26 @@ class Writer {
   readonly #tools: boolean;
   readonly #asks: boolean;
   readonly #rich: boolean;
+  readonly #edges: Edges | undefined;
   /** A program of a few statements. */
   readonly #tiny: boolean;
   /** Most programs with tools are small, so that many can be tried. */
   readonly #small: boolean;
 
-  constructor(random: Random, { tools = false, asks = tools, small = false, rich = false }: Options) {
+  constructor(random: Random, { tools = false, asks = tools, small = false, rich = false, edges = false }: Options) {
     this.#random = random;
     this.#tools = tools;
     this.#asks = asks;
     this.#rich = rich;
     this.#tiny = small;
     this.#small = small || (tools && !random.once(8));
-    const procedures = small ? PROCEDURES.slice(1, 3) : PROCEDURES;
+    const procedures = edges ? [PROCEDURES[1], WIDE] : small ? PROCEDURES.slice(1, 3) : PROCEDURES;
     this.#expressions = new Expressions(
       random,
       procedures.map(([name, needs, most]) => [name, needs, most] as const),
       tools ? TOOLS : [],
     );
+    this.#edges = edges ? new Edges(random, this.#expressions) : undefined;
   }
 
   commands(): string {
@@ -140,7 +145,7 @@ class Writer {
   #tinyLibrary(): string {
     const random = this.#random;
     const top = { depth: 1, loops: 0, inHandler: false, inCommand: false };
-    const [name, , , signature] = PROCEDURES[random.once(2) ? 1 : 2];
+    const [name, , , signature] = random.once(2) ? PROCEDURES[1] : this.#edges === undefined ? PROCEDURES[2] : WIDE;
     const helper = random.once(2) ? `func ${name}(${signature}) means\n${this.#block({ ...top, depth: 0 })}endfunc\n` : '';
     return `${helper}func main() means\n${this.#body(top)}endfunc\n${random.once(3) ? this.#event() : ''}`;
   }
@@ -188,6 +193,7 @@ class Writer {
     const random = this.#random;
     const any = (depth: number): string => this.#expressions.any(this.#tiny ? Math.min(2, depth) : depth);
     const inner = { ...place, depth: place.depth - 1 };
+    if (this.#edges !== undefined && random.once(2)) return this.#edges.statements();
     if (this.#tools && random.once(4)) return this.#calling(place);
     if (this.#rich && !place.inCommand && random.once(60)) return this.#event();
     switch (random.int(place.depth > 0 ? 26 : 19)) {

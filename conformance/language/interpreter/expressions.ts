@@ -42,8 +42,10 @@ export class Evaluator {
     const at = this.#place(expr.s);
     switch (expr.k) {
       case 'num':
-      case 'str':
       case 'bool':
+        return expr.v;
+      case 'str':
+        this.#machine.meter.bound('textLength', expr.v.length, at);
         return expr.v;
       case 'nil':
         return null;
@@ -53,9 +55,11 @@ export class Evaluator {
         return this.#scope.last;
       case 'group':
         return this.look(expr.of, level);
-      case 'list':
-        this.#machine.meter.bound('listLength', expr.items.length, at);
-        return new List(expr.items.map((item) => this.take(item, level + 1)));
+      case 'list': {
+        const items = expr.items.map((item) => this.take(item, level + 1));
+        this.#machine.meter.bound('listLength', items.length, at);
+        return new List(items);
+      }
       case 'map':
         return this.#map(expr.entries, level);
       case 'template':

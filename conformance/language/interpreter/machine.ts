@@ -1,9 +1,9 @@
 /** What every operation needs: the meter, the stack, errors with their place, and conversions with their price. */
 import { positionAt, type SourceFile } from '../../../grammar/index.ts';
 import { jsonOf } from './json.ts';
-import { Failure, type Frame, type Meter, PER, type Place, PRICE } from './meter.ts';
+import { Failure, type Frame, type Meter, NOWHERE, PER, type Place, PRICE } from './meter.ts';
 import { numberIn } from './numerals.ts';
-import { contentOf, Dict, degreeOf, depthOf, List, Opaque, partsOf, textOf, type Value } from './values.ts';
+import { contentOf, Dict, degreeOf, List, Opaque, partsOf, textOf, type Value } from './values.ts';
 
 /** A longer print of a list or map may be counted in parts. */
 const LONG_PRINT = 500;
@@ -46,7 +46,6 @@ export class Machine {
   /** The text of a value as it is emitted. */
   print(value: Value, at: Place): string {
     if (typeof value === 'string') return value;
-    this.countLevels(value, at);
     this.#write(value, 'text', at);
     const text = textOf(value);
     if (text.length > LONG_PRINT) this.isExact = false;
@@ -63,12 +62,20 @@ export class Machine {
     this.meter.spendFor(length, 'json', at);
   }
 
-  /** Charges for every list and map of a value, the outer ones first. As JSON, the content of an error counts too. */
-  #write(value: Value, form: 'text' | 'json', at: Place | null): void {
-    const isMap = form === 'json' && value instanceof Opaque && value.of.kind === 'error';
-    const parts = partsOf(isMap ? value.of.fields : value);
+  /**
+   * Charges for every list and map of a value, the outer ones first. As JSON, the content of an error counts too. A list or map that is too
+   * deep is refused before it is charged as text, and afterwards as JSON.
+   */
+  #write(value: Value, form: 'text' | 'json', at: Place | null, level = 1): void {
+    const of = form === 'json' && value instanceof Opaque && value.of.kind === 'error' ? value.of.fields : value;
+    if (!(of instanceof List || of instanceof Dict)) return;
+    const parts = partsOf(of);
+    // The text of what is around a part that nests too deep may be counted.
+    if (level > MOST_LEVELS) this.isExact = false;
+    if (form === 'text') this.checkLevels(level, at ?? NOWHERE);
     this.meter.spend(PRICE.written * parts.length, at);
-    for (const part of parts) this.#write(part, form, at);
+    if (form === 'json') this.checkLevels(level, at ?? NOWHERE);
+    for (const part of parts) this.#write(part, form, at, level + 1);
   }
 
   /** Charges for reading a value from JSON. Keys of maps, numbers and handles are free. */
@@ -116,12 +123,7 @@ export class Machine {
     this.#looked = [text, ...this.#looked.filter((other) => other !== text)].slice(0, REMEMBERED_TEXTS);
   }
 
-  /** Refuses a value that is nested too deep to be printed or given to a tool. */
-  countLevels(value: Value, at: Place): void {
-    this.checkLevels(depthOf(value), at);
-  }
-
-  /** Refuses a level of a value that is too deep. */
+  /** Refuses a level of a value that is too deep to be printed, compared or sent to the host. */
   checkLevels(levels: number, at: Place): void {
     if (levels > MOST_LEVELS) throw this.failure(37, 'the value is nested too deep', at);
   }

@@ -7,6 +7,9 @@ export interface Place {
   readonly column: number;
 }
 
+/** The place of what no source does. */
+export const NOWHERE: Place = { source: '', line: 0, column: 0 };
+
 /** A running procedure, event handler or command block, as a stack shows it. */
 export interface Frame extends Place {
   readonly name: string;

@@ -1,10 +1,10 @@
 /** `eval`: fills the placeholders of a text. */
 import type { Machine } from './machine.ts';
-import type { Place } from './meter.ts';
+import { PER, type Place } from './meter.ts';
 import { Dict, List, type Value } from './values.ts';
 
-const PLACEHOLDER = /\{\{[ \t]*([A-Za-z_]\w*)((?:\.[A-Za-z_]\w*|\[\d+\])*)[ \t]*\}\}/g;
-const STEP = /\.([A-Za-z_]\w*)|\[(\d+)\]/g;
+const PLACEHOLDER = /\{\{\s*([A-Za-z_]\w*)((?:\s*\.\s*[A-Za-z_]\w*|\s*\[\s*\d+\s*\])*)\s*\}\}/g;
+const STEP = /\.\s*([A-Za-z_]\w*)|\[\s*(\d+)\s*\]/g;
 
 /** The text with every `{{name.key[0]}}` replaced. */
 export function placeholders(machine: Machine, text: string, lookup: (name: string) => Value, at: Place): string {
@@ -23,9 +23,16 @@ function reached(machine: Machine, from: Value, steps: string, at: Place): Value
     if (name !== undefined) value = value instanceof Dict ? (value.entries.get(name) ?? null) : null;
     else if (value instanceof Dict) value = value.entries.get(index ?? '') ?? null;
     else if (value instanceof List) value = value.items[Number(index)] ?? null;
-    else value = typeof value === 'string' ? (Array.from(value)[Number(index)] ?? null) : null;
+    else if (typeof value === 'string') value = characterOf(machine, value, Number(index), at);
+    else value = null;
   }
   return value;
+}
+
+/** A character of a text, which is looked through when it is long. */
+function characterOf(machine: Machine, text: string, index: number, at: Place): Value {
+  if (text.length >= PER.scan) machine.look(text, at);
+  return Array.from(text)[index] ?? null;
 }
 
 /** The reserved words of the language. */

@@ -3,7 +3,7 @@ import type { Block, CallExpr, EventHandler, Procedure, SourceFile } from '../..
 import { Activation, type World } from './activation.ts';
 import { fromJson, type Json, jsonOf } from './json.ts';
 import { Machine, placeIn, shared } from './machine.ts';
-import { Breach, Failure, type Limits, Meter, type Place, PRICE } from './meter.ts';
+import { Breach, Failure, type Limits, Meter, NOWHERE, type Place, PRICE } from './meter.ts';
 import { costOf, stepsOf } from './statements.ts';
 import { type AnswerCall, Tools } from './tools.ts';
 import { Dict, List, type Value } from './values.ts';
@@ -266,7 +266,7 @@ class Run implements World {
   }
 }
 
-/** Whether a statement of the bodies names `last`. */
+/** Whether a statement of the bodies reads `last`. The values of a `return` in a handler of errors are never read. */
 function mentionsLast(bodies: readonly Block[]): boolean {
   return bodies.some((body) => {
     const known = NAMES_LAST.get(body) ?? namesLast(body);
@@ -277,12 +277,12 @@ function mentionsLast(bodies: readonly Block[]): boolean {
 
 const NAMES_LAST = new WeakMap<Block, boolean>();
 
-function namesLast(node: unknown): boolean {
+function namesLast(node: unknown, inHandler = false): boolean {
   if (typeof node !== 'object' || node === null) return false;
-  return ('k' in node && node.k === 'last') || Object.values(node).some(namesLast);
+  if ('k' in node && node.k === 'last') return true;
+  if (inHandler && 'k' in node && node.k === 'return') return false;
+  return Object.entries(node).some(([key, part]) => namesLast(part, inHandler || key === 'onError'));
 }
-
-const NOWHERE: Place = { source: '', line: 0, column: 0 };
 
 function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length;

@@ -75,10 +75,7 @@ export class Tools {
 
   /** Charges for writing the arguments and the name of a call. */
   write({ name, args, at }: ToolCall): void {
-    for (const arg of args) {
-      this.#machine.countLevels(arg, at);
-      this.#machine.export(arg, at);
-    }
+    for (const arg of args) this.#machine.export(arg, at);
     this.#machine.export(name, at);
   }
 

@@ -149,13 +149,6 @@ export function partsOf(value: Value): readonly Value[] {
   return value instanceof Dict ? [...value.entries.values()] : [];
 }
 
-/** Levels of lists and maps in a value: 0 for all others. */
-export function depthOf(value: Value): number {
-  if (value instanceof List || value instanceof Dict)
-    return 1 + partsOf(value).reduce<number>((most, part) => Math.max(most, depthOf(part)), 0);
-  return value instanceof Opaque && value.of.kind === 'error' ? depthOf(value.of.fields) : 0;
-}
-
 /** The text that a value carries as JSON: of a text, the text itself; of bytes, their base64; of a number that JSON lacks, its name. */
 export function contentOf(value: Value): string {
   if (typeof value === 'string') return value;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as digestOf } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalize } from '../../aeiou/index.ts';
 import { LINE_BYTES, logLines } from './lines.ts';
@@ -207,5 +207,5 @@ function breakOf(prev: string, before: number): string {
 }
 
 function hashOf(line: object): string {
-  return createHash('sha256').update(canonicalize(line, 'doubles')).digest('hex');
+  return digestOf('sha256', canonicalize(line, 'doubles'), 'hex');
 }

@@ -6,7 +6,7 @@ import { openOrdinary } from '../../files/ordinary.ts';
 export const LINE_BYTES = 64 * 1024;
 
 /** One line of a log. */
-interface LogLine {
+export interface LogLine {
   /** Null for a line that is longer than {@link LINE_BYTES}. */
   readonly text: string | null;
   /** False for a last line without a line feed. */

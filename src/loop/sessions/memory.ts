@@ -67,6 +67,7 @@ export class MemoryStore implements ErasableStore {
   readonly #sessions = new Map<string, StoredSession>();
   readonly #clock: Pick<Clock, 'now'>;
   readonly #wakes = new Wakes();
+  readonly #heads = new WeakMap<SessionState, ReturnType<typeof headOf>>();
   /** The tenant of the last claim of `next`. */
   #served = '';
 
@@ -290,9 +291,16 @@ export class MemoryStore implements ErasableStore {
       waits: started === null || started.suspended === null ? null : waitingOf(started.turn, started.suspended),
       lease: this.#leaseOf(kept),
       owed: unlogged.length + (endUnlogged ? 1 : 0),
-      ...headOf(state),
+      ...this.#headOf(state),
       damaged: null,
     };
+  }
+
+  /** Reads the USERDATA of a state once. */
+  #headOf(state: SessionState): ReturnType<typeof headOf> {
+    const head = this.#heads.get(state) ?? headOf(state);
+    this.#heads.set(state, head);
+    return head;
   }
 
   #kept(sid: string): StoredSession {

@@ -9,10 +9,15 @@ const LAPSES = 1000;
 /** Milliseconds after which a change by another process is seen. */
 const LOOK_MS = 100;
 
-/** The conditions of the indexes of the same names in `tables.ts`, in the same words, so that SQLite uses them. */
-const READY = `status = 'open' AND nested = 0 AND lease_owner IS NULL AND waits_until IS NULL`;
-const LEASED = `status = 'open' AND nested = 0 AND lease_owner IS NOT NULL`;
-const WAITING = `status = 'open' AND nested = 0 AND lease_owner IS NULL AND waits_until IS NOT NULL`;
+/**
+ * The sessions of one index of `tables.ts`, with its condition in the same words. The index is named because SQLite, which counts no rows,
+ * else prefers an index on the status alone: that of all open sessions.
+ */
+const READY = `sessions INDEXED BY sessions_ready WHERE status = 'open' AND nested = 0 AND lease_owner IS NULL AND waits_until IS NULL`;
+const LEASED = `sessions INDEXED BY sessions_leased WHERE status = 'open' AND nested = 0 AND lease_owner IS NOT NULL`;
+const WAITING = `sessions INDEXED BY sessions_waiting WHERE status = 'open' AND nested = 0 AND lease_owner IS NULL AND waits_until IS NOT NULL`;
+const NESTED = `sessions INDEXED BY sessions_nested WHERE status = 'open' AND nested = 1`;
+const OWING = 'sessions INDEXED BY sessions_owing WHERE end_owed = 1';
 
 /**
  * Finds the sessions of a SQLite store that somebody must care for. Each search reads an index that has these sessions alone, so its
@@ -33,12 +38,12 @@ export class SqliteQueue implements Disposable {
   lapse(now: number): void {
     this.#file.run(
       `UPDATE sessions SET lease_owner = NULL, idle_since = lease_until, lease_until = NULL
-       WHERE sid IN (SELECT sid FROM sessions WHERE ${LEASED} AND lease_until <= ? ORDER BY lease_until LIMIT ${LAPSES})`,
+       WHERE sid IN (SELECT sid FROM ${LEASED} AND lease_until <= ? ORDER BY lease_until LIMIT ${LAPSES})`,
       now,
     );
     this.#file.run(
       `UPDATE sessions SET idle_since = waits_until, waits_until = NULL
-       WHERE sid IN (SELECT sid FROM sessions WHERE ${WAITING} AND waits_until <= ? ORDER BY waits_until LIMIT ${LAPSES})`,
+       WHERE sid IN (SELECT sid FROM ${WAITING} AND waits_until <= ? ORDER BY waits_until LIMIT ${LAPSES})`,
       now,
     );
   }
@@ -51,13 +56,8 @@ export class SqliteQueue implements Disposable {
     if (tenant === null) return undefined;
     this.#served = tenant;
     const firsts = lanes.flatMap(({ profile, reader }) => {
-      const where = `${READY} AND profile = ? AND reader = ? AND tenant = ?`;
-      const row = this.#file.get(
-        `SELECT * FROM sessions WHERE ${where} ORDER BY idle_since, sid LIMIT 1`,
-        profile,
-        reader,
-        tenant,
-      );
+      const sql = `SELECT * FROM ${READY} AND profile = ? AND reader = ? AND tenant = ? ORDER BY idle_since, sid LIMIT 1`;
+      const row = this.#file.get(sql, profile, reader, tenant);
       return row === undefined ? [] : [row];
     });
     return firsts.sort((a, b) => Number(a['idle_since']) - Number(b['idle_since']))[0];
@@ -76,21 +76,18 @@ export class SqliteQueue implements Disposable {
     if (kind === 'owing')
       return all(
         `SELECT sid FROM (SELECT DISTINCT sid FROM turns WHERE owed = 1 AND sid > ?
-         UNION SELECT sid FROM sessions WHERE end_owed = 1 AND sid > ?) ORDER BY sid`,
+         UNION SELECT sid FROM ${OWING} AND sid > ?) ORDER BY sid`,
         ...[condition.after, condition.after],
       );
     if (kind === 'orphaned')
       return all(
-        `SELECT sid FROM sessions WHERE status = 'open' AND nested = 1 AND sid > ? AND idle_since <= ?
+        `SELECT sid FROM ${NESTED} AND sid > ? AND idle_since <= ?
          AND (lease_owner IS NULL OR lease_until <= ?) ORDER BY sid`,
         ...[condition.after, now - condition.idleMs, now],
       );
     this.lapse(now);
-    const own = all(`SELECT sid FROM sessions WHERE ${LEASED} AND lease_owner = ?`, condition.owner);
-    return [...own, ...all(`SELECT sid FROM sessions WHERE ${READY} ORDER BY profile, reader, tenant, idle_since`)].slice(
-      0,
-      limit,
-    );
+    const own = all(`SELECT sid FROM ${LEASED} AND lease_owner = ?`, condition.owner);
+    return [...own, ...all(`SELECT sid FROM ${READY} ORDER BY profile, reader, tenant, idle_since`)].slice(0, limit);
   }
 
   onReady(wake: () => void): () => void {
@@ -131,8 +128,7 @@ export class SqliteQueue implements Disposable {
   #tenant(lanes: readonly Lane[], after: string | null, without: ReadonlySet<string>): string | null {
     for (let than = after; ; ) {
       const tenants = lanes.flatMap(({ profile, reader }) => {
-        const where = `${READY} AND profile = ? AND reader = ? AND tenant ${than === null ? '>=' : '>'} ?`;
-        const sql = `SELECT tenant FROM sessions WHERE ${where} ORDER BY tenant LIMIT 1`;
+        const sql = `SELECT tenant FROM ${READY} AND profile = ? AND reader = ? AND tenant ${than === null ? '>=' : '>'} ? ORDER BY tenant LIMIT 1`;
         const row = this.#file.get(sql, profile, reader, than ?? '');
         return row === undefined ? [] : [String(row['tenant'])];
       });

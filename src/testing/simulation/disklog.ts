@@ -1,36 +1,26 @@
-import { chained, type DecisionLog, GENESIS, type LogEntry } from '../../loop/index.ts';
+import { ChainedFile, type DecisionLog, type LogEntry } from '../../loop/index.ts';
+import type { WorldDisk } from './disk.ts';
 import type { Process } from './process.ts';
-import type { Watch } from './watch.ts';
 
-/** The lines of a log, which all processes share. */
-export class Lines {
-  readonly entries: LogEntry[] = [];
-  head = GENESIS;
-}
+const PATH = 'decisions.log';
+/** So few that files are rotated in a world. A process searches two of them for a decision in doubt, which is enough for a lease. */
+const MOST_BYTES = 4096;
 
+/** The decision log of a process, in files that all processes share. */
 export class DiskLog implements DecisionLog {
   readonly #process: Process;
-  readonly #lines: Lines;
-  readonly #watch: Watch;
+  readonly #file: ChainedFile;
 
-  constructor(process: Process, lines: Lines, watch: Watch) {
+  constructor(process: Process, disk: WorldDisk) {
     this.#process = process;
-    this.#lines = lines;
-    this.#watch = watch;
+    this.#file = new ChainedFile(PATH, { isSynced: false, maxBytes: MOST_BYTES, disk });
   }
 
   append(entry: LogEntry): Promise<void> {
-    return this.#process.write('log.append', async () => {
-      const link = chained(entry, this.#lines.head);
-      this.#lines.head = link.hash;
-      this.#lines.entries.push(entry);
-      this.#watch.line(link.text);
-    });
+    return this.#process.local('log.append', () => this.#file.append(entry));
   }
 
   has(sid: string, turn: number): Promise<boolean> {
-    return this.#process.write('log.has', async () =>
-      this.#lines.entries.some(({ SID, turn_index }) => SID === sid && turn_index === turn),
-    );
+    return this.#process.local('log.has', () => this.#file.has(sid, turn));
   }
 }

@@ -14,13 +14,15 @@ export type Fault =
   | 'dies-before'
   /** The process dies when the request has had its effect, before it sees the answer. */
   | 'dies-after'
+  /** The process dies within a write to its disk, of which a part remains. */
+  | 'torn'
   /** The process stands still for longer than a lease, and then goes on. */
   | 'stops'
   /** The process cannot reach the store for a time. */
   | 'cut-off'
   /** The wall clock of the process jumps, forwards or back. */
   | 'jumps'
-  /** No store and no log of the process can be written for a time. */
+  /** The disks are full for a time: no store and no log can be written, or only a part of what is written. */
   | 'full'
   /** The process dies. */
   | 'dies'
@@ -31,7 +33,7 @@ export type Fault =
 
 /** All faults. */
 export const FAULTS: readonly Fault[] = [
-  ...(['refused', 'lost', 'twice', 'slow', 'dies-before', 'dies-after'] as const),
+  ...(['refused', 'lost', 'twice', 'slow', 'dies-before', 'dies-after', 'torn'] as const),
   ...(['stops', 'cut-off', 'jumps', 'full', 'dies', 'drains', 'cancels'] as const),
 ];
 

@@ -1,8 +1,11 @@
 import type { Keyring } from '../../aeiou/index.ts';
+import { AgentModelStore, createStores } from '../../context/index.ts';
 import {
   type Agent,
+  askHandler,
   Host,
   LoopController,
+  runtimeExecutor,
   SessionCoordinator,
   type SessionStore,
   SharedLock,
@@ -12,7 +15,8 @@ import {
 import { checkSettings, Runtime } from '../../runtime/index.ts';
 import { type ToolDefinition, ToolError, type ToolRuntime, withWork } from '../../tools/index.ts';
 import { ALLOW_ALL } from '../tools.ts';
-import { DiskLog, type Lines } from './disklog.ts';
+import { type Files, WorldDisk } from './disk.ts';
+import { DiskLog } from './disklog.ts';
 import { WorldSandbox } from './interpreter.ts';
 import type { Process } from './process.ts';
 import { RemoteStore } from './remotestore.ts';
@@ -27,7 +31,7 @@ export interface Shared {
   readonly store: SessionStore;
   /** The machine of the store. */
   readonly server: Actor;
-  readonly lines: Lines;
+  readonly files: Files;
   readonly keyring: Keyring;
   readonly watch: Watch;
   readonly leaseMs: number;
@@ -42,16 +46,26 @@ export function controllerIn(
   process: Process,
   shared: Shared,
 ): { readonly controller: LoopController; readonly coordinator: SessionCoordinator } {
-  const { seed, scenario, store, server, lines, keyring, watch, leaseMs } = shared;
-  const { tools = [], policy = ALLOW_ALL, onExpired = 'halt' } = scenario;
+  const { seed, scenario, store, server, files, keyring, watch, leaseMs } = shared;
+  const { tools = [], policy = ALLOW_ALL, onExpired = 'halt', models = {} } = scenario;
   const sandbox = new WorldSandbox(({ forkId }) => {
     const { sid, turn } = turnOf(forkId);
     return watch.began(process, sid, turn);
   });
-  const settings = checkSettings({ tools: tools.map((tool) => disturbed(tool, process, watch)), policy, now: process.now });
+  const ids = seededIds(`${seed} ${process.name}`);
+  const known = new AgentModelStore();
+  for (const model of Object.keys(models)) known.register(model, { provider: 'world', model });
+  const provider = ({ name }: { readonly name: string }): Agent => distant(models[name] ?? scenario.agent, process, name);
+  const settings = checkSettings({
+    tools: tools.map((tool) => disturbed(tool, process, watch)),
+    policy,
+    now: process.now,
+    ask: askHandler({ keyring, clock: process, ids, providers: { world: provider } }),
+  });
+  const runtime = new Runtime(sandbox, settings);
   const coordinator = new SessionCoordinator({
     store: new RemoteStore(process, server, store, watch),
-    log: new DiskLog(process, lines, watch),
+    log: new DiskLog(process, new WorldDisk(process, files)),
     clock: process,
     owner: process.name,
     leaseMs,
@@ -59,10 +73,10 @@ export function controllerIn(
     turns: new SharedLock(),
   });
   const controller = new LoopController({
-    runtime: new Runtime(sandbox, settings),
+    executor: runtimeExecutor(runtime, runtime.interpreter({ stores: createStores({ models: known }) })),
     keyring,
     clock: process,
-    ids: seededIds(`${seed} ${process.name}`),
+    ids,
     coordinator,
     onExpired,
     system: '',
@@ -79,19 +93,19 @@ export function hostIn(process: Process, shared: Shared, onError: (error: unknow
     profiles: { '': { controller, options: (_sid, setup) => ({ agent, ...tightestCeilings({}, setup) }) } },
     concurrency: 3,
     turnsPerClaim: 2,
-    pollMs: 500,
+    pollMs: 1000,
     onError,
   });
 }
 
-/** An agent behind a network. */
-function distant(agent: Agent, process: Process): Agent {
+/** An agent behind a network. Requests to it have the place of their session, or that of its model. */
+function distant(agent: Agent, process: Process, place?: string): Agent {
   return {
     ...(agent.name === undefined ? {} : { name: agent.name }),
     ...(agent.fixed === undefined ? {} : { fixed: agent.fixed }),
     reply: (request) =>
       process.disturbed(
-        `${request.sid}.agent`,
+        `${place ?? request.sid}.agent`,
         AGENT_MS,
         (why) => new Error(`the agent is away: ${why}`),
         () => agent.reply(request),

@@ -2,29 +2,18 @@ import { type ParseResult, parse } from '../../../grammar/index.ts';
 import { boot } from '../../guest/main.ts';
 import { tools as PURE } from '../../guest/pure/index.ts';
 import type { SandboxPort } from '../../runtime/index.ts';
-import type { RunHandlers, SandboxResult } from '../../sandbox/index.ts';
-import type { CallIo, ClosingReply } from '../../wire/call.ts';
+import { answerTogether, OpenCall, type RunHandlers, readWorkerFrame, type SandboxResult } from '../../sandbox/index.ts';
+import type { CallIo, FinalReply } from '../../wire/call.ts';
 import { cancelledError, timeoutError } from '../../wire/errorinfo.ts';
 import { type ErrorInfo, RuntimeClosedError } from '../../wire/errors.ts';
-import type { ForkQuery } from '../../wire/journal.ts';
 import { plainMaps } from '../../wire/maporder.ts';
-import type {
-  BranchEnd,
-  GuestCall,
-  GuestFrame,
-  GuestInput,
-  GuestReply,
-  GuestResult,
-  RunInput,
-  Source,
-  TogetherFrame,
-} from '../../wire/protocol.ts';
+import type { GuestCall, GuestInput, GuestResult, RunInput, Source, WorkerFrame } from '../../wire/protocol.ts';
 import type { CheckReport, Diagnostic, ParsedFile } from '../../wire/sourcereports.ts';
 import { foreseeSources, formatSource } from '../../worker/check.ts';
 import { summaryOf, syntaxError } from '../../worker/parser.ts';
 
-type CallFrame = GuestCall | TogetherFrame;
-type VarFrame = Extract<GuestFrame, { readonly t: 'var' }>;
+type VarFrame = Extract<WorkerFrame, { readonly t: 'var' }>;
+type CallFrame = Extract<WorkerFrame, { readonly t: 'tool' | 'prompt' | 'ask' | 'together' }>;
 
 /** A parsed source: as JSON for the interpreter, and as the host sees it. */
 type ParsedSource =
@@ -35,7 +24,9 @@ type ParsedSource =
 const parsed = new Map<string, ParsedSource>();
 const MOST_PARSED = 2000;
 
-const STOP: GuestReply = { t: 'halt', error: cancelledError('the program is run again as soon as there is an answer') };
+const STOP = JSON.stringify({ t: 'halt', error: cancelledError('the program is run again as soon as there is an answer') });
+/** How the JSON of a frame of output begins. */
+const OUT = '{"t":"out"';
 
 /**
  * The interpreter in this process, for one run. It cannot wait for an answer, so it runs the program again from its beginning with the
@@ -55,24 +46,24 @@ class Rerun {
 
   /** Runs the program until it needs an answer, and returns the frame that waits for it, or the result. */
   next(): { readonly frame: CallFrame | VarFrame } | { readonly result: GuestResult } {
-    const waits: GuestFrame[] = [];
+    const waits: WorkerFrame[] = [];
     let answered = 0;
     let delivered = 0;
     const receive = (text: string): string => {
-      const frame: GuestFrame = JSON.parse(text);
-      if (frame.t === 'out') {
+      if (text.startsWith(OUT)) {
         delivered += 1;
         if (delivered > this.#delivered && waits.length === 0) {
           this.#delivered = delivered;
-          this.#handlers.onOut({ ...frame, values: frame.values.map(plainMaps) });
+          const frame = readWorkerFrame(JSON.parse(text));
+          if (frame.t === 'out') this.#handlers.onOut(frame);
         }
         return '';
       }
       const answer = this.#answers[answered];
       answered += 1;
       if (answer !== undefined) return answer;
-      waits.push(frame);
-      return JSON.stringify(STOP);
+      waits.push(readWorkerFrame(JSON.parse(text)));
+      return STOP;
     };
     const run = boot(
       () => 0,
@@ -82,21 +73,17 @@ class Rerun {
     const text = run(this.#input, () => PURE);
     const [frame] = waits;
     if (frame === undefined) return { result: JSON.parse(text) };
-    if (frame.t === 'out' || frame.t === 'probe') throw new TypeError('the interpreter waits at a frame that has no answer');
-    return { frame };
+    if (isCall(frame) || frame.t === 'var') return { frame };
+    throw new TypeError('the interpreter waits at a frame that has no answer');
   }
 
-  answer(reply: GuestReply): void {
+  answer(reply: object): void {
     this.#answers.push(JSON.stringify(reply));
   }
+}
 
-  /** Puts a question about variables to the program, which stands at a call. */
-  ask(query: ForkQuery): VarFrame {
-    this.answer(query);
-    const after = this.next();
-    if ('frame' in after && after.frame.t === 'var') return after.frame;
-    throw new RuntimeClosedError('the call is over: its variables cannot be reached any more');
-  }
+function isCall(frame: WorkerFrame): frame is CallFrame {
+  return frame.t === 'tool' || frame.t === 'prompt' || frame.t === 'ask' || frame.t === 'together';
 }
 
 /** The sandbox of a simulated process: the interpreter without a worker. What computes takes no time here; what waits takes that of the world. */
@@ -135,7 +122,7 @@ export class WorldSandbox implements SandboxPort {
         const after = program.next();
         if ('result' in after) return resultOf(after.result);
         if (after.frame.t === 'var') throw new TypeError('the interpreter answers a question that was not put');
-        program.answer(await answerOf(after.frame, program, handlers, over.signal));
+        await answered(after.frame, program, handlers, over.signal);
       }
     } finally {
       clearTimeout(late);
@@ -169,54 +156,30 @@ export class WorldSandbox implements SandboxPort {
   }
 }
 
-/** The host's answer to a frame of one call or several; that of the end of the run when it comes first. */
-async function answerOf(frame: CallFrame, program: Rerun, handlers: RunHandlers, over: AbortSignal): Promise<ClosingReply> {
-  const ended = new Promise<ClosingReply>((resolve) => {
-    const halt = (): void => resolve({ t: 'halt', error: over.reason });
+/** Puts one call or several to the host. The program gets its questions about variables, and at last the answer, or the end of the run. */
+function answered(frame: CallFrame, program: Rerun, handlers: RunHandlers, over: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const open = new OpenCall(
+      (sent) => {
+        program.answer(sent);
+        if (sent.t !== 'var.get' && sent.t !== 'var.set' && sent.t !== 'const') return;
+        const after = program.next();
+        if ('frame' in after && after.frame.t === 'var') open.answered(after.frame);
+        else reject(new TypeError('the interpreter does not answer a question about its variables'));
+      },
+      () => resolve(),
+    );
+    const halt = (): void => open.halt(over.reason);
     if (over.aborted) halt();
     over.addEventListener('abort', halt, { once: true });
+    const onCall = (call: GuestCall, io: CallIo): Promise<FinalReply> => handlers.onCall(call, io);
+    const reply = frame.t === 'together' ? answerTogether(frame.calls, open, onCall, () => {}) : onCall(frame, open);
+    reply.then((found) => open.reply(found), reject);
   });
-  if (frame.t !== 'together') return Promise.race([ended, handlers.onCall(frame, ioOf(program, over))]);
-  const ends = frame.calls.map(async (call): Promise<BranchEnd | ClosingReply> => {
-    const reply = await handlers.onCall(call, ioOf(null, over));
-    if (reply.t === 'ok') return { value: reply.value };
-    return reply.t === 'error' ? { code: reply.code, message: reply.message } : reply;
-  });
-  const all = Promise.all(ends).then((found): ClosingReply => {
-    const halted = found.find((each): each is ClosingReply => 't' in each);
-    return halted ?? { t: 'all', ends: found.filter((each): each is BranchEnd => !('t' in each)) };
-  });
-  return Promise.race([ended, all]);
-}
-
-/** Access to the program of an open call; none to that of calls that run together. */
-function ioOf(program: Rerun | null, signal: AbortSignal): CallIo {
-  const queries: ForkQuery[] = [];
-  const ask = async (query: ForkQuery): Promise<VarFrame> => {
-    if (program === null || signal.aborted) throw new RuntimeClosedError('the variables of the program cannot be reached');
-    queries.push(query);
-    return program.ask(query);
-  };
-  return {
-    signal,
-    get over() {
-      return signal.aborted;
-    },
-    whenOver(callback) {
-      if (signal.aborted) callback();
-      signal.addEventListener('abort', callback, { once: true });
-      return () => signal.removeEventListener('abort', callback);
-    },
-    queries,
-    repeat: async (query) => void (await ask(query)),
-    getVar: async (name) => ask({ t: 'var.get', name }),
-    setVar: async (name, value) => (await ask({ t: 'var.set', name, value })).error,
-    defineConst: async (name, value, redefine) => (await ask({ t: 'const', name, value, redefine })).error,
-  };
 }
 
 function parsedSource({ name, text, interactive = false }: Source, maxBytes: number): ParsedSource {
-  const key = JSON.stringify([name, text, interactive]);
+  const key = `${interactive} ${name}\n${text}`;
   const known = parsed.get(key);
   if (known !== undefined) return known;
   const result = parse(text, { name, maxBytes, interactive });

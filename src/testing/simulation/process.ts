@@ -103,6 +103,15 @@ export class Process implements Actor {
     return new Promise(() => {});
   }
 
+  /** What goes wrong with a write to a disk of the process; then `share` of the bytes, from 0 and below 1, get there. */
+  writes(kind: string): { readonly fault: Fault | null; readonly share: number } {
+    const { faults, note } = this.#surroundings;
+    const place = this.place(kind);
+    const fault = this.isFull ? 'full' : faults.at(place, ['refused', 'torn']);
+    note(fault === null ? place : `${place} ${fault}`);
+    return { fault, share: faults.share(`${place} share`) };
+  }
+
   /** Whether no disk takes anything at the moment. */
   get isFull(): boolean {
     return this.#surroundings.fullUntil > this.timeline.now;
@@ -130,18 +139,19 @@ export class Process implements Actor {
     return leaseMs * (0.3 + 1.5 * faults.share(`${place} late`));
   }
 
-  /** Writes to a disk of the process. */
-  async write<T>(kind: string, work: () => Promise<T>): Promise<T> {
+  /** Uses a disk of the process. */
+  async local<T>(kind: string, work: () => Promise<T>): Promise<T> {
     const { faults, note } = this.#surroundings;
     const place = this.place(kind);
-    const fault = this.isFull ? 'refused' : faults.at(place, ['refused', 'dies-before', 'dies-after']);
+    const fault = faults.at(place, ['refused', 'dies-before', 'dies-after']);
     note(fault === null ? place : `${place} ${fault}`);
     if (fault === 'dies-before') return this.dead();
-    if (fault === 'refused') throw new Error('ENOSPC: no space left on device');
-    const result = await work();
-    if (fault === 'dies-after') return this.dead();
+    if (fault === 'refused') throw new Error('EIO: i/o error');
+    const [result] = await Promise.allSettled([work()]);
+    if (fault === 'dies-after' || !this.alive) return this.dead();
+    if (result.status === 'rejected') throw result.reason;
     await this.pause(faults.delay(place, 2));
-    return result;
+    return result.value;
   }
 
   /** Sends a request to the store and waits for its answer. */

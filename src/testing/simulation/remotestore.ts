@@ -22,7 +22,7 @@ import {
 } from '../../loop/index.ts';
 import type { Fault } from './faults.ts';
 import type { Process } from './process.ts';
-import type { Actor } from './timeline.ts';
+import { type Actor, acting } from './timeline.ts';
 import type { Watch } from './watch.ts';
 
 const READING: readonly Fault[] = ['refused', 'lost', 'slow', 'dies-before', 'dies-after'];
@@ -84,9 +84,8 @@ export class RemoteStore implements SessionStore {
   }
 
   onReady(wake: () => void): () => void {
-    return this.#store.onReady(() => {
-      this.#process.timeline.after(1, this.#process, wake);
-    });
+    // The store looks for changes in a time of its own.
+    return acting.run(this.#server, () => this.#store.onReady(() => void this.#process.timeline.after(1, this.#process, wake)));
   }
 
   renew(held: readonly Held[], ms: number): Promise<readonly Renewal[]> {

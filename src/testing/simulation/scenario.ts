@@ -45,6 +45,8 @@ export interface World {
 export interface Scenario {
   /** Writes the programs of all sessions. It knows the session by `sid`: `s1`, `s2` and so on. */
   readonly agent: Agent;
+  /** Agents that programs `ask`, by the names of their models. Their sessions are nested, and have ids of their own. */
+  readonly models?: Readonly<Record<string, Agent>>;
   /** The tools of all hosts. What they change is the world outside, which no fault of a process touches. */
   readonly tools?: readonly ToolDefinition[];
   /** The policy of all hosts; every tool is allowed when absent. */

@@ -48,7 +48,7 @@ export class Watch {
   decided = 0;
   readonly #timeline: Timeline;
   readonly #claims = new Map<string, Claim>();
-  readonly #decisions = new Map<string, { readonly record: TurnRecord; readonly text: string }>();
+  readonly #decisions = new Map<string, { readonly record: TurnRecord; readonly mark: string }>();
   readonly #logged = new Map<string, string>();
   readonly #running = new Map<string, Process>();
   /** Calls by key, and keys by call. */
@@ -135,13 +135,18 @@ export class Watch {
     const key = turnKey(record.sid, record.turn);
     if (this.#decisions.has(key))
       this.fail(INVARIANTS.once, `turn ${record.turn} of session ${record.sid} was decided a second time`);
-    this.#decisions.set(key, { record, text: JSON.stringify(record) });
+    this.#decisions.set(key, { record, mark: markOf(record) });
     this.decided += 1;
   }
 
   markedLogged(sid: string, fence: number, keep: boolean): void {
     this.wrote(sid, fence, 'marked a decision as logged');
     if (!keep) this.released(sid, fence);
+  }
+
+  /** A file of the log is shorter than it was. */
+  cut(): void {
+    this.fail(INVARIANTS.unchanged, 'a line was removed from the log');
   }
 
   /** A line of the log. */
@@ -176,7 +181,8 @@ export class Watch {
     const claim = this.#claims.get(sid);
     // A key is `SESSION/NUMBER/DIGEST`.
     const id = key?.split('/').at(-2);
-    const place = `call ${id} (${tool}) of session ${sid}`;
+    // A nested session has another id in each attempt; its calls have keys of the session that asked.
+    const place = `call ${id} (${tool}) of session ${key?.slice(0, key.indexOf('/')) ?? sid}`;
     if (claim !== undefined && claim.owner !== process.name)
       this.fail(INVARIANTS.inFlight, `${process.name} makes ${place}, and ${claim.owner} has claimed the session since`);
     if (key === null || id === undefined) {
@@ -199,11 +205,11 @@ export class Watch {
     this.#made.add(made);
   }
 
-  /** Compares the turns of a session with what was decided. */
+  /** Compares the turns of a session with what was decided. Their seals must be verified besides. */
   compare(sid: string, turns: readonly TurnRecord[]): void {
     for (const record of turns) {
       const { turn } = record;
-      if (this.#decisions.get(turnKey(sid, turn))?.text !== JSON.stringify(record))
+      if (this.#decisions.get(turnKey(sid, turn))?.mark !== markOf(record))
         this.fail(INVARIANTS.unchanged, `turn ${turn} of session ${sid} is not stored as it was decided`);
       if (!this.#logged.has(turnKey(sid, turn))) this.fail(INVARIANTS.logged, `turn ${turn} of session ${sid} is not in the log`);
     }
@@ -220,4 +226,9 @@ export class Watch {
 
 function turnKey(sid: string, turn: number): string {
   return `${sid} ${turn}`;
+}
+
+/** What no other record has: its seal is a digest of all of it. */
+function markOf(record: TurnRecord): string {
+  return record.seal?.hash ?? JSON.stringify(record);
 }

@@ -1,4 +1,3 @@
-import { type Keyring, keyringFrom } from '../../aeiou/index.ts';
 import {
   type Host,
   type LoopController,
@@ -6,14 +5,16 @@ import {
   openSession,
   type SessionStore,
   type SessionSummary,
+  SqliteStore,
   sealFaults,
 } from '../../loop/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { messageOf } from '../../wire/unknown.ts';
-import { Lines } from './disklog.ts';
+import { Files } from './disk.ts';
 import { type Fault, Faults } from './faults.ts';
 import { controllerIn, hostIn, type Shared } from './host.ts';
 import { INVARIANTS } from './invariants.ts';
+import { KEYS } from './keys.ts';
 import { Process, type Surroundings } from './process.ts';
 import { mixed, Random } from './random.ts';
 import type { Scenario, World, WorldView } from './scenario.ts';
@@ -30,6 +31,8 @@ export interface Schedule {
   readonly sessions?: readonly number[];
   /** All that goes wrong, as `PLACE=FAULT`; the seed decides when absent. */
   readonly faults?: readonly string[];
+  /** The store of the fleet. When absent, the seed decides: one of eight has SQLite. */
+  readonly store?: 'memory' | 'sqlite';
 }
 
 /** What became of a schedule. */
@@ -41,6 +44,7 @@ export interface Outcome {
   readonly faults: readonly string[];
   readonly hosts: number;
   readonly sessions: readonly number[];
+  readonly store: 'memory' | 'sqlite';
   /** Of everything that happened, in order: equal for equal schedules. */
   readonly hash: number;
   /** What happened, one line an event; empty unless it was asked for. */
@@ -88,8 +92,9 @@ export class SimulatedWorld implements Surroundings {
   readonly #options: WorldOptions;
   readonly #watch: Watch;
   readonly #server: Process;
-  readonly #store: SessionStore;
-  readonly #shared: Shared;
+  /** SQLite's takes its place before anything happens. */
+  #store: SessionStore;
+  #shared: Shared;
   readonly #world: World;
   readonly #slots: Slot[];
   readonly #people: Slot & { controller: LoopController | null };
@@ -118,7 +123,7 @@ export class SimulatedWorld implements Surroundings {
       scenario,
       store: this.#store,
       server: this.#server,
-      lines: new Lines(),
+      files: new Files(this.#watch),
       keyring: KEYS,
       watch: this.#watch,
       leaseMs,
@@ -138,8 +143,16 @@ export class SimulatedWorld implements Surroundings {
     return this.#schedule.sessions ?? this.#shared.scenario.sessions.map((_, index) => index + 1);
   }
 
+  get #kind(): 'memory' | 'sqlite' {
+    const { seed, store } = this.#schedule;
+    return store ?? (mixed(seed, 'store') % 8 === 0 ? 'sqlite' : 'memory');
+  }
+
   /** Runs the schedule to its end. */
   async run(): Promise<Outcome> {
+    using file = this.#kind === 'sqlite' ? await SqliteStore.open(':memory:', { clock: this.#server }) : null;
+    this.#store = file ?? this.#store;
+    this.#shared = { ...this.#shared, store: this.#store };
     await acting.run(this.#server, () => this.#open());
     for (const slot of this.#slots) this.#startHost(slot);
     this.#startPeople();
@@ -156,6 +169,7 @@ export class SimulatedWorld implements Surroundings {
       faults: [...this.faults.happened],
       hosts: this.#slots.length,
       sessions: this.#sessions,
+      store: this.#kind,
       hash: this.#hash,
       trace: this.#trace,
     };
@@ -367,12 +381,3 @@ export class SimulatedWorld implements Surroundings {
 function sidOf(number: number): string {
   return `s${number}`;
 }
-
-/** The keys of all worlds: the same bytes, so that schedules repeat. They verify by the clock of the process that uses them. */
-const KEYS: Keyring = keyringFrom(
-  (['primary', 'fallback'] as const).map((role, index) => {
-    const seed = Uint8Array.from({ length: 32 }, (_, place) => 1 + index + place);
-    return { kid: `world-${role}`, role, alg: 'Ed25519', seed };
-  }),
-  { clock: { now: () => acting.getStore()?.now() ?? 0 } },
-);

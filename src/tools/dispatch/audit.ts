@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { JournalOutcome } from '../../wire/journal.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 
@@ -42,5 +42,5 @@ export function auditEntry({ args: _, outcome, ...rest }: AuditRecord): AuditEnt
 
 /** The digest of a call's arguments. */
 export function digestOf(args: readonly TaggedJson[]): string {
-  return createHash('sha256').update(JSON.stringify(args)).digest('hex');
+  return hash('sha256', JSON.stringify(args), 'hex');
 }

@@ -120,6 +120,8 @@ describe('envelope: golden', () => {
       lines(START, USERDATA, '{}', '<<<NSENV:V3:EVENTS>>>', ACTIONS, 'a', END),
       'ERR_ENV_MARKERS_INVALID/unknown_marker',
     ],
+    ['no USERDATA', lines(START, ACTIONS, 'a', END), 'ERR_ENV_SECTION_MISSING/missing'],
+    ['no ACTIONS', lines(START, USERDATA, '{}', END), 'ERR_ENV_SECTION_MISSING/missing'],
     ['text before the first section', lines(START, 'x', USERDATA, '{}', ACTIONS, 'a', END), 'ERR_ENV_MARKERS_INVALID/stray_text'],
     ['a blank line before it', lines(START, '', USERDATA, '{}', ACTIONS, 'a', END), 'ERR_ENV_MARKERS_INVALID/stray_text'],
     ['text before START', `x\n${MINIMAL}`, 'ERR_ENV_MARKERS_INVALID/start'],

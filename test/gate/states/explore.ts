@@ -3,22 +3,9 @@
  * repeating its moves from an empty queue, because a process in the middle of its work cannot be copied.
  */
 import { createHash } from 'node:crypto';
+import type { Bound, Exploration } from '../../states/explorer.ts';
 import { approving, beginning, ending, type Files, gateLine, isApproved, recordOf, VERIFIER_LINES } from './model.ts';
 import { type Event, INTENTS, type IntentName, type Move, type Slot, TIMES, World } from './world.ts';
-
-export interface Bound {
-  /** Most moves after a beginning. */
-  readonly depth: number;
-  /** Most faults on the way. */
-  readonly faults: number;
-}
-
-export interface Exploration {
-  readonly states: number;
-  readonly transitions: number;
-  /** The requirement that is broken, what was seen instead, and the moves that lead there; null when all holds. */
-  readonly wrong: string | null;
-}
 
 const NAMES: readonly IntentName[] = ['a', 'A', 'a2', 'b'];
 const SLOTS: readonly Slot[] = [0, 1];
@@ -44,10 +31,11 @@ const BEGINNINGS: readonly (readonly Move[])[] = [
   [{ do: 'approve', intent: 'b', slot: 0, fault: { step: OPEN_DIRECTORY, kind: 'fail' } }],
 ];
 
-export async function explore({ depth, faults }: Bound): Promise<Exploration> {
+/** `moves`: most of them after a beginning; `faults`: most of them on the way. */
+export async function explore({ moves = 0, faults = 0 }: Bound): Promise<Exploration> {
   const exploration = new Explorer(faults);
   for (const path of BEGINNINGS) await exploration.visit(path);
-  for (let level = 0; level < depth && exploration.wrong === null; level++) await exploration.advance();
+  for (let level = 0; level < moves && exploration.wrong === null; level++) await exploration.advance();
   return exploration;
 }
 

@@ -1,18 +1,10 @@
-/** Bugs to plant in the gate's code, one at a time. The exploration finds each. */
-export interface Plant {
-  readonly what: string;
-  readonly file: string;
-  /** What stands in the file, once, and what takes its place. */
-  readonly from: string;
-  readonly to: string;
-  /** The requirement that is seen to be broken first. */
-  readonly breaks: string;
-}
+import type { Plant } from '../../states/explorer.ts';
 
 const APPEND = 'src/gate/executor/append.ts';
 const EXECUTE = 'src/gate/executor/execute.ts';
 const LOCK = 'src/gate/executor/lock.ts';
 
+/** Bugs to plant in the gate's code, one at a time. */
 export const PLANTS: readonly Plant[] = [
   {
     what: 'the letter case of a UUID makes it another intent',

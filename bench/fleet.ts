@@ -1,0 +1,208 @@
+import { readFileSync } from 'node:fs';
+import { generateKeys, keyringFrom } from '../src/aeiou/index.ts';
+import { createRuntime } from '../src/entries/index.ts';
+import {
+  type DecisionLog,
+  Host,
+  LoopController,
+  openSession,
+  runtimeExecutor,
+  SessionCoordinator,
+  type SessionStore,
+  systemClock,
+  type TurnExecutor,
+} from '../src/loop/index.ts';
+import { bareAgent, bareExecutor } from './loop.ts';
+import { descendants } from './residence.ts';
+import { TURNS, USERDATA, whereAgent, whereTool } from './sessions.ts';
+import { short, table } from './table.ts';
+
+/** What runs the programs of a row: nothing, so that the host's own time is left, or one worker for each host. */
+export type FleetExecutor = 'none' | 'sandbox';
+export const FLEET_EXECUTORS: readonly FleetExecutor[] = ['none', 'sandbox'];
+
+/** What turns cost when hosts drive the sessions of one store. */
+export interface FleetRow {
+  readonly engine: string;
+  readonly executor: FleetExecutor;
+  readonly hosts: number;
+  readonly turns: number;
+  readonly seconds: number;
+  readonly turnsPerSecond: number;
+  /** CPU time of all hosts and their workers for each turn, in milliseconds; null where it cannot be read. */
+  readonly hostCpuMs: number | null;
+  /** That of the server; null without one on this machine. */
+  readonly serverCpuMs: number | null;
+  /** Sessions that are not done after their five turns. */
+  readonly unfinished: number;
+}
+
+/** Sessions of each row. */
+export const FLEET_SESSIONS = { whole: 200, quick: 10 } as const;
+
+/** Sessions that a host drives at a time, and before it is measured. */
+const CONCURRENCY = 8;
+
+/** What a host tells of the sessions of a profile that it drives. */
+export interface FleetListener {
+  /** A session has ended here. */
+  readonly onEnded: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Drives the sessions of a profile until the result is called. */
+export type FleetHost = (profile: string, listener: FleetListener) => () => Promise<void>;
+
+export interface FleetHostInit {
+  readonly store: SessionStore;
+  readonly log: DecisionLog | null;
+  readonly executor: FleetExecutor;
+  readonly owner: string;
+}
+
+/** Opens a host that has driven some sessions already. It closes with `resources`. */
+export async function openFleetHost(
+  { store, log, executor, owner }: FleetHostInit,
+  resources: AsyncDisposableStack,
+): Promise<FleetHost> {
+  const coordinator = new SessionCoordinator({ store, log, clock: systemClock, replayTtl: 900, owner, leaseMs: 60_000 });
+  const keyring = keyringFrom(generateKeys('bench'), { clock: systemClock });
+  const controller = new LoopController({ executor: await openExecutor(executor, resources), keyring, coordinator });
+  const agent = executor === 'none' ? bareAgent : whereAgent;
+  const host: FleetHost = (profile, { onEnded, onError }) => {
+    const driver = new Host({
+      coordinator,
+      profiles: { [profile]: { controller, options: () => ({ agent }) } },
+      concurrency: CONCURRENCY,
+      onLeft: ({ decision }) => {
+        if (decision !== 'CONTINUE') onEnded();
+      },
+      onError,
+    });
+    driver.start();
+    return () => driver.drain(60_000);
+  };
+  const warm = `warm-${owner}`;
+  await openFleetSessions(store, CONCURRENCY, warm);
+  await driveAll(host, warm, CONCURRENCY);
+  return host;
+}
+
+/** Drives a number of sessions to their ends. */
+async function driveAll(host: FleetHost, profile: string, sessions: number): Promise<void> {
+  const all = Promise.withResolvers<void>();
+  let ended = 0;
+  const onEnded = (): void => {
+    ended += 1;
+    if (ended === sessions) all.resolve();
+  };
+  const stop = host(profile, { onEnded, onError: all.reject });
+  try {
+    await all.promise;
+  } finally {
+    await stop();
+  }
+}
+
+async function openExecutor(kind: FleetExecutor, resources: AsyncDisposableStack): Promise<TurnExecutor> {
+  if (kind === 'none') return bareExecutor(TURNS);
+  const runtime = await createRuntime({
+    tools: [whereTool],
+    policy: { allow: [whereTool.name] },
+    concurrency: 1,
+    maxWorkers: 1,
+    queueLength: 2 * CONCURRENCY,
+    launcher: 'none',
+  });
+  return runtimeExecutor(resources.use(runtime));
+}
+
+/** Puts sessions of a profile into a store. */
+export async function openFleetSessions(store: SessionStore, sessions: number, profile = ''): Promise<void> {
+  for (let n = 0; n < sessions; n++)
+    await openSession(store, USERDATA, { sid: `fleet${profile}-${n}`, at: Date.now(), ...(profile === '' ? {} : { profile }) });
+}
+
+/** What is measured while hosts drive `sessions` sessions. */
+export async function measureFleet(
+  row: Pick<FleetRow, 'engine' | 'executor' | 'hosts'>,
+  store: SessionStore,
+  sessions: number,
+  pids: { readonly hosts: readonly number[]; readonly server: number | null },
+  drive: () => Promise<void>,
+): Promise<FleetRow> {
+  const turns = sessions * TURNS;
+  const spent = (): readonly (number | null)[] => [cpuMs(pids.hosts), pids.server === null ? null : cpuMs([pids.server])];
+  const before = spent();
+  const begun = performance.now();
+  await drive();
+  const seconds = (performance.now() - begun) / 1000;
+  const [hostCpuMs = null, serverCpuMs = null] = spent().map((after, index) => {
+    const then = before[index] ?? null;
+    return after === null || then === null ? null : (after - then) / turns;
+  });
+  const done = (await store.list()).filter((session) => session.status === 'done' && session.turns === TURNS).length;
+  // Each host has driven some sessions before.
+  const unfinished = sessions + CONCURRENCY * row.hosts - done;
+  return { ...row, turns, seconds, turnsPerSecond: turns / seconds, hostCpuMs, serverCpuMs, unfinished };
+}
+
+/** Measures one host in this process, which must have no other children. */
+export async function measureHere(
+  engine: string,
+  store: SessionStore,
+  executor: FleetExecutor,
+  quick: boolean,
+): Promise<FleetRow> {
+  const sessions = FLEET_SESSIONS[quick ? 'quick' : 'whole'];
+  await using resources = new AsyncDisposableStack();
+  const host = await openFleetHost({ store, log: null, executor, owner: 'host-1' }, resources);
+  await openFleetSessions(store, sessions);
+  const row = { engine, executor, hosts: 1 };
+  return await measureFleet(row, store, sessions, { hosts: [process.pid], server: null }, () => driveAll(host, '', sessions));
+}
+
+/** Fields of `stat` behind the name of a process: its time, and that of its children that have ended. */
+const TIMES = [11, 12, 13, 14] as const;
+/** Milliseconds in their unit, which is the same for every Linux. */
+const TICK_MS = 10;
+
+/** CPU time of processes and of all that they have started, in milliseconds; null where there is no `/proc`. */
+function cpuMs(pids: readonly number[]): number | null {
+  if (process.platform !== 'linux') return null;
+  const all = pids.flatMap((pid) => [pid, ...descendants(pid)]);
+  return TICK_MS * all.map(ticks).reduce((sum, each) => sum + each, 0);
+}
+
+function ticks(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return TIMES.reduce((sum, field) => sum + Number(fields[field]), 0);
+  } catch {
+    // It has ended meanwhile.
+    return 0;
+  }
+}
+
+/** The rows as a page of text. */
+export function renderFleet(rows: readonly FleetRow[]): string {
+  const cells = rows.map(({ engine, executor, hosts, turns, turnsPerSecond, hostCpuMs, serverCpuMs }) => [
+    engine,
+    executor,
+    String(hosts),
+    String(turns),
+    short(turnsPerSecond),
+    short(hostCpuMs),
+    short(serverCpuMs),
+  ]);
+  const head = ['engine', 'executor', 'hosts', 'turns', 'turns/s', 'CPU ms a turn, hosts', 'server'];
+  return `${table(head, cells)}\n\nSessions of five turns, eight at a time on each host. sandbox: one worker a host, a tool call and a signed token in every turn; none: the token alone.\n`;
+}
+
+/** Why the numbers are invalid. */
+export function fleetFailures(rows: readonly FleetRow[]): string[] {
+  return rows.flatMap(({ engine, executor, hosts, unfinished }) =>
+    unfinished === 0 ? [] : [`${engine}, ${executor}, ${hosts} hosts: ${unfinished} sessions are not done`],
+  );
+}

@@ -1,0 +1,84 @@
+/** Calls of functions, of the program and of other languages. */
+import { KEYWORDS } from '../vocabulary/keywords.ts';
+import { between, list } from './brackets.ts';
+import { functionCall, kindOfCall, TYPE_TESTS } from './calls.ts';
+import type { Reader } from './reader.ts';
+import { Unclear } from './scope.ts';
+import { fillFormat } from './strings.ts';
+import { called, plain, settled, type Value } from './values.ts';
+
+const RESERVED = new Set<string>(KEYWORDS);
+
+/** The arguments of a function, which may be one of another language. */
+export function call(reader: Reader, of: Value): Value {
+  const at = reader.at;
+  const { text: name, s } = of;
+  const { scope } = reader;
+  const args = list(reader, '(', ')');
+  const open = reader.words[at];
+  const last = reader.words[reader.at - 1];
+  if (open === undefined || last === undefined) throw new Unclear();
+  const { e } = last;
+  const values = args.map((arg) => settled(scope, arg));
+  const own = (): Value => called(`${name}${reader.source.slice(open.s, open.e)}${between(reader, values, open, last)})`, s, e);
+  if (scope.procedures.has(name) || name.startsWith('tool.') || (RESERVED.has(name) && name !== 'set')) return own();
+  if (name === 'dict') return { text: `{${named(reader, at)}}`, kind: 'map', s, e };
+  const special = test(reader, name, values, s, e) ?? converted(name, values, s, e) ?? spread(reader, at, name, values, s, e);
+  if (special !== null) return special;
+  const foreign = functionCall(name, values.map(plain));
+  if (foreign === undefined) {
+    if (name.includes('.')) throw new Unclear();
+    return own();
+  }
+  if (foreign.doubtful) scope.guess();
+  return { text: foreign.text, kind: foreign.text.startsWith('("" +') ? 'text' : kindOfCall(foreign.text), s, e };
+}
+
+/** `isinstance(x, str)`, `type(x) == str`. */
+function test(reader: Reader, name: string, values: readonly Value[], s: number, e: number): Value | null {
+  const [first, second] = values;
+  if (first === undefined) return null;
+  const is = (type: string): string => {
+    const found = TYPE_TESTS[type];
+    if (found === undefined) throw new Unclear();
+    return `${found}(${plain(first)})`;
+  };
+  if (name === 'isinstance' && second !== undefined) return { text: is(plain(second)), kind: 'truth', s, e };
+  const [compared, type] = [reader.peek() ?? '', reader.words[reader.at + 1]];
+  if (name !== 'type' || type === undefined || !/^(?:[!=]=|is)$/.test(compared)) return null;
+  reader.at += 2;
+  return { text: `${compared === '!=' ? 'not ' : ''}${is(type.text)}`, kind: 'truth', s, e: type.e };
+}
+
+/** Conversions and formats that are certain for these values. */
+function converted(name: string, [first, ...more]: readonly Value[], s: number, e: number): Value | null {
+  if (first === undefined) return null;
+  if (/^(?:fmt\.Sprintf|sprintf|format)$/.test(name) && first.literal === true)
+    return { text: fillFormat(first.text, more.map(plain)), kind: 'text', s, e };
+  if (more.length > 0) return null;
+  if (/^(?:list|tuple|Array\.from)$/.test(name) && first.kind === 'list') return { ...first, s, e };
+  if (!/^(?:int|parseInt|intval)$/.test(name)) return null;
+  if (first.kind === 'number') return { text: `tool.math.Trunc(${plain(first)})`, kind: 'number', s, e };
+  return /^["']\d+["']$/.test(first.text) ? { text: `tool.str.ToNumber(${first.text})`, kind: 'number', s, e } : null;
+}
+
+/** `Math.max(...xs)`, `sorted(xs, reverse=True)`. */
+function spread(reader: Reader, at: number, name: string, [first]: readonly Value[], s: number, e: number): Value | null {
+  const words = reader.words.slice(at, reader.at);
+  if (first === undefined) return null;
+  if (words[1]?.text === '...' && /^(?:Math\.)?(?:max|min)$/.test(name))
+    return called(`tool.math.${name.endsWith('max') ? 'Max' : 'Min'}(${plain(first)})`, s, e);
+  const reversed = words.some(({ text }, index) => text === 'reverse' && words[index + 2]?.text === 'True');
+  return name === 'sorted' && reversed ? called(`tool.list.Reverse(tool.list.Sort(${plain(first)}))`, s, e) : null;
+}
+
+/** `a=1, b=2` as the inside of a map. */
+function named(reader: Reader, at: number): string {
+  const parts: string[] = [];
+  for (let index = at + 1; index < reader.at - 1; index++) {
+    const [name, equals] = [reader.words[index], reader.words[index + 1]];
+    if (name?.kind !== 'name' || equals?.text !== '=') continue;
+    parts.push(`"${name.text}": ${plain(reader.part(reader.words.slice(index + 2, reader.at - 1)))}`);
+  }
+  return parts.join(', ');
+}

@@ -1,0 +1,69 @@
+import { closeSync, fstatSync, ftruncateSync, openSync, readdirSync, readSync, renameSync, statSync, writeSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { FileLock } from './filelock.ts';
+import { type LogLine, logLines } from './lines.ts';
+
+/** The file system, as a decision log uses it. Every function throws the file system's error. */
+export interface LogDisk {
+  /** Opens a file for reading and appending, and makes it for its owner alone. */
+  open(path: string): number;
+  close(file: number): void;
+  stat(file: number): { readonly inode: number; readonly size: number };
+  /** Fills the buffer with what the file has from `position`. */
+  read(file: number, into: Buffer, position: number): void;
+  /** Appends the bytes from `from`, or some of them. Returns their number. */
+  write(file: number, bytes: Buffer, from: number): number;
+  truncate(file: number, size: number): void;
+  rename(from: string, to: string): void;
+  /** Waits until the disk has what was written. */
+  sync(path: string): Promise<void>;
+  /** The rotated files of a log, oldest first. */
+  rotated(path: string): readonly string[];
+  /** The lines of a file; none when there is no such file. */
+  lines(path: string): AsyncIterable<LogLine>;
+  /** A lock between processes. */
+  lock(path: string): Promise<Pick<FileLock, 'during'>>;
+}
+
+/** The file system of the operating system. */
+export const REAL_DISK: LogDisk = {
+  open: (path) => openSync(path, 'a+', 0o600),
+  close: closeSync,
+  stat(file) {
+    const { ino: inode, size } = fstatSync(file);
+    return { inode, size };
+  },
+  read: (file, into, position) => void readSync(file, into, 0, into.length, position),
+  write: (file, bytes, from) => writeSync(file, bytes, from),
+  truncate: ftruncateSync,
+  rename: renameSync,
+  async sync(path) {
+    const file = await open(path, 'r+');
+    try {
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+  },
+  rotated: rotatedFiles,
+  async *lines(path) {
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return;
+    yield* logLines(path);
+  },
+  lock: (path) => FileLock.open(path),
+};
+
+/** The rotated files of a log, oldest first. */
+export function rotatedFiles(path: string): readonly string[] {
+  const name = `${basename(path)}.`;
+  const found = readdirSync(dirname(path)).filter(
+    (file) => file.startsWith(name) && /^[1-9]\d{0,14}$/.test(file.slice(name.length)),
+  );
+  return found.map((file) => join(dirname(path), file)).sort((a, b) => rotationOf(a) - rotationOf(b));
+}
+
+/** The number of a rotated file; 0 without one. */
+export function rotationOf(rotated: string | undefined): number {
+  return rotated === undefined ? 0 : Number(rotated.slice(rotated.lastIndexOf('.') + 1));
+}

@@ -1,0 +1,135 @@
+import type { LogDisk } from '../../loop/index.ts';
+import type { Process } from './process.ts';
+import type { Watch } from './watch.ts';
+
+/** A file of a world, and how many of its lines the watch has seen. */
+interface WorldFile {
+  readonly inode: number;
+  bytes: Buffer;
+  seen: number;
+}
+
+/** The files that the processes of a world share. */
+export class Files {
+  readonly byPath = new Map<string, WorldFile>();
+  readonly #watch: Watch;
+  #made = 0;
+
+  constructor(watch: Watch) {
+    this.#watch = watch;
+  }
+
+  /** The number of the file at a path, which is made if there is none. */
+  open(path: string): number {
+    const file = this.byPath.get(path) ?? { inode: ++this.#made, bytes: Buffer.alloc(0), seen: 0 };
+    this.byPath.set(path, file);
+    return file.inode;
+  }
+
+  at(inode: number): WorldFile {
+    for (const file of this.byPath.values()) if (file.inode === inode) return file;
+    throw new Error('EBADF: bad file descriptor');
+  }
+
+  /** Shows the watch the lines that are whole. From now on no process may remove them. */
+  show(): void {
+    for (const file of this.byPath.values()) {
+      if (file.bytes.length < file.seen) this.#watch.cut();
+      for (let end = file.bytes.indexOf(LF, file.seen); end >= 0; end = file.bytes.indexOf(LF, file.seen)) {
+        const text = file.bytes.toString('utf8', file.seen, end);
+        file.seen = end + 1;
+        this.#watch.line(text);
+      }
+    }
+  }
+}
+
+const LF = 0x0a;
+
+/** The disk of a world, as one process reaches it. Writes come short, fail, and are torn when the process dies within one. */
+export class WorldDisk implements LogDisk {
+  readonly #process: Process;
+  readonly #files: Files;
+
+  constructor(process: Process, files: Files) {
+    this.#process = process;
+    this.#files = files;
+  }
+
+  open(path: string): number {
+    this.#mustLive();
+    return this.#files.open(path);
+  }
+
+  close(): void {}
+
+  stat(inode: number): { readonly inode: number; readonly size: number } {
+    return { inode, size: this.#files.at(inode).bytes.length };
+  }
+
+  read(inode: number, into: Buffer, position: number): void {
+    this.#files.at(inode).bytes.copy(into, 0, position);
+  }
+
+  write(inode: number, bytes: Buffer, from: number): number {
+    this.#mustLive();
+    const { fault, share } = this.#process.writes('log.write');
+    const file = this.#files.at(inode);
+    const most = bytes.length - from;
+    const count = fault === null ? most : Math.floor(most * share);
+    file.bytes = Buffer.concat([file.bytes, bytes.subarray(from, from + count)]);
+    if (fault === 'torn') this.#process.die();
+    this.#mustLive();
+    if (count === 0) throw new Error('ENOSPC: no space left on device');
+    return count;
+  }
+
+  truncate(inode: number, size: number): void {
+    this.#mustLive();
+    const file = this.#files.at(inode);
+    file.bytes = file.bytes.subarray(0, size);
+  }
+
+  rename(from: string, to: string): void {
+    this.#mustLive();
+    const { byPath } = this.#files;
+    const file = byPath.get(from);
+    if (file === undefined) throw new Error(`ENOENT: no such file ${from}`);
+    byPath.delete(from);
+    byPath.set(to, file);
+  }
+
+  async sync(): Promise<void> {
+    this.#mustLive();
+  }
+
+  rotated(path: string): readonly string[] {
+    // Files are renamed in the order of their numbers, of which a world has few.
+    return [...this.#files.byPath.keys()].filter((name) => name.startsWith(`${path}.`)).sort();
+  }
+
+  async *lines(path: string): AsyncGenerator<{ readonly text: string; readonly finished: boolean }> {
+    const texts = this.#files.byPath.get(path)?.bytes.toString().split('\n') ?? [];
+    const rest = texts.pop() ?? '';
+    for (const text of texts) yield { text, finished: true };
+    if (rest !== '') yield { text: rest, finished: false };
+  }
+
+  /** What a process does with a lock is one step of the world, so that no other process can be within one. */
+  async lock(): Promise<{ readonly during: <T>(work: () => T) => T }> {
+    return {
+      during: (work) => {
+        this.#mustLive();
+        try {
+          return work();
+        } finally {
+          this.#files.show();
+        }
+      },
+    };
+  }
+
+  #mustLive(): void {
+    if (!this.#process.alive) throw new Error(`the process ${this.#process.name} is dead`);
+  }
+}
