@@ -27,6 +27,7 @@ export interface SessionDriver {
 
 /** What `status` tells about a session: nothing of its content. */
 export interface SessionReport {
+  /** Whether it is open, and how it ended otherwise. */
   readonly status: SessionStatus;
   /** Why it was halted; null for every other status. */
   readonly reason: string | null;
