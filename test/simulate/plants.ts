@@ -202,7 +202,8 @@ export const PLANTS: readonly Plant[] = [
     'if (stored.completion === undefined) throw',
     answer,
   ),
-  // Nested turns.
+  // Calls that run together, and nested turns.
+  plant('loop/turn/keeper', 'a call is kept before the run that makes it', '    await first.kept;\n', '', ends),
   plant(
     'loop/ask/executor',
     'the calls of a nested turn have keys of their own',

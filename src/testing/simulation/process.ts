@@ -119,6 +119,7 @@ export class Process implements Actor {
 
   /** Does something that takes time within the process, such as asking an agent. */
   async disturbed<T>(kind: string, ms: number, failure: (why: string) => Error, work: () => Promise<T>): Promise<T> {
+    if (!this.#alive) return this.dead();
     const { faults, note } = this.#surroundings;
     const place = this.place(kind);
     const fault = faults.at(place, ['refused', 'lost', 'slow', 'dies-before', 'dies-after']);
@@ -141,6 +142,7 @@ export class Process implements Actor {
 
   /** Uses a disk of the process. */
   async local<T>(kind: string, work: () => Promise<T>): Promise<T> {
+    if (!this.#alive) return this.dead();
     const { faults, note } = this.#surroundings;
     const place = this.place(kind);
     const fault = faults.at(place, ['refused', 'dies-before', 'dies-after']);
@@ -156,6 +158,8 @@ export class Process implements Actor {
 
   /** Sends a request to the store and waits for its answer. */
   send<T>(kind: string, destination: Actor, { faults: possible, work, failure = away, ms = TRIP_MS }: Request<T>): Promise<T> {
+    // What the process had begun beside the request at which it died ends with it.
+    if (!this.#alive) return this.dead();
     const { faults, note } = this.#surroundings;
     const place = this.place(kind);
     const fault = faults.at(place, possible);
