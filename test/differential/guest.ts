@@ -16,10 +16,11 @@ import type {
   Whisper,
 } from '../../src/wire/protocol.ts';
 
-/** A tree and its JSON, which is the same for every run. */
+/** A tree, and what a worker makes of it: the JSON that every run gets, and the parts that a run asks for. */
 export interface Tree {
   readonly file: SourceFile;
-  readonly json: string;
+  readonly head: string;
+  readonly parts: readonly string[];
 }
 
 /** What a run sent to its host, and its result. */
@@ -50,7 +51,7 @@ export function answering({ answers }: Pick<Program, 'answers'>): () => Answer {
 }
 
 /** Runs a program. Its tools answer what it says, its lines are those that it has. */
-export function runInGuest({ json }: Tree, program: Program, limits: Limits): Seen {
+export function runInGuest({ head, parts }: Tree, program: Program, limits: Limits): Seen {
   const { globals, constants, call, events, stdin } = program;
   const lines = [...(stdin ?? [])];
   const answer = answering(program);
@@ -87,12 +88,12 @@ export function runInGuest({ json }: Tree, program: Program, limits: Limits): Se
     turn: false,
     stdin: stdin !== null,
   });
-  const input = `{"files":[${json}],"globals":${shared(globals)},"constants":${shared(constants)},${rest.slice(1)}`;
+  const input = `{"files":[${head}],"globals":${shared(globals)},"constants":${shared(constants)},${rest.slice(1)}`;
   const result: GuestResult = JSON.parse(
     boot(
       () => 0,
       host,
-      () => '',
+      (_, part) => parts[part] ?? '',
     )(input),
   );
   return { ...seen, result };

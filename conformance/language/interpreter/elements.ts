@@ -72,7 +72,10 @@ export class Writer {
     }
     const name = this.#machine.text(step.key, step.at);
     const content = this.#content(own.entries.get(name) ?? null, step, rest, value);
-    if (!own.entries.has(name)) this.#machine.meter.bound('mapLength', own.entries.size + 1, lastAt);
+    if (!own.entries.has(name)) {
+      this.#machine.meter.bound('mapLength', own.entries.size + 1, lastAt);
+      this.#machine.meter.bound('textLength', name.length, lastAt);
+    }
     own.entries.set(name, content);
     return own;
   }

@@ -42,8 +42,10 @@ export class Evaluator {
     const at = this.#place(expr.s);
     switch (expr.k) {
       case 'num':
-      case 'str':
       case 'bool':
+        return expr.v;
+      case 'str':
+        this.#machine.meter.bound('textLength', expr.v.length, at);
         return expr.v;
       case 'nil':
         return null;

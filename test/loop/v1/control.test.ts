@@ -23,6 +23,7 @@ const PAIRS = ORDER.flatMap((strong, index) => ORDER.slice(index).map((weak) => 
 describe('control of the v1 profile', () => {
   it('AL1-1-1: control is a JSON line or a marker, and nothing else', () => {
     expect([JSON_OF.continue, MARKER_OF.continue].map(signal)).toEqual(['continue', 'continue']);
+    expect(signal(`${JSON_OF.continue}\nprose`)).toBe('continue');
     for (const other of [
       'continue',
       'loop: continue',
@@ -35,6 +36,7 @@ describe('control of the v1 profile', () => {
       'tool.aeiou.magic("LOOP", {"action": "continue"})',
       '"continue"',
       '- loop: continue',
+      '{\n"loop": "continue"\n}',
     ])
       expect(signal(other), other).toBeNull();
   });
