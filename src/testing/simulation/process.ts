@@ -171,6 +171,8 @@ export class Process implements Actor {
     const slow = (way: string): number => (isRequestLate === (way === '>') ? late : 0) + faults.delay(place + way, ms);
     const back = (settle: () => void): void => void this.timeline.after(slow('<'), this, settle);
     const arrive = async (): Promise<void> => {
+      // Of the requests that are under way when a process dies, some end with its connections.
+      if (!this.#alive && faults.share(`${place} gone`) < 0.5) return note(`${place} is gone`);
       if (this.cutOffUntil > this.timeline.now)
         return void this.timeline.after(UNREACHABLE_MS, this, () => reject(failure('it cannot be reached')));
       if (fault === 'refused') return back(() => reject(failure('it refuses the request')));
