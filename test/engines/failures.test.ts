@@ -130,7 +130,7 @@ describe('issue 20: an engine that fails', () => {
 
   it('a process that is stopped while it seals the log holds nobody up, and takes no connections away', async () => {
     const schema = `failures_${++made}`;
-    await using pool = Object.assign(await pgPool(server.url, { max: 2 }), { [Symbol.asyncDispose]: () => pool.end() });
+    await using pool = Object.assign(await pgPool(server.url, { max: 4 }), { [Symbol.asyncDispose]: () => pool.end() });
     await using store = await PostgresStore.open(pool, { schema });
     await store.create(state('s'), 1);
     const locked = Promise.withResolvers<void>();
