@@ -99,13 +99,7 @@ export const PLANTS: readonly Plant[] = [
 
   // Decisions and their log.
   plant(COORDINATOR, 'a decision in doubt is logged anyway', 'if (!(await this.#log.has(sid, turn))) await', 'await', logged),
-  plant(
-    COORDINATOR,
-    'a process logs after its lease',
-    'if (!this.#leases.lasts(holding)) throw new SessionLeasedError(holding.sid, null);',
-    '',
-    logged,
-  ),
+
   plant(
     COORDINATOR,
     'nobody logs what a dead process left',
