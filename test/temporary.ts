@@ -6,7 +6,7 @@ import { join } from 'node:path';
 export default function setup(): () => void {
   const before = process.env['TMPDIR'];
   const folder = mkdtempSync(join(tmpdir(), 'ns-'));
-  // A server that root starts runs as another user, who must find its files in here.
+  // A server that runs as another user, as that of Postgres does for root, reaches its own folder below.
   chmodSync(folder, 0o711);
   process.env['TMPDIR'] = folder;
   return () => {
