@@ -24,7 +24,6 @@ const loop = (condition, steps) => (frame) => {
     if (done !== undefined) return done;
   }
 };
-const when = (condition, steps) => (frame) => { if (condition(frame)) return run(steps, frame); };
 const give = (value) => (frame) => ({ value: value(frame) });
 const procedures = new Map();
 const call = (name, ...args) => (frame) => {
@@ -36,14 +35,20 @@ const call = (name, ...args) => (frame) => {
 `;
 
 /** A program of the smallest interpreter as a script for a raw isolate; its value is that of `result`. */
-export function floorScript(steps: readonly string[], result: string, procedures: readonly string[] = []): string {
-  return `(() => {${NODES}${procedures.join('\n')}
+function floorScript(steps: readonly string[], result: string): string {
+  return `(() => {${NODES}
 return run([${steps.join(', ')}, give(${result})], new Map()).value;
 })()`;
 }
 
-/** A loop with \`i\` from 0 to below a size. */
+/** A loop with `i` from 0 to below a size. */
 export function floorLoop(size: number, start: string, step: string, result: string): string {
   const next = "set('i', add(get('i'), num(1)))";
   return floorScript([start, "set('i', num(0))", `loop(less(get('i'), num(${size})), [${step}, ${next}])`], result);
+}
+
+/** A loop that calls a procedure of one parameter in each of its passes. */
+export function floorCalls(passes: number): string {
+  const light = "procedures.set('light', { params: ['n'], steps: [give(get('n'))] })";
+  return floorLoop(passes, `() => { ${light}; }`, "set('x', call('light', get('i')))", "get('x')");
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { floorCalls } from '../../bench/floor.ts';
 import { RawProcess } from '../../bench/rawprocess.ts';
 import { GROWING } from '../../bench/sizes.ts';
 
@@ -13,6 +14,11 @@ it('a raw process runs a script, sleeps, ends a loop at its limit, and is killed
   expect(await raw.spin(10)).toBeGreaterThanOrEqual(9);
   expect(await raw.killAfter(10)).toBeGreaterThanOrEqual(9);
   await expect(raw.run('1')).rejects.toThrow();
+});
+
+it('the smallest interpreter calls procedures', async () => {
+  await using raw = await RawProcess.open();
+  expect((await raw.run(floorCalls(50))).value).toBe(49);
 });
 
 it.each(GROWING)('the smallest interpreter does the work of $name', async ({ floor, name }) => {

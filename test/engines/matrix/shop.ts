@@ -83,11 +83,6 @@ export function shopTools(
       run: (_, runtime) => runtime.pending({ reason: 'may I?', expiresIn: 600_000 }),
     }),
     defineTool({
-      name: 'tool.shop.Hurry',
-      returns: 'bool',
-      run: (_, runtime) => runtime.pending({ reason: 'may I, soon?', expiresIn: 3000 }),
-    }),
-    defineTool({
       name: 'tool.shop.Keep',
       args: [{ name: 'count', type: 'int' }],
       returns: 'int',
@@ -104,6 +99,11 @@ export function shopTools(
         await reached('call', sid, turn);
         return runtime.handles.size;
       },
+    }),
+    defineTool({
+      name: 'tool.shop.Hurry',
+      returns: 'bool',
+      run: (_, runtime) => runtime.pending({ reason: 'may I, soon?', expiresIn: 3000 }),
     }),
     defineTool({ name: 'tool.shop.Die', run: () => process.kill(process.pid, 'SIGKILL') }),
   ];
