@@ -34,6 +34,8 @@ export interface Case {
   readonly fits?: string;
   /** Whether the count is the same on every run, so that nothing may exceed the limit. */
   readonly exact: boolean;
+  /** What a raw process does under a limit of as many milliseconds, beside which a breach of time is judged. */
+  readonly bare: 'spin' | 'sleep' | null;
   observe(result: RunResult): number;
 }
 
@@ -127,6 +129,7 @@ function breaching(
     limits: { ...limits, [limit]: unit === 'MB' ? set * MB : set },
     code: limit === 'wallMs' || limit === 'toolMs' ? 'ERR_TIMEOUT' : /^(call|eval)Depth$/.test(limit) ? 'NS37' : 'ERR_QUOTA',
     exact: unit !== 'ms',
+    bare: unit !== 'ms' ? null : source === WAIT ? 'sleep' : 'spin',
   };
 }
 

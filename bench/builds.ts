@@ -2,8 +2,9 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { BURST } from './compare.ts';
-import { benchContexts } from './contexts.ts';
+import { benchContexts, type ContextRow } from './contexts.ts';
 import type { Engine } from './engine.ts';
+import { RAW_PROCESS } from './names.ts';
 import { openOurs } from './ours.ts';
 import { medianBound, summarize } from './stats.ts';
 import { short, table } from './table.ts';
@@ -76,12 +77,14 @@ export async function benchAgainst(bench: Comparable, checkout: string, rounds: 
   return await compareBuilds(ours, other, rounds);
 }
 
-/** The bare round trips are not ours, and ratios to them are no times. */
+/** The bare round trips and raw isolates are not ours. */
 function contexts(measure: typeof benchContexts): Build {
   return {
     async measure() {
-      const rows = await measure(true);
-      const own = rows.filter(({ what, unit }) => unit !== 'ratio' && !what.includes('bare'));
+      const found = await measure(true);
+      // An older build gives the rows alone.
+      const rows: readonly ContextRow[] = Array.isArray(found) ? found : found.rows;
+      const own = rows.filter(({ what }) => !what.includes('bare') && !what.includes(RAW_PROCESS));
       return new Map(own.map(({ what, measured }) => [what, measured?.median ?? Number.NaN]));
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),

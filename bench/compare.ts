@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Engine, isMissing, type Opener } from './engine.ts';
+import { usedCpuMs } from './residence.ts';
 import { type Summary, summarize } from './stats.ts';
 import type { Workload } from './workloads.ts';
 
@@ -86,19 +87,34 @@ export async function closeAll(candidates: readonly Candidate[]): Promise<void> 
   for (const candidate of candidates) if ('engine' in candidate) await candidate.engine[Symbol.asyncDispose]();
 }
 
-/** Runs per second of an engine when `lanes` of them are always in progress. */
-export async function throughput(engine: Engine, workload: Workload, lanes: number, milliseconds: number): Promise<number> {
+/** What a closed loop did. */
+export interface Throughput {
+  readonly perSecond: number;
+  /** CPU milliseconds of a run, in all processes; null where the system does not tell. */
+  readonly cpuMs: number | null;
+}
+
+/** Runs of an engine when `lanes` of them are always in progress. */
+export async function throughput(
+  { run }: Pick<Engine, 'run'>,
+  workload: Workload,
+  lanes: number,
+  milliseconds: number,
+): Promise<Throughput> {
   const end = performance.now() + milliseconds;
   let finished = 0;
   const lane = async (): Promise<void> => {
     while (performance.now() < end) {
-      await engine.run(workload);
+      await run(workload);
       finished++;
     }
   };
   const start = performance.now();
+  const before = usedCpuMs();
   await Promise.all(Array.from({ length: lanes }, lane));
-  return (finished * 1000) / (performance.now() - start);
+  const after = usedCpuMs();
+  const perSecond = (finished * 1000) / (performance.now() - start);
+  return { perSecond, cpuMs: before === null || after === null ? null : (after - before) / finished };
 }
 
 /** The machine on which the numbers were measured; part of every report. */

@@ -4,28 +4,35 @@ import { fileURLToPath } from 'node:url';
 import { createRuntime, defineTool, type Interpreter, type RunResult, type Runtime } from '../src/entries/index.ts';
 import { launch, packageFiles, withLauncher } from '../src/sandbox/index.ts';
 import { pureTools } from '../stdlib-tools/index.ts';
-import { allowance } from './pace.ts';
+import { floorCalls } from './floor.ts';
+import { RAW_PROCESS } from './names.ts';
+import { type PromiseRow, ratio, renderPromises } from './promises.ts';
+import { ADDITIONS, RawProcess } from './rawprocess.ts';
+import { usedCpuMs } from './residence.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 
 /** The cost of one use of contexts. */
 export interface ContextRow {
   readonly what: string;
-  readonly unit: 'ms' | 'µs' | 'ratio';
+  readonly unit: 'ms' | 'µs';
   readonly measured: Summary | null;
-  /** The most that the median may be, on the reference machine of `pace.ts`; null without a promise. */
-  readonly target: number | null;
-  /** The same at the pace of this machine. */
-  readonly allowed: number | null;
+}
+
+/** What the benchmark found. */
+export interface ContextReport {
+  readonly rows: readonly ContextRow[];
+  readonly promises: readonly PromiseRow[];
 }
 
 const PROCEDURES = 200;
-const TARGETS = { turnMs: 2.5, lightUs: 20, callRatio: 1.5, pureUs: 3 } as const;
+/** The promises: multiples of what was measured in alternation. */
+const MOST = { turn: 0.9, light: 1, pure: 5, call: 12 } as const;
+/** Tool calls whose cost is compared with that of the loop. */
+const CALLS = 1_000;
 
-/** Procedure calls in one measurement: a light fork takes less than a microsecond. */
-const LIGHT_CALLS = 50_000;
-/** Calls of a pure tool in one measurement. */
-const PURE_CALLS = 10_000;
+/** Passes of one measurement: a call takes a fraction of a microsecond, and V8 compiles the loop during the first ones. */
+const PASSES = 1_000_000;
 /** Tool calls or round trips in one measurement, see {@link toolCalls}. */
 const TRIPS = { stream: 3_000, burst: 300 } as const;
 /** Pause between two turns, in which the worker makes its next isolate, as it does while a model thinks. */
@@ -81,64 +88,94 @@ endfunc
  * Measures a turn's fork of a root with many procedures beside one of an empty root; a light fork, which every procedure call makes; a
  * call of a pure tool; and a validated tool call from two procedures down, beside a bare pipe's round trip of as many bytes.
  */
-export async function benchContexts(quick: boolean): Promise<ContextRow[]> {
+export async function benchContexts(quick: boolean): Promise<ContextReport> {
   await using runtime = await createRuntime({
     tools: [ECHO, ...pureTools('str')],
     policy: { allow: ['tool.bench.*', 'tool.str.*'] },
     limits: { fuel: 1e9, cpuMs: 60_000, wallMs: 120_000, toolCalls: 100_000, journalBytes: 2 ** 26 },
   });
   await using pipe = await BarePipe.open();
+  await using raw = await RawProcess.open();
   const nested = runtime.interpreter();
   await nested.load(NESTED);
-  const rows: Omit<ContextRow, 'allowed'>[] = [
-    ...(await turns(runtime, quick ? 20 : 300)),
-    ...(await insideCalls(nested, quick ? 3 : 10)),
-    ...(await toolCalls(nested, pipe, ['stream', quick ? 2 : 16])),
-    ...(await toolCalls(nested, pipe, ['burst', quick ? 2 : 16])),
+  const parts = [
+    await turns(runtime, raw, quick ? 20 : 300),
+    await insideCalls(nested, raw, quick ? 1 : 10),
+    await toolCalls(nested, pipe, raw, ['stream', quick ? 2 : 16]),
+    await toolCalls(nested, pipe, raw, ['burst', quick ? 2 : 16]),
   ];
-  return rows.map((row) => ({ ...row, allowed: row.target === null ? null : allowance(row.unit, row.target) }));
+  return { rows: parts.flatMap(({ rows }) => rows), promises: parts.flatMap(({ promises }) => promises) };
 }
 
-async function turns(runtime: Runtime, rounds: number): Promise<Omit<ContextRow, 'allowed'>[]> {
+/** The library of the turns in JavaScript, and a call of one of its functions. */
+const RAW_LIBRARY = `${Array.from(
+  { length: PROCEDURES },
+  (_, index) => `function step${index}(a, b, c) {
+  let total = 0;
+  for (const x of [a, b, 3, 4]) {
+    if (x > 2 && total < 100) {
+      total = total + x * 2;
+    } else {
+      total = total - 1;
+    }
+  }
+  const m = { name: "step${index}", total };
+  return m.total + "text of ${index}".length;
+}
+`,
+).join('')}step7(1, 2)`;
+
+async function turns(runtime: Runtime, raw: RawProcess, rounds: number): Promise<ContextReport> {
   const bare = runtime.interpreter();
   const library = runtime.interpreter();
   await library.load(Array.from({ length: PROCEDURES }, (_, index) => procedure(index)).join('\n'));
+  const forked = (root: Interpreter, source: string) => async () => succeeded(await root.fork().execute(source));
   const lanes = [
-    { what: 'turn fork, no procedures', root: bare, source: command('emit 1'), target: null, ms: [] as number[] },
+    { what: 'turn fork, no procedures', run: forked(bare, command('emit 1')), ms: [] as number[] },
     {
       what: `turn fork, ${PROCEDURES} procedures, one called`,
-      root: library,
-      source: command('emit step7(1, 2)'),
-      target: TARGETS.turnMs,
+      run: forked(library, command('emit step7(1, 2)')),
       ms: [] as number[],
     },
+    { what: `${RAW_PROCESS}, ${PROCEDURES} functions`, run: () => raw.run(RAW_LIBRARY), ms: [] as number[] },
   ];
   const warmup = Math.ceil(rounds / 5);
   for (let round = -warmup; round < rounds; round++)
-    for (const { root, source, ms } of lanes) {
+    for (const { run, ms } of lanes) {
       const start = performance.now();
-      succeeded(await root.fork().execute(source));
+      await run();
       if (round >= 0) ms.push(performance.now() - start);
       await sleep(PAUSE_MS);
     }
-  return lanes.map(({ what, target, ms }) => ({ what, unit: 'ms', measured: summarize(ms), target }));
+  const rows = lanes.map(({ what, ms }) => ({ what, unit: 'ms', measured: summarize(ms) }) as const);
+  const [, fork, yardstick] = rows.map(({ measured }) => measured);
+  const what = `turn fork of ${PROCEDURES} procedures by ${RAW_PROCESS} with as many functions`;
+  return { rows, promises: [ratio(what, [fork, yardstick], 'ms', ['most', MOST.turn])] };
 }
 
-async function insideCalls(root: Interpreter, rounds: number): Promise<Omit<ContextRow, 'allowed'>[]> {
-  const lights: number[] = [];
-  const pures: number[] = [];
-  for (let round = -1; round < rounds; round++) {
-    const idle = (await looped(root, 'n', LIGHT_CALLS)) / LIGHT_CALLS;
-    const light = (await looped(root, 'light(n)', LIGHT_CALLS)) / LIGHT_CALLS - idle;
-    const pure = (await looped(root, 'n * tool.str.Length("x")', PURE_CALLS)) / PURE_CALLS - idle;
-    if (round < 0) continue;
-    lights.push(light * 1000);
-    pures.push(pure * 1000);
-  }
-  return [
-    { what: 'light fork', unit: 'µs', measured: summarize(lights), target: TARGETS.lightUs },
-    { what: 'pure tool call', unit: 'µs', measured: summarize(pures), target: TARGETS.pureUs },
+/** Loops with a procedure call and with a pure call in each pass, beside the smallest interpreter with a procedure call. Each is CPU time in an isolate. */
+async function insideCalls(root: Interpreter, raw: RawProcess, rounds: number): Promise<ContextReport> {
+  const lanes = [
+    { what: 'passes with a light fork', expression: 'light(n)', most: MOST.light, ms: [] as number[] },
+    { what: 'passes with a pure tool call', expression: 'n * tool.str.Length("x")', most: MOST.pure, ms: [] as number[] },
   ];
+  const floor: number[] = [];
+  for (let round = -1; round < rounds; round++) {
+    const { usedMs } = await raw.run(floorCalls(PASSES));
+    if (round >= 0) floor.push(usedMs);
+    for (const { expression, ms } of lanes) {
+      const { cpuMs } = await looped(root, expression, PASSES);
+      if (round >= 0) ms.push(cpuMs);
+    }
+  }
+  const yardstick = summarize(floor);
+  const found = lanes.map(({ what, most, ms }) => ({ what: `${PASSES} ${what}`, most, measured: summarize(ms) }));
+  return {
+    rows: found.map(({ what, measured }) => ({ what, unit: 'ms', measured })),
+    promises: found.map(({ what, most, measured }) =>
+      ratio(`${what} by the smallest interpreter, CPU time`, [measured, yardstick], 'ms', ['most', most]),
+    ),
+  };
 }
 
 /**
@@ -150,38 +187,54 @@ async function insideCalls(root: Interpreter, rounds: number): Promise<Omit<Cont
 async function toolCalls(
   root: Interpreter,
   pipe: BarePipe,
+  raw: RawProcess,
   [length, rounds]: readonly [keyof typeof TRIPS, number],
-): Promise<Omit<ContextRow, 'allowed'>[]> {
+): Promise<ContextReport> {
   const trips = TRIPS[length];
-  const idle = (await looped(root, 'n', LIGHT_CALLS)) / LIGHT_CALLS;
-  const echoes: number[] = [];
-  const tools: number[] = [];
-  const ratios: number[] = [];
+  const lanes = { trip: [] as number[], call: [] as number[], added: [] as number[], loop: [] as number[] };
   for (let round = -1; round < rounds; round++) {
     // Without a pause, the worker of the run before would occupy a core by making its next isolate.
     await sleep(REST_MS);
-    const echo = (await pipe.trips(trips, QUESTION_BYTES, ANSWER_BYTES)) / trips;
+    const trip = await withCpu(() => pipe.trips(trips, QUESTION_BYTES, ANSWER_BYTES));
     await sleep(REST_MS);
-    const tool = (await looped(root, 'outer(n)', trips)) / trips - idle;
+    const call = await withCpu(async () => (await looped(root, 'outer(n)', trips)).wallMs);
     if (round < 0) continue;
-    echoes.push(echo * 1000);
-    tools.push(tool * 1000);
-    ratios.push(tool / echo);
+    for (const [us, { ms }] of [
+      [lanes.trip, trip],
+      [lanes.call, call],
+    ] as const)
+      us.push((ms * 1000) / trips);
+    lanes.loop.push((await raw.run(ADDITIONS)).usedMs);
+    if (trip.cpuMs !== null && call.cpuMs !== null) lanes.added.push(((call.cpuMs - trip.cpuMs) * CALLS) / trips);
   }
-  const target = length === 'stream' ? TARGETS.callRatio : null;
-  return [
-    { what: `${length} of ${trips}: bare round trip`, unit: 'µs', measured: summarize(echoes), target: null },
-    { what: `${length} of ${trips}: tool call through two procedures`, unit: 'µs', measured: summarize(tools), target: null },
-    { what: `${length} of ${trips}: tool call over bare round trip`, unit: 'ratio', measured: summarize(ratios), target },
-  ];
+  const of = (what: string) => `${length} of ${trips}: ${what}`;
+  const what = of(`CPU time that ${CALLS} tool calls add to bare round trips, by that of a plain loop of V8`);
+  return {
+    rows: [
+      { what: of('bare round trip'), unit: 'µs', measured: summarize(lanes.trip) },
+      { what: of('tool call through two procedures'), unit: 'µs', measured: summarize(lanes.call) },
+    ],
+    promises:
+      length === 'stream'
+        ? [ratio(what, [summarize(lanes.added), summarize(lanes.loop)], 'ms', ['most', MOST.call], 'median')]
+        : [],
+  };
 }
 
-/** Milliseconds of a loop that evaluates an expression of `n` in each of its passes. */
-async function looped(root: Interpreter, expression: string, passes: number): Promise<number> {
+/** Elapsed milliseconds of a piece of work, as it tells them, and the CPU time of all processes for it. */
+async function withCpu(work: () => Promise<number>): Promise<{ readonly ms: number; readonly cpuMs: number | null }> {
+  const before = usedCpuMs();
+  const ms = await work();
+  const after = usedCpuMs();
+  return { ms, cpuMs: before === null || after === null ? null : after - before };
+}
+
+/** What a loop used that evaluates an expression of `n` in each of its passes. */
+async function looped(root: Interpreter, expression: string, passes: number): Promise<RunResult['usage']> {
   const lines = ['set n = 0', `while n < ${passes}`, `  set x = ${expression}`, '  set n = n + 1', 'endwhile', 'emit x'];
   const { usage, values } = succeeded(await root.fork().execute(command(...lines)));
   if (values[0] !== passes - 1) throw new Error(`${expression} gave ${JSON.stringify(values[0])} at last`);
-  return usage.wallMs;
+  return usage;
 }
 
 function succeeded(result: RunResult): RunResult {
@@ -244,27 +297,16 @@ class BarePipe implements AsyncDisposable {
   }
 }
 
-/** The rows as a page of text. */
-export function renderContexts(rows: readonly ContextRow[]): string {
-  const cells = rows.map(({ what, unit, measured, target, allowed }) => [
+/** The results as a page of text. */
+export function renderContexts({ rows, promises }: ContextReport): string {
+  const cells = rows.map(({ what, unit, measured }) => [
     what,
     short(measured?.median ?? null),
     spread(measured),
     short(measured?.p95 ?? null),
     measured === null ? '-' : String(measured.samples),
     unit,
-    target === null ? '-' : String(target),
-    allowed === null || measured === null ? '-' : measured.median <= allowed ? 'pass' : 'FAIL',
   ]);
-  const head = ['what', 'median', 'q1–q3', 'p95', 'samples', 'unit', 'at most', ''];
-  return `${table(head, cells)}\n\nA turn fork is a fresh isolate; a light fork is a procedure call inside of one.\n`;
-}
-
-/** The broken promises. */
-export function contextFailures(rows: readonly ContextRow[]): string[] {
-  return rows.flatMap(({ what, unit, measured, allowed }) =>
-    measured !== null && allowed !== null && measured.median > allowed
-      ? [`${what}: ${short(measured.median)} ${unit}, at most ${short(allowed)} are promised`]
-      : [],
-  );
+  const head = ['what', 'median', 'q1–q3', 'p95', 'samples', 'unit'];
+  return `${table(head, cells)}\n\nA turn fork is a fresh isolate; a light fork is a procedure call inside of one.\n\n${renderPromises(promises)}\n`;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { packageFiles, Sandbox } from '../src/sandbox/index.ts';
 import { defaultLimits } from '../src/wire/limits.ts';
 import { EMPTY_RUN } from '../src/wire/protocol.ts';
-import { judged, type PromiseRow } from './promises.ts';
+import { type PromiseRow, ratio } from './promises.ts';
 import { summarize } from './stats.ts';
 import { CALLS, LOOP, type Workload } from './workloads.ts';
 
@@ -27,7 +27,7 @@ const PROCESSES = 10;
 
 /**
  * What counting fuel costs: the CPU time in the isolate, divided by that of the same interpreter with every payment cut out of its text.
- * Both do the same work right after each other; the result is the median of all such pairs. The interpreter without payments exists
+ * Both do the same work right after each other, in alternating order. The interpreter without payments exists
  * only in a temporary folder while this runs.
  */
 export async function measureFuel(rounds: number): Promise<PromiseRow[]> {
@@ -39,32 +39,27 @@ export async function measureFuel(rounds: number): Promise<PromiseRow[]> {
     const processes = Math.min(PROCESSES, rounds);
     // An even number: the order alternates from pair to pair.
     const each = 2 * Math.ceil(rounds / processes / 2);
-    const lanes = [LOOP, CALLS].map((workload) => ({ workload, ratios: [] as number[] }));
+    const lanes = [LOOP, CALLS].map((workload) => ({ workload, paid: [] as number[], free: [] as number[] }));
     for (let process = 0; process < processes; process++) {
       await using metered = await Sandbox.create({ concurrency: 1, launcher: 'none' });
       await using unpaid = await Sandbox.create({ concurrency: 1, launcher: 'none', files: { worker, guest: free } });
-      for (const { workload, ratios } of lanes) ratios.push(...(await pairs(metered, unpaid, workload, each)));
+      // The first pair warms up.
+      for (const { workload, paid, free: unmetered } of lanes)
+        for (let round = -1; round < each; round++) {
+          const [first, second] = round % 2 === 0 ? [true, false] : [false, true];
+          for (const pays of [first, second]) {
+            const ms = await cpuMs(pays ? metered : unpaid, workload, pays);
+            if (round >= 0) (pays ? paid : unmetered).push(ms);
+          }
+        }
     }
-    return lanes.map(({ workload, ratios }) => {
+    return lanes.map(({ workload, paid, free: unmetered }) => {
       const what = `${workload.name}, ${TIMES} times, with fuel by without`;
-      const ratio = summarize(ratios)?.median ?? null;
-      return judged(what, ratio, { unit: 'x', bound: 'most', target: 1.15 }, ratios.length);
+      return ratio(what, [summarize(paid), summarize(unmetered)], 'ms', ['most', 1.2]);
     });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** Ratios of the time in one sandbox to that in the other. The first pair warms up and is left out. */
-async function pairs(metered: Sandbox, unpaid: Sandbox, workload: Workload, count: number): Promise<number[]> {
-  const ratios: number[] = [];
-  for (let round = 0; round < count + 1; round++) {
-    const paid = () => cpuMs(metered, workload, true);
-    const free = () => cpuMs(unpaid, workload, false);
-    if (round % 2 === 0) ratios.push((await paid()) / (await free()));
-    else ratios.push(1 / ((await free()) / (await paid())));
-  }
-  return ratios.slice(1);
 }
 
 /** The interpreter without payments. Throws when it does not look as expected. */

@@ -32,7 +32,8 @@ export function busier(one: Load, other: Load): Load {
 
 /** The load in one phrase, for those who judge a time. */
 export function loadText({ average, cores, stretch }: Load): string {
-  const verdict = stretch > BUSY || average > cores + 1 ? 'a busy machine, on which times do not count' : 'an idle machine';
+  const verdict =
+    stretch > BUSY || average > cores + 1 ? 'a busy machine: promises are ratios, its times do not count' : 'an idle machine';
   return `load average ${average.toFixed(1)} on ${cores} cores, calibration ${stretch.toFixed(1)} times its CPU time: ${verdict}`;
 }
 

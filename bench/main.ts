@@ -3,25 +3,25 @@ import { parseArgs } from 'node:util';
 import { benchAgainst, COMPARABLE, type Comparable, ROUNDS, renderBuilds, slowerWorkloads } from './builds.ts';
 import { benchCluster, clusterFailures, renderCluster } from './cluster.ts';
 import { type Candidate, closeAll, machine, openAll, type Row } from './compare.ts';
-import { benchContexts, contextFailures, renderContexts } from './contexts.ts';
+import { benchContexts, renderContexts } from './contexts.ts';
 import type { Opener } from './engine.ts';
 import { benchInterp, renderInterp } from './interp.ts';
 import { busier, loadText, measureLoad } from './load.ts';
-import { benchLoop, loopFailures, renderLoop } from './loop.ts';
+import { benchLoop, renderLoop } from './loop.ts';
+import { RAW_PROCESS } from './names.ts';
 import { type Change, type Comparison, changes, OlderReportError, olderRows, renderChanges } from './older.ts';
 import { openOurs } from './ours.ts';
-import { pace } from './pace.ts';
 import { quotaPage } from './page.ts';
 import { peerQuotaPage } from './peerpage.ts';
 import { PeersMissing } from './peerprocess.ts';
 import { benchPeerQuotas, peerQuotaFailures, programOf, renderPeerQuotas } from './peerquotas.ts';
-import { openMonty, openQuickJs, openRawIsolate } from './peers.ts';
+import { openMonty, openQuickJs, openRawIsolate, openRawProcess } from './peers.ts';
 import { benchPeers, peerFailures, renderPeers } from './peertable.ts';
 import { brokenPromises, type PromiseRow } from './promises.ts';
 import { benchQuotas, type OnProgress, quotaFailures, renderQuotas } from './quotas.ts';
 import { benchSessions, renderSessions, sessionsFailures } from './sessions.ts';
 import { benchSoak, renderSoak, soakFailures, soakTrends } from './soak.ts';
-import { benchSuspend, renderSuspend, suspendFailures } from './suspend.ts';
+import { benchSuspend, renderSuspend } from './suspend.ts';
 import { benchTokens, renderTokens, tokenFailures } from './tokens.ts';
 import { benchTurns, renderTurns } from './turns.ts';
 
@@ -53,6 +53,7 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   '@pydantic/monty': openMonty,
   'quickjs-emscripten': openQuickJs,
   'isolated-vm (raw)': openRawIsolate,
+  [RAW_PROCESS]: openRawProcess,
 };
 
 /** What a benchmark may use of the arguments. */
@@ -75,11 +76,11 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['peers', peers],
   ['turns', sideBySide(benchTurns, renderTurns)],
   ['interp', sideBySide(benchInterp, renderInterp)],
-  ['contexts', rowsOnly(benchContexts, renderContexts, contextFailures)],
+  ['contexts', promised(benchContexts, renderContexts)],
   ['tokens', rowsOnly(benchTokens, renderTokens, tokenFailures)],
-  ['loop', rowsOnly(benchLoop, renderLoop, loopFailures)],
+  ['loop', promised(benchLoop, renderLoop)],
   ['sessions', rowsOnly(benchSessions, renderSessions, sessionsFailures)],
-  ['suspend', rowsOnly(benchSuspend, renderSuspend, suspendFailures)],
+  ['suspend', promised(benchSuspend, renderSuspend)],
   ['cluster', cluster],
   ['soak', soak],
 ]);
@@ -97,7 +98,6 @@ export async function benchMain(argv: readonly string[], onProgress: OnProgress 
     return 2;
   }
   const before = measureLoad();
-  pace();
   const report = await reportOf(bench, asked, onProgress);
   if (typeof report === 'string') {
     process.stderr.write(`bench ${asked.name}: ${report}\n`);
@@ -255,6 +255,22 @@ function rowsOnly<T extends object>(
   };
 }
 
+/** A benchmark of rows and promises. */
+function promised<T extends { readonly rows: readonly object[]; readonly promises: readonly PromiseRow[] }>(
+  measure: (quick: boolean) => Promise<T>,
+  render: (found: T) => string,
+): Bench {
+  return async ({ quick }) => {
+    const found = await measure(quick);
+    return { ...found, text: render(found), failures: brokenIn(found.promises, quick) };
+  };
+}
+
+/** A ratio of times needs many samples. */
+function brokenIn(promises: readonly PromiseRow[], quick: boolean): string[] {
+  return brokenPromises(promises.filter(({ unit }) => !(quick && unit === 'x')));
+}
+
 /** A benchmark of ours beside other engines. */
 function sideBySide<T extends { readonly rows: readonly Row[]; readonly promises: readonly PromiseRow[] }>(
   measure: (candidates: readonly Candidate[], quick: boolean) => Promise<T>,
@@ -264,9 +280,8 @@ function sideBySide<T extends { readonly rows: readonly Row[]; readonly promises
     const candidates = await openAll(OPENERS);
     try {
       const found = await measure(candidates, quick);
-      // A promise about speed needs many samples and an idle machine.
-      const broken = quick ? [] : brokenPromises(found.promises);
-      return { ...found, text: render(found), failures: [...wrongResults(found.rows), ...broken] };
+      const failures = [...wrongResults(found.rows), ...brokenIn(found.promises, quick)];
+      return { ...found, text: render(found), failures };
     } finally {
       await closeAll(candidates);
     }

@@ -2,7 +2,8 @@ import { createRuntime, type Runtime } from '../src/entries/index.ts';
 import { CASES, type Case, TOOLS } from './breaches.ts';
 import { benchCapacity } from './capacity.ts';
 import { benchGrowth, type GrowthRow, growthPatterns, MOST_GROWTH, renderGrowth } from './growth.ts';
-import { brokenPromises, judged, type PromiseRow, renderPromises } from './promises.ts';
+import { brokenPromises, judged, type PromiseRow, ratio, renderPromises } from './promises.ts';
+import { RawProcess, rawColdStart } from './rawprocess.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, type Table, table } from './table.ts';
 import { benchWedge } from './wedge.ts';
@@ -18,6 +19,8 @@ export interface QuotaRow {
   readonly observed: Summary | null;
   /** Observed minus set, never below 0. */
   readonly overshoot: Summary | null;
+  /** For a limit of time, the milliseconds after which a raw process under such a limit is known to have ended, measured in alternation. */
+  readonly bareMs: Summary | null;
   /** Elapsed milliseconds of the next run: a fresh program that must succeed. */
   readonly nextMs: Summary | null;
   readonly runs: number;
@@ -42,6 +45,9 @@ export type OnProgress = (done: number, whole: number) => void;
 /** Milliseconds that the parts take on an idle machine: one breach with the run after it, one wedge, one pattern, all of capacity. */
 const [CASE_MS, WEDGE_MS, GROWTH_MS, CAPACITY_MS] = [50, 300, 700, 30_000];
 
+/** Cases from one cold start of the yardstick to the next. */
+const COLD_EVERY = 3;
+
 /** Breaches every limit many times and runs a program after each breach, which must succeed. Then measures growth, wedged workers and pools. */
 export async function benchQuotas(quick: boolean, onProgress: OnProgress = () => {}): Promise<QuotaReport> {
   const rows: QuotaRow[] = [];
@@ -53,10 +59,13 @@ export async function benchQuotas(quick: boolean, onProgress: OnProgress = () =>
     done += ms;
     onProgress(done, whole);
   };
+  const coldMs: number[] = [];
   {
     await using runtime = await createRuntime({ tools: TOOLS, policy: { allow: ['*'] } });
-    for (const each of CASES) {
-      rows.push(await breach(runtime, each, runs));
+    await using raw = await RawProcess.open();
+    for (const [index, each] of CASES.entries()) {
+      rows.push(await breach(runtime, raw, each, runs));
+      if (index % COLD_EVERY === 0) coldMs.push(await rawColdStart());
       spent(runs * CASE_MS);
     }
   }
@@ -68,6 +77,7 @@ export async function benchQuotas(quick: boolean, onProgress: OnProgress = () =>
     unit: 'ms',
     observed: summarize(wedged.map(({ killedMs }) => killedMs)),
     overshoot: summarize(wedged.map(({ killedMs, setMs }) => Math.max(0, killedMs - setMs))),
+    bareMs: summarize(wedged.map(({ bareMs }) => bareMs)),
     nextMs: null,
     runs: wedged.length,
     typed: wedged.filter(({ typed }) => typed).length,
@@ -75,38 +85,41 @@ export async function benchQuotas(quick: boolean, onProgress: OnProgress = () =>
     exact: false,
   });
   const growth = await benchGrowth(quick, () => spent(GROWTH_MS));
-  return { rows, growth, promises: [...promisesOf(rows, growth), ...(await benchCapacity(quick))] };
+  return { rows, growth, promises: [...promisesOf(rows, growth, summarize(coldMs)), ...(await benchCapacity(quick))] };
 }
 
-/** The promises about the rows. */
-function promisesOf(rows: readonly QuotaRow[], growth: readonly GrowthRow[]): PromiseRow[] {
-  const find = (limit: string, program: string): QuotaRow | undefined =>
-    rows.find((row) => row.limit === limit && row.program.startsWith(program));
-  const over = (what: string, row: QuotaRow | undefined, at: 'median' | 'p99' | 'max', target: number): PromiseRow => {
-    const value = at === 'p99' ? (row?.overshoot?.p99 ?? row?.overshoot?.max) : row?.overshoot?.[at];
-    return judged(
-      `${what} (${at === 'median' ? 'p50' : at})`,
-      value ?? null,
-      { unit: 'ms', bound: 'most', target },
-      row?.runs ?? 0,
-    );
+/** What is promised of the end of a breach, as a multiple of that of the raw process: the most for the median and the 95th percentile. */
+const BREACHES_OF_TIME = [
+  ['cpuMs', 'endless loop', 1.05, 1.3],
+  ['wallMs', 'tool that never answers', 1.05, 1.3],
+  ['wallMs', 'endless loop', 1.05, 1.3],
+  // The host gives a worker 20 ms to end by itself, and kills it then.
+  ['wallMs', 'wedged in native code', 1.25, 1.5],
+] as const;
+
+/** The promises about the rows. `cold` is the start of a raw isolate in a new process. */
+function promisesOf(rows: readonly QuotaRow[], growth: readonly GrowthRow[], cold: Summary | null): PromiseRow[] {
+  /** When a breach of a limit of time ended, as a multiple of when the raw process under such a limit did: that is the limit and the delay of this machine. */
+  const ended = (limit: string, program: string, at: 'median' | 'p95', most: number): PromiseRow => {
+    const row = rows.find((each) => each.limit === limit && each.program.startsWith(program));
+    const what = `${limit} of ${row?.set} ms, ${program}: end by that of a raw process under such a limit`;
+    return ratio(`${what} (${at})`, [row?.observed, row?.bareMs], 'ms', ['most', most], at);
   };
   const exact = rows.filter((row) => row.exact);
   const spread = exact.filter(({ observed }) => observed !== null && observed.min !== observed.max).length;
   const none = { unit: 'steps', bound: 'most', target: 0 } as const;
   const all = exact.reduce((sum, { runs }) => sum + runs, 0);
-  const next = Math.max(...rows.map(({ nextMs }) => nextMs?.max ?? 0));
+  const next = summarize(rows.flatMap(({ nextMs }) => (nextMs === null ? [] : [nextMs.max])));
   const survived = rows.reduce((sum, row) => sum + Math.min(row.survived, row.typed), 0);
   const runs = rows.reduce((sum, row) => sum + row.runs, 0);
   const largest = growth.length === 0 ? null : Math.max(...growth.map(({ ratio }) => ratio));
   return [
     judged('what is counted: most beyond any limit', Math.max(...exact.map(({ overshoot }) => overshoot?.max ?? 0)), none, all),
     judged('what is counted: limits that ended at another place on another run', spread, none, all),
-    over('CPU limit of 50 ms on a hot loop, overshoot', find('cpuMs', 'endless loop'), 'median', 2),
-    over('CPU limit of 50 ms on a hot loop, overshoot', find('cpuMs', 'endless loop'), 'p99', 10),
-    over('wall limit of 200 ms, in a tool, overshoot', find('wallMs', 'tool'), 'p99', 10),
-    over('wall limit of 200 ms, in a loop, overshoot', find('wallMs', 'endless loop'), 'p99', 10),
-    over('wall limit of 200 ms, wedged in native code, dead after', find('wallMs', 'wedged'), 'max', 50),
+    ...BREACHES_OF_TIME.flatMap(([limit, program, median, p95]) => [
+      ended(limit, program, 'median', median),
+      ended(limit, program, 'p95', p95),
+    ]),
     judged(
       'memory limit of 32 MB: most the process grew by',
       largest,
@@ -114,15 +127,19 @@ function promisesOf(rows: readonly QuotaRow[], growth: readonly GrowthRow[]): Pr
       growth.length,
     ),
     judged('breaches survived and typed', (100 * survived) / runs, { unit: '%', bound: 'least', target: 100 }, runs),
-    judged('run after a breach, slowest', next, { unit: 'ms', bound: 'most', target: 200 }, runs),
+    ratio(
+      'run after a breach, slowest, by the cold start of a raw isolate in a process',
+      [next, cold],
+      'ms',
+      ['most', 1.5],
+      'max',
+    ),
   ];
 }
 
 /** Invalid numbers, and limits that did not hold. Promises of time are judged only with enough samples. */
 export function quotaFailures({ rows, growth, promises }: QuotaReport, quick: boolean): string[] {
-  const broken = promises.filter(
-    ({ kept, unit }) => kept === false && (!quick || unit === 'steps' || unit === '%' || unit === 'runs'),
-  );
+  const broken = promises.filter(({ kept, unit }) => kept === false && !(quick && (unit === 'x' || unit === 'MB')));
   return [
     ...rows.flatMap(({ limit, program, runs, typed, survived }) => [
       ...(typed === runs
@@ -137,9 +154,10 @@ export function quotaFailures({ rows, growth, promises }: QuotaReport, quick: bo
   ];
 }
 
-async function breach(runtime: Runtime, each: Case, runs: number): Promise<QuotaRow> {
+async function breach(runtime: Runtime, raw: RawProcess, each: Case, runs: number): Promise<QuotaRow> {
   const observed: number[] = [];
   const next: number[] = [];
+  const bare: number[] = [];
   let typed = 0;
   let survived = 0;
   for (let run = 0; run < runs; run++) {
@@ -151,6 +169,7 @@ async function breach(runtime: Runtime, each: Case, runs: number): Promise<Quota
     const after = await runtime.run('command\n  emit 1\nendcommand\n');
     next.push(performance.now() - start);
     if (after.ok && after.values[0] === 1) survived++;
+    if (each.bare !== null) bare.push(await raw[each.bare](each.set));
   }
   return {
     limit: each.limit,
@@ -159,6 +178,7 @@ async function breach(runtime: Runtime, each: Case, runs: number): Promise<Quota
     unit: each.unit,
     observed: summarize(observed),
     overshoot: summarize(observed.map((value) => Math.max(0, value - each.set))),
+    bareMs: summarize(bare),
     nextMs: summarize(next),
     runs,
     typed,
@@ -180,6 +200,7 @@ export function quotaTable(rows: readonly QuotaRow[]): Table {
     short(row.overshoot?.max ?? null),
     `${row.typed}/${row.runs}`,
     `${row.survived}/${row.runs}`,
+    short(row.bareMs?.median ?? null),
     short(row.nextMs?.median ?? null),
     short(row.nextMs?.max ?? null),
   ]);
@@ -194,6 +215,7 @@ export function quotaTable(rows: readonly QuotaRow[]): Table {
     'max',
     'right error',
     'next run ok',
+    'raw process p50',
     'next ms p50',
     'max',
   ];
@@ -203,5 +225,5 @@ export function quotaTable(rows: readonly QuotaRow[]): Table {
 /** The results as a page of text. */
 export function renderQuotas({ rows, growth, promises }: QuotaReport): string {
   const { head, cells } = quotaTable(rows);
-  return `${table(head, cells)}\n\nover: observed minus set, in the unit of the row; next: the run right after a breach.\n\n${renderGrowth(growth)}\n${renderPromises(promises)}\n`;
+  return `${table(head, cells)}\n\nover: observed minus set, in the unit of the row; raw process: the end of a raw isolate under such a limit of time; next: the run\nright after a breach.\n\n${renderGrowth(growth)}\n${renderPromises(promises)}\n`;
 }

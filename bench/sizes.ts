@@ -1,9 +1,15 @@
+import { floorLoop } from './floor.ts';
+
 /** NeuroScript programs of any size, for work that must grow no faster than its size. */
 export interface Sized {
   readonly name: string;
   readonly about: string;
   /** The whole source for a size. */
   source(size: number): string;
+  /** The same work as a script for a raw isolate, see `floor.ts`; its value is the size of what grew. */
+  floor(size: number): string;
+  /** The most CPU time that ten thousand may take, as a multiple of that of the smallest interpreter. */
+  readonly most: number;
   /** What it emits. */
   result(size: number): number;
 }
@@ -28,19 +34,26 @@ export const GROWING: readonly Sized[] = [
   {
     name: 'appends',
     about: '`set l[i] = i`',
+    most: 2,
     source: (size) => repeated(size, 'set l = []', 'set l[i] = i', 'len(l) + l[i - 1]'),
+    floor: (size) => floorLoop(size, "set('l', () => [])", "setItem(get('l'), get('i'), get('i'))", "sizeOf(get('l'))"),
     result: (size) => 2 * size - 1,
   },
   {
     name: 'map sets',
     about: '`set m["k" + i] = i`',
+    most: 2.6,
     source: (size) => repeated(size, 'set m = {}', 'set m["k" + i] = i', 'len(m) + m["k" + (i - 1)]'),
+    floor: (size) =>
+      floorLoop(size, "set('m', () => new Map())", "setEntry(get('m'), add(num('k'), get('i')), get('i'))", "sizeOf(get('m'))"),
     result: (size) => 2 * size - 1,
   },
   {
     name: 'text parts',
     about: '`set t = t + "piece "`',
+    most: 3,
     source: (size) => repeated(size, 'set t = ""', 'set t = t + "piece "', 'len(t)'),
+    floor: (size) => floorLoop(size, "set('t', num(''))", "set('t', add(get('t'), num('piece ')))", "sizeOf(get('t'))"),
     result: (size) => 6 * size,
   },
 ];
@@ -76,6 +89,38 @@ const PROCEDURE = [
 export function library(size: number): string {
   const count = Math.ceil(size / PROCEDURE.length);
   return Array.from({ length: count }, (_, index) => `${PROCEDURE.join('\n').replace('NAME', `f${index}`)}\n`).join('');
+}
+
+const FUNCTION = [
+  'const NAME = (function (items, limit, tag) {',
+  '  // adds up what is in the list',
+  '  let total = 0;',
+  '  let seen = {};',
+  '  for (const item of items) {',
+  '    if (item.price > limit && item.name !== null) {',
+  '      total = total + item.price * (1 + 0.2);',
+  '      seen[item.name] = item;',
+  '    } else {',
+  "      emit('skipped ' + item.name + ': ' + item.price);",
+  '    }',
+  '  }',
+  '  try {',
+  "    store('/totals/' + tag, { total, items: [1, 2, 3] }, 0);",
+  '  } catch (error) {',
+  "    emit('failed: ' + error.message + ' after ' + total);",
+  '  }',
+  '  while (Object.keys(seen).length > 10) {',
+  '    seen = {};',
+  '  }',
+  '  if (total < 0) throw new RangeError(tag);',
+  '  return [total, seen];',
+  '});',
+];
+
+/** A script of about this number of lines of ordinary JavaScript. V8 compiles each function at once, because it stands in brackets. */
+export function rawLibrary(size: number): string {
+  const count = Math.ceil(size / FUNCTION.length);
+  return `${Array.from({ length: count }, (_, index) => FUNCTION.join('\n').replace('NAME', `f${index}`)).join('\n')}\n1`;
 }
 
 const NESTS = 400;

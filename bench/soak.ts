@@ -1,8 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createRuntime, type LimitOptions, type RunResult, type Runtime } from '../src/entries/index.ts';
 import { TOOLS } from './breaches.ts';
 import type { OnProgress } from './quotas.ts';
+import { RawProcess } from './rawprocess.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, table } from './table.ts';
 
@@ -15,6 +17,8 @@ export interface SoakRow {
   readonly wrong: number;
   /** Milliseconds of the honest runs. */
   readonly honestMs: Summary | null;
+  /** Milliseconds of a raw isolate in a process, in between. */
+  readonly rawMs: Summary | null;
   /** Resident bytes of the host process, at the end of this part. */
   readonly hostRssBytes: number;
   /** Open descriptors of the host process, or its active resources where the system does not report descriptors. */
@@ -55,17 +59,19 @@ const VISITORS: readonly Visitor[] = [
 /** Keeps every core busy with honest and hostile turns. */
 export async function benchSoak(seconds: number, onProgress: OnProgress = () => {}): Promise<SoakRow[]> {
   await using runtime = await createRuntime({ tools: TOOLS, policy: { allow: ['*'] } });
+  await using raw = await RawProcess.open();
   const rows: SoakRow[] = [];
   for (let part = 1; part <= PARTS; part++) {
-    rows.push(await soak(runtime, (seconds * 1000) / PARTS, (seconds * part) / PARTS));
+    rows.push(await soak(runtime, raw, (seconds * 1000) / PARTS, (seconds * part) / PARTS));
     onProgress(part, PARTS);
   }
   return rows;
 }
 
-async function soak(runtime: Runtime, ms: number, until: number): Promise<SoakRow> {
+async function soak(runtime: Runtime, raw: RawProcess, ms: number, until: number): Promise<SoakRow> {
   const end = performance.now() + ms;
   const honest: number[] = [];
+  const bare: number[] = [];
   let runs = 0;
   let wrong = 0;
   const lane = async (): Promise<void> => {
@@ -78,9 +84,20 @@ async function soak(runtime: Runtime, ms: number, until: number): Promise<SoakRo
       if (!visitor.ended(result)) wrong++;
     }
   };
-  await Promise.all(Array.from({ length: availableParallelism() }, lane));
+  const beside = async (): Promise<void> => {
+    for (; performance.now() < end; await sleep(REST_MS)) bare.push((await raw.run('1')).ms);
+  };
+  await Promise.all([beside(), ...Array.from({ length: availableParallelism() }, lane)]);
   const handles = openHandles();
-  return { until, runs, wrong, honestMs: summarize(honest), hostRssBytes: process.memoryUsage.rss(), handles };
+  return {
+    until,
+    runs,
+    wrong,
+    honestMs: summarize(honest),
+    rawMs: summarize(bare),
+    hostRssBytes: process.memoryUsage.rss(),
+    handles,
+  };
 }
 
 /** Open descriptors, or active resources where the system does not report descriptors. */
@@ -95,12 +112,14 @@ const WARM_PARTS = PARTS / 4;
 const GROWTH_BYTES = 64 * MB;
 /** Handles that may come and go: timers of ending runs, pipes of workers that are replaced. */
 const SPARE_HANDLES = 16;
-/** Most by which honest turns may become slower from the beginning of the line to its end. */
+/** Pause between two raw isolates beside the turns. */
+const REST_MS = 50;
+/** Most by which honest turns may become slower than the raw isolate from the beginning of the line to its end. */
 const SLOWER = 1.5;
 
 /** A line through the rows after warming up. */
 export interface Trend {
-  readonly what: 'host RSS' | 'handles' | 'honest p50';
+  readonly what: 'host RSS' | 'handles' | 'honest p50 by raw';
   readonly unit: string;
   /** At the beginning and the end of the line. */
   readonly from: number;
@@ -136,10 +155,10 @@ export function soakTrends(rows: readonly SoakRow[]): Trend[] {
       (from, to) => to - from <= SPARE_HANDLES,
     ),
     trend(
-      'honest p50',
-      'ms',
-      ({ honestMs }) => honestMs?.median ?? 0,
-      (from, to) => to <= Math.max(1, from) * SLOWER,
+      'honest p50 by raw',
+      'x',
+      ({ honestMs, rawMs }) => (honestMs?.median ?? 0) / (rawMs?.median ?? 1),
+      (from, to) => to <= from * SLOWER,
     ),
   ];
 }
@@ -162,15 +181,15 @@ export function soakFailures(rows: readonly SoakRow[], quick = false): string[] 
   return [
     ...(wrong === 0 ? [] : [`${wrong} runs did not end as they should`]),
     ...soakTrends(rows)
-      .filter(({ flat, unit }) => !flat && !(quick && unit === 'ms'))
+      .filter(({ flat, unit }) => !flat && !(quick && unit === 'x'))
       .map(({ what, unit, from, to }) => `${what} did not stay flat: from ${short(from)} to ${short(to)} ${unit}`.trimEnd()),
   ];
 }
 
 /** The rows as a page of text. */
 export function renderSoak(rows: readonly SoakRow[]): string {
-  const head = ['until s', 'runs', 'wrong', 'honest ms p50', 'p95', 'p99', 'max', 'host RSS MB', 'handles'];
-  const cells = rows.map(({ until, runs, wrong, honestMs, hostRssBytes, handles }) => [
+  const head = ['until s', 'runs', 'wrong', 'honest ms p50', 'p95', 'p99', 'max', 'raw p50', 'host RSS MB', 'handles'];
+  const cells = rows.map(({ until, runs, wrong, honestMs, rawMs, hostRssBytes, handles }) => [
     until.toFixed(1),
     String(runs),
     String(wrong),
@@ -178,6 +197,7 @@ export function renderSoak(rows: readonly SoakRow[]): string {
     short(honestMs?.p95 ?? null),
     short(honestMs?.p99 ?? null),
     short(honestMs?.max ?? null),
+    short(rawMs?.median ?? null),
     short(hostRssBytes / MB),
     String(handles),
   ]);

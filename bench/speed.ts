@@ -3,9 +3,11 @@ import { createRuntime, defineTool, type Runtime } from '../src/entries/index.ts
 import type { Candidate, Row } from './compare.ts';
 import type { Engine } from './engine.ts';
 import { measureFuel } from './fuel.ts';
-import { judged, type PromiseRow } from './promises.ts';
-import { GROWING, library, nested, type Sized, sums } from './sizes.ts';
-import { summarize } from './stats.ts';
+import { RAW_PROCESS } from './names.ts';
+import { judged, type PromiseRow, ratio } from './promises.ts';
+import { RawProcess } from './rawprocess.ts';
+import { GROWING, library, nested, rawLibrary, sums } from './sizes.ts';
+import { type Summary, summarize } from './stats.ts';
 import { CALLS, LOOP } from './workloads.ts';
 
 /** Pause between runs, in which the worker discards its isolate and makes the next, as it does between turns. */
@@ -15,7 +17,8 @@ const SIZE = 10_000;
 const LINES = 5_000;
 const DEPTH = 95;
 const TERMS = 4_000;
-const MB = 1024 * 1024;
+/** Lines of JavaScript that take about as long. Equal times suffer alike from a busy machine. */
+const RAW_LINES = 20_000;
 /** Factor by which two measurements of the same work differ on a machine that does other things too. */
 const NOISE = 1.1;
 
@@ -27,12 +30,13 @@ export async function measurePromises(
 ): Promise<PromiseRow[]> {
   const rounds = quick ? 3 : 15;
   await using runtime = await createRuntime({ tools: [MARK], policy: { allow: ['tool.bench.mark'] } });
+  await using raw = await RawProcess.open();
   return [
     againstMonty(`${LOOP.name}, cold, by Monty's time`, rows, LOOP.name, 1),
     againstMonty(`${CALLS.name}, cold, by Monty's time`, rows, CALLS.name, 1),
     await again(runtime, candidates, rounds),
-    ...(await growth(runtime, rounds)),
-    ...(await parsing(runtime, rounds)),
+    ...(await growth(runtime, raw, rounds)),
+    ...(await parsing(runtime, raw, rounds)),
     ...(await measureFuel(rounds)),
   ];
 }
@@ -72,35 +76,34 @@ async function again(runtime: Runtime, candidates: readonly Candidate[], rounds:
   return judged(`${CALLS.name}, again in the same isolate, by Monty's time`, ratio, promised, rounds);
 }
 
-/** Text to result in a fresh isolate, at one size and at ten times that size. */
-async function growth(runtime: Runtime, rounds: number): Promise<PromiseRow[]> {
+/** CPU time of a cold program in a fresh isolate: beside the smallest interpreter, and beside ten times the size. */
+async function growth(runtime: Runtime, raw: RawProcess, rounds: number): Promise<PromiseRow[]> {
   const found: PromiseRow[] = [];
-  for (const work of GROWING) {
-    const [small, large] = await sideBySide(rounds, [() => grown(runtime, work, SIZE), () => grown(runtime, work, 10 * SIZE)]);
-    const what = `${SIZE} ${work.name}, cold`;
-    found.push(judged(what, median(small), { unit: 'ms', bound: 'most', target: 10 }, rounds));
-    const ratio = median(large) / median(small);
-    found.push(judged(`${10 * SIZE} ${work.name} by ${SIZE}`, ratio, { unit: 'x', bound: 'most', target: 12 }, rounds));
+  for (const { name, source, floor, result, most } of GROWING) {
+    const cpuMs = (size: number) => async () => (await emitted(runtime, [source(size)], result(size))).cpuMs;
+    const bare = async () => (await raw.run(floor(SIZE))).usedMs;
+    const [small, large, yardstick] = await inTurns(rounds, [cpuMs(SIZE), cpuMs(10 * SIZE), bare]);
+    const of = (what: string) => `${what}, CPU time in the isolate`;
+    found.push(
+      ratio(of(`${SIZE} ${name}, cold, by the smallest interpreter`), [small, yardstick], 'ms', ['most', most]),
+      ratio(of(`${10 * SIZE} ${name} by ${SIZE}`), [large, small], 'ms', ['most', 12]),
+    );
   }
   return found;
 }
 
-const grown = (runtime: Runtime, { source, result }: Sized, size: number): Promise<number> =>
-  emitted(runtime, [source(size)], result(size));
-
 /** From the text of a library to the result of an empty program: lexing, parsing, checking, transfer to the isolate, building. */
-async function parsing(runtime: Runtime, rounds: number): Promise<PromiseRow[]> {
+async function parsing(runtime: Runtime, raw: RawProcess, rounds: number): Promise<PromiseRow[]> {
   const text = library(LINES);
-  const alone: number[] = [];
-  for (let round = 0; round < rounds; round++) {
-    await sleep(REST_MS);
-    alone.push(await emitted(runtime, unseen(text), 1));
-  }
-  const speed = text.length / MB / (median(alone) / 1000);
-  const doubled = (what: string, ratio: number): PromiseRow =>
-    judged(`${what}, by half of it`, ratio, { unit: 'x', bound: 'most', target: 2 * NOISE }, rounds);
+  const script = rawLibrary(RAW_LINES);
+  const ours = async () => (await emitted(runtime, unseen(text), 1)).ms;
+  const bare = async () => (await raw.run(`// ${texts++}\n${script}`)).ms;
+  const pair = await inTurns(rounds, [ours, bare]);
+  const doubled = (what: string, measured: number): PromiseRow =>
+    judged(`${what}, by half of it`, measured, { unit: 'x', bound: 'most', target: 2 * NOISE }, rounds);
+  const what = `parse and build of ${LINES} lines, warm, by ${RAW_LINES} lines of JavaScript in ${RAW_PROCESS}`;
   return [
-    judged(`parse and build of ${LINES} lines, warm`, speed, { unit: 'MB/s', bound: 'least', target: 2 }, rounds),
+    ratio(what, [pair[0], pair[1]], 'ms', ['most', 1.8]),
     doubled(`parse and build of ${2 * LINES} lines`, await built(runtime, rounds, text, library(2 * LINES))),
     doubled(`nesting of ${2 * DEPTH}`, await built(runtime, rounds, nested(DEPTH), nested(2 * DEPTH))),
     doubled(`a sum of ${2 * TERMS} terms`, await built(runtime, rounds, sums(TERMS), sums(2 * TERMS))),
@@ -109,9 +112,13 @@ async function parsing(runtime: Runtime, rounds: number): Promise<PromiseRow[]> 
 
 /** The second library's time divided by that of the first right before it: the median of all rounds, because each may meet a garbage collection. */
 async function built(runtime: Runtime, rounds: number, first: string, second: string): Promise<number> {
-  const run = (text: string) => () => emitted(runtime, unseen(text), 1);
-  const [once, twice] = await sideBySide(rounds, [run(first), run(second)]);
-  return median(once.map((ms, index) => (twice[index] ?? Number.NaN) / ms));
+  const run = async (text: string) => {
+    await sleep(REST_MS);
+    return (await emitted(runtime, unseen(text), 1)).ms;
+  };
+  const ratios: number[] = [];
+  for (let round = 0; round < rounds; round++) ratios.push(1 / ((await run(first)) / (await run(second))));
+  return median(ratios);
 }
 
 let texts = 0;
@@ -121,29 +128,32 @@ function unseen(text: string): readonly string[] {
   return [`${text}# ${performance.timeOrigin} ${texts++}\n`, 'command\nemit 1\nendcommand\n'];
 }
 
-async function sideBySide(
-  rounds: number,
-  [first, second]: readonly [() => Promise<number>, () => Promise<number>],
-): Promise<readonly [number[], number[]]> {
-  const times: readonly [number[], number[]] = [[], []];
-  for (let round = 0; round < rounds; round++) {
-    await sleep(REST_MS);
-    times[0].push(await first());
-    await sleep(REST_MS);
-    times[1].push(await second());
-  }
-  return times;
+/** Measures series in turns, each piece after a pause. */
+async function inTurns(rounds: number, pieces: readonly (() => Promise<number>)[]): Promise<(Summary | null)[]> {
+  const times = pieces.map((): number[] => []);
+  for (let round = 0; round < rounds; round++)
+    for (const [index, piece] of pieces.entries()) {
+      await sleep(REST_MS);
+      times[index]?.push(await piece());
+    }
+  return times.map(summarize);
 }
 
-/** Milliseconds of one run in a fresh isolate, from text to result. Throws when the run emits anything but the expected result. */
-async function emitted(runtime: Runtime, sources: readonly string[], result: number): Promise<number> {
+/** One run in a fresh isolate, from text to result: elapsed, and CPU time in the isolate. Throws when the run emits anything but the expected result. */
+async function emitted(
+  runtime: Runtime,
+  sources: readonly string[],
+  result: number,
+): Promise<{ readonly ms: number; readonly cpuMs: number }> {
   const fork = runtime.interpreter().fork();
   const start = performance.now();
-  const { error, values } = await fork.runRequest({ sources: sources.map((text, index) => ({ name: `${index}.ns`, text })) });
+  const { error, usage, values } = await fork.runRequest({
+    sources: sources.map((text, index) => ({ name: `${index}.ns`, text })),
+  });
   const ms = performance.now() - start;
   if (error !== null) throw new Error(`${error.code}: ${error.message}`);
   if (values[0] !== result) throw new Error(`a program emitted ${JSON.stringify(values[0])} instead of ${result}`);
-  return ms;
+  return { ms, cpuMs: usage.cpuMs };
 }
 
 function median(values: readonly number[]): number {

@@ -2,6 +2,8 @@
 export interface Summary {
   readonly samples: number;
   readonly min: number;
+  /** The time of a run that hardly anything else disturbed. */
+  readonly p10: number;
   readonly q1: number;
   readonly median: number;
   readonly q3: number;
@@ -23,6 +25,7 @@ export function summarize(values: readonly number[]): Summary | null {
   return {
     samples: sorted.length,
     min: at(0),
+    p10: at(0.1),
     q1: at(0.25),
     median: at(0.5),
     q3: at(0.75),

@@ -1,12 +1,16 @@
 import { availableParallelism } from 'node:os';
-import { type Candidate, compare, type Row, throughput } from './compare.ts';
-import { judged, type PromiseRow, renderPromises } from './promises.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Candidate, compare, type Row, type Throughput, throughput } from './compare.ts';
+import type { Engine } from './engine.ts';
+import { OURS, RAW_PROCESS } from './names.ts';
+import { type PromiseRow, ratio, renderPromises } from './promises.ts';
+import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 import { TURN } from './workloads.ts';
 
 /** Latency of one warm turn after the other, and turns per second. */
 export interface TurnRow extends Row {
-  /** Turns per second when every core is kept busy; for engines in process, one after the other. */
+  /** Turns per second when every core is kept busy; for engines in process, one after the other. Median of slices in alternation. */
   readonly perSecond: number | null;
 }
 
@@ -16,34 +20,60 @@ export interface TurnReport {
   readonly promises: readonly PromiseRow[];
 }
 
+/** Engines that have a process for each core. */
+const LANED: ReadonlySet<string> = new Set([OURS, RAW_PROCESS]);
+
 /** Pause between two runs: a turn comes when a model has answered, not right after another. */
 export const PAUSE_MS = 5;
+
+/** Pause of the turns that are judged. */
+const REST_MS = 20;
+
+/** Slices of the closed loops: each engine has its turn in each. */
+const SLICES = { whole: 7, quick: 1 } as const;
+const SLICE_MS = 300;
 
 /** The smallest program on every engine, each run in a fresh sandbox, and the promises about ours. */
 export async function benchTurns(candidates: readonly Candidate[], quick: boolean): Promise<TurnReport> {
   const rows = await compare(TURN, candidates, quick ? 1 : 6, quick ? 0 : 1, PAUSE_MS);
-  const measured: TurnRow[] = [];
-  for (const [index, row] of rows.entries()) {
-    const candidate = candidates[index];
-    const lanes = index === 0 ? availableParallelism() : 1;
-    const open = candidate !== undefined && 'engine' in candidate && row.ms !== null;
-    measured.push({ ...row, perSecond: open ? await throughput(candidate.engine, TURN, lanes, quick ? 200 : 1500) : null });
-  }
-  return { rows: measured, promises: promisesOf(measured) };
+  const rested = await alternating(candidates, quick ? 10 : 200);
+  const loops = rows.map((): Throughput[] => []);
+  for (let slice = 0; slice < SLICES[quick ? 'quick' : 'whole']; slice++)
+    for (const [index, candidate] of candidates.entries()) {
+      if (!('engine' in candidate) || rows[index]?.ms === null) continue;
+      const { engine } = candidate;
+      loops[index]?.push(await throughput(engine, TURN, LANED.has(engine.name) ? availableParallelism() : 1, SLICE_MS));
+    }
+  const measured = rows.map((row, index) => ({
+    ...row,
+    perSecond: summarize(loops[index]?.map(({ perSecond }) => perSecond) ?? [])?.median ?? null,
+  }));
+  const cpu = loops.map((slices) => summarize(slices.flatMap(({ cpuMs }) => (cpuMs === null ? [] : [cpuMs]))));
+  const [ours, raw] = [OURS, RAW_PROCESS].map((name) => rows.findIndex(({ engine }) => engine === name));
+  const used = [cpu[ours ?? -1], cpu[raw ?? -1]] as const;
+  return {
+    rows: measured,
+    promises: [
+      ratio(`rested turn by ${RAW_PROCESS}`, rested, 'ms', ['most', 1]),
+      ratio(`rested turn by ${RAW_PROCESS}, 95th percentile`, rested, 'ms', ['most', 2], 'p95'),
+      ratio(`CPU time of a turn in a closed loop by that of ${RAW_PROCESS}`, used, 'ms', ['most', 4], 'median'),
+    ],
+  };
 }
 
-/** The promises about a warm turn. */
-function promisesOf(rows: readonly TurnRow[]): PromiseRow[] {
-  const [ours] = rows;
-  const raw = rows.find(({ engine }) => engine.startsWith('isolated-vm'));
-  const samples = ours?.ms?.samples ?? 0;
-  const over = raw?.ratio == null ? null : 1 / raw.ratio;
-  return [
-    judged('warm turn, median', ours?.ms?.median ?? null, { unit: 'ms', bound: 'most', target: 1 }, samples),
-    judged('warm turn, 95th percentile', ours?.ms?.p95 ?? null, { unit: 'ms', bound: 'most', target: 3 }, samples),
-    judged('warm turn over a raw isolate in process', over, { unit: 'x', bound: 'most', target: 1 }, samples),
-    judged('closed loop', ours?.perSecond ?? null, { unit: 'turns/s', bound: 'least', target: 300 }, samples),
-  ];
+/** Turns of ours and of the raw isolate in a process in turn, each after a rest, which a busy machine also needs to prepare the next one. */
+async function alternating(candidates: readonly Candidate[], rounds: number): Promise<readonly [Summary | null, Summary | null]> {
+  const engines = candidates.flatMap((candidate): Engine[] => ('engine' in candidate ? [candidate.engine] : []));
+  const series = [OURS, RAW_PROCESS].map((name) => ({
+    engine: engines.find((each) => each.name === name),
+    times: [] as number[],
+  }));
+  for (let round = 0; round < rounds; round++)
+    for (const { engine, times } of series) {
+      await sleep(REST_MS);
+      if (engine !== undefined) times.push((await engine.run(TURN)).ms);
+    }
+  return [summarize(series[0]?.times ?? []), summarize(series[1]?.times ?? [])];
 }
 
 /** The rows as a page of text. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { packageFiles, Sandbox } from '../src/sandbox/index.ts';
 import { defaultLimits } from '../src/wire/limits.ts';
 import { EMPTY_RUN } from '../src/wire/protocol.ts';
+import { RawProcess } from './rawprocess.ts';
 
 /**
  * Replaces the interpreter as if it had a hole: raw JavaScript that keeps V8 busy for minutes. It answers the program with which the
@@ -22,6 +23,8 @@ export interface WedgeRow {
   readonly setMs: number;
   /** Elapsed milliseconds from the start of the program to the death of its worker. */
   readonly killedMs: number;
+  /** The same of a raw isolate in a process, killed by a timer right before. */
+  readonly bareMs: number;
   readonly typed: boolean;
 }
 
@@ -44,6 +47,9 @@ export async function benchWedge(runs: number, onRow: () => void): Promise<Wedge
 }
 
 async function wedge(sandbox: Sandbox): Promise<WedgeRow> {
+  const raw = await RawProcess.open();
+  await raw.run('1');
+  const bareMs = await raw.killAfter(WALL_MS);
   let started = 0;
   const limits = { ...defaultLimits('run'), wallMs: WALL_MS, cpuMs: 60_000, memoryBytes: 1024 ** 3 };
   const { result } = await sandbox.run(
@@ -58,5 +64,5 @@ async function wedge(sandbox: Sandbox): Promise<WedgeRow> {
   );
   const { error } = result;
   const typed = error?.code === 'ERR_TIMEOUT' && error.limit === 'wallMs';
-  return { setMs: WALL_MS, killedMs: performance.now() - started, typed };
+  return { setMs: WALL_MS, killedMs: performance.now() - started, bareMs, typed };
 }

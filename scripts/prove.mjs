@@ -1,7 +1,7 @@
 // The long forms of what .ci/run checks briefly: every benchmark in full, a soak, another one with attackers, fuzzing, a million runs of foreseen
 // programs, fifty thousand simulated schedules and every planted mistake, a thousand kills of the gate's executor, every state of an approval
-// within four moves and of a session within two, twenty rounds of the failure matrix of hosts, and stores with a million sessions. Takes about two
-// and a half hours on two quiet cores; one title as an argument runs that step alone. The last line is
+// within four moves and of a session, a loop of v1 and a policy within two or three, twenty rounds of the failure matrix of hosts, and stores with
+// a million sessions. Takes about two and a half hours on two quiet cores; one title as an argument runs that step alone. The last line is
 // `N passed, N failed`.
 import { spawnSync } from 'node:child_process';
 
@@ -28,6 +28,8 @@ const STEPS = new Map([
   ['gate', ['npx', ['vitest', 'run', 'test/gate/crash.test.ts'], { GATE_KILLS: '1000' }]],
   ['states', ['node', ['--no-warnings', 'test/gate/states/main.ts', '--moves', '4']]],
   ['decisions', ['node', ['--no-warnings', 'test/loop/states/main.ts', '--moves', '2', '--steps', '2']]],
+  ['loops', ['node', ['--no-warnings', 'test/loop/v1/states/main.ts', '--turns', '3', '--lines', '2']]],
+  ['policies', ['node', ['--no-warnings', 'test/tools/states/main.ts', '--calls', '2']]],
   ['demo', ['npm', ['run', '--silent', 'demo:cluster']]],
   [
     'cluster',

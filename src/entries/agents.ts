@@ -15,6 +15,7 @@ export {
   commandAgent,
   functionAgent,
   type GrammarServer,
+  languageBrief,
   languageCard,
   type ModelAgentOptions,
   type ModelIdentity,

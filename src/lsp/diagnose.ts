@@ -20,6 +20,8 @@ export interface Problem {
   readonly hint?: string;
   /** Edits that make the change; empty where a human has to make it. */
   readonly edits: readonly { readonly range: Range; readonly text: string }[];
+  /** Whether the edits keep what the program does, so that nobody needs to read them first. */
+  readonly safe: boolean;
 }
 
 /** What is known outside of a document. */
@@ -97,7 +99,7 @@ export function fixableErrors(document: SourceDocument): readonly Problem[] {
     if (error.fix === undefined) return [];
     const { message, edits } = error.fix;
     const placed = edits.map((edit) => ({ range: document.rangeAt(whole, edit), text: edit.text }));
-    return [{ ...syntaxProblem(document, whole, error), hint: message, edits: placed }];
+    return [{ ...syntaxProblem(document, whole, error), hint: message, edits: placed, safe: error.fix.safe === true }];
   });
 }
 
@@ -107,7 +109,7 @@ function syntaxProblem(
   { s, e, message, hint }: { readonly s: number; readonly e: number; readonly message: string; readonly hint?: string },
 ): Problem {
   const range = document.rangeOf(placed, { s, e });
-  return { range, severity: 'error', code: SYNTAX, message, ...(hint === undefined ? {} : { hint }), edits: [] };
+  return { range, severity: 'error', code: SYNTAX, message, ...(hint === undefined ? {} : { hint }), edits: [], safe: false };
 }
 
 function findingProblem(document: SourceDocument, placed: Placed, found: Finding): Problem {
@@ -118,5 +120,6 @@ function findingProblem(document: SourceDocument, placed: Placed, found: Finding
     message: found.message,
     hint: found.fix.message,
     edits: found.fix.edits.map((edit) => ({ range: document.rangeAt(placed, edit), text: edit.text })),
+    safe: found.fix.safe === true,
   };
 }

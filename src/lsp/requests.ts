@@ -1,6 +1,4 @@
 import {
-  type CodeAction,
-  CodeActionKind,
   type Connection,
   type Diagnostic,
   DiagnosticSeverity,
@@ -12,9 +10,10 @@ import {
   type TextEdit,
   type WorkspaceEdit,
 } from 'vscode-languageserver';
+import { actionsOf } from './actions.ts';
 import { complete } from './complete.ts';
-import { fixableErrors, type Problem, problemsOf } from './diagnose.ts';
-import type { Place, Range, SourceDocument } from './document.ts';
+import { type Problem, problemsOf } from './diagnose.ts';
+import type { Place, SourceDocument } from './document.ts';
 import { semanticTokens } from './highlight.ts';
 import { hover, signatureHelp } from './hover.ts';
 import { layoutEdits } from './layout.ts';
@@ -72,7 +71,11 @@ export class Requests {
     connection.onWorkspaceSymbol(({ query }) => this.#symbols(query.toLowerCase()));
     connection.onFoldingRanges(({ textDocument }) => this.#in(textDocument, [], (document) => [...folds(document)]));
     connection.onDocumentFormatting(({ textDocument }) => this.#in(textDocument, [], (document) => [...layoutEdits(document)]));
-    connection.onCodeAction(({ textDocument, range }) => this.#fixes(textDocument.uri, range));
+    connection.onCodeAction(({ textDocument, range, context }) =>
+      this.#in(textDocument, [], (document) =>
+        actionsOf(document, this.#problems.get(document.uri) ?? [], { range, only: context.only }, diagnosticOf),
+      ),
+    );
     connection.languages.semanticTokens.on(({ textDocument }) => this.#in(textDocument, { data: [] }, semanticTokens));
   }
 
@@ -117,20 +120,6 @@ export class Requests {
       )
       .slice(0, MAX_SYMBOLS);
   }
-
-  /** The fixes of the problems that a range touches. */
-  #fixes(uri: string, range: Range): CodeAction[] {
-    const problems = this.#problems.get(uri) ?? [];
-    return [...problems, ...this.#in({ uri }, [], fixableErrors)]
-      .filter((problem) => problem.edits.length > 0 && touches(problem.range, range))
-      .map((problem) => ({
-        title: problem.hint ?? problem.message,
-        kind: CodeActionKind.QuickFix,
-        diagnostics: [diagnosticOf(problem)],
-        isPreferred: true,
-        edit: { changes: { [uri]: problem.edits.map((edit) => ({ range: edit.range, newText: edit.text })) } },
-      }));
-  }
 }
 
 function diagnosticOf({ range, severity, code, message, hint }: Problem): Diagnostic {
@@ -146,14 +135,6 @@ function diagnosticOf({ range, severity, code, message, hint }: Problem): Diagno
 
 /** Findings about what a program could do without; editors show it faded. */
 const UNUSED: ReadonlySet<string> = new Set(['LINT_UNUSED_VARIABLE', 'LINT_UNUSED_PARAMETER', 'LINT_UNREACHABLE']);
-
-function touches(a: Range, b: Range): boolean {
-  return !isBefore(a.end, b.start) && !isBefore(b.end, a.start);
-}
-
-function isBefore(a: Place, b: Place): boolean {
-  return a.line < b.line || (a.line === b.line && a.character < b.character);
-}
 
 /** Turns a refusal into the error that the editor shows. */
 function refusing<Result>(act: () => Result): Result {

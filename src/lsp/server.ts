@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import {
+  CodeActionKind,
   type Connection,
   createConnection,
   DidChangeWatchedFilesNotification,
@@ -14,6 +15,7 @@ import {
 import { createProtocolConnection, StreamMessageReader, StreamMessageWriter } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { VERSION } from '../runtime/version.ts';
+import { FIX_ALL } from './actions.ts';
 import { programsBelow, programText } from './folders.ts';
 import { LEGEND } from './highlight.ts';
 import { Requests } from './requests.ts';
@@ -112,7 +114,7 @@ class LanguageServer {
         workspaceSymbolProvider: true,
         foldingRangeProvider: true,
         documentFormattingProvider: true,
-        codeActionProvider: { codeActionKinds: ['quickfix'] },
+        codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix, FIX_ALL] },
         semanticTokensProvider: { legend: LEGEND, full: true },
       },
     };

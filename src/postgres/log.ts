@@ -52,8 +52,13 @@ export class PostgresLog implements StoredLog {
   /** Seals in a moment. A failure is left to the next sealing, of this process or another one. */
   sealSoon(): void {
     this.#timer ??= setTimeout(() => {
-      this.#timer = null;
-      this.#sealing = this.seal().catch(() => {});
+      // One sealing at a time: each may wait for another process, on a connection that turns need.
+      this.#sealing = this.#sealing
+        .then(() => {
+          this.#timer = null;
+          return this.seal();
+        })
+        .catch(() => {});
     }, GATHER_MS).unref();
   }
 

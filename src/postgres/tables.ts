@@ -107,9 +107,18 @@ export function migrate(database: Database, schema: string): Promise<number> {
   });
 }
 
-/** Locks the tables of a schema against other processes until the transaction ends. */
+/** Milliseconds after which the server ends a transaction under a lock whose process has stopped. */
+const STOPPED_MS = 5000;
+
+/**
+ * Locks the tables of a schema against other processes until the transaction ends. The server ends it for a process that says nothing for
+ * five seconds, because a process that is stopped would hold all others up.
+ */
 export async function lock(query: PostgresQuery, schema: string, what = 'form'): Promise<void> {
-  await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`neuroscript ${what} ${schema}`]);
+  await query(
+    `SELECT set_config('idle_in_transaction_session_timeout', $2, true), pg_advisory_xact_lock(hashtextextended($1, 0))`,
+    [`neuroscript ${what} ${schema}`, String(STOPPED_MS)],
+  );
 }
 
 /** Makes the partitions of this month and the next ones. A month without one goes into the partition for the rest. */

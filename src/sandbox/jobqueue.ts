@@ -64,7 +64,7 @@ export class JobQueue {
   readonly #jobs: Job[] = [];
   readonly #flows = new Map<string, Flow>();
   readonly #workers: number;
-  /** What the flow had that got a worker last. A flow that was idle begins here: nobody saves up. */
+  /** The use of the flow that got a worker last. An idle flow starts again from this value, so it cannot save up turns. */
   #now = 0;
 
   /** `workers`: the most that there can be. */

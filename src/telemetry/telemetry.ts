@@ -45,7 +45,7 @@ export interface SpanInit {
   readonly name: string;
   /** `INTERNAL` when absent. */
   readonly kind?: SpanKind;
-  /** Or what makes them, for a span that is often made for nobody. */
+  /** The attributes, or a function that makes them. The function is called only where a span is made. */
   readonly attributes: Attributes | (() => Attributes);
   /** The trace of a caller in another process, as the fields that its propagators have written. */
   readonly caller?: Readonly<Record<string, unknown>>;

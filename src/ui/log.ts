@@ -12,7 +12,7 @@ interface SourceLine {
   readonly line: number;
   /** Null for a line that is too long to be one. */
   readonly text: string | null;
-  /** Why the line cannot follow, whatever it says; null when its text decides. */
+  /** Why the line breaks the chain without a look at its text; null when the text decides. */
   readonly fault: string | null;
 }
 

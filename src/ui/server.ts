@@ -119,7 +119,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** Lets a browser in that has the token, and takes the token out of its address. */
 function enter(access: Access, token: string, request: IncomingMessage, response: ServerResponse): void {
   const cookie = access.exchange(token);
-  // Who has the cookie already may load the page again.
+  // A browser that already has the cookie may load the page again.
   if (cookie === null) access.checkCookie(request);
   else response.setHeader('set-cookie', cookie);
   response.writeHead(303, { location: '/' }).end();

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import {
   canonicalize,
   carryForward,
@@ -14,6 +15,8 @@ import {
   selectDecision,
   validateUserdata,
 } from '../../src/aeiou/index.ts';
+import { readCases } from '../../src/cli/cases/read.ts';
+import { isMonstrous } from '../../src/files/json.ts';
 import { LineSplitter } from '../../src/files/lines.ts';
 import { parseRecord } from '../../src/gate/record.ts';
 import { parseVerifier } from '../../src/gate/verifier.ts';
@@ -37,16 +40,18 @@ import { boundedSchema, plainWords } from '../../src/mcp/serverschema.ts';
 import { readTask, taskIdIn } from '../../src/mcp/tasks.ts';
 import { ValueMeter } from '../../src/mcp/values.ts';
 import { isPostgresUrl, placeOf } from '../../src/postgres/index.ts';
+import { formatReceipt, generateReceiptKey, readCheckpoint, readReceipt } from '../../src/receipt/index.ts';
 import { clip, columns, printable, printableLines, wrap } from '../../src/report/text.ts';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
 import { firstSentence, oneLine } from '../../src/tools/catalogue/lines.ts';
-import { schemaWords } from '../../src/tools/index.ts';
+import { defineTool, schemaWords, toolGrammar } from '../../src/tools/index.ts';
 import { loadMockTools } from '../../src/tools/mock/file.ts';
 import { isSecretName, withoutSecrets } from '../../src/tools/mock/secrets.ts';
 import { checkToolName } from '../../src/tools/names.ts';
 import { loadPolicy } from '../../src/tools/policy/policyfile.ts';
 import { YamlFile } from '../../src/tools/yaml.ts';
 import { FrameReader, parseFrames } from '../../src/wire/frames.ts';
+import { checkPreview } from '../../src/wire/preview.ts';
 import { requestFromJson } from '../../src/wire/request.ts';
 import { safeName } from '../../stdlib-tools/fs/path.ts';
 
@@ -72,6 +77,24 @@ const at = {
   turnNonce: 'n'.repeat(22),
   now: 1,
   keys: keyringFrom(generateKeys('k'), { clock: { now: () => 1 } }),
+};
+const receiptKey = generateReceiptKey('r');
+const manifest = {
+  format: 'neuroscript-receipt',
+  version: 1,
+  kid: 'r',
+  issuedAt: 1,
+  engine: '1',
+  prices: 1,
+  sid: 's',
+  status: 'open',
+  reason: null,
+  turns: [],
+  parts: {},
+} as const;
+const foreseenCall = {
+  ...{ number: 1, name: 'a', file: 'a', line: 1, column: 1, elsewhere: false, args: null },
+  ...{ most: 1, limitedBy: null, when: [], effects: null, verdict: null },
 };
 const redaction = new Redaction({ keys: ['password'], values: ['secret text'] });
 const screen = secretHook({ KEY: 'secret text' }, { redact: true });
@@ -217,6 +240,45 @@ export const READERS: readonly ForeignReader[] = [
     read: (text) => withoutSecrets(text),
     pieces: ['eyJ-', 'eyJabcde-.', 'sk-a-', 'a.', 'a://a:', '-----BEGIN A PRIVATE KEY'],
   },
+  {
+    name: 'a receipt',
+    alone: true,
+    read: readReceipt,
+    pieces: ['{"manifest":{"turns":[', '{"turn":1},', '"parts":{"a":{"json":"'],
+    most: MB / 2,
+  },
+  {
+    name: 'a part of a receipt',
+    alone: true,
+    read: (text) => readReceipt(formatReceipt({ manifest, signature: 's', parts: { a: { salt: 's', json: text } } })),
+    pieces: json,
+  },
+  { name: 'a checkpoint', alone: true, read: (text) => readCheckpoint(text, receiptKey), pieces: ['{"statement":{', ...json] },
+  { name: 'a preview', alone: true, read: (text) => isMonstrous(text) || checkPreview('p', JSON.parse(text)), pieces: json },
+  {
+    name: 'a preview with many calls',
+    alone: true,
+    read: (text) => checkPreview('p', { version: 1, calls: text.split(',').map((name) => ({ ...foreseenCall, name })) }),
+    pieces: ['tool.a.b,'],
+    most: MB / 16,
+  },
+  {
+    name: 'a file of test cases',
+    alone: true,
+    read: (text) => readCases('f', text),
+    pieces: ['#: a\n', '---\n', '---\n#: a\n', '#: a\n#=> a\n', '#!! NS1\n', '#: global a=1\n', '#: run f\n', 'emit 1 #=> 1\n'],
+    most: MB / 8,
+  },
+  {
+    name: 'the tools of a grammar',
+    alone: true,
+    read: (text) =>
+      toolGrammar([
+        ...parts(text).map((_, index) => defineTool({ name: `tool.a.b${index}`, run: () => null })),
+        defineTool({ name: 'tool.a.choice', args: z.object({ choice: z.enum(parts(text)) }), run: () => null }),
+      ]),
+    most: MB / 1024,
+  },
   { name: 'the names of a recording', alone: true, read: isSecretName, pieces: ['_aB', '__'] },
 ];
 
@@ -263,9 +325,14 @@ function lines(text: string): void {
   for (let start = 0; start < text.length; start += LINE_BYTES) walk.next(text.slice(start, start + LINE_BYTES));
 }
 
+/** Different texts, one for each pair of units. */
+function parts(text: string): string[] {
+  return Array.from({ length: text.length / 2 }, (_, index) => `${text.slice(2 * index, 2 * index + 2)}${index}`);
+}
+
 /** A schema with a required property for each pair of units. */
 function manyParts(text: string): object {
-  const names = Array.from({ length: text.length / 2 }, (_, index) => `${text.slice(2 * index, 2 * index + 2)}${index}`);
+  const names = parts(text);
   return { type: 'object', properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])), required: names };
 }
 

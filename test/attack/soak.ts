@@ -262,6 +262,7 @@ const pieces: Piece[] = [];
       runs,
       wrong: wrong.length,
       honestMs: summarize(times),
+      rawMs: null,
       hostRssBytes: process.memoryUsage.rss(),
       handles: openHandles(),
     });

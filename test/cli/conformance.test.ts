@@ -91,6 +91,11 @@ describe('conformance', () => {
       /no JSON: hm/,
     ],
     [
+      'nests without end',
+      "if (request.input.output === '' && request.op === 'progress.digest') { console.log('['.repeat(100_000)); continue; }",
+      /a line that nests too deep, or has too many values/,
+    ],
+    [
       'answers another request',
       "if (request.input.output === '' && request.op === 'progress.digest') answer.id = 99;",
       /answered request 99/,

@@ -51,6 +51,11 @@ describe('issue 22.3: neuroscript foresee', () => {
       code: 2,
       stderr: expect.stringContaining('none.json'),
     });
+    writeFileSync(join(cwd, 'deep.json'), '['.repeat(100_000));
+    expect(await run('run', 'plan.ns', '--bound', 'deep.json')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('deep.json: the preview nests too deep, or has too many values'),
+    });
   });
 
   it('writes a page for the human who decides, which runs nothing, loads nothing and shows everything as text', async () => {

@@ -3,8 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PostgresServer, startPostgres } from '../../lab/engines/server.ts';
 import { type Clock, SessionCoordinator, SessionLeasedError, verifyStoredLog } from '../../src/loop/index.ts';
 import { endEntry } from '../../src/loop/log/log.ts';
+import { postgresClient } from '../../src/postgres/clients.ts';
+import { Database } from '../../src/postgres/database.ts';
 import { nextSql, nextValues } from '../../src/postgres/queue.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';
+import { lock } from '../../src/postgres/tables.ts';
 import { commitOf, started, state } from '../loop/contract.ts';
 import { programAgent, USERDATA } from '../loop/fake.ts';
 import { controller } from '../loop/host.ts';
@@ -123,6 +126,33 @@ describe('issue 20: an engine that fails', () => {
     await other.create(state('s'), 1);
     await expect.poll(() => heard, { timeout: 30_000 }).toBeGreaterThan(again);
     stop();
+  });
+
+  it('a process that is stopped while it seals the log holds nobody up, and takes no connections away', async () => {
+    const schema = `failures_${++made}`;
+    await using pool = Object.assign(await pgPool(server.url, { max: 4 }), { [Symbol.asyncDispose]: () => pool.end() });
+    await using store = await PostgresStore.open(pool, { schema });
+    await store.create(state('s'), 1);
+    const locked = Promise.withResolvers<void>();
+    const continued = Promise.withResolvers<void>();
+    const stopped = new Database(postgresClient(direct), 'the database')
+      .transaction(async (query) => {
+        await lock(query, schema, 'log');
+        locked.resolve();
+        await continued.promise;
+      })
+      .catch(() => {});
+    await locked.promise;
+    for (const turn of [1, 2, 3]) {
+      await store.log.append({ ...entry, turn_index: turn });
+      await sleep(300);
+    }
+    const { rows } = await direct.query(`SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`);
+    expect(Number(rows[0]?.['n'])).toBeLessThanOrEqual(1);
+    expect(await store.read('s')).toMatchObject({ status: 'open' });
+    expect(await verifyStoredLog(store.log, 'log')).toMatchObject({ ok: true, lines: 3 });
+    continued.resolve();
+    await stopped;
   });
 
   it('sessions of a host whose engine is killed twice end DONE, each turn once, the log whole', async () => {

@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { parseEnvelope } from '../../src/aeiou/index.ts';
+import { nonceOf } from '../../src/context/nonce.ts';
 import type { Agent } from '../../src/loop/agents/agent.ts';
 import type { LoopEvent } from '../../src/loop/events.ts';
+import { seededIds } from '../../src/loop/ids.ts';
+import { MemoryLog } from '../../src/loop/log/log.ts';
+import { Metrics } from '../../src/loop/metrics.ts';
 import { SessionExistsError, SessionStateError } from '../../src/loop/sessions/errors.ts';
 import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import type { GuardView } from '../../src/loop/turn/verdict.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { newKeyring, programAgent, reply, TestClock, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';
@@ -141,6 +146,39 @@ describe('a session', () => {
     const { turns } = await loop.runLoop(run(agent));
     expect(turns).toHaveLength(1);
     expect(agent.prompts).toHaveLength(1);
+  });
+
+  it('AL3-0-1: lifecycle, verification, selection, guard and observability are its own, over the parts that a host gives', async () => {
+    const clock = new TestClock(1_800_000_000);
+    const [ids, metrics, store, log] = [seededIds('given'), new Metrics(), new MemoryStore({ clock }), new MemoryLog()];
+    const views: string[] = [];
+    const states: string[] = [];
+    const checks = [({ decision }: GuardView) => views.push(decision) > 9];
+    const { loop, executor } = controller({
+      clock,
+      ids,
+      metrics,
+      store,
+      log,
+      checks,
+      keyring: newKeyring('given', clock),
+      noProgressN: 2,
+    });
+    const onEvent = (event: LoopEvent): void => void (event.type === 'state' && states.push(event.to));
+    const result = await loop.runLoop(run(programAgent('continue', 'same', 'sameDone'), { onEvent }));
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_NO_PROGRESS' });
+    expect(executor.spy.forks.map(({ context }) => nonceOf(context))).toEqual([1, 2, 3].map((turn) => ids.nonce('s', turn)));
+    const path = ['EXECUTING', 'VERIFYING', 'DECIDED'];
+    expect(states).toEqual([...path, 'EMIT_NEXT', ...path, 'EMIT_NEXT', ...path, 'FINAL']);
+    expect(views).toEqual(['CONTINUE', 'CONTINUE']);
+    const known = { ts: '2027-01-15T08:00:00.000Z', kid: 'given-primary' };
+    expect(log.entries).toMatchObject([
+      { ...known, decision: 'CONTINUE', jti: ids.jti('s', 1, 0) },
+      { ...known, decision: 'CONTINUE', jti: ids.jti('s', 2, 0) },
+      { ...known, decision: 'HALT', jti: ids.jti('s', 3, 0), overridden_decision: 'DONE' },
+    ]);
+    expect(await store.read('s')).toMatchObject({ status: 'halted', reason: 'ERR_NO_PROGRESS', nextTurn: 4 });
+    expect(metrics.snapshot()).toMatchObject({ decisions_total: { CONTINUE: 2, HALT: 1 }, no_progress_total: 1 });
   });
 
   it('AL3-0-1: its events tell the whole story, and end each turn with its decision', async () => {

@@ -47,6 +47,7 @@ describe('the progress guard in the loop', () => {
     expect(digests[0]).toMatch(/^[0-9a-f]{64}$/);
     expect(digests[2]).toBe(digests[0]);
     expect(digests[1]).not.toBe(digests[0]);
+    expect(digests[3]).toMatch(/^[0-9a-f]{64}$/);
   });
 
   it('a turn that was halted does not count', async () => {

@@ -93,7 +93,7 @@ describe('tool.aeiou.magic', () => {
     expect(await setting().call()).toBe(TOKENS.T1);
   });
 
-  it('AL3-3-3: session, turn and nonce come from the turn alone; no argument names others', async () => {
+  it('AL3-3-3 A3-6.3-7 A3-6.3-8: session, turn and nonce come from the turn alone; no argument names others', async () => {
     const forged = { session_id: 'other', turn_index: 9, turn_nonce: 'AAAA', sid: 'other', kid: 'x', jti: 'y' };
     const token = await setting().call({ ...DONE, payload: { action: 'done', ...forged } });
     const result = verifyToken(String(token), goldenTurn());

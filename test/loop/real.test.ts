@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type MintInput, mintToken, NO_PROGRESS_YET, ReplayCache } from '../../src/aeiou/index.ts';
 import type { Agent } from '../../src/loop/agents/agent.ts';
@@ -20,6 +21,8 @@ const keyring = newKeyring('real', clock);
 const ids = seededIds('real');
 
 let seen: { readonly sid: string | null; readonly turn: number | null; readonly given: unknown }[] = [];
+/** The call that a tool makes when its turn is over. */
+const lateCall = Promise.withResolvers<unknown>();
 /** Called when a program calls the tool that never answers. */
 let neverCalled = (): void => {};
 const tools = [
@@ -36,6 +39,13 @@ const tools = [
     run: () => {
       neverCalled();
       return new Promise(() => {});
+    },
+  }),
+  defineTool({
+    name: 'tool.probe.Late',
+    run: async (_, runtime) => {
+      await once(runtime.signal, 'abort');
+      lateCall.resolve(await runtime.callTool('tool.probe.Where', []).catch((error: unknown) => error));
     },
   }),
   defineTool({ name: 'tool.probe.Denied', run: () => 'must not run' }),
@@ -191,7 +201,7 @@ describe('turns in real sandboxes', () => {
     expect(turns[0]).toMatchObject({ scratchpad: 'n\nm\n', whispers: [{ text: 'n' }, { to: 'other', text: 'm' }] });
   });
 
-  it('A3-3.3-2: the program reads the host’s USERDATA, and cannot change it for anyone', async () => {
+  it('A3-3.3-1 A3-3.3-2: the program reads the host’s USERDATA, and cannot change it for anyone', async () => {
     const change = command('set userdata["subject"] = "changed"', DONE);
     const { turns } = await session([command('emit userdata["subject"]', CONTINUE), change]);
     expect(turns[0]?.output).toMatch(/^test\n/);
@@ -237,6 +247,14 @@ describe('turns in real sandboxes', () => {
     const result = await session([command(CONTINUE, ...lines)], { limits });
     expect(result).toMatchObject({ decision: 'HALT', reason, turns: [{ candidates: [], digest: null }] });
     expect((await session([command(DONE)])).decision).toBe('DONE');
+  });
+
+  it('AL3-7-1: when its time is over, no tool of the turn calls another', async () => {
+    seen = [];
+    const { reason } = await session([command('call tool.probe.Late()', DONE)], { limits: { wallMs: 100 } });
+    expect(reason).toBe('ERR_TIMEOUT');
+    expect(await lateCall.promise).toMatchObject({ code: 'ERR_TURN_CLOSED' });
+    expect(seen).toEqual([]);
   });
 
   it('a line of exactly 8192 bytes is fine', async () => {

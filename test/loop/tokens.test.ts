@@ -9,6 +9,7 @@ import {
   ReplayCache,
 } from '../../src/aeiou/index.ts';
 import { seededIds } from '../../src/loop/ids.ts';
+import { Metrics } from '../../src/loop/metrics.ts';
 import { readReply } from '../../src/loop/turn/input.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
 import { languageError } from '../../src/wire/errorinfo.ts';
@@ -184,6 +185,25 @@ describe('selection in a turn', () => {
   });
 });
 
+it('A3-10-4: one failure of each kind is counted under its own reason', async () => {
+  const used = await forge({ payload: { action: 'done' } });
+  const lines = [
+    '<<<NSMAG:V3:LOOP:e30.e30>>>',
+    await forge({}, newKeyring('other', clock)),
+    await forge({ turnIndex: 2 }),
+    await forge({ issuedAt: 1_725_012_000 }),
+    used,
+    used,
+  ];
+  const { record } = await turnOf(bench({ all: ({ emit }) => lines.forEach(emit) }, { clock, keyring }), 'all');
+  expect(record).toMatchObject({ decision: 'DONE', verificationFailureReason: 'ERR_TOKEN_REPLAY' });
+  const metrics = new Metrics();
+  metrics.record(record);
+  const reasons = ['PARSE', 'VERIFY', 'SCOPE', 'TTL', 'REPLAY'].map((kind) => `ERR_TOKEN_${kind}`);
+  expect(metrics.snapshot().verify_fail_total).toEqual(Object.fromEntries(reasons.map((reason) => [reason, 1])));
+  for (const reason of reasons) expect(metrics.prometheus()).toContain(`\nverify_fail_total{reason="${reason}"} 1\n`);
+});
+
 describe('minting that fails', () => {
   /** Keys whose private halves cannot be used any more. */
   const broken = () =>
@@ -220,6 +240,28 @@ describe('minting that fails', () => {
     };
     const { record: other } = await turnOf(bench({ limited }, { clock, keyring: broken() }), 'limited');
     expect(other.reason).toBe('ERR_QUOTA');
+  });
+
+  it('AL3-8-13 A3-11.4-4: halts the turn although a later token could be signed and was emitted', async () => {
+    let down = true;
+    const signer = (seed: Uint8Array) => {
+      const sign = defaultCrypto.ed25519Signer(seed);
+      return (message: Uint8Array): Uint8Array => {
+        if (down) throw new Error('key service down');
+        return sign(message);
+      };
+    };
+    const passing = keyringFrom(generateKeys('test'), { clock, crypto: { ...defaultCrypto, ed25519Signer: signer } });
+    const retry: Program = async ({ emit, magic }) => {
+      await magic('continue').catch(() => {});
+      down = false;
+      emit(await magic('continue'));
+    };
+    const host = bench({ retry }, { clock, keyring: passing });
+    const { record } = await turnOf(host, 'retry');
+    expect(record.output).toMatch(/^<<<NSMAG:V3:LOOP:.*>>>\n$/);
+    expect(record).toMatchObject({ decision: 'HALT', reason: 'ERR_MAGIC_TOOL_INTERNAL', candidates: [], jti: null });
+    expect(host.replay.size().ids).toBe(0);
   });
 
   it('A3-11.4-5: OUTPUT is exactly what was emitted, no token is ever put in', async () => {

@@ -27,7 +27,7 @@ describe('one turn', () => {
     ['done', 'DONE', 'FINAL'],
     ['abort', 'ABORT', 'FINAL'],
     ['silent', 'HALT', 'FINAL'],
-  ] as const)('AL3-2-2: a program that asks for %s ends in %s', async (program, decision, state) => {
+  ] as const)('AL3-2-1 AL3-2-2: a program that asks for %s ends in %s', async (program, decision, state) => {
     const { record, events } = await turnOf(bench(say), program);
     expect(record.decision).toBe(decision);
     expect(events.filter((event) => event.type === 'state').map(({ from, to }) => `${from} ${to}`)).toEqual([

@@ -36,6 +36,15 @@ it('the calls of scripts and of tools count together against toolCalls', async (
   });
 });
 
+it('a call of the script that comes after those of tools counts too', async () => {
+  const bench = new Bench([add, outer], { limits: { toolCalls: 4 } });
+  expect(await bench.call('tool.t.outer', [3])).toMatchObject({ t: 'ok' });
+  expect(await bench.call('tool.t.add')).toMatchObject({ t: 'halt', error: { limit: 'toolCalls', allowed: 4, used: 5 } });
+  const same = new Bench([add, outer], { limits: { toolCallsPerTool: 3 } });
+  expect(await same.call('tool.t.outer', [3])).toMatchObject({ t: 'ok' });
+  expect(await same.call('tool.t.add')).toMatchObject({ t: 'halt', error: { limit: 'toolCallsPerTool', allowed: 3, used: 4 } });
+});
+
 it('the calls that a recorded ask made count against toolCalls', async () => {
   const recorded: JournalEntry = {
     kind: 'ask',

@@ -68,7 +68,7 @@ export function addAgent(command: Command, { required } = { required: true }): v
         .createOption('--grammar <SERVER>', 'model: let the server decode under a grammar of the tools; how it takes one')
         .choices(GRAMMAR_SERVERS),
     )
-    .option('--small-grammar', 'model: with --grammar: only the plainest programs')
+    .option('--small-grammar', 'model: with --grammar: only the plainest programs, and a short brief')
     .option('--system <FILE>', "instructions for the agent (default: rules, tools, language; 'none': no instructions)")
     .option('--transcript <FILE>', 'append every prompt and reply to this file, one JSON object a line');
 }
@@ -175,7 +175,8 @@ export async function systemOf(flags: AgentOptions, setup: Setup, profile: 'v3' 
   if (flags.system !== undefined) return configText(flags.system);
   const guard = new PolicyGuard(setup.policy);
   const tools = setup.tools.filter((tool) => guard.denial(tool, false) === null);
-  const brief: AgentBrief = profile === 'v1' ? { tools, rules: v1SystemPrompt() } : { tools };
+  const small = flags.smallGrammar === true;
+  const brief: AgentBrief = profile === 'v1' ? { tools, small, rules: v1SystemPrompt() } : { tools, small };
   return agentBrief(brief);
 }
 

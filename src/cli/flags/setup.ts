@@ -58,7 +58,7 @@ export async function readSetup(flags: SetupFlags, resources: AsyncDisposableSta
   const isFree = (tool: ToolDefinition): boolean => !taken.has(tool.canonicalName);
   const standard = (await usable(() => standardTools(flags.storage, resources))).filter(isFree);
   const harmless = standard.filter(({ effects, requiresTrust }) => effects === 'none' && !requiresTrust);
-  // Who names a file for values wants programs to keep some.
+  // With --storage, programs may use the tools that keep values.
   const keeping = flags.storage === undefined ? [] : standard.filter((tool) => keepsValues(tool.canonicalName));
   const allow = [...chosen, ...harmless, ...keeping].map((tool) => tool.canonicalName);
   const policy = flags.policy === undefined ? new Policy({ allow, grants: ['*:*:*'] }) : await readPolicy(flags.policy);

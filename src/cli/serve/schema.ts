@@ -17,7 +17,10 @@ export const PROFILE = z
       .enum(['llama.cpp', 'vllm', 'vllm-guided', 'sglang'])
       .exactOptional()
       .meta({ description: 'model: the server decodes under a grammar of the tools; how it takes one.' }),
-    smallGrammar: z.boolean().exactOptional().meta({ description: 'With grammar: only the plainest programs.' }),
+    smallGrammar: z
+      .boolean()
+      .exactOptional()
+      .meta({ description: 'With grammar: only the plainest programs, and a short brief.' }),
     system: text.exactOptional().meta({ description: "File with instructions for the agent; 'none': no instructions." }),
     tools: text.exactOptional().meta({ description: 'Tools for programs: mocks in YAML or JSON, or a module.' }),
     policy: text.exactOptional().meta({ description: 'Policy file.' }),

@@ -19,6 +19,11 @@ export interface AgentBrief {
   readonly toolTokens?: number;
   /** The language on one page: {@link languageCard} when absent. Pass '' for models that know the language. */
   readonly language?: string;
+  /**
+   * For a small context: tools by their signatures alone, and {@link languageBrief} when `language` is absent. With the rules and ten
+   * tools at most 1,500 tokens. False when absent.
+   */
+  readonly small?: boolean;
 }
 
 /** Twice what the standard tools need with their first sentences; a tenth of a small model's context. */
@@ -32,25 +37,36 @@ export function agentBrief({
   rules = systemPrompt(),
   tools = [],
   toolTokens = TOOL_TOKENS,
-  language = languageCard(),
+  small = false,
+  language = small ? languageBrief() : languageCard(),
 }: AgentBrief = {}): string {
-  return [rules.trimEnd(), toolCard(tools, toolTokens), language.trimEnd()].filter((part) => part !== '').join('\n\n');
+  return [rules.trimEnd(), toolCard(tools, toolTokens, small), language.trimEnd()].filter((part) => part !== '').join('\n\n');
 }
 
-let card: string | null = null;
+const pages = new Map<string, string>();
 
 /**
  * `docs/language-for-models.md`: the whole language on one page, written for models. Throws `ConfigError` when this package is
  * bundled into a host's own file, which does not contain the page.
  */
 export function languageCard(): string {
-  card ??= readFileSync(languagePage(), 'utf8');
-  return card;
+  return page('#language');
 }
 
-function languagePage(): string {
+/** `docs/language-brief.md`: the language for a small context, less than half as long. Throws `ConfigError` as {@link languageCard} does. */
+export function languageBrief(): string {
+  return page('#brief');
+}
+
+function page(name: string): string {
+  const text = pages.get(name) ?? readFileSync(fileOf(name), 'utf8');
+  pages.set(name, text);
+  return text;
+}
+
+function fileOf(name: string): string {
   try {
-    return createRequire(import.meta.url).resolve('#language');
+    return createRequire(import.meta.url).resolve(name);
   } catch (cause) {
     // Only the package itself knows the name.
     throw new ConfigError("a bundle does not contain the page about the language; pass the option 'language'", { cause });
@@ -58,10 +74,10 @@ function languagePage(): string {
 }
 
 /** The section about tools; empty without tools. */
-function toolCard(tools: readonly ToolDefinition[], budget: number): string {
+function toolCard(tools: readonly ToolDefinition[], budget: number, brief: boolean): string {
   return tools.length === 0
     ? ''
-    : `# Tools\n\nThese can be called, and no others.\n\n${toolPrompt(tools, { budget }).text.trimEnd()}`;
+    : `# Tools\n\nThese can be called, and no others.\n\n${toolPrompt(tools, { budget, brief }).text.trimEnd()}`;
 }
 
 /** System text and envelope as one text, for agents without a separate system prompt. The envelope comes last. */

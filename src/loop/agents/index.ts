@@ -9,7 +9,7 @@ export {
   functionAgent,
   programReply,
 } from './agent.ts';
-export { type AgentBrief, agentBrief, languageCard } from './brief.ts';
+export { type AgentBrief, agentBrief, languageBrief, languageCard } from './brief.ts';
 export { type CommandAgentOptions, commandAgent } from './command.ts';
 export { GRAMMAR_SERVERS, type GrammarServer } from './decoding.ts';
 export type { ModelIdentity } from './identity.ts';

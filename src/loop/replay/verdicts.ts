@@ -96,13 +96,26 @@ export function turnVerdicts(record: TurnRecord): TurnVerdicts {
   return { calls, refused };
 }
 
+/**
+ * Most UTF-16 units of patterns and names that are compared for one turn, where each comparison counts as many more. Whoever writes a
+ * record decides how many patterns and how many names it has, and the time grows with their product.
+ */
+const MATCHING = { most: 100_000_000, each: 100 } as const;
+
 /** The policies of one recorded turn, and what the record says of their verdicts. */
 class RecordedPolicies {
   readonly #guards: readonly PolicyGuard[];
+  /** The patterns of all policies, and their units. */
+  readonly #patterns: { readonly count: number; readonly units: number };
+  #left: number = MATCHING.most;
+  /** By the canonical names of tools. */
+  readonly #verdicts = new Map<string, Verdict>();
   readonly #denied: { readonly tool: string; readonly message: string } | null;
 
   constructor({ inputs: { scene } }: TurnRecord) {
     this.#guards = (scene?.host?.policies ?? []).map((options) => new PolicyGuard(options === null ? null : new Policy(options)));
+    const patterns = this.#guards.flatMap(({ policy }) => (policy === null ? [] : [...policy.allow, ...policy.deny]));
+    this.#patterns = { count: patterns.length, units: patterns.reduce((sum, { length }) => sum + length, 0) };
     this.#denied = scene?.denied ?? null;
   }
 
@@ -128,16 +141,21 @@ class RecordedPolicies {
 
   /** The first denial, or the verdict of the first policy. */
   #ofPolicies(tool: JudgedTool, own: boolean): Verdict {
+    const name = tool.canonicalName;
+    const known = this.#verdicts.get(name);
+    if (known !== undefined) return known;
+    const verdict = this.#judge(tool, own);
+    this.#verdicts.set(name, verdict);
+    return verdict;
+  }
+
+  #judge(tool: JudgedTool, own: boolean): Verdict {
+    const passed = (reason: string) => ({ tool: tool.canonicalName, allowed: true, rule: 'allow', entry: null, reason }) as const;
+    const { count, units } = this.#patterns;
+    this.#left -= units + count * (tool.canonicalName.length + MATCHING.each);
+    if (this.#left < 0) return passed('the recorded policies have too many patterns to be matched with all names of the turn');
     const verdicts = this.#guards.map((guard) => guard.verdict(tool, own));
-    const [first] = verdicts;
-    const none = {
-      tool: tool.canonicalName,
-      allowed: true,
-      rule: 'allow',
-      entry: null,
-      reason: 'no policy is recorded',
-    } as const;
-    return verdicts.find(({ allowed }) => !allowed) ?? first ?? none;
+    return verdicts.find(({ allowed }) => !allowed) ?? verdicts[0] ?? passed('no policy is recorded');
   }
 }
 

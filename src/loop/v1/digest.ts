@@ -6,7 +6,7 @@ import { plansOf } from './plan.ts';
 /**
  * The digest that the progress guard compares, in lower-case hexadecimal. It covers the canonical form of the control line,
  * including notes, and of every plan, so neither the order of keys nor white space looks like progress. An OUTPUT with neither
- * is compared as a whole, without trailing white space on its lines.
+ * is compared as a whole, without white space at the ends of its lines and without blank lines at its end.
  */
 export function controlDigest(output: string, control: Pick<Control, 'json'>): string {
   const plans = plansOf(output).map((plan) => `PLAN|${canonicalize(plan, 'doubles')}`);

@@ -3,7 +3,7 @@ import type { WorldDisk } from './disk.ts';
 import type { Process } from './process.ts';
 
 const PATH = 'decisions.log';
-/** So few that files are rotated in a world. A process searches two of them for a decision in doubt, which is enough for a lease. */
+/** Small, so that a world rotates files. A process searches the last two for a decision in doubt, which cover a lease. */
 const MOST_BYTES = 4096;
 
 /** The decision log of a process, in files that all processes share. */

@@ -10,7 +10,7 @@ export interface SimulatedSession {
   readonly durable?: Durable;
   /** What the session may use. */
   readonly ceilings?: Ceilings;
-  /** Whose session it is. */
+  /** The tenant to which the session belongs; none when absent. */
   readonly tenant?: string;
 }
 

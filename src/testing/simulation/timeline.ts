@@ -1,15 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Random } from './random.ts';
 
-/** The real one, whatever stands in its place later. */
+/** The function of Node. A world replaces the global later. */
 const nextRound = setImmediate;
 
-/** Whose events happen in a world: those of a process that died never happen, and those of one that was stopped wait. */
+/** A process of a world, or its store. Events of a process that died never happen; those of a stopped one wait. */
 export interface Actor {
   readonly name: string;
   readonly timeline: Timeline;
   readonly alive: boolean;
-  /** Until then, in milliseconds of the world, nothing of it happens. */
+  /** The time, in milliseconds of the world, until which its events wait. */
   readonly stoppedUntil: number;
   /** Unix milliseconds, as this process reads its clock. */
   now(): number;

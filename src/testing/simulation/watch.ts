@@ -56,7 +56,7 @@ export class Watch {
   readonly #keys = new Map<string, string>();
   /** Calls whose end the store has. */
   readonly #ended = new Set<string>();
-  /** Calls that were made and of which nobody has said since what became of them. */
+  /** Calls that were made and whose outcome is not known yet. */
   readonly #made = new Set<string>();
   /** Sessions whose calls are kept. */
   readonly #durable: ReadonlySet<string>;

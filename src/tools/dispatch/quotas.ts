@@ -30,7 +30,7 @@ export class CallQuotas {
     return Math.max(0, this.#limits.toolCalls - this.#scriptCalls - this.#nestedCalls);
   }
 
-  /** Counts a call that a script makes. */
+  /** Counts a call that a script makes. Throws {@link Halt} for a breach: the interpreter does not know of calls that tools made. */
   countScriptCall(tool: string): void {
     this.#scriptCalls++;
     this.#count(tool);
@@ -43,17 +43,8 @@ export class CallQuotas {
 
   /** Counts a call that a tool makes. Throws {@link Halt} for a breach. */
   countNestedCall(tool: string): void {
-    const { toolCalls, toolCallsPerTool } = this.#limits;
-    const used = ++this.#nestedCalls + this.#scriptCalls;
-    if (used > toolCalls) {
-      const message = `the run made more than ${toolCalls} tool calls, those made by tools included`;
-      this.end(quotaError({ limit: 'toolCalls', allowed: toolCalls, used }, message));
-    }
-    const same = this.#count(tool);
-    if (same > toolCallsPerTool) {
-      const message = `the run called ${tool} more than ${toolCallsPerTool} times, calls made by tools included`;
-      this.end(quotaError({ limit: 'toolCallsPerTool', allowed: toolCallsPerTool, used: same }, message));
-    }
+    this.#nestedCalls++;
+    this.#count(tool);
   }
 
   /** Counts the bytes that the journal keeps of a call or an answer. Returns the breach of `journalBytes`, or null. */
@@ -72,9 +63,18 @@ export class CallQuotas {
     throw new Halt(reason);
   }
 
-  #count(tool: string): number {
-    const calls = (this.#callsOf.get(tool) ?? 0) + 1;
-    this.#callsOf.set(tool, calls);
-    return calls;
+  #count(tool: string): void {
+    const { toolCalls, toolCallsPerTool } = this.#limits;
+    const used = this.#nestedCalls + this.#scriptCalls;
+    if (used > toolCalls) {
+      const message = `the run made more than ${toolCalls} tool calls, those made by tools included`;
+      this.end(quotaError({ limit: 'toolCalls', allowed: toolCalls, used }, message));
+    }
+    const same = (this.#callsOf.get(tool) ?? 0) + 1;
+    this.#callsOf.set(tool, same);
+    if (same > toolCallsPerTool) {
+      const message = `the run called ${tool} more than ${toolCallsPerTool} times, calls made by tools included`;
+      this.end(quotaError({ limit: 'toolCallsPerTool', allowed: toolCallsPerTool, used: same }, message));
+    }
   }
 }

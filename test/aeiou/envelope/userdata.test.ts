@@ -27,6 +27,8 @@ describe('USERDATA', () => {
   });
 
   it('A3-3.5-2: brief may be absent, and is else a text', () => {
+    for (const brief of ['', '"brief":"",', '"brief":"b",'])
+      expect(validateUserdata(`{"subject":"x",${brief}"fields":{}}`).brief).toBe(/"brief":"(.*)"/.exec(brief)?.[1]);
     expect(['123', 'null', '{}', '[]', 'true'].map((brief) => fault(`{"subject":"x","brief":${brief},"fields":{}}`))).toEqual(
       Array(5).fill('brief'),
     );

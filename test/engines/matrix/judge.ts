@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import { expect } from 'vitest';
 import { ChainWalk, type SessionSummary } from '../../../src/loop/index.ts';
 import type { Bench } from './bench.ts';
-import type { ShopRequest } from './plan.ts';
+import type { Belonging, ShopRequest } from './plan.ts';
 
 /** How a session must have ended. */
 export type End = 'DONE' | `HALT ${string}`;
@@ -30,6 +32,23 @@ export async function judge(bench: Bench, endOf: (session: SessionSummary) => En
   await judgeLog(bench, turns);
   expect(actsOutOfOrder(bench.shop.requests())).toEqual([]);
   expect(bench.shop.orders()).toHaveLength(await bench.expectedOrders());
+}
+
+/**
+ * Judges what tools have kept for sessions by what they noted: everything that was made in a process was given back there, once. A
+ * directory notes no end: it must be gone.
+ */
+export function judgeBelongings(bench: Bench, least: number): void {
+  const noted = bench.shop.belongings();
+  const keysOf = (wanted: Belonging['what']): readonly string[] =>
+    noted.flatMap(({ owner, sid, id, what }) => (what === wanted && !isAbsolute(id) ? [`${owner} ${sid} ${id}`] : [])).sort();
+  expect(keysOf('made').length).toBeGreaterThanOrEqual(least);
+  expect(keysOf('given back')).toEqual(keysOf('made'));
+  const folders = new Map(noted.flatMap(({ id, sid }) => (isAbsolute(id) ? [[id, sid]] : [])));
+  expect(new Set(folders.values()).size).toBe(new Set(noted.map(({ sid }) => sid)).size);
+  expect([...folders.keys()].filter((folder) => existsSync(folder))).toEqual([]);
+  const shared = noted.filter(({ id, sid }) => folders.has(id) && folders.get(id) !== sid);
+  expect(shared).toEqual([]);
 }
 
 async function judgeLog(bench: Bench, turns: readonly string[]): Promise<void> {

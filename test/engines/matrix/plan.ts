@@ -43,8 +43,16 @@ export interface ShopRequest {
   readonly fence: number;
 }
 
+/** What a tool keeps for a session within a process: an object behind a handle, or the directory of the session. */
+export interface Belonging {
+  readonly owner: string;
+  readonly sid: string;
+  readonly id: string;
+  readonly what: 'made' | 'given back';
+}
+
 /** What a session does, by the first part of its id. */
-const KINDS = ['work', 'person', 'wait', 'ask', 'poison'] as const;
+const KINDS = ['work', 'person', 'wait', 'ask', 'poison', 'keep'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export function kindOf(sid: string): Kind {
@@ -54,6 +62,9 @@ export function kindOf(sid: string): Kind {
 const CONTINUE = 'emit tool.aeiou.magic("LOOP", {"action": "continue"})';
 const DONE = 'emit tool.aeiou.magic("LOOP", {"action": "done"})';
 const WORK = ['emit tool.shop.Book("first")', 'emit tool.shop.Look()', 'emit tool.shop.Book("second")'] as const;
+
+/** Turns of a session of the kind `keep`, and belongings that each of them makes. */
+export const KEEPS = { turns: 5, each: 250 } as const;
 
 interface Work {
   /** The statements of each turn. */
@@ -98,6 +109,13 @@ export const WORKS: Readonly<Record<Kind, Work>> = {
       ['call tool.shop.Die()', DONE],
     ],
     orders: 1,
+  },
+  keep: {
+    turns: Array.from({ length: KEEPS.turns }, (_, before) => [
+      `emit "${before}: " + tool.shop.Keep(${KEEPS.each})`,
+      before + 1 < KEEPS.turns ? CONTINUE : DONE,
+    ]),
+    orders: 0,
   },
 };
 

@@ -3,8 +3,8 @@ import { loadKeyFile, rotateKeys, saveKeyFile } from '../../../src/aeiou/index.t
 import { newSession, PLAIN_SETUP, type SessionSummary } from '../../../src/loop/index.ts';
 import { FaultyProxy } from '../proxy.ts';
 import { Bench, type Engine, type HostProcess, until } from './bench.ts';
-import { type End, judge } from './judge.ts';
-import type { Step } from './plan.ts';
+import { type End, judge, judgeBelongings } from './judge.ts';
+import { KEEPS, type Step } from './plan.ts';
 
 /** One way to fail, on one engine. It throws if anything is not as it must be. */
 export interface Row {
@@ -228,4 +228,26 @@ export const ROWS: readonly Row[] = [
     host.signal('SIGCONT');
     host.goOn();
   }),
+  {
+    name: '10,000 belongings of sessions that move from host to host are given back where they were made',
+    engines: BOTH,
+    async run(engine, url) {
+      await using bench = await Bench.open({ engine, url });
+      const count = 10_000 / (KEEPS.turns * KEEPS.each);
+      await bench.sessions(Array.from({ length: count }, (_, index) => `keep-${index}`));
+      const stopped = await bench.host({ hold: { step: 'call', turn: 2 } });
+      await stopped.held(1);
+      stopped.signal('SIGSTOP');
+      const drained = await bench.host({ hold: { step: 'call', turn: 3 } });
+      await drained.held(1);
+      await drained.drain();
+      await bench.host();
+      await bench.all('another host has ended the sessions', ({ status }) => status !== 'open');
+      stopped.signal('SIGCONT');
+      stopped.goOn();
+      await bench.finish();
+      await judge(bench, done);
+      judgeBelongings(bench, 10_000);
+    },
+  },
 ];

@@ -1,16 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineTool, type ToolDefinition, type ToolRuntime } from '../../../src/tools/index.ts';
-import type { ShopRequest } from './plan.ts';
+import type { Belonging, ShopRequest } from './plan.ts';
 
 /** A system outside of all hosts. It notes every request in the order of arrival, and takes one order for each key. */
 export class Shop {
   readonly #requests: string;
   readonly #orders: string;
+  readonly #belongings: string;
 
   constructor(folder: string) {
     this.#requests = join(folder, 'requests.jsonl');
     this.#orders = join(folder, 'orders');
+    this.#belongings = join(folder, 'belongings.jsonl');
     mkdirSync(this.#orders, { recursive: true });
   }
 
@@ -23,18 +26,26 @@ export class Shop {
     if (!existsSync(place)) writeFileSync(place, '');
   }
 
+  belonging(belonging: Belonging): void {
+    appendFileSync(this.#belongings, `${JSON.stringify(belonging)}\n`);
+  }
+
   requests(): readonly ShopRequest[] {
-    if (!existsSync(this.#requests)) return [];
-    return readFileSync(this.#requests, 'utf8')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    return linesOf(this.#requests).map((line) => JSON.parse(line));
+  }
+
+  belongings(): readonly Belonging[] {
+    return linesOf(this.#belongings).map((line) => JSON.parse(line));
   }
 
   /** The keys of all orders. */
   orders(): readonly string[] {
     return readdirSync(this.#orders).map((name) => Buffer.from(name, 'base64url').toString());
   }
+}
+
+function linesOf(file: string): readonly string[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
 }
 
 /** The tools of one host. `reached` is awaited at the moments `call`, when an order is taken and nobody knows of it, and `run`. */
@@ -70,6 +81,24 @@ export function shopTools(
       name: 'tool.shop.Approve',
       returns: 'bool',
       run: (_, runtime) => runtime.pending({ reason: 'may I?', expiresIn: 600_000 }),
+    }),
+    defineTool({
+      name: 'tool.shop.Keep',
+      args: [{ name: 'count', type: 'int' }],
+      returns: 'int',
+      effects: 'write',
+      async run({ count }, runtime) {
+        const { sid, turn } = placeOf(runtime);
+        const note = (what: Belonging['what'], id: string): void => shop.belonging({ owner, sid, id, what });
+        note('made', await runtime.sandboxDir());
+        for (let n = 0; n < count; n++) {
+          const id = randomUUID();
+          runtime.handles.create('thing', { [Symbol.dispose]: () => note('given back', id) });
+          note('made', id);
+        }
+        await reached('call', sid, turn);
+        return runtime.handles.size;
+      },
     }),
     defineTool({ name: 'tool.shop.Die', run: () => process.kill(process.pid, 'SIGKILL') }),
   ];

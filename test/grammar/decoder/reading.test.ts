@@ -27,8 +27,7 @@ describe('a grammar for a decoder', () => {
     const grammar = new Gbnf(decoderGrammar({ tools: null, whole: 'file' }));
     const all = programs();
     const refused = all.filter((text) => !follow(grammar, text).whole);
-    const named = refused.filter((text) => /^:: strings:/m.test(text));
-    expect(refused).toEqual(named);
+    expect(refused).toEqual(all.filter((text) => /^:: strings: *double-bracket/m.test(text)));
     expect(all.length).toBeGreaterThan(500);
     expect(refused.length / all.length).toBeLessThan(0.03);
   });

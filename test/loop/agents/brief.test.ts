@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AI_RULES } from '../../../src/aeiou/index.ts';
-import { agentBrief, functionAgent, languageCard, transcribed } from '../../../src/loop/agents/index.ts';
+import { agentBrief, functionAgent, languageBrief, languageCard, transcribed } from '../../../src/loop/agents/index.ts';
 import type { TranscriptEntry } from '../../../src/loop/agents/transcript.ts';
 import { requestReply } from '../../../src/loop/turn/consult.ts';
 import { defineTool, estimateTokens } from '../../../src/tools/index.ts';
@@ -14,6 +14,16 @@ describe('what an agent is told', () => {
     expect(brief.startsWith(AI_RULES)).toBe(true);
     expect(brief.endsWith(languageCard().trimEnd())).toBe(true);
     expect(brief).not.toContain('# Tools');
+  });
+
+  it('issue 22.5: has a small form, with the rules and ten tools at most 1,500 tokens', () => {
+    const tools = pureTools('str').slice(0, 10);
+    const brief = agentBrief({ tools, small: true });
+    expect(brief.startsWith(AI_RULES)).toBe(true);
+    expect(brief.endsWith(languageBrief().trimEnd())).toBe(true);
+    expect(brief.match(/^tool\.str\.\w+\(/gm)).toHaveLength(10);
+    expect(estimateTokens(brief)).toBeLessThanOrEqual(1500);
+    expect(agentBrief({ tools, small: true, language: '' })).not.toContain('NeuroScript, in brief');
   });
 
   it('shows the tools that it is given as they are called; what describes one cannot look like a part of the brief', () => {

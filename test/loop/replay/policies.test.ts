@@ -8,6 +8,7 @@ import {
   recordedVerdicts,
   runtimeExecutor,
   suggestPolicy,
+  turnVerdicts,
   unknownTools,
 } from '../../../src/loop/index.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
@@ -114,6 +115,28 @@ describe('issue 22.4: a policy against the past', () => {
     expect(told).toEqual(PAST);
     expect(verdicts.every(({ known }) => known)).toBe(true);
     expect(changedVerdicts(verdicts, new Policy(POLICY))).toEqual([]);
+  });
+
+  it('18: the patterns of a foreign record are matched with its names within a bound; beyond it, a call that was made was allowed', async () => {
+    const [record] = (await readSession(store, 'bought')).turns;
+    const [entry] = record?.journal ?? [];
+    const scene = record?.inputs.scene;
+    if (record === undefined || entry === undefined || scene == null) throw new Error('there is no call');
+    const foreign = (names: number, patterns: number): ReturnType<typeof turnVerdicts> => {
+      const journal = Array.from({ length: names }, (_, seq) => ({ ...entry, seq, name: `tool.a.b${seq}` }));
+      const allow = Array.from({ length: patterns }, (_, index) => `*${index}x`);
+      const policies = [{ context: 'normal', allow: [...allow, 'tool.*'] }] as const;
+      const host = { ...scene.host, policies };
+      return turnVerdicts({ ...record, journal, inputs: { ...record.inputs, scene: { ...scene, host } } } as typeof record);
+    };
+    const matched = (verdicts: ReturnType<typeof turnVerdicts>) =>
+      [...verdicts.calls.values()].filter(({ allowed, entry }) => allowed && entry === 'tool.*').length;
+    expect(matched(foreign(1_000, 100))).toBe(1_000);
+    const verdicts = foreign(2_000, 2_000);
+    expect([...verdicts.calls.values()].filter(({ allowed }) => allowed)).toHaveLength(2_000);
+    expect(matched(verdicts)).toBeGreaterThan(300);
+    expect(matched(verdicts)).toBeLessThan(600);
+    expect(verdicts.calls.get(1_999)?.reason).toContain('too many patterns');
   });
 
   it('lists exactly the changes for 500 seeded mutations of a policy, and calls no tool', () => {

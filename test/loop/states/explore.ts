@@ -56,6 +56,7 @@ const BEGINNINGS: readonly (readonly Move[])[] = [
   [turn('signers fail', 'text', 'signers work', 'primary fails', 'ask')],
   [turn('strict', 'continue', 'ask', 'again'), { do: 'refuse' }],
   [turn('continue', 'ask', 'done'), { do: 'expire' }],
+  [turn('signers fail', 'continue', 'signers work', 'ask', 'done'), { do: 'answer' }],
   [{ do: 'drive', steps: ['count', 'continue'], most: 'turns' }],
 ];
 

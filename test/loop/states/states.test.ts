@@ -12,7 +12,7 @@ describe('every state of a session that one move of any kind can reach', () => {
   }, () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', MAIN, '--no-plants'], { encoding: 'utf8' });
     expect([stdout, stderr, status]).toEqual([
-      expect.stringMatching(/^143 states and 384 transitions within 1 moves and 1 steps/),
+      expect.stringMatching(/^146 states and 393 transitions within 1 moves and 1 steps/),
       '',
       0,
     ]);
