@@ -34,6 +34,7 @@ describe('the public entry points', () => {
         './ai',
         './mcp',
         './postgres',
+        './restate',
         './stdlib-tools',
         './telemetry',
         './testing',

@@ -113,6 +113,7 @@ describe('imports point one way', () => {
     expect(imports.filter(({ to }) => to === COMPUTED).map(({ from }) => from)).toEqual([
       'src/cli/flags/module.ts',
       'src/postgres/connect.ts',
+      'src/restate/sdk.ts',
       'bench/builds.ts',
       'bench/peerprocess.ts',
     ]);

@@ -115,6 +115,7 @@ export const PARTS: readonly Part[] = [
     '',
     true,
   ),
+  part('restate', 'sessions that Restate drives: `neuroscript-runtime/restate`', 'loop aeiou files wire', 'zod', false),
   part('ai', 'tools of the AI SDK, both ways: `neuroscript-runtime/ai`', 'loop runtime tools wire', 'ai zod', false),
   part(
     'mcp',

@@ -14,7 +14,7 @@ declare module 'vitest' {
 
 /** Installs the engines and starts a server, unless `DATABASE_URL` names one. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  if (!existsSync(join(ENGINES, 'node_modules')))
+  if (!['pg', '@restatedev/restate-sdk'].every((name) => existsSync(join(ENGINES, 'node_modules', name))))
     succeed('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: ENGINES });
   const server = await postgresUrl();
   project.provide('url', server.url);

@@ -84,27 +84,22 @@ export const PLANTS: readonly Plant[] = [
   plant(
     'loop/sessions/lease',
     'a process never doubts its lease',
-    'return this.#clock.monotonic() < until;',
-    'return until > 0;',
+    'if (this.#clock.monotonic() < session.until) return true;',
+    'if (session.until !== LOST) return true;',
     inFlight,
     logged,
   ),
   plant(
-    DISPATCHER,
+    'loop/step',
     'a call does not ask whether its process may act',
-    'if (!this.#context.turn.mayAct()) return halt(cancelledError(CANNOT_ACT));',
-    '',
+    'mayAct: () => coordinator.lasts(claimed),',
+    'mayAct: () => claimed !== null,',
     inFlight,
   ),
+
   // Decisions and their log.
   plant(COORDINATOR, 'a decision in doubt is logged anyway', 'if (!(await this.#log.has(sid, turn))) await', 'await', logged),
-  plant(
-    COORDINATOR,
-    'a process logs after its lease',
-    'if (!this.#leases.lasts(holding)) throw new SessionLeasedError(holding.sid, null);',
-    '',
-    logged,
-  ),
+
   plant(
     COORDINATOR,
     'nobody logs what a dead process left',
@@ -176,8 +171,8 @@ export const PLANTS: readonly Plant[] = [
   plant(
     DISPATCHER,
     'a call begins without a note',
-    "if (keeper === undefined || call.t === 'prompt') return null;",
-    'if (keeper !== undefined) return null;',
+    "if (call.t === 'prompt') return null;",
+    "if (call.t !== 'ask') return null;",
     kept,
   ),
   plant(
@@ -202,7 +197,8 @@ export const PLANTS: readonly Plant[] = [
     'if (stored.completion === undefined) throw',
     answer,
   ),
-  // Nested turns.
+  // Calls that run together, and nested turns.
+  plant('loop/turn/keeper', 'a call is kept before the run that makes it', '    await first.kept;\n', '', ends),
   plant(
     'loop/ask/executor',
     'the calls of a nested turn have keys of their own',

@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { defineTool } from '../../src/entries/index.ts';
 import { functionAgent, programReply } from '../../src/loop/index.ts';
 import { replaySchedule, type Scenario, simulate } from '../../src/testing/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
+import { PLANTS } from '../simulate/plants.ts';
 import { shop } from '../simulate/shop.ts';
 
 const SESSION = { userdata: { subject: 'test', fields: {} } };
@@ -117,6 +119,11 @@ describe('issue 23: simulation', () => {
     const scenario = { tools: [ask], agent, sessions: [SESSION], answer: () => null };
     const { failure, turns } = await simulate(() => scenario, { seeds: 3, faults: ['dies', 'stops'] });
     expect({ failure, turns }).toEqual({ failure: null, turns: 0 });
+  });
+
+  it.each(PLANTS)('the place of a planted mistake is there: $name', ({ file, text, instead }) => {
+    expect(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8').split(text)).toHaveLength(2);
+    expect(instead).not.toBe(text);
   });
 
   it('refuses options that it does not know', async () => {

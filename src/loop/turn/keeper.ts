@@ -14,11 +14,14 @@ export interface TurnKeeperInit {
   readonly continues: boolean;
 }
 
-/** Keeps the calls of one turn. The first one carries the run that makes them, because a turn without calls just runs again. */
+/**
+ * Keeps the calls of one turn. The first one carries the run that makes them, because a turn without calls just runs again. Calls that
+ * run together with it are kept after it: nobody could continue a turn of which the store had calls and no run.
+ */
 export class TurnKeeper implements CallKeeper {
   readonly #init: TurnKeeperInit;
   #run: RunInput | null = null;
-  #first: number | null = null;
+  #first: { readonly seq: number; readonly kept: Promise<void> } | null = null;
 
   constructor(init: TurnKeeperInit) {
     this.#init = init;
@@ -37,10 +40,17 @@ export class TurnKeeper implements CallKeeper {
     return this.#keep(entry.seq, { begun: null, entry });
   }
 
-  #keep(seq: number, part: Pick<KeptCall, 'begun' | 'entry'>): Promise<void> {
+  async #keep(seq: number, part: Pick<KeptCall, 'begun' | 'entry'>): Promise<void> {
     const { keep, soFar, continues } = this.#init;
-    this.#first ??= seq;
-    const run = !continues && seq === this.#first ? this.#run : null;
-    return keep({ seq, ...part, earlier: soFar(), run });
+    const store = (run: RunInput | null): Promise<void> => keep({ seq, ...part, earlier: soFar(), run });
+    if (continues) return store(null);
+    const first = this.#first;
+    if (first === null) {
+      const kept = store(this.#run);
+      this.#first = { seq, kept };
+      return kept;
+    }
+    await first.kept;
+    return store(seq === first.seq ? this.#run : null);
   }
 }

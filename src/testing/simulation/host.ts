@@ -93,7 +93,7 @@ export function hostIn(process: Process, shared: Shared, onError: (error: unknow
     profiles: { '': { controller, options: (_sid, setup) => ({ agent, ...tightestCeilings({}, setup) }) } },
     concurrency: 3,
     turnsPerClaim: 2,
-    pollMs: 1000,
+    pollMs: 500,
     onError,
   });
 }

@@ -119,6 +119,7 @@ export class Process implements Actor {
 
   /** Does something that takes time within the process, such as asking an agent. */
   async disturbed<T>(kind: string, ms: number, failure: (why: string) => Error, work: () => Promise<T>): Promise<T> {
+    if (!this.#alive) return this.dead();
     const { faults, note } = this.#surroundings;
     const place = this.place(kind);
     const fault = faults.at(place, ['refused', 'lost', 'slow', 'dies-before', 'dies-after']);
@@ -141,6 +142,7 @@ export class Process implements Actor {
 
   /** Uses a disk of the process. */
   async local<T>(kind: string, work: () => Promise<T>): Promise<T> {
+    if (!this.#alive) return this.dead();
     const { faults, note } = this.#surroundings;
     const place = this.place(kind);
     const fault = faults.at(place, ['refused', 'dies-before', 'dies-after']);
@@ -156,6 +158,8 @@ export class Process implements Actor {
 
   /** Sends a request to the store and waits for its answer. */
   send<T>(kind: string, destination: Actor, { faults: possible, work, failure = away, ms = TRIP_MS }: Request<T>): Promise<T> {
+    // What the process had begun beside the request at which it died ends with it.
+    if (!this.#alive) return this.dead();
     const { faults, note } = this.#surroundings;
     const place = this.place(kind);
     const fault = faults.at(place, possible);
@@ -167,6 +171,8 @@ export class Process implements Actor {
     const slow = (way: string): number => (isRequestLate === (way === '>') ? late : 0) + faults.delay(place + way, ms);
     const back = (settle: () => void): void => void this.timeline.after(slow('<'), this, settle);
     const arrive = async (): Promise<void> => {
+      // Of the requests that are under way when a process dies, some end with its connections.
+      if (!this.#alive && faults.share(`${place} gone`) < 0.5) return note(`${place} is gone`);
       if (this.cutOffUntil > this.timeline.now)
         return void this.timeline.after(UNREACHABLE_MS, this, () => reject(failure('it cannot be reached')));
       if (fault === 'refused') return back(() => reject(failure('it refuses the request')));

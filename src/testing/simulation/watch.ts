@@ -69,17 +69,22 @@ export class Watch {
     this.#durable = durable;
   }
 
+  /** Whole milliseconds, in which stores measure leases. */
+  #now(): number {
+    return Math.floor(this.#timeline.now);
+  }
+
   fail(invariant: string, message: string): void {
     this.violation ??= { invariant, message };
   }
 
   claimed({ name }: Process, { state: { sid }, fence }: ClaimedSession, { ms }: Lease): void {
     const last = this.#claims.get(sid);
-    const { now } = this.#timeline;
+    const now = this.#now();
     if (last !== undefined && last.owner !== name && now < last.until)
       this.fail(
         INVARIANTS.owner,
-        `${name} got session ${sid}, of which ${last.owner} has a lease for ${Math.ceil(last.until - now)} ms more`,
+        `${name} got session ${sid}, of which ${last.owner} has a lease for ${last.until - now} ms more`,
       );
     if (last !== undefined && fence <= last.fence)
       this.fail(INVARIANTS.owner, `${name} claimed session ${sid} as number ${fence}, after ${last.fence}`);
@@ -91,7 +96,7 @@ export class Watch {
       const claim = this.#claims.get(sid);
       if (renewals[index] === 'lost' || claim === undefined) continue;
       this.wrote(sid, fence, 'renewed its lease');
-      claim.until = this.#timeline.now + ms;
+      claim.until = this.#now() + ms;
     }
   }
 

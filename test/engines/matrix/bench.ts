@@ -14,7 +14,8 @@ import { openPlace } from './place.ts';
 import { type Asked, type HostPlan, kindOf, type Told, WORKS } from './plan.ts';
 import { Shop } from './shop.ts';
 
-const CHILD = fileURLToPath(new URL('hostchild.ts', import.meta.url));
+/** What a process runs: a host that claims sessions, or a worker that Restate calls. */
+const CHILDREN = { host: 'hostchild.ts', worker: '../restate/workerchild.ts' } as const;
 /** Nothing takes so long, even on a busy machine. */
 const LIMIT_MS = 60_000;
 
@@ -31,15 +32,24 @@ export class HostProcess {
   readonly #child: ChildProcess;
   readonly #held = new Set<string>();
   #isReady = false;
+  #port = 0;
 
-  constructor(plan: HostPlan, execArgv: readonly string[]) {
+  constructor(plan: HostPlan, execArgv: readonly string[], kind: keyof typeof CHILDREN) {
     this.owner = plan.owner;
-    this.#child = fork(CHILD, [JSON.stringify(plan)], { execArgv: ['--no-warnings', ...execArgv] });
+    const child = fileURLToPath(new URL(CHILDREN[kind], import.meta.url));
+    this.#child = fork(child, [JSON.stringify(plan)], { execArgv: ['--no-warnings', ...execArgv] });
     this.#child.on('message', (told: Told) => {
-      if (told.kind === 'ready') this.#isReady = true;
-      else if (told.kind === 'held') this.#held.add(told.sid);
+      if (told.kind === 'ready') {
+        this.#isReady = true;
+        this.#port = told.port ?? 0;
+      } else if (told.kind === 'held') this.#held.add(told.sid);
       else this.errors.push(told.text);
     });
+  }
+
+  /** Where a worker listens. */
+  get port(): number {
+    return this.#port;
   }
 
   get hasEnded(): boolean {
@@ -107,6 +117,7 @@ export interface HostInit {
   /** The address of the database, if it leads through a proxy. */
   readonly place?: string;
   readonly execArgv?: readonly string[];
+  readonly kind?: keyof typeof CHILDREN;
 }
 
 let made = 0;
@@ -117,12 +128,15 @@ export class Bench implements AsyncDisposable {
   readonly store: SessionStore;
   readonly shop: Shop;
   readonly hosts: HostProcess[] = [];
+  /** Different for every bench. */
+  readonly name: string;
   readonly #plan: Omit<HostPlan, 'owner' | 'hold'>;
   readonly #resources: AsyncDisposableStack;
 
   private constructor(plan: Omit<HostPlan, 'owner' | 'hold'>, store: SessionStore, resources: AsyncDisposableStack) {
     this.#plan = plan;
     this.folder = plan.folder;
+    this.name = plan.schema;
     this.store = store;
     this.shop = new Shop(plan.folder);
     this.#resources = resources;
@@ -150,9 +164,9 @@ export class Bench implements AsyncDisposable {
   }
 
   /** Starts a host and waits until it is ready. */
-  async host({ hold = null, place = this.#plan.place, execArgv = [] }: HostInit = {}): Promise<HostProcess> {
+  async host({ hold = null, place = this.#plan.place, execArgv = [], kind = 'host' }: HostInit = {}): Promise<HostProcess> {
     const owner = `host-${this.hosts.length + 1}`;
-    const host = new HostProcess({ ...this.#plan, place, owner, hold }, execArgv);
+    const host = new HostProcess({ ...this.#plan, place, owner, hold }, execArgv, kind);
     this.hosts.push(host);
     await host.ready();
     return host;

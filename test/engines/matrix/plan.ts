@@ -1,7 +1,7 @@
 import type { TaggedJson } from '../../../src/wire/protocol.ts';
 
 /** Moments of a turn at which a host process can be made to wait, so that it is stopped exactly there. */
-export type Step = 'lease' | 'start' | 'call' | 'run' | 'commit' | 'committed' | 'log' | 'mark';
+export type Step = 'lease' | 'ask' | 'reply' | 'start' | 'call' | 'run' | 'commit' | 'committed' | 'log' | 'mark';
 
 /** What a host process is started with. */
 export interface HostPlan {
@@ -30,7 +30,7 @@ export type Asked =
 
 /** What a host process tells its parent. */
 export type Told =
-  | { readonly kind: 'ready' }
+  | { readonly kind: 'ready'; readonly port?: number }
   | { readonly kind: 'held'; readonly sid: string }
   | { readonly kind: 'error'; readonly text: string };
 
@@ -52,7 +52,7 @@ export interface Belonging {
 }
 
 /** What a session does, by the first part of its id. */
-const KINDS = ['work', 'person', 'wait', 'ask', 'poison', 'keep'] as const;
+const KINDS = ['work', 'person', 'wait', 'stop', 'late', 'ask', 'poison', 'keep'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export function kindOf(sid: string): Kind {
@@ -95,6 +95,20 @@ export const WORKS: Readonly<Record<Kind, Work>> = {
       ],
     ],
     orders: 2,
+  },
+  stop: {
+    turns: [
+      ['emit tool.shop.Book("first")', CONTINUE],
+      ['emit tool.shop.Approve()', DONE],
+    ],
+    orders: 1,
+  },
+  late: {
+    turns: [
+      ['emit tool.shop.Book("first")', CONTINUE],
+      ['emit tool.shop.Hurry()', DONE],
+    ],
+    orders: 1,
   },
   ask: {
     turns: [

@@ -100,6 +100,11 @@ export function shopTools(
         return runtime.handles.size;
       },
     }),
+    defineTool({
+      name: 'tool.shop.Hurry',
+      returns: 'bool',
+      run: (_, runtime) => runtime.pending({ reason: 'may I, soon?', expiresIn: 3000 }),
+    }),
     defineTool({ name: 'tool.shop.Die', run: () => process.kill(process.pid, 'SIGKILL') }),
   ];
 }

@@ -133,6 +133,27 @@ describe.each(STORES)('calls that are kept (issue 20), %s', (_, open) => {
     expect(calls.slice(4)).toEqual(['Put s/1.2', 'Pay s/1.5']);
   });
 
+  it('the store never has a call without the run that makes it, also of calls that run together (found by npm run simulate)', async () => {
+    const clock = new TestClock();
+    const store = await open(clock);
+    const keep = store.keep.bind(store);
+    const seen: string[] = [];
+    store.keep = async (sid, step, fence) => {
+      const what = `${step.seq}${step.body['run'] === null ? '' : ' with the run'}`;
+      seen.push(`keeps ${what}`);
+      await new Promise((resolve) => setImmediate(resolve));
+      await keep(sid, step, fence);
+      seen.push(`kept ${what}`);
+    };
+    const { tools } = world();
+    await using host = await openHost(tools, { store, clock, durable: 'call' });
+    const program = `command\ntogether\nset a = tool.w.Pay()\nset b = tool.w.Put()\nset c = tool.w.Book()\nendtogether\n${DONE}`;
+    expect(await host.loop.runLoop({ ...SESSION, agent: agentOf(program) })).toMatchObject({ decision: 'DONE' });
+    expect(seen.slice(0, 2)).toEqual([seen[0], seen[0]?.replace('keeps', 'kept')]);
+    expect(seen[0]).toContain('with the run');
+    expect(seen.length).toBeGreaterThan(6);
+  });
+
   it('cancelling a session in doubt ends it, and its record has the calls that were kept', async () => {
     const clock = new TestClock();
     const store = await open(clock);

@@ -1,0 +1,63 @@
+import { anything, type Checks, checker, checkFunction, checkText, required } from '../wire/options.ts';
+import { statusOf } from './errors.ts';
+import { type SessionDriver, SessionHandlers } from './handlers.ts';
+import { loadSdk, type SessionObject } from './sdk.ts';
+
+/** Options of {@link restateSessions}. */
+export interface RestateOptions extends Omit<SessionDriver, 'name'> {
+  /** The name of the virtual object, and the profile of the sessions that it opens; `neuroscript` when absent. */
+  readonly name?: string;
+}
+
+const CHECKS: Checks<RestateOptions> = {
+  coordinator: required(anything),
+  controller: required(anything),
+  options: required(checkFunction),
+  name: checkText,
+};
+const checkOptions = checker(CHECKS);
+
+/** Restate keeps the inputs of its handlers, such as USERDATA and answers, no longer than it needs them. */
+const KEPT_MS = 0;
+
+/** Longer than a turn and its replies take by default, in milliseconds: Restate calls a handler again that it takes for stuck. */
+const ABORT_MS = 30 * 60_000;
+
+/** A worker that cannot be reached is called again until it can, in milliseconds. Restate's own default gives up after 70 attempts. */
+const RETRY_POLICY = {
+  initialInterval: 50,
+  maxInterval: 5000,
+  exponentiationFactor: 2,
+  maxAttempts: Number.MAX_SAFE_INTEGER,
+};
+
+/**
+ * Sessions as a virtual object of Restate whose key is the session's id, for the endpoint of its SDK. Its handlers are `start` with
+ * `{userdata, durable?}`, `status`, `cancel`, `complete` with `{call, result}` or `{call, error}`, and `turn`, which calls itself. Restate
+ * decides when a turn is taken and keeps the timers; sessions, records and the log stay in the store. Throws `ConfigError`
+ * (`ERR_CONFIG`) for unusable options and when `@restatedev/restate-sdk` is not installed.
+ */
+export async function restateSessions(options: RestateOptions): Promise<SessionObject> {
+  checkOptions('the options of sessions on Restate', options);
+  const { name = 'neuroscript' } = options;
+  const sdk = await loadSdk();
+  const own = new SessionHandlers({ ...options, name }, sdk);
+  const asTerminalError = (error: unknown): Error | undefined => {
+    const errorCode = statusOf(error);
+    return errorCode === null ? undefined : new sdk.TerminalError(String(error), { errorCode });
+  };
+  // What a turn has set must be seen while it waits, so the state is read when it is asked for.
+  const shared = { asTerminalError, enableLazyState: true };
+  const { object } = sdk.handlers;
+  return sdk.object({
+    name,
+    handlers: {
+      start: object.shared(shared, (context, input) => own.start(context, input)),
+      turn: object.exclusive({}, (context, input) => own.turn(context, input)),
+      status: object.shared(shared, (context) => own.status(context)),
+      cancel: object.shared(shared, (context) => own.cancel(context)),
+      complete: object.shared(shared, (context, input) => own.complete(context, input)),
+    },
+    options: { journalRetention: KEPT_MS, abortTimeout: ABORT_MS, retryPolicy: RETRY_POLICY },
+  });
+}

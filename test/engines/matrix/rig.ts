@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import { keyringFrom, loadKeyFile } from '../../../src/aeiou/index.ts';
+import { AgentModelStore, createStores } from '../../../src/context/index.ts';
+import {
+  type Agent,
+  askHandler,
+  type DecisionLog,
+  FileLog,
+  functionAgent,
+  LoopController,
+  programReply,
+  runtimeExecutor,
+  SessionCoordinator,
+  type SessionStore,
+  systemClock,
+} from '../../../src/loop/index.ts';
+import { createRuntime } from '../../../src/runtime/index.ts';
+import { openPlace } from './place.ts';
+import { HELPER, type HostPlan, kindOf, type Step, WORKS } from './plan.ts';
+import { Shop, shopTools } from './shop.ts';
+
+/** Awaited at each moment of a turn at which a plan can make its process wait. */
+export type Reached = (step: Step, sid: string, turn: number) => Promise<void>;
+
+/** What drives the sessions in a process of the failure matrix. */
+export interface Rig {
+  readonly coordinator: SessionCoordinator;
+  readonly controller: LoopController;
+  readonly agent: Agent;
+}
+
+/** A store that waits at the moments of its steps. */
+function waiting(store: SessionStore, reached: Reached): SessionStore {
+  const over: Partial<SessionStore> = {
+    async next(...args) {
+      const found = await store.next(...args);
+      for (const { state } of found) await reached('lease', state.sid, state.nextTurn);
+      return found;
+    },
+    async start(turn, fence) {
+      await store.start(turn, fence);
+      await reached(turn.attempt === 0 ? 'reply' : 'start', turn.sid, turn.turn);
+    },
+    async commit(commit) {
+      const { sid } = commit.next;
+      const turn = commit.record?.turn ?? 0;
+      await reached('commit', sid, turn);
+      await store.commit(commit);
+      await reached('committed', sid, turn);
+    },
+    async logged(sid, turn, ...rest) {
+      await reached('mark', sid, turn);
+      await store.logged(sid, turn, ...rest);
+    },
+  };
+  return new Proxy(store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(over, name) ?? Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+function fileLog(folder: string, reached: Reached): DecisionLog {
+  const log = new FileLog(join(folder, 'log.jsonl'));
+  return {
+    has: (sid, turn) => log.has(sid, turn),
+    async append(entry) {
+      await reached('log', entry.SID, entry.turn_index);
+      await log.append(entry);
+    },
+  };
+}
+
+const program = (statements: readonly string[]): string => programReply(['command', ...statements, 'endcommand'].join('\n'));
+
+/** Makes the controller of a plan, with its store, log, tools and agents; they close with `resources`. */
+export async function openRig(plan: HostPlan, resources: AsyncDisposableStack, reached: Reached): Promise<Rig> {
+  const agent = functionAgent(async ({ sid, turn }) => {
+    await reached('ask', sid, turn);
+    return program(WORKS[kindOf(sid)].turns[turn - 1] ?? []);
+  });
+  const helper = functionAgent(({ turn }) => program(HELPER[turn - 1] ?? []));
+  const store = waiting(await openPlace(plan, resources), reached);
+  const log = plan.fileLog ? fileLog(plan.folder, reached) : (store.log ?? null);
+  const keyring = keyringFrom(loadKeyFile(join(plan.folder, 'keys.json')), { clock: systemClock });
+  const coordinator = new SessionCoordinator({ ...plan, store, log, clock: systemClock, replayTtl: 900 });
+  const runtime = resources.use(
+    await createRuntime({
+      concurrency: 1,
+      tools: shopTools(new Shop(plan.folder), plan.owner, reached),
+      policy: { allow: ['tool.*'] },
+      limits: { wallMs: 120_000, toolMs: 120_000 },
+      ask: askHandler({ keyring, store, ...(log === null ? {} : { log }), providers: { test: () => helper } }),
+    }),
+  );
+  const models = new AgentModelStore();
+  models.register('helper', { provider: 'test', model: 'helper' });
+  const controller = new LoopController({
+    executor: runtimeExecutor(runtime, runtime.interpreter({ stores: createStores({ models }) })),
+    keyring,
+    coordinator,
+  });
+  return { coordinator, controller, agent };
+}

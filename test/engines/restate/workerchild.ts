@@ -1,0 +1,26 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http2';
+import { restateSessions } from '../../../src/restate/index.ts';
+import { goOn, plan, reached, tell } from '../matrix/child.ts';
+import { openRig } from '../matrix/rig.ts';
+
+/** One worker process that Restate calls. It hands its turns over at SIGTERM, and waits at the moment that its plan names. */
+await using resources = new AsyncDisposableStack();
+const { coordinator, controller, agent } = await openRig(plan, resources, reached);
+const sessions = await restateSessions({ name: plan.schema, coordinator, controller, options: () => ({ agent }) });
+const name: string = '@restatedev/restate-sdk';
+const { createEndpointHandler } = await import(name);
+const server = createServer(createEndpointHandler({ services: [sessions], logger: () => {} }));
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+const tend = setInterval(() => void coordinator.tend().catch((error) => tell({ kind: 'error', text: `${error}` })), plan.leaseMs);
+process.on('message', goOn);
+const address = server.address();
+const stopped = new Promise((resolve) => process.once('SIGTERM', resolve));
+tell({ kind: 'ready', port: typeof address === 'object' && address !== null ? address.port : 0 });
+await stopped;
+clearInterval(tend);
+await controller.handOff();
+await resources.disposeAsync();
+// Restate keeps its connections open.
+process.exit(0);
