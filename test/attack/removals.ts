@@ -40,7 +40,7 @@ export const REMOVALS: readonly Removal[] = [
   ledger('too many calls of one tool', "this.#admit('toolCallsPerTool', same)", 'same'),
   ledger('too large arguments', "this.#admit('toolBytes', unitsOf(call));", ';'),
   ledger('too many branches', "this.#admit('togetherCalls', calls.length);"),
-  ledger('branches beyond the calls', 'for (const call of calls) this.call(call);'),
+  ledger('branches beyond the calls', 'for (const call of calls) this.call(call, 0);'),
   ledger('too large arguments of all branches', 'sum + unitsOf(each)', 'sum'),
   ledger('two branches of one fork', ' || (together !== undefined && number <= this.#forks)'),
   ledger('a branch in the fork of the program', 'together === undefined && '),

@@ -6,8 +6,15 @@ import { HASH, ID, line, OTHER, queueWith } from './kit.ts';
 
 const MB = 1024 * 1024;
 
-/** Asks the gate in its own process and reports how much memory that took. */
+/**
+ * Asks the gate in its own process and reports how much memory that took. Linux counts in `maxRSS` what the process that started this one
+ * had used before, so the peak comes from elsewhere where it can.
+ */
 const SCRIPT = `
+  const { existsSync, readFileSync } = await import('node:fs');
+  const status = '/proc/self/status';
+  const peak = () =>
+    1024 * Number(existsSync(status) ? /VmHWM:\\s+(\\d+) kB/.exec(readFileSync(status, 'utf8'))[1] : process.resourceUsage().maxRSS);
   const { checkEligibility } = await import(process.argv[1]);
   const [queue, intentId, hash] = process.argv.slice(2);
   const ask = (id) => checkEligibility({ intentId: id, hash, source: 'human' }, { queue, verifier: { command: 'true', args: [] } });
@@ -15,7 +22,7 @@ const SCRIPT = `
   const begun = performance.now();
   const { line } = ask(intentId);
   const ms = performance.now() - begun;
-  console.log(JSON.stringify({ line, ms, grown: process.resourceUsage().maxRSS * 1024 - before }));`;
+  console.log(JSON.stringify({ line, ms, grown: peak() - before }));`;
 
 /** Collects garbage early, in the thread that makes it: what nobody has collected yet is not what the gate needs. */
 const EAGER = ['--max-semi-space-size=2', '--max-old-space-size=32', '--single-threaded-gc'];
@@ -35,12 +42,7 @@ describe('a large record of executions', () => {
     while (bytes < 100 * MB) bytes += writeSync(file, block);
     closeSync(file);
     appendFileSync(join(queue, 'executed.jsonl'), line());
-    let found = measured(queue);
-    // Garbage that a busy machine collects late is not what the gate needs: the least of three counts.
-    for (let more = 2; more > 0 && found.grown >= 64 * MB; more--) {
-      const again = measured(queue);
-      if (again.grown < found.grown) found = again;
-    }
+    const found = measured(queue);
     expect(found.line).toMatch(/already executed at/);
     expect(found.grown).toBeLessThan(64 * MB);
     expect(found.ms).toBeLessThan(30_000);

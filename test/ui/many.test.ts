@@ -181,11 +181,12 @@ describe('issue 24: a page follows what other processes do', () => {
     const store = new MemoryStore();
     using changes = new Changes(store, null);
     const heard: string[] = [];
-    await store.create(state('first'), 1);
+    let now = 1;
+    await store.create(state('first'), now);
     changes.listen({ sid: null, tell: (change) => heard.push(JSON.stringify(change)) });
     await vi.waitFor(
       async () => {
-        for (let index = 0; index < 100; index += 1) await store.create(state(`s${Math.random()}`), 2);
+        for (let index = 0; index < 100; index += 1) await store.create(state(`s${now}`), ++now);
         // The first says that everything may have changed before.
         expect(heard.length).toBeGreaterThan(1);
       },
