@@ -25,6 +25,8 @@ const programs = ['src/gate/main', 'bench/main', 'bench/child', 'bench/echo'];
 
 /** Names of classes stay: errors show them. */
 const NAMES = { function: false, class: true };
+/** Names of functions stay, too: stack traces of a worker show them. */
+const STACKS = { function: true, class: true };
 
 /** What bundles keep of comments. Doc comments are for readers of the library, which has them; they are a quarter of a bundle. */
 const COMMENTS = { jsdoc: false };
@@ -91,7 +93,7 @@ try {
   guardEntries();
   await bundle('src/worker/main.ts', 'worker.js', {
     input: { platform: 'node', external: ['isolated-vm'], plugins: [thirdParty] },
-    output: { format: 'esm', comments: COMMENTS, minify: { compress: false, mangle: false, codegen: true } },
+    output: { format: 'esm', comments: COMMENTS, minify: { compress: false, mangle: { keepNames: STACKS }, codegen: true } },
   });
   await bundle('src/guest/main.ts', 'guest.js', {
     input: { platform: 'neutral' },

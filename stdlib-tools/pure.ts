@@ -1,6 +1,7 @@
 import { definePure, type ToolDefinition } from '../src/tools/index.ts';
 import { ConfigError } from '../src/wire/errors.ts';
-import { PURE_TOOLS, type PureGroup } from '../src/wire/pure/tools.ts';
+import type { PureGroup } from '../src/wire/pure/declaration.ts';
+import { PURE_TOOLS } from '../src/wire/pure/tools.ts';
 
 export type { PureGroup };
 

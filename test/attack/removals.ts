@@ -108,7 +108,7 @@ export const REMOVALS: readonly Removal[] = [
   from(WORKER_FRAMES, 'worker')('a failure without an error', 'read.ok !== (read.error === null)', 'false'),
   from(WORKER_FRAMES, 'worker')('a stack without end', 'atMost(MAX_STACK, listOf(stackFrame))', 'listOf(stackFrame)'),
   // The bridge in the worker.
-  from(BRIDGE, 'guest')("forges 'result'", 'typeof text!==`string`||!expected', 'false'),
-  from(BRIDGE, 'guest')('hides the type behind another', '&&text.indexOf(`"t"`,3)<0'),
-  from(BRIDGE, 'guest')('hides the type in escapes', '&&!text.includes(`\\\\u0074`)'),
+  from(BRIDGE, 'guest')("forges 'result'", 'typeof e!==`string`||!s', 'false'),
+  from(BRIDGE, 'guest')('hides the type behind another', '&&e.indexOf(`"t"`,3)<0'),
+  from(BRIDGE, 'guest')('hides the type in escapes', '&&!e.includes(`\\\\u0074`)'),
 ];

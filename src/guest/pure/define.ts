@@ -1,6 +1,6 @@
-import { type PureDeclaration, readSignature } from '../../wire/pure/declaration.ts';
+import { type PureDeclaration, type PureGroup, readSignature } from '../../wire/pure/declaration.ts';
 import { SIGNATURES } from '../../wire/pure/signatures.ts';
-import type { Declared, PureGroup } from '../../wire/pure/tools.ts';
+import type { Declared } from '../../wire/pure/tools.ts';
 import { checkValue, Dict, Fault, type List, sizeOf } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { PureTool } from '../puretool.ts';

@@ -16,6 +16,9 @@ export interface PureDeclaration {
   readonly example: readonly [call: string, prints: string];
 }
 
+/** A group of pure tools. */
+export type PureGroup = 'str' | 'math' | 'list' | 'map' | 'json' | 'regex' | 'shape' | 'template' | 'diff' | 'error';
+
 /** The declarations of one group, by the tools' names as documents write them. */
 export type PureDeclarations<G extends string> = Readonly<Record<`tool.${G}.${string}`, PureDeclaration>>;
 

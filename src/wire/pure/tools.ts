@@ -1,4 +1,4 @@
-import type { PureDeclarations } from './declaration.ts';
+import type { PureDeclarations, PureGroup } from './declaration.ts';
 import { DIFF } from './diff.ts';
 import { ERROR } from './error.ts';
 import { JSON_TOOLS } from './json.ts';
@@ -21,13 +21,10 @@ const GROUPS = {
   template: TEMPLATE,
   diff: DIFF,
   error: ERROR,
-} as const;
+} as const satisfies { readonly [G in PureGroup]: PureDeclarations<G> };
 
 /** The declared tools by group, with the type of every signature: what the implementations are checked against. */
 export type Declared = typeof GROUPS;
-
-/** A group of pure tools. */
-export type PureGroup = keyof Declared;
 
 /**
  * Every pure tool: a tool that runs inside the isolate, without a call to the host. A tool's declaration is its entry here; its
