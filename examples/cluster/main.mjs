@@ -60,8 +60,8 @@ const failed = Promise.withResolvers();
 let store;
 let place;
 
-/** Starts a host. It fails the run if it ends before it is asked to. */
-function start(owner) {
+/** Starts a host, and resolves with it once it serves. It fails the run if it ends before it is asked to. */
+async function start(owner) {
   const client = place.startsWith('postgres') && existsSync(CLIENT) ? ['--import', pathToFileURL(CLIENT).href] : [];
   const flags = ['--store', place, '--config', 'serve.yaml', '--owner', owner, '--concurrency', '8', '--drain', '30s'];
   const child = spawn(process.execPath, [...client, COMMAND, 'serve', ...flags], {
@@ -70,14 +70,17 @@ function start(owner) {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const host = { owner, said: '', isAsked: false, gone: once(child, 'exit'), child };
+  const serving = Promise.withResolvers();
   child.stderr.on('data', (text) => {
     host.said += text;
+    if (host.said.includes('serving as')) serving.resolve();
   });
   child.once('exit', (code) => {
     if (!host.isAsked) failed.reject(new Error(`host ${owner} ended with exit code ${code}: ${host.said}`));
   });
   hosts.push(host);
   say(`host ${owner} starts`);
+  await serving.promise;
   return host;
 }
 
@@ -103,7 +106,7 @@ async function until(share) {
 
 /** What happens to the hosts and the server. Resolves with the host that was drained, and its exit code. */
 async function story(server) {
-  const [first, second] = [start('one'), start('two'), start('three')];
+  const [first, second] = await Promise.all(['one', 'two', 'three'].map(start));
   await until(0.2);
   await end(first, 'SIGKILL');
   say('host one is killed');
@@ -111,7 +114,7 @@ async function story(server) {
   say('host two drains');
   const code = await end(second, 'SIGTERM');
   say(`host two has drained, with exit code ${code}`);
-  start('four');
+  await start('four');
   if (server !== null) {
     await until(0.6);
     server.kill();
