@@ -6,9 +6,9 @@ const BLOCK = { first: 4 * 1024, largest: 64 * 1024 } as const;
 export type Line = Buffer | null;
 
 /**
- * Splits chunks of bytes into lines. It copies each byte into a block, and once more when the line ends, so that a line which arrives
- * byte by byte takes linear time and no chunk takes longer because the line is long. It holds about `maxBytes`, and twice that while
- * it joins the blocks.
+ * Splits chunks of bytes into lines. It copies each line out of its chunk. Of a line over several chunks it copies each byte into a block,
+ * and once more when the line ends, so that a line which arrives byte by byte takes linear time and no chunk takes longer because the
+ * line is long. It holds about `maxBytes`, and twice that while it joins the blocks.
  */
 export class LineSplitter {
   readonly #maxBytes: number;
@@ -32,6 +32,11 @@ export class LineSplitter {
       const known = this.#tooLong;
       this.#tooLong ||= this.#length + part.length > this.#maxBytes;
       if (this.#tooLong && !known) yield null;
+      if (end >= 0 && this.#length === 0 && !this.#tooLong) {
+        // A chunk of short lines would need a block for each of them.
+        yield Buffer.from(part);
+        continue;
+      }
       if (!this.#tooLong) this.#add(part);
       if (end < 0) return;
       const line = this.#take();

@@ -44,6 +44,14 @@ describe('the lines of a stream (SEC-11)', () => {
     expect(most).toBeLessThanOrEqual(2 * chunk.length);
     expect(lines.end()?.length).toBe(bytes);
   });
+
+  it('18: no chunk takes more memory because its lines are short', () => {
+    const chunk = Buffer.from('x\n'.repeat(32 * 1024));
+    const before = process.memoryUsage().arrayBuffers;
+    const lines = [...new LineSplitter(100).push(chunk)];
+    expect(lines).toHaveLength(32 * 1024);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * chunk.length);
+  });
 });
 
 async function* chunks(...texts: string[]): AsyncGenerator<Uint8Array> {
