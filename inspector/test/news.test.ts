@@ -1,25 +1,12 @@
 // Changes that reach the page at a bad moment: before it listens, while an answer is on its way, and answers that overtake one another.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { Browser, Page, Route } from 'playwright-core';
-import { launch, open } from './browser.ts';
-import { type Answers, type Mock, mockServer, sessionRow, sessionView, turnRow } from './mock.ts';
+import { test } from 'node:test';
+import type { Page, Route } from 'playwright-core';
+import { open } from './browser.ts';
+import { sessionRow, sessionView, turnRow } from './mock.ts';
+import { stage } from './stage.ts';
 
-let browser: Browser;
-const mocks: Mock[] = [];
-before(async () => {
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  for (const mock of mocks) await mock.close();
-});
-
-async function served(answers: Answers): Promise<Mock> {
-  const mock = await mockServer(answers);
-  mocks.push(mock);
-  return mock;
-}
+const { browser, served } = stage();
 
 /** Lets the server answer the next request to `path`, but holds the answer back until the result is called. */
 async function holdNext(page: Page, path: string): Promise<{ readonly held: Promise<void>; readonly release: () => void }> {
@@ -50,7 +37,7 @@ test('shows a turn that is decided after the page has asked and before it listen
     },
     turns: (_, from) => [turnRow(1), turnRow(2)].slice(from, Math.min(2, asked)),
   });
-  const { page } = await open(browser, `${mock.address}#/s/early`);
+  const { page } = await open(browser(), `${mock.address}#/s/early`);
   await page.locator('[data-row="1"] .lane').waitFor();
   await page.context().close();
 });
@@ -63,7 +50,7 @@ test('lists a session that begins while the list is on its way', async () => {
       next: null,
     }),
   });
-  const { page } = await open(browser, mock.address);
+  const { page } = await open(browser(), mock.address);
   await page.getByText('s-0', { exact: true }).waitFor();
   await settle(page);
   const { held, release } = await holdNext(page, '**/api/sessions*');
@@ -83,7 +70,7 @@ test('keeps the turns of a later request when the answer to an earlier one comes
     session: (sid) => sessionView(sessionRow(sid, turns)),
     turns: (_, from, limit) => Array.from({ length: Math.min(limit, turns - from) }, (_each, index) => turnRow(from + index + 1)),
   });
-  const { page } = await open(browser, 'about:blank');
+  const { page } = await open(browser(), 'about:blank');
   const { held, release } = await holdNext(page, '**/turns?after=200*');
   await page.goto(`${mock.address}#/s/late`);
   await held;

@@ -1,25 +1,12 @@
 // Large sessions: the first paint of 1,000 turns, and the memory of a page by which 10,000 turns stream.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { launch, open } from './browser.ts';
-import { type Answers, type Mock, mockServer, sessionRow, sessionView, turnRow } from './mock.ts';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { open } from './browser.ts';
+import { sessionRow, sessionView, turnRow } from './mock.ts';
+import { stage } from './stage.ts';
 
-let browser: Browser;
-const mocks: Mock[] = [];
-before(async () => {
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  for (const mock of mocks) await mock.close();
-});
-
-async function served(answers: Answers): Promise<Mock> {
-  const mock = await mockServer(answers);
-  mocks.push(mock);
-  return mock;
-}
+const { browser, served } = stage();
 
 const rows = (turns: number, from: number, limit: number) =>
   Array.from({ length: Math.max(0, Math.min(limit, turns - from)) }, (_, index) => turnRow(from + index + 1));
@@ -28,7 +15,7 @@ const least = (values: readonly number[]): number => Math.min(...values);
 
 /** Milliseconds from the navigation to the first paint with any content, and to the paint of what `selector` finds. */
 async function paintsOf(address: string, selector: string): Promise<{ first: number; whole: number }> {
-  const { page } = await open(browser, address);
+  const { page } = await open(browser(), address);
   const times = await page.evaluate(
     (wanted) =>
       new Promise<{ first: number; whole: number }>((resolve) => {
@@ -84,7 +71,7 @@ test('memory stays flat while 10,000 turns stream by', async () => {
     session: (sid) => sessionView(sessionRow(sid, turns)),
     turns: (_, from, limit) => rows(turns, from, limit),
   });
-  const { page, faults } = await open(browser, `${mock.address}#/s/stream`);
+  const { page, faults } = await open(browser(), `${mock.address}#/s/stream`);
   const grow = async (to: number, by: number) => {
     while (turns < to) {
       turns = Math.min(to, turns + by);
@@ -116,7 +103,7 @@ test('a list of thousands of sessions has few rows in the page, and reaches each
       return { sessions, next: from + limit < total ? String(from + limit) : null };
     },
   });
-  const { page, faults } = await open(browser, mock.address);
+  const { page, faults } = await open(browser(), mock.address);
   await page.locator('[data-row="0"]').focus();
   for (let tries = 0; tries < 100; tries += 1) {
     await page.keyboard.press('End');
