@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { generateKeys, keyringFrom } from '../src/aeiou/index.ts';
 import { createRuntime } from '../src/entries/index.ts';
 import {
+  type Agent,
   type DecisionLog,
   Host,
   LoopController,
@@ -31,7 +32,7 @@ export interface FleetRow {
   readonly turnsPerSecond: number;
   /** CPU time of all hosts and their workers for each turn, in milliseconds; null where it cannot be read. */
   readonly hostCpuMs: number | null;
-  /** That of the server; null without one on this machine. */
+  /** That of the servers; null without one on this machine. */
   readonly serverCpuMs: number | null;
   /** Sessions that are not done after their five turns. */
   readonly unfinished: number;
@@ -41,7 +42,7 @@ export interface FleetRow {
 export const FLEET_SESSIONS = { whole: 200, quick: 10 } as const;
 
 /** Sessions that a host drives at a time, and before it is measured. */
-const CONCURRENCY = 8;
+export const CONCURRENCY = 8;
 
 /** What a host tells of the sessions of a profile that it drives. */
 export interface FleetListener {
@@ -60,15 +61,27 @@ export interface FleetHostInit {
   readonly owner: string;
 }
 
-/** Opens a host that has driven some sessions already. It closes with `resources`. */
-export async function openFleetHost(
+/** What takes the turns of a host. */
+export interface FleetDriver {
+  readonly coordinator: SessionCoordinator;
+  readonly controller: LoopController;
+  readonly agent: Agent;
+}
+
+/** Makes what takes the turns of a host. It closes with `resources`. */
+export async function openFleetDriver(
   { store, log, executor, owner }: FleetHostInit,
   resources: AsyncDisposableStack,
-): Promise<FleetHost> {
+): Promise<FleetDriver> {
   const coordinator = new SessionCoordinator({ store, log, clock: systemClock, replayTtl: 900, owner, leaseMs: 60_000 });
   const keyring = keyringFrom(generateKeys('bench'), { clock: systemClock });
   const controller = new LoopController({ executor: await openExecutor(executor, resources), keyring, coordinator });
-  const agent = executor === 'none' ? bareAgent : whereAgent;
+  return { coordinator, controller, agent: executor === 'none' ? bareAgent : whereAgent };
+}
+
+/** Opens a host that has driven some sessions already. It closes with `resources`. */
+export async function openFleetHost(init: FleetHostInit, resources: AsyncDisposableStack): Promise<FleetHost> {
+  const { coordinator, controller, agent } = await openFleetDriver(init, resources);
   const host: FleetHost = (profile, { onEnded, onError }) => {
     const driver = new Host({
       coordinator,
@@ -82,8 +95,8 @@ export async function openFleetHost(
     driver.start();
     return () => driver.drain(60_000);
   };
-  const warm = `warm-${owner}`;
-  await openFleetSessions(store, CONCURRENCY, warm);
+  const warm = `warm-${init.owner}`;
+  await openFleetSessions(init.store, fleetSids(warm, CONCURRENCY), warm);
   await driveAll(host, warm, CONCURRENCY);
   return host;
 }
@@ -117,10 +130,14 @@ async function openExecutor(kind: FleetExecutor, resources: AsyncDisposableStack
   return runtimeExecutor(resources.use(runtime));
 }
 
+/** The ids of sessions with the same beginning. */
+export function fleetSids(prefix: string, sessions: number): readonly string[] {
+  return Array.from({ length: sessions }, (_, n) => `${prefix}-${n}`);
+}
+
 /** Puts sessions of a profile into a store. */
-export async function openFleetSessions(store: SessionStore, sessions: number, profile = ''): Promise<void> {
-  for (let n = 0; n < sessions; n++)
-    await openSession(store, USERDATA, { sid: `fleet${profile}-${n}`, at: Date.now(), ...(profile === '' ? {} : { profile }) });
+export async function openFleetSessions(store: SessionStore, sids: readonly string[], profile = ''): Promise<void> {
+  for (const sid of sids) await openSession(store, USERDATA, { sid, at: Date.now(), ...(profile === '' ? {} : { profile }) });
 }
 
 /** What is measured while hosts drive `sessions` sessions. */
@@ -128,11 +145,11 @@ export async function measureFleet(
   row: Pick<FleetRow, 'engine' | 'executor' | 'hosts'>,
   store: SessionStore,
   sessions: number,
-  pids: { readonly hosts: readonly number[]; readonly server: number | null },
+  pids: { readonly hosts: readonly number[]; readonly servers: readonly number[] },
   drive: () => Promise<void>,
 ): Promise<FleetRow> {
   const turns = sessions * TURNS;
-  const spent = (): readonly (number | null)[] => [cpuMs(pids.hosts), pids.server === null ? null : cpuMs([pids.server])];
+  const spent = (): readonly (number | null)[] => [cpuMs(pids.hosts), pids.servers.length === 0 ? null : cpuMs(pids.servers)];
   const before = spent();
   const begun = performance.now();
   await drive();
@@ -157,9 +174,9 @@ export async function measureHere(
   const sessions = FLEET_SESSIONS[quick ? 'quick' : 'whole'];
   await using resources = new AsyncDisposableStack();
   const host = await openFleetHost({ store, log: null, executor, owner: 'host-1' }, resources);
-  await openFleetSessions(store, sessions);
+  await openFleetSessions(store, fleetSids('fleet', sessions));
   const row = { engine, executor, hosts: 1 };
-  return await measureFleet(row, store, sessions, { hosts: [process.pid], server: null }, () => driveAll(host, '', sessions));
+  return await measureFleet(row, store, sessions, { hosts: [process.pid], servers: [] }, () => driveAll(host, '', sessions));
 }
 
 /** Fields of `stat` behind the name of a process: its time, and that of its children that have ended. */

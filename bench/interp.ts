@@ -13,7 +13,7 @@ export interface Interp {
 /** Measures every workload on every engine, then the promises. */
 export async function benchInterp(candidates: readonly Candidate[], quick: boolean): Promise<Interp> {
   const rows: Row[] = [];
-  for (const workload of WORKLOADS) rows.push(...(await compare(workload, candidates, quick ? 3 : 15, quick ? 1 : 3)));
+  for (const workload of WORKLOADS) rows.push(...(await compare(workload, candidates, quick ? 1 : 15, quick ? 0 : 3)));
   return { rows, promises: await measurePromises(rows, candidates, quick) };
 }
 

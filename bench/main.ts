@@ -17,6 +17,7 @@ import { PeersMissing } from './peerprocess.ts';
 import { benchPeerQuotas, peerQuotaFailures, programOf, renderPeerQuotas } from './peerquotas.ts';
 import { openMonty, openQuickJs, openRawIsolate, openRawProcess } from './peers.ts';
 import { benchPeers, peerFailures, renderPeers } from './peertable.ts';
+import { benchPrices, renderPrices } from './prices.ts';
 import { brokenPromises, type PromiseRow } from './promises.ts';
 import { benchQuotas, type OnProgress, quotaFailures, renderQuotas } from './quotas.ts';
 import { benchSessions, renderSessions, sessionsFailures } from './sessions.ts';
@@ -27,7 +28,7 @@ import { benchTurns, renderTurns } from './turns.ts';
 
 /** Usage line of `neuroscript bench`. */
 export const BENCH_USAGE =
-  'usage: neuroscript bench quotas|peers|turns|interp|contexts|tokens|loop|sessions|suspend|cluster|soak [--json] [--quick] [--seconds N] [--html FILE] [--peers [--program FILE]…] [--compare OLD.json] [--against DIR [--rounds N]]';
+  'usage: neuroscript bench quotas|peers|turns|interp|prices|contexts|tokens|loop|sessions|suspend|cluster|soak [--json] [--quick] [--seconds N] [--html FILE] [--peers [--program FILE]…] [--compare OLD.json] [--against DIR [--rounds N]]';
 
 /** Seconds of `soak` without `--seconds`, and at most. */
 const SOAK_S = 60;
@@ -76,6 +77,7 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['peers', peers],
   ['turns', sideBySide(benchTurns, renderTurns)],
   ['interp', sideBySide(benchInterp, renderInterp)],
+  ['prices', promised(benchPrices, renderPrices)],
   ['contexts', promised(benchContexts, renderContexts)],
   ['tokens', rowsOnly(benchTokens, renderTokens, tokenFailures)],
   ['loop', promised(benchLoop, renderLoop)],
@@ -86,7 +88,7 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
 ]);
 
 /**
- * Runs one benchmark: `quotas`, `peers`, `turns`, `interp`, `contexts`, `tokens`, `loop`, `sessions`, `suspend`, `cluster` or `soak`, and writes its report to standard output;
+ * Runs one benchmark: `quotas`, `peers`, `turns`, `interp`, `prices`, `contexts`, `tokens`, `loop`, `sessions`, `suspend`, `cluster` or `soak`, and writes its report to standard output;
  * `--json` for machines, `--quick` for a sanity check with few samples. A failure names the load of the machine. Resolves to the exit code: 0, 1 when a result was wrong or a limit did not
  * hold, 2 when the arguments were not understood.
  */

@@ -28,7 +28,7 @@ export async function measurePromises(
   candidates: readonly Candidate[],
   quick: boolean,
 ): Promise<PromiseRow[]> {
-  const rounds = quick ? 3 : 15;
+  const rounds = quick ? 1 : 15;
   await using runtime = await createRuntime({ tools: [MARK], policy: { allow: ['tool.bench.mark'] } });
   await using raw = await RawProcess.open();
   return [

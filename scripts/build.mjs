@@ -31,6 +31,17 @@ const STACKS = { function: true, class: true };
 /** What bundles keep of comments. Doc comments are for readers of the library, which has them; they are a quarter of a bundle. */
 const COMMENTS = { jsdoc: false };
 
+/**
+ * Writes characters beyond ASCII as escapes. V8 keeps a text with one such character in two bytes for each, and a worker and its isolates
+ * keep the texts of these bundles.
+ */
+function escapeBeyondAscii(file) {
+  const text = readFileSync(file, 'utf8');
+  if (/\\[^\x00-\x7f]/.test(text)) throw new Error(`${file} has a backslash before a character beyond ASCII`);
+  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  writeFileSync(file, text.replace(/[^\x00-\x7f]/g, escaped));
+}
+
 /** Makes `src/entries/supported.ts` the first module that each entry point runs. */
 function guardEntries() {
   for (const entry of entries) {
@@ -108,6 +119,7 @@ try {
   const pure = join(fresh, 'pure.js');
   appendFileSync(join(fresh, 'guest.js'), `${PURE_MARK}${readFileSync(pure, 'utf8')}`);
   rmSync(pure);
+  for (const file of ['worker.js', 'guest.js']) escapeBeyondAscii(join(fresh, file));
   const { filterLibrary } = await import(pathToFileURL(join(root, 'src/sandbox/filterlibrary.ts')));
   const { seccompFilter } = await import(pathToFileURL(join(root, 'src/sandbox/seccomp.ts')));
   writeFileSync(join(fresh, 'filter-x64.so'), filterLibrary(seccompFilter('x64', false)));

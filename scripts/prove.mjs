@@ -10,6 +10,7 @@ const STEPS = new Map([
   ['quotas', bench('quotas')],
   ['turns', bench('turns')],
   ['interp', bench('interp')],
+  ['prices', bench('prices')],
   ['contexts', bench('contexts')],
   ['tokens', bench('tokens')],
   ['loop', bench('loop')],
@@ -33,7 +34,11 @@ const STEPS = new Map([
   ['demo', ['npm', ['run', '--silent', 'demo:cluster']]],
   [
     'cluster',
-    ['npx', ['vitest', 'run', '--config', 'vitest.engines.config.ts', 'test/engines/matrix.test.ts'], { MATRIX_ROUNDS: '20' }],
+    [
+      'npx',
+      ['vitest', 'run', '--config', 'vitest.engines.config.ts', '--reporter=verbose', 'test/engines/matrix.test.ts'],
+      { MATRIX_ROUNDS: '20' },
+    ],
   ],
   ['stores', ['bash', ['-c', 'npm --prefix lab/engines ci --ignore-scripts && npm --prefix lab/engines run bench -- --long']]],
   ['machine', ['npm', ['run', '--silent', 'test:machine']]],

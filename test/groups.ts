@@ -1,16 +1,16 @@
 // The groups of test files; vitest.config.ts says how each group runs.
 
 /** Tests that start many processes. */
-export const PROCESSES: readonly string[] = [
-  ...['test/cli/**/*.test.ts', 'test/mcp/**/*.test.ts', 'test/bench/**/*.test.ts', 'test/attack/**/*.test.ts'],
-  'test/sandbox/{account,calls,framevalues,jobqueue,kill,launcher,ledger,limits,opencall,program,protocol,query}.test.ts',
-  'test/sandbox/{reports,seccomp,sourcecache,watch}.test.ts',
-  'test/worker/{filter,isolate,process,shelf}.test.ts',
+export const PROCESSES: readonly string[] = ['cli', 'mcp', 'bench', 'sandbox', 'worker'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
+/** Tests that compare times, or count what a process does meanwhile. */
+export const TIMED: readonly string[] = ['test/sandbox/{breaches,busypoll,counters,pool,processstats,together,warmup}.test.ts'];
+/** Tests that replace modules, look at what a process does first, or measure the memory of their own. */
+export const ALONE: readonly string[] = [
+  ...['test/gate/faults.test.ts', 'test/runtime/nolauncher.test.ts', 'test/sandbox/launcher.test.ts'],
+  'test/attack/**/*.test.ts',
 ];
-/** Tests that look at clocks. */
-export const TIMED: readonly string[] = ['test/sandbox/**/*.test.ts', 'test/worker/**/*.test.ts'];
-/** Tests that replace modules, or look at what a process does first. */
-export const ALONE: readonly string[] = ['test/gate/faults.test.ts', 'test/runtime/nolauncher.test.ts'];
 /** Tests that have a configuration of their own. */
 export const ELSEWHERE: readonly string[] = ['test/machine/**', 'test/package/**', 'test/interop/**', 'test/engines/**'];
 /** Builds with one check removed: `npm run test:removals`. */

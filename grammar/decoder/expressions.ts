@@ -1,37 +1,15 @@
 /**
- * Expressions. A grammar cannot look ahead, so it must know what comes before and after: whether a blank is needed between two
- * words, whether lines may end, and whether a `}` may follow another. A place is one combination of these; each place has rules of
- * its own, whose names end with its letter. Every expression takes the blanks behind it.
+ * Expressions. Each place has rules of its own, whose names end with its letter. Every expression takes the blanks behind it.
  *
  * The rules of a place: `x` an expression, `w` one after a word (a keyword, `not`, `and`) with what separates it from the word,
- * `m` one after a `-`, `p` one without prefix operators, `d` one that is more than a literal or a template; `n`, `g`, `c` and `e` what may follow a name, a number, a closing
- * bracket and a closing brace; `r` a further operator with its operand, `z` one that needs no blank in front.
+ * `m` one after a `-`, `p` one without prefix operators, `d` one that is more than a literal or a template; `n`, `g`, `c` and `e` what may
+ * follow a name, a number, a closing bracket, and one that no other may follow; `r` a further operator with its operand, `z` one that needs
+ * no blank in front. `xo` and `do` do not begin with a `[`: where `[[` begins a text, one stands directly behind another `[`.
  */
-import { all, any, chars, type Form, many, maybe, type Part, type RuleBook, rule } from './form.ts';
-import { BUILTIN_WORDS, except, type Gaps, type Lexis, textOf } from './lexis.ts';
-
-/** A place for expressions between brackets. Its own letter is that of the place inside. */
-interface Brackets {
-  readonly letter: 'b' | 'n' | 't' | 'o';
-  readonly gaps: Gaps;
-  readonly name: Form;
-  readonly string: Form;
-  /** Whether `last` may stand here: the arguments of calls that run together cannot read it. */
-  readonly last: boolean;
-  /** Whether templates and placeholders may stand here: a placeholder has none in it. */
-  readonly templates: boolean;
-  /** The place of an expression that a `}` may follow. */
-  readonly beforeBrace: Place['letter'];
-}
-
-/** A place for expressions. */
-interface Place {
-  readonly letter: 'l' | 'k' | 'u' | 'v' | Brackets['letter'];
-  readonly gaps: Gaps;
-  readonly inside: Brackets;
-  /** `word`: a keyword follows; `brace`: a `}` may follow, and `}}` would end a placeholder. */
-  readonly before: 'mark' | 'word' | 'brace';
-}
+import { all, any, type Form, many, maybe, type Part, type RuleBook, rule } from './form.ts';
+import { BUILTIN_WORDS, type Lexis } from './lexis.ts';
+import { type Brackets, bracketsOf, type Place, placesOf } from './places.ts';
+import { templates } from './templates.ts';
 
 /** Defines the expressions of all places. `calls`: whether any tool can be called, by the rule `tool` of the brackets around. */
 export function expressions(
@@ -39,22 +17,9 @@ export function expressions(
   lexis: Lexis,
   { envelope, calls }: { readonly envelope: boolean; readonly calls: boolean },
 ): void {
-  const outer = { templates: true, string: lexis.string, gaps: lexis.brackets } as const;
-  const inner = { templates: false, string: lexis.innerString, gaps: lexis.placeholder } as const;
-  const free = { last: true, name: lexis.name } as const;
-  const together = { last: false, name: lexis.nameButLast } as const;
-  const b: Brackets = { letter: 'b', ...outer, ...free, beforeBrace: 'b' };
-  const n: Brackets = { letter: 'n', ...outer, ...together, beforeBrace: 'n' };
-  const t: Brackets = { letter: 't', ...inner, ...free, beforeBrace: 'u' };
-  const o: Brackets = { letter: 'o', ...inner, ...together, beforeBrace: 'v' };
-  place(rules, lexis, calls, { letter: 'l', gaps: lexis.line, inside: b, before: 'mark' });
-  place(rules, lexis, calls, { letter: 'k', gaps: lexis.line, inside: b, before: 'word' });
-  for (const brackets of [b, n, t, o]) {
-    const { letter, gaps, beforeBrace } = brackets;
-    place(rules, lexis, calls, { letter, gaps, inside: brackets, before: 'mark' });
-    if (beforeBrace !== letter) place(rules, lexis, calls, { letter: beforeBrace, gaps, inside: brackets, before: 'brace' });
-    inBrackets(rules, lexis, brackets, envelope);
-  }
+  const brackets = bracketsOf(lexis);
+  for (const each of placesOf(lexis, brackets)) place(rules, lexis, calls, each);
+  for (const each of brackets) inBrackets(rules, lexis, each, envelope);
 }
 
 const SYMBOLS = any('*', '%', '+', '<', '>', '<=', '>=', '==', '!=', '&', '|', '^');
@@ -84,29 +49,34 @@ function place(rules: RuleBook, lexis: Lexis, calls: boolean, { letter, gaps, in
     all('eval', gaps.any, own('group'), at('c')),
     ...(calls ? [all(own('tool'), at('c'))] : []),
   );
-  const grouped = any(own('group'), ...(inside.templates ? [own('template')] : []));
-  const closed = at(before === 'brace' ? 'e' : 'c');
+  const closed = (by: Place['before']): Form => at(before === by ? 'e' : 'c');
+  const braced = [own('map'), ...(inside.templates ? [own('text')] : [])];
+  const grouped = [own('group'), ...(inside.templates ? [own('template')] : [])];
+  const texts = inside.templates && lexis.doubleBrackets ? [own('texts')] : [];
+  const strings = [inside.string, ...grouped];
   define('pw', at('v'), all(lexis.number, at('g')), all(CONSTANTS, at('n')));
-  define('pq', all(any(inside.string, grouped, own('list')), at('c')));
-  define('pb', all(any(own('map'), ...(inside.templates ? [own('text')] : [])), closed));
+  define('po', all(any(...strings), at('c')));
+  define('pq', all(any(...strings, ...texts), at('c')), all(own('list'), closed('bracket')));
+  define('pb', all(any(...braced), closed('brace')));
+  define('xo', tilde, prefix, all('-', at('m')), at('pw'), at('po'), at('pb'));
   // The same, but no literal alone.
   const more = [all(gaps.some, at('r'))];
-  define('d', tilde, prefix, all('-', any(all(gaps.afterDash, at('d')), tilde, prefix, at('dp'))), at('dp'));
-  define(
-    'dp',
+  const plain = [lexis.number, inside.string, ...braced, ...(inside.templates ? [own('template')] : [])];
+  const operands = (...of: readonly Part[]): readonly Form[] => [
     at('v'),
     all(own('group'), at('c')),
-    all(
-      any(lexis.number, inside.string, own('list'), own('map'), ...(inside.templates ? [own('template'), own('text')] : [])),
-      any(at('r'), ...more),
-    ),
+    all(any(...of), any(at('r'), ...more)),
     all(CONSTANTS, any(at('z'), ...more)),
-  );
+  ];
+  const prefixed = [tilde, prefix, all('-', any(all(gaps.afterDash, at('d')), tilde, prefix, at('dp')))];
+  define('d', ...prefixed, at('dp'));
+  define('dp', ...operands(...plain, own('list'), ...texts));
+  define('do', ...prefixed, ...operands(...plain));
   const further = all(gaps.some, maybe(at('r')));
   define('n', at('z'), further, ...(before === 'word' ? [] : ['']));
   define('g', at('r'), further, ...(before === 'word' ? [] : ['']));
   define('c', all(gaps.any, maybe(at('r'))));
-  if (before === 'brace') define('e', at('r'), further);
+  define('e', at('r'), further);
   define('r', all(any('and', 'or'), at('w')), at('z'));
   define(
     'z',
@@ -114,40 +84,33 @@ function place(rules: RuleBook, lexis: Lexis, calls: boolean, { letter, gaps, in
     all('/', gaps.afterSlash, at('x')),
     all('**', gaps.any, at('p')),
     all('-', at('m')),
-    all('[', inside.gaps.any, own('x'), ']', at('c')),
+    all(own('index'), closed('bracket')),
     all('.', gaps.any, lexis.field, at('n')),
   );
 }
 
 function inBrackets(rules: RuleBook, lexis: Lexis, brackets: Brackets, envelope: boolean): void {
-  const { letter, gaps, templates, beforeBrace } = brackets;
+  const { letter, gaps, beforeBrace, beforeBracket } = brackets;
   const at = (kind: string): Form => rule(`${kind}-${letter}`);
   const define = (kind: string, ...parts: readonly Part[]): Form => rules.define(`${kind}-${letter}`, ...parts);
   const comma = all(',', gaps.any);
-  define('items', at('x'), many(comma, at('x')), maybe(comma));
-  define('args', '(', gaps.any, maybe(at('items')), ')');
+  const items = (place: string): Form =>
+    rules.define(`items-${place}`, rule(`x-${place}`), many(comma, rule(`x-${place}`)), maybe(comma));
+  define('args', '(', gaps.any, maybe(items(letter)), ')');
   define('group', '(', gaps.any, at('x'), ')');
-  define('list', '[', gaps.any, maybe(at('items')), ']');
+  const [x, first, listed] = [rule(`x-${beforeBracket}`), rule(`xo-${beforeBracket}`), items(beforeBracket)];
+  if (lexis.doubleBrackets) {
+    define('list', '[', maybe(any(all(gaps.some, maybe(listed)), all(first, many(comma, x), maybe(comma)))), ']');
+    define('index', '[', any(all(gaps.some, x), first), ']');
+  } else {
+    define('list', '[', gaps.any, maybe(listed), ']');
+    define('index', '[', gaps.any, x, ']');
+  }
   const value = all(':', gaps.any, rule(`x-${beforeBrace}`));
   define('entries', value, many(comma, at('x'), value), maybe(comma));
   // `{{` would begin a placeholder.
   define('map', '{', maybe(any(all(gaps.some, maybe(at('x'), at('entries'))), all(at('y'), at('entries')))), '}');
-  if (!templates) return;
+  if (!brackets.templates) return;
   define('text', '{{', gaps.any, any(all('@', gaps.any, lexis.name, gaps.any), at('x')), '}', gaps.any, '}');
-  template(rules, lexis, letter, envelope);
-}
-
-/** Triple backticks. The first `}}` after a `{{` ends a placeholder; a `{{` without one is text, as is everything behind it. */
-function template(rules: RuleBook, { placeholder, quiet, plain }: Lexis, letter: Brackets['letter'], envelope: boolean): void {
-  const define = (kind: string, ...parts: readonly Part[]): Form => rules.define(`${kind}-${letter}`, ...parts);
-  const expression = all(placeholder.any, rule(letter === 'b' ? 'x-u' : 'x-v'));
-  const part = define('part', '{', any(expression, all(many(chars(' \t\n')), maybe('@', many(quiet)))), '}}');
-  const mark = rules.define('ticks', '`', maybe('`'));
-  const name = `lines-${letter}`;
-  const char = any(plain, envelope ? rule(`${name}-nl`) : '\n');
-  const brace = define('brace', '{', any(part, char, all(mark, any(char, rule(`brace-${letter}`)))));
-  const lines = textOf(rules, name, { mark, refused: '`{', more: [brace], envelope });
-  const unclosed = any(except('`}'), '\n');
-  const open = all('{', many(maybe(mark), maybe('}', maybe(mark)), unclosed), maybe(maybe(mark), '}'));
-  define('template', '```', lines, maybe(maybe(mark), '{', ...(envelope ? [] : [maybe(rules.define('open', open))])), '```');
+  templates(rules, lexis, letter, envelope);
 }

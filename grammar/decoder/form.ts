@@ -117,6 +117,26 @@ export class RuleBook {
   }
 }
 
+/**
+ * The rules for texts of either grammar. A rule that says the same in both stands once; the others of the second grammar have names in
+ * capitals.
+ */
+export function either(one: Rules, other: Rules): Rules {
+  const own = new Set<string>();
+  for (let known = -1; known < own.size; ) {
+    known = own.size;
+    for (const [name, form] of other)
+      if (JSON.stringify(form) !== JSON.stringify(one.get(name)) || namesIn(form).some((used) => own.has(used))) own.add(name);
+  }
+  const renamed = (form: Form): Form => {
+    if (form.k === 'rule') return own.has(form.name) ? rule(form.name.toUpperCase()) : form;
+    if (form.k === 'times') return { ...form, of: renamed(form.of) };
+    return form.k === 'all' || form.k === 'any' ? { ...form, of: form.of.map(renamed) } : form;
+  };
+  const added = [...other].filter(([name]) => own.has(name)).map(([name, form]) => [name.toUpperCase(), renamed(form)] as const);
+  return new Map([...one, ...added, ['root', any(one.get('root') ?? all(), rule('ROOT'))]]);
+}
+
 function namesIn(form: Form | undefined): readonly string[] {
   if (form === undefined) return [];
   if (form.k === 'rule') return [form.name];

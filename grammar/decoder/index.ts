@@ -1,6 +1,6 @@
 /** Grammars for decoders: what a model may write next, so that it can only write programs of the language. */
 import { expressions } from './expressions.ts';
-import { RuleBook, type Rules } from './form.ts';
+import { either, RuleBook, type Rules } from './form.ts';
 import { lexis } from './lexis.ts';
 import { written } from './notation.ts';
 import { small } from './small.ts';
@@ -22,14 +22,21 @@ export interface DecoderGrammar {
 
 /** The rules of a grammar. */
 export function decoderRules({ tools, whole, small: plain = false }: DecoderGrammar): Rules {
-  const rules = new RuleBook();
   const envelope = whole === 'turn';
   if (plain) {
+    const rules = new RuleBook();
     small(rules, tools, envelope);
     return rules.finish();
   }
+  // A file may choose the dialect of strings in its header, which a turn does not have.
+  const rules = dialect(tools, envelope, false);
+  return envelope ? rules : either(rules, dialect(tools, false, true));
+}
+
+function dialect(tools: readonly DecoderTool[] | null, envelope: boolean, doubleBrackets: boolean): Rules {
+  const rules = new RuleBook();
   const calls = tools === null || tools.length > 0;
-  const words = lexis(rules, envelope);
+  const words = lexis(rules, envelope, doubleBrackets);
   if (calls) toolCalls(rules, words, tools);
   expressions(rules, words, { envelope, calls });
   statements(rules, words, envelope ? TURN_SCOPES : FILE_SCOPES, calls);

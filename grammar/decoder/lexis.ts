@@ -8,9 +8,9 @@ import {
   type Form,
   many,
   maybe,
-  type Part,
   type Ranges,
   type RuleBook,
+  ranges,
   rule,
   some,
   times,
@@ -53,6 +53,10 @@ export interface Gaps {
 
 /** The words and literals of the language. */
 export interface Lexis {
+  /** Whether `[[` begins a text, as in a file whose header says `:: strings: double-bracket`. */
+  readonly doubleBrackets: boolean;
+  /** The characters that could end a template, which no string in a placeholder has. */
+  readonly ends: string;
   /** Between the tokens of a line. */
   readonly line: Gaps;
   /** In brackets, where lines may end and comments may stand. */
@@ -71,21 +75,22 @@ export interface Lexis {
   readonly number: Form;
   /** A string without placeholders. */
   readonly string: Form;
-  /** A string in a placeholder: it has no backtick. */
+  /** A string in a placeholder. */
   readonly innerString: Form;
-  /** A character of a template that is no backtick and no brace. */
-  readonly plain: Form;
-  /** A character of a placeholder that begins no string and ends nothing. */
+  /** Text in a placeholder that begins no string and ends nothing. */
   readonly quiet: Form;
 }
 
 /** Defines the words and literals. `envelope`: no line of a literal can be read as a marker of an envelope. */
-export function lexis(rules: RuleBook, envelope: boolean): Lexis {
+export function lexis(rules: RuleBook, envelope: boolean, doubleBrackets: boolean): Lexis {
   defineWords(rules);
   const joint = all('\\', many(BLANK), '\n');
   const rest = rules.define('rest', many(except('')));
   const comment = rules.define('comment', any('#', '--', '//'), rest);
-  const quiet = except('\'"`}');
+  const ends = doubleBrackets ? '`]' : '`';
+  const soft = except(`'"}${ends}`);
+  // A brace that closes nothing: two would end the placeholder.
+  const quiet = rules.define('quiet', many(any(soft, all('}', soft))));
   const s = rules.define('s', many(any(BLANK, joint)));
   const s1 = rules.define('s1', some(any(BLANK, joint)));
   const gaps = (name: string, text: Form): Gaps => {
@@ -101,12 +106,13 @@ export function lexis(rules: RuleBook, envelope: boolean): Lexis {
   };
   const brackets = gaps('b', rest);
   const other = rules.define('name-o', wordsExcept(RESERVED, 'A-KM-Z_a-km-z'));
-  const strings = stringsOf(rules, envelope);
+  const strings = stringsOf(rules, envelope, ends);
   return {
+    doubleBrackets,
+    ends,
     line: { any: s, some: s1, afterDash: s1, afterSlash: s },
     brackets,
-    placeholder: gaps('t', many(quiet)),
-    plain: except('`{'),
+    placeholder: gaps('t', quiet),
     quiet,
     comment,
     lineEnd: rules.define('eol', maybe(comment), '\n', brackets.any),
@@ -138,7 +144,7 @@ const NUMBER: Form = (() => {
   return any(all(times(1, 64, chars('0-9')), fraction, maybe(e, small)), all(chars('0-9'), fraction, e, large), largest);
 })();
 
-function stringsOf(rules: RuleBook, envelope: boolean): Pick<Lexis, 'string' | 'innerString'> {
+function stringsOf(rules: RuleBook, envelope: boolean, ends: string): Pick<Lexis, 'string' | 'innerString'> {
   const unicode = all(
     'u',
     any(
@@ -157,11 +163,12 @@ function stringsOf(rules: RuleBook, envelope: boolean): Pick<Lexis, 'string' | '
     all("'", many(any(except(`'\\${refused}`), all('\\', any(simple(`${marks}${own}`), common, verbatimUnicode)))), "'");
   const raw = (refused: string): Form => {
     const quotes = times(1, 2, "'");
-    return all("'''", textOf(rules, refused === '' ? 'raw' : 'raw-t', { mark: quotes, refused: `'${refused}`, envelope }), "'''");
+    const text = textOf(rules, refused === '' ? 'raw' : 'raw-t', { mark: quotes, refused: `'${refused}`, envelope });
+    return all("'''", maybe(text), "'''");
   };
   return {
     string: rules.define('string', any(double('', '`'), single('', '`'), raw(''))),
-    innerString: rules.define('string-t', any(double('`', ''), single('`', ''), raw('`'))),
+    innerString: rules.define('string-t', any(double(ends, ''), single(ends, ''), raw(ends))),
   };
 }
 
@@ -171,32 +178,54 @@ interface Lines {
   readonly mark: Form;
   /** Characters that do not stand for themselves. */
   readonly refused: string;
-  /** What else may stand for a character. */
-  readonly more?: readonly Part[];
   readonly envelope: boolean;
 }
 
-/** Lines of text. In an envelope no line begins with `<<`, so that none is a marker. */
-export function textOf(rules: RuleBook, name: string, { mark, refused, more = [], envelope }: Lines): Form {
+/** Lines of text, at least one character. In an envelope no line begins with `<<`, so that none is a marker. */
+export function textOf(rules: RuleBook, name: string, { mark, refused, envelope }: Lines): Form {
   const char = except(refused);
-  if (!envelope) return rules.define(name, many(maybe(mark), any(char, '\n', ...more)));
-  const plain = except(`${refused}<`);
-  const lineFeed = rules.define(
-    `${name}-nl`,
-    '\n',
-    any(rule(`${name}-nl`), plain, all('<', plain), all(mark, any(char, rule(`${name}-nl`), ...more)), ...more),
-  );
-  return rules.define(name, many(maybe(mark), any(char, lineFeed, ...more)), maybe(maybe(mark), some('\n')));
+  if (!envelope) return rules.define(name, some(maybe(mark), any(char, '\n')));
+  const [plain, lineFeed, lineFeeds] = [except(`${refused}<`), rule(`${name}-nl`), all(maybe(mark), some('\n'))];
+  rules.define(`${name}-nl`, '\n', any(lineFeed, plain, all('<', plain), all(mark, any(char, lineFeed))));
+  return rules.define(name, any(all(some(maybe(mark), any(char, lineFeed)), maybe(lineFeeds)), lineFeeds));
 }
 
 /** `:: key: value` lines. The keys begin with a word that is none of `refused`. */
-export function metadata(rules: RuleBook, name: string, { line }: Lexis, refused: readonly string[]): Form {
+export function metadata(rules: RuleBook, name: string, refused: readonly string[]): Form {
   const key = refused.length === 0 ? chars('A-Za-z0-9_') : wordsExcept(refused, '0-9A-Z_a-z');
   const notWord = except('\\0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz');
-  const joint = rules.define('joint', some('\\'), many(BLANK), any(except('\\ \t'), '\n'));
-  const tail = many(any(except('\\'), joint));
-  const text = refused.length === 0 ? tail : maybe(any(notWord, joint), tail);
-  return rules.define(name, '::', some(BLANK), key, text, '\n', line.any);
+  const joint = metadataJoint(rules);
+  const text = refused.length === 0 ? metadataText(rules) : maybe(any(notWord, joint), metadataText(rules));
+  return rules.define(name, '::', some(BLANK), key, text, '\n');
+}
+
+/** The line `:: strings: double-bracket`. */
+export function stringsHeader(rules: RuleBook): Form {
+  const blanks = many(BLANK);
+  const entry = all('strings', blanks, ':', blanks, 'double-bracket', blanks);
+  return rules.define('strings', '::', some(BLANK), entry, maybe(any('#', '--'), metadataText(rules)), '\n');
+}
+
+/** A line `:: strings: …` that says anything else. */
+export function otherStringsHeader(rules: RuleBook): Form {
+  const [word, text, blanks] = ['double-bracket', metadataText(rules), many(BLANK)];
+  const visible = ranges('!-~');
+  const behind = (at: number): Form => {
+    if (at === word.length) return all(blanks, without(visible, '#-\\'), text);
+    const other = without(at === 0 ? visible : ranges(' -~\t'), `${word.charAt(at)}\\`);
+    return maybe(any(all(other, text), all(word.charAt(at), behind(at + 1))));
+  };
+  const value = any(all(blanks, ':', blanks, behind(0)), all(some(BLANK), without(visible, ':#-\\'), text));
+  return rules.define('strings-o', '::', some(BLANK), 'strings', value, '\n');
+}
+
+/** A backslash in metadata: the line goes on when it ends there. */
+function metadataJoint(rules: RuleBook): Form {
+  return rules.define('joint', some('\\'), many(BLANK), any(except('\\ \t'), '\n'));
+}
+
+function metadataText(rules: RuleBook): Form {
+  return rules.define('entry', many(any(except('\\'), metadataJoint(rules))));
 }
 
 /** The keywords that name a built-in function and are no operators. */

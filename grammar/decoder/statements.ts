@@ -3,7 +3,7 @@
  * an event handler does not stand directly in a command block.
  */
 import { all, any, chars, type Form, many, maybe, type Part, type RuleBook, rule, some } from './form.ts';
-import { BUILTIN_WORDS, type Lexis, metadata } from './lexis.ts';
+import { BUILTIN_WORDS, type Lexis, metadata, otherStringsHeader, stringsHeader } from './lexis.ts';
 
 /** Where a block stands. */
 export interface Scope {
@@ -41,18 +41,14 @@ export function procedureScopes(): readonly Scope[] {
 
 /** Defines the statements that are the same everywhere, and then those of each scope. `calls`: whether any tool can be called. */
 export function statements(rules: RuleBook, lexis: Lexis, scopes: readonly Scope[], calls: boolean): void {
+  const together = calls && !lexis.doubleBrackets;
   const {
     line: { any: s, some: s1 },
     name,
     lineEnd,
   } = lexis;
   const [x, w, wordAfter] = [rule('x-l'), rule('w-l'), rule('w-k')];
-  const target = rules.define(
-    'target',
-    name,
-    s,
-    many(any(all('[', lexis.brackets.any, rule('x-b'), ']', s), all('.', s, lexis.field, s))),
-  );
+  const target = rules.define('target', name, s, many(any(all(rule('index-b'), s), all('.', s, lexis.field, s))));
   const targets = rules.define('targets', target, many(',', s, target));
   const set = all('set', s1, targets, '=', s);
   const tool = calls ? [all(rule('tool-b'), s)] : [];
@@ -72,12 +68,12 @@ export function statements(rules: RuleBook, lexis: Lexis, scopes: readonly Scope
       all('clear', s1, 'event', any(all(s1, 'named', s, string), w)),
       all('ask', w, ',', s, any(x, all(rule('x-k'), any(into, all('with', any(w, all(wordAfter, into))))))),
       all('promptuser', wordAfter, into),
-      ...(calls
+      ...(together
         ? [all('together', many(chars(' \t')), lineEnd, rule('first'), maybe(rule('calls')), 'endtogether', many(chars(' \t')))]
         : []),
     ),
   );
-  if (calls) {
+  if (together) {
     const call = (made: Form): Form => all(any(set, all('call', s1)), made, s, lineEnd);
     // Only the first call of a block comes after a statement whose value `last` has.
     rules.define('first', call(rule('tool-b')));
@@ -101,10 +97,10 @@ export function statements(rules: RuleBook, lexis: Lexis, scopes: readonly Scope
       s,
     ],
   );
-  for (const each of scopes) inScope(rules, lexis, each, calls);
+  for (const each of scopes) inScope(rules, lexis, each, together);
 }
 
-function inScope(rules: RuleBook, { line: { any: s, some: s1 }, lineEnd }: Lexis, here: Scope, calls: boolean): void {
+function inScope(rules: RuleBook, { line: { any: s, some: s1 }, lineEnd }: Lexis, here: Scope, together: boolean): void {
   const define = (kind: string, ...parts: readonly Part[]): Form => rules.define(`${kind}-${here.name}`, ...parts);
   const head = all(rule('w-l'), lineEnd);
   const [branch, loop] = [rule(`block-${here.branches}`), rule(`block-${here.loops}`)];
@@ -122,7 +118,7 @@ function inScope(rules: RuleBook, { line: { any: s, some: s1 }, lineEnd }: Lexis
       all('while', head, loop, 'endwhile', s),
       all(
         rule('each'),
-        calls ? any(all(head, loop), all(rule('w-k'), 'together', s, lineEnd, rule('calls'))) : all(head, loop),
+        together ? any(all(head, loop), all(rule('w-k'), 'together', s, lineEnd, rule('calls'))) : all(head, loop),
         ...['endfor', s],
       ),
       ...(here.returns === 'none' ? [] : [returning[here.returns]]),
@@ -137,14 +133,14 @@ function inScope(rules: RuleBook, { line: { any: s, some: s1 }, lineEnd }: Lexis
 
 /** The head of a command block. */
 export function commandHead(rules: RuleBook, lexis: Lexis): Form {
-  const described = metadata(rules, 'meta', lexis, []);
+  const described = metadata(rules, 'meta', []);
   const own = rules.define(
     'own',
     lexis.line.any,
     maybe(lexis.comment),
     '\n',
     lexis.line.any,
-    many(described),
+    many(described, lexis.line.any),
     lexis.brackets.any,
   );
   return all('command', own);
@@ -166,6 +162,14 @@ export function file(rules: RuleBook, lexis: Lexis): void {
   const next = all(maybe(lexis.comment), '\n', b);
   const definition = any(procedure, rule('event'));
   const blocks = any(all(command, many(next, command)), all(definition, many(next, definition)));
-  const header = metadata(rules, 'header', lexis, ['strings']);
-  rules.define('root', b, many(header, b), maybe(blocks), b, maybe(lexis.comment));
+  rules.define('root', header(rules, lexis), maybe(blocks), b, maybe(lexis.comment));
+}
+
+/** What stands before the first block. Behind a blank line that a `\` continues, no line chooses how `[[` reads. */
+function header(rules: RuleBook, { doubleBrackets, brackets: { any: b }, comment }: Lexis): Form {
+  const described = metadata(rules, 'header', ['strings']);
+  const other = any(described, otherStringsHeader(rules));
+  if (!doubleBrackets) return all(b, many(other, b));
+  const gap = rules.define('gap', many(any(chars(' \t\n'), all(comment, '\n'))));
+  return all(some(gap, many(other, gap), stringsHeader(rules)), b, many(described, b));
 }

@@ -1,6 +1,7 @@
 /** Calls of tools: exactly the names of a view, each with its number of arguments and literals of their types. */
 import { all, any, chars, type Form, many, maybe, type Part, type RuleBook, rule, some, times } from './form.ts';
-import { type Gaps, type Lexis, VISIBLE } from './lexis.ts';
+import { type Lexis, VISIBLE } from './lexis.ts';
+import { type Brackets, bracketsOf } from './places.ts';
 
 /** What a literal can be. `numeral` and `truth` are strings that spell a number or a boolean. */
 export type LiteralKind =
@@ -13,7 +14,11 @@ export type LiteralKind =
   | 'nil'
   | 'map'
   | { readonly texts: readonly string[] }
-  | { readonly list: LiteralType };
+  | List;
+
+interface List {
+  readonly list: LiteralType;
+}
 
 /** The literals that fit an argument. Expressions that are no literal always fit: their type is not known before the run. */
 export type LiteralType = 'any' | readonly LiteralKind[];
@@ -28,27 +33,11 @@ export interface DecoderTool {
   readonly least: number;
 }
 
-/** A place for calls: the letter of the brackets around it. */
-interface CallPlace {
-  readonly letter: string;
-  readonly gaps: Gaps;
-  readonly string: Form;
-  /** Whether a string may be a template or a placeholder. */
-  readonly templates: boolean;
-}
-
 /** Defines the calls of these tools, by any spelling of their names; null for any tool. */
 export function toolCalls(rules: RuleBook, lexis: Lexis, tools: readonly DecoderTool[] | null): void {
   const { any: s } = lexis.line;
   const dot = rules.define('dot', s, '.', s);
-  const outer = { gaps: lexis.brackets, string: lexis.string };
-  const inner = { gaps: lexis.placeholder, string: lexis.innerString };
-  const places: readonly CallPlace[] = [
-    { letter: 'b', ...outer, templates: true },
-    { letter: 'n', ...outer, templates: true },
-    { letter: 't', ...inner, templates: false },
-    { letter: 'o', ...inner, templates: false },
-  ];
+  const places = bracketsOf(lexis);
   if (tools === null) {
     for (const { letter } of places) rules.define(`tool-${letter}`, 'tool', some(dot, lexis.field), s, rule(`args-${letter}`));
     return;
@@ -57,7 +46,7 @@ export function toolCalls(rules: RuleBook, lexis: Lexis, tools: readonly Decoder
   const groups = [...Map.groupBy(tools, ({ args, least }) => JSON.stringify([args, least])).values()];
   const names = groups.map((group, index) => rules.define(`tools-${index}`, namesOf(group, dot), s));
   for (const place of places) {
-    const types = new Types(rules, place);
+    const types = new Types(rules, lexis, place);
     const calls = groups.map(([first], index) =>
       all(names[index] ?? '', types.arguments(index, first?.args ?? null, first?.least ?? 0)),
     );
@@ -89,14 +78,16 @@ function inAnyCase(word: string): Form {
   );
 }
 
-/** The arguments and literals of one place. Equal types share a rule. */
+/** The arguments and literals in brackets of one kind. Equal types share a rule. */
 class Types {
   readonly #rules: RuleBook;
-  readonly #place: CallPlace;
+  readonly #lexis: Lexis;
+  readonly #place: Brackets;
   readonly #known = new Map<string, Form>();
 
-  constructor(rules: RuleBook, place: CallPlace) {
+  constructor(rules: RuleBook, lexis: Lexis, place: Brackets) {
     this.#rules = rules;
+    this.#lexis = lexis;
     this.#place = place;
   }
 
@@ -115,30 +106,45 @@ class Types {
     return this.#rules.define(`args-${index}-${letter}`, '(', gaps.any, given, ')');
   }
 
-  #argument(type: LiteralType): Form {
-    const { letter } = this.#place;
-    if (type === 'any') return rule(`x-${letter}`);
-    const key = JSON.stringify(type);
+  /** `place`: the letter of the place; `bare`: no `[` begins it. */
+  #argument(type: LiteralType, place: string = this.#place.letter, bare = false): Form {
+    if (type === 'any') return rule(`${bare ? 'xo' : 'x'}-${place}`);
+    const key = JSON.stringify([type, place, bare]);
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const name = `arg-${this.#known.size}-${letter}`;
+    const name = `arg-${this.#known.size}-${this.#place.letter}`;
     this.#known.set(key, rule(name));
+    const { any: gap, some: gapBeforeBracket } = this.#place.gaps;
+    const literals = type.flatMap((kind) => (isList(kind) ? [] : [this.#literal(kind, bare)]));
+    const lists = bare ? [] : type.filter(isList).map(({ list }) => this.#list(list));
     return this.#rules.define(
       name,
-      any(rule(`d-${letter}`), all(any(...type.map((kind) => this.#literal(kind))), this.#place.gaps.any)),
+      any(
+        rule(`${bare ? 'do' : 'd'}-${place}`),
+        ...(literals.length === 0 ? [] : [all(any(...literals), gap)]),
+        ...(lists.length === 0 ? [] : [all(any(...lists), place === this.#place.letter ? gap : gapBeforeBracket)]),
+      ),
     );
   }
 
-  #literal(kind: LiteralKind): Form {
+  #list(type: LiteralType): Form {
+    const { gaps, beforeBracket } = this.#place;
+    const item = this.#argument(type, beforeBracket);
+    const more = all(many(',', gaps.any, item), maybe(',', gaps.any));
+    if (!this.#lexis.doubleBrackets) return all('[', gaps.any, maybe(item, more), ']');
+    return all('[', maybe(any(all(gaps.some, maybe(item, more)), all(this.#argument(type, beforeBracket, true), more))), ']');
+  }
+
+  #literal(kind: Exclude<LiteralKind, List>, bare: boolean): Form {
     const { letter, gaps, string, templates } = this.#place;
-    if (typeof kind === 'object') {
-      if ('texts' in kind) return any(...kind.texts.map(quoted));
-      const item = this.#argument(kind.list);
-      return all('[', gaps.any, maybe(item, many(',', gaps.any, item), maybe(',', gaps.any)), ']');
-    }
+    if (typeof kind === 'object') return any(...kind.texts.map((text) => quoted(text, this.#lexis.ends)));
     switch (kind) {
       case 'string':
-        return any(string, ...(templates ? [rule(`template-${letter}`), rule(`text-${letter}`)] : []));
+        return any(
+          string,
+          ...(templates ? [rule(`template-${letter}`), rule(`text-${letter}`)] : []),
+          ...(templates && this.#lexis.doubleBrackets && !bare ? [rule(`texts-${letter}`)] : []),
+        );
       case 'number':
         return all(maybe('-', maybe(gaps.afterDash)), rule('number'));
       case 'integer':
@@ -168,9 +174,11 @@ const INTEGER = any(
   all(times(1, 3, chars('0-9')), chars('eE'), maybe('+'), chars('0-9')),
 );
 
-/** A string with this value. Characters that a source cannot have are escaped. */
-export function quoted(text: string): Form {
-  const inner = Array.from(text, (char) => ESCAPES.get(char) ?? (isPlain(char) ? char : unicode(char))).join('');
+/** A string with this value. Characters that a source cannot have are escaped, and those of `ends`. */
+export function quoted(text: string, ends = '`'): Form {
+  const inner = Array.from(text, (char) => {
+    return ESCAPES.get(char) ?? (isVisible(char) && !ends.includes(char) ? char : unicode(char));
+  }).join('');
   return inner === text && !text.includes("'") ? any(`"${text}"`, `'${text}'`) : all(`"${inner}"`);
 }
 
@@ -179,11 +187,15 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['\\', '\\\\'],
 ]);
 
-function isPlain(char: string): boolean {
+function isVisible(char: string): boolean {
   const point = char.codePointAt(0) ?? 0;
-  return VISIBLE.some(([first, last]) => first <= point && point <= last) && !char.includes('`');
+  return VISIBLE.some(([first, last]) => first <= point && point <= last);
 }
 
 function unicode(char: string): string {
   return Array.from({ length: char.length }, (_, index) => `\\u${char.charCodeAt(index).toString(16).padStart(4, '0')}`).join('');
+}
+
+function isList(kind: LiteralKind): kind is List {
+  return typeof kind === 'object' && 'list' in kind;
 }

@@ -57,7 +57,7 @@ export function turn(rules: RuleBook, lexis: Lexis): void {
 function token(rules: RuleBook, { line: { any: s, some: s1 }, brackets: { any: b } }: Lexis): Form {
   const name = all('tool', s, '.', s, 'aeiou', s, '.', s, 'magic', s);
   const comma = all(',', b);
-  const action = all(quoted('action'), b, ':', b, any(...ACTIONS.map(quoted)), b);
+  const action = all(quoted('action'), b, ':', b, any(...ACTIONS.map((each) => quoted(each))), b);
   const payload = all('{', b, action, maybe(comma, maybe(rule('x-b'), rule('entries-b'))), '}', b);
   return rules.define(
     'token',

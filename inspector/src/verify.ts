@@ -13,12 +13,12 @@ import { NeuroScriptError } from '../../src/wire/errors.ts';
 /** The verdict of this page on one token. */
 export type Reverified =
   | { readonly verdict: Verification }
-  /** The token stands or falls with a secret that no page has, or a key of the record is none. */
+  /** The verdict depends on a secret that no page has, or a key of the record is invalid. */
   | { readonly unable: string };
 
 /**
  * Verifies the tokens of a turn again, in this page, with the code of `neuroscript-runtime/aeiou` and the public keys, the nonce and the
- * clock of the record. One verdict for each of `turn.tokens`; null when the record lacks what it takes.
+ * clock of the record. One verdict for each of `turn.tokens`; null when the record lacks one of them.
  */
 export function reverify({ sid, turn, tokens, verify }: TurnView): readonly Reverified[] | null {
   if (verify === null) return null;

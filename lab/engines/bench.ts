@@ -1,6 +1,6 @@
 /**
  * Measures claim, commit and next of SQLite, PGlite and a server of Postgres beside 1,000 and 100,000 sessions, and turns of one to three
- * hosts. `--long` adds a million sessions, and `--quick` takes few of everything: do not quote its numbers.
+ * hosts, which claim their sessions or which Restate calls. `--long` adds a million sessions, and `--quick` takes few of everything: do not quote its numbers.
  */
 import {
   benchStores,
@@ -16,6 +16,8 @@ import { newSession } from '../../src/loop/index.ts';
 import { type AnyClient, PostgresStore } from '../../src/postgres/index.ts';
 import { pglite, pgPool } from '../../test/engines/kit.ts';
 import { measurePostgres } from './fleet.ts';
+import { measureRestate } from './fleetrestate.ts';
+import { startRestate } from './restate.ts';
 import { postgresUrl } from './server.ts';
 
 /** Sessions in a schema of their own, which is dropped at the end. */
@@ -51,9 +53,13 @@ const liteEngine = postgresEngine('PGlite', lite, (text) => lite.query(text));
 const turns = [...(await turnsHere(sqliteEngine, quick)), ...(await turnsHere(liteEngine, quick))];
 await using server = await postgresUrl();
 const pool = await pgPool(server.url);
-for (const logs of [false, true])
-  for (const executor of FLEET_EXECUTORS)
-    for (const hosts of [1, 2, 3]) turns.push(await measurePostgres(server, pool, { executor, hosts, logs }, quick));
+const place = { url: server.url, pid: server.pid, pool };
+const parts = FLEET_EXECUTORS.flatMap((executor) => [1, 2, 3].map((hosts) => ({ executor, hosts })));
+for (const logs of [false, true]) for (const part of parts) turns.push(await measurePostgres(place, { ...part, logs }, quick));
+{
+  await using restate = await startRestate();
+  for (const part of parts) turns.push(await measureRestate(restate, place, { ...part, logs: true }, quick));
+}
 const engines = [sqliteEngine, liteEngine, postgresEngine('Postgres', pool, (text) => pool.query(text))];
 const report = { rows: await benchStores(engines, sizes), turns };
 process.stdout.write(renderCluster(report));

@@ -1,34 +1,14 @@
+/** A host of `bench cluster` that claims sessions. It begins at any message of its parent. */
 import { once } from 'node:events';
-import { type FleetExecutor, openFleetHost } from '../../bench/fleet.ts';
-import { PostgresStore } from '../../src/postgres/index.ts';
-import { pgPool } from '../../test/engines/kit.ts';
+import { openFleetHost } from '../../bench/fleet.ts';
+import { openPlan, stopped, tell, tellFailed } from './fleetchild.ts';
 
-/** How a host process of `bench cluster` is started. */
-export interface FleetPlan {
-  readonly url: string;
-  readonly schema: string;
-  readonly owner: string;
-  readonly executor: FleetExecutor;
-  readonly logs: boolean;
-}
-
-/** What it tells its parent. It begins at any message of the parent, and drains at SIGTERM. */
-export type FleetTold = 'ready' | 'ended';
-
-const tell = (told: FleetTold): void => void process.send?.(told);
-
-const { url, schema, logs, ...plan }: FleetPlan = JSON.parse(process.argv[2] ?? '');
 await using resources = new AsyncDisposableStack();
-const pool = await pgPool(url, { max: 10 });
-resources.defer(() => pool.end());
-const store = resources.use(await PostgresStore.open(pool, { schema }));
-const host = await openFleetHost({ ...plan, store, log: logs ? store.log : null }, resources);
-const stopped = once(process, 'SIGTERM');
+const host = await openFleetHost(await openPlan(resources), resources);
 const begun = once(process, 'message');
-tell('ready');
-await begun;
-const failed = Promise.withResolvers<never>();
-const stop = host('', { onEnded: () => tell('ended'), onError: failed.reject });
-await Promise.race([stopped, failed.promise]);
+tell({ kind: 'ready', port: 0 });
+await Promise.race([begun, stopped]);
+const stop = host('', { onEnded: () => tell({ kind: 'ended' }), onError: tellFailed });
+await stopped;
 await stop();
 process.disconnect?.();

@@ -7,10 +7,29 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { freePort } from './server.ts';
 
 const START_MS = 60_000;
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+
+/** Arguments of Node that let a process find the SDK. */
+export const WITH_SDK: readonly string[] = ['--import', pathToFileURL(join(HERE, 'resolve.mjs')).href];
+
+/** An answer of a server. */
+export interface Answered {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Sends a request and reads the JSON of its answer. */
+export async function post(url: string, body?: unknown, method = 'POST'): Promise<Answered> {
+  const json = body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const response = await fetch(url, { method, ...json });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? null : JSON.parse(text) };
+}
 
 /** A server that runs. */
 export interface RestateServer extends AsyncDisposable {
@@ -18,6 +37,9 @@ export interface RestateServer extends AsyncDisposable {
   readonly ingress: string;
   /** Where endpoints are registered and invocations are cancelled. */
   readonly admin: string;
+  readonly pid: number;
+  /** Makes an endpoint known, so that its handlers are called. */
+  register(uri: string): Promise<void>;
   /** Ends it as a loss of power does. */
   kill(): Promise<void>;
   /** Starts it again on the same ports and the same files. */
@@ -27,8 +49,7 @@ export interface RestateServer extends AsyncDisposable {
 /** Starts a server of its own. */
 export async function startRestate(): Promise<RestateServer> {
   const name = `${process.platform}-${process.arch}`;
-  const folder = dirname(fileURLToPath(import.meta.url));
-  const binary = join(folder, 'node_modules/@restatedev', `restate-server-${name}`, 'bin/restate-server');
+  const binary = join(HERE, 'node_modules/@restatedev', `restate-server-${name}`, 'bin/restate-server');
   if (!existsSync(binary)) throw new Error('no server of Restate: run npm ci --ignore-scripts in lab/engines');
   const data = mkdtempSync(join(tmpdir(), 'restate-'));
   const [node, admin, ingress] = [await freePort(), await freePort(), await freePort()];
@@ -67,6 +88,13 @@ export async function startRestate(): Promise<RestateServer> {
   await start();
   return {
     ...urls,
+    get pid() {
+      return server?.pid ?? 0;
+    },
+    async register(uri) {
+      const { status, body } = await post(`${urls.admin}/deployments`, { uri });
+      if (status !== 201) throw new Error(`the endpoint is not registered: ${status} ${JSON.stringify(body)}`);
+    },
     kill,
     start,
     async [Symbol.asyncDispose]() {

@@ -24,9 +24,8 @@ const { matcher } = await matcherOf(decoderGrammar({ tools: null, whole: 'file' 
 const corpus = programs();
 const refused = corpus.filter((text) => !judge(matcher, text).whole);
 say(`corpus: ${share(corpus.length - refused.length, corpus.length)} accepted, and every prefix of them`);
-const otherDialect = corpus.filter((text) => /^:: strings: *double-bracket/m.test(text));
-say(`of the other dialect of strings, which the grammar leaves out: ${share(otherDialect.length, corpus.length)}`);
-if (refused.join('\0') !== otherDialect.join('\0')) process.exitCode = 1;
+for (const text of refused) say(`refused: ${JSON.stringify(text)}`);
+if (refused.length > 0) process.exitCode = 1;
 
 for (const [form, grammar] of [
   ['a program, any tool', { tools: null, whole: 'file' }],

@@ -13,7 +13,8 @@ import type { Terminal } from './terminal/terminal.ts';
 /** Milliseconds after an interrupt until the process exits even if something still waits, such as the opening of a pipe. */
 const GRACE_MS = 3000;
 
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+/** A terminal sends SIGHUP when it closes. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Runs a command line with the streams and signals of this process. Sets `process.exitCode` and never rejects: an unexpected failure is
@@ -53,7 +54,7 @@ export async function runInProcess(argv: string[]): Promise<void> {
       return statusColumns(process.stderr, process.env);
     },
     onSignal(listener) {
-      for (const signal of SIGNALS) process.off(signal, stop).on(signal, listener);
+      for (const signal of SIGNALS) process.off(signal, stopOrEnd).on(signal, listener);
     },
     interrupt: interrupt.signal,
   };
@@ -68,8 +69,12 @@ export async function runInProcess(argv: string[]): Promise<void> {
     closeInputs();
     setTimeout(() => process.exit(exitCode(EXIT.cancelled)), GRACE_MS).unref();
   };
-  // Once, so that a second Ctrl-C ends the process at once.
-  for (const signal of SIGNALS) process.once(signal, stop);
+  // A second Ctrl-C ends the process at once. It exits by itself: a signal that kills it would leave what it has started alive.
+  const stopOrEnd = () => {
+    if (interrupt.signal.aborted) process.exit(exitCode(EXIT.cancelled));
+    stop();
+  };
+  for (const signal of SIGNALS) process.on(signal, stopOrEnd);
   out.closed.addEventListener('abort', stop, { once: true });
   process.exitCode = exitCode(await runProgram(argv, terminal));
   for (const signal of SIGNALS) process.removeAllListeners(signal);

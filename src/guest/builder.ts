@@ -42,6 +42,7 @@ export class TextBuilder {
       this.#parts.push(piece);
       return;
     }
+    if (piece === '') return;
     this.#batch.push(piece);
     this.#gathered += piece.length - free;
     if (this.#gathered >= BATCH) this.#flush();

@@ -60,16 +60,18 @@ export class CodePoints implements CodePointReader {
       cursor.offset = 0;
     }
     this.#meter.pay(WORK.scan, Math.abs(index - cursor.index));
-    while (cursor.index < index && cursor.offset < text.length) {
-      payRound(this.#meter, cursor.index);
-      cursor.offset += unitsAt(text, cursor.offset);
-      cursor.index++;
+    let at = cursor.index;
+    let offset = cursor.offset;
+    for (; at < index && offset < text.length; at++) {
+      payRound(this.#meter, at);
+      offset += unitsAt(text, offset);
     }
-    while (cursor.index > index) {
-      payRound(this.#meter, cursor.index);
-      cursor.offset -= unitsBefore(text, cursor.offset);
-      cursor.index--;
+    for (; at > index; at--) {
+      payRound(this.#meter, at);
+      offset -= unitsBefore(text, offset);
     }
+    cursor.index = at;
+    cursor.offset = offset;
     if (cursor.offset >= text.length) return undefined;
     return text.slice(cursor.offset, cursor.offset + unitsAt(text, cursor.offset));
   }

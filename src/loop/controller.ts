@@ -7,7 +7,7 @@ import { AgentError } from './agents/index.ts';
 import { resolveCeilings } from './ceilings.ts';
 import type { Clock } from './clock.ts';
 import { stepperOf } from './defaults.ts';
-import { joinDeltas, type LoopEvent, type LoopListener } from './events.ts';
+import type { LoopListener } from './events.ts';
 import { Metrics } from './metrics.ts';
 import { type OpenOptions, sessionToOpen } from './open.ts';
 import {
@@ -21,6 +21,7 @@ import {
   type StepOptions,
 } from './options.ts';
 import type { Stepper } from './plan.ts';
+import { type LoopProgress, NO_PACE, type Pace, progress } from './progress.ts';
 import type { HaltReason } from './record/decision.ts';
 import type { Durable } from './record/kept.ts';
 import type { TurnRecord } from './record/record.ts';
@@ -32,12 +33,8 @@ import { MemoryStore } from './sessions/memory.ts';
 import type { ListQuery, SessionSummary } from './sessions/store.ts';
 import { type SessionSpan, withSessionSpan, withTurnSpan } from './spans.ts';
 import { takeReply, takeStep } from './step.ts';
-import { type StreamEvent, stream, type Watched } from './stream.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
 import type { TurnHost } from './turn/turn.ts';
-
-/** Progress of a session that is read as a stream. */
-export type LoopProgress = StreamEvent<LoopEvent, LoopResult>;
 
 const WALL_MS = 600_000;
 
@@ -126,7 +123,14 @@ export class LoopController {
    */
   async consult(sid: string, options: StepOptions): Promise<boolean> {
     checkStep('the options of a step', options);
-    return this.#working(() => this.#driving(sid, options, (own) => this.#consult(sid, own)));
+    return this.#working(() =>
+      this.#driving(
+        sid,
+        options,
+        (own) => this.#consult(sid, own),
+        () => false,
+      ),
+    );
   }
 
   async #consult(sid: string, options: StepOptions): Promise<boolean> {
@@ -170,7 +174,7 @@ export class LoopController {
    */
   stream(options: Omit<LoopOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
     checkLoop('the options of a session', options);
-    return watched(options.signal, (more, pace) => this.#working(() => this.#begin({ ...options, ...more }, pace)));
+    return progress(options.signal, (more, pace) => this.#working(() => this.#begin({ ...options, ...more }, pace)));
   }
 
   async #begin(options: LoopOptions, pace: Pace): Promise<LoopResult> {
@@ -199,7 +203,7 @@ export class LoopController {
   /** Like {@link resume}, as an async iterator of events: see {@link stream}. */
   streamResume(sid: string, options: Omit<ResumeOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
     checkResume('the options of a session', options);
-    return watched(options.signal, (more, pace) => this.#working(() => this.#drive(sid, { ...options, ...more }, pace)));
+    return progress(options.signal, (more, pace) => this.#working(() => this.#drive(sid, { ...options, ...more }, pace)));
   }
 
   /**
@@ -220,7 +224,10 @@ export class LoopController {
   async cancel(sid: string): Promise<boolean> {
     const running = this.#running.get(sid);
     running?.abort();
-    if (running !== undefined) return true;
+    return running !== undefined || this.#cancelOpen(sid);
+  }
+
+  async #cancelOpen(sid: string): Promise<boolean> {
     const cancelled = await this.#mutex.run(sid, () => this.#coordinator.cancel(sid));
     if (cancelled) await this.#host.executor.end?.(sid);
     return cancelled;
@@ -253,34 +260,41 @@ export class LoopController {
     if (this.#handingOff) throw new RuntimeClosedError('the controller has handed its sessions over');
     const done = work();
     this.#work.add(done);
-    try {
-      return await done;
-    } finally {
-      this.#work.delete(done);
-    }
+    return done.finally(() => this.#work.delete(done));
   }
 
   #drive(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
-    return this.#driving(sid, options, (own) =>
-      withSessionSpan(this.#telemetry, sid, own.agent, (session) => this.#turns(sid, own, pace, session)),
-    );
+    const work = (own: ResumeOptions): Promise<LoopResult> =>
+      withSessionSpan(this.#telemetry, sid, own.agent, (session) => this.#turns(sid, own, pace, session));
+    const end = ({ output, turns }: LoopResult) => ({ ...halted(sid, 'ERR_CANCELLED', 'it was cancelled'), output, turns });
+    return this.#driving(sid, options, work, end);
   }
 
-  /** Does something for a session that {@link cancel} ends. Throws {@link SessionLeasedError} while this process drives it already. */
+  /**
+   * Does something for a session that {@link cancel} ends. What was done may leave it open: then it is cancelled afterwards, and `cancelled`
+   * makes the result. Throws {@link SessionLeasedError} while this process drives it already.
+   */
   async #driving<Options extends StepOptions, T>(
     sid: string,
     options: Options,
     work: (options: Options) => Promise<T>,
+    cancelled: (done: T) => T,
   ): Promise<T> {
     if (this.#running.has(sid)) throw new SessionLeasedError(sid, { owner: 'this process', until: this.#clock.now() });
     const cancel = new AbortController();
     const signal = options.signal === undefined ? cancel.signal : AbortSignal.any([cancel.signal, options.signal]);
     this.#running.set(sid, cancel);
+    let done: T;
     try {
-      return await work({ ...options, signal });
+      done = await work({ ...options, signal });
+    } catch (error) {
+      // The process that drives the session now ends it.
+      if (cancel.signal.aborted && error instanceof SessionLeasedError) await this.#coordinator.cancel(sid);
+      throw error;
     } finally {
       this.#running.delete(sid);
     }
+    return cancel.signal.aborted && (await this.#cancelOpen(sid)) ? cancelled(done) : done;
   }
 
   async #turns(sid: string, options: ResumeOptions, pace: Pace, session: SessionSpan): Promise<LoopResult> {
@@ -382,15 +396,4 @@ export class LoopController {
       await this.#forget(sid);
     });
   }
-}
-
-type Pace = () => Promise<void>;
-const NO_PACE: Pace = async () => {};
-
-function watched(
-  signal: AbortSignal | undefined,
-  run: (more: Omit<Watched<LoopEvent>, 'pace'>, pace: Pace) => Promise<LoopResult>,
-): AsyncGenerator<LoopProgress, LoopResult, void> {
-  const minor = ({ type }: LoopEvent): boolean => type === 'output' || type === 'called';
-  return stream({ signal, minor, merge: joinDeltas, run: ({ pace, ...more }) => run(more, pace) });
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
 
 /** Source of every value that must be unique or unpredictable. */
 export interface Ids {
@@ -24,10 +24,7 @@ export const randomIds: Ids = {
 export function seededIds(seed: string): Ids {
   let sessions = 0;
   const bytes = (...parts: readonly (string | number)[]): Buffer =>
-    createHash('sha256')
-      .update(JSON.stringify([seed, ...parts]))
-      .digest()
-      .subarray(0, 16);
+    hash('sha256', JSON.stringify([seed, ...parts]), 'buffer').subarray(0, 16);
   return {
     session: () => uuid(bytes('session', sessions++)),
     nonce: (sid, turn) => bytes('nonce', sid, turn).toString('base64url'),

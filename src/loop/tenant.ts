@@ -6,7 +6,7 @@ import { AgentError } from './agents/agent.ts';
 /** The tenants of a runtime, as the loop uses them. */
 export type TenantPort = Pick<Runtime, 'tenant' | 'charge'>;
 
-/** The tenant in whose name a step is taken; it may be nobody. */
+/** The tenant for which a step is taken; it may be absent. */
 export class StepTenant {
   readonly id: string | null;
   readonly #port: TenantPort | undefined;

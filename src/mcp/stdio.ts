@@ -4,7 +4,7 @@ import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transpo
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import { isMonstrous } from '../files/json.ts';
 import { LineSplitter } from '../files/lines.ts';
-import { killOnExit } from '../sandbox/index.ts';
+import { killOnExit, signalChild } from '../sandbox/index.ts';
 import type { StdioServer } from './config.ts';
 import { type Excess, MOST_VALUES } from './values.ts';
 
@@ -47,10 +47,10 @@ export class StdioTransport implements Transport {
       ...(cwd === undefined ? {} : { cwd }),
     });
     this.#child = child;
-    const forget = killOnExit(() => killGroup(child, 'SIGKILL'));
+    const forget = killOnExit(() => signalChild(child));
     child.once('exit', () => {
       // What the server has started ends with it.
-      killGroup(child, 'SIGKILL');
+      signalChild(child);
       forget();
     });
     child.once('close', () => this.onclose?.());
@@ -111,24 +111,11 @@ export class StdioTransport implements Transport {
     child.once('exit', () => resolve());
     if (child.exitCode !== null || child.signalCode !== null) resolve();
     child.stdin.end();
-    const term = setTimeout(() => killGroup(child, 'SIGTERM'), END_MS);
-    const kill = setTimeout(() => killGroup(child, 'SIGKILL'), END_MS + TERM_MS);
+    const term = setTimeout(() => signalChild(child, 'SIGTERM'), END_MS);
+    const kill = setTimeout(() => signalChild(child), END_MS + TERM_MS);
     await exited;
     clearTimeout(term);
     clearTimeout(kill);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
-  }
-}
-
-function killGroup(
-  { pid, exitCode, signalCode }: ChildProcessByStdio<Writable, Readable, Readable>,
-  signal: NodeJS.Signals,
-): void {
-  if (pid === undefined) return;
-  try {
-    if (process.platform !== 'win32') process.kill(-pid, signal);
-    else if (exitCode === null && signalCode === null) process.kill(pid, signal);
-  } catch {
-    // The process group has ended already.
   }
 }

@@ -142,10 +142,12 @@ async function makePartitions(query: PostgresQuery, schema: string): Promise<voi
   }
 }
 
-/** Makes the partitions that are missing, when it is time. */
+/** Makes the partitions that are missing, when it is time. A user who does not own the tables leaves that to those who do. */
 export async function keepPartitions(database: Database, schema: string): Promise<void> {
   const [row] = await database.query(
-    `SELECT to_regclass($1 || '.' || to_char(statement_timestamp() + interval '1 month', '"turns_"YYYY_MM')) IS NULL AS missing`,
+    `SELECT to_regclass($1 || '.' || to_char(statement_timestamp() + interval '1 month', '"turns_"YYYY_MM')) IS NULL
+       AND has_schema_privilege($1, 'CREATE') AND pg_has_role(relowner, 'USAGE') AS missing
+     FROM pg_class WHERE oid = to_regclass($1 || '.turns')`,
     schema,
   );
   if (row?.['missing'] !== true) return;

@@ -1,6 +1,6 @@
 import { canonicalize, JsonError } from '../aeiou/index.ts';
 
-/** Whether a file is the canonical JSON of what it says, and a line feed: then no byte of it can change and say the same. */
+/** Whether a text is canonical JSON and a line feed. Then no other text has the same content. */
 export function isCanonical(file: string, json: unknown): boolean {
   try {
     return `${canonicalize(json, 'doubles')}\n` === file;

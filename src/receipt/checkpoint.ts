@@ -31,7 +31,7 @@ export interface CheckpointStatement {
   readonly kid: string;
   /** Unix milliseconds. */
   readonly at: number;
-  /** Hash of the line before the first of the log, which is not that of an empty log when earlier files were removed. */
+  /** Hash of the line before the first one. It is the start of an empty log unless earlier files were removed. */
   readonly after: string;
   /** Lines of the log. */
   readonly lines: number;
@@ -102,7 +102,7 @@ export class CheckpointWalk implements ChainWitness {
     this.#due = Map.groupBy(statements, ({ lines }) => lines);
   }
 
-  /** Takes the hash of the log after `lines` lines; why a checkpoint contradicts it, or null. */
+  /** Takes the hash of the log after `lines` lines. Returns why a checkpoint contradicts it, or null. */
   at(lines: number, head: string): string | null {
     const wrong = this.#due.get(lines)?.find((each) => each.head !== head);
     this.#due.delete(lines);
@@ -111,7 +111,7 @@ export class CheckpointWalk implements ChainWitness {
       : `the checkpoint of ${utc(wrong)} saw another line here: the log was written anew, or its reader was shown another one`;
   }
 
-  /** Why the log ended too early, or null. */
+  /** Returns why the log ended too early, or null. */
   end(): string | null {
     const [missing] = [...this.#due.values()].flat().sort((a, b) => b.lines - a.lines);
     return missing === undefined ? null : `the checkpoint of ${utc(missing)} saw ${missing.lines} lines: the log was cut off`;

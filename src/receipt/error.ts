@@ -1,6 +1,6 @@
 import { NeuroScriptError } from '../wire/errors.ts';
 
-/** A file is no receipt, no checkpoint and no key for them, or not one of a version that is known. */
+/** A file is not a receipt, a checkpoint or a key for them, or its version is unknown. */
 export class ReceiptError extends NeuroScriptError {
   static readonly code = 'ERR_RECEIPT';
   constructor(message: string, options?: ErrorOptions) {

@@ -5,8 +5,7 @@ import { FIRST_ISSUE } from '../files/check.ts';
 import { ReceiptError } from './error.ts';
 
 /**
- * A key that signs receipts and checkpoints. It is never one of those that sign control tokens: who holds it can say what happened, but
- * cannot decide anything.
+ * A key that signs receipts and checkpoints. It never signs control tokens: its holder states what happened, and decides nothing.
  */
 export interface ReceiptKey {
   /** Name of the key, 1 to 128 visible ASCII characters. */

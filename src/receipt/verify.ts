@@ -6,7 +6,7 @@ import { SESSION_PARTS } from './issue.ts';
 import { isSignedFor, type ReceiptKey } from './key.ts';
 import { type DecidedTurn, digestOf, type Part, type Receipt } from './receipt.ts';
 
-/** What is wrong with a receipt, as far as that shows without executing it, and what is withheld. */
+/** The faults of a receipt that show without executing it, and its withheld parts. */
 export interface ReceiptCheck {
   /** A sentence for each fault; none for a receipt that is as it was signed. */
   readonly faults: readonly string[];
@@ -155,7 +155,7 @@ function strayParts({ manifest }: Receipt): readonly string[] {
 
 const FUEL = z.looseObject({ fuel: z.number() });
 
-/** Turns of which the manifest says something else than their parts. */
+/** Turns whose parts contradict the manifest. */
 function wrongClaims({ manifest, parts }: Receipt): readonly string[] {
   const differs = (name: string, claimed: unknown): boolean => parts[name] !== undefined && readPart(parts[name]) !== claimed;
   const fuelOf = (usage: unknown): unknown => FUEL.safeParse(usage).data?.fuel;
@@ -173,7 +173,7 @@ function wrongClaims({ manifest, parts }: Receipt): readonly string[] {
     .map(({ turn }) => `the manifest says of turn ${turn} what its record does not`);
 }
 
-/** The value of a part; undefined for one that is no JSON, which no record has. */
+/** The value of a part; undefined when it is not JSON, which no record contains. */
 function readPart({ json }: Part): unknown {
   try {
     return JSON.parse(json);

@@ -1,24 +1,27 @@
-/** Characters that a terminal obeys, hides or shows as nothing: control and format characters, fillers, variation selectors, tags. */
-const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800]/gu;
-/** Blanks that look like a space and are none. */
-const BLANK = /(?! )\p{Zs}/gu;
+/**
+ * What a reader of one line cannot see, or takes for a space: control and format characters, fillers, variation selectors, tags, signs that
+ * are blank. In a group, so that a split by it has the matches at the odd places.
+ */
+export const UNSEEN =
+  /([\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u{13441}\u{13442}\u{16fe4}\u{1d159}]+)/u;
+/** The same in a text of several lines, which may have line feeds, tabs and every blank. */
+export const UNSEEN_IN_LINES =
+  /((?:(?![\n\t])[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}])+)/u;
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\u001b': '\\e' };
 
 /** One line of foreign text for a person who judges it: whatever cannot be seen, or looks like a space, is written as an escape. */
 export function printable(text: string): string {
-  return text.replace(UNSEEN, escaped).replace(BLANK, escaped);
+  return withEscapes(text, UNSEEN);
 }
 
 /** Text of several lines that a program says: line feeds, tabs and every blank stay. */
 export function printableLines(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => line.split('\t').map(seen).join('\t'))
-    .join('\n');
+  return withEscapes(text, UNSEEN_IN_LINES);
 }
 
-function seen(text: string): string {
-  return text.replace(UNSEEN, escaped);
+function withEscapes(text: string, unseen: RegExp): string {
+  const parts = text.split(unseen);
+  return parts.map((part, index) => (index % 2 === 0 ? part : Array.from(part, escaped).join(''))).join('');
 }
 
 function escaped(char: string): string {

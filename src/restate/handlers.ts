@@ -6,8 +6,10 @@ import {
   type ResumeOptions,
   type SessionCoordinator,
   SessionExistsError,
+  type SessionState,
   SessionStateError,
   type SessionStatus,
+  type SessionSummary,
   type Waiting,
 } from '../loop/index.ts';
 import { COMPLETE, readInput, START, TURN } from './inputs.ts';
@@ -17,7 +19,7 @@ import type { Coming, ExclusiveContext, SdkErrors, SharedContext } from './sdk.t
 export interface SessionDriver {
   /** The name of the virtual object, and the profile of the sessions that it opens. */
   readonly name: string;
-  /** That of the controller. */
+  /** The coordinator of `controller`. */
   readonly coordinator: SessionCoordinator;
   /** Takes the turns. */
   readonly controller: LoopController;
@@ -37,13 +39,13 @@ export interface SessionReport {
   readonly waits: readonly { readonly call: string; readonly tool: string; readonly expiresAt: number }[];
 }
 
-/** How `turn` left a session. A step of Restate is stored by it, so it holds no content. */
+/** How `turn` left a session. Restate stores the result of each step, so this has no content. */
 type Left = { readonly at: 'open' | 'ended' | 'unknown' } | { readonly at: 'waiting'; readonly ms: number };
 
 /** What Restate keeps of a session: the number of the next turn that was sent, and how to wake a turn that waits. */
 const [NEXT, AWAKEABLE] = ['next', 'awakeable'];
 
-/** How a step that failed is tried again, in milliseconds: for as long as it takes. */
+/** Pauses before a failed step is repeated, in milliseconds. Restate repeats it until it succeeds. */
 const RETRIES = { initialRetryInterval: 50, maxRetryInterval: 5000 };
 
 /** The handlers of a virtual object whose key is the id of a session. */
@@ -72,7 +74,7 @@ export class SessionHandlers {
   async turn(context: ExclusiveContext, input: unknown): Promise<Left['at']> {
     const given = readInput(TURN, input, this.#refused) ?? null;
     const sent = await context.get(NEXT);
-    // The turn was sent twice, and the other one has sent its successor.
+    // The turn was sent twice, and the first delivery has sent the next turn.
     if (given !== null && typeof sent === 'number' && given < sent) return 'open';
     let wake: Coming | null = null;
     for (let isCancelled = false; ; ) {
@@ -83,7 +85,7 @@ export class SessionHandlers {
         const left = await step(context, 'run', () => this.#run(context.key, number));
         if (left.at === 'waiting') {
           if (wake === null) {
-            // An answer may have come before anybody could know whom to wake, so the turn looks once more.
+            // An answer may have come before the awakeable was stored, so the turn checks once more.
             const { id, promise } = context.awakeable();
             context.set(AWAKEABLE, id);
             wake = promise;
@@ -107,7 +109,7 @@ export class SessionHandlers {
 
   /** Tells how far the session is. */
   async status({ key }: SharedContext): Promise<SessionReport> {
-    const found = await this.#driver.coordinator.store.summary(key);
+    const found = await this.#own(key);
     if (found === null) throw new SessionStateError(key, 'unknown');
     const { status, reason, turns, waits } = found;
     const calls = waits === null ? [] : openCalls(waits);
@@ -125,6 +127,7 @@ export class SessionHandlers {
   async complete(context: SharedContext, input: unknown): Promise<{ readonly call: string; readonly before: boolean }> {
     const { call, acceptChanged = false, ...answer } = readInput(COMPLETE, input, this.#refused);
     const before = await step(context, 'complete', async () => {
+      if ((await this.#own(context.key)) === null) throw new SessionStateError(context.key, 'unknown');
       try {
         await this.#driver.controller.complete(context.key, call, answer, { acceptChanged });
         return false;
@@ -145,15 +148,15 @@ export class SessionHandlers {
       await controller.open(userdata, sid, { ...options, profile: name });
     } catch (error) {
       const state = error instanceof SessionExistsError ? await coordinator.store.read(sid) : null;
-      if (state?.userdata !== encodeUserdata(userdata)) throw error;
+      if (state?.userdata !== encodeUserdata(userdata) || (await this.#own(sid)) === null) throw error;
     }
     return null;
   }
 
   /** The number of the turn to take, with its reply stored if it needs one. */
   async #ask(sid: string, given: number | null): Promise<number> {
-    const { coordinator, controller, options } = this.#driver;
-    const state = await coordinator.store.read(sid);
+    const { controller, options } = this.#driver;
+    const state = await this.#read(sid);
     if (state === null) return 0;
     const number = Math.min(given ?? state.nextTurn, state.nextTurn);
     const { keepTurns: _, ...step } = options(sid);
@@ -164,7 +167,7 @@ export class SessionHandlers {
   /** Takes a turn unless it has been decided. */
   async #run(sid: string, number: number): Promise<Left> {
     const { coordinator, controller, options } = this.#driver;
-    const state = await coordinator.store.read(sid);
+    const state = await this.#read(sid);
     if (state === null) return { at: 'unknown' };
     if (state.status !== 'open') {
       // The claim logs what a dead process has decided and not logged.
@@ -178,7 +181,20 @@ export class SessionHandlers {
   }
 
   async #cancel(sid: string): Promise<boolean> {
-    return this.#driver.controller.cancel(sid);
+    return (await this.#own(sid)) !== null && this.#driver.controller.cancel(sid);
+  }
+
+  /**
+   * The session, if it has the profile of this object. Others have agents, policies and approvals of their own, so here they are as unknown as
+   * those that do not exist.
+   */
+  async #own(sid: string): Promise<SessionSummary | null> {
+    const found = await this.#driver.coordinator.store.summary(sid);
+    return found?.profile === this.#driver.name ? found : null;
+  }
+
+  async #read(sid: string): Promise<SessionState | null> {
+    return (await this.#own(sid)) === null ? null : this.#driver.coordinator.store.read(sid);
   }
 
   /** Waits until an answer has come, or the time for it is over. */
@@ -186,7 +202,7 @@ export class SessionHandlers {
     try {
       await wake.orTimeout(ms);
     } catch (error) {
-      // The time is over, or somebody has rejected the awakeable through Restate: the store says what holds.
+      // The time is over, or a user of Restate has rejected the awakeable. The store decides in both cases.
       if (error instanceof this.#errors.CancelledError || !(error instanceof this.#errors.TerminalError)) throw error;
     }
   }

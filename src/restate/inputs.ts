@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { FIRST_ISSUE } from '../files/check.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 
-/** What Restate hands to a handler has passed a network: its form is checked. The values in it are checked by the controller. */
+/** The input of a handler comes over a network, so its form is checked here. The controller checks the values. */
 const JSON_VALUE = z.custom<TaggedJson>((value) => value !== undefined, 'it is missing');
 
 /** How `start` is called. */

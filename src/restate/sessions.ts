@@ -20,10 +20,10 @@ const checkOptions = checker(CHECKS);
 /** Restate keeps the inputs of its handlers, such as USERDATA and answers, no longer than it needs them. */
 const KEPT_MS = 0;
 
-/** Longer than a turn and its replies take by default, in milliseconds: Restate calls a handler again that it takes for stuck. */
+/** Milliseconds after which Restate calls a silent handler again. By default, a turn and its replies take less. */
 const ABORT_MS = 30 * 60_000;
 
-/** A worker that cannot be reached is called again until it can, in milliseconds. Restate's own default gives up after 70 attempts. */
+/** Pauses between calls of an unreachable worker, in milliseconds. They go on for ever; Restate's default is to give up after 70 attempts. */
 const RETRY_POLICY = {
   initialInterval: 50,
   maxInterval: 5000,
@@ -46,7 +46,7 @@ export async function restateSessions(options: RestateOptions): Promise<SessionO
     const errorCode = statusOf(error);
     return errorCode === null ? undefined : new sdk.TerminalError(String(error), { errorCode });
   };
-  // What a turn has set must be seen while it waits, so the state is read when it is asked for.
+  // A handler must see what a waiting turn has set, so it reads the state only when it needs it.
   const shared = { asTerminalError, enableLazyState: true };
   const { object } = sdk.handlers;
   return sdk.object({

@@ -1,7 +1,7 @@
 import type { HostContext, StoreReaders, TurnContext } from '../context/index.ts';
-import { type AskCall, type AskPort, type AskReply, callDepth } from '../tools/index.ts';
+import { type AskCall, type AskPort, type AskReply, callDepth, valueFrom } from '../tools/index.ts';
 import type { CallIo } from '../wire/call.ts';
-import { decode, isValueMap } from '../wire/codec.ts';
+import { isValueMap } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { AskLeft, CallSite, Source, TaggedJson } from '../wire/protocol.ts';
@@ -62,12 +62,12 @@ export function askPort(handler: AskHandler, run: AskingRun, fork: (options: For
   const remainder = new Remainder(limits);
   let library: Promise<readonly Source[]> | null = null;
   return async (call, io) => {
-    const options = decode(call.options);
+    const options = await valueFrom(call.options);
     if (options !== null && !isValueMap(options))
       return { t: 'error', code: NS_CODES.ArgMismatch, message: 'the options of ask are a map' };
     const reply = await handler({
       model: call.model,
-      prompt: decode(call.prompt),
+      prompt: await valueFrom(call.prompt),
       options: options ?? Object.create(null),
       site: call.at,
       seq: call.seq,

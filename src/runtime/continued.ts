@@ -30,7 +30,7 @@ export function continued(waits: WaitingRun, completions: readonly (Completion |
 }
 
 /** All calls for which a run waits, in the order of the program. */
-export function waitingCalls({ waiting, alsoWaiting = [] }: Pick<WaitingRun, 'waiting' | 'alsoWaiting'>): readonly WaitingCall[] {
+function waitingCalls({ waiting, alsoWaiting = [] }: Pick<WaitingRun, 'waiting' | 'alsoWaiting'>): readonly WaitingCall[] {
   return [waiting, ...alsoWaiting];
 }
 

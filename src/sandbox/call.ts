@@ -2,7 +2,7 @@ import type { CallIo, ClosingReply } from '../wire/call.ts';
 import { LazyAbort } from '../wire/cancellation.ts';
 import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
 import type { ForkQuery } from '../wire/journal.ts';
-import type { HostFrame, TaggedJson, WorkerFrame } from '../wire/protocol.ts';
+import type { GuestReply, TaggedJson, WorkerFrame } from '../wire/protocol.ts';
 
 type VarFrame = Extract<WorkerFrame, { t: 'var' }>;
 
@@ -13,7 +13,7 @@ const OVER = 'the call is over: its variables cannot be reached any more';
  * asks several at once, and the answer is sent after the last of them.
  */
 export class OpenCall implements CallIo {
-  readonly #send: (frame: HostFrame) => void;
+  readonly #send: (frame: GuestReply) => void;
   readonly #closed: (reply: ClosingReply) => void;
   readonly #abort = new LazyAbort();
   readonly #waiting: { readonly query: ForkQuery; readonly answer: PromiseWithResolvers<VarFrame> }[] = [];
@@ -30,7 +30,7 @@ export class OpenCall implements CallIo {
    * a deadline has passed: a tool that never yields keeps the timers from firing.
    */
   constructor(
-    send: (frame: HostFrame) => void,
+    send: (frame: GuestReply) => void,
     closed: (reply: ClosingReply) => void,
     cpuMs: () => number | null = () => null,
     expire: () => void = () => {},

@@ -3,7 +3,8 @@ import { cancelledError, timeoutError, workerError } from '../wire/errorinfo.ts'
 import { type ErrorInfo, WireError } from '../wire/errors.ts';
 import { frameLimit, MAX_FRAME_VALUES } from '../wire/frames.ts';
 import { probeBytes } from '../wire/heat.ts';
-import type { GuestCall, HostFrame, OutFrame, RunInput, ToolGuestCall, WorkerFrame } from '../wire/protocol.ts';
+import { isHeavy } from '../wire/pieces.ts';
+import type { GuestCall, GuestReply, OutFrame, RunInput, ToolGuestCall, WorkerFrame } from '../wire/protocol.ts';
 import { messageOf } from '../wire/unknown.ts';
 import { BusyPoll } from './busypoll.ts';
 import { OpenCall } from './call.ts';
@@ -47,8 +48,8 @@ interface ExecutionOwner {
   /** The worker begins or ends waiting for the host. */
   onBlocked(blocked: boolean): void;
   /**
-   * Called once. `spoiled`: a worker that had served other runs broke the protocol before this program started, so that the run can
-   * begin again on another worker.
+   * Called once. `spoiled`: a worker that had served other runs broke the protocol before it sent `started`, so that the run can begin
+   * again on another worker.
    */
   onEnd(result: SandboxResult, spoiled: boolean): void;
 }
@@ -147,13 +148,14 @@ export class Execution implements WorkerTask {
   }
 
   onGone(gone: Gone): void {
-    const { started, elapsed } = this.#clock;
+    const { announced, started, elapsed } = this.#clock;
     const error = this.#verdict ?? crashError(gone, this.#input.limits.memoryBytes);
     this.#call?.lost(error);
     const [phase, wallMs] = started ? (['exec', elapsed] as const) : (['parse', 0] as const);
     const { fuel, toolCalls, outputBytes, nestedCpuMs } = this.#ledger;
     const cpuMs = (this.#cpuMs ?? wallMs) + nestedCpuMs;
-    const spoiled = gone.violation !== null && this.#verdict === null && !started && this.#worker.runs > 0;
+    // Before `started` has come the program has neither put anything out nor called anything.
+    const spoiled = gone.violation !== null && this.#verdict === null && !announced && this.#worker.runs > 0;
     this.#finish(lostResult(phase, error, { fuel, wallMs, cpuMs, toolCalls, outputBytes }), spoiled);
   }
 
@@ -279,12 +281,17 @@ export class Execution implements WorkerTask {
   }
 
   /** Sends a frame. An answer that is too large for a frame or that JSON cannot hold ends the run. */
-  #send(frame: HostFrame): void {
+  #send(frame: GuestReply): void {
     try {
-      this.#worker.send(frame);
+      if (isHeavy(frame)) void this.#worker.sendInPieces(frame).catch((error: unknown) => this.#unsent(error));
+      else this.#worker.send(frame);
     } catch (error) {
-      this.#end(workerError(`the answer to a call cannot be sent: ${messageOf(error)}`), 0);
+      this.#unsent(error);
     }
+  }
+
+  #unsent(error: unknown): void {
+    this.#end(workerError(`the answer to a call cannot be sent: ${messageOf(error)}`), 0);
   }
 
   #onReplied(reply: ClosingReply): void {

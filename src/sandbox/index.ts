@@ -2,7 +2,7 @@ export type { CallIo, FinalReply } from '../wire/call.ts';
 export { OpenCall } from './call.ts';
 export type { RunHandlers } from './execution.ts';
 export type { TenantShare } from './jobqueue.ts';
-export { killOnExit } from './kill.ts';
+export { killOnExit, signalChild } from './kill.ts';
 export { launch, packageFiles, type WorkerFiles } from './launch.ts';
 export { LAUNCHERS, type Launcher, type LauncherChoice, withLauncher } from './launcher.ts';
 export {

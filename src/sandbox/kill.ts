@@ -1,4 +1,6 @@
+import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 
 const endings = new Set<() => void>();
 
@@ -33,13 +35,18 @@ export function killTree(pid: number): void {
   signal(pid, 'SIGKILL');
 }
 
-/** Kills a process that was started in a group of its own, with all processes of the group. False when there is no such group. */
-export function killGroup(pid: number): boolean {
+/** Signals a process that was started in a group of its own, with all processes of the group. False when there is no such group. */
+export function killGroup(pid: number, signal: NodeJS.Signals = 'SIGKILL'): boolean {
   try {
-    return process.kill(-pid, 'SIGKILL');
+    return process.kill(-pid, signal);
   } catch {
     return false;
   }
+}
+
+/** Signals a child with all processes of its group; the child alone where the system has no groups. Does nothing when all have ended. */
+export function signalChild(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): void {
+  if (child.pid !== undefined && !killGroup(child.pid, signal)) child.kill(signal);
 }
 
 function childrenOf(pid: number): number[] {
@@ -67,4 +74,10 @@ function signal(pid: number, name: NodeJS.Signals): void {
     // ESRCH: the process has ended already.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
+}
+
+/** How a process ended, in words. The exit code of a launcher is 128 plus the number of the signal that ended the launched process. */
+export function endingOf(code: number | null, signal: string | null): string {
+  const name = signal ?? Object.entries(constants.signals).find(([, number]) => 128 + number === code)?.[0];
+  return name === undefined ? `exit code ${code}` : `signal ${name}`;
 }

@@ -73,7 +73,7 @@ export function formatQuery(source: Source, sourceBytes: number): Query<FormatRe
 const QUERY_MS = 30_000;
 
 /** What a query asks of its worker. */
-type QueriedWorker = Pick<WorkerProcess, 'assign' | 'send' | 'free' | 'kill'>;
+type QueriedWorker = Pick<WorkerProcess, 'assign' | 'send' | 'free' | 'kill' | 'runs'>;
 
 /** One query on one worker. */
 export class QueryTask<Answer> implements WorkerTask {
@@ -81,12 +81,23 @@ export class QueryTask<Answer> implements WorkerTask {
   readonly #id: number;
   readonly #query: Query<Answer>;
   readonly #settle: PromiseWithResolvers<Answer>;
-  readonly #onEnd: () => void;
+  readonly #onEnd: (spoiled: NeuroScriptError | null) => void;
   #late = false;
+  /** Whether a frame came that does not answer this query: an earlier task may have left it. */
+  #stray = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `settle` rejects with `ERR_TIMEOUT` or `ERR_WORKER` when the worker does not answer; `onEnd` is called once. */
-  constructor(worker: QueriedWorker, id: number, query: Query<Answer>, settle: PromiseWithResolvers<Answer>, onEnd: () => void) {
+  /**
+   * `settle` rejects with `ERR_TIMEOUT` or `ERR_WORKER` when the worker does not answer. `onEnd` is called once. With an error, a worker
+   * that had served other tasks sent a frame of another task, and the query is not settled: it can be asked again.
+   */
+  constructor(
+    worker: QueriedWorker,
+    id: number,
+    query: Query<Answer>,
+    settle: PromiseWithResolvers<Answer>,
+    onEnd: (spoiled: NeuroScriptError | null) => void,
+  ) {
     this.#worker = worker;
     this.#id = id;
     this.#query = query;
@@ -116,20 +127,23 @@ export class QueryTask<Answer> implements WorkerTask {
 
   onFrame(frame: WorkerFrame): void {
     const answer = 'id' in frame && frame.id === this.#id ? this.#query.answer(frame) : undefined;
-    if (answer === undefined) throw new WireError(`a frame '${frame.t}' came out of turn`);
+    if (answer === undefined) {
+      this.#stray = true;
+      throw new WireError(`a frame '${frame.t}' came out of turn`);
+    }
     this.#worker.free();
     clearTimeout(this.#timer);
     this.#settle.resolve(answer);
-    this.#onEnd();
+    this.#onEnd(null);
   }
 
   onGone({ how, violation }: Gone): void {
     clearTimeout(this.#timer);
-    this.#settle.reject(
-      this.#late
-        ? new NeuroScriptError('ERR_TIMEOUT', `parsing took longer than ${QUERY_MS} ms`)
-        : new NeuroScriptError('ERR_WORKER', `the worker process died while parsing: ${violation ?? how}`),
-    );
-    this.#onEnd();
+    const error = this.#late
+      ? new NeuroScriptError('ERR_TIMEOUT', `parsing took longer than ${QUERY_MS} ms`)
+      : new NeuroScriptError('ERR_WORKER', `the worker process died while parsing: ${violation ?? how}`);
+    const spoiled = this.#stray && violation !== null && this.#worker.runs > 0;
+    if (!spoiled) this.#settle.reject(error);
+    this.#onEnd(spoiled ? error : null);
   }
 }

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { Cancellation } from '../wire/cancellation.ts';
 import { cancelledError, workerError } from '../wire/errorinfo.ts';
@@ -46,7 +47,8 @@ export class Sandbox implements AsyncDisposable {
   readonly #pool: Pool;
   readonly #watchdog = new Watchdog();
   readonly #running = new Set<{ cancel(message: string): void }>();
-  #nextId = 1;
+  /** The number of the next task. */
+  #id = 1;
   #outstanding = 0;
   readonly #keepAlive = setInterval(() => {}, 1 << 30).unref();
   #draining: PromiseWithResolvers<void> | null = null;
@@ -225,7 +227,7 @@ export class Sandbox implements AsyncDisposable {
   ): Execution {
     const execution: Execution = new Execution({
       worker,
-      id: this.#nextId++,
+      id: this.#nextId(),
       input,
       handlers,
       watchdog: this.#watchdog,
@@ -250,21 +252,35 @@ export class Sandbox implements AsyncDisposable {
 
   #ask<Answer>(query: Query<Answer>, depth: number): Promise<Answer> {
     const settle = Promise.withResolvers<Answer>();
-    this.#pool.submit({
+    const job: Job = {
       depth,
       flow: QUERIES,
       tenant: null,
       affinity: null,
       start: (worker) => {
-        const task: QueryTask<Answer> = new QueryTask(worker, this.#nextId++, query, settle, () => {
+        const task: QueryTask<Answer> = new QueryTask(worker, this.#nextId(), query, settle, (spoiled) => {
           this.#running.delete(task);
           this.#pool.release(worker, true);
+          if (spoiled === null) return;
+          try {
+            this.#pool.submit(job);
+          } catch {
+            settle.reject(spoiled);
+          }
         });
         this.#begin(worker, task, settle.reject, () => task.begin());
       },
       fail: (error) => settle.reject(error),
-    });
+    };
+    this.#pool.submit(job);
     return settle.promise;
+  }
+
+  /** The number of a task. A worker that has had a task cannot foresee it, so what it sends before it has the next task answers nothing. */
+  #nextId(): number {
+    const id = this.#id;
+    this.#id = randomInt(1, MAX_ID);
+    return id;
   }
 
   /** Begins a task. Input that cannot be sent to a worker is a mistake of the caller. */
@@ -300,6 +316,8 @@ export class Sandbox implements AsyncDisposable {
   }
 }
 
+/** The largest range that `randomInt` has. */
+const MAX_ID = 2 ** 48 - 1;
 /** The flow of all queries. */
 const QUERIES = 'queries';
 

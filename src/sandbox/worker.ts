@@ -1,17 +1,18 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
-import { constants } from 'node:os';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { encodeFrame, FrameReader, framesIn, MAX_FRAME_BYTES, parseFrames } from '../wire/frames.ts';
-import { PIECE_UNITS, parseInPieces } from '../wire/jsonpieces.ts';
+import { encodeFrame, FrameReader, MAX_FRAME_BYTES, parseFrames } from '../wire/frames.ts';
+import { PIECE_UNITS } from '../wire/jsonpieces.ts';
 import { LIMITS, type LimitValues } from '../wire/limits.ts';
-import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
+import { inPieces, textInPieces } from '../wire/pieces.ts';
+import { type GuestReply, type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
 import { messageOf } from '../wire/unknown.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
 import type { Cage } from './cage.ts';
 import { type Confinement, confinementOf, type Hold } from './confinement.ts';
-import { killGroup, killOnExit, killTree } from './kill.ts';
+import { endingOf, killGroup, killOnExit, killTree } from './kill.ts';
 import { type Launched, requiredScopes } from './launch.ts';
+import { type LongRead, readInPieces } from './longframes.ts';
 import { movement } from './movement.ts';
 import { descendant, openStats, type ProcessStats, readStats, type StatsReading } from './processstats.ts';
 import { limitResources } from './resources.ts';
@@ -205,7 +206,16 @@ export class WorkerProcess {
 
   /** Throws `WireError` for a frame that is too large and `TypeError` for a value that JSON cannot hold. Does nothing once dead. */
   send(frame: HostFrame): void {
-    const bytes = encodeFrame(JSON.stringify(frame), MAX_FRAME_BYTES);
+    this.#write(JSON.stringify(frame));
+  }
+
+  /** As {@link send}, in pieces. The worker waits for this frame, so no other may be sent meanwhile. */
+  async sendInPieces(frame: GuestReply): Promise<void> {
+    this.#write(await inPieces(textInPieces(frame), nextRound));
+  }
+
+  #write(text: string): void {
+    const bytes = encodeFrame(text, MAX_FRAME_BYTES);
     if (!this.#dead) this.#frames.write(bytes);
   }
 
@@ -317,31 +327,36 @@ export class WorkerProcess {
 
   /** Takes the frames of a text: a long one later, because nothing else happens while it is parsed. */
   #take(text: string): void {
-    if (text.length <= PIECE_UNITS) this.#pass(parseFrames(text, this.#maxValues), text.length * LONGER);
+    if (text.length <= PIECE_UNITS) this.#pass(parseFrames(text, this.#maxValues).map(readWorkerFrame), text.length * LONGER);
     else this.#reading = this.#takeLong(text);
   }
 
   async #takeLong(text: string): Promise<void> {
     this.#frames.pause();
-    const parsing = parseInPieces(text, this.#maxValues);
-    for (let done = false; !done && !this.#dead; ) {
+    const reading = readInPieces(text, this.#maxValues);
+    let read: LongRead | null = null;
+    while (read === null && this.#violation === null && !this.#dead) {
       await nextRound();
       this.#attempt(() => {
-        const piece = parsing.next();
-        done = piece.done === true;
-        if (piece.done === true) this.#pass(framesIn(piece.value.value), piece.value.units);
+        const piece = reading.next();
+        if (piece.done === true) read = piece.value;
       });
-      done ||= this.#violation !== null;
     }
+    // What has come behind a result must be seen before another task gets the worker.
+    this.#frames.resume();
+    await nextRound();
+    this.#frames.pause();
+    this.#attempt(() => {
+      if (read !== null) this.#pass(read.frames, read.units);
+    });
     this.#reading = null;
     this.#attempt(() => this.#takeNext());
     if (this.#reading === null) this.#frames.resume();
   }
 
-  #pass(frames: readonly unknown[], units: number): void {
-    for (const [index, value] of frames.entries()) {
+  #pass(frames: readonly WorkerFrame[], units: number): void {
+    for (const [index, frame] of frames.entries()) {
       if (this.#violation !== null) return;
-      const frame = readWorkerFrame(value);
       if (this.#task === null) throw new Error(`a frame '${frame.t}' came while nothing was asked`);
       this.#follows = index + 1 < frames.length;
       this.#task.onFrame(frame, units);
@@ -371,12 +386,6 @@ export class WorkerProcess {
 /** To compare limits takes a fraction of the time of writing and reading them. */
 function areSameLimits(some: LimitValues, others: LimitValues): boolean {
   return some === others || LIMITS.every(({ key }) => some[key] === others[key]);
-}
-
-/** The exit code of a launcher is 128 plus the number of the signal that ended the launched process. */
-function endingOf(code: number | null, signal: string | null): string {
-  const name = signal ?? Object.entries(constants.signals).find(([, number]) => 128 + number === code)?.[0];
-  return name === undefined ? `exit code ${code}` : `signal ${name}`;
 }
 
 /** Why a worker with this first frame cannot be used; null when it can. */

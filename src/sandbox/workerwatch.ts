@@ -69,7 +69,7 @@ export class WorkerWatch {
   }
 }
 
-/** What a worker took from the system that no worker takes; null when nothing. */
+/** The processes or descriptors that a worker took and no honest worker takes; null when there are none. */
 function taken(
   { descriptors: before }: WorkerProcess,
   { children, descriptors }: Holdings & { readonly children: number },

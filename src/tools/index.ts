@@ -31,6 +31,7 @@ export { callDepth } from './dispatch/callscope.ts';
 export type { DispatchContext } from './dispatch/context.ts';
 export { Dispatcher } from './dispatch/dispatcher.ts';
 export type { CallKeeper } from './dispatch/keeper.ts';
+export { valueFrom } from './dispatch/large.ts';
 export { promptUser } from './dispatch/prompt.ts';
 export {
   type CallDivergence,

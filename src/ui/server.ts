@@ -26,7 +26,7 @@ export interface UiServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** A page makes small requests. Whoever sends one slowly, or says nothing, is cut off. */
+/** A page makes small requests. The server closes a connection that sends one slowly, or sends nothing. */
 const BOUNDS = {
   maxHeaderSize: 16_384,
   headersTimeout: 5000,

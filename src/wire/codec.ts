@@ -1,7 +1,8 @@
 import { fromBase64, toBase64, utf8Length } from './bytes.ts';
-import { KEY_VALUES } from './frames.ts';
+import { KEY_VALUES, MAX_MAP_KEYS } from './frames.ts';
 import { isPlaced, keyOf, moves, nameOf } from './mapkeys.ts';
 import { isList, mapEntries, mapFrom } from './maporder.ts';
+import { isHeavy, type Maker, makeInPieces, PIECE_VALUES, type Pieces } from './pieces.ts';
 import type { TaggedJson } from './protocol.ts';
 import { ErrorValue, Fuzzy, Handle, TimeDate, TooLargeError, type Value, ValueError, type ValueMap } from './values.ts';
 
@@ -12,6 +13,9 @@ import { ErrorValue, Fuzzy, Handle, TimeDate, TooLargeError, type Value, ValueEr
 
 /** Deepest nesting of lists and maps that crosses the boundary. A deeper value is refused, so that no stack overflows. */
 export const MAX_DEPTH = 500;
+
+/** Bytes that take as long as a value. */
+const PIECE_BYTES = 64;
 
 const NUMBERS: ReadonlyMap<string, number> = new Map([
   ['NaN', Number.NaN],
@@ -28,6 +32,28 @@ const NUMBERS: ReadonlyMap<string, number> = new Map([
 export function decode(json: TaggedJson): Value {
   return decodeAt(json, 0);
 }
+
+/** As {@link decode}, in pieces. */
+export function decodeInPieces(json: TaggedJson): Pieces<Value> {
+  return makeInPieces(json, DECODED);
+}
+
+const DECODED: Maker<Value> = {
+  part: decodeAt,
+  list: (item) => [item],
+  join: (lists) => ([] as readonly Value[]).concat(...lists.filter((list): list is readonly Value[] => Array.isArray(list))),
+  map(names, items) {
+    const [first] = items;
+    if (names.length === 1 && names[0] === '$error' && isValueMap(first)) return new ErrorValue(first);
+    const map: Record<string, Value> = Object.create(null);
+    for (const [index, name] of names.entries()) {
+      const key = keyOf(name);
+      if (key === null) return unknownTag(name);
+      map[wellFormed(key)] = items[index] ?? null;
+    }
+    return names.some(isPlaced) ? inPlaces(names, map) : map;
+  },
+};
 
 function decodeAt(json: TaggedJson, depth: number): Value {
   if (typeof json === 'string') return wellFormed(json);
@@ -66,6 +92,10 @@ function decodeTag(tag: string, keys: readonly string[], json: { readonly [key: 
     const value = decodeContent(tag, content, depth);
     if (value !== undefined) return value;
   }
+  return unknownTag(tag);
+}
+
+function unknownTag(tag: string): never {
   const hint = `a map's own key is written '$${tag}'`;
   throw new ValueError(`'${tag.slice(0, 40)}' is not a known tag with its content, alone in its object; ${hint}`);
 }
@@ -119,11 +149,19 @@ export function encode(
   return new Encoder(maxBytes, maxValues).encode(value);
 }
 
+/** As {@link encode}, in pieces. What changes in the value meanwhile may be in the result or not. */
+export function encodeInPieces(value: unknown, maxBytes: number, maxValues: number): Pieces<TaggedJson> {
+  return new Encoder(maxBytes, maxValues).inPieces(value);
+}
+
 class Encoder {
   readonly #maxBytes: number;
   readonly #maxValues: number;
+  readonly #maxKeys: number;
   #bytes = 0;
   #values = 0;
+  /** What was done before the last rest. */
+  #rested = 0;
   /** The containers around the current value, to detect cycles; their keys are the path in an error. */
   readonly #open: object[] = [];
   readonly #path: (string | number)[] = [];
@@ -131,6 +169,8 @@ class Encoder {
   constructor(maxBytes: number, maxValues: number) {
     this.#maxBytes = maxBytes;
     this.#maxValues = maxValues;
+    // What has no limit crosses no boundary.
+    this.#maxKeys = maxValues === Number.POSITIVE_INFINITY ? maxValues : MAX_MAP_KEYS;
   }
 
   encode(value: unknown): TaggedJson {
@@ -169,56 +209,121 @@ class Encoder {
       );
     if (value instanceof Fuzzy) return this.#tag('$fuzzy', value.degree);
     if (value instanceof Handle) return this.#tag('$handle', value.id === '' ? value.kind : { kind: value.kind, id: value.id });
-    return this.#nested(value, () => {
-      if (Array.isArray(value) || isNumbers(value)) return this.#list(value);
-      if (value instanceof ErrorValue) return this.#spend(11, { $error: this.#map(mapEntries(value.fields)) });
-      if (value instanceof Map) return this.#map([...value]);
-      if (!isValueMap(value)) return this.#refuse(`${describe(value)} is a class instance; return a plain object or list`);
-      const symbol = Object.getOwnPropertySymbols(value)[0];
-      if (symbol !== undefined) return this.#refuse(`the key ${String(symbol)} is a symbol; keys are text`);
-      return this.#map(mapEntries(value));
-    });
+    this.#enter(value);
+    const json = Array.isArray(value) || isNumbers(value) ? this.#list(value) : this.#map(this.#entriesOf(value));
+    this.#open.pop();
+    return value instanceof ErrorValue ? this.#spend(11, { $error: json }) : json;
   }
 
-  #nested(value: object, encode: () => TaggedJson): TaggedJson {
-    if (this.#open.includes(value)) return this.#refuse('the value contains itself');
-    if (this.#open.length >= MAX_DEPTH) return this.#refuse(`the value nests deeper than ${MAX_DEPTH} levels`);
+  #enter(value: object): void {
+    if (this.#open.includes(value)) this.#refuse('the value contains itself');
+    if (this.#open.length >= MAX_DEPTH) this.#refuse(`the value nests deeper than ${MAX_DEPTH} levels`);
     this.#open.push(value);
     this.#count(1);
     this.#spend(2, null);
-    const json = encode();
+  }
+
+  /** The entries of a map, or of the fields of an error. */
+  #entriesOf(value: object): readonly (readonly [unknown, unknown])[] {
+    if (value instanceof ErrorValue) return mapEntries(value.fields);
+    if (value instanceof Map) return [...value];
+    if (!isValueMap(value)) return this.#refuse(`${describe(value)} is a class instance; return a plain object or list`);
+    const symbol = Object.getOwnPropertySymbols(value)[0];
+    if (symbol !== undefined) this.#refuse(`the key ${String(symbol)} is a symbol; keys are text`);
+    return mapEntries(value);
+  }
+
+  *inPieces(value: unknown): Pieces<TaggedJson> {
+    return isHeavy(value) ? yield* this.#heavy(value) : this.encode(value);
+  }
+
+  *#heavy(value: unknown): Pieces<TaggedJson> {
+    if (typeof value !== 'object' || value === null) return this.encode(value);
+    yield;
+    this.#enter(value);
+    const json = yield* Array.isArray(value) || isNumbers(value) ? this.#listInPieces(value) : this.#mapInPieces(value);
     this.#open.pop();
-    return json;
+    return value instanceof ErrorValue ? this.#spend(11, { $error: json }) : json;
+  }
+
+  *#listInPieces(items: ArrayLike<unknown>): Pieces<TaggedJson> {
+    const list: TaggedJson[] = [];
+    for (let index = 0; index < items.length; index++) {
+      this.#item(index);
+      list.push(isHeavy(items[index]) ? yield* this.#heavy(items[index]) : this.encode(items[index]));
+      this.#path.pop();
+      if (this.#isTired()) yield;
+    }
+    return list;
+  }
+
+  *#mapInPieces(value: object): Pieces<TaggedJson> {
+    const { present, placed } = this.#fields(this.#entriesOf(value));
+    yield;
+    const map: Record<string, TaggedJson> = Object.create(null);
+    let count = 0;
+    for (const [key, item] of present) {
+      const name = this.#name(key, placed, count++);
+      map[name] = isHeavy(item) ? yield* this.#heavy(item) : this.encode(item);
+      this.#path.pop();
+      if (this.#isTired()) yield;
+    }
+    return map;
+  }
+
+  /** Whether a piece of work was done since the last rest. */
+  #isTired(): boolean {
+    const done = this.#values + this.#bytes / PIECE_BYTES;
+    if (done - this.#rested < PIECE_VALUES) return false;
+    this.#rested = done;
+    return true;
   }
 
   #list(items: ArrayLike<unknown>): TaggedJson {
     const list: TaggedJson[] = [];
     for (let index = 0; index < items.length; index++) {
-      this.#path.push(index);
-      this.#count(1);
-      this.#spend(index === 0 ? 0 : 1, null);
+      this.#item(index);
       list.push(this.encode(items[index]));
       this.#path.pop();
     }
     return list;
   }
 
+  /** Begins an item of a list. */
+  #item(index: number): void {
+    this.#path.push(index);
+    this.#count(1);
+    this.#spend(index === 0 ? 0 : 1, null);
+  }
+
   #map(entries: readonly (readonly [unknown, unknown])[]): TaggedJson {
-    const present = entries.filter(([, item]) => item !== undefined);
-    const placed = moves(present.map(([key]) => (typeof key === 'string' ? key : '')));
+    const { present, placed } = this.#fields(entries);
     const map: Record<string, TaggedJson> = Object.create(null);
     let count = 0;
     for (const [key, item] of present) {
-      if (typeof key !== 'string') return this.#refuse(`the key ${String(key).slice(0, 40)} is a ${typeof key}; keys are text`);
-      this.#path.push(key);
-      this.#count(1 + KEY_VALUES);
-      const name = nameOf(key, placed);
-      this.#text(name);
-      this.#spend(count++ === 0 ? 1 : 2, null);
+      const name = this.#name(key, placed, count++);
       map[name] = this.encode(item);
       this.#path.pop();
     }
     return map;
+  }
+
+  /** The entries that a script sees, and whether an object of JavaScript would change their order. */
+  #fields(entries: readonly (readonly [unknown, unknown])[]) {
+    const present = entries.filter(([, item]) => item !== undefined);
+    if (present.length > this.#maxKeys) throw new TooLargeError(`a map has more than ${this.#maxKeys} keys`);
+    return { present, placed: moves(present.map(([key]) => (typeof key === 'string' ? key : ''))) };
+  }
+
+  /** Begins an entry of a map. Returns the name of its key. */
+  #name(key: unknown, placed: boolean, before: number): string {
+    if (typeof key !== 'string') return this.#refuse(`the key ${String(key).slice(0, 40)} is a ${typeof key}; keys are text`);
+    this.#path.push(key);
+    this.#count(1 + KEY_VALUES);
+    const name = nameOf(key, placed);
+    this.#text(name);
+    this.#spend(before === 0 ? 1 : 2, null);
+    return name;
   }
 
   #bytesOf(bytes: Uint8Array): TaggedJson {

@@ -68,7 +68,7 @@ export const CENSUS_FLOOR = 8 * 1024 * 1024;
 /** Most fuel between two checks of the clocks. A single large operation on data may take more. */
 export const METER_INTERVAL = 16_384;
 
-/** How many times as long as a statement work on data takes for the same fuel. It brings the next check of the clocks nearer by as much. */
+/** Time that work on data takes, in times of a statement of the same fuel. The next check of the clocks comes nearer by this factor. */
 export const METER_WEIGHT = 8;
 
 /** Most items of nil with which a single write may extend a list. */

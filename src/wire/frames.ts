@@ -29,6 +29,12 @@ export const MAX_FRAME_DEPTH = 1024;
  */
 export const MAX_FRAME_VALUES = 1_000_000;
 
+/**
+ * Most keys of one map in a frame from a worker, and in an answer to a call. What the engine does with the keys of one map cannot be
+ * divided: it takes up to four calibration loops for so many whole numbers.
+ */
+export const MAX_MAP_KEYS = 16_384;
+
 /** Most bytes of a frame that reports about sources. */
 export const MAX_REPORT_BYTES = 16 * MB;
 
@@ -246,6 +252,7 @@ const BACKSLASH = 0x5c;
 
 const COMMA = 0x2c;
 const COLON = 0x3a;
+const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
 /** Values that a key counts: an entry of a map takes the host longer than an item of a list. */
 export const KEY_VALUES = 3;
 
@@ -260,10 +267,10 @@ function shapeOf(text: string, maxValues: number): { readonly depth: number; rea
     const unit = text.charCodeAt(i);
     if (unit === QUOTE) {
       i = endOfString(text, i + 1);
-    } else if (unit === 0x5b || unit === 0x7b) {
+    } else if (unit === OPEN_LIST || unit === OPEN_MAP) {
       depth++;
       values++;
-    } else if (unit === 0x5d || unit === 0x7d) {
+    } else if (unit === CLOSE_LIST || unit === CLOSE_MAP) {
       depth--;
     } else if (unit === COMMA) {
       values++;
@@ -279,16 +286,35 @@ function checkShape(text: string, maxValues: number): void {
   checkCounts(depth, values, maxValues);
 }
 
-/** Throws {@link WireError} for nesting that is too deep, and for too many values. */
-export function checkCounts(depth: number, values: number, maxValues: number): void {
+/** Throws {@link WireError} for nesting that is too deep, for too many values, and for too many keys in one map. */
+export function checkCounts(depth: number, values: number, maxValues: number, keys = 0): void {
+  if (keys > MAX_MAP_KEYS) throw new WireError(`a map in a frame has more than ${MAX_MAP_KEYS} keys`);
   if (depth > MAX_FRAME_DEPTH) throw new WireError(`a frame nests deeper than ${MAX_FRAME_DEPTH} levels`);
   if (values > maxValues) throw new WireError(`a frame has more than ${maxValues} values`);
 }
 
-/** Whether the text of a frame has more than {@link MAX_FRAME_VALUES} values, so that the host would refuse it. */
-export function hasManyValues(text: string): boolean {
+/** Why the host would refuse the text of a frame: the number of its values, or of the keys of one map; null when it would not. */
+export function excessOf(text: string): string | null {
   // The shortest entry of a map has five units and counts four.
-  return text.length > MAX_FRAME_VALUES && shapeOf(text, MAX_FRAME_VALUES).values > MAX_FRAME_VALUES;
+  if (text.length > MAX_FRAME_VALUES && shapeOf(text, MAX_FRAME_VALUES).values > MAX_FRAME_VALUES)
+    return `${MAX_FRAME_VALUES} values`;
+  return text.length > MAX_MAP_KEYS * 5 && hasWideMap(text) ? `${MAX_MAP_KEYS} keys in one map` : null;
+}
+
+function hasWideMap(text: string): boolean {
+  const keys: number[] = [];
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit === QUOTE) i = endOfString(text, i + 1);
+    else if (unit === OPEN_LIST || unit === OPEN_MAP) keys.push(0);
+    else if (unit === CLOSE_LIST || unit === CLOSE_MAP) keys.pop();
+    else if (unit === COLON) {
+      const count = (keys.pop() ?? 0) + 1;
+      if (count > MAX_MAP_KEYS) return true;
+      keys.push(count);
+    }
+  }
+  return false;
 }
 
 /** Index of the quote that closes the string whose first character is at `start`; the end of the text if none does. */

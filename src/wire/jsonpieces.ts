@@ -21,6 +21,8 @@ interface Open {
   from: number;
   /** Where its present item begins. */
   item: number;
+  /** Its keys so far. */
+  keys: number;
   /** Its items so far; null as long as it is shorter than a piece. */
   built: Built | null;
   /** Whether its present item was put together already, and is in `built`. */
@@ -28,7 +30,7 @@ interface Open {
 }
 
 /** A value that was parsed in pieces. */
-interface Parsed {
+export interface Parsed {
   readonly value: unknown;
   /** What `jsonUnits` counts of the value, or a little more. */
   readonly units: number;
@@ -66,13 +68,17 @@ class PieceParser {
       if (unit === QUOTE) at = yield* this.#string(at);
       else if (unit === OPEN_LIST || unit === OPEN_MAP) {
         values++;
-        this.#open.push({ list: unit === OPEN_LIST, from: at + 1, item: at + 1, built: null, filled: false });
+        this.#open.push({ list: unit === OPEN_LIST, from: at + 1, item: at + 1, keys: 0, built: null, filled: false });
         checkCounts(this.#open.length, values, this.#maxValues);
       } else if (unit === CLOSE_LIST || unit === CLOSE_MAP) this.#close(at, unit === CLOSE_LIST);
       else if (unit === COMMA) {
         checkCounts(0, ++values, this.#maxValues);
         this.#next(at);
-      } else if (unit === COLON) values += KEY_VALUES;
+      } else if (unit === COLON) {
+        const top = this.#open.at(-1);
+        checkCounts(0, 0, 0, top === undefined ? 0 : ++top.keys);
+        values += KEY_VALUES;
+      }
       if (at - rested <= PIECE_UNITS) continue;
       rested = at;
       checkCounts(0, values, this.#maxValues);

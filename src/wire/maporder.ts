@@ -16,9 +16,12 @@ type Entries<T> = readonly (readonly [string, T])[];
  * the host come last.
  */
 export function mapEntries<T>(map: MapOf<T>): Entries<T> {
-  const entries = Object.entries(map);
   const known = orders.get(map);
-  if (known === undefined) return entries;
+  if (known === undefined) return Object.entries(map);
+  // To look keys up takes a fraction of the time of sorting entries.
+  if (Object.keys(map).length === known.length && known.every((key) => Object.hasOwn(map, key)))
+    return known.map((key) => [key, map[key] as T] as const);
+  const entries = Object.entries(map);
   const places = new Map(known.map((key, place) => [key, place]));
   const place = (key: string): number => places.get(key) ?? known.length;
   return entries.sort(([a], [b]) => place(a) - place(b));
@@ -55,7 +58,12 @@ function hasPlaces(json: TaggedJson): boolean {
 function plain(json: TaggedJson): TaggedJson {
   if (json === null || typeof json !== 'object') return json;
   if (isList(json)) return json.map(plain);
-  const entries = new Map(Object.entries(json).map(([name, item]) => [isPlaced(name) ? name.slice(1) : name, plain(item)]));
+  return plainMap(Object.entries(json).map(([name, item]) => [name, plain(item)]));
+}
+
+/** The map of entries with the names of tagged JSON, as {@link plainMaps} makes it. */
+export function plainMap(named: Entries<TaggedJson>): TaggedJson {
+  const entries = new Map(named.map(([name, item]) => [isPlaced(name) ? name.slice(1) : name, item]));
   return remembering(Object.fromEntries(entries), [...entries]);
 }
 

@@ -25,7 +25,7 @@ export interface RequestLine {
   readonly limits: Partial<LimitValues>;
 }
 
-/** A request, or the reason why the line is none. The id is that of the line, if it has one. */
+/** A request, or the reason why the line is not one. The id is that of the line, if it has one. */
 export type RequestOutcome =
   /** The request. */
   | { readonly ok: true; readonly request: RequestLine }

@@ -1,6 +1,6 @@
 import { internalError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import { frameLimit, hasManyValues, MAX_FRAME_VALUES } from '../wire/frames.ts';
+import { excessOf, frameLimit } from '../wire/frames.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { AskSpent, GuestFrame, GuestReply } from '../wire/protocol.ts';
 
@@ -59,7 +59,8 @@ export class Bridge {
     // A UTF-16 unit is at most three bytes of UTF-8, so most texts need not be counted.
     if (text.length * 3 > this.#maxBytes && Buffer.byteLength(text) > this.#maxBytes)
       return this.#halt(this.#tooLarge(kind, `${this.#maxBytes} bytes`));
-    if (hasManyValues(text)) return this.#halt(this.#tooLarge(kind, `${MAX_FRAME_VALUES} values`));
+    const excess = excessOf(text);
+    if (excess !== null) return this.#halt(this.#tooLarge(kind, excess));
     if (kind === OUT || kind === PROBE) {
       if (follows) this.#port.hold(text);
       else this.#port.write(text);

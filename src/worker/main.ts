@@ -40,8 +40,9 @@ function main([guestFile, ivmFile, memoryBytes, filter = '', library = '']: read
   // V8's baseline compiler works in a thread. Waking the thread takes as long as a small program and may take the host's core.
   // Without it a program of ten tool calls ends 0.6 ms sooner; long programs are compiled by the optimising compilers.
   setFlagsFromString('--no-sparkplug');
-  // V8 keeps free large pages for its next large object, so that each doubling of a list would leave the old half behind.
-  setFlagsFromString('--no-large-page-pool');
+  // V8 keeps free large pages for its next large object, so that each doubling of a list would leave the old half behind. The V8 of
+  // Node 24 has no such pool, and complains of the flag.
+  if (Number(process.versions.node.split('.')[0]) >= 26) setFlagsFromString('--no-large-page-pool');
   // The stack of an isolate is that of this thread. This realm has more of it (`launch.ts`): it answers calls of the deepest program.
   setFlagsFromString(`--stack-size=${GUEST_STACK_KB}`);
   // The flag that limits the heap of this realm would override the limit of every later isolate.

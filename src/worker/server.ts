@@ -1,6 +1,6 @@
 import { quotaError, usageError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import { frameLimit, hasManyValues, MAX_FRAME_VALUES, MAX_REPORT_BYTES } from '../wire/frames.ts';
+import { excessOf, frameLimit, MAX_FRAME_VALUES, MAX_REPORT_BYTES } from '../wire/frames.ts';
 import { probeBytes } from '../wire/heat.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { GuestResult, HostFrame, RunInput, SentInput, SentSource, Source, WorkerFrame } from '../wire/protocol.ts';
@@ -212,14 +212,15 @@ export class Server implements HostPort, GuestPorts {
     const text = JSON.stringify({ t: 'result', id, errors: [], ...ended } satisfies WorkerFrame);
     const allowed = frameLimit(limits);
     const used = Buffer.byteLength(text, 'utf8');
-    const many = hasManyValues(text);
-    if (used <= allowed && !many) {
+    const excess = excessOf(text);
+    if (used <= allowed && excess === null) {
       this.write(text);
       return;
     }
-    const message = many
-      ? `the returned values are more than ${MAX_FRAME_VALUES}`
-      : `the returned value has ${used} bytes as JSON, ${allowed} are allowed`;
+    const message =
+      excess === null
+        ? `the returned value has ${used} bytes as JSON, ${allowed} are allowed`
+        : `the returned values have more than ${excess}`;
     const error = quotaError({ limit: 'toolBytes', allowed, used }, message);
     const { variables: _, ...counted } = ended.result;
     const result: GuestResult = { ...counted, ok: false, result: null, eventErrors: [], error };
@@ -229,7 +230,7 @@ export class Server implements HostPort, GuestPorts {
   /** Sends a report about sources, or `empty` with one error in its place where the host takes no frame so large. */
   #report(report: Report, [first]: readonly Source[], empty: Report): void {
     const text = JSON.stringify(report);
-    if (Buffer.byteLength(text) <= MAX_REPORT_BYTES && !hasManyValues(text)) {
+    if (Buffer.byteLength(text) <= MAX_REPORT_BYTES && excessOf(text) === null) {
       this.write(text);
       return;
     }

@@ -120,6 +120,10 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'bench/growth.ts': ['cpuMs fuel memoryBytes wallMs', 'sets limits that its measurement does not reach'],
   'bench/memory.ts': ['toolMs wallMs', 'sets limits that its measurement does not reach'],
   'bench/peertable.ts': ['cpuMs fuel wallMs', 'sets limits that its measurement does not reach'],
+  'bench/prices.ts': [
+    'cpuMs emits fuel memoryBytes outputBytes scratchBytes wallMs',
+    'sets limits that its measurement does not reach',
+  ],
   'bench/quotas.ts': ['cpuMs wallMs', 'sets limits that its measurement does not reach'],
   'bench/soak.ts': ['cpuMs memoryBytes outputBytes wallMs', 'sets limits that its measurement does not reach'],
   'bench/wedge.ts': ['cpuMs memoryBytes wallMs', 'sets limits that its measurement does not reach'],

@@ -29,8 +29,6 @@ export const KEPT: Readonly<Record<string, string>> = {
   '/"(?:[^"\\\\]|\\\\.)*"(\\s*:)?|[{}[\\]]/g': 'the text is valid JSON, in which every quote has its end',
   '/"(?:seed|secret)"\\s*:\\s*"[A-Za-z0-9_-]{16}/':
     'it begins with a word, and neighbouring repetitions have no character in common',
-  '/\\{\\{\\s*([A-Za-z_]\\w*(?:\\s*(?:\\.\\s*[A-Za-z_]\\w*|\\[\\s*\\d+\\s*\\])){0,10000})\\s*\\}\\}/y':
-    'it runs in the isolate, within its limits, and at one place alone',
   "new RegExp(`^[ \\\\t]*(?:\\\\{[ \\\\t]*)?[\"']?(?:${names})[\"']?[ \\\\t]*:`, 'm')":
     'the names are constants; each blank matches in one way only',
   'new RegExp(`(\\\\\\\\{0,7})"${name}\\\\1"\\\\s{0,8}:\\\\s{0,8}`, \'gi\')': 'every repetition is bounded; the name is quoted',

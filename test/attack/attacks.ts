@@ -295,6 +295,9 @@ const BYTES: readonly Attack[] = [
   worker('an empty frame', broke('empty'), [{ bytes: '00000000' }]),
   worker('a frame that is larger than any', broke('larger than'), [{ bytes: 'ffffffff' }]),
   worker('more values than a frame may have', broke('more than 1000000 values'), [{ frame: '[$fill]', fill: VALUES }], WIDE),
+  worker('more keys in one map than a frame may have', broke('more than 16384 keys'), [
+    { frame: '{"a":0$fill}', fill: [',"k":0', 16_384] },
+  ]),
   worker('a report of more values', broke('more than 1000000 values'), [{ frame: '[$fill]', fill: VALUES }], { query: 'check' }),
   worker('a report larger than any', broke('larger than'), [{ frame: '"$fill"', fill: ['x', 2 ** 24] }], { query: 'format' }),
   worker('a frame larger than the limits allow', broke('larger than'), [{ frame: emit('$fill'), fill: ['x', 2_000_000] }]),

@@ -1,8 +1,10 @@
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox, SandboxResult } from '../../src/sandbox/index.ts';
-import { handlers, inputOf, REAL, run, sandboxOf, timed } from '../sandbox/kit.ts';
+import { closeSandboxes, handlers, inputOf, REAL, run, sandboxOf, timed } from '../sandbox/kit.ts';
 import { MB } from './kit.ts';
+
+afterAll(closeSandboxes);
 
 const files = { worker: REAL.worker, guest: fileURLToPath(new URL('holes.js', import.meta.url)) };
 const LIMITS = { memoryBytes: 16 * MB, cpuMs: 500, wallMs: 3_000, toolCalls: 100, outputBytes: MB, journalBytes: MB };

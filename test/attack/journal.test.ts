@@ -10,7 +10,7 @@ import type { HeapReport } from './journal.ts';
 const CHILD = fileURLToPath(new URL('journalchild.ts', import.meta.url));
 const MB = 1024 * 1024;
 
-it('issue 18.2: a journal takes the bytes that are counted, and a session keeps no journals that nobody asked for', async () => {
+it('finding 2: a journal takes the bytes that are counted, and a session keeps no journals that nobody asked for', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'journal-'));
   try {
     const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', CHILD, join(folder, 'store.db')]);

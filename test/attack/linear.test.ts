@@ -53,7 +53,7 @@ async function findings(pieces: readonly string[], most: number, work: (text: st
   return found;
 }
 
-describe('18: a reader of foreign data takes time in proportion to its text', () => {
+describe('finding 1, 13: a reader of foreign data takes time in proportion to its text', () => {
   it.each([...READERS, ...PROGRAM_READERS])('$name', { timeout: 120_000 }, async ({ read, pieces = [], most = UNITS }) => {
     expect(await findings([...PIECES, ...pieces], most, read)).toEqual([]);
   });
@@ -71,7 +71,7 @@ const OTHERS: Readonly<Record<string, unknown>> = {
   timedate: '2025-10-15T08:00:00Z',
 };
 
-describe('18: a tool of the host takes time in proportion to its arguments', () => {
+describe('finding 1: a tool of the host takes time in proportion to its arguments', () => {
   const folder = mkdtempSync(join(tmpdir(), 'linear-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   const tools: readonly ToolDefinition[] = [

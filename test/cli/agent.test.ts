@@ -133,7 +133,7 @@ describe('loop --agent model:NAME', () => {
     const transcript = readFileSync(join(cwd, 't.jsonl'), 'utf8');
     const [asked] = linesOf(transcript).map((line) => JSON.parse(line));
     expect(asked).toMatchObject({ turn: 1, attempt: 1, agent: 'qwen3:8b', reply: `Sure.\n${DONE}`, tokens: 42, error: null });
-    expect(asked.system).toContain('# NeuroScript in one page');
+    expect(asked.system).toContain('# NeuroScript, in brief');
     expect(asked.prompt).toMatch(/^<<<NSENV:V3:START>>>\n/);
     expect(statSync(join(cwd, 't.jsonl')).mode & 0o777).toBe(0o600);
     expect(transcript + ended.stdout + ended.stderr).not.toContain(KEY);

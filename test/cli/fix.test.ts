@@ -36,6 +36,16 @@ describe('check --fix', () => {
     expect(readFileSync(join(cwd, 'a.ns'), 'utf8')).toBe(command('set total = 1', 'emit total'));
   });
 
+  it('says in one line that proposed fixes are left, and how to make them', async () => {
+    const cwd = folder({ 'a.ns': command('x = 1', 'set total = x', 'emit totl'), 'b.ns': command('emit 1') });
+    const left = await within(['check', '--fix', 'a.ns'], { cwd });
+    expect(linesOf(left.stderr).filter((line) => line.includes('--proposed'))).toEqual([
+      '1 proposed fix is left; --fix --proposed makes proposed fixes',
+    ]);
+    expect((await within(['check', '--fix', '--proposed', 'a.ns'], { cwd })).stderr).not.toContain('--proposed');
+    expect((await within(['check', '--fix', 'b.ns'], { cwd })).stderr).not.toContain('--proposed');
+  });
+
   it('refuses --proposed alone and standard input', async () => {
     const cwd = folder({ 'a.ns': command('emit 1') });
     expect((await within(['check', '--proposed', 'a.ns'], { cwd })).code).toBe(2);

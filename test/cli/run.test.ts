@@ -245,7 +245,7 @@ describe('run', () => {
     });
   });
 
-  it('18-4: SIGUSR1, which a compromised worker could send, opens no inspector and ends nothing', async () => {
+  it('finding 4: SIGUSR1, which a compromised worker could send, opens no inspector and ends nothing', async () => {
     const cwd = folder({ 'a.ns': command('promptuser "ready?" into x', 'emit x') });
     const ended = await neuroscript(['run', 'a.ns'], {
       cwd,

@@ -7,6 +7,9 @@ import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 import { plainPalette } from '../../src/report/index.ts';
 import { type Outcome, type SpawnOptions, STATE } from './spawn.ts';
 
+/** Where commands run unless told otherwise. A test that runs out of time may leave the process elsewhere, and the next one begins here. */
+const HOME = process.cwd();
+
 /**
  * Runs the command line within this process, as `neuroscript` runs it in one of its own: for tests of what commands do and not
  * of how a process ends. A process takes some hundred milliseconds to start. A tools file that is a module needs a process:
@@ -25,14 +28,13 @@ export async function within(
     onSignal: () => {},
   };
   const texts = streams.map((stream) => stream.toArray());
-  const home = process.cwd();
   for (const [name, value] of Object.entries({ XDG_STATE_HOME: STATE, ...env })) vi.stubEnv(name, value);
-  if (cwd !== undefined) process.chdir(cwd);
+  process.chdir(cwd ?? HOME);
   let code: number;
   try {
     code = answerOf(argv, await runProgram(argv, terminal));
   } finally {
-    process.chdir(home);
+    process.chdir(HOME);
     vi.unstubAllEnvs();
   }
   for (const stream of streams) stream.end();

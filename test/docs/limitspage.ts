@@ -50,8 +50,8 @@ ${table(
   the limit, except that times may exceed theirs by a moment. In a turn, output beyond a size of the protocol is
   \`ERR_ENV_SIZE\`.
 - **One frame** between a program and the host (a call's arguments, a result, output between two calls) has at most 1,000,000 values,
-  in which a key of a map counts as three more: the host must not compute for long on one of them. More is a breach of \`toolBytes\`
-  or \`outputBytes\`.
+  in which a key of a map counts as three more, and at most 16,384 keys in one map: the host must not compute for long on one of them.
+  More is a breach of \`toolBytes\` or \`outputBytes\`.
 - **Sizes of single values** (\`valueBytes\` to \`mapLength\`) are checked before the value exists, whether it comes from a program, a
   tool, a global, an argument or an event. A part counts at every place where it occurs: a list that holds another list twice is as
   large as if it held two copies.

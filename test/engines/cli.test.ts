@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
 import { ENGINES, pgPool } from './kit.ts';
+import { FaultyProxy } from './proxy.ts';
 
 let folder = '';
 beforeAll(async () => {
@@ -24,15 +26,17 @@ interface Ended {
   readonly stderr: string;
 }
 
+/** Where and with what commands run: they find the client of the database. */
+const place = () => ({
+  cwd: folder,
+  env: { ...process.env, NODE_OPTIONS: `--import=${pathToFileURL(join(ENGINES, 'resolve.mjs')).href}`, NO_COLOR: '1' },
+});
+
 /** Runs a command, which may never print the password. */
 async function neuroscript(...argv: readonly string[]): Promise<Ended> {
-  const NODE_OPTIONS = `--import=${pathToFileURL(join(ENGINES, 'resolve.mjs')).href}`;
   const ended = await new Promise<Ended>((resolve) =>
-    execFile(
-      process.execPath,
-      [join(ROOT, 'bin/neuroscript.js'), ...argv],
-      { cwd: folder, env: { ...process.env, NODE_OPTIONS, NO_COLOR: '1' } },
-      (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    execFile(process.execPath, [join(ROOT, 'bin/neuroscript.js'), ...argv], place(), (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     ),
   );
   const { password } = new URL(STORE());
@@ -92,6 +96,51 @@ it('issue 20: every command on sessions takes the address of a database, and pri
   expect(await neuroscript('log', 'verify', '--store', STORE())).toMatchObject({
     code: 1,
     stdout: expect.stringContaining('line 1: it was changed'),
+  });
+}, 300_000);
+
+it('issue 20: a host behind a pooler listens past it, and goes on with a turn that was completed in the database', async () => {
+  const program = (...lines: readonly string[]): string => AGENT.replace('command\n', ['command', ...lines, ''].join('\n'));
+  await writeFile(join(folder, 'waits.txt'), program('  emit tool.h.Approve()'));
+  await writeFile(
+    join(folder, 'tools.mjs'),
+    "export const tools = [{ name: 'tool.h.Approve', returns: 'bool', run: (_, runtime) => runtime.pending({ reason: 'may I?' }) }];\n",
+  );
+  await writeFile(
+    join(folder, 'serve.yaml'),
+    'keys: k.json\nprofiles:\n  default: { agent: "script:waits.txt", tools: tools.mjs }\n',
+  );
+  await using pooler = await FaultyProxy.open(STORE());
+  const direct = new URL(STORE());
+  direct.searchParams.set('application_name', 'past the pooler');
+  const pool = await pgPool(STORE());
+  await pool.query('DROP SCHEMA IF EXISTS neuroscript CASCADE');
+  expect(await neuroscript('keys', 'generate', 'k.json')).toMatchObject({ code: 0 });
+  expect(await neuroscript('store', 'migrate', '--store', STORE())).toMatchObject({ code: 0 });
+  const flags = ['--store', pooler.url(STORE()), '--store-listen', direct.href, '--config', 'serve.yaml'];
+  const host = spawn(process.execPath, [join(ROOT, 'bin/neuroscript.js'), 'serve', ...flags], { ...place(), stdio: 'ignore' });
+  try {
+    const listening = async () =>
+      (await pool.query("SELECT application_name AS by FROM pg_stat_activity WHERE query LIKE 'LISTEN %'")).rows;
+    await expect.poll(listening, { timeout: 60_000 }).toEqual([{ by: 'past the pooler' }]);
+    expect(await neuroscript('sessions', 'open', '--sid', 'w', '--store', STORE())).toMatchObject({ code: 0, stdout: 'w\n' });
+    const status = async () =>
+      (await pool.query("SELECT CASE WHEN waits_until IS NULL THEN status ELSE 'waits' END AS is FROM neuroscript.sessions"))
+        .rows;
+    await expect.poll(status, { timeout: 60_000 }).toEqual([{ is: 'waits' }]);
+    const answer = ['sessions', 'complete', 'w', '--call', '1.1', '--result', 'true', '--tools', 'tools.mjs', '--store', STORE()];
+    expect(await neuroscript(...answer)).toMatchObject({ code: 0, stderr: '' });
+    await expect.poll(status, { timeout: 60_000 }).toEqual([{ is: 'done' }]);
+    expect((await neuroscript('sessions', 'show', 'w', '--store', STORE())).stdout).toContain('true');
+    host.kill('SIGTERM');
+    expect(await once(host, 'exit')).toEqual([0, null]);
+  } finally {
+    host.kill('SIGKILL');
+    await pool.end();
+  }
+  expect(await neuroscript('serve', '--store', 's.db', ...flags.slice(2))).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--store-listen needs a --store of the form postgres://'),
   });
 }, 300_000);
 

@@ -3,13 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type RestateServer, startRestate } from '../../lab/engines/restate.ts';
+import { measureRestate } from '../../lab/engines/fleetrestate.ts';
+import { post, type RestateServer, startRestate, WITH_SDK } from '../../lab/engines/restate.ts';
 import { freePort } from '../../lab/engines/server.ts';
+import { openSession } from '../../src/loop/index.ts';
 import { ROOT } from '../architecture/source.ts';
+import { pgPool } from './kit.ts';
 import { until } from './matrix/bench.ts';
 import { type End, judge } from './matrix/judge.ts';
 import type { Step } from './matrix/plan.ts';
-import { execArgv, Fleet, post } from './restate/fleet.ts';
+import { Fleet } from './restate/fleet.ts';
 
 let server: RestateServer;
 beforeAll(async () => {
@@ -165,7 +168,8 @@ describe('issue 20: sessions on a real server of Restate', () => {
     await worker.held(1);
     expect(await fleet.must('work-1', 'status')).toMatchObject({ status: 'open', turns: 1, waits: [] });
     worker.goOn();
-    await fleet.bench.sessions(['work-2']);
+    const first = { subject: 'work-2', fields: {} };
+    await openSession(fleet.bench.store, first, { sid: 'work-2', at: Date.now(), durable: 'turn', profile: fleet.bench.name });
     expect(await fleet.must('work-2', 'turn')).toBe('open');
     expect(await fleet.must('nobody', 'turn')).toBe('unknown');
     expect(await fleet.call('work-1', 'complete', { call: '9.9', result: 1 })).toMatchObject({ status: 409 });
@@ -174,12 +178,22 @@ describe('issue 20: sessions on a real server of Restate', () => {
     await expectOneRun(fleet);
   });
 
+  it('bench cluster has rows of workers that Restate calls: every session is done', async () => {
+    const url = inject('url');
+    const pool = await pgPool(url);
+    const part = { executor: 'none', hosts: 2, logs: true } as const;
+    const row = await measureRestate(server, { url, pid: null, pool }, part, true);
+    await pool.end();
+    expect(row).toMatchObject({ engine: 'Restate, Postgres, log', hosts: 2, turns: 50, unfinished: 0 });
+    if (process.platform === 'linux') expect(row.hostCpuMs).toBeGreaterThan(0);
+  });
+
   it('examples/restate/worker.mjs drives a session to its end', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'restate-example-'));
     const port = await freePort();
     const args = [join(folder, 'sessions.db'), String(port)];
     const worker = fork(join(ROOT, 'examples/restate/worker.mjs'), args, {
-      execArgv: ['--no-warnings', ...execArgv],
+      execArgv: ['--no-warnings', ...WITH_SDK],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     const gone = new Promise((resolve) => worker.once('exit', resolve));

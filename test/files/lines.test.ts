@@ -6,7 +6,7 @@ const split = (maxBytes: number, ...chunks: string[]) => {
   return chunks.flatMap((chunk) => [...lines.push(Buffer.from(chunk))].map((line) => line?.toString() ?? null));
 };
 
-describe('the lines of a stream (SEC-11)', () => {
+describe('the lines of a stream (finding 11)', () => {
   it('are the same however they are cut into chunks', () => {
     const text = 'one\n\ntwo, ünï\nthree';
     expect(split(20, text)).toEqual(['one', '', 'two, ünï']);

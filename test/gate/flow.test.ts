@@ -30,7 +30,7 @@ describe('step 2: the verifier is started', () => {
     ['python3', ['-uB', '-I', 'missing.py']],
     [process.execPath, ['--no-warnings', 'missing.mjs']],
     ['sh', ['-eu', './missing']],
-  ])('ARGO-3-1: flags of the interpreter %s do not hide its script', (command, args) => {
+  ])('ARGO-3-1, finding 10: flags of the interpreter %s do not hide its script', (command, args) => {
     expect(ask(queueWith(), { command, args }).line).toBe(NOT_FOUND);
   });
 

@@ -207,11 +207,30 @@ describe('a session', () => {
     expect(executor.spy.mostRunning).toBeLessThanOrEqual(2);
   });
 
+  it('A3-2-2: of turns that are asked for at once for one session, the executor never sees two at a time', async () => {
+    const { loop, executor } = controller();
+    await loop.open(USERDATA, 'a');
+    const agent = programAgent('continue');
+    const records = await Promise.all([1, 2, 3].map(() => loop.step('a', { agent })));
+    expect(records.map(({ turn }) => turn)).toEqual([1, 2, 3]);
+    expect(executor.spy.mostRunning).toBe(1);
+  });
+
   it('AL3-3-1: the lock is free again after a turn that throws', async () => {
     const { loop } = controller();
     await loop.open(USERDATA, 'a');
     await expect(loop.step('a', { agent: programAgent('unknown') })).rejects.toThrow('no program');
     expect((await loop.step('a', { agent: programAgent('done') })).turn).toBe(1);
+  });
+
+  it.each([
+    ['the time is over', () => ({ wallMs: 20 })],
+    ['the caller gives up', () => ({ signal: AbortSignal.timeout(20) })],
+  ])('AL3-3-1: the lock is free again after a turn in which %s', async (_, options) => {
+    const { loop } = controller();
+    const agent: Agent = { reply: () => new Promise(() => {}) };
+    expect(await loop.runLoop(run(agent, options()))).toMatchObject({ decision: 'HALT', turns: [] });
+    await expect(loop.step('s', { agent })).rejects.toThrow(SessionStateError);
   });
 
   it('a session is not stepped after its end, and no id is used twice', async () => {

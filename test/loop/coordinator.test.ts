@@ -4,6 +4,7 @@ import { SessionCoordinator } from '../../src/loop/sessions/coordinator.ts';
 import { SessionLeasedError } from '../../src/loop/sessions/errors.ts';
 import { MemoryStore } from '../../src/loop/sessions/memory.ts';
 import { newSession } from '../../src/loop/sessions/store.ts';
+import { StoreError } from '../../src/sqlite/error.ts';
 import { programAgent, TestClock, USERDATA } from './fake.ts';
 import { controller } from './host.ts';
 
@@ -31,6 +32,29 @@ it('a session that cannot be opened leaves its HALT in the log, with turn 0', as
   const { loop } = controller({ log });
   const { decision, reason } = await loop.runLoop({ userdata: '{', agent: programAgent('continue'), sid: 's' });
   expect(log.entries).toMatchObject([{ SID: 's', turn_index: 0, decision, reason }]);
+});
+
+it('a call that its store cannot keep is tried again within its turn, and not after it', async () => {
+  const { coordinator, store } = await coordinated('a');
+  const kept: number[] = [];
+  const again = Promise.withResolvers<void>();
+  store.keep = async () => {
+    if (kept.push(1) === 2) again.resolve();
+    throw new StoreError('io', 'the disk is full');
+  };
+  const claimed = await coordinator.claim('a');
+  let keeping: Promise<void> | undefined;
+  await coordinator.during(
+    claimed,
+    () => {},
+    () => {
+      keeping = coordinator.keep(claimed, { turn: 1, seq: 1, body: {} });
+      keeping.catch(() => {});
+      return again.promise;
+    },
+  );
+  await expect(keeping).rejects.toThrow('the disk is full');
+  expect(kept).toHaveLength(2);
 });
 
 describe('recovering', () => {

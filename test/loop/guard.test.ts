@@ -77,7 +77,7 @@ describe('what cannot go into the next envelope', () => {
     expect(turns[0]).toMatchObject({ decision: 'HALT', reason: 'ERR_ENV_SIZE', overridden: 'CONTINUE' });
   });
 
-  it('AL3-2-5 A3-3.5-4: USERDATA of the wrong form halts, and the agent is never asked', async () => {
+  it('AL3-2-5 A3-3.5-4, finding 10: USERDATA of the wrong form halts, and the agent is never asked', async () => {
     const { loop, log } = controller();
     const agent = programAgent('done');
     const result = await loop.runLoop(run(agent, { userdata: { subject: 1, fields: {} } }));

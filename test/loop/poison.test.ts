@@ -60,7 +60,7 @@ async function mustHaltThePoison({ store: path, log }: Files, innocents: number)
   expect(halts).toMatchObject([{ SID: POISON, reason: 'ERR_INTERRUPTED' }]);
 }
 
-it('issue 18.10: a session that kills its process is halted and logged, and no session beside it', async () => {
+it('finding 10: a session that kills its process is halted and logged, and no session beside it', async () => {
   const here = await files();
   const hosts = [await host(here, 'alone')];
   while (hosts.at(-1)?.killed) hosts.push(await host(here, 'alone'));
@@ -75,7 +75,7 @@ it('issue 18.10: a session that kills its process is halted and logged, and no s
   await mustHaltThePoison(here, INNOCENTS.alone);
 }, 120_000);
 
-it('18: a turn that ended its process is tried again in a process of its own while others go on', async () => {
+it('finding 10: a turn that ended its process is tried again in a process of its own while others go on', async () => {
   const here = await files();
   const [first, second] = [await host(here, 'apart'), await host(here, 'apart')];
   // One death, that of the first attempts, reaches a host. The later ones reach nothing but the process of the poison.

@@ -1,6 +1,14 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type MintInput, mintToken, NO_PROGRESS_YET, ReplayCache } from '../../src/aeiou/index.ts';
+import {
+  defaultCrypto,
+  generateKeys,
+  keyringFrom,
+  type MintInput,
+  mintToken,
+  NO_PROGRESS_YET,
+  ReplayCache,
+} from '../../src/aeiou/index.ts';
 import type { Agent } from '../../src/loop/agents/agent.ts';
 import { fixedClock } from '../../src/loop/clock.ts';
 import { LoopController } from '../../src/loop/controller.ts';
@@ -88,7 +96,7 @@ describe('tokens that a program wrote by hand', () => {
   });
 
   it.each([
-    ['AL3-8-8: forged with another key', 'ERR_TOKEN_VERIFY', {}, newKeyring('real', clock)],
+    ['AL3-8-8 A3-1.1-3: forged with another key', 'ERR_TOKEN_VERIFY', {}, newKeyring('real', clock)],
     ['AL3-8-9: of another session', 'ERR_TOKEN_SCOPE', { sessionId: 'other' }, keyring],
     ['AL3-8-9: of another turn', 'ERR_TOKEN_SCOPE', { turnIndex: 2 }, keyring],
     ['AL3-8-10: expired', 'ERR_TOKEN_TTL', { issuedAt: NOW - 121 }, keyring],
@@ -166,6 +174,8 @@ describe('turns in real sandboxes', () => {
       command('emit "kept is " + kept', 'emit is_nil(kept)', DONE),
     ]);
     expect(result).toMatchObject({ decision: 'DONE', output: 'kept is \ntrue' });
+    const handled = command('on error do', '  clear_error', 'endon', CONTINUE, 'must false');
+    expect(await session([handled, command('must false')])).toMatchObject({ reason: 'ERR_EXEC', turns: [{ error: null }, {}] });
   });
 
   it('A3-1.1-3: what the tool returned is enough for every decision a program may ask for', async () => {
@@ -182,6 +192,17 @@ describe('turns in real sandboxes', () => {
     ];
     for (const call of calls)
       expect(await session([command(`set kept = ${call}`)])).toMatchObject({ decision: 'HALT', reason: 'ERR_TOKEN_MISSING' });
+  });
+
+  it('A3-6.1-4: a program catches the error of a magic tool whose signers are all down, with its code', async () => {
+    const ed25519Signer = () => (): never => {
+      throw new Error('key service down');
+    };
+    const keys = keyringFrom(generateKeys('down'), { clock, crypto: { ...defaultCrypto, ed25519Signer } });
+    const loop = new LoopController({ executor: runtimeExecutor(runtime), keyring: keys, clock, ids });
+    const program = command('on error do', '  emit "caught " + system_error["code"]', '  clear_error', 'endon', DONE);
+    const result = await loop.runLoop({ userdata: USERDATA, agent: { reply: async () => reply(program) }, sid: 'down' });
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_MAGIC_TOOL_INTERNAL', turns: [{ output: 'caught 6\n' }] });
   });
 
   it('AL3-3-3: tools take session and turn from the context, never from an argument', async () => {

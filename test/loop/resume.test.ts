@@ -258,6 +258,34 @@ describe('two processes on one store', () => {
     expect(await store.read('s')).toMatchObject({ status: 'halted', reason: 'ERR_CANCELLED' });
   });
 
+  it('cancel reaches a session that is given back at that moment, and one that another process has taken over', async () => {
+    const clock = new TestClock();
+    const store = new MemoryStore({ clock });
+    const a = controller({ clock, store, owner: 'a', leaseMs: 1000 });
+    await a.loop.open(USERDATA, 's');
+    let cancelled: Promise<boolean> | null = null;
+    const leave = (): boolean => {
+      cancelled = a.loop.cancel('s');
+      return true;
+    };
+    const left = await a.loop.resume('s', { agent: programAgent('continue'), leave });
+    expect(await cancelled).toBe(true);
+    expect(left).toMatchObject({ decision: 'HALT', reason: 'ERR_CANCELLED', turns: [{ turn: 1, decision: 'CONTINUE' }] });
+    expect(await store.read('s')).toMatchObject({ status: 'halted', reason: 'ERR_CANCELLED' });
+
+    await a.loop.open(USERDATA, 't');
+    const agent: Agent = {
+      async reply() {
+        clock.ms += 1000;
+        await store.claim('t', { owner: 'b', ms: 1000 });
+        expect(await a.loop.cancel('t')).toBe(true);
+        return reply('program done');
+      },
+    };
+    await expect(a.loop.resume('t', { agent })).rejects.toThrow(SessionLeasedError);
+    expect(await store.claim('t', { owner: 'b', ms: 1000 })).toMatchObject({ cancelled: true });
+  });
+
   it('cancel ends at once what nobody drives, and gives an interrupted turn its decision', async () => {
     const clock = new TestClock();
     const store = new MemoryStore({ clock });

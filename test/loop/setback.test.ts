@@ -20,7 +20,7 @@ async function newFolder(): Promise<string> {
   return folder;
 }
 
-it('issue 18.15: a store that was set back decides no turn a second time, and its sessions can be cancelled', async () => {
+it('finding 15: a store that was set back decides no turn a second time, and its sessions can be cancelled', async () => {
   const folder = await newFolder();
   const [path, backup, logPath] = ['store.db', 'backup.db', 'log.jsonl'].map((name) => join(folder, name)) as [
     string,
@@ -58,7 +58,7 @@ it('issue 18.15: a store that was set back decides no turn a second time, and it
   expect(await verifyChain([logPath])).toMatchObject({ ok: true, lines: 2 });
 });
 
-it('18.15: a store that was set back to before a session was opened opens no other one in its place', async () => {
+it('finding 15: a store that was set back to before a session was opened opens no other one in its place', async () => {
   const folder = await newFolder();
   const [path, logPath] = [join(folder, 'store.db'), join(folder, 'log.jsonl')];
   const clock = new TestClock();
@@ -95,7 +95,7 @@ it('18.15: a store that was set back to before a session was opened opens no oth
   });
 });
 
-it('issue 18.15: a log says where a turn is decided a second time; an id may be used again after its session', async () => {
+it('finding 15: a log says where a turn is decided a second time; an id may be used again after its session', async () => {
   const entry = (turn: number, decision: LogEntry['decision']): LogEntry => ({
     ...{ ts: '2024-08-30T10:05:45.000Z', SID: 's', turn_index: turn, decision },
     ...{ latency_ms: 0, output_bytes: 0, scratch_bytes: 0 },

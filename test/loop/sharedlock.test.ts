@@ -32,7 +32,7 @@ async function under(
 /** Lets everything happen that can happen now. */
 const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
-it('issue 18.10: a lock is held together or alone, in the order of arrival', async () => {
+it('finding 10: a lock is held together or alone, in the order of arrival', async () => {
   const lock = new SharedLock();
   const seen: string[] = [];
   const make = works(seen);
@@ -54,7 +54,7 @@ it('issue 18.10: a lock is held together or alone, in the order of arrival', asy
   await Promise.all(all);
 });
 
-it('issue 18.10: cancelled work leaves the queue and holds up nobody', async () => {
+it('finding 10: cancelled work leaves the queue and holds up nobody', async () => {
   const lock = new SharedLock();
   const seen: string[] = [];
   const make = works(seen);
@@ -92,7 +92,7 @@ async function interrupted(attempt: number) {
   return { store, clock };
 }
 
-it('issue 18.10: the turns that a tool of a turn takes do not wait for that turn, even if it runs alone', async () => {
+it('finding 10: the turns that a tool of a turn takes do not wait for that turn, even if it runs alone', async () => {
   const { store, clock } = await interrupted(1);
   const asking: Program = async ({ emit, magic }) => {
     const ask = () => controller().loop.runLoop({ userdata: USERDATA, agent: programAgent('done') });
@@ -103,7 +103,7 @@ it('issue 18.10: the turns that a tool of a turn takes do not wait for that turn
   expect(await loop.resume('s', { agent: programAgent() })).toMatchObject({ decision: 'DONE' });
 });
 
-it('issue 18.10: a turn that got no worker keeps the attempts that the store has counted', async () => {
+it('finding 10: a turn that got no worker keeps the attempts that the store has counted', async () => {
   const { store, clock } = await interrupted(2);
   const busy: Program = () => {
     throw new BusyError('no worker is free');

@@ -80,7 +80,7 @@ describe('the file of a SqliteStore', () => {
     ['a virtual table', 'DROP TABLE used; CREATE VIRTUAL TABLE used USING fts5(sid, jti, second)'],
     ['a column of its own', 'ALTER TABLE used ADD COLUMN slow TEXT AS (hex(zeroblob(100000000)))'],
     ['an index of its own', 'DROP INDEX turns_owed; CREATE INDEX turns_owed ON turns (hex(zeroblob(9)))'],
-  ])('threat 15: a store with %s is foreign', async (_, change) => {
+  ])('finding 15: a store with %s is foreign', async (_, change) => {
     const path = newPath();
     {
       using store = await SqliteStore.open(path);

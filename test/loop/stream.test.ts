@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LoopProgress } from '../../src/loop/controller.ts';
+import type { LoopProgress } from '../../src/loop/progress.ts';
 import { stream } from '../../src/loop/stream.ts';
 import { programAgent, reply, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';

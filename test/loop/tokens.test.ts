@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  decodeToken,
   defaultCrypto,
   generateKeys,
   keyringFrom,
@@ -205,17 +206,18 @@ it('A3-10-4: one failure of each kind is counted under its own reason', async ()
 });
 
 describe('minting that fails', () => {
-  /** Keys whose private halves cannot be used any more. */
-  const broken = () =>
-    keyringFrom(generateKeys('test'), {
-      clock,
-      crypto: {
-        ...defaultCrypto,
-        ed25519Signer: () => () => {
-          throw new Error('key service down');
-        },
-      },
-    });
+  /** Keys of which the first so many private halves cannot be used any more. */
+  const broken = (count = Number.POSITIVE_INFINITY) => {
+    let made = 0;
+    const ed25519Signer = (seed: Uint8Array) => {
+      made += 1;
+      if (made > count) return defaultCrypto.ed25519Signer(seed);
+      return () => {
+        throw new Error('key service down');
+      };
+    };
+    return keyringFrom(generateKeys('test'), { clock, crypto: { ...defaultCrypto, ed25519Signer } });
+  };
 
   it('AL3-8-13 A3-11.4-4: halts the turn, though the program swallowed the error and emitted nothing', async () => {
     const swallow: Program = async ({ emit, magic }) => emit(await magic('continue').catch(() => 'swallowed'));
@@ -223,7 +225,7 @@ describe('minting that fails', () => {
     expect(record).toMatchObject({ decision: 'HALT', reason: 'ERR_MAGIC_TOOL_INTERNAL', output: 'swallowed\n', digest: null });
   });
 
-  it('AL3-8-13 A3-11.4-4: halts the turn with the same reason when the program does not catch the error', async () => {
+  it('AL3-8-13 A3-11.4-4, finding 10: halts the turn with the same reason when the program does not catch the error', async () => {
     const failing: Program = async ({ magic }) => {
       const { message } = await magic('continue').then(
         () => new Error('minted'),
@@ -264,9 +266,23 @@ describe('minting that fails', () => {
     expect(host.replay.size().ids).toBe(0);
   });
 
-  it('A3-11.4-5: OUTPUT is exactly what was emitted, no token is ever put in', async () => {
-    const silent: Program = async ({ magic }) => void (await magic('continue').catch(() => null));
-    const { record } = await turnOf(bench({ silent }, { clock, keyring: broken() }), 'silent');
-    expect(record.output).toBe('');
+  it.each([
+    ['no signer', 0, { token: { payload: { payload: { action: 'continue' } } } }],
+    ['the primary signer', 1, { token: { payload: { payload: { action: 'abort' } } } }],
+    ['every signer', 2, 'refused'],
+  ])('A3-11.4-5: with %s down, OUTPUT is exactly what was emitted, however the program ends', async (_, down, answer) => {
+    for (const lines of [[], ['one', 'two']])
+      for (const error of [undefined, languageError(NS_CODES.Internal, 'failed')]) {
+        const minted: unknown[] = [];
+        const silent: Program = async ({ emit, magic }) => {
+          const token = await magic('continue').catch(() => null);
+          minted.push(token === null ? 'refused' : decodeToken(token));
+          lines.forEach(emit);
+          return error;
+        };
+        const { record } = await turnOf(bench({ silent }, { clock, keyring: broken(down) }), 'silent');
+        expect(record).toMatchObject({ decision: 'HALT', output: lines.map((line) => `${line}\n`).join('') });
+        expect(minted).toMatchObject([answer]);
+      }
   });
 });

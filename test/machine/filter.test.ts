@@ -24,7 +24,7 @@ describe('the oldest supported Node line', () => {
   it.each([
     ['none', { cage: null, lacks: ['namespaces'] }],
     ['unshare', { cage: 'unshare', lacks: [] }],
-  ])('18-4: workers under %s have a filter of system calls there, too', (launcher, expected) => {
+  ])('finding 4: workers under %s have a filter of system calls there, too', (launcher, expected) => {
     const { stdout, stderr } = spawnSync(node.binary, ['--no-warnings', '--input-type=module', '-e', PROGRAM(launcher)], {
       encoding: 'utf8',
       cwd: fileURLToPath(new URL('../..', import.meta.url)),

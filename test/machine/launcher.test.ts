@@ -111,7 +111,7 @@ describe('a worker under full control of an attacker, in the operating system sa
   });
 
   it.each([false, true])(
-    '18-4: the namespaces and the root of unshare hold, too; it knows the name of the machine',
+    'finding 4: the namespaces and the root of unshare hold, too; it knows the name of the machine',
     async (replaced) => {
       const left = (await worked(UNSHARE, replaced)).filter((deed) => !INSIDE.includes(deed));
       expect(left).toEqual(['know the name of the machine']);
@@ -203,7 +203,7 @@ describe.each(['bubblewrap', 'unshare'] as const)('the launcher %s', (launcher) 
   });
 });
 
-it('18-4: auto takes unshare where bubblewrap is missing, and says why', async () => {
+it('finding 4: auto takes unshare where bubblewrap is missing, and says why', async () => {
   vi.doMock('../../src/sandbox/bubblewrap.ts', () => ({ findBubblewrap: () => 'bubblewrap is not installed' }));
   vi.resetModules();
   const fresh = await import('../../src/sandbox/index.ts');

@@ -8,6 +8,15 @@ const program = 'command\n  emit 1 + 2\nendcommand\n';
 const run = (node: OtherNode): { status: number | null; stdout: string; stderr: string } =>
   spawnSync(node.binary, [command, 'run', '-'], { input: program, encoding: 'utf8', env: { PATH: process.env.PATH } });
 
+/** Starts a worker, and prints what it complains of until it has said hello. */
+const GREETED = `
+  const { launch, packageFiles } = await import(${JSON.stringify(new URL('../../dist/src/sandbox/launch.js', import.meta.url).href)});
+  const { child, frames, stderr } = launch(packageFiles(), 64 * 1024 * 1024);
+  stderr.pipe(process.stdout);
+  frames.once('data', () => child.kill('SIGKILL'));
+  child.once('exit', (code) => (process.exitCode = code ?? 0));
+`;
+
 describe('on a Node that is too old', () => {
   let node: OtherNode;
   beforeAll(() => {
@@ -31,5 +40,10 @@ describe('on the oldest supported Node line', () => {
 
   it('a program runs', () => {
     expect(run(node)).toMatchObject({ status: 0, stdout: '3\n', stderr: '' });
+  });
+
+  it('V8 knows each flag that a worker sets', () => {
+    const { status, stdout } = spawnSync(node.binary, ['--input-type=module', '-e', GREETED], { encoding: 'utf8' });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
   });
 });

@@ -213,12 +213,12 @@ describe('a hostile server', () => {
     ['many', {}, 'a message of the server nests too deep, or has too many values'],
     ['huge', { messageBytes: 1_000_000 }, 'a message of the server is larger than messageBytes, which is 1000000 bytes'],
     ['flood', {}, 'the server sent 1000 messages without being asked'],
-  ])('%s: the error names the bound (SEC-11)', async (mode, bounds, problem) => {
+  ])('%s: the error names the bound (finding 11)', async (mode, bounds, problem) => {
     await using source = await McpSource.connect({ s: stdio(mode, bounds) });
     expect((await codeOf(run(source, 'tool.s.trap()')))[1]).toBe(`MCP server 's': the call of 'trap' failed: ${problem}`);
   });
 
-  it('trickle: a message that arrives byte by byte costs linear time, and ends with its call (SEC-11)', async () => {
+  it('trickle: a message that arrives byte by byte costs linear time, and ends with its call (finding 11)', async () => {
     const pidFile = join(directory, 'trickle.pid');
     const config = { ...stdio('trickle'), args: [FILE, 'trickle', pidFile], timeoutMs: 5000 };
     const source = await McpSource.connect({ s: config });
@@ -230,7 +230,7 @@ describe('a hostile server', () => {
     await expect.poll(() => isAlive(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
   });
 
-  it('stubborn: one that ignores the end of its input and SIGTERM does not outlive its source, or its host (SEC-18)', async () => {
+  it('stubborn: one that ignores the end of its input and SIGTERM does not outlive its source, or its host (finding 18)', async () => {
     const pidFile = join(directory, 'stubborn.pid');
     const config = { command: process.execPath, args: [FILE, 'stubborn', pidFile] };
     const source = await McpSource.connect({ s: config });
@@ -369,7 +369,7 @@ describe('calls', () => {
 });
 
 describe('connecting', () => {
-  it('leaves no server behind when another one fails, early or late (SEC-11)', async () => {
+  it('leaves no server behind when another one fails, early or late (finding 11)', async () => {
     const pids = ['one', 'two'].map((name) => join(directory, `${name}.pid`));
     const good = pids.map((file, index) => [`good${index}`, { command: process.execPath, args: [FILE, 'honest', file] }]);
     const config = { ...Object.fromEntries(good), bad: { command: '/does/not/exist' } };

@@ -9,7 +9,7 @@ describe('text for a terminal', () => {
   });
 
   it.each(
-    'ad 34f 61c 115f 1160 17b4 180b 180e 200b 200c 200d 2028 2029 202e 2060 2064 206a 2800 3164 fe00 fe0f feff ffa0 fff9 1d173 e0001 e0041 e0100 e000'.split(
+    'ad 34f 61c 115f 1160 17b4 180b 180e 200b 200c 200d 2028 2029 202e 2060 2064 206a 2800 3164 fe00 fe0f feff ffa0 fff9 1d173 e0001 e0041 e0100 e000 13441 13442 16fe4 1d159'.split(
       ' ',
     ),
   )('shows what cannot be seen, U+%s, as an escape, in one line and in several (finding 18)', (code) => {

@@ -132,11 +132,22 @@ describe('sessions on Restate (issue 20)', () => {
 
   it('an answer wakes the turn by the awakeable that it has set', async () => {
     const { own, controller } = handlers();
-    await controller.open(input.userdata, 's');
+    await controller.open(input.userdata, 's', { profile: 'sessions' });
     const invocation = new Invocation('s', new Map([['awakeable', 'a-1']]));
     expect(await own.cancel(invocation.attempt())).toEqual({ cancelled: true });
     expect(invocation.resolved).toEqual(['a-1']);
     expect(await own.cancel(new Invocation('s').attempt())).toEqual({ cancelled: false });
+  });
+
+  it('a session of another profile is unknown here, whatever is asked: that profile has approvals and a policy of its own', async () => {
+    const { own, controller, asked, store } = handlers();
+    await controller.open(input.userdata, 's', { profile: 'approved' });
+    const at = () => new Invocation('s').attempt();
+    expect((await drive(own, null, new Map(), Number.POSITIVE_INFINITY)).at).toBe('unknown');
+    expect(await own.cancel(at())).toEqual({ cancelled: false });
+    for (const refused of [own.status(at()), own.complete(at(), { call: '1.1', result: 1 }), own.start(at(), input)])
+      await expect(refused).rejects.toThrow(/unknown|no session|exists/);
+    expect([asked(), effects, (await store.summary('s'))?.status]).toEqual([0, 0, 'open']);
   });
 
   it.each([

@@ -1,6 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.ts';
-import { handlers, inputOf, never, OK, run, sandboxOf, timed } from './kit.ts';
+import { closeSandboxes, handlers, inputOf, never, OK, run, sandboxOf, timed } from './kit.ts';
+
+afterAll(closeSandboxes);
 
 const MB = 1024 * 1024;
 
@@ -113,16 +115,19 @@ describe('wall time', () => {
   it.each([
     { limits: { toolMs: 80 }, limit: 'toolMs' },
     { limits: { wallMs: 80 }, limit: 'wallMs' },
-  ])('an answer after $limit is late, even when the tool kept the host from noticing the time', async ({ limits, limit }) => {
-    const busy = handlers(async () => {
-      const end = performance.now() + 150;
-      while (performance.now() < end);
-      return { t: 'ok', value: 1 };
-    });
-    const { result } = await sandbox.run(inputOf('call', {}, limits), busy);
-    expect(result).toMatchObject({ ok: false, error: { kind: 'timeout', code: 'ERR_TIMEOUT', limit, allowed: 80 } });
-    await nextRunWorks();
-  });
+  ])(
+    'finding 1: an answer after $limit is late, even when the tool kept the host from noticing the time',
+    async ({ limits, limit }) => {
+      const busy = handlers(async () => {
+        const end = performance.now() + 150;
+        while (performance.now() < end);
+        return { t: 'ok', value: 1 };
+      });
+      const { result } = await sandbox.run(inputOf('call', {}, limits), busy);
+      expect(result).toMatchObject({ ok: false, error: { kind: 'timeout', code: 'ERR_TIMEOUT', limit, allowed: 80 } });
+      await nextRunWorks();
+    },
+  );
 
   it.each(['stubborn', 'insist'])('a program that goes on after the host said halt (%s) is killed', async (deed) => {
     const { value, ms } = await timed(() => sandbox.run(inputOf(deed, {}, { wallMs: 100 }), handlers(never)));

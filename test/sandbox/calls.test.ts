@@ -1,9 +1,11 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { CallIo, RunHandlers, Sandbox } from '../../src/sandbox/index.ts';
 import { Watchdog } from '../../src/sandbox/watchdog.ts';
 import { RuntimeClosedError } from '../../src/wire/errors.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
-import { handlers, inputOf, never, OK, run, sandboxOf } from './kit.ts';
+import { closeSandboxes, handlers, inputOf, never, OK, run, sandboxOf } from './kit.ts';
+
+afterAll(closeSandboxes);
 
 let sandbox: Sandbox;
 beforeAll(async () => {

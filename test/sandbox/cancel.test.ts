@@ -1,10 +1,12 @@
 import { getEventListeners } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { RunHandlers, Sandbox } from '../../src/sandbox/index.ts';
 import { BusyError } from '../../src/wire/errors.ts';
 import type { RunInput } from '../../src/wire/protocol.ts';
-import { handlers, inputOf, OK, REAL, rogue, run, sandboxOf, timed } from './kit.ts';
+import { closeSandboxes, handlers, inputOf, OK, REAL, rogue, run, sandboxOf, timed } from './kit.ts';
+
+afterAll(closeSandboxes);
 
 const ROUNDS = 100;
 const TALK: RunInput = {

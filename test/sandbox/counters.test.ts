@@ -63,8 +63,9 @@ async function counted(source: string) {
 it('a small turn wakes the worker once and the host once', async () => {
   const { sent, received, sentBytes, receivedBytes, fuel } = await counted(EMIT);
   expect({ sent, received, fuel }).toEqual({ sent: 1, received: 1, fuel: 1 });
-  expect(sentBytes).toBeLessThanOrEqual(184);
-  expect(receivedBytes).toBeLessThanOrEqual(420);
+  // The number of a task has up to 15 digits, so that no worker can foresee it: 14 bytes more than one digit.
+  expect(sentBytes).toBeLessThanOrEqual(198);
+  expect(receivedBytes).toBeLessThanOrEqual(434);
 });
 
 it('a tool call wakes the worker once and the host once', async () => {

@@ -1,9 +1,11 @@
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
-import { frameLimit, hasManyValues, MAX_FRAME_VALUES, parseFrame } from '../../src/wire/frames.ts';
+import { excessOf, frameLimit, MAX_FRAME_VALUES, MAX_MAP_KEYS, parseFrame } from '../../src/wire/frames.ts';
 import { PIECE_UNITS } from '../../src/wire/jsonpieces.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
-import { handlers, inputOf, REAL, rogue, run, sandboxOf } from './kit.ts';
+import { closeSandboxes, handlers, inputOf, REAL, rogue, run, sandboxOf } from './kit.ts';
+
+afterAll(closeSandboxes);
 
 /** The largest frame of a run with the default limits. */
 const BYTES = frameLimit(defaultLimits('run')) - 1000;
@@ -90,8 +92,14 @@ describe('finding 8: the host computes for no longer than a multiple of a calibr
     await sandbox.close();
   });
 
+  it('a map may have so many keys, also beside others, and no more', () => {
+    const map = (keys: number) => `{${Array.from({ length: keys }, (_, index) => `"k${index}":[{"a":0}]`).join(',')}}`;
+    expect(excessOf(`[${map(MAX_MAP_KEYS)},${map(MAX_MAP_KEYS)}]`)).toBeNull();
+    expect(excessOf(`[{},${map(MAX_MAP_KEYS + 1)}]`)).toBe(`${MAX_MAP_KEYS} keys in one map`);
+  });
+
   it('a text of any length is one value, whatever it holds', () => {
-    expect(hasManyValues(JSON.stringify('[,:"\\'.repeat(1_000_000)))).toBe(false);
+    expect(excessOf(JSON.stringify('[,:"\\'.repeat(1_000_000)))).toBeNull();
   });
 });
 

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import {
   type LimitOptions,
   Sandbox,
@@ -17,12 +16,13 @@ export { HOLED, handlers, inputOf, never, OK, REAL } from './input.ts';
 const open: Sandbox[] = [];
 const folders: string[] = [];
 
-afterAll(async () => {
-  await Promise.all(open.map((sandbox) => sandbox.close()));
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
+/** Closes what {@link sandboxOf} and {@link rogue} have made. A test file calls it at its end. */
+export async function closeSandboxes(): Promise<void> {
+  await Promise.all(open.splice(0).map((sandbox) => sandbox.close()));
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
 
-/** A sandbox with one worker, and with the holed guest unless told otherwise, which the test file closes at its end. */
+/** A sandbox with one worker, and with the holed guest unless told otherwise, until {@link closeSandboxes}. */
 export async function sandboxOf(options: SandboxOptions = {}): Promise<Sandbox> {
   const sandbox = await Sandbox.create({ concurrency: 1, files: HOLED, ...options });
   open.push(sandbox);

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bubblewrap } from '../../src/sandbox/bubblewrap.ts';
 import type { Cage } from '../../src/sandbox/cage.ts';
 import { confinementOf } from '../../src/sandbox/confinement.ts';
@@ -9,7 +9,9 @@ import { Sandbox } from '../../src/sandbox/index.ts';
 import { launch } from '../../src/sandbox/launch.ts';
 import type { LauncherChoice } from '../../src/sandbox/launcher.ts';
 import { systemTool } from '../../src/sandbox/systemtools.ts';
-import { HOLED, run, sandboxOf } from './kit.ts';
+import { closeSandboxes, HOLED, run, sandboxOf } from './kit.ts';
+
+afterAll(closeSandboxes);
 
 let folder: string;
 beforeEach(() => {
@@ -67,7 +69,7 @@ describe('the choice of a launcher', () => {
     expect((await run(sandbox, 'echo', { value: 1 })).result.result).toBe(1);
   });
 
-  it('18-4: without a launcher a worker filters its own system calls, where Node can; the kernel says so', async () => {
+  it('finding 4: without a launcher a worker filters its own system calls, where Node can; the kernel says so', async () => {
     const { confinement } = await sandboxOf({ launcher: 'none' });
     expect(confinement.has('calls')).toBe(!process.allowedNodeEnvironmentFlags.has('--allow-ffi'));
     expect(confinement.get('namespaces')).toBe("it is in the host's namespaces: pid, net, user, mnt, ipc, uts");
@@ -99,14 +101,14 @@ describe('the choice of a launcher', () => {
     expect(await tried('required', broken)).toMatchObject({ code: 'ERR_CONFIG', message: reason });
   });
 
-  it('18-16: auto with a bubblewrap that confines nothing runs and says so; required refuses to start', async () => {
+  it('finding 16: auto with a bubblewrap that confines nothing runs and says so; required refuses to start', async () => {
     const liar = bubblewrap(bwrap(LIAR), [], new Uint8Array());
     const reason = expect.stringContaining("it is in the host's namespaces: pid, net, user, mnt, ipc, uts");
     expect(await tried('required', liar)).toMatchObject({ code: 'ERR_CONFIG', message: reason });
     expect(await tried('auto', liar)).toEqual({ reason, ok: true });
   });
 
-  it('18-16: a bwrap in a folder of the search path is not found', async () => {
+  it('finding 16: a bwrap in a folder of the search path is not found', async () => {
     vi.stubEnv('PATH', `${folder}:${process.env['PATH']}`);
     const path = bwrap('#!/bin/sh\n');
     vi.resetModules();
@@ -129,7 +131,7 @@ it('a worker and a launcher have process groups of their own, which Ctrl-C for t
   }
 });
 
-describe('18-16: a program of the system', () => {
+describe('finding 16: a program of the system', () => {
   it('is one that only root can change', () => {
     expect(systemTool('env')).toMatch(/^\/.*\/\w*(env|coreutils|busybox)\w*$/);
     expect(systemTool('no-such-program')).toBeNull();

@@ -1,7 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { Ledger } from '../../src/sandbox/ledger.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
-import { handlers, inputOf, REAL, rogue, run, sandboxOf } from './kit.ts';
+import { closeSandboxes, handlers, inputOf, REAL, rogue, run, sandboxOf } from './kit.ts';
+
+afterAll(closeSandboxes);
 
 const out = (emits: readonly string[], whispers: readonly object[] = []): string =>
   JSON.stringify({ t: 'out', emits, values: emits, whispers });

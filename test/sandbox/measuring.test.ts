@@ -1,9 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { LimitOptions } from '../../src/sandbox/index.ts';
 import { Measuring } from '../../src/sandbox/measuring.ts';
 import type { HeatFrame } from '../../src/wire/heat.ts';
 import type { ProbeFrame, RunInput } from '../../src/wire/protocol.ts';
-import { handlers, inputOf, rogue, run, sandboxOf } from './kit.ts';
+import { closeSandboxes, handlers, inputOf, rogue, run, sandboxOf } from './kit.ts';
+
+afterAll(closeSandboxes);
 
 const RUN: HeatFrame = { kind: 'host', name: 'run', source: null, line: null };
 const SET: HeatFrame = { kind: 'statement', name: 'set', source: 'src', line: 2 };

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { type LimitOptions, Sandbox } from '../../src/sandbox/index.ts';
 import { BusyError, ConfigError, RuntimeClosedError } from '../../src/wire/errors.ts';
-import { HOLED, handlers, inputOf, never, OK, rogue, run, sandboxOf } from './kit.ts';
+import { closeSandboxes, HOLED, handlers, inputOf, never, OK, rogue, run, sandboxOf } from './kit.ts';
+
+afterAll(closeSandboxes);
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -1,9 +1,11 @@
 import { Socket } from 'node:net';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type LimitOptions, Sandbox } from '../../src/sandbox/index.ts';
 import type { RunInput, Source } from '../../src/wire/protocol.ts';
 import { DEEP_PROGRAMS } from '../guest/shapes.ts';
-import { handlers, inputOf, never, REAL, sandboxOf } from './kit.ts';
+import { closeSandboxes, handlers, inputOf, never, REAL, sandboxOf } from './kit.ts';
+
+afterAll(closeSandboxes);
 
 const MB = 1024 * 1024;
 

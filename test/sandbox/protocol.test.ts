@@ -1,13 +1,18 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { Sandbox } from '../../src/sandbox/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
-import { handlers, inputOf, type Plan, rogue, run, sandboxOf, timed } from './kit.ts';
+import { ROGUE } from './input.ts';
+import { closeSandboxes, handlers, inputOf, type Plan, REAL, rogue, run, sandboxOf, timed } from './kit.ts';
+
+afterAll(closeSandboxes);
 
 const started = { frame: { t: 'started', id: 1 } };
 const usage = { fuel: 1, cpuMs: 1, wallMs: 1, peakMemoryBytes: 1, toolCalls: 0, outputBytes: 0 };
 const good = { ok: true, phase: 'exec', result: null, eventErrors: [], error: null, ...usage };
 const result = { t: 'result', id: 1, result: good, usage, errors: [], last: false };
 const forged = { ...result, id: 'next', result: { ...good, result: 'forged' } };
+const forgedAnswer = [{ frame: { t: 'started', id: 'next' } }, { frame: forged }];
+const long = { ...result, result: { ...good, variables: { kept: [], lost: Array(300_000).fill('x') } } };
 const out = { t: 'out', emits: [], values: [], whispers: [] };
 const at = { fork: 'f', source: 's', line: 1, column: 1 };
 const tool = { t: 'tool', seq: 1, name: 'tool.x', args: [], at };
@@ -57,11 +62,23 @@ describe('a worker that breaks the protocol', () => {
     ['in one list with it, as an answer to the next run', [{ frame: [result, { t: 'started', id: 'next' }, forged] }]],
     ['in part', [{ frame: result }, { bytes: '000000ff7b' }]],
     ['when the next run has begun', [{ frame: result }, { sleep: 30 }, { frame: out }]],
+    ['as an answer to the next run, when that has begun', [{ frame: result }, { sleep: 30 }, ...forgedAnswer]],
+    ['behind a result that is read in pieces', [{ frame: long }, { sleep: 10 }, ...forgedAnswer]],
   ])('finding 17: frames after the result, sent %s, end their worker and not the next run', async (_name, answer) => {
     const sandbox = await sandboxOf({ files: rogue({ echo: true, run: [started, ...answer] }) });
     const runs = [1, 2, 3].map(() => run(sandbox, 'nothing', {}, { wallMs: 5000 }));
     const ends = (await Promise.all(runs)).map(({ result: ended }) => ended.error?.code ?? ended.result);
     expect(ends).toEqual([null, null, null]);
+    expect(sandbox.boundaryBreaches).toBeGreaterThanOrEqual(2);
+    await sandbox.close();
+  });
+
+  it('finding 17: frames after an answer about sources end their worker and not the next question', async () => {
+    const parsed = { t: 'parsed', id: 0, diagnostics: [], files: [] };
+    const text = JSON.stringify([{ frame: parsed }, { sleep: 30 }, { frame: { ...parsed, id: 'next' } }]);
+    const sandbox = await sandboxOf({ files: { worker: ROGUE, guest: REAL.guest } });
+    const asked = [1, 2, 3].map((n) => sandbox.parse([{ name: `s${n}`, text }], 1000));
+    expect(await Promise.all(asked)).toEqual(Array(3).fill({ diagnostics: [], files: [] }));
     expect(sandbox.boundaryBreaches).toBeGreaterThanOrEqual(2);
     await sandbox.close();
   });

@@ -13,7 +13,13 @@ afterEach(() => {
 function queried(send: (frame: HostFrame) => void = () => {}) {
   const done: string[] = [];
   const settle = Promise.withResolvers<unknown>();
-  const worker = { assign: () => done.push('assign'), send, free: () => done.push('free'), kill: () => done.push('kill') };
+  const worker = {
+    assign: () => done.push('assign'),
+    send,
+    free: () => done.push('free'),
+    kill: () => done.push('kill'),
+    runs: 0,
+  };
   const task = new QueryTask(worker, 1, parseQuery([], 100), settle, () => done.push('end'));
   return { done, task, answer: settle.promise };
 }

@@ -143,13 +143,13 @@ describe('the filter of system calls', () => {
     expect(decide(x64, X64, 16, [0, 0x5412])).toBe(NO_SUCH_CALL);
   });
 
-  it('18-4: fcntl has no signal sent to another process, and prlimit64 sets no limit of one', () => {
+  it('finding 4: fcntl has no signal sent to another process, and prlimit64 sets no limit of one', () => {
     const setOwner = 8;
     expect([4, 1030, setOwner].map((command) => decide(x64, X64, 72, [3, command]))).toEqual([ALLOW, ALLOW, NO_SUCH_CALL]);
     expect([0, 4711].map((pid) => decide(arm64, ARM64, 261, [pid]))).toEqual([ALLOW, NO_SUCH_CALL]);
   });
 
-  it('18-4: a worker that has loaded signals, opens and starts nothing any more', () => {
+  it('finding 4: a worker that has loaded signals, opens and starts nothing any more', () => {
     const loaded = seccompFilter('x64', false) ?? new Uint8Array();
     for (const number of [2, 257, 59, 61, 62, 234]) expect(decide(loaded, X64, number)).toBe(NO_SUCH_CALL);
     expect(decide(loaded, X64, 0)).toBe(ALLOW);

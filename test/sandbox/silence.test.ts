@@ -1,6 +1,8 @@
 import { Socket } from 'node:net';
-import { describe, expect, it, vi } from 'vitest';
-import { handlers, inputOf, rogue, run, sandboxOf, timed } from './kit.ts';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { closeSandboxes, handlers, inputOf, rogue, run, sandboxOf, timed } from './kit.ts';
+
+afterAll(closeSandboxes);
 
 const MB = 1024 * 1024;
 const usage = { fuel: 1, cpuMs: 1, wallMs: 1, peakMemoryBytes: 1, toolCalls: 0, outputBytes: 0 };

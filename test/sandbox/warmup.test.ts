@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Sandbox, SandboxResult } from '../../src/sandbox/index.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import type { RunInput } from '../../src/wire/protocol.ts';
-import { handlers, OK, REAL, sandboxOf } from './kit.ts';
+import { closeSandboxes, handlers, OK, REAL, sandboxOf } from './kit.ts';
+
+afterAll(closeSandboxes);
 
 const MB = 1024 * 1024;
 

@@ -2,12 +2,16 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { SandboxResult } from '../../src/sandbox/index.ts';
 import { openStats, orphans } from '../../src/sandbox/processstats.ts';
 import { WorkerProcess } from '../../src/sandbox/worker.ts';
 import { WorkerWatch } from '../../src/sandbox/workerwatch.ts';
-import { HOLED, handlers, inputOf, type Plan, rogue, run, sandboxOf } from './kit.ts';
+import { encodeFrame } from '../../src/wire/frames.ts';
+import { PIECE_UNITS } from '../../src/wire/jsonpieces.ts';
+import { closeSandboxes, HOLED, handlers, inputOf, type Plan, rogue, run, sandboxOf } from './kit.ts';
+
+afterAll(closeSandboxes);
 
 const MB = 1024 * 1024;
 
@@ -85,15 +89,31 @@ describe('finding 6: a worker that moves without a task is ended and counted', (
   });
 
   /** A worker without permissions and limits of the system. */
-  async function bare(plan: Plan): Promise<WorkerProcess> {
+  async function bareWith(plan: Plan): Promise<{ worker: WorkerProcess; frames: Socket }> {
     const { worker, guest } = rogue(plan);
     const child = spawn(process.execPath, [worker, guest], { stdio: ['pipe', 'ignore', 'pipe', 'pipe'], detached: true });
     const frames = child.stdio[3];
     if (!(frames instanceof Socket) || !(child.stderr instanceof Readable)) throw new Error('no pipes');
     const bare = new WorkerProcess({ child, cage: null, frames, stderr: child.stderr });
     await bare.ready;
-    return bare;
+    return { worker: bare, frames };
   }
+  const bare = async (plan: Plan): Promise<WorkerProcess> => (await bareWith(plan)).worker;
+
+  it('finding 17: when bytes have arrived behind a long answer, before another task gets it', async () => {
+    const { worker, frames } = await bareWith({});
+    const answer = { t: 'var', found: true, value: 'x'.repeat(PIECE_UNITS + 1), error: null };
+    const dead = new Promise((resolve) => {
+      const onFrame = (): void => {
+        worker.free();
+        resolve(worker.dead);
+      };
+      worker.assign({ onFrame, onGone: () => resolve('gone') }, MB, 100);
+    });
+    for (const frame of [answer, { t: 'started', id: 2 }]) frames.unshift(encodeFrame(JSON.stringify(frame), MB));
+    expect(await dead).toBe(true);
+    expect((await worker.gone).violation).toBe('it sent more than its answer');
+  });
 
   it('a worker that has begun a task is not told to prepare itself any more', async () => {
     const worker = await bare({});

@@ -29,6 +29,8 @@ const { values } = parseArgs({
 });
 
 const DEFAULT_SEEDS = 200;
+/** The last line of schedules that were run. */
+const DONE = /^(\d+) schedules, .* per second of CPU time$/m;
 /** Schedules after which a planted mistake counts as not found. */
 const PLANTED_SEEDS = '3000';
 
@@ -79,6 +81,7 @@ async function run(): Promise<SimulationFailure | null> {
       ...(faults === undefined ? {} : { faults: faults.split(' ').filter((fault) => fault !== '') }),
     });
   const begun = performance.now();
+  const before = process.cpuUsage();
   const onSchedule = (schedules: number): void => {
     if (schedules % 1000 !== 0) return;
     const rate = ((schedules * 1000) / (performance.now() - begun)).toFixed(1);
@@ -87,7 +90,11 @@ async function run(): Promise<SimulationFailure | null> {
   };
   const report = await simulate(shop, { seeds: Number(values.seeds ?? DEFAULT_SEEDS), from: Number(values.from), onSchedule });
   const { failure, rate, ...rest } = report;
-  process.stdout.write(`${JSON.stringify(rest)}\n${rest.schedules} schedules, ${rate.toFixed(1)}/s\n`);
+  const { user, system } = process.cpuUsage(before);
+  const perCpu = ((rest.schedules * 1e6) / (user + system)).toFixed(1);
+  process.stdout.write(
+    `${JSON.stringify(rest)}\n${rest.schedules} schedules, ${rate.toFixed(1)}/s, ${perCpu} per second of CPU time\n`,
+  );
   return failure;
 }
 
@@ -95,7 +102,7 @@ async function run(): Promise<SimulationFailure | null> {
 async function search({ name, found }: Plant): Promise<{ readonly isFound: boolean; readonly text: string }> {
   const printed = await spawned(['--plant', name, '--seeds', values.seeds ?? PLANTED_SEEDS]);
   const invariant = /^FAILED: (.*)\n(.*)$/m.exec(printed);
-  const after = /^(\d+) schedules, [\d.]+\/s$/m.exec(printed)?.[1];
+  const after = DONE.exec(printed)?.[1];
   const seed = /--seed (\S+ .*)$/m.exec(printed)?.[1] ?? '';
   const isFound = found.includes(invariant?.[1] ?? '');
   const how =
@@ -135,7 +142,7 @@ async function runAll(): Promise<boolean> {
     Array.from({ length: jobs }, (_, job) => Number(values.from) + job * share),
     async (from) => {
       const printed = await spawned(['--seeds', String(share), '--from', String(from)], (text) => process.stdout.write(text));
-      isGood &&= /^\d+ schedules, [\d.]+\/s$/m.test(printed) && !printed.includes('FAILED');
+      isGood &&= DONE.test(printed) && !printed.includes('FAILED');
     },
   );
   return isGood;

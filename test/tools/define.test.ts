@@ -195,25 +195,52 @@ describe('arguments by any schema', () => {
           /'\$ref' is not enforced together/,
         ],
         ['anyOf beside oneOf', { anyOf: [{ type: 'string' }], oneOf: [{ type: 'string' }] }, /'anyOf' is not enforced together/],
+        ['a bound of another type', { type: 'string', minimum: 3 }, /'minimum' is not enforced with the type "string"/],
+        ['a format of no text', { type: ['integer', 'null'], format: 'email' }, /'format' is not enforced with the type/],
+        ['a bound that is no number', { type: 'number', maximum: Number.NaN }, /'maximum' cannot be null/],
+        ['a step of nothing', { type: 'number', multipleOf: 0 }, /'multipleOf' cannot be 0/],
+        ['a bound of an older draft', { type: 'integer', exclusiveMinimum: true }, /without 'minimum' beside it/],
+        ['a count of nothing', { type: 'array', items: {}, minContains: 2 }, /without 'contains' beside it/],
+        ['items of an older draft', { type: 'array', items: {}, additionalItems: false }, /'additionalItems' is no keyword/],
+        [
+          'a required name that no property has',
+          { type: 'object', properties: { path: { type: 'string' } }, required: ['pathh'] },
+          /'required' is not enforced without properties of these names/,
+        ],
+        [
+          'a name that no object can have as its own',
+          { type: 'object', properties: JSON.parse('{"__proto__":{"type":"string"}}') },
+          /'properties' cannot be/,
+        ],
+        ['a value of another type', { type: 'string', enum: ['a', 1] }, /'enum' has a value that the keywords beside it refuse/],
+        ['a value beyond a bound', { enum: [1, 2], minimum: 2 }, /'enum' has a value that the keywords beside it refuse/],
+        ['one value of another type', { type: 'string', const: 1 }, /'const' has a value that the keywords beside it refuse/],
+        ['one value beside several', { enum: ['a', 'b'], const: 'a' }, /'enum' and 'const' are not enforced together/],
+        ['a reference to itself', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }, /'\$ref' leads to itself/],
         ['an object with a method', { validate: () => true }, /'validate' is no keyword/],
         ['a schema of zod 3 before Standard Schema', new (class ZodString {})(), /must be a Standard Schema/],
         ['a Standard Schema without validate', { '~standard': { version: 1, vendor: 'x' } }, /must be a Standard Schema/],
       ] as const
     ).flatMap(([name, schema, problem]): [string, () => unknown, RegExp][] => [
-      [`${name} (SEC-12)`, () => defineTool({ name: 'tool.t.A', args: { a: schema as never }, run: nothing }), problem],
+      [`${name}`, () => defineTool({ name: 'tool.t.A', args: { a: schema as never }, run: nothing }), problem],
       [
-        `${name}, as the result (SEC-12)`,
+        `${name}, as the result`,
         () => defineTool({ name: 'tool.t.A', run: nothing, ...Object({ returns: schema }) }),
         new RegExp(problem.source.replace('must be a Standard Schema', 'returns must be an ArgType')),
       ],
     ]),
     [
-      'all arguments by a schema of zod 3 (SEC-12)',
+      'an argument whose schema has no keyword',
+      () => defineTool({ name: 'tool.t.A', args: { a: { const: undefined } }, run: nothing }),
+      /must be a Standard Schema/,
+    ],
+    [
+      'all arguments by a schema of zod 3',
       () => defineTool({ name: 'tool.t.A', args: new (class ZodObject {})() as never, run: nothing }),
       /args must be a list of arguments/,
     ],
     ...['integer', 'String', 'array', 'int[]', 'null'].map((returns): [string, () => unknown, RegExp] => [
-      `the result '${returns}', a type that nothing checks (SEC-12)`,
+      `the result '${returns}', a type that nothing checks`,
       () => defineTool({ name: 'tool.t.A', returns, run: nothing }),
       /tool\.t\.A: returns is '.*', which is no ArgType/,
     ]),
@@ -229,7 +256,7 @@ describe('arguments by any schema', () => {
       () => defineTool({ name: 'tool.t.A', maxResultBytes: '1' as never, run: nothing }),
       /maxResultBytes must be/,
     ],
-  ])('refuses %s', (_name, make, problem) => {
+  ])('finding 12: refuses %s', (_name, make, problem) => {
     expect(make).toThrow(ConfigError);
     expect(make).toThrow(problem);
   });

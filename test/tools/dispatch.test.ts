@@ -48,7 +48,7 @@ describe('what a journal may hold', () => {
     expect(ran).toBe(false);
   });
 
-  it('issue 18.2: counts the arguments of a call that policy denies, which a replay compares', async () => {
+  it('finding 2: counts the arguments of a call that policy denies, which a replay compares', async () => {
     const bench = new Bench([tool('x', () => 1)], { limits: { journalBytes: 1000 }, policy: { deny: ['*'] } });
     expect(await bench.call('tool.t.x', ['y'.repeat(400)])).toMatchObject({ t: 'error' });
     expect(await bench.call('tool.t.x', ['y'.repeat(400)])).toMatchObject({ t: 'halt', error: { limit: 'journalBytes' } });

@@ -159,7 +159,7 @@ describe('a recording', () => {
 });
 
 describe('secrets in a recording', () => {
-  it('are found by the same forms as with patterns that go back', () => {
+  it('finding 13: are found by the same forms as with patterns that go back', () => {
     const forms = [
       /\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*/,
       /\b(?:sk|pk|rk)[-_](?:[a-z]+[-_])*[A-Za-z0-9]{16,}/,

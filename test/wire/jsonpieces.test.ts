@@ -19,7 +19,7 @@ function whole(text: string, maxValues = MAX_FRAME_VALUES) {
 const list = (item: (index: number) => string, count: number, joint = ','): string =>
   `[${Array.from({ length: count }, (_, index) => item(index)).join(joint)}]`;
 const map = (item: (index: number) => string, count: number): string =>
-  `{${Array.from({ length: count }, (_, index) => `"k${index % 30_000}":${item(index)}`).join(',')}}`;
+  `{${Array.from({ length: count }, (_, index) => `"k${index % 12_000}":${item(index)}`).join(',')}}`;
 const long = JSON.stringify('"\\\n\u2028é𝒳x'.repeat(30_000));
 const numbers = list(String, 40_000);
 
@@ -29,7 +29,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'a list with blanks': list(String, 30_000, ' ,\n\t'),
   'a list of empty lists': list(() => '[]', 60_000),
   'a list of maps': list((index) => `{"a${index}":{"b":[1,{}]}}`, 10_000),
-  'a map, of some keys the last counts': map(String, 40_000),
+  'a map, of some keys the last counts': map(String, 16_000),
   'a map of lists that are longer than a piece': map(() => numbers, 3),
   'lists in lists': `[1,[2,${numbers},3],[[[${numbers}]]],{"a":{"b":${numbers},"c":[]}},4]`,
   'a list beside empty ones': `[[],${numbers},{},${numbers} , [ ]]`,

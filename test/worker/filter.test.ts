@@ -39,7 +39,7 @@ function worked(way: keyof typeof WAYS): unknown {
   return JSON.parse(spawnSync(process.execPath, args, { encoding: 'utf8', env: {} }).stdout);
 }
 
-describe('18-4: the filter that a worker sets itself', () => {
+describe('finding 4: the filter that a worker sets itself', () => {
   it.each(['native functions', 'its library'] as const)(
     'through %s leaves it no signal and no file; it can still compute',
     (way) => {

@@ -1,7 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.ts';
 import { MAX_FRAME_DEPTH } from '../../src/wire/frames.ts';
-import { handlers, inputOf, run, sandboxOf } from '../sandbox/kit.ts';
+import { closeSandboxes, handlers, inputOf, run, sandboxOf } from '../sandbox/kit.ts';
+
+afterAll(closeSandboxes);
 
 let sandbox: Sandbox;
 beforeAll(async () => {

@@ -3,14 +3,16 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
-import { launch, requiredScopes } from '../../src/sandbox/launch.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { launch, packageFiles, requiredScopes } from '../../src/sandbox/launch.ts';
 import { limitResources } from '../../src/sandbox/resources.ts';
 import { systemTool } from '../../src/sandbox/systemtools.ts';
 import { FrameReader } from '../../src/wire/frames.ts';
 import { closePermissions, type PermissionPort } from '../../src/worker/permissions.ts';
-import { HOLED, run, sandboxOf } from '../sandbox/kit.ts';
+import { closeSandboxes, HOLED, run, sandboxOf } from '../sandbox/kit.ts';
 import { probed, probedBy, SIGNALS } from './realm.ts';
+
+afterAll(closeSandboxes);
 
 /** A worker as it stands after its hello, and what it said. */
 async function greeted<T>(look: (pid: number, hello: Record<string, unknown>) => T | Promise<T>): Promise<T> {
@@ -70,6 +72,10 @@ describe('the worker process', () => {
     const status = await greeted((pid) => readFileSync(`/proc/${pid}/status`, 'utf8'));
     expect(Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1])).toBeLessThan(75 * 1024);
   });
+
+  it.each(Object.entries(packageFiles()))('V8 keeps the text of the %s in one byte a character', (_, file) => {
+    expect(/[^\x00-\x7f]/.exec(readFileSync(file, 'utf8'))).toBeNull();
+  });
 });
 
 describe("hostile code in the worker's own realm", () => {
@@ -84,7 +90,7 @@ describe("hostile code in the worker's own realm", () => {
   });
 });
 
-describe('18-5: hostile JavaScript in place of the worker, without an operating system sandbox', () => {
+describe('finding 5: hostile JavaScript in place of the worker, without an operating system sandbox', () => {
   it.each(['read a file', 'make V8 write a file'])('cannot %s once it has greeted', async (deed) => {
     const folder = mkdtempSync(join(tmpdir(), 'hostile-'));
     try {

@@ -57,7 +57,7 @@ function isFailure(body: unknown): body is FailureView {
 }
 
 /**
- * The browser connects again by itself. What changed before the connection stood is unknown, the first time as well: a view asks for its
+ * The browser connects again by itself. Changes before a connection are unknown, also before the first one, because a view requests its
  * data meanwhile. So everything is fetched again.
  */
 function watch(sid: string | null, listener: (change: ChangeView) => void): () => void {

@@ -1,6 +1,6 @@
 /*
- * In place of `d3-transition`, which d3-flame-graph imports: the graph of the inspector does not move, and what moves it is larger than the
- * graph. A selection is its own transition, which is over at once.
+ * In place of `d3-transition`, which d3-flame-graph imports: the graph of the inspector does not move, and the code that moves it is
+ * larger than the graph. A selection is its own transition, which ends at once.
  */
 import { selection } from 'd3-selection';
 

@@ -17,7 +17,7 @@ const SIGNS: Readonly<Record<string, string>> = {
   SUSPENDED: '◔',
 };
 
-/** A decision or a phase: a word with a sign and a colour, of which the word alone says everything. */
+/** A decision or a phase as a word with a sign and a colour. The word alone says everything. */
 export function Badge({ word }: { readonly word: SessionPhase | string }) {
   return (
     <span class={`badge is-${word.toLowerCase()}`}>
@@ -148,7 +148,7 @@ export function Facts({ facts, wide = false }: FactsProps) {
   );
 }
 
-/** What stands in a view whose answer is not there yet, or never came. */
+/** The content of a view until its answer comes, or when none comes. */
 export function Pending({ problem, what }: { readonly problem: string | null; readonly what: string }) {
   return problem === null ? (
     <p class="pending">loading {what}…</p>

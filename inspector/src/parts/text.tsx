@@ -1,19 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { printable } from '../../../src/report/text.ts';
+import { printable, UNSEEN, UNSEEN_IN_LINES } from '../../../src/report/text.ts';
 import type { TextView } from '../../../src/ui/views.ts';
 import { messageOf, useWorld } from '../data/use.ts';
 import { grouped } from '../format.ts';
 import { Lines } from './scroll.tsx';
 
-/** Characters that a page would obey, hide or show as nothing; those of `src/report/text.ts`, one or more. */
-const UNSEEN = /([\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800]+)/u;
-/** The same without line feeds and tabs, which a text of several lines may have. */
-const UNSEEN_IN_LINES = /((?:(?![\n\t])[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800])+)/u;
-
 function seen(text: string, unseen: RegExp): ComponentChildren {
   if (!unseen.test(text)) return text;
-  // A split by one group has the matches at the odd places.
   return text.split(unseen).map((piece, index) =>
     index % 2 === 0 ? (
       piece
@@ -25,7 +19,7 @@ function seen(text: string, unseen: RegExp): ComponentChildren {
   );
 }
 
-/** One line of foreign text. Control, format and invisible characters are written as escapes. */
+/** One line of foreign text. Control, format and invisible characters, and blanks that are no spaces, are written as escapes. */
 export function Foreign({ text, most = 2000 }: { readonly text: string; readonly most?: number }) {
   const shown = text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text;
   return <bdi class="foreign">{seen(shown, UNSEEN)}</bdi>;

@@ -18,7 +18,7 @@ interface List {
   readonly problem: string | null;
 }
 
-/** Puts the newest page before the rows that stand already, which lose what the page has. */
+/** Puts the newest page before the known rows, and removes rows that the page repeats from them. */
 function merged(page: readonly SessionRow[], rows: readonly SessionRow[]): readonly SessionRow[] {
   const fresh = new Set(page.map(({ sid }) => sid));
   return [...page, ...rows.filter(({ sid }) => !fresh.has(sid))].slice(0, KEPT);

@@ -44,7 +44,7 @@ export function Steps({ turn, at }: { readonly turn: TurnView; readonly at: stri
     ['ArrowRight', 'Forth', (step?.step ?? 0) + 1],
     ['End', 'Last', steps],
   ];
-  // With the paint, so that a key that is pressed at once meets the step that is seen.
+  // Together with the paint, so that a key applies to the step on the screen.
   useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLInputElement) return;

@@ -11,7 +11,7 @@ import { turnLink } from '../route.ts';
 const CHUNK = 200;
 const CHUNKS = 6;
 
-/** Turns that follow one another, and the last turn for which the server was asked: it may have no row for a damaged one. */
+/** Consecutive turns, and the last turn that was requested. The server may have no row for a damaged turn. */
 interface Chunk {
   readonly until: number;
   readonly rows: readonly TurnRow[];
@@ -121,7 +121,7 @@ const KINDS = ['asked', 'queued', 'ran', 'waited', 'decided'] as const;
 
 type Times = Readonly<Record<(typeof KINDS)[number], number>> & { readonly total: number };
 
-/** The time that a whole lane stands for: few turns are longer, so that one long turn does not make all others invisible. */
+/** The time that the full length of a lane stands for. A few turns are longer: one long turn must not make the others invisible. */
 function scaleOf(totals: readonly number[]): number {
   const sorted = totals.toSorted((a, b) => a - b);
   return Math.max(1, (sorted[Math.floor((sorted.length - 1) * 0.85)] ?? 1) * 1.2);

@@ -51,7 +51,7 @@ const MARKS = ['#=>', '#!!', '#!event'] as const;
 const BLOCK = /^\s*(?:func|command|on\s+event|::)(?![A-Za-z0-9_])/;
 const COMMENT = /^\s*(?:#|--|$)/;
 
-/** A case from its lines, of which `before` stand in front in the file. */
+/** A case from its lines. The file has `before` lines in front of them. */
 function readCase(file: string, lines: readonly string[], before: number): TestCase {
   const place = (index: number): string => `${printable(file)}:${before + index + 1}`;
   const title = SETTING.exec(lines[0] ?? '')?.[1]?.trim() ?? '';

@@ -4,7 +4,7 @@ import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 /** The benchmarks, as in `bench/main.ts`. */
-const BENCHES = ['quotas', 'peers', 'turns', 'interp', 'contexts', 'tokens', 'loop', 'sessions', 'suspend', 'cluster', 'soak'];
+const BENCHES = 'quotas peers turns interp prices contexts tokens loop sessions suspend cluster soak'.split(' ');
 
 /** `bench NAME`: loads the harness on use, because its peers are development dependencies. */
 export function addBench(program: Command, execute: Execute): void {
@@ -12,7 +12,7 @@ export function addBench(program: Command, execute: Execute): void {
     .command('bench')
     .summary('measure limits and speed')
     .description(
-      'Measures how exactly limits hold (quotas), speed beside other sandboxes (peers, turns, interp), what forks and tool calls ' +
+      'Measures how exactly limits hold (quotas), speed beside other sandboxes (peers, turns, interp), what a unit of fuel takes (prices), what forks and tool calls ' +
         '(contexts), tokens (tokens) and the host loop (loop) cost; sessions runs a thousand at once; suspend puts turns aside and goes on with them; cluster claims and commits beside many stored sessions; soak mixes honest and hostile turns for a time.',
     )
     .addArgument(new Argument('<NAME>', 'what to measure').choices(BENCHES))

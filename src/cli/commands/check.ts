@@ -14,7 +14,7 @@ import { UsageError } from '../terminal/failure.ts';
 import { readSources, STDIN } from '../terminal/input.ts';
 import { rewriteFile } from '../terminal/rewrite.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { fix } from './fix.ts';
+import { fix, proposals } from './fix.ts';
 
 interface CheckFlags extends SetupFlags {
   readonly json?: true;
@@ -75,6 +75,9 @@ async function check(names: readonly string[], flags: CheckFlags, terminal: Term
   } else {
     for (const one of fixed) terminal.out.line(fixedLine(one));
     show(report, new Map(sources.map((source) => [source.name, source.text])), checker.standard, terminal);
+    const left = flags.fix ? proposals(report) : 0;
+    if (left > 0)
+      terminal.err.line(`${left} proposed ${left === 1 ? 'fix is' : 'fixes are'} left; --fix --proposed makes proposed fixes`);
   }
   const fails = ({ severity }: LintFinding) => severity === 'error' || (flags.strict === true && severity === 'warning');
   return report.diagnostics.length > 0 || report.findings.some(fails) ? EXIT.syntax : EXIT.ok;

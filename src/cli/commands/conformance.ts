@@ -6,7 +6,7 @@ import { LanguageRuns } from '../conformance/language.ts';
 import { answerLine } from '../conformance/serve.ts';
 import { readVectors, type Vector } from '../conformance/vectors.ts';
 import { wholeNumber } from '../flags/options.ts';
-import { PACKAGE } from '../package.ts';
+import { PACKAGE } from '../packagefiles.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { Steps } from '../terminal/status.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { nearestName } from '../../../grammar/vocabulary/names.ts';
 import { printable } from '../../report/index.ts';
-import { type ErrorPage, errorPages } from '../errorpages.ts';
+import { type ErrorPage, errorPages } from '../packagefiles.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { paragraph } from '../terminal/layout.ts';

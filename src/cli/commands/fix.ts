@@ -41,6 +41,12 @@ export async function fix(
   return { ...last, fixed };
 }
 
+/** How many findings of a report have a fix that is only proposed. */
+export function proposals(report: CheckReport): number {
+  return toPublicCheck(report).findings.filter(({ fix: found }) => found !== undefined && found.edits.length > 0 && !found.safe)
+    .length;
+}
+
 /** Fewer syntax errors, or as many and fewer errors, or as many of both and fewer findings. */
 function isBetter(before: readonly JsonFinding[], after: readonly JsonFinding[]): boolean {
   const counts = (all: readonly JsonFinding[]): readonly number[] => [

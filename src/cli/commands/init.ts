@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { printable } from '../../report/index.ts';
 import { VERSION } from '../../runtime/version.ts';
-import { PACKAGE } from '../package.ts';
+import { PACKAGE } from '../packagefiles.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';

@@ -35,6 +35,7 @@ import { readKeyring } from './keys.ts';
 
 interface ServeFlags {
   readonly store?: string;
+  readonly storeListen?: string;
   readonly config: string;
   readonly concurrency: number;
   readonly drain: number;
@@ -48,9 +49,9 @@ Any number of hosts may serve one store: each session is driven by one of them
 at a time, and by another one when its host dies. "neuroscript sessions open"
 and "neuroscript loop --detach" put sessions into the store.
 
-SIGTERM or SIGINT drains: the host claims nothing more, lets every turn be
-decided, and leaves the sessions to other hosts. A second signal, or the end of
---drain, gives up the turns that still run; other hosts run them again.
+SIGTERM, SIGINT or SIGHUP drains: the host claims nothing more, lets every turn
+be decided, and leaves the sessions to other hosts. A second signal, or the end
+of --drain, gives up the turns that still run; other hosts run them again.
 
 A configuration (YAML or JSON; schemas/serve.schema.json):
   keys: keys.json            # the same on every host
@@ -76,6 +77,7 @@ export function addServe(program: Command, execute: Execute): void {
     .summary('drive the sessions of a store, with other hosts')
     .description('Claims sessions that are ready, drives them, and hands them over when it stops.');
   addStore(command)
+    .option('--store-listen <URL>', 'the database without the pooler of --store, to be told of new work')
     .requiredOption('--config <FILE>', 'profiles, keys and limits of this host')
     .addOption(new Option('--concurrency <N>', 'most sessions at a time').argParser(wholeNumber('--concurrency', 1)).default(8))
     .addOption(
@@ -94,7 +96,7 @@ export function addServe(program: Command, execute: Execute): void {
 async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
   const config = await readServeConfig(flags.config);
   await using resources = new AsyncDisposableStack();
-  const store = resources.use(await openStore(flags.store, { mustExist: false }));
+  const store = resources.use(await openStore(flags.store, { mustExist: false, listenUrl: flags.storeListen }));
   const log = config.log === undefined ? (store.log ?? null) : new FileLog(config.log);
   const coordinator = new SessionCoordinator({
     store,

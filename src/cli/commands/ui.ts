@@ -10,7 +10,7 @@ import type { Answers, Assets } from '../../ui/index.ts';
 import { launcherOption, wholeNumber } from '../flags/options.ts';
 import { readSetup, type SetupFlags } from '../flags/setup.ts';
 import { addStore, type OpenedStore, openStore, storeFile, storeName } from '../flags/store.ts';
-import { PACKAGE } from '../package.ts';
+import { PACKAGE } from '../packagefiles.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { isMonstrous } from '../../files/json.ts';
 import { type Line, splitLines } from '../../files/lines.ts';
+import { killOnExit, signalChild } from '../../sandbox/index.ts';
 import { type Answer, answerSchema, differenceOf } from './answer.ts';
 import { KIT_FORMAT, type Vector } from './vectors.ts';
 
@@ -94,6 +95,7 @@ class Peer {
   readonly #answerMs: number;
   readonly #signal: AbortSignal;
   readonly #ended: Promise<string>;
+  readonly #forget: () => void;
   #id = 0;
   #broken = false;
 
@@ -102,6 +104,7 @@ class Peer {
     this.#signal = signal;
     // Detached, in a process group of its own, so that a kill also ends the children of the shell.
     this.#child = spawn(command, { shell: true, stdio: ['pipe', 'pipe', 'inherit'], detached: true });
+    this.#forget = killOnExit(() => signalChild(this.#child));
     const { stdin, stdout } = this.#child;
     if (stdin === null || stdout === null) throw new TypeError('a child process was started without pipes');
     // Writing to an ended process fails; the report says how the process ended.
@@ -162,12 +165,15 @@ class Peer {
   /** Ends the process and its children. */
   async close(): Promise<void> {
     const { pid, exitCode, signalCode } = this.#child;
-    if (pid === undefined || exitCode !== null || signalCode !== null) return;
-    const exit = once(this.#child, 'exit');
-    this.#child.stdin?.end();
-    const kill = setTimeout(() => process.kill(-pid, 'SIGKILL'), CLOSE_MS);
-    await exit;
-    clearTimeout(kill);
+    if (pid !== undefined && exitCode === null && signalCode === null) {
+      const exit = once(this.#child, 'exit');
+      this.#child.stdin?.end();
+      const kill = setTimeout(() => signalChild(this.#child), CLOSE_MS);
+      await exit;
+      clearTimeout(kill);
+    }
+    signalChild(this.#child);
+    this.#forget();
   }
 }
 

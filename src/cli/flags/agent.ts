@@ -68,7 +68,7 @@ export function addAgent(command: Command, { required } = { required: true }): v
         .createOption('--grammar <SERVER>', 'model: let the server decode under a grammar of the tools; how it takes one')
         .choices(GRAMMAR_SERVERS),
     )
-    .option('--small-grammar', 'model: with --grammar: only the plainest programs, and a short brief')
+    .option('--small-grammar', 'model: with --grammar: only the plainest programs; tools by their signatures')
     .option('--system <FILE>', "instructions for the agent (default: rules, tools, language; 'none': no instructions)")
     .option('--transcript <FILE>', 'append every prompt and reply to this file, one JSON object a line');
 }

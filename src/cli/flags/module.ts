@@ -7,7 +7,7 @@ import { printable } from '../../report/index.ts';
 import { defineTool, loadMockTools, type ToolDefinition, type ToolInit } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { messageOf } from '../../wire/unknown.ts';
-import { PACKAGE } from '../package.ts';
+import { PACKAGE } from '../packagefiles.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { reading } from '../terminal/input.ts';
 

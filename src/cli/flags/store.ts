@@ -61,13 +61,17 @@ export function mayHaveSessions(flag: string | undefined): boolean {
  * Opens the store that a flag names, for commands that need one: the one place where a file or an address becomes a store. Throws
  * {@link UsageError} for `none`.
  */
-export async function openStore(flag: string | undefined, { mustExist }: { readonly mustExist: boolean }): Promise<OpenedStore> {
+export async function openStore(
+  flag: string | undefined,
+  { mustExist, listenUrl }: { readonly mustExist: boolean; readonly listenUrl?: string | undefined },
+): Promise<OpenedStore> {
   const file = storeFile(flag);
   if (file === null) throw new UsageError(`this command needs a store, and --store is '${NONE}'`);
   if (isPostgresUrl(file)) {
     const { PostgresStore } = await import('../../postgres/index.ts');
-    return PostgresStore.open(file, { migrate: !mustExist });
+    return PostgresStore.open(file, { migrate: !mustExist, ...(listenUrl === undefined ? {} : { listenUrl }) });
   }
+  if (listenUrl !== undefined) throw new UsageError('--store-listen needs a --store of the form postgres://…');
   if (flag === undefined && !mustExist) await makeFolder(dirname(file));
   return SqliteStore.open(file, { mustExist });
 }

@@ -77,7 +77,7 @@ export const TOOLS: Kind = {
 const TOOLS_NEXT =
   '"neuroscript run PROGRAM --tools FILE" lets programs call them; "neuroscript tools --tools FILE" says more of each.';
 
-/** The keys of a file that is a map, or why it is none. */
+/** The keys of a file that is a map, or why it is not a map. */
 function topOf({ name, text, bytes }: Artefact, keys: RegExp, lacking: string): Readonly<Record<string, unknown>> | string {
   if (text === null) return 'it is no text';
   if (bytes.length > MOST_BYTES) return `it is larger than ${quantity('bytes', MOST_BYTES)}, as no configuration is`;

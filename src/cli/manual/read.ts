@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { PACKAGE } from '../package.ts';
+import { PACKAGE } from '../packagefiles.ts';
 import type { Manual } from './manual.ts';
 
 /** The manual that the build wrote; null without one. */

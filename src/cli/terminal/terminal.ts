@@ -18,9 +18,9 @@ export interface Terminal {
   readonly outIsTTY: boolean;
   /** Columns for a status line on standard error; 0 where none is shown. */
   readonly statusColumns: number;
-  /** Lets a command stop in its own time: from now on SIGINT and SIGTERM call the listener and do nothing else. */
+  /** Lets a command stop in its own time: from now on SIGINT, SIGTERM and SIGHUP call the listener and do nothing else. */
   onSignal(listener: () => void): void;
-  /** Aborts on Ctrl-C, SIGTERM, or a closed standard output. */
+  /** Aborts on Ctrl-C, SIGTERM, SIGHUP, or a closed standard output. */
   readonly interrupt: AbortSignal;
 }
 

@@ -3,6 +3,11 @@ import type { Meter } from '../meter.ts';
 
 const SURROGATE = /[\ud800-\udfff]/;
 
+/** The text of the first units of a list, at most some thousands. */
+export function textOfUnits(units: Uint16Array, count: number): string {
+  return Reflect.apply(String.fromCharCode, null, units.subarray(0, count));
+}
+
 /** The number of UTF-16 units of the code point at an offset. */
 export function width(text: string, at: number): number {
   return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
@@ -31,6 +36,7 @@ export function characterOffset(meter: Meter, text: string, count: number, from 
 /** The number of code points before an offset. */
 export function charactersBefore(meter: Meter, text: string, offset: number): number {
   meter.pay(WORK.scan, offset);
+  if (!SURROGATE.test(offset === text.length ? text : text.slice(0, offset))) return offset;
   let count = 0;
   for (let at = 0; at < offset; at += width(text, at)) payRound(meter, ++count);
   return count;

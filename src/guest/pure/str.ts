@@ -89,9 +89,12 @@ export const STR: Group<'str'> = {
   'tool.str.LineCount': (meter, text) => {
     meter.pay(WORK.scan, text.length);
     let lines = text === '' || text.endsWith('\n') ? 0 : 1;
-    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
-      meter.pay(WORK.item);
-      lines++;
+    for (let start = 0; start < text.length; start += PIECE) {
+      const stop = Math.min(text.length, start + PIECE);
+      let feeds = 0;
+      for (let at = start; at < stop; at++) if (text.charCodeAt(at) === FEED) feeds++;
+      meter.pay(WORK.item, feeds);
+      lines += feeds;
     }
     return lines;
   },
@@ -182,6 +185,7 @@ export const STR: Group<'str'> = {
   },
 };
 
+const FEED = 0x0a;
 const RETURN = 0x0d;
 
 /** Terminal control sequences. No class matches the escape character, so the pattern reads every character once. */
@@ -201,7 +205,7 @@ function normalized(meter: Meter, text: string, form: string): string {
   return pieces.join('');
 }
 
-/** The minimum number of units of a part; a part ends where a character stands alone. */
+/** Units of a text that are paid for together. A part to be normalized may be longer: it ends where a character stands alone. */
 const PIECE = 4096;
 
 /** Tells whether a character never combines with the one before it: those below the first combining mark, and Chinese ones. */

@@ -13,21 +13,24 @@ export interface AgentBrief {
   /** The tools that a program may call, in the order of presentation. */
   readonly tools?: readonly ToolDefinition[];
   /**
-   * Most tokens for the tools, as `estimateTokens` counts them; 6,000 when absent. Signatures take precedence over
-   * descriptions, and `tool.tools.Help` explains the rest.
+   * Most tokens for the tools, as `estimateTokens` counts them; when absent 45 for each tool, at least 450 and at most 6,000. Signatures take
+   * precedence over descriptions, and `tool.tools.Help` explains the rest.
    */
   readonly toolTokens?: number;
-  /** The language on one page: {@link languageCard} when absent. Pass '' for models that know the language. */
-  readonly language?: string;
   /**
-   * For a small context: tools by their signatures alone, and {@link languageBrief} when `language` is absent. With the rules and ten
-   * tools at most 1,500 tokens. False when absent.
+   * {@link languageBrief} when absent: with the rules and ten tools at most 1,500 tokens. Pass {@link languageCard} for the language on one
+   * page, with all operators and a table of common mistakes, or '' for models that know the language.
    */
+  readonly language?: string;
+  /** For a small context: tools by their signatures alone. False when absent. */
   readonly small?: boolean;
 }
 
+/** A signature, a sentence, and some of the rest. */
+const TOKENS_OF_A_TOOL = 45;
+const LEAST_TOOL_TOKENS = 450;
 /** Twice what the standard tools need with their first sentences; a tenth of a small model's context. */
-const TOOL_TOKENS = 6_000;
+const MOST_TOOL_TOKENS = 6_000;
 
 /**
  * What an agent must know in addition to the envelope of a turn: rules, tools and language, in this order. Throws
@@ -36,9 +39,9 @@ const TOOL_TOKENS = 6_000;
 export function agentBrief({
   rules = systemPrompt(),
   tools = [],
-  toolTokens = TOOL_TOKENS,
+  toolTokens = Math.min(MOST_TOOL_TOKENS, Math.max(LEAST_TOOL_TOKENS, TOKENS_OF_A_TOOL * tools.length)),
   small = false,
-  language = small ? languageBrief() : languageCard(),
+  language = languageBrief(),
 }: AgentBrief = {}): string {
   return [rules.trimEnd(), toolCard(tools, toolTokens, small), language.trimEnd()].filter((part) => part !== '').join('\n\n');
 }

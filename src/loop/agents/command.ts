@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { killOnExit, signalChild } from '../../sandbox/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { checker, checkList, checkObject, checkText, required } from '../../wire/options.ts';
 import { type Agent, AgentError, type AgentRequest, REPLY_CHARACTERS } from './agent.ts';
@@ -31,7 +32,7 @@ const STDERR_CHARACTERS = 2000;
  * Creates an agent from a command. The command starts anew for every reply: it reads the system text and the prompt from
  * standard input, writes the reply to standard output, and exits with 0. The variables `NEUROSCRIPT_SID`, `NEUROSCRIPT_TURN`
  * and `NEUROSCRIPT_ATTEMPT` identify the request. The command and its process group are killed when the time is up, when the
- * session is cancelled, or when the output exceeds the size of an envelope. Throws {@link ConfigError}.
+ * session is cancelled, when this process exits, or when the output exceeds the size of an envelope. Throws {@link ConfigError}.
  */
 export function commandAgent(options: CommandAgentOptions): Agent {
   checkCommandOptions('the options of a command agent', options);
@@ -56,6 +57,7 @@ function runCommand(file: string, args: readonly string[], options: Running, req
       stdio: ['pipe', 'pipe', 'pipe'],
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     });
+    const forget = killOnExit(() => signalChild(child));
     const fail = (why: string, reason?: 'ERR_TIMEOUT' | 'ERR_CANCELLED', cause?: unknown): void =>
       end(() => reject(new AgentError(turn, `turn ${turn} has no reply: ${why}`, reason, { cause })));
     const cancel = (): void => fail('the request was cancelled', 'ERR_CANCELLED');
@@ -63,7 +65,8 @@ function runCommand(file: string, args: readonly string[], options: Running, req
     const end = (settle: () => void): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', cancel);
-      killGroup(child);
+      signalChild(child);
+      forget();
       child.stdout.destroy();
       child.stderr.destroy();
       child.stdin.destroy();
@@ -89,16 +92,6 @@ function runCommand(file: string, args: readonly string[], options: Running, req
     child.stdin.on('error', () => {});
     child.stdin.end(fullPrompt(request));
   });
-}
-
-function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    if (process.platform !== 'win32') process.kill(-pid, 'SIGKILL');
-    else if (exitCode === null && signalCode === null) process.kill(pid, 'SIGKILL');
-  } catch {
-    // The process group has ended already.
-  }
 }
 
 function reasonOf(error: Error): string {

@@ -28,7 +28,7 @@ const checkOpenaiOptions = checker<OpenaiAgentOptions>({
 /** Most bytes of one response. Streaming wraps every few characters of a reply in many times their size. */
 const RESPONSE_BYTES = 64 * REPLY_CHARACTERS;
 const LF = 0x0a;
-/** Most bytes that the SDK gets before other work of the host has its turn. A line of five bytes takes it longer than a small tool. */
+/** Most bytes that the SDK gets before the host does other work: the SDK spends more time on a line of five bytes than a small tool takes. */
 const PIECE_BYTES = 4096;
 /** Most bytes of one line, because the SDK buffers a line until it ends. */
 const LINE_BYTES = 4 * REPLY_CHARACTERS;

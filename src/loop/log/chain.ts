@@ -71,7 +71,7 @@ export type ChainReport =
     }
   | ({ readonly ok: false } & ChainPlace);
 
-/** Somebody who has seen the log before, and compares. */
+/** A reader who has seen the log before, and compares. */
 export interface ChainWitness {
   /** Takes the hash of the chain after `lines` lines, from 0; why it is not the one that was seen, or null. */
   at(lines: number, head: string): string | null;

@@ -4,7 +4,7 @@ import type { TurnRecord } from './record.ts';
 import { sealFaults } from './seal.ts';
 
 /** Stands where content was erased. */
-export const ERASED = '[erased]';
+const ERASED = '[erased]';
 
 /**
  * The record without its content: envelope, program, output, calls and texts of errors. Decision, times, limits, usage, keys and the

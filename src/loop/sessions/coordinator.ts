@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from '../../sqlite/error.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { Clock } from '../clock.ts';
@@ -222,7 +221,7 @@ export class SessionCoordinator {
   }
 
   /**
-   * Stores a call of the turn that is started. A store that cannot be reached for a moment is tried again while the lease lasts. Throws
+   * Stores a call of the turn that is started. A store that cannot be reached for a moment is tried again while the turn and its lease last. Throws
    * as {@link SessionStore.keep} does.
    */
   async keep(session: DrivenSession, step: StoredStep): Promise<void> {
@@ -232,9 +231,8 @@ export class SessionCoordinator {
       } catch (error) {
         // A busy store, or one whose disk failed, may do next time what it could not do now.
         const isPassing = error instanceof StoreError && (error.detail === 'busy' || error.detail === 'io');
-        if (!isPassing || !this.lasts(session)) throw error;
+        if (!isPassing || !this.lasts(session) || !(await this.#leases.pause(session.state.sid, pause))) throw error;
       }
-      await sleep(pause);
     }
   }
 

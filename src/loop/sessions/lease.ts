@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Held, Lease, SessionStore } from './store.ts';
 
 /** Default length of a lease. */
-export const DEFAULT_LEASE_MS = 15_000;
+const DEFAULT_LEASE_MS = 15_000;
 
 /** Parts of {@link Leases}. */
 export interface LeasesInit {
@@ -29,6 +29,7 @@ export interface Holding extends Held {
 interface HeldTurn {
   readonly session: Holding;
   readonly onLost: () => void;
+  readonly over: PromiseWithResolvers<void>;
 }
 
 /** End of a lease that this process has given up or lost. It stays lost, even if the store would renew it: the turn has ended. */
@@ -70,7 +71,7 @@ export class Leases {
    * requested. Renewing every third of a lease tolerates one renewal that fails.
    */
   hold(session: Holding, onLost: () => void): void {
-    this.#held.set(session.sid, { session, onLost });
+    this.#held.set(session.sid, { session, onLost, over: Promise.withResolvers() });
     if (this.#timer !== null) return;
     this.#timer = setInterval(() => void this.renew(), Math.floor(this.lease.ms / 3));
     this.#timer.unref();
@@ -78,6 +79,7 @@ export class Leases {
 
   /** Stops renewing. The lease itself stands until it is released or expires. */
   drop(sid: string): void {
+    this.#held.get(sid)?.over.resolve();
     this.#held.delete(sid);
     if (this.#held.size > 0 || this.#timer === null) return;
     clearInterval(this.#timer);
@@ -96,14 +98,24 @@ export class Leases {
     for (const each of released) if (each.status === 'rejected') throw each.reason;
   }
 
+  /** Waits so many milliseconds within a turn. Resolves with false as soon as the turn ends, and leaves no timer behind it. */
+  async pause(sid: string, ms: number): Promise<boolean> {
+    const turn = this.#held.get(sid);
+    if (turn === undefined) return false;
+    const waited = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => waited.resolve(true), ms);
+    void turn.over.promise.then(() => waited.resolve(false));
+    return waited.promise.finally(() => clearTimeout(timer));
+  }
+
   /** Whether this process is in a turn of the session. */
   holds(sid: string): boolean {
     return this.#held.has(sid);
   }
 
   /**
-   * Whether the lease of a session lasts for certain. Once the answer is no, it stays no: whoever asked has stopped to act, and a
-   * renewal under way must not make that count as a decision.
+   * Whether the lease of a session lasts for certain. Once the answer is no, it stays no: the caller has stopped acting for the
+   * session, and a renewal under way must not undo that.
    */
   lasts(session: Holding): boolean {
     if (this.#clock.monotonic() < session.until) return true;

@@ -301,7 +301,7 @@ export async function* allSessions(
   }
 }
 
-/** Sessions that somebody must care for. */
+/** Sessions that need an operator or a host. */
 export type Condition =
   /** With decisions that are not known to be in the log, after this id. */
   | { readonly kind: 'owing'; readonly after: string }

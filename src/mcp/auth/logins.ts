@@ -116,7 +116,7 @@ async function opened(port: number | undefined, before: string | undefined, stat
   return loopback;
 }
 
-/** The address to open, in one line. Throws if it is none that a browser should be sent to. */
+/** The address to open, in one line. Throws if a browser should not open it. */
 function openable(address: URL, server: string): string {
   if (!isSecure(address.href) || (isLoopback(address.href) && !isLoopback(server)))
     throw new Error(`a login at ${address.origin} is refused, because it is not https`);

@@ -167,7 +167,7 @@ export class Process implements Actor {
     if (fault === 'dies-before') return this.dead();
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const late = fault === 'slow' ? this.#lateness(place) : 0;
-    const isRequestLate = faults.share(`${place} way`) < 0.5;
+    const isRequestLate = late > 0 && faults.share(`${place} way`) < 0.5;
     const slow = (way: string): number => (isRequestLate === (way === '>') ? late : 0) + faults.delay(place + way, ms);
     const back = (settle: () => void): void => void this.timeline.after(slow('<'), this, settle);
     const arrive = async (): Promise<void> => {

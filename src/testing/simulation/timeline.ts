@@ -4,6 +4,9 @@ import type { Random } from './random.ts';
 /** The function of Node. A world replaces the global later. */
 const nextRound = setImmediate;
 
+/** Events after which Node gets a turn for what is outside of the world, such as printing. */
+const ROUND = 64;
+
 /** A process of a world, or its store. Events of a process that died never happen; those of a stopped one wait. */
 export interface Actor {
   readonly name: string;
@@ -33,8 +36,13 @@ export interface Event {
 /** The actor for whom code runs. Code outside of all worlds has none. */
 export const acting = new AsyncLocalStorage<Actor>();
 
-/** Lets everything happen that the last event has made possible. */
+/** Lets everything happen that the last event has made possible. Node ends all microtasks before the next tick, which costs less than a round. */
 function settled(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
+}
+
+/** Lets Node do what it has to do besides. */
+function rounded(): Promise<void> {
   return new Promise((resolve) => nextRound(resolve));
 }
 
@@ -82,7 +90,7 @@ export class Timeline {
       this.now = event.at;
       this.steps += 1;
       acting.run(actor, run);
-      await settled();
+      await (this.steps % ROUND === 0 ? rounded() : settled());
       if (await done()) return;
     }
   }

@@ -46,6 +46,8 @@ export class Watch {
   violation: Violation | null = null;
   /** Decisions that the store took. */
   decided = 0;
+  /** Grows with everything after which a session may have come to its end. */
+  progress = 0;
   readonly #timeline: Timeline;
   readonly #claims = new Map<string, Claim>();
   readonly #decisions = new Map<string, { readonly record: TurnRecord; readonly mark: string }>();
@@ -101,6 +103,7 @@ export class Watch {
   }
 
   released(sid: string, fence: number): void {
+    this.progress += 1;
     const claim = this.#claims.get(sid);
     if (claim?.fence === fence) claim.until = 0;
   }
@@ -142,6 +145,7 @@ export class Watch {
       this.fail(INVARIANTS.once, `turn ${record.turn} of session ${record.sid} was decided a second time`);
     this.#decisions.set(key, { record, mark: markOf(record) });
     this.decided += 1;
+    this.progress += 1;
   }
 
   markedLogged(sid: string, fence: number, keep: boolean): void {

@@ -31,7 +31,7 @@ export interface Schedule {
   readonly sessions?: readonly number[];
   /** All that goes wrong, as `PLACE=FAULT`; the seed decides when absent. */
   readonly faults?: readonly string[];
-  /** The store of the fleet. When absent, the seed decides: one of eight has SQLite. */
+  /** The store of the fleet. When absent, the seed decides: one of sixteen has SQLite. */
   readonly store?: 'memory' | 'sqlite';
 }
 
@@ -100,7 +100,7 @@ export class SimulatedWorld implements Surroundings {
   readonly #people: Slot & { controller: LoopController | null };
   readonly #trace: string[] = [];
   #hash: number;
-  #seen = 0;
+  #seen = { decided: 0, progress: 0 };
   #isOver = false;
   #isEnding = false;
 
@@ -145,7 +145,7 @@ export class SimulatedWorld implements Surroundings {
 
   get #kind(): 'memory' | 'sqlite' {
     const { seed, store } = this.#schedule;
-    return store ?? (mixed(seed, 'store') % 8 === 0 ? 'sqlite' : 'memory');
+    return store ?? (mixed(seed, 'store') % 16 === 0 ? 'sqlite' : 'memory');
   }
 
   /** Runs the schedule to its end. */
@@ -176,9 +176,9 @@ export class SimulatedWorld implements Surroundings {
   }
 
   readonly note = (line: string): void => {
-    const text = `${this.timeline.now.toFixed(2)} ${line}`;
-    this.#hash = mixed(this.#hash, text);
-    if (this.#options.trace) this.#trace.push(text);
+    const { now } = this.timeline;
+    this.#hash = mixed(this.#hash ^ (now * 100), line);
+    if (this.#options.trace) this.#trace.push(`${now.toFixed(2)} ${line}`);
   };
 
   died(process: Process): void {
@@ -304,11 +304,13 @@ export class SimulatedWorld implements Surroundings {
     if (timeline.waiting > MOST_WAITING * processes)
       this.#watch.fail(INVARIANTS.memory, `${timeline.waiting} things wait at once`);
     if (this.#watch.violation !== null || timeline.now > TROUBLE_MS + CALM_MS) return true;
-    if (timeline.steps % 16 !== 0 && this.#seen === this.#watch.decided) return false;
+    const { decided, progress } = this.#watch;
+    // Leases end without anybody's doing.
+    if (timeline.steps % 64 !== 0 && this.#seen.progress === progress) return false;
     const sessions = await this.#store.list();
     this.#isOver = sessions.every((session) => this.#isSettled(session));
-    if (this.#seen !== this.#watch.decided || this.#isOver) this.#judge(sessions);
-    this.#seen = this.#watch.decided;
+    if (this.#seen.decided !== decided || this.#isOver) this.#judge(sessions);
+    this.#seen = { decided, progress };
     return this.#isOver || this.#watch.violation !== null;
   }
 

@@ -93,9 +93,13 @@ export function fromJsonSchema(schema: JsonSchema, what: string): StandardSchema
     checkKeywords(schema);
     // The check of the keywords and zod's compiler check the schema, so the type does not have to.
     const plain: Parameters<typeof z.fromJSONSchema>[0] = JSON.parse(JSON.stringify(schema));
-    return z.fromJSONSchema(plain, { defaultTarget: 'draft-2020-12' });
+    const compiled = z.fromJSONSchema(plain, { defaultTarget: 'draft-2020-12' });
+    // The check of any value overflows the stack where a reference leads to itself.
+    compiled.safeParse(null);
+    return compiled;
   } catch (cause) {
-    const problem = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : 'unreadable';
+    const said = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : 'unreadable';
+    const problem = cause instanceof RangeError ? "it nests too deep, or '$ref' leads to itself" : said;
     throw new ConfigError(`${what} has a JSON Schema that cannot be used: ${problem}`, { cause });
   }
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { isRecord } from '../../wire/unknown.ts';
 
 type Form = (value: unknown) => boolean;
@@ -9,7 +10,8 @@ const isListOf =
     Array.isArray(value) && value.every(form);
 const isText: Form = (value) => typeof value === 'string';
 const isFlag: Form = (value) => typeof value === 'boolean';
-const isNumber: Form = (value) => typeof value === 'number';
+const isNumber: Form = (value) => Number.isFinite(value);
+const isMapOfSchemas: Form = (value) => isRecord(value) && Object.values(value).every(isSchema);
 const isSize: Form = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
 
 const words = (text: string): readonly string[] => text.split(' ');
@@ -20,19 +22,24 @@ const FORMATS = new Set([
   ...words('base64url e164 credit_card iban jwt emoji nanoid cuid cuid2 ulid xid ksuid'),
 ]);
 
-/** Keywords that constrain values of one type. The compiler passes over them in a schema without `type`. */
-const TYPED: readonly (readonly [form: Form, keywords: string])[] = [
-  [isText, 'pattern'],
-  [(value) => FORMATS.has(String(value)), 'format'],
-  [isNumber, 'minimum maximum multipleOf'],
-  [(value) => isNumber(value) || isFlag(value), 'exclusiveMinimum exclusiveMaximum'],
-  [isSize, 'minLength maxLength minItems maxItems minContains maxContains minProperties maxProperties'],
-  [isFlag, 'uniqueItems'],
-  [isListOf(isText), 'required'],
-  [(value) => isSchema(value) || isListOf(isSchema)(value), 'items'],
-  [isListOf(isSchema), 'prefixItems'],
-  [isSchema, 'additionalItems contains additionalProperties propertyNames'],
-  [(value) => isRecord(value) && Object.values(value).every(isSchema), 'properties patternProperties'],
+/** Keywords that constrain values of some types. The compiler passes over them in a schema of another type, and in one without `type`. */
+const TYPED: readonly (readonly [form: Form, types: string, keywords: string])[] = [
+  [isText, 'string', 'pattern'],
+  [(value) => FORMATS.has(String(value)), 'string', 'format'],
+  [isSize, 'string', 'minLength maxLength'],
+  [isNumber, 'number integer', 'minimum maximum'],
+  [(value) => isNumber(value) && Number(value) > 0, 'number integer', 'multipleOf'],
+  [(value) => isNumber(value) || isFlag(value), 'number integer', 'exclusiveMinimum exclusiveMaximum'],
+  [isSize, 'array', 'minItems maxItems minContains maxContains'],
+  [isFlag, 'array', 'uniqueItems'],
+  [(value) => isSchema(value) || isListOf(isSchema)(value), 'array', 'items'],
+  [isListOf(isSchema), 'array', 'prefixItems'],
+  [isSchema, 'array', 'contains'],
+  [isSize, 'object', 'minProperties maxProperties'],
+  [isListOf(isText), 'object', 'required'],
+  [isSchema, 'object', 'additionalProperties propertyNames'],
+  [(value) => isMapOfSchemas(value) && !Object.hasOwn(Object(value), '__proto__'), 'object', 'properties'],
+  [isMapOfSchemas, 'object', 'patternProperties'],
 ];
 
 /** Keywords for values of every type, notes, and keywords that the compiler itself refuses. */
@@ -40,22 +47,37 @@ const UNTYPED: readonly (readonly [form: Form, keywords: string])[] = [
   [isListOf(isSchema), 'anyOf oneOf allOf'],
   [isText, '$ref'],
   [Array.isArray, 'enum'],
-  [(value) => isRecord(value) && Object.values(value).every(isSchema), '$defs definitions'],
+  [isMapOfSchemas, '$defs definitions'],
   [() => true, 'type const default title description examples example deprecated readOnly writeOnly'],
   [() => true, '$schema $id id $anchor $comment contentEncoding contentMediaType contentSchema'],
   [() => true, 'not if then else unevaluatedItems unevaluatedProperties dependentSchemas dependentRequired'],
 ];
 
-const forms = (table: typeof TYPED): ReadonlyMap<string, Form> =>
-  new Map(table.flatMap(([form, keywords]) => words(keywords).map((keyword) => [keyword, form] as const)));
-const TYPED_FORMS = forms(TYPED);
-const ALL_FORMS = new Map([...forms(UNTYPED), ...TYPED_FORMS]);
+const TYPES = new Map(TYPED.flatMap(([, types, keywords]) => words(keywords).map((keyword) => [keyword, words(types)] as const)));
+const FORMS: ReadonlyMap<string, Form> = new Map(
+  [...UNTYPED, ...TYPED.map(([form, , keywords]) => [form, keywords] as const)].flatMap(([form, keywords]) =>
+    words(keywords).map((keyword) => [keyword, form] as const),
+  ),
+);
 
-/** Keywords that the compiler passes over in a schema that says nothing about the items. */
-const SIZES_OF_LISTS = words('minItems maxItems');
+type Schema = Readonly<Record<string, unknown>>;
+type JsonSchema = Parameters<typeof z.fromJSONSchema>[0];
+
+/** Keywords that the compiler passes over without one of others beside them, and `required` with a name that `properties` lacks. */
+const BESIDE: readonly (readonly [keywords: string, is: (schema: Schema) => boolean, others: string])[] = [
+  ['minItems maxItems', ({ items, prefixItems }) => items !== undefined || prefixItems !== undefined, "'items'"],
+  ['minContains maxContains', ({ contains }) => contains !== undefined, "'contains'"],
+  ['exclusiveMinimum', ({ exclusiveMinimum, minimum }) => exclusiveMinimum !== true || minimum !== undefined, "'minimum'"],
+  ['exclusiveMaximum', ({ exclusiveMaximum, maximum }) => exclusiveMaximum !== true || maximum !== undefined, "'maximum'"],
+  [
+    'required',
+    ({ required, properties }) => [required].flat().every((name) => Object.hasOwn(Object(properties ?? {}), String(name))),
+    'properties of these names',
+  ],
+];
 
 /** Keywords whose value is a schema or a list of schemas, and those whose value maps names to schemas. */
-const WITH_SCHEMA = words('items prefixItems additionalItems contains additionalProperties propertyNames anyOf oneOf allOf');
+const WITH_SCHEMA = words('items prefixItems contains additionalProperties propertyNames anyOf oneOf allOf');
 const WITH_SCHEMAS = words('properties patternProperties $defs definitions');
 
 /**
@@ -68,12 +90,17 @@ export function checkKeywords(schema: unknown, path = ''): void {
   const given = Object.entries(schema).filter(([keyword, value]) => value !== undefined && !keyword.startsWith('x-'));
   for (const [keyword, value] of given) {
     const where = `'${path}${keyword}'`;
-    const form = ALL_FORMS.get(keyword);
+    const form = FORMS.get(keyword);
     if (form === undefined) throw new Error(`${where} is no keyword that can be enforced`);
     if (!form(value)) throw new Error(`${where} cannot be ${JSON.stringify(value)}`);
-    if (TYPED_FORMS.has(keyword) && !hasValues(schema)) throw new Error(`${where} is not enforced without 'type' beside it`);
-    if (SIZES_OF_LISTS.includes(keyword) && schema['items'] === undefined && schema['prefixItems'] === undefined)
-      throw new Error(`${where} is not enforced without 'items' beside it`);
+    const types = TYPES.get(keyword);
+    const { type } = schema;
+    if (types !== undefined && !hasValues(schema)) throw new Error(`${where} is not enforced without 'type' beside it`);
+    if (types !== undefined && type !== undefined && ![type].flat().some((each) => types.includes(String(each))))
+      throw new Error(`${where} is not enforced with the type ${JSON.stringify(type)}`);
+    for (const [keywords, isBeside, others] of BESIDE)
+      if (words(keywords).includes(keyword) && !isBeside(schema))
+        throw new Error(`${where} is not enforced without ${others} beside it`);
     const within = WITH_SCHEMAS.includes(keyword) && isRecord(value) ? Object.entries(value) : [];
     for (const [name, each] of within) checkKeywords(each, `${path}${keyword}.${name}.`);
     if (WITH_SCHEMA.includes(keyword)) for (const each of [value].flat()) checkKeywords(each, `${path}${keyword}.`);
@@ -81,9 +108,34 @@ export function checkKeywords(schema: unknown, path = ''): void {
   const parts = words('$ref anyOf oneOf allOf').filter((keyword) => schema[keyword] !== undefined);
   const hidden = hasValues(schema) ? schema['$ref'] !== undefined : parts.length > 1;
   if (hidden) throw new Error(`'${path}${parts[0]}' is not enforced together with the keywords beside it; put each into 'allOf'`);
+  checkValues(schema, path);
+}
+
+/** The compiler looks at `enum` or `const` alone, so the values that they list must fit the keywords beside them. */
+function checkValues(schema: Schema, path: string): void {
+  const { enum: listed, const: constant, type } = schema;
+  if (listed !== undefined && constant !== undefined)
+    throw new Error(`'${path}enum' and '${path}const' are not enforced together`);
+  const rest = Object.entries(schema).filter(([keyword]) => TYPES.has(keyword));
+  for (const value of Array.isArray(listed) ? listed : [constant]) {
+    const types = type === undefined ? typesOf(value) : [type].flat().filter((each) => typesOf(value).includes(String(each)));
+    if (value === undefined) continue;
+    const beside: JsonSchema = JSON.parse(JSON.stringify({ ...Object.fromEntries(rest), type: types[0] }));
+    const fits = rest.length === 0 || z.fromJSONSchema(beside).safeParse(value).success;
+    if (types.length === 0 || !fits)
+      throw new Error(`'${path}${listed === undefined ? 'const' : 'enum'}' has a value that the keywords beside it refuse`);
+  }
+}
+
+/** The types of JSON Schema that a value has. */
+function typesOf(value: unknown): readonly string[] {
+  if (value === null) return ['null'];
+  if (Array.isArray(value)) return ['array'];
+  if (typeof value === 'number') return Number.isInteger(value) ? ['integer', 'number'] : ['number'];
+  return [typeof value];
 }
 
 /** Whether a schema names its values or their type, so that the compiler looks at its other keywords. */
-function hasValues(schema: Readonly<Record<string, unknown>>): boolean {
+function hasValues(schema: Schema): boolean {
   return ['type', 'enum', 'const'].some((keyword) => schema[keyword] !== undefined);
 }

@@ -132,7 +132,7 @@ function isSpecList(specs: ArgSpecs): specs is readonly ArgSpec[] {
 /** An argument with a schema of its own. */
 function single(tool: string, name: string, given: unknown): Parameter {
   const schema = isStandardSchema(given) ? given : null;
-  if (schema === null && (!isJsonSchema(given) || Object.keys(given).length === 0))
+  if (schema === null && (!isJsonSchema(given) || Object.values(given).every((value) => value === undefined)))
     throw new ConfigError(`${tool}: '${name}' must be a Standard Schema (zod, valibot, arktype) or a JSON Schema`);
   const validator = schema ?? argsFromJsonSchema(given as JsonSchema, `${tool}: '${name}'`);
   const json = schema === null ? (given as JsonSchema) : describeSchema(schema, 'input');

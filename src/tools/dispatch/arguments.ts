@@ -1,6 +1,7 @@
 import { argumentMessage, argumentProblem, countProblems, MUST_NOT_BE_NIL } from '../../wire/arguments.ts';
 import { decode, encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
+import { isHeavy } from '../../wire/pieces.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { type Value, ValueError } from '../../wire/values.ts';
 import { callForm } from '../catalogue/index.ts';
@@ -9,6 +10,7 @@ import type { ToolDefinition } from '../define/definition.ts';
 import type { Parameter } from '../define/parameters.ts';
 import { issuesText, type SchemaIssue, type StandardSchema } from '../define/standardschema.ts';
 import { ToolError } from '../errors.ts';
+import { textOf, valueFrom } from './large.ts';
 
 /**
  * Matches the arguments of a call to a tool's parameters by position and fits each to its type. Defaults fill in; a surplus is an
@@ -49,27 +51,42 @@ export async function checkArguments(
   tool: ToolDefinition,
   given: readonly TaggedJson[],
 ): Promise<Readonly<Record<string, unknown>>> {
-  checkSize(tool, given);
-  const args = await matchArgs(tool, valuesOf(tool, given));
+  await checkSize(tool, given);
+  const args = await matchArgs(tool, isHeavy(given) ? await valuesInPieces(tool, given) : valuesOf(tool, given));
   if (args.ok) return args.value;
   throw new ToolError(NS_CODES.ArgMismatch, args.problem);
 }
 
-function checkSize({ canonicalName, maxArgBytes }: ToolDefinition, given: readonly TaggedJson[]): void {
+async function checkSize({ canonicalName, maxArgBytes }: ToolDefinition, given: readonly TaggedJson[]): Promise<void> {
   if (maxArgBytes === null) return;
-  const bytes = Buffer.byteLength(JSON.stringify(given), 'utf8');
+  const bytes = Buffer.byteLength(await textOf(given), 'utf8');
   if (bytes <= maxArgBytes) return;
   const problem = `the arguments come to ${bytes} bytes, ${maxArgBytes} are allowed`;
   throw new ToolError(NS_CODES.ArgMismatch, argumentMessage(canonicalName, [problem]));
 }
 
-function valuesOf({ canonicalName }: ToolDefinition, given: readonly TaggedJson[]): readonly Value[] {
+function valuesOf(tool: ToolDefinition, given: readonly TaggedJson[]): readonly Value[] {
   try {
     return given.map(decode);
   } catch (cause) {
-    if (!(cause instanceof ValueError)) throw cause;
-    throw new ToolError(NS_CODES.ArgMismatch, argumentMessage(canonicalName, [cause.message]), undefined, { cause });
+    throw mismatch(tool, cause);
   }
+}
+
+async function valuesInPieces(tool: ToolDefinition, given: readonly TaggedJson[]): Promise<readonly Value[]> {
+  const values: Value[] = [];
+  try {
+    for (const json of given) values.push(await valueFrom(json));
+  } catch (cause) {
+    throw mismatch(tool, cause);
+  }
+  return values;
+}
+
+/** The error of a tool whose argument is no value. */
+function mismatch({ canonicalName }: ToolDefinition, cause: unknown): unknown {
+  if (!(cause instanceof ValueError)) return cause;
+  return new ToolError(NS_CODES.ArgMismatch, argumentMessage(canonicalName, [cause.message]), undefined, { cause });
 }
 
 function fitted(parameter: Parameter, given: Value | undefined): Coerced<unknown> | Promise<Coerced<unknown>> {

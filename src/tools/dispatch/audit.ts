@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { JournalOutcome } from '../../wire/journal.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 
@@ -38,9 +37,4 @@ export interface AuditEntry extends Omit<AuditRecord, 'args' | 'outcome'> {
 export function auditEntry({ args: _, outcome, ...rest }: AuditRecord): AuditEntry {
   const told = outcome.ok ? 'ok' : 'halted' in outcome ? outcome.halted.code : outcome.code;
   return { ...rest, outcome: told };
-}
-
-/** The digest of a call's arguments. */
-export function digestOf(args: readonly TaggedJson[]): string {
-  return hash('sha256', JSON.stringify(args), 'hex');
 }

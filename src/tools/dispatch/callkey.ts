@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { TurnContext } from '../../context/index.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import type { CallIdentity } from '../define/definition.ts';
@@ -28,9 +28,7 @@ export class TurnCall implements CallIdentity {
 
   get key(): string | null {
     if (this.#origin === null) return null;
-    const digest = createHash('sha256')
-      .update(JSON.stringify([this.#tool, this.#args]))
-      .digest('base64url');
+    const digest = hash('sha256', JSON.stringify([this.#tool, this.#args]), 'base64url');
     return `${this.#origin}/${this.#id}/${digest.slice(0, DIGEST_LENGTH)}`;
   }
 

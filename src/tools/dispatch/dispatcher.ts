@@ -4,6 +4,7 @@ import { NS_CODES } from '../../wire/codes.ts';
 import { cancelledError, suspendedError, workerError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import { ASK, type ForkQuery, type JournalEntry, PROMPT, type WaitingCall } from '../../wire/journal.ts';
+import { isHeavy } from '../../wire/pieces.ts';
 import type { CallSite, GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { ToolError } from '../errors.ts';
 import { canonicalName } from '../names.ts';
@@ -13,6 +14,7 @@ import { onBehalfOfCall, unlessOver } from './callscope.ts';
 import { type DispatchContext, notify } from './context.ts';
 import { CallJournal, elapsed } from './journal.ts';
 import type { CallKeeper } from './keeper.ts';
+import { textOf } from './large.ts';
 import { replyFor } from './outcome.ts';
 import { promptUser } from './prompt.ts';
 import { CallQuotas } from './quotas.ts';
@@ -41,7 +43,9 @@ export class Dispatcher {
 
   /** Answers one call of a script. Never rejects: the failure of a tool is an answer. */
   async handle(call: GuestCall, io: CallIo): Promise<FinalReply> {
-    const breach = this.#quotas.countJournalBytes(this.#journal.open(call, io));
+    this.#journal.open(call, io);
+    const text = isHeavy(call) ? await textOf(call) : JSON.stringify(call);
+    const breach = this.#quotas.countJournalBytes(this.#journal.pack(call, text));
     // A recorded call counts too, and gets the answer that it had.
     const outside = this.#outside(call);
     const known = this.#context.recorded?.known(call) ?? null;
@@ -130,7 +134,7 @@ export class Dispatcher {
   async #repeat(call: GuestCall, entry: JournalEntry, io: CallIo): Promise<FinalReply> {
     const reply = replyOf(entry);
     this.#quotas.countCallsElsewhere(entry.kind === 'ask' ? (entry.spent?.toolCalls ?? 0) : Number(entry.kind === 'tool'));
-    this.#quotas.countJournalBytes(this.#journal.answer(call, reply));
+    this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await textOf(reply)));
     await repeatQueries(entry.asked ?? [], io);
     if (io.accept?.() ?? !io.over) this.#journal.repeat(call, entry);
     return reply;
@@ -140,7 +144,7 @@ export class Dispatcher {
   async #withinJournal(call: GuestCall, answer: () => Promise<FinalReply>): Promise<FinalReply> {
     const { turn, depth = 0 } = this.#context;
     const reply = await onBehalfOfCall(depth + 1, () => turnStorage.run(turn, answer));
-    const breach = this.#quotas.countJournalBytes(this.#journal.answer(call, reply));
+    const breach = this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await textOf(reply)));
     return breach === null ? reply : halt(breach);
   }
 

@@ -1,4 +1,3 @@
-import { decode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import type { ToolDefinition, ToolRuntime } from '../define/definition.ts';
@@ -8,6 +7,7 @@ import { approvedCall } from './approval.ts';
 import { TurnCall } from './callkey.ts';
 import { unlessOver } from './callscope.ts';
 import type { CallingRun, ToolCall } from './context.ts';
+import { valueFrom } from './large.ts';
 import { translate } from './outcome.ts';
 import type { Completion } from './recorded.ts';
 import { resultJson } from './result.ts';
@@ -63,7 +63,7 @@ async function complete(
   runtime: ToolRuntime,
 ): Promise<unknown> {
   if (!completion.ok) throw new ToolError(completion.code, completion.message);
-  const answer = decode(completion.value);
+  const answer = await valueFrom(completion.value);
   return tool.complete === null ? answer : tool.complete(answer, args, runtime);
 }
 

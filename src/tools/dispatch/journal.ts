@@ -9,7 +9,8 @@ import { type EndedCall, entryOf, headOf, type Packed, PackedMessages, packedQue
 interface OpenEntry {
   readonly start: number;
   readonly io: CallIo;
-  readonly call: Packed;
+  /** Null until it is kept: a large one is written in pieces. */
+  call: Packed | null;
   reply: Packed | null;
 }
 
@@ -39,16 +40,22 @@ export class CallJournal {
     return last !== undefined && 'packed' in last ? entryOf(last) : last;
   }
 
-  /** Returns the number of bytes that the journal keeps of the call. */
-  open(call: GuestCall, io: CallIo): number {
-    const packed = this.#messages.add(call);
-    this.#open.set(call, { start: performance.now(), io, call: packed, reply: null });
+  /** Enters a call, which {@link pack} then keeps. */
+  open(call: GuestCall, io: CallIo): void {
+    this.#open.set(call, { start: performance.now(), io, call: null, reply: null });
+  }
+
+  /** Keeps what a call says; `text` is its JSON. Returns the number of its bytes. */
+  pack(call: GuestCall, text: string): number {
+    const packed = this.#messages.add(call, text);
+    const open = this.#open.get(call);
+    if (open !== undefined) open.call = packed;
     return packedSize(packed);
   }
 
-  /** Keeps the answer with which the call will be closed. Returns the number of its bytes. */
-  answer(call: GuestCall, reply: FinalReply): number {
-    const packed = this.#messages.add(reply);
+  /** Keeps the answer with which the call will be closed; `text` is its JSON. Returns the number of its bytes. */
+  answer(call: GuestCall, reply: FinalReply, text: string): number {
+    const packed = this.#messages.add(reply, text);
     const open = this.#open.get(call);
     if (open !== undefined) open.reply = packed;
     return packedSize(packed);
@@ -73,7 +80,7 @@ export class CallJournal {
     if (open === undefined) return null;
     const asked = open.io.queries.map((query) => packedQuery(this.#messages, query));
     const outcome = reply.t === 'ok' ? (open.reply ?? this.#messages.add(reply)) : failureOf(reply);
-    return { call: headOf(call), packed: open.call, asked, outcome, spent, ms: elapsed(open.start) };
+    return { call: headOf(call), packed: open.call ?? this.#messages.add(call), asked, outcome, spent, ms: elapsed(open.start) };
   }
 
   /** Ends a call with its recorded entry. */

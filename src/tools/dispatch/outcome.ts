@@ -1,9 +1,11 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
 import type { FinalReply } from '../../wire/call.ts';
-import { encode } from '../../wire/codec.ts';
+import { encode, encodeInPieces } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { quotaError, shorten, workerError } from '../../wire/errorinfo.ts';
 import { MAX_FRAME_VALUES } from '../../wire/frames.ts';
 import type { JournalOutcome } from '../../wire/journal.ts';
+import { inPieces, isHeavy } from '../../wire/pieces.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { TooLargeError, ValueError } from '../../wire/values.ts';
 import type { ToolDefinition } from '../define/definition.ts';
@@ -47,11 +49,12 @@ function textOf(error: unknown): string {
 }
 
 /**
- * Encodes a value. Throws {@link ToolError} `code`, with `what` in front of the problem, for a value that no script can hold, and
+ * Encodes a value, a large one in pieces. Rejects with {@link ToolError} `code`, with `what` in front of the problem, for a value that no script can hold, and
  * {@link Halt} for one that breaches `toolBytes` or has more values than a frame may have, which no script can catch.
  */
-export function encodeAs(code: number, what: string, value: unknown, maxBytes: number): TaggedJson {
+export async function encodeAs(code: number, what: string, value: unknown, maxBytes: number): Promise<TaggedJson> {
   try {
+    if (isHeavy(value)) return await inPieces(encodeInPieces(value, maxBytes, MAX_FRAME_VALUES), nextRound);
     return encode(value, maxBytes, MAX_FRAME_VALUES);
   } catch (cause) {
     if (cause instanceof TooLargeError)

@@ -24,8 +24,8 @@ export class PackedMessages {
   #used = 0;
   #slabBytes: number = SLAB.first;
 
-  add(message: object): Packed {
-    const text = JSON.stringify(message);
+  /** Keeps a message; `text` is its JSON. */
+  add(message: object, text = JSON.stringify(message)): Packed {
     if (text.length * UNIT_BYTES > this.#slab.length - this.#used) {
       const bytes = Buffer.byteLength(text);
       if (bytes > this.#slabBytes / 2) return { bytes: Buffer.from(text), start: 0, end: bytes };

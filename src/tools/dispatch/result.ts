@@ -1,10 +1,10 @@
-import { decode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { coerce } from '../define/argtypes.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { issuesText } from '../define/standardschema.ts';
 import { ToolError } from '../errors.ts';
+import { textOf, valueFrom } from './large.ts';
 import { encodeAs } from './outcome.ts';
 
 /**
@@ -18,7 +18,7 @@ async function heldToPromise(
   maxBytes: number,
 ): Promise<unknown> {
   if ('type' in promised) {
-    const value = decode(encodeAs(NS_CODES.ToolExecutionFailed, unholdable(tool), result, maxBytes));
+    const value = await valueFrom(await encodeAs(NS_CODES.ToolExecutionFailed, unholdable(tool), result, maxBytes));
     if (value === null) return null;
     const fitted = coerce(promised.type, value);
     return fitted.ok ? fitted.value : broken(tool, fitted.problem);
@@ -33,10 +33,10 @@ async function heldToPromise(
  */
 export async function resultJson(tool: ToolDefinition, result: unknown, toolBytes: number): Promise<TaggedJson> {
   const held = tool.result === null ? result : await heldToPromise(tool, tool.result, result, toolBytes);
-  const json = encodeAs(NS_CODES.ToolExecutionFailed, unholdable(tool), held, toolBytes);
+  const json = await encodeAs(NS_CODES.ToolExecutionFailed, unholdable(tool), held, toolBytes);
   const most = tool.maxResultBytes;
   if (most === null || most >= toolBytes) return json;
-  const bytes = Buffer.byteLength(JSON.stringify(json), 'utf8');
+  const bytes = Buffer.byteLength(await textOf(json), 'utf8');
   if (bytes <= most) return json;
   const message = `tool '${tool.canonicalName}' returned ${bytes} bytes, ${most} are allowed`;
   throw new ToolError(NS_CODES.ResourceExhaustion, message);

@@ -1,6 +1,5 @@
 import { turnStorage } from '../../context/index.ts';
 import { ATTR, type Span } from '../../telemetry/index.ts';
-import { decode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { cancelledError, languageError } from '../../wire/errorinfo.ts';
 import type { JournalOutcome } from '../../wire/journal.ts';
@@ -10,9 +9,9 @@ import type { ToolDefinition } from '../define/definition.ts';
 import { Halt, ToolError } from '../errors.ts';
 import { canonicalName, toolAdvice } from '../names.ts';
 import { checkArguments } from './arguments.ts';
-import { digestOf } from './audit.ts';
 import { type CallingRun, notify, type ToolCall } from './context.ts';
 import { invoke } from './invoke.ts';
+import { digestOf, valueFrom } from './large.ts';
 import { encodeAs, outcomeOf, replyFor } from './outcome.ts';
 import { CallMeasure } from './toolspan.ts';
 
@@ -36,11 +35,11 @@ async function answerCall(run: CallingRun, call: ToolCall, span: Span): Promise<
     const value = await invoke(run, tool, args, own, (name, values) =>
       callNested(run, own, `${call.id}.${++nested}`, name, values),
     );
-    audit(run, call, { ok: true, value }, start);
+    await audit(run, call, { ok: true, value }, start);
     if (run.context.telemetry.content && span.isRecording()) span.setAttribute(ATTR.toolResult, JSON.stringify(value));
     return value;
   } catch (error) {
-    audit(run, call, outcomeOf(replyFor(error)), start);
+    await audit(run, call, outcomeOf(replyFor(error)), start);
     throw error;
   }
 }
@@ -82,15 +81,22 @@ async function callNested(
   const tool = canonicalName(name);
   quotas.countNestedCall(tool);
   const problem = `tool '${tool}' argument validation failed`;
-  const args = values.map((value) => encodeAs(NS_CODES.ArgMismatch, problem, value, context.limits.toolBytes));
+  const args: TaggedJson[] = [];
+  for (const value of values) args.push(await encodeAs(NS_CODES.ArgMismatch, problem, value, context.limits.toolBytes));
   const { site, io, keepsVariables = false } = outer;
   const call: ToolCall = { id, name, args, site, io, depth, completion: null, keepsVariables };
-  return decode(await turnStorage.run(context.turn, () => callTool(run, call)));
+  return await valueFrom(await turnStorage.run(context.turn, () => callTool(run, call)));
 }
 
-function audit({ context }: CallingRun, { name, args, site, depth }: ToolCall, outcome: JournalOutcome, start: number): void {
+async function audit(
+  { context }: CallingRun,
+  { name, args, site, depth }: ToolCall,
+  outcome: JournalOutcome,
+  start: number,
+): Promise<void> {
   const { audit: record, turn, host } = context;
   if (record === undefined) return;
+  const ms = performance.now() - start;
   const { sessionId, turnIndex } = turn;
   const entry = {
     tool: canonicalName(name),
@@ -100,10 +106,10 @@ function audit({ context }: CallingRun, { name, args, site, depth }: ToolCall, o
     actor: host.actor?.id ?? null,
     nested: depth > 0,
     args,
-    argsDigest: digestOf(args),
+    argsDigest: await digestOf(args),
     outcome,
     at: turn.now(),
-    ms: performance.now() - start,
+    ms,
   };
   notify(context, 'audit', () => record(entry));
 }

@@ -8,7 +8,6 @@ import {
   type TurnContext,
 } from '../../context/index.ts';
 import type { CallIo } from '../../wire/call.ts';
-import { decode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { variableProblem } from '../../wire/options.ts';
 import type { CallSite } from '../../wire/protocol.ts';
@@ -18,6 +17,7 @@ import { ToolError } from '../errors.ts';
 import type { Handles } from '../handles.ts';
 import { type PendingOptions, pending } from '../pending.ts';
 import type { DispatchContext } from './context.ts';
+import { valueFrom } from './large.ts';
 import { encodeAs } from './outcome.ts';
 
 /** One call, as its {@link ToolRuntime} needs it. */
@@ -105,7 +105,7 @@ export class CallRuntime implements ToolRuntime {
   async getVar(name: string): Promise<Value | undefined> {
     this.#mustBeOpen('getVar');
     const { found, value } = await this.#init.io.getVar(name);
-    return found ? decode(value) : undefined;
+    return found ? await valueFrom(value) : undefined;
   }
 
   async setVar(name: string, value: unknown): Promise<void> {
@@ -113,7 +113,7 @@ export class CallRuntime implements ToolRuntime {
     this.#mustSetVariables();
     const unnamable = variableProblem(name);
     if (unnamable !== null) throw new ToolError(NS_CODES.ToolExecutionFailed, unnamable);
-    const json = encodeAs(NS_CODES.ToolExecutionFailed, `the variable '${name}' cannot be set`, value, this.#toolBytes);
+    const json = await encodeAs(NS_CODES.ToolExecutionFailed, `the variable '${name}' cannot be set`, value, this.#toolBytes);
     const problem = await this.#init.io.setVar(name, json);
     if (problem !== null) throw new ToolError(NS_CODES.WriteViolation, problem);
   }
@@ -133,7 +133,7 @@ export class CallRuntime implements ToolRuntime {
     const unnamable = variableProblem(name);
     if (unnamable !== null) throw new ToolError(NS_CODES.ToolExecutionFailed, unnamable);
     const redefine = options.redefine ?? false;
-    const json = encodeAs(NS_CODES.ToolExecutionFailed, what, value, this.#toolBytes);
+    const json = await encodeAs(NS_CODES.ToolExecutionFailed, what, value, this.#toolBytes);
     const problem = context.definitions.constantProblem(name, redefine) ?? (await io.defineConst(name, json, redefine));
     if (problem !== null) throw new ToolError(NS_CODES.ToolExecutionFailed, `${what}: ${problem}`);
     context.definitions.setConstant(name, json);

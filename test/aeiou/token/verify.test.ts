@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, sign } from 'node:crypto';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   decodeToken,
@@ -10,6 +11,7 @@ import {
   type VerifyOptions,
   verifyToken,
 } from '../../../src/aeiou/index.ts';
+import { isTokenLine } from '../../../src/aeiou/token/format.ts';
 import {
   canonicalText,
   FALLBACK,
@@ -68,6 +70,34 @@ describe('token: form', () => {
       `<<<NSENV:V3:LOOP:${payload}.${tag}>>>`,
     ];
     expect(shapes.map((line) => verdict(line))).toEqual(shapes.map(() => 'ERR_TOKEN_PARSE/grammar'));
+  });
+
+  it('A3-7-3: a line is a token by the grammar exactly when the published form matches it', () => {
+    const part = (right: string, ...wrong: readonly string[]) =>
+      fc.oneof({ weight: 8, arbitrary: fc.constant(right) }, { weight: 1, arbitrary: fc.constantFrom('', ...wrong) });
+    const base64 = part('eyJ-_09', 'a', 'AA==', 'a+b', 'a/b', 'a b', 'ä', 'a.b', 'a\n');
+    const line = fc
+      .tuple(
+        part('<<<NSMAG:V3:', '<<NSMAG:V3:', ' <<<NSMAG:V3:', '<<<NSMAG:V4:', '<<<nsmag:V3:', '\ufeff<<<NSMAG:V3:'),
+        part('LOOP', 'A_9', '_', 'loop', 'LO-OP', 'LOOP:LOOP', 'Ö'),
+        part(':', '::', ' '),
+        base64,
+        part('.', '..', ':'),
+        base64,
+        part('>>>', '>>', '>>>>', '>>> ', '>>>\r', '>>>x'),
+      )
+      .map((parts) => parts.join(''));
+    const form = /^<<<NSMAG:V3:[A-Z0-9_]+:[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+>>>$/;
+    let matched = 0;
+    fc.assert(
+      fc.property(line, (text) => {
+        matched += form.test(text) ? 1 : 0;
+        expect(isTokenLine(text)).toBe(form.test(text));
+      }),
+      { seed: 7, numRuns: 500 },
+    );
+    expect(matched).toBeGreaterThan(100);
+    expect(matched).toBeLessThan(400);
   });
 
   it('A3-7-4: KIND is one or more of A-Z, 0-9 and _', () => {

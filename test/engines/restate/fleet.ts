@@ -1,25 +1,6 @@
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type { RestateServer } from '../../../lab/engines/restate.ts';
-import { ENGINES } from '../kit.ts';
+import { type Answered, post, type RestateServer, WITH_SDK } from '../../../lab/engines/restate.ts';
 import { Bench, type HostInit, type HostProcess, until } from '../matrix/bench.ts';
 import { Relay } from './relay.ts';
-
-/** Lets a process find the SDK. */
-export const execArgv = ['--import', pathToFileURL(join(ENGINES, 'resolve.mjs')).href];
-
-export interface Answered {
-  readonly status: number;
-  readonly body: unknown;
-}
-
-/** Sends a request and reads the JSON of its answer. */
-export async function post(url: string, body?: unknown, method = 'POST'): Promise<Answered> {
-  const json = body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-  const response = await fetch(url, { method, ...json });
-  const text = await response.text();
-  return { status: response.status, body: text === '' ? null : JSON.parse(text) };
-}
 
 /** A store, a shop, and workers that a server of Restate calls, one at a time. */
 export class Fleet implements AsyncDisposable {
@@ -40,11 +21,10 @@ export class Fleet implements AsyncDisposable {
 
   /** Starts a worker. Restate calls it from now on. */
   async worker(hold: HostInit['hold'] = null): Promise<HostProcess> {
-    const worker = await this.bench.host({ kind: 'worker', hold, execArgv });
+    const worker = await this.bench.host({ kind: 'worker', hold, execArgv: WITH_SDK });
     this.#relay.to(worker.port);
     if (!this.#isKnown) {
-      const { status, body } = await post(`${this.#server.admin}/deployments`, { uri: this.#relay.url });
-      if (status !== 201) throw new Error(`the worker is not registered: ${status} ${JSON.stringify(body)}`);
+      await this.#server.register(this.#relay.url);
       this.#isKnown = true;
     }
     return worker;

@@ -64,6 +64,24 @@ describe('the tools of a grammar', () => {
     expect(both(call)).toEqual([true, false]);
   });
 
+  it.each([
+    ['tool.text.Join([[[a]], b])', false],
+    ['tool.text.Join([ [[a]], b])', true],
+    ['tool.text.Join(["a", [[b]]])', true],
+    ['tool.shop.Price([[tea]])', true],
+    ['tool.shop.deep.Scale([[1]], [2])', false],
+    ['tool.sort.By("up", 1, [[true]])', false],
+    ['tool.sort.By("up", 1, [ [true], [false]])', true],
+    ['[[{{tool.sort.By("up", 1, [ [true] ])}}]]', true],
+    ['[[{{tool.sort.By("up", 1, [[true]])}}]]', false],
+    ['[[{{tool.shop.Buy("tea")}}]]', false],
+    ['[[tool.shop.Buy]]', true],
+  ])('behind the header that makes `[[` a text: %s: %s', (call, valid) => {
+    const [whole] = grammars;
+    const program = `:: strings: double-bracket\ncommand\nset x = ${call}\nendcommand\n`;
+    expect(whole !== undefined && follow(whole, program).whole).toBe(valid);
+  });
+
   it('takes a view of a fork as well as a list', () => {
     const view = {
       names: () => ALLOWED.map(({ canonicalName }) => canonicalName),

@@ -176,7 +176,7 @@ describe('what an agent is told', () => {
     const agent = sayer(reply('program done'));
     await controller().loop.runLoop(run(agent));
     expect(agent.asked[0]?.system).toContain('To control the loop, DO NOT hand-type tokens.');
-    expect(agent.asked[0]?.system).toContain('# NeuroScript in one page');
+    expect(agent.asked[0]?.system).toContain('# NeuroScript, in brief');
     const own = sayer(reply('program done'));
     await controller({ system: 'Just do it.' }).loop.runLoop(run(own));
     expect(own.asked[0]?.system).toBe('Just do it.');

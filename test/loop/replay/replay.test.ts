@@ -226,7 +226,7 @@ describe('a record from anybody', () => {
   });
 });
 
-describe('threat 15: a record brings no limits of its own', () => {
+describe('finding 15: a record brings no limits of its own', () => {
   it('the host’s time and memory hold, and the replay says what was missing', async () => {
     await using large = await createRuntime({
       policy: { allow: ['*'] },

@@ -56,7 +56,7 @@ async function waiting({
   return { ...host, store, paid };
 }
 
-describe('threat 14: a store that others can write', () => {
+describe('finding 14: a store that others can write', () => {
   it.each<[string, (run: RunInput) => Partial<RunInput>]>([
     ['another program', () => ({ sources: [{ name: 'ACTIONS', text: SWAPPED }] })],
     ['a second program', ({ sources }) => ({ sources: [{ name: 'x', text: SWAPPED }, ...sources] })],

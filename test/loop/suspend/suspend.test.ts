@@ -263,6 +263,38 @@ describe('a call that cannot be completed', () => {
     expect(await host.loop.list()).toMatchObject([{ status: 'halted', reason: 'ERR_CANCELLED', waits: null, started: null }]);
   });
 
+  it('cancelled in the moment in which it begins to wait: the session ends, and the result says so', async () => {
+    await using host = await openHost([counter().tool, approval()]);
+    let cancelled: Promise<boolean> | null = null;
+    const end = await host.loop.runLoop({
+      ...SESSION,
+      agent,
+      onEvent({ type }) {
+        if (type === 'suspended') cancelled = host.loop.cancel('s');
+      },
+    });
+    expect(await cancelled).toBe(true);
+    expect(end).toMatchObject({ decision: 'HALT', reason: 'ERR_CANCELLED', error: { code: 'ERR_CANCELLED' } });
+    expect(end).not.toHaveProperty('waiting');
+    expect(await host.loop.list()).toMatchObject([{ status: 'halted', reason: 'ERR_CANCELLED', waits: null, started: null }]);
+  });
+
+  it.each(['consult', 'resume'] as const)('cancelled while %s finds that it still waits: the session ends', async (method) => {
+    const store = new MemoryStore({ clock: new TestClock() });
+    await using host = await openHost([counter().tool, approval()], { store });
+    await host.loop.runLoop({ ...SESSION, agent });
+    const release = store.release.bind(store);
+    let cancelled: Promise<boolean> | null = null;
+    store.release = (sid, fence) => {
+      store.release = release;
+      cancelled = host.loop.cancel('s');
+      return release(sid, fence);
+    };
+    await host.loop[method]('s', { agent });
+    expect(await cancelled).toBe(true);
+    expect(await host.loop.list()).toMatchObject([{ status: 'halted', reason: 'ERR_CANCELLED', waits: null, started: null }]);
+  });
+
   it.each(['halt', 'error'] as const)('expired, policy %s', async (onExpired) => {
     await using host = await openHost([counter().tool, approval({ expiresIn: 1000 })], { onExpired });
     await host.loop.runLoop({ ...SESSION, agent });

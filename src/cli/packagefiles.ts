@@ -1,5 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { PACKAGE } from './package.ts';
+
+/** The folder of this package's package.json, with a slash at the end. */
+export const PACKAGE = new URL('.', import.meta.resolve('#package'));
 
 const PAGES = new URL('docs/errors/', PACKAGE);
 const LINTS = new URL('docs/lints.md', PACKAGE);

@@ -1,0 +1,134 @@
+import { Sandbox } from '../src/sandbox/index.ts';
+import { canonicalName } from '../src/tools/index.ts';
+import { defaultLimits } from '../src/wire/limits.ts';
+import { EMPTY_RUN } from '../src/wire/protocol.ts';
+import { PURE_TOOLS } from '../src/wire/pure/tools.ts';
+import { PRICE_ROWS, type PriceRow } from './pricerows.ts';
+import { judged, type PromiseRow, renderPromises } from './promises.ts';
+import { threadNs, workerPid } from './residence.ts';
+import { summarize } from './stats.ts';
+import { short, table } from './table.ts';
+
+/** The time of a step for its fuel. */
+export interface Price extends Pick<PriceRow, 'step' | 'size'> {
+  /** Fuel of the step once. */
+  readonly fuel: number;
+  /** CPU time for one unit of it, in nanoseconds: the median. */
+  readonly nsPerFuel: number;
+  /** The same, as a multiple of that of the cheapest row. */
+  readonly ratio: number;
+}
+
+/** The prices in time, the dearest row first, and what is promised of them. */
+export interface Prices {
+  readonly rows: readonly Price[];
+  readonly promises: readonly PromiseRow[];
+}
+
+/** How often a pass runs the step, so that the loop around it hardly counts. */
+const TIMES = 10;
+/** Thread time of a measured series of passes, in nanoseconds, and the number of series. */
+const SERIES = { quick: { ns: 1e6, rounds: 1 }, whole: { ns: 10e6, rounds: 5 } } as const;
+/** A quick run measures one row of so many. */
+const QUICK_SHARE = 8;
+/** The tool that says how many passes come next; with 0 the program ends. */
+const NEXT = 'tool.bench.next';
+const MB = 1024 * 1024;
+const LIMITS = {
+  ...defaultLimits('run'),
+  fuel: 1e12,
+  cpuMs: 60_000,
+  wallMs: 120_000,
+  memoryBytes: 256 * MB,
+  emits: 1e7,
+  outputBytes: 1024 * MB,
+  scratchBytes: 1024 * MB,
+};
+const PURE = Object.values(PURE_TOOLS).flatMap((group) => Object.keys(group).map(canonicalName));
+
+/**
+ * What a unit of fuel takes, for every operator, statement, built-in function and tool of the isolate; the dearest row comes first. A
+ * program runs the step in a loop and asks the host after each series of passes, so the host can read the time that the worker's thread has
+ * computed. Only Linux tells it; elsewhere there are no rows.
+ */
+export async function benchPrices(quick: boolean): Promise<Prices> {
+  if (process.platform !== 'linux') return { rows: [], promises: [] };
+  await using sandbox = await Sandbox.create({ concurrency: 1, launcher: 'none' });
+  const found: Omit<Price, 'ratio'>[] = [];
+  for (const row of PRICE_ROWS.filter((_, index) => !quick || index % QUICK_SHARE === 0)) {
+    const { step, size } = row;
+    const fuel = (await fuelOf(sandbox, row, 2)) - (await fuelOf(sandbox, row, 1));
+    const ns = await measure(sandbox, row, quick);
+    found.push({ step, size, fuel: fuel / TIMES, nsPerFuel: ns / fuel });
+  }
+  const cheapest = Math.min(...found.map(({ nsPerFuel }) => nsPerFuel));
+  const rows = found.map((row) => ({ ...row, ratio: row.nsPerFuel / cheapest })).sort((a, b) => b.nsPerFuel - a.nsPerFuel);
+  return { rows, promises: promisesOf(rows) };
+}
+
+/** Plain statements: what a unit of fuel stands for. */
+const PLAIN = 'set q = 1';
+/** The goal is 100 times the cheapest row. */
+const MOST_BY_PLAIN = 200;
+
+function promisesOf(rows: readonly Price[]): PromiseRow[] {
+  const [dearest, plain] = [rows[0], rows.find(({ step }) => step === PLAIN)];
+  if (dearest === undefined || plain === undefined) return [];
+  const what = `a unit of fuel of the dearest row, by one of \`${PLAIN}\``;
+  return [judged(what, dearest.nsPerFuel / plain.nsPerFuel, { unit: 'x', bound: 'most', target: MOST_BY_PLAIN }, rows.length)];
+}
+
+/** Fuel of a run of one to nine passes. */
+async function fuelOf(sandbox: Sandbox, row: PriceRow, passes: number): Promise<number> {
+  let asked = 0;
+  return run(sandbox, row, () => (asked++ === 0 ? passes : 0));
+}
+
+/** Nanoseconds of a pass: the median of the series. The first ones warm up and find out how many passes a series needs. */
+async function measure(sandbox: Sandbox, row: PriceRow, quick: boolean): Promise<number> {
+  const { ns: wanted, rounds } = SERIES[quick ? 'quick' : 'whole'];
+  const series: number[] = [];
+  let passes = 0;
+  let before = 0;
+  await run(sandbox, row, () => {
+    const now = threadNs(workerPid());
+    const ns = now - before;
+    if (passes === 0) passes = 1;
+    else if (series.length === 0 && ns < wanted) passes = Math.ceil(passes * Math.min(10, (1.5 * wanted) / ns));
+    else if (series.push(ns / passes) > rounds) return 0;
+    before = threadNs(workerPid());
+    return passes;
+  });
+  return summarize(series.slice(1))?.median ?? Number.NaN;
+}
+
+/** Runs a row's program; `next` gives the number of passes whenever the program asks. Resolves to the fuel that it used. */
+async function run(sandbox: Sandbox, row: PriceRow, next: () => number): Promise<number> {
+  const sources = priceProgram(row).map((text, index) => ({ name: `${index}.ns`, text }));
+  const { result, usage } = await sandbox.run(
+    { ...EMPTY_RUN, sources, pure: PURE, limits: LIMITS },
+    { onOut: () => {}, onCall: async () => ({ t: 'ok', value: next() }) },
+  );
+  if (result.error !== null) throw new Error(`${row.step}: ${result.error.code}: ${result.error.message}`);
+  return usage.fuel;
+}
+
+/** The library and the commands of a row. The commands repeat the step as often as a tool says, until that says 0. */
+export function priceProgram({ before, line, library = '' }: PriceRow): readonly [library: string, commands: string] {
+  const ask = `set passes = ${NEXT}()`;
+  const pass = ['while passes > 0', 'set passes = passes - 1', ...Array<string>(TIMES).fill(line), 'endwhile'];
+  return [library, ['command', before, ask, 'while passes > 0', ...pass, ask, 'endwhile', 'endcommand', ''].join('\n')];
+}
+
+/** The rows as a page of text. */
+export function renderPrices({ rows, promises }: Prices): string {
+  if (rows.length === 0) return 'The time that a thread has computed is known on Linux alone.\n';
+  const cells = rows.map(({ step, size, fuel, nsPerFuel, ratio }) => [
+    step.split('\n')[0] ?? '',
+    size,
+    short(fuel),
+    short(nsPerFuel),
+    short(ratio),
+  ]);
+  return `${table(['step', 'given', 'fuel', 'ns per fuel', 'by the cheapest'], cells)}\n\n${renderPromises(promises)}\n`;
+}

@@ -1,0 +1,67 @@
+/**
+ * Where expressions stand. A grammar cannot look ahead, so it must know what comes before and after: whether a blank is needed between
+ * two words, whether lines may end, and whether a closing bracket may follow another. A place is one combination of these.
+ */
+import type { Form } from './form.ts';
+import type { Gaps, Lexis } from './lexis.ts';
+
+/** The letter of a place, with which the names of its rules end. */
+type Letter = 'l' | 'k' | 'b' | 'n' | 't' | 'o' | 'u' | 'v' | 's';
+
+/** What is the same everywhere between brackets. */
+export interface Brackets {
+  /** The letter of the place inside. */
+  readonly letter: Letter;
+  readonly gaps: Gaps;
+  readonly name: Form;
+  readonly string: Form;
+  /** Whether `last` may stand here: the arguments of calls that run together cannot read it. */
+  readonly last: boolean;
+  /** Whether templates and placeholders may stand here: a placeholder has none in it. */
+  readonly templates: boolean;
+  /** The place of an expression that a `}` may follow. */
+  readonly beforeBrace: Letter;
+  /** The place of an expression that a `]` may follow. */
+  readonly beforeBracket: Letter;
+}
+
+/** A place for expressions. */
+export interface Place {
+  readonly letter: Letter;
+  readonly gaps: Gaps;
+  readonly inside: Brackets;
+  /**
+   * `word`: a keyword follows; `brace`: a `}` may follow, and `}}` would end a placeholder; `bracket`: a `]` may follow, and `]]` would end
+   * a text.
+   */
+  readonly before: 'mark' | 'word' | 'brace' | 'bracket';
+}
+
+/** The brackets of statements and of their placeholders, and those of calls that run together. */
+export function bracketsOf(lexis: Lexis): readonly Brackets[] {
+  const outer = { templates: true, string: lexis.string, gaps: lexis.brackets } as const;
+  const inner = { templates: false, string: lexis.innerString, gaps: lexis.placeholder } as const;
+  const free = { last: true, name: lexis.name } as const;
+  const b: Brackets = { letter: 'b', ...outer, ...free, beforeBrace: 'b', beforeBracket: 'b' };
+  const t: Brackets = { letter: 't', ...inner, ...free, beforeBrace: 'u', beforeBracket: 't' };
+  if (lexis.doubleBrackets) return [b, { ...t, beforeBracket: 's' }];
+  const together = { last: false, name: lexis.nameButLast } as const;
+  const n: Brackets = { letter: 'n', ...outer, ...together, beforeBrace: 'n', beforeBracket: 'n' };
+  const o: Brackets = { letter: 'o', ...inner, ...together, beforeBrace: 'v', beforeBracket: 'o' };
+  return [b, n, t, o];
+}
+
+/** The places in a line outside of brackets, and those that brackets have. */
+export function placesOf({ line }: Lexis, brackets: readonly Brackets[]): readonly Place[] {
+  return brackets.flatMap((inside): readonly Place[] => {
+    const { letter, gaps, beforeBrace, beforeBracket } = inside;
+    return [
+      ...(letter === 'b' ? (['l', 'k'] as const) : []).map(
+        (each): Place => ({ letter: each, gaps: line, inside, before: each === 'k' ? 'word' : 'mark' }),
+      ),
+      { letter, gaps, inside, before: 'mark' },
+      ...(beforeBrace === letter ? [] : [{ letter: beforeBrace, gaps, inside, before: 'brace' } as const]),
+      ...(beforeBracket === letter ? [] : [{ letter: beforeBracket, gaps, inside, before: 'bracket' } as const]),
+    ];
+  });
+}

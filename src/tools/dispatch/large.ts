@@ -1,0 +1,36 @@
+import { createHash, hash } from 'node:crypto';
+import { setImmediate as nextRound } from 'node:timers/promises';
+import { decode, decodeInPieces } from '../../wire/codec.ts';
+import { inPieces, isHeavy, textInPieces } from '../../wire/pieces.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+import type { Value } from '../../wire/values.ts';
+
+/*
+ * Work on the values of calls. Work on large values is done in pieces, and the event loop does other work in between; small values take
+ * no detour.
+ */
+
+/** The value of tagged JSON. Throws or rejects as `decode` throws. */
+export function valueFrom(json: TaggedJson): Value | Promise<Value> {
+  return isHeavy(json) ? inPieces(decodeInPieces(json), nextRound) : decode(json);
+}
+
+/** The JSON of a message or a value. */
+export function textOf(message: object | TaggedJson): string | Promise<string> {
+  return isHeavy(message) ? inPieces(textInPieces(message), nextRound) : JSON.stringify(message);
+}
+
+const HASHED_BYTES = 256 * 1024;
+
+/** SHA-256 of the JSON of some values, in lower-case hexadecimal. */
+export async function digestOf(args: readonly TaggedJson[]): Promise<string> {
+  const text = await textOf(args);
+  if (text.length <= HASHED_BYTES) return hash('sha256', text, 'hex');
+  const bytes = Buffer.from(text);
+  const digest = createHash('sha256');
+  for (let at = 0; at < bytes.length; at += HASHED_BYTES) {
+    digest.update(bytes.subarray(at, at + HASHED_BYTES));
+    await nextRound();
+  }
+  return digest.digest('hex');
+}

@@ -1,0 +1,144 @@
+import { isList, plainMap, plainMaps } from './maporder.ts';
+import type { TaggedJson } from './protocol.ts';
+
+/*
+ * Work on large values in pieces, between which an event loop can do other work. A piece is work on about so many values as the host
+ * reads, encodes and writes in less than two calibration loops, whatever their shape.
+ */
+
+/** Values of a piece. */
+export const PIECE_VALUES = 8192;
+/** UTF-16 units of a text that count as one value more. */
+const VALUE_TEXT = 64;
+/** A value that nests deeper is refused in any case. */
+const DEEPEST = 1024;
+
+/** Work that yields after each piece. */
+export type Pieces<T> = Generator<void, T>;
+
+/** Does the work, and rests before and after each piece: neither what came before it nor what follows adds to a piece. */
+export async function inPieces<T>(work: Pieces<T>, rest: () => Promise<unknown>): Promise<T> {
+  for (;;) {
+    await rest();
+    const piece = work.next();
+    if (piece.done !== true) continue;
+    await rest();
+    return piece.value;
+  }
+}
+
+/** Whether a value of JSON or of a tool is too large for one piece. It looks at no more than a piece. */
+export function isHeavy(value: unknown): boolean {
+  return weightOf(value) > PIECE_VALUES;
+}
+
+/** The values within a value; counting ends soon after a piece. */
+export function weightOf(value: unknown): number {
+  return weigh(value, PIECE_VALUES, 0);
+}
+
+function weigh(value: unknown, most: number, depth: number): number {
+  if (typeof value === 'string') return 1 + Math.floor(value.length / VALUE_TEXT);
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return 1;
+  if (depth > DEEPEST) return most + 1;
+  if (ArrayBuffer.isView(value) && 'length' in value) return Number(value.length);
+  let sum = 1;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && sum <= most; index++) sum += weigh(value[index], most - sum, depth + 1);
+  } else if (value instanceof Map) {
+    for (const item of value.values()) if (sum <= most) sum += KEY + weigh(item, most - sum, depth + 1);
+  } else {
+    for (const key in value) {
+      if (sum > most) break;
+      sum += KEY + weigh(Reflect.get(value, key), most - sum, depth + 1);
+    }
+  }
+  return sum;
+}
+
+/** Values that a key counts more. */
+const KEY = 3;
+
+/** How something is made of tagged JSON. */
+export interface Maker<T> {
+  /** Makes a part that is no heavier than a piece; `depth` lists and maps are around it. */
+  part(json: TaggedJson, depth: number): T;
+  /** The list of one item. */
+  list(item: T): T;
+  /** The list of all items of some lists. */
+  join(lists: readonly T[]): T;
+  /** The map with these names, whose values stand in `items`. */
+  map(names: readonly string[], items: readonly T[]): T;
+}
+
+/** Makes something of tagged JSON in pieces. The keys of one map are one piece. */
+export function* makeInPieces<T>(json: TaggedJson, maker: Maker<T>, depth = 0): Pieces<T> {
+  return isHeavy(json) ? yield* makeHeavy(json, maker, depth) : maker.part(json, depth);
+}
+
+function* makeHeavy<T>(json: TaggedJson, maker: Maker<T>, depth: number): Pieces<T> {
+  if (json === null || typeof json !== 'object') return maker.part(json, depth);
+  yield;
+  if (isList(json)) return maker.join(yield* listsOf(json, maker, depth));
+  const names = Object.keys(json).filter((name) => json[name] !== undefined);
+  const [first] = names;
+  // The content of an error is as deep as the error itself.
+  const inner = names.length === 1 && first === '$error' ? depth : depth + 1;
+  const items: T[] = [];
+  let done = 0;
+  for (const name of names) {
+    const item = json[name] ?? null;
+    const weight = weightOf(item);
+    items.push(weight > PIECE_VALUES ? yield* makeHeavy(item, maker, inner) : maker.part(item, inner));
+    done += KEY + weight;
+    if (done <= PIECE_VALUES) continue;
+    done = 0;
+    yield;
+  }
+  return maker.map(names, items);
+}
+
+/** Lists that make up a list, none of them more than a piece of work. */
+function* listsOf<T>(list: readonly TaggedJson[], maker: Maker<T>, depth: number): Pieces<readonly T[]> {
+  const lists: T[] = [];
+  let from = 0;
+  let weight = 0;
+  for (let index = 0; index <= list.length; index++) {
+    const item = list[index] ?? null;
+    const own = weightOf(item);
+    weight += own;
+    if (index < list.length && weight <= PIECE_VALUES) continue;
+    if (index > from) lists.push(maker.part(list.slice(from, index), depth));
+    yield;
+    const heavy = own > PIECE_VALUES;
+    if (heavy) lists.push(maker.list(yield* makeHeavy(item, maker, depth + 1)));
+    from = heavy ? index + 1 : index;
+    weight = heavy ? 0 : own;
+  }
+  return lists;
+}
+
+/** The JSON of a frame, another message or a value, written in pieces. A field that is undefined is left out. */
+export function textInPieces(message: object | TaggedJson): Pieces<string> {
+  // Messages hold JSON only.
+  return makeInPieces(message as TaggedJson, TEXT);
+}
+
+const TEXT: Maker<string> = {
+  part: (json) => JSON.stringify(json),
+  list: (item) => `[${item}]`,
+  join: (lists) => `[${lists.map((list) => list.slice(1, -1)).join(',')}]`,
+  map: (names, items) => `{${names.map((name, index) => `${JSON.stringify(name)}:${items[index]}`).join(',')}}`,
+};
+
+/** As `plainMaps`, in pieces. */
+export function plainInPieces(json: TaggedJson): Pieces<TaggedJson> {
+  return makeInPieces(json, PLAIN);
+}
+
+const PLAIN: Maker<TaggedJson> = {
+  part: plainMaps,
+  list: (item) => [item],
+  join: (lists) => ([] as readonly TaggedJson[]).concat(...lists),
+  map: (names, items) => plainMap(names.map((name, index) => [name, items[index] ?? null])),
+};
