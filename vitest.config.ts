@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { ALONE, ELSEWHERE, LONGEST, PROCESSES, REMOVALS, TIMED } from './test/groups.ts';
+import { ALONE, ELSEWHERE, LONGEST, PROCESSES, REMOVALS, SECOND_TRY, TIMED } from './test/groups.ts';
 
 /**
  * Begins with the files that take longest: one that began last would run on while the other cores have nothing to do. Files with a
@@ -36,10 +36,10 @@ export default defineConfig({
     projects: [
       group('logic', 0, ['test/**/*.test.ts'], { exclude: [...ELSEWHERE, ...PROCESSES, ...TIMED, ...ALONE] }),
       // These files often wait for the processes that they start, so one more than there are cores runs at a time.
-      group('alone', 1, ALONE, { exclude: [...REMOVALS], isolate: true, maxWorkers: availableParallelism() + 1 }),
-      group('processes', 1, PROCESSES, { exclude: [...TIMED, ...ALONE], maxWorkers: availableParallelism() + 1 }),
+      group('alone', 1, ALONE, { ...SECOND_TRY, exclude: [...REMOVALS], isolate: true, maxWorkers: availableParallelism() + 1 }),
+      group('processes', 1, PROCESSES, { ...SECOND_TRY, exclude: [...TIMED, ...ALONE], maxWorkers: availableParallelism() + 1 }),
       // One file at a time, so that none disturbs another.
-      group('timed', 2, TIMED, { isolate: true, fileParallelism: false }),
+      group('timed', 2, TIMED, { ...SECOND_TRY, isolate: true, fileParallelism: false }),
       group('removals', 3, REMOVALS, {}),
     ],
   },

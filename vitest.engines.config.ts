@@ -1,8 +1,10 @@
 import { defineConfig } from 'vitest/config';
+import { SECOND_TRY } from './test/groups.ts';
 
 /** Tests of the stores on real engines: PGlite and a server of Postgres. */
 export default defineConfig({
   test: {
+    ...SECOND_TRY,
     include: ['test/engines/**/*.test.ts'],
     globalSetup: ['test/temporary.ts', 'test/engines/setup.ts'],
     pool: 'forks',

@@ -15,6 +15,11 @@ export const ALONE: readonly string[] = [
 export const ELSEWHERE: readonly string[] = ['test/machine/**', 'test/package/**', 'test/interop/**', 'test/engines/**'];
 /** Builds with one check removed: `npm run test:removals`. */
 export const REMOVALS: readonly string[] = ['test/attack/removals.test.ts'];
+/**
+ * What tests that measure time, or start processes, are run with: a second try, because the machine is shared and its noise is not
+ * ours. `.ci/run` names every test that needed it, and fails if there are more than a few. A test of logic has one try.
+ */
+export const SECOND_TRY = { retry: 1 };
 /** The files that take longest, the longest first. Without a cache of earlier runs, Vitest would go by the size of the files. */
 export const LONGEST: readonly string[] = [
   ...[

