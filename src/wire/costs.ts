@@ -4,6 +4,14 @@
  * `guest/work.ts`.
  */
 
+import type { FuelCosts } from '../../grammar/index.ts';
+
+/** The numbers of the tables of prices. A run that names none has the first: so have all records of versions that knew no other. */
+export const PRICE_TABLES = [1, 2] as const;
+
+/** The number of a table of prices. */
+export type PriceTable = (typeof PRICE_TABLES)[number];
+
 interface Cost {
   readonly amount: number;
   /** What the amount is charged for. */
@@ -44,6 +52,54 @@ export const DATA_FUEL = {
   match: { amount: 8, per: 'steps of a tool through a pattern, or through lines that it compares' },
   census: { amount: 16, per: 'values counted when memory is recounted' },
 } as const satisfies Record<string, Cost>;
+
+/** Where table 2 of prices differs from table 1: `fuel` for every `units`, in place of what table 1 takes for the same. */
+export const SECOND_FUEL = {
+  said: { fuel: 16, units: 1, per: '`emit` or `whisper`, besides its statement' },
+  pure: { fuel: 16, units: 1, per: 'call of a tool that runs inside the isolate, besides the 4' },
+  concat: { fuel: 1, units: 1024, per: 'units copied, and units that a tool repeats or pads with' },
+  scan: { fuel: 1, units: 128, per: 'units looked through' },
+  affix: { fuel: 1, units: 16, per: 'units of a beginning or an end that a tool looks for' },
+  same: { fuel: 1, units: 1024, per: 'units of a text that is looked for among those known' },
+  key: { fuel: 1, units: 65_536, per: 'units of keys, when one of more than 16 383 units is looked up' },
+  character: {
+    fuel: 1,
+    units: 4,
+    per: 'characters counted or passed, in texts beyond 64 units with surrogates; characters trimmed',
+  },
+  space: { fuel: 512, units: 4096, per: 'units of white space or digits in a row' },
+  fieldStart: { fuel: 1, units: 1, per: '`{{` that `eval` finds' },
+  field: { fuel: 4, units: 1, per: 'field of `eval` or of a template' },
+  feed: { fuel: 1, units: 8, per: 'line feeds counted' },
+  mark: { fuel: 1, units: 16, per: 'marks of a key of a shape' },
+  pattern: { fuel: 8, units: 1, per: 'unit of a pattern, read for the first time' },
+  groups: { fuel: 64, units: 1, per: 'search that works out groups' },
+  escape: { fuel: 32, units: 1024, per: 'units, begun, of `regex.Escape`' },
+  normalize: { fuel: 1, units: 4, per: 'units normalized' },
+  slow: { fuel: 1, units: 8, per: 'units searched where a beginning occurs again and again' },
+  list: { fuel: 2, units: 1, per: 'list of known length that a tool makes' },
+} as const;
+
+/**
+ * The prices of a table as bounds of fuel take them. One unit may be paid for in several rows of table 2, so the bounds take all of them
+ * together.
+ */
+export function boundingPrices(table: PriceTable): Pick<FuelCosts, 'steps' | 'data'> {
+  if (table === 1) return { steps: STEP_FUEL, data: DATA_FUEL };
+  const { said, pure, concat, scan, same, character } = SECOND_FUEL;
+  const together = (...each: readonly number[]): { readonly amount: number } => ({
+    amount: 1 / each.reduce((sum, per) => sum + 1 / per, 0),
+  });
+  return {
+    steps: { ...STEP_FUEL, said: { amount: said.fuel }, pure: { amount: STEP_FUEL.pure.amount + pure.fuel } },
+    data: {
+      ...DATA_FUEL,
+      concat: { amount: concat.units },
+      scan: together(scan.units, same.units, character.units),
+      number: together(DATA_FUEL.number.amount, same.units),
+    },
+  };
+}
 
 /**
  * Bytes that values count towards `memoryBytes`: about what V8 needs for them and for garbage that it has not collected yet. The process

@@ -1,4 +1,5 @@
 import { RESERVED } from '../../grammar/vocabulary/keywords.ts';
+import { PRICE_TABLES, type PriceTable } from './costs.ts';
 import { ConfigError } from './errors.ts';
 
 /**
@@ -90,6 +91,17 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Chec
       throw new ConfigError(`${what} must be a whole number ${range}, got ${String(value)}`);
   };
 }
+
+/** Whether this version has a table of prices of this number. */
+export function isPriceTable(value: unknown): value is PriceTable {
+  return PRICE_TABLES.some((table) => table === value);
+}
+
+/** The number of a table of prices. */
+export const checkPrices: Check = (what, value) => {
+  if (!isPriceTable(value))
+    throw new ConfigError(`${what}: there is no table of prices ${String(value)}; known are ${PRICE_TABLES.join(', ')}`);
+};
 
 /** Accepts every value: of options that are checked where they are used. */
 export const anything: Check = () => {};
