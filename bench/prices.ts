@@ -76,7 +76,8 @@ export async function benchPrices(quick: boolean): Promise<Prices> {
   const rows = found
     .map((row) => ({ ...row, in: row.in.map((price, table) => ({ ...price, ratio: price.nsPerFuel / (cheapest[table] ?? 1) })) }))
     .sort((a, b) => (b.in.at(-1)?.ratio ?? 0) - (a.in.at(-1)?.ratio ?? 0));
-  return { rows, promises: promisesOf(rows) };
+  // A quick run measures too briefly for a promise.
+  return { rows, promises: quick ? [] : promisesOf(rows) };
 }
 
 /** The promise: the most that the dearest row of the last table takes, by its cheapest. Table 1 stays as it is, and is only shown. */

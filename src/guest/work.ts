@@ -63,13 +63,13 @@ const ITEM = VALUE_BYTES.item.amount;
 export const WORK = {
   // Text and data, at the published prices. The unit is a UTF-16 unit, an item, a step of a matcher, a counted value.
   concat: fuel(1, DATA_FUEL.concat.amount, { second: SECOND_FUEL.concat }),
-  compare: fuel(1, DATA_FUEL.compare.amount),
+  compare: fuel(1, DATA_FUEL.compare.amount, { second: SECOND_FUEL.compare }),
   scan: fuel(1, DATA_FUEL.scan.amount, { second: SECOND_FUEL.scan }),
   /** Units that a tool repeats. */
   repeat: fuel(1, DATA_FUEL.scan.amount, { second: SECOND_FUEL.concat }),
   /** Units of a beginning or an end that is tested. */
   affix: fuel(1, DATA_FUEL.scan.amount, { second: SECOND_FUEL.affix }),
-  /** Units that the algorithm for difficult substrings looks through. */
+  /** Units that are looked through one by one. */
   slowScan: fuel(1, DATA_FUEL.scan.amount, { second: SECOND_FUEL.slow }),
   number: fuel(1, DATA_FUEL.number.amount),
   text: fuel(1, DATA_FUEL.text.amount),
@@ -116,6 +116,8 @@ export const WORK = {
   pureCall: time(16, 1, SECOND_FUEL.pure.fuel),
   /** Characters that are counted or passed one by one. */
   character: later(SECOND_FUEL.character),
+  /** Line feeds of what is emitted. */
+  line: later(SECOND_FUEL.line),
   /** The marks of a key of a shape. */
   mark: later(SECOND_FUEL.mark),
   /** A search that works out the groups of a match. */
@@ -149,16 +151,14 @@ export const WORK = {
   /** A place of `eval` where a field may begin, and a field there. */
   fieldStart: time(2, 1, SECOND_FUEL.fieldStart.fuel),
   field: time(16, 1, SECOND_FUEL.field.fuel),
-  /** A line feed that is counted. */
-  feed: time(8, SECOND_FUEL.feed.units, SECOND_FUEL.feed.fuel),
   /** An item that is added to a joined text. */
   join: time(2),
   /** Removing what controls a terminal, once. */
-  stripAnsi: time(16),
+  stripAnsi: time(16, 1, SECOND_FUEL.ansi.fuel),
   /** A part of a text that is normalized. */
   normalizePart: time(4096),
   /** An escape in JSON. */
-  jsonEscape: time(4),
+  jsonEscape: time(4, 1, SECOND_FUEL.ansi.fuel),
   /** A unit of the path of a problem that is reported. */
   problemPath: time(1, 16),
   /** A name among the groups of a pattern. */

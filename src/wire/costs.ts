@@ -59,8 +59,9 @@ export const SECOND_FUEL = {
   pure: { fuel: 16, units: 1, per: 'call of a tool that runs inside the isolate, besides the 4' },
   concat: { fuel: 1, units: 1024, per: 'units copied, and units that a tool repeats or pads with' },
   scan: { fuel: 1, units: 128, per: 'units looked through' },
+  compare: { fuel: 1, units: 128, per: 'units compared' },
   affix: { fuel: 1, units: 16, per: 'units of a beginning or an end that a tool looks for' },
-  same: { fuel: 1, units: 1024, per: 'units of a text that is looked for among those known' },
+  same: { fuel: 1, units: 2048, per: 'units of a text that is looked for among those known' },
   key: { fuel: 1, units: 65_536, per: 'units of keys, when one of more than 16 383 units is looked up' },
   character: {
     fuel: 1,
@@ -70,13 +71,14 @@ export const SECOND_FUEL = {
   space: { fuel: 512, units: 4096, per: 'units of white space or digits in a row' },
   fieldStart: { fuel: 1, units: 1, per: '`{{` that `eval` finds' },
   field: { fuel: 4, units: 1, per: 'field of `eval` or of a template' },
-  feed: { fuel: 1, units: 8, per: 'line feeds counted' },
-  mark: { fuel: 1, units: 16, per: 'marks of a key of a shape' },
+  line: { fuel: 1, units: 2, per: 'line feeds in what `emit` says' },
+  mark: { fuel: 1, units: 1, per: 'key of a shape, and each of its marks' },
+  ansi: { fuel: 1, units: 1, per: 'escape character that `str.StripAnsi` finds, and escape in JSON' },
   pattern: { fuel: 8, units: 1, per: 'unit of a pattern, read for the first time' },
   groups: { fuel: 64, units: 1, per: 'search that works out groups' },
   escape: { fuel: 32, units: 1024, per: 'units, begun, of `regex.Escape`' },
   normalize: { fuel: 1, units: 4, per: 'units normalized' },
-  slow: { fuel: 1, units: 8, per: 'units searched where a beginning occurs again and again' },
+  slow: { fuel: 1, units: 8, per: 'units searched for line feeds, or where a beginning occurs again and again' },
   list: { fuel: 2, units: 1, per: 'list of known length that a tool makes' },
 } as const;
 
@@ -86,7 +88,7 @@ export const SECOND_FUEL = {
  */
 export function boundingPrices(table: PriceTable): Pick<FuelCosts, 'steps' | 'data'> {
   if (table === 1) return { steps: STEP_FUEL, data: DATA_FUEL };
-  const { said, pure, concat, scan, same, character } = SECOND_FUEL;
+  const { said, pure, concat, compare, scan, same, character, line } = SECOND_FUEL;
   const together = (...each: readonly number[]): { readonly amount: number } => ({
     amount: 1 / each.reduce((sum, per) => sum + 1 / per, 0),
   });
@@ -95,6 +97,8 @@ export function boundingPrices(table: PriceTable): Pick<FuelCosts, 'steps' | 'da
     data: {
       ...DATA_FUEL,
       concat: { amount: concat.units },
+      compare: { amount: compare.units },
+      text: together(DATA_FUEL.text.amount, line.units),
       scan: together(scan.units, same.units, character.units),
       number: together(DATA_FUEL.number.amount, same.units),
     },

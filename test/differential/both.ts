@@ -4,6 +4,7 @@ import type { Program } from '../../conformance/language/generate/programs.ts';
 import type { Limits } from '../../conformance/language/interpreter/meter.ts';
 import { type Outcome, type RunError, run } from '../../conformance/language/interpreter/run.ts';
 import { parse, type SourceFile } from '../../grammar/index.ts';
+import type { PriceTable } from '../../src/wire/costs.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
 import { jsonText, plainMaps } from '../../src/wire/maporder.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
@@ -49,11 +50,12 @@ export function treeOf({ source }: Pick<Program, 'source'>): Tree | null {
 }
 
 /** What the interpreter of the conformance suite does. */
-export function expected({ file }: Tree, program: Program, limits: Limits): Outcome {
+export function expected({ file }: Tree, program: Program, limits: Limits, prices: PriceTable = 1): Outcome {
   const { globals, stdin, events, constants } = program;
   return run({
     files: [file],
     limits,
+    prices,
     globals,
     stdin,
     events,
@@ -64,8 +66,8 @@ export function expected({ file }: Tree, program: Program, limits: Limits): Outc
 }
 
 /** What the product does, in this process. */
-export function actual(tree: Tree, program: Program, limits: Limits): Done {
-  const { result, emits, values, whispers, calls } = runInGuest(tree, program, limits);
+export function actual(tree: Tree, program: Program, limits: Limits, prices: PriceTable = 1): Done {
+  const { result, emits, values, whispers, calls } = runInGuest(tree, program, limits, prices);
   return {
     emits,
     values: values.map(textOf),

@@ -5,6 +5,7 @@ import {
   MAX_PADDING,
   METER_INTERVAL,
   METER_WEIGHT,
+  SECOND_FUEL,
   STEP_FUEL,
   VALUE_BYTES,
 } from '../../src/wire/costs.ts';
@@ -92,6 +93,18 @@ Work that grows with the data costs in proportion: one unit for each full amount
 ${table(
   ['one fuel for', 'what'],
   costRows(DATA_FUEL, ({ amount, per }) => [String(amount), per]),
+)}
+
+### Table 2
+
+A run counts by the table of prices that it names: \`prices\` of \`createRuntime\` or of a run, \`--prices\`. Table 1 is the one above, and
+that of every run that names none. In table 2 fuel follows time: the dearest step takes at most 100 times as long for a unit as the cheapest
+(\`bench prices\`). A session keeps the table that it was opened with; records and receipts name theirs, and a replay counts by it. A
+version refuses a table that it does not have. Table 2 has other prices for:
+
+${table(
+  ['fuel', 'for each'],
+  Object.values(SECOND_FUEL).map(({ fuel, units, per }) => [String(fuel), units === 1 ? per : `${grouped(units)} ${per}`]),
 )}
 
 ### The exact rules

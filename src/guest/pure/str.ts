@@ -88,13 +88,13 @@ export const STR: Group<'str'> = {
     return parts.finish();
   },
   'tool.str.LineCount': (meter, text) => {
-    meter.pay(WORK.scan, text.length);
+    meter.pay(WORK.slowScan, text.length);
     let lines = text === '' || text.endsWith('\n') ? 0 : 1;
     for (let start = 0; start < text.length; start += PIECE) {
       const stop = Math.min(text.length, start + PIECE);
       let feeds = 0;
       for (let at = start; at < stop; at++) if (text.charCodeAt(at) === FEED) feeds++;
-      meter.pay(WORK.feed, feeds);
+      meter.pay(WORK.item, feeds);
       lines += feeds;
     }
     return lines;
