@@ -153,7 +153,7 @@ function strayParts({ manifest }: Receipt): readonly string[] {
     .map((name) => `part ${name} belongs to no turn`);
 }
 
-const SCENE = z.looseObject({ run: z.looseObject({ prices: z.unknown() }) });
+const SCENE = z.looseObject({ run: z.looseObject({ prices: z.unknown().optional() }) });
 
 const FUEL = z.looseObject({ fuel: z.number() });
 

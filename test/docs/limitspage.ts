@@ -25,6 +25,31 @@ export const LIMITS_PAGE = 'docs/limits.md';
 
 type Costs = Readonly<Record<string, { readonly amount: number; readonly per: string }>>;
 
+/** What the prices of table 2 are for. */
+const SECOND: Readonly<Record<keyof typeof SECOND_FUEL, string>> = {
+  said: '`emit` or `whisper`, besides its statement',
+  pure: 'call of a tool that runs inside the isolate, besides the 4',
+  concat: 'units copied, and units that a tool repeats or pads with',
+  scan: 'units looked through',
+  compare: 'units compared',
+  affix: 'units of a beginning or an end that a tool looks for',
+  same: 'units of a text that is looked for among those known',
+  key: 'units of keys, when one of more than 16 383 units is looked up',
+  character: 'characters counted or passed, in texts beyond 64 units with surrogates; characters trimmed',
+  space: 'units of white space or digits in a row',
+  fieldStart: '`{{` that `eval` finds',
+  field: 'field of `eval` or of a template',
+  line: 'line feeds in what `emit` says',
+  mark: 'key of a shape, and every eight of its marks',
+  ansi: 'escape character that `str.StripAnsi` finds, and escape in JSON',
+  pattern: 'unit of a pattern, read for the first time',
+  groups: 'search that works out groups',
+  escape: 'units, begun, of `regex.Escape`',
+  normalize: 'units normalized',
+  slow: 'units searched for line feeds, or where a beginning occurs again and again',
+  list: 'list of known length that a tool makes',
+};
+
 /** The text of `docs/limits.md`, made from the table of limits and the cost tables. */
 export function limitsPage(): string {
   return `# Limits and costs
@@ -104,7 +129,10 @@ version refuses a table that it does not have. Table 2 has other prices for:
 
 ${table(
   ['fuel', 'for each'],
-  Object.values(SECOND_FUEL).map(({ fuel, units, per }) => [String(fuel), units === 1 ? per : `${grouped(units)} ${per}`]),
+  Object.entries(SECOND_FUEL).map(([name, { fuel, units }]) => {
+    const what = SECOND[name as keyof typeof SECOND_FUEL];
+    return [String(fuel), units === 1 ? what : `${grouped(units)} ${what}`];
+  }),
 )}
 
 ### The exact rules

@@ -141,7 +141,7 @@ function fieldOf(meter: Meter, key: string): Field {
       list = true;
       end -= 2;
     } else {
-      meter.pay(WORK.mark, marks);
+      meter.pay(WORK.mark, 1 + (marks >> 3));
       return { name: key.slice(0, end), optional, list };
     }
   }

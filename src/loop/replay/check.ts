@@ -50,7 +50,7 @@ const run = z.looseObject({
   constants: values.optional(),
   call: z.object({ name: z.string(), args: z.array(value) }).nullable(),
   events: z.array(z.looseObject({ name: z.string(), source: z.string(), payload: value })),
-  prices: z.custom((table) => table === undefined || isPriceTable(table), 'this version has no such table of prices'),
+  prices: z.custom(isPriceTable, 'this version has no such table of prices').optional(),
   forkId: z.string(),
   turn: z.boolean(),
   stdin: z.boolean(),
