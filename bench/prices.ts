@@ -1,7 +1,7 @@
 import { Sandbox } from '../src/sandbox/index.ts';
 import { canonicalName } from '../src/tools/index.ts';
-import { PRICE_TABLES, type PriceTable } from '../src/wire/costs.ts';
 import { defaultLimits } from '../src/wire/limits.ts';
+import { PRICE_TABLES, type PriceTable } from '../src/wire/pricetable.ts';
 import { EMPTY_RUN } from '../src/wire/protocol.ts';
 import { PURE_TOOLS } from '../src/wire/pure/tools.ts';
 import { PRICE_ROWS, type PriceRow } from './pricerows.ts';

@@ -4,7 +4,7 @@ import { defaultCrypto, encodeBase64Url } from '../crypto/index.ts';
 import { FIRST_ISSUE, mapOf } from '../files/check.ts';
 import { areMonstrous, isMonstrous } from '../files/json.ts';
 import { type Decision, type HaltReason, isHaltReason } from '../loop/index.ts';
-import { isPriceTable } from '../wire/options.ts';
+import { isPriceTable } from '../wire/pricetable.ts';
 import { isCanonical } from './canonical.ts';
 import { ReceiptError } from './error.ts';
 

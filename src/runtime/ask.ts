@@ -3,8 +3,8 @@ import { type AskCall, type AskPort, type AskReply, callDepth, valueFrom } from 
 import type { CallIo } from '../wire/call.ts';
 import { isValueMap } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
-import type { PriceTable } from '../wire/costs.ts';
 import type { LimitValues } from '../wire/limits.ts';
+import type { PriceTable } from '../wire/pricetable.ts';
 import type { AskLeft, CallSite, Source, TaggedJson } from '../wire/protocol.ts';
 import type { Diagnostic, ParsedFile } from '../wire/sourcereports.ts';
 import type { Value, ValueMap } from '../wire/values.ts';

@@ -2,8 +2,8 @@ import type { HostContext, StoreReaders, Stores, TurnContext } from '../context/
 import type { Sandbox } from '../sandbox/index.ts';
 import type { Telemetry } from '../telemetry/index.ts';
 import type { AskPort, AuditRecord, ForkTools, PolicyGuard, RootDefinitions, SessionResources } from '../tools/index.ts';
-import type { PriceTable } from '../wire/costs.ts';
 import type { LimitValues } from '../wire/limits.ts';
+import type { PriceTable } from '../wire/pricetable.ts';
 import type { Source, TaggedJson } from '../wire/protocol.ts';
 import type { TextBuffers } from './buffers.ts';
 import type { Definitions } from './definitions.ts';

@@ -1,6 +1,5 @@
 import type { LimitOptions } from '../sandbox/index.ts';
 import type { CallKeeper, CallScript } from '../tools/index.ts';
-import type { PriceTable } from '../wire/costs.ts';
 import { ConfigError } from '../wire/errors.ts';
 import type { Probe, StepPlace } from '../wire/heat.ts';
 import type { JournalEntry } from '../wire/journal.ts';
@@ -18,6 +17,7 @@ import {
   wholeNumber,
 } from '../wire/options.ts';
 import { checkPreview, type Preview } from '../wire/preview.ts';
+import type { PriceTable } from '../wire/pricetable.ts';
 import type { EventInput, OutFrame, RunInput, Source, TaggedJson, Variable } from '../wire/protocol.ts';
 
 /** The settings that every way to run a program takes. */

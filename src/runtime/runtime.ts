@@ -14,10 +14,10 @@ import {
 } from '../context/index.ts';
 import type { ParseOutcome, PoolLoad } from '../sandbox/index.ts';
 import type { Telemetry } from '../telemetry/index.ts';
-import type { PriceTable } from '../wire/costs.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { anything, checker, checkList, checkObject, checkText, listOf, required, wholeNumber } from '../wire/options.ts';
+import type { PriceTable } from '../wire/pricetable.ts';
 import type { EventInput, Source } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import type { CheckReport, FormatReport } from '../wire/sourcereports.ts';

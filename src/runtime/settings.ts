@@ -8,10 +8,10 @@ import {
   type ToolDefinition,
   ToolRegistry,
 } from '../tools/index.ts';
-import type { PriceTable } from '../wire/costs.ts';
 import { ConfigError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { anything, checker, checkFunction, checkList, checkObject, checkPrices, checkText } from '../wire/options.ts';
+import type { PriceTable } from '../wire/pricetable.ts';
 import type { AskHandler } from './ask.ts';
 import { Tenants, type TenantsOptions } from './tenants.ts';
 

@@ -5,12 +5,7 @@
  */
 
 import type { FuelCosts } from '../../grammar/index.ts';
-
-/** The numbers of the tables of prices. A run that names none has the first: so have all records of versions that knew no other. */
-export const PRICE_TABLES = [1, 2] as const;
-
-/** The number of a table of prices. */
-export type PriceTable = (typeof PRICE_TABLES)[number];
+import type { PriceTable } from './pricetable.ts';
 
 interface Cost {
   readonly amount: number;

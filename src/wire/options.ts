@@ -1,6 +1,6 @@
 import { RESERVED } from '../../grammar/vocabulary/keywords.ts';
-import { PRICE_TABLES, type PriceTable } from './costs.ts';
 import { ConfigError } from './errors.ts';
+import { isPriceTable, PRICE_TABLES } from './pricetable.ts';
 
 /**
  * Checks of the values that an application passes in. Applications in plain JavaScript have no types: without a check, a misspelt
@@ -90,11 +90,6 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Chec
     if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least || value > most)
       throw new ConfigError(`${what} must be a whole number ${range}, got ${String(value)}`);
   };
-}
-
-/** Whether this version has a table of prices of this number. */
-export function isPriceTable(value: unknown): value is PriceTable {
-  return PRICE_TABLES.some((table) => table === value);
 }
 
 /** The number of a table of prices. */

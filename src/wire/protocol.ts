@@ -18,10 +18,10 @@ import type {
   Procedure,
   SourceFile,
 } from '../../grammar/index.ts';
-import type { PriceTable } from './costs.ts';
 import type { ErrorInfo } from './errors.ts';
 import type { HeatFrame, Probe, Step } from './heat.ts';
 import type { LimitValues } from './limits.ts';
+import type { PriceTable } from './pricetable.ts';
 import type { CheckEnvironment, CheckReport, Diagnostic, ForeseenReport, FormatReport, ParsedFile } from './sourcereports.ts';
 
 /** Changes with the protocol; a worker with another version is refused. */

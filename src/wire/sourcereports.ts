@@ -13,7 +13,7 @@ import type {
   SourceFile,
   SyntaxDiagnostic,
 } from '../../grammar/index.ts';
-import type { PriceTable } from './costs.ts';
+import type { PriceTable } from './pricetable.ts';
 
 /** A syntax error and its file. */
 export interface Diagnostic extends SyntaxDiagnostic {

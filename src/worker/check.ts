@@ -9,7 +9,8 @@ import {
   format,
   parse,
 } from '../../grammar/index.ts';
-import { boundingPrices, CENSUS_FLOOR, MAX_PADDING, type PriceTable, VALUE_BYTES } from '../wire/costs.ts';
+import { boundingPrices, CENSUS_FLOOR, MAX_PADDING, VALUE_BYTES } from '../wire/costs.ts';
+import type { PriceTable } from '../wire/pricetable.ts';
 import type { ForeseeOptions, Source } from '../wire/protocol.ts';
 import type {
   CheckEnvironment,

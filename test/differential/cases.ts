@@ -3,7 +3,7 @@ import { type Program, program } from '../../conformance/language/generate/progr
 import { Random } from '../../conformance/language/generate/random.ts';
 import type { Limits } from '../../conformance/language/interpreter/meter.ts';
 import type { Outcome } from '../../conformance/language/interpreter/run.ts';
-import type { PriceTable } from '../../src/wire/costs.ts';
+import type { PriceTable } from '../../src/wire/pricetable.ts';
 import { LIMITS } from './both.ts';
 
 /** A program and its limits. */

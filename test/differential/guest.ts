@@ -3,8 +3,8 @@ import type { Answer, Program } from '../../conformance/language/generate/progra
 import type { Limits } from '../../conformance/language/interpreter/meter.ts';
 import type { SourceFile } from '../../grammar/index.ts';
 import { boot } from '../../src/guest/main.ts';
-import type { PriceTable } from '../../src/wire/costs.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
+import type { PriceTable } from '../../src/wire/pricetable.ts';
 import type {
   BranchEnd,
   GuestCall,

@@ -2,8 +2,8 @@
 
 import type { Program } from '../../conformance/language/generate/programs.ts';
 import { createHostContext, createRuntime, SILENT_LOGGER } from '../../src/entries/index.ts';
-import type { PriceTable } from '../../src/wire/costs.ts';
 import { jsonText } from '../../src/wire/maporder.ts';
+import type { PriceTable } from '../../src/wire/pricetable.ts';
 import { type Done, difference, expected, LIMITS, NAME, summary, treeOf } from './both.ts';
 import { pricesOf, programOf } from './cases.ts';
 import type { Tally } from './compare.ts';

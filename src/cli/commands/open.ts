@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { parseStrict } from '../../aeiou/index.ts';
 import { type Ceilings, type Durable, openSession, systemClock } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
-import type { PriceTable } from '../../wire/costs.ts';
+import type { PriceTable } from '../../wire/pricetable.ts';
 import { addCeilings, type CeilingFlags, ceilingsOf } from '../flags/ceilings.ts';
 import { configText } from '../flags/configfile.ts';
 import { pricesOption } from '../flags/options.ts';

@@ -1,9 +1,8 @@
 import { type Command, Option } from 'commander';
 import { clip, quantity } from '../../report/index.ts';
 import { LAUNCHERS, type RuntimeLimitOptions } from '../../sandbox/index.ts';
-import { PRICE_TABLES } from '../../wire/costs.ts';
 import { LIMITS, type LimitKey, POOL_LIMITS, type PoolKey } from '../../wire/limits.ts';
-import { isPriceTable } from '../../wire/options.ts';
+import { isPriceTable, PRICE_TABLES } from '../../wire/pricetable.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { PLACEHOLDER, parseQuantity } from './units.ts';

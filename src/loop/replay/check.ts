@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
 import { decode } from '../../wire/codec.ts';
 import { LIMITS } from '../../wire/limits.ts';
-import { isPriceTable } from '../../wire/options.ts';
+import { isPriceTable } from '../../wire/pricetable.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
 import { ORIGINAL_LIMITS } from '../record/limits.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { FIRST_ISSUE } from '../../files/check.ts';
 import { StoreError } from '../../sqlite/error.ts';
-import type { PriceTable } from '../../wire/costs.ts';
-import { isPriceTable } from '../../wire/options.ts';
+import { isPriceTable, type PriceTable } from '../../wire/pricetable.ts';
 import type { Ceilings } from '../ceilings.ts';
 import type { Durable } from '../record/kept.ts';
 import type { JsonObject, SessionSetup } from './setup.ts';

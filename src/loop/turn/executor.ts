@@ -12,11 +12,11 @@ import {
   type ToolDefinition,
 } from '../../tools/index.ts';
 import { decode } from '../../wire/codec.ts';
-import type { PriceTable } from '../../wire/costs.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { LIMITS, type LimitValues } from '../../wire/limits.ts';
 import type { Preview } from '../../wire/preview.ts';
+import type { PriceTable } from '../../wire/pricetable.ts';
 import {
   type EventInput,
   type OutFrame,

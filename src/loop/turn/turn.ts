@@ -13,11 +13,11 @@ import {
 import type { RecordedRun } from '../../runtime/index.ts';
 import { type LimitOptions, tighten } from '../../sandbox/index.ts';
 import { APPROVAL } from '../../tools/index.ts';
-import type { PriceTable } from '../../wire/costs.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { Preview } from '../../wire/preview.ts';
+import type { PriceTable } from '../../wire/pricetable.ts';
 import type { Clock } from '../clock.ts';
 import type { LoopEventBody, LoopListener } from '../events.ts';
 import type { Ids } from '../ids.ts';
