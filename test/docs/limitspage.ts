@@ -122,10 +122,9 @@ ${table(
 
 ### Table 2
 
-A run counts by the table of prices that it names: \`prices\` of \`createRuntime\` or of a run, \`--prices\`. Table 1 is the one above, and
-that of every run that names none. In table 2 fuel follows time: the dearest step takes at most 100 times as long for a unit as the cheapest
-(\`bench prices\`). A session keeps the table that it was opened with; records and receipts name theirs, and a replay counts by it. A
-version refuses a table that it does not have. Table 2 has other prices for:
+\`prices: 2\` of \`createRuntime\` or of a run, and \`--prices 2\`, choose table 2, in which fuel follows time: the dearest step takes at most
+100 times as long for a unit as the cheapest. Without them a run counts by table 1, above. Sessions keep the table that they were opened with;
+records and receipts name theirs, and a replay counts by it. An unknown table is refused. Table 2 has other prices for:
 
 ${table(
   ['fuel', 'for each'],
