@@ -1,5 +1,6 @@
 import { checkLimits, tighten } from '../sandbox/index.ts';
 import { ConfigError } from '../wire/errors.ts';
+import { MAX_MAP_KEYS } from '../wire/frames.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { EventInput, RunInput, TaggedJson } from '../wire/protocol.ts';
 import type { RunContext } from './context.ts';
@@ -33,6 +34,7 @@ export function inputOf(context: RunContext, request: RunRequest): RunInput {
     forkId,
     turn,
     stdin: root.host.stdin !== null && !turn,
+    mapKeys: MAX_MAP_KEYS,
   };
 }
 

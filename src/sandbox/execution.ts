@@ -117,7 +117,8 @@ export class Execution implements WorkerTask {
 
   /** Sends the run. Throws when the input cannot be sent; the worker is free then. */
   begin(): void {
-    this.#worker.assign(this, frameLimit(this.#input.limits), MAX_FRAME_VALUES);
+    const { limits, mapKeys = Number.POSITIVE_INFINITY } = this.#input;
+    this.#worker.assign(this, frameLimit(limits), MAX_FRAME_VALUES, mapKeys);
     this.#clock.begin();
     try {
       this.#worker.run(this.#id, this.#input);

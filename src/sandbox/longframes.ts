@@ -13,8 +13,8 @@ export interface LongRead {
 }
 
 /** Parses and reads the frames of a text in pieces. Throws `WireError`. */
-export function* readInPieces(text: string, maxValues: number): Pieces<LongRead> {
-  const { value, units } = yield* parseInPieces(text, maxValues);
+export function* readInPieces(text: string, maxValues: number, maxKeys?: number): Pieces<LongRead> {
+  const { value, units } = yield* parseInPieces(text, maxValues, maxKeys);
   const frames: WorkerFrame[] = [];
   for (const frame of framesIn(value)) {
     yield;

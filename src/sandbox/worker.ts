@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { encodeFrame, FrameReader, MAX_FRAME_BYTES, parseFrames } from '../wire/frames.ts';
+import { encodeFrame, FrameReader, MAX_FRAME_BYTES, MAX_MAP_KEYS, parseFrames } from '../wire/frames.ts';
 import { PIECE_UNITS } from '../wire/jsonpieces.ts';
 import { LIMITS, type LimitValues } from '../wire/limits.ts';
 import { inPieces, textInPieces } from '../wire/pieces.ts';
@@ -86,6 +86,7 @@ export class WorkerProcess {
   readonly #release: () => void;
   #task: WorkerTask | null = null;
   #maxValues = 0;
+  #maxKeys = MAX_MAP_KEYS;
   #violation: string | null = null;
   /** Resolves when the long frame is read that is being parsed in pieces; null while there is none. Never rejects. */
   #reading: Promise<void> | null = null;
@@ -129,13 +130,14 @@ export class WorkerProcess {
     return this.#dead || this.#killed;
   }
 
-  /** Gives the worker to a task, during which it may send frames of at most `maxBytes` and `maxValues`. */
-  assign(task: WorkerTask, maxBytes: number, maxValues: number): void {
+  /** Gives the worker to a task, during which it may send frames of at most `maxBytes` and `maxValues`, and `maxKeys` in one map. */
+  assign(task: WorkerTask, maxBytes: number, maxValues: number, maxKeys = MAX_MAP_KEYS): void {
     clearTimeout(this.#rest);
     this.#atRest = null;
     this.#task = task;
     this.#reader.maxBytes = maxBytes;
     this.#maxValues = maxValues;
+    this.#maxKeys = maxKeys;
   }
 
   /** The statistics of the process without a task: the reading that was taken at rest, if there is one. */
@@ -333,7 +335,7 @@ export class WorkerProcess {
 
   async #takeLong(text: string): Promise<void> {
     this.#frames.pause();
-    const reading = readInPieces(text, this.#maxValues);
+    const reading = readInPieces(text, this.#maxValues, this.#maxKeys);
     let read: LongRead | null = null;
     while (read === null && this.#violation === null && !this.#dead) {
       await nextRound();

@@ -286,22 +286,26 @@ function checkShape(text: string, maxValues: number): void {
   checkCounts(depth, values, maxValues);
 }
 
-/** Throws {@link WireError} for nesting that is too deep, for too many values, and for too many keys in one map. */
-export function checkCounts(depth: number, values: number, maxValues: number, keys = 0): void {
-  if (keys > MAX_MAP_KEYS) throw new WireError(`a map in a frame has more than ${MAX_MAP_KEYS} keys`);
+/** Throws {@link WireError} for nesting that is too deep, and for too many values. */
+export function checkCounts(depth: number, values: number, maxValues: number): void {
   if (depth > MAX_FRAME_DEPTH) throw new WireError(`a frame nests deeper than ${MAX_FRAME_DEPTH} levels`);
   if (values > maxValues) throw new WireError(`a frame has more than ${maxValues} values`);
 }
 
+/** Throws {@link WireError} for too many keys in one map. */
+export function checkKeys(keys: number, maxKeys: number): void {
+  if (keys > maxKeys) throw new WireError(`a map in a frame has more than ${maxKeys} keys`);
+}
+
 /** Why the host would refuse the text of a frame: the number of its values, or of the keys of one map; null when it would not. */
-export function excessOf(text: string): string | null {
+export function excessOf(text: string, maxKeys = MAX_MAP_KEYS): string | null {
   // The shortest entry of a map has five units and counts four.
   if (text.length > MAX_FRAME_VALUES && shapeOf(text, MAX_FRAME_VALUES).values > MAX_FRAME_VALUES)
     return `${MAX_FRAME_VALUES} values`;
-  return text.length > MAX_MAP_KEYS * 5 && hasWideMap(text) ? `${MAX_MAP_KEYS} keys in one map` : null;
+  return text.length > maxKeys * 5 && hasWideMap(text, maxKeys) ? `${maxKeys} keys in one map` : null;
 }
 
-function hasWideMap(text: string): boolean {
+function hasWideMap(text: string, maxKeys: number): boolean {
   const keys: number[] = [];
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
@@ -310,7 +314,7 @@ function hasWideMap(text: string): boolean {
     else if (unit === CLOSE_LIST || unit === CLOSE_MAP) keys.pop();
     else if (unit === COLON) {
       const count = (keys.pop() ?? 0) + 1;
-      if (count > MAX_MAP_KEYS) return true;
+      if (count > maxKeys) return true;
       keys.push(count);
     }
   }

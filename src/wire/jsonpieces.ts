@@ -1,5 +1,5 @@
 import { WireError } from './errors.ts';
-import { checkCounts, KEY_VALUES, NOT_JSON } from './frames.ts';
+import { checkCounts, checkKeys, KEY_VALUES, MAX_MAP_KEYS, NOT_JSON } from './frames.ts';
 import { jsonUnits } from './jsonunits.ts';
 import type { TaggedJson } from './protocol.ts';
 
@@ -41,22 +41,24 @@ export interface Parsed {
  * and strings that are longer than a piece are put together here; the parser of the engine reads what is within them, in runs of about a
  * piece. Throws {@link WireError}; too many values may be noticed when some of them are built.
  */
-export function parseInPieces(text: string, maxValues: number): Generator<void, Parsed> {
-  return new PieceParser(text, maxValues).parse();
+export function parseInPieces(text: string, maxValues: number, maxKeys = MAX_MAP_KEYS): Generator<void, Parsed> {
+  return new PieceParser(text, maxValues, maxKeys).parse();
 }
 
 class PieceParser {
   readonly #text: string;
   readonly #maxValues: number;
+  readonly #maxKeys: number;
   readonly #open: Open[] = [];
   /** Where the first text begins that is not parsed yet. */
   #pending = 0;
   #root: Built | null = null;
   #units = 0;
 
-  constructor(text: string, maxValues: number) {
+  constructor(text: string, maxValues: number, maxKeys: number) {
     this.#text = text;
     this.#maxValues = maxValues;
+    this.#maxKeys = maxKeys;
   }
 
   *parse(): Generator<void, Parsed> {
@@ -76,7 +78,7 @@ class PieceParser {
         this.#next(at);
       } else if (unit === COLON) {
         const top = this.#open.at(-1);
-        checkCounts(0, 0, 0, top === undefined ? 0 : ++top.keys);
+        if (top !== undefined) checkKeys(++top.keys, this.#maxKeys);
         values += KEY_VALUES;
       }
       if (at - rested <= PIECE_UNITS) continue;

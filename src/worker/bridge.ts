@@ -1,8 +1,7 @@
 import { internalError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { excessOf, frameLimit } from '../wire/frames.ts';
-import type { LimitValues } from '../wire/limits.ts';
-import type { AskSpent, GuestFrame, GuestReply } from '../wire/protocol.ts';
+import type { AskSpent, GuestFrame, GuestReply, RunInput } from '../wire/protocol.ts';
 
 /** The worker's end of the pipe to the host, in texts of frames. `read` does not return when the host is gone. */
 export interface HostPort {
@@ -11,6 +10,9 @@ export interface HostPort {
   /** Holds a text until the next one is written, or until one of the next clock checks. */
   hold(text: string): void;
 }
+
+/** What the bridge must know of a run. */
+type BridgedRun = Pick<RunInput, 'limits' | 'probe' | 'mapKeys'>;
 
 const OUT = 'out';
 const PROBE = 'probe';
@@ -32,16 +34,18 @@ export class Bridge {
   nestedCpuMs = 0;
   readonly #port: HostPort;
   readonly #maxBytes: number;
+  readonly #maxKeys: number;
   readonly #probed: boolean;
   #asked = false;
   /** Whether the open call runs a nested loop. */
   #nests = false;
 
-  /** `probed`: the run is measured, so that frames of its probe may come. */
-  constructor(port: HostPort, limits: LimitValues, probed: boolean) {
+  /** Of a run that is measured, frames of its probe may come. */
+  constructor(port: HostPort, { limits, probe, mapKeys = Number.POSITIVE_INFINITY }: BridgedRun) {
     this.#port = port;
-    this.#probed = probed;
+    this.#probed = probe !== undefined;
     this.#maxBytes = frameLimit(limits);
+    this.#maxKeys = mapKeys;
   }
 
   /**
@@ -58,9 +62,9 @@ export class Bridge {
       return this.#halt(internalError(`the interpreter sent a frame '${kind}' where none such may come`));
     // A UTF-16 unit is at most three bytes of UTF-8, so most texts need not be counted.
     if (text.length * 3 > this.#maxBytes && Buffer.byteLength(text) > this.#maxBytes)
-      return this.#halt(this.#tooLarge(kind, `${this.#maxBytes} bytes`));
-    const excess = excessOf(text);
-    if (excess !== null) return this.#halt(this.#tooLarge(kind, excess));
+      return this.#halt(this.#tooLarge(kind, `does not fit into one frame of ${this.#maxBytes} bytes`));
+    const excess = excessOf(text, this.#maxKeys);
+    if (excess !== null) return this.#halt(this.#tooLarge(kind, `has more than ${excess}`));
     if (kind === OUT || kind === PROBE) {
       if (follows) this.#port.hold(text);
       else this.#port.write(text);
@@ -91,11 +95,10 @@ export class Bridge {
     return JSON.stringify({ ...reply, spent: { fuel, toolCalls } });
   }
 
-  #tooLarge(kind: string | null, most: string): ErrorInfo {
+  #tooLarge(kind: string | null, problem: string): ErrorInfo {
     const limit = kind === OUT ? 'outputBytes' : 'toolBytes';
     const what = kind === OUT ? 'output gathered between two calls' : 'a call to the host';
-    const message = `${what} does not fit into one frame of ${most}`;
-    return quotaError({ limit, allowed: this.#maxBytes }, message);
+    return quotaError({ limit, allowed: this.#maxBytes }, `${what} ${problem}`);
   }
 
   #halt(error: ErrorInfo): string {

@@ -33,12 +33,11 @@ export class Run implements GuestPorts {
 
   /** `startCpu` is the CPU time that the isolate has used before, milliseconds. */
   constructor(prepared: Prepared, startCpu: number, input: RunInput, port: HostPort, trees: readonly Tree[]) {
-    const { limits, probe } = input;
     this.#prepared = prepared;
     this.#startCpu = startCpu;
-    this.#limits = limits;
+    this.#limits = input.limits;
     this.#trees = trees;
-    this.#bridge = new Bridge(port, limits, probe !== undefined);
+    this.#bridge = new Bridge(port, input);
   }
 
   clock(measured: boolean): number {

@@ -175,7 +175,7 @@ export class Server implements HostPort, GuestPorts {
     const ended = run.execute(pureTools === undefined ? rest : { ...rest, pure }, pureTools);
     this.#run = null;
     if (id === WARMUP_ID && ended.result.ok) this.#warmup = new Warmup(rest, parsed.trees);
-    this.#sendResult(id, ended, input.limits);
+    this.#sendResult(id, ended, input);
     if (ended.last) return true;
     this.#spent = prepared;
     return false;
@@ -208,11 +208,11 @@ export class Server implements HostPort, GuestPorts {
   }
 
   /** Sends a result. A value that is too large for a frame is refused here with its reason, before the host refuses the frame. */
-  #sendResult(id: number, ended: Ended, limits: LimitValues): void {
+  #sendResult(id: number, ended: Ended, { limits, mapKeys = Number.POSITIVE_INFINITY }: RunInput): void {
     const text = JSON.stringify({ t: 'result', id, errors: [], ...ended } satisfies WorkerFrame);
     const allowed = frameLimit(limits);
     const used = Buffer.byteLength(text, 'utf8');
-    const excess = excessOf(text);
+    const excess = excessOf(text, mapKeys);
     if (used <= allowed && excess === null) {
       this.write(text);
       return;

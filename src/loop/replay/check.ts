@@ -52,6 +52,7 @@ const run = z.looseObject({
   forkId: z.string(),
   turn: z.boolean(),
   stdin: z.boolean(),
+  mapKeys: z.int().min(1).optional(),
 });
 const judged = z.looseObject({
   progress: z.object({ digest: z.string().nullable(), repeats: z.int().min(0) }),

@@ -21,6 +21,7 @@ import {
 } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import { MAX_MAP_KEYS } from '../../wire/frames.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { plainMaps } from '../../wire/maporder.ts';
 import { EMPTY_RUN, type GuestCall } from '../../wire/protocol.ts';
@@ -179,7 +180,7 @@ function executorOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, {
       // A trial needs no approval of ACTIONS as a whole.
       denied: (tool) => (tool.startsWith('tool.') ? calls.denied(tool) : null),
       execute: ({ source, globals, onOut, onCall, onInput }) => {
-        const run = inputs.scene?.run ?? { ...EMPTY_RUN, forkId: 'tried', turn: true };
+        const run = inputs.scene?.run ?? { ...EMPTY_RUN, forkId: 'tried', turn: true, mapKeys: MAX_MAP_KEYS };
         const input = inputOf(run, limits, source, globals['userdata'] ?? {});
         return runtime
           .interpreter()
