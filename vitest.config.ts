@@ -1,32 +1,50 @@
 import { availableParallelism } from 'node:os';
+import { matchesGlob, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { ALONE, ELSEWHERE, LONGEST, PROCESSES, REMOVALS, SECOND_TRY, TIMED } from './test/groups.ts';
 
 /**
  * Begins with the files that take longest: one that began last would run on while the other cores have nothing to do. Files with a
- * process of their own come before all others, because a process that files share ends when another kind of file comes next.
+ * process of their own come before all others, because a process that files share ends when another kind of file comes next. Of the
+ * rest, those that wait for processes are spread over those that compute, so that the cores always have work.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId, project }: TestSpecification): number => {
-      const at = LONGEST.findIndex((file) => moduleId.endsWith(file));
-      return (project.config.isolate ? 0 : LONGEST.length) + (at < 0 ? LONGEST.length : at);
-    };
-    return (await super.sort(files)).sort((a, b) => place(a) - place(b));
+    const sorted = await super.sort(files);
+    const first: [at: number, file: TestSpecification][] = [];
+    const waiting: TestSpecification[] = [];
+    const computing: TestSpecification[] = [];
+    for (const file of sorted) {
+      const path = relative(import.meta.dirname, file.moduleId);
+      const at = LONGEST.indexOf(path);
+      if (file.project.config.isolate) first.push([at < 0 ? LONGEST.length : at, file]);
+      else if (at >= 0) first.push([LONGEST.length + 1 + at, file]);
+      else (PROCESSES.some((glob) => matchesGlob(path, glob)) ? waiting : computing).push(file);
+    }
+    first.sort(([a], [b]) => a - b);
+    return [...first.map(([, file]) => file), ...spread(waiting, computing)];
   }
 }
 
-/** A group of files; groups run one after the other. */
+/** Both lists in one, each in its order and evenly. */
+function spread<T>(a: readonly T[], b: readonly T[]): T[] {
+  const placed = [a, b].flatMap((list) => list.map((item, index) => [(index + 0.5) / list.length, item] as const));
+  return placed.sort(([x], [y]) => x - y).map(([, item]) => item);
+}
+
+/** A group of files; groups of one order run at the same time. */
 function group(name: string, order: number, include: readonly string[], options: object) {
   return { extends: true as const, test: { name, sequence: { groupOrder: order }, include: [...include], ...options } };
 }
+
+/** The files wait for processes half of the time: with twice as many of them as cores, and one, the cores are hardly ever idle. */
+const maxWorkers = 2 * availableParallelism() + 1;
 
 export default defineConfig({
   test: {
     globalSetup: 'test/temporary.ts',
     pool: 'forks',
-    maxWorkers: '100%',
     // The files of a group share a few processes, each of which loads the source once: half a second of CPU time less a file.
     isolate: false,
     // A command is a process that starts another one; beside other tests on few cores that can take seconds.
@@ -34,13 +52,15 @@ export default defineConfig({
     hookTimeout: 20_000,
     sequence: { sequencer: LongestFirst },
     projects: [
-      group('logic', 0, ['test/**/*.test.ts'], { exclude: [...ELSEWHERE, ...PROCESSES, ...TIMED, ...ALONE] }),
-      // These files often wait for the processes that they start, so one more than there are cores runs at a time.
-      group('alone', 1, ALONE, { ...SECOND_TRY, exclude: [...REMOVALS], isolate: true, maxWorkers: availableParallelism() + 1 }),
-      group('processes', 1, PROCESSES, { ...SECOND_TRY, exclude: [...TIMED, ...ALONE], maxWorkers: availableParallelism() + 1 }),
+      group('alone', 0, ALONE, { ...SECOND_TRY, exclude: [...REMOVALS], isolate: true, maxWorkers }),
+      group('shared', 0, ['test/**/*.test.ts'], {
+        exclude: [...ELSEWHERE, ...TIMED, ...ALONE],
+        setupFiles: 'test/secondtry.ts',
+        maxWorkers,
+      }),
       // One file at a time, so that none disturbs another.
-      group('timed', 2, TIMED, { ...SECOND_TRY, isolate: true, fileParallelism: false }),
-      group('removals', 3, REMOVALS, {}),
+      group('timed', 1, TIMED, { ...SECOND_TRY, isolate: true, fileParallelism: false }),
+      group('removals', 2, REMOVALS, { maxWorkers: availableParallelism() }),
     ],
   },
 });

@@ -38,7 +38,7 @@ export interface BuildRow {
 
 /**
  * Measures both builds in every round, right after each other and in alternating order, so that whatever else the machine does
- * meets both alike. The first round is not counted.
+ * meets both alike. The first round is not counted. A workload that only one of them has is left out.
  */
 export async function compareBuilds(ours: Build, other: Build, rounds: number): Promise<BuildRow[]> {
   const ratios = new Map<string, number[]>();
@@ -48,8 +48,10 @@ export async function compareBuilds(ours: Build, other: Build, rounds: number): 
     const times = [await first.measure(), await second.measure()] as const;
     const [mine, theirs] = first === ours ? times : [times[1], times[0]];
     for (const [workload, ms] of round === 0 ? [] : mine) {
+      const their = theirs.get(workload);
+      if (their === undefined) continue;
       const series = ratios.get(workload) ?? [];
-      series.push(ms / (theirs.get(workload) ?? Number.NaN));
+      series.push(ms / their);
       ratios.set(workload, series);
     }
   }

@@ -36,7 +36,16 @@ const STEPS = new Map([
     'cluster',
     [
       'npx',
-      ['vitest', 'run', '--config', 'vitest.engines.config.ts', '--reporter=verbose', 'test/engines/matrix.test.ts'],
+      [
+        'vitest',
+        'run',
+        '--config',
+        'vitest.engines.config.ts',
+        '--retry=0',
+        '--reporter=verbose',
+        'engines/matrix.test',
+        'engines/failures.test',
+      ],
       { MATRIX_ROUNDS: '20' },
     ],
   ],

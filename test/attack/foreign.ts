@@ -162,21 +162,21 @@ export const READERS: readonly ForeignReader[] = [
   { name: 'control of version 1', read: parseControl, pieces: marker },
   { name: 'plans of version 1', read: plansOf, pieces: [...json, '```json\n', '```'] },
   { name: 'secrets in OUTPUT', read: screen, pieces: ['secret tex', 'secret text'] },
-  { name: 'YAML', alone: true, read: (text) => new YamlFile(text, 'f'), pieces: yaml, most: MB / 16 },
+  { name: 'YAML', alone: true, read: (text) => new YamlFile(text, 'f'), pieces: yaml, most: MB / 32 },
   {
     name: 'a file of mocks',
     alone: true,
     read: (text) => loadMockTools(text, 'f'),
     pieces: ['tool.a.B: 1\n', 'cases:\n'],
-    most: MB / 16,
+    most: MB / 32,
   },
-  { name: 'a policy', alone: true, read: (text) => loadPolicy(text, 'f'), pieces: ['allow: [', 'allow:\n- '], most: MB / 16 },
+  { name: 'a policy', alone: true, read: (text) => loadPolicy(text, 'f'), pieces: ['allow: [', 'allow:\n- '], most: MB / 32 },
   {
     name: 'servers of MCP',
     alone: true,
     read: (text) => readMcpConfig(text, 'f', {}),
     pieces: ['mcpServers:\n', 'a: {env: '],
-    most: MB / 16,
+    most: MB / 32,
   },
   { name: 'a server of MCP', alone: true, read: parseMcpSpec, pieces: ['a=', 'a=b ', 'a="', 'https://'] },
   {
@@ -313,7 +313,7 @@ export const PIECES: readonly string[] = [
 ];
 
 /** Units of the largest text of a reader that names no size. */
-export const UNITS = MB / 4;
+export const UNITS = MB / 8;
 
 /** A text of about so many units that ends with what does not fit. */
 export function adversarial(piece: string, units: number): string {

@@ -5,12 +5,13 @@ import { medianBound } from '../../bench/stats.ts';
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, index) => n - index);
 
 /** A build whose times grow with every round, because the machine gets slower and slower. */
-function build(share: number, order: string[] = [], name = ''): Build {
+function build(share: number, order: string[] = [], name = '', workloads: readonly string[] = ['loop']): Build {
   let round = 0;
   return {
     measure: () => {
       order.push(name);
-      return Promise.resolve(new Map([['loop', share * ++round]]));
+      round += 1;
+      return Promise.resolve(new Map(workloads.map((workload) => [workload, share * round])));
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
@@ -22,6 +23,11 @@ describe('two builds', () => {
     const rows = await compareBuilds(build(3, order, 'ours'), build(2, order, 'theirs'), 5);
     expect(rows).toEqual([{ workload: 'loop', rounds: 5, ratio: 1.5, bound: 1.5 }]);
     expect(order.slice(0, 6)).toEqual(['ours', 'theirs', 'theirs', 'ours', 'ours', 'theirs']);
+  });
+
+  it('are compared in the workloads that both of them have', async () => {
+    const rows = await compareBuilds(build(3, [], '', ['loop', 'new']), build(2, [], '', ['old', 'loop']), 5);
+    expect(rows.map(({ workload }) => workload)).toEqual(['loop']);
   });
 
   it('fail the comparison when the bound of a ratio lies above 1.05', () => {

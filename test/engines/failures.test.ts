@@ -11,7 +11,7 @@ import { lock } from '../../src/postgres/tables.ts';
 import { commitOf, started, state } from '../loop/contract.ts';
 import { programAgent, USERDATA } from '../loop/fake.ts';
 import { controller } from '../loop/host.ts';
-import { type OwnPool, pgPool } from './kit.ts';
+import { type OwnPool, pgPool, ROUNDS } from './kit.ts';
 import { FaultyProxy } from './proxy.ts';
 
 let server: PostgresServer;
@@ -43,7 +43,7 @@ async function behindProxy() {
 
 const entry = endEntry({ sid: 's', nextTurn: 1, reason: 'ERR_AGENT' }, 5);
 
-describe('issue 20: an engine that fails', () => {
+describe.each(ROUNDS)('issue 20: an engine that fails, round %i', () => {
   it.each([
     ['request', false],
     ['answer', false],

@@ -10,6 +10,12 @@ export const ENGINES = join(ROOT, 'lab/engines');
 const own = createRequire(join(ENGINES, 'package.json'));
 const load = async (name: string): Promise<Readonly<Record<string, unknown>>> => import(pathToFileURL(own.resolve(name)).href);
 
+/** The rounds of the failure matrix: one, unless `npm run prove` asks for more. */
+export const ROUNDS: readonly number[] = Array.from(
+  { length: Number(process.env['MATRIX_ROUNDS'] ?? 1) },
+  (_, index) => index + 1,
+);
+
 /** A pool of `pg` that a test closes. */
 export type OwnPool = PgPool & { end(): Promise<void>; on(event: 'error', listener: () => void): unknown };
 

@@ -60,6 +60,15 @@ describe('what the gate does to the system', () => {
     expect(opened.map(([name, path]) => [name, path])).toEqual([['openSync', join(queue, 'executed.jsonl')]]);
   });
 
+  it('ARGO-4-6: opens nothing of the queue when the verifier did not approve, and asks it once', () => {
+    for (const code of [1, 2]) {
+      const queue = queueWith(STATES['executed']);
+      const verifier = stub(`exit ${code}`);
+      const { calls } = spied(ARGV(queue, verifier.command), { SPY_QUEUE: queue });
+      expect(calls).toEqual([['spawnSync', verifier.command, [ID, HASH], false]]);
+    }
+  });
+
   it('ARGO-5-7, ARGO-7-3: opens it for reading alone, once', () => {
     const queue = queueWith(STATES['eligible']);
     const flags = spied(ARGV(queue), { SPY_QUEUE: queue }).calls.flatMap(([name, , flag]) => (name === 'openSync' ? [flag] : []));
