@@ -4,3 +4,5 @@ export const OURS = 'neuroscript';
 export const [MONTY, QUICKJS] = ['@pydantic/monty', 'quickjs-emscripten'];
 /** A raw V8 isolate in a process of its own, from host to host. */
 export const RAW_PROCESS = 'isolated-vm in a process';
+/** The smallest interpreter, in a raw isolate in a process of its own. */
+export const FLOOR = 'smallest interpreter';

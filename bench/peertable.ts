@@ -2,9 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRuntime, defineTool, type Runtime } from '../src/entries/index.ts';
 import { pureTools } from '../stdlib-tools/index.ts';
 import { type MemoryRow, ourMemory, peerMemory, renderMemory } from './memory.ts';
-import { OURS } from './names.ts';
+import { FLOOR, OURS } from './names.ts';
+import { PEER_FLOORS } from './peerfloors.ts';
 import { listPeers, PeerProcess } from './peerprocess.ts';
 import { PEER_ROWS, type PeerRow, TRIVIAL } from './peerrows.ts';
+import { RawProcess } from './rawprocess.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 
@@ -27,6 +29,8 @@ export interface Goal {
   readonly most: number;
   readonly measured: number | null;
   readonly met: boolean | null;
+  /** The median of the smallest interpreter divided by the peer's: above `most`, the goal lies below this floor. */
+  readonly floor: number | null;
 }
 
 /** What `bench peers` found. */
@@ -75,6 +79,7 @@ export async function benchPeers(
     children.push([name, child]);
     lanes.push({ name, boundary, run: (row) => onPeer(child, row) });
   }
+  lanes.push(floor(stack.use(await RawProcess.open())));
   for (const [name, child] of children) {
     await onPeer(child, TRIVIAL);
     memory.push(...peerMemory(name, child));
@@ -117,6 +122,18 @@ function ours(runtime: Runtime): Lane {
   };
 }
 
+/** The smallest interpreter on the same work, see `peerfloors.ts`. */
+function floor(raw: RawProcess): Lane {
+  return {
+    name: FLOOR,
+    boundary: 'process and isolate',
+    async run({ name }) {
+      const { value, ms } = await raw.run(PEER_FLOORS[name] ?? '');
+      return { value, ms, error: null };
+    },
+  };
+}
+
 async function onPeer(child: PeerProcess, row: PeerRow): ReturnType<Lane['run']> {
   const answer = await child.run(row, LIMITS);
   if (answer === null) throw new Error(`the process of a peer ended in '${row.name}'`);
@@ -150,8 +167,12 @@ async function measured(row: PeerRow, lanes: readonly Lane[], rounds: number): P
 
 function goalOf({ name, goal }: PeerRow, rows: readonly PeerResult[]): Goal[] {
   if (goal === null) return [];
-  const ratio = rows.find(({ row, engine }) => row === name && engine === goal.peer)?.ours ?? null;
-  return [{ row: name, ...goal, measured: ratio, met: ratio === null ? null : ratio <= goal.most }];
+  const of = (wanted: string): PeerResult | undefined => rows.find(({ row, engine }) => row === name && engine === wanted);
+  const peer = of(goal.peer);
+  const ratio = peer?.ours ?? null;
+  const [least, theirs] = [of(FLOOR)?.ms?.median, peer?.ms?.median];
+  const floorRatio = least === undefined || theirs === undefined ? null : least / theirs;
+  return [{ row: name, ...goal, measured: ratio, met: ratio === null ? null : ratio <= goal.most, floor: floorRatio }];
 }
 
 /** Why the numbers do not count. A goal that is missed is no failure: it is what the table shows. */
@@ -169,15 +190,16 @@ export function renderPeers({ rows, goals, memory }: PeerTable): string {
     ms === null ? '-' : String(ms.samples),
     ratio === null ? (note ?? '') : `${short(ratio)}x`,
   ]);
-  const verdicts = goals.map(({ row, peer, most, measured: ratio, met }) => [
+  const verdicts = goals.map(({ row, peer, most, measured: ratio, met, floor: least }) => [
     row,
     peer,
     `≤ ${most}x`,
     ratio === null ? '-' : `${short(ratio)}x`,
+    least === null ? '-' : `${short(least)}x`,
     met === null ? 'not measured' : met ? 'met' : 'missed',
   ]);
-  return `${table(['work', 'engine', 'median ms', 'q1–q3 ms', 'runs', 'ours ÷ theirs'], cells)}\n\n${ABOUT}\n\n${table(['goal', 'peer', 'most', 'in this run', 'verdict'], verdicts)}\n\n${renderMemory(memory)}`;
+  return `${table(['work', 'engine', 'median ms', 'q1–q3 ms', 'runs', 'ours ÷ theirs'], cells)}\n\n${ABOUT}\n\n${table(['goal', 'peer', 'most', 'in this run', 'floor', 'verdict'], verdicts)}\n\n${renderMemory(memory)}`;
 }
 
 const ABOUT =
-  'Ours runs in a process that can be killed, and its time is host to host. The time of a peer is taken inside its process; tool calls\nof peers are function calls, but for run, which calls from a thread. Milliseconds are of this machine; goals are ratios of one run.';
+  'Ours runs in a process that can be killed, and its time is host to host. The time of a peer is taken inside its process; tool calls\nof peers are function calls, but for run, which calls from a thread. Milliseconds are of this machine; goals are ratios of one run.\nFloor: the smallest interpreter of our kind in a fresh isolate, without meter and limits, divided by the peer (bench/peerfloors.ts).';

@@ -5,7 +5,7 @@ import { PRICE_TABLES, type PriceTable } from '../src/wire/pricetable.ts';
 import { EMPTY_RUN } from '../src/wire/protocol.ts';
 import { PURE_TOOLS } from '../src/wire/pure/tools.ts';
 import { PRICE_ROWS, type PriceRow } from './pricerows.ts';
-import { judged, type PromiseRow, renderPromises } from './promises.ts';
+import { judged, type PromiseReport, type PromiseRow, renderPromises } from './promises.ts';
 import { threadNs, workerPid } from './residence.ts';
 import { summarize } from './stats.ts';
 import { short, table } from './table.ts';
@@ -24,12 +24,6 @@ export interface PriceIn {
   readonly nsPerFuel: number;
   /** The same, as a multiple of that of the cheapest row. */
   readonly ratio: number;
-}
-
-/** The prices in time, the dearest row of the last table first, and what is promised of them. */
-export interface Prices {
-  readonly rows: readonly Price[];
-  readonly promises: readonly PromiseRow[];
 }
 
 /** How often a pass runs the step, so that the loop around it hardly counts. */
@@ -58,7 +52,7 @@ const PURE = Object.values(PURE_TOOLS).flatMap((group) => Object.keys(group).map
  * program runs the step in a loop and asks the host after each series of passes, so the host can read the time that the worker's thread has
  * computed. Only Linux tells it; elsewhere there are no rows.
  */
-export async function benchPrices(quick: boolean): Promise<Prices> {
+export async function benchPrices(quick: boolean): Promise<PromiseReport<Price>> {
   if (process.platform !== 'linux') return { rows: [], promises: [] };
   await using sandbox = await Sandbox.create({ concurrency: 1, launcher: 'none' });
   const found: (Pick<PriceRow, 'step' | 'size'> & { readonly in: readonly Omit<PriceIn, 'ratio'>[] })[] = [];
@@ -131,7 +125,7 @@ export function priceProgram({ before, line, library = '' }: PriceRow): readonly
 }
 
 /** The rows as a page of text. */
-export function renderPrices({ rows, promises }: Prices): string {
+export function renderPrices({ rows, promises }: PromiseReport<Price>): string {
   if (rows.length === 0) return 'The time that a thread has computed is known on Linux alone.\n';
   const cells = rows.map((row) => [
     row.step.split('\n')[0] ?? '',

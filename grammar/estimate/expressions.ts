@@ -21,6 +21,7 @@ import {
   knownText,
   LIST,
   LOGICAL,
+  literal,
   MAP,
   may,
   NIL,
@@ -83,13 +84,10 @@ export class Evaluation {
   #evaluate(expr: Expr): Abstract {
     switch (expr.k) {
       case 'num':
-        return knownNumber(expr.v);
       case 'str':
-        return knownText(expr.v);
       case 'bool':
-        return knownBoolean(expr.v);
       case 'nil':
-        return NOTHING;
+        return literal(expr);
       case 'name':
         return this.state.get(expr.name);
       case 'last':

@@ -16,22 +16,37 @@ export type Approval = 'approved' | 'not approved' | 'broken' | 'uncallable';
 
 const TIMEOUT_MS = 30_000;
 
-/** Interpreters, and the flags without a value that may stand before their script. */
-const INTERPRETERS: readonly (readonly [RegExp, RegExp])[] = [
-  [/(?:^|\/)python[\d.]*$/, /^-[bBdEiIOPqRsSuvx]+$/],
-  [/(?:^|\/)node$/, /^--(?:no|enable|disable|experimental)-[a-z-]+$/],
-  [/(?:^|\/)(?:ba|da)?sh$/, /^-[eux]+$/],
+/** Programs that run another, the options that may stand before it, and those of them that take the next word as their value. */
+const STARTERS: readonly (readonly [name: RegExp, option: RegExp, valued: RegExp])[] = [
+  [/(?:^|\/)python[\d.]*$/, /^-(?:[bBdEiIOPqRsSuvx]*[WX].+|[bBdEiIOPqRsSuvx]+)$/, /^-[bBdEiIOPqRsSuvx]*[WX]$/],
+  [
+    /(?:^|\/)node$/,
+    /^--(?:no|enable|disable|experimental)-[a-z-]+$|^--(?!eval|print)[a-z-]+=/,
+    /^(?:-[rC]|--require|--import|--conditions)$/,
+  ],
+  [/(?:^|\/)(?:ba|da)?sh$/, /^[-+][eux]+$/, /^[-+][eux]*o$/],
 ];
+const ENV = [/(?:^|\/)env$/, /^-i?$|^--ignore-environment$|^[A-Za-z_]\w*=/, /^-u$/] as const;
 
 /**
- * Whether the files of the verifier exist: the command if it is a path, and the first argument if it looks like a script. Flags
- * of an interpreter may stand before the script. A command without a path is checked only by starting it.
+ * Whether the files of the verifier exist: the command if it is a path, and the first argument if it looks like a script. Options
+ * of an interpreter may stand before the script, and `env` before the command. A command without a path is checked only by starting it.
  */
 export function isPresent({ command, args }: Verifier): boolean {
-  const flags = INTERPRETERS.find(([name]) => name.test(command))?.[1];
-  const script = args.find((word) => flags?.test(word) !== true) ?? '';
-  const files = [command.includes('/') ? command : '', /^[^-].*\/|^[^-].*\.[A-Za-z]{1,4}$/.test(script) ? script : ''];
-  return files.filter((path) => path !== '').every((path) => statSync(path, { throwIfNoEntry: false }) !== undefined);
+  return filesOf(command, args).every((path) => statSync(path, { throwIfNoEntry: false }) !== undefined);
+}
+
+function filesOf(command: string, args: readonly string[]): readonly string[] {
+  const own = command.includes('/') ? [command] : [];
+  const [, option, valued] = [ENV, ...STARTERS].find(([name]) => name.test(command)) ?? [];
+  let next = 0;
+  for (let word = args[0]; word !== undefined && option !== undefined; word = args[next])
+    if (valued?.test(word) === true) next += 2;
+    else if (option.test(word)) next += 1;
+    else break;
+  const [script = '', ...rest] = args.slice(next);
+  if (option === ENV[1]) return [...own, ...filesOf(script, rest)];
+  return /^[^-].*\/|^[^-].*\.[A-Za-z]{1,4}$/.test(script) ? [...own, script] : own;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { encodeFrame, FrameReader, MAX_FRAME_BYTES, MAX_MAP_KEYS, parseFrames } from '../wire/frames.ts';
+import { encodeFrame, FrameReader, MAX_FRAME_BYTES, MAX_FRAME_VALUES, MAX_MAP_KEYS, parseFrames } from '../wire/frames.ts';
 import { PIECE_UNITS } from '../wire/jsonpieces.ts';
 import { LIMITS, type LimitValues } from '../wire/limits.ts';
 import { inPieces, textInPieces } from '../wire/pieces.ts';
@@ -180,9 +180,10 @@ export class WorkerProcess {
   run(id: number, input: RunInput): void {
     const { ahead, sources } = this.#sources.refer(input.sources);
     for (const frame of ahead) this.send(frame);
-    const { limits, ...rest } = input;
+    const { limits, mapKeys = MAX_FRAME_VALUES, ...rest } = input;
+    const other = mapKeys === MAX_MAP_KEYS ? {} : { mapKeys };
     const known = this.#limits !== null && areSameLimits(limits, this.#limits);
-    this.send({ t: 'run', id, input: { ...rest, sources, ...(known ? {} : { limits }) } });
+    this.send({ t: 'run', id, input: { ...rest, ...other, sources, ...(known ? {} : { limits }) } });
     // Only frozen limits are sure to be the same when they come again.
     this.#limits = Object.isFrozen(limits) ? limits : { ...limits };
   }

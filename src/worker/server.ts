@@ -1,6 +1,6 @@
 import { quotaError, usageError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import { excessOf, frameLimit, MAX_FRAME_VALUES, MAX_REPORT_BYTES } from '../wire/frames.ts';
+import { excessOf, frameLimit, MAX_FRAME_VALUES, MAX_MAP_KEYS, MAX_REPORT_BYTES } from '../wire/frames.ts';
 import { probeBytes } from '../wire/heat.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { GuestResult, HostFrame, RunInput, SentInput, SentSource, Source, WorkerFrame } from '../wire/protocol.ts';
@@ -134,11 +134,11 @@ export class Server implements HostPort, GuestPorts {
     }
   }
 
-  #complete({ sources, limits: sent, ...rest }: SentInput): RunInput {
+  #complete({ sources, limits: sent, mapKeys = MAX_MAP_KEYS, ...rest }: SentInput): RunInput {
     const limits = sent ?? this.#limits;
     if (limits === null) throw new Error('the first run has no limits');
     this.#limits = limits;
-    return { ...rest, limits, sources: sources.map((source) => this.#source(source)) };
+    return { ...rest, limits, mapKeys, sources: sources.map((source) => this.#source(source)) };
   }
 
   #source(sent: SentSource): Source {

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { changes, OlderReportError, olderRows } from '../../bench/older.ts';
+import { PEER_FLOORS } from '../../bench/peerfloors.ts';
 import { type PeerQuotaRow, peerQuotaFailures, programOf } from '../../bench/peerquotas.ts';
 import { PEER_ROWS } from '../../bench/peerrows.ts';
 import { oursForPeers } from '../../bench/peertable.ts';
+import { RawProcess } from '../../bench/rawprocess.ts';
 
 const command = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 const installed = existsSync(new URL('../../lab/peers/node_modules', import.meta.url));
@@ -31,6 +33,16 @@ describe('the rows of bench peers', () => {
       found.push([name, error, values[0]]);
     }
     expect(found).toEqual(PEER_ROWS.map(({ name, result }) => [name, null, result]));
+  });
+
+  it('give the expected result on the smallest interpreter, so that its time is that of the same work', {
+    timeout: 120_000,
+  }, async () => {
+    await using raw = await RawProcess.open();
+    const found: unknown[] = [];
+    for (const { name } of PEER_ROWS) found.push([name, (await raw.run(PEER_FLOORS[name] ?? '')).value]);
+    expect(found).toEqual(PEER_ROWS.map(({ name, result }) => [name, result]));
+    expect(Object.keys(PEER_FLOORS)).toEqual(PEER_ROWS.map(({ name }) => name));
   });
 
   it('are the rows of the table, each with a goal that is a ratio of one run', () => {

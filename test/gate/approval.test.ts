@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { verifyApproval } from '../../src/gate/index.ts';
@@ -89,7 +89,7 @@ describe('gate-verify as a command', () => {
     },
   );
 
-  it('is a verifier for the gate', async () => {
+  it('ARGO-6-2, ARGO-6-4: is a verifier for the gate, which stops at another hash and without approved.jsonl', async () => {
     const queue = queueWith({ 'approved.jsonl': line() });
     const bin = new URL('../../bin/neuroscript.js', import.meta.url).pathname;
     const verifier = `'${process.execPath}' '${bin}' gate-verify --queue '${queue}'`;
@@ -99,11 +99,16 @@ describe('gate-verify as a command', () => {
       stdout: `${OK}\n`,
       stderr: '[OK] Intent approved\n',
     });
-    expect(await neuroscript(['gate', OTHER, HASH, ...asked])).toEqual({
-      code: 1,
-      stdout: '[ERROR] Approval verification failed\n',
-      stderr: '[ERROR] Intent not approved\n',
-    });
+    const stopped = async (id: string, hash: string, why: string) =>
+      expect(await neuroscript(['gate', id, hash, ...asked])).toEqual({
+        code: 1,
+        stdout: '[ERROR] Approval verification failed\n',
+        stderr: `[ERROR] ${why}\n`,
+      });
+    await stopped(OTHER, HASH, 'Intent not approved');
+    await stopped(ID, 'f'.repeat(64), 'Hash does not match the approved intent');
+    rmSync(join(queue, 'approved.jsonl'));
+    await stopped(ID, HASH, 'Approved queue not found');
   });
 
   it('works where nothing may be written', async () => {

@@ -1,5 +1,5 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { chmodSync, closeSync, openSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -58,6 +58,15 @@ describe('what the gate does to the system', () => {
     const { calls } = spied(ARGV(queue), { SPY_QUEUE: queue });
     const opened = calls.filter(([name]) => name.startsWith('open') || name.startsWith('read'));
     expect(opened.map(([name, path]) => [name, path])).toEqual([['openSync', join(queue, 'executed.jsonl')]]);
+  });
+
+  it('ARGO-4-6: opens nothing of the queue when the verifier did not approve, and asks it once', () => {
+    for (const code of [1, 2]) {
+      const queue = queueWith(STATES['executed']);
+      const verifier = stub(`exit ${code}`);
+      const { calls } = spied(ARGV(queue, verifier.command), { SPY_QUEUE: queue });
+      expect(calls).toEqual([['spawnSync', verifier.command, [ID, HASH], false]]);
+    }
   });
 
   it('ARGO-5-7, ARGO-7-3: opens it for reading alone, once', () => {
@@ -307,6 +316,12 @@ describe('what the gate is', () => {
     const commands = [...stdout.matchAll(/^ {2}([a-z-]+)(?: |$)/gm)].map(([, name]) => name);
     expect(commands).toEqual(expect.arrayContaining(['gate', 'gate-verify', 'approve']));
     expect(commands.filter((name) => /repair|retry|schedule|unlock|watch|daemon/.test(name ?? ''))).toEqual([]);
+    const page = readFileSync(new URL('../../docs/gate.md', import.meta.url), 'utf8');
+    expect(page).toContain('nothing deletes, rewrites or repairs a line');
+    const [, after = ''] = page.split(/^\| it died +\|.*\| what a human does +\|$/m);
+    const tasks = after.split('\n\n')[0]?.split('\n').slice(2);
+    expect(tasks).toHaveLength(3);
+    for (const row of tasks ?? []) expect(row.split('|').at(-2)?.trim()).toMatch(/[a-z]/);
   });
 
   it('ARGO-7-11, ARGO-R4: a queue in a doubtful state is denied again and again, and mended by nobody', () => {

@@ -29,8 +29,15 @@ describe('step 2: the verifier is started', () => {
     ['python3', ['-u', 'missing.py']],
     ['python3', ['-uB', '-I', 'missing.py']],
     [process.execPath, ['--no-warnings', 'missing.mjs']],
+    [process.execPath, ['--import', 'node:fs', '--max-old-space-size=100', 'missing.mjs']],
     ['sh', ['-eu', './missing']],
-  ])('ARGO-3-1, finding 10: flags of the interpreter %s do not hide its script', (command, args) => {
+    ['sh', ['-euo', 'pipefail', './missing']],
+    ['python3', ['-W', 'ignore', 'missing.py']],
+    ['python3', ['-uX', 'dev', '-Werror', 'missing.py']],
+    ['env', ['python3', 'missing.py']],
+    ['/usr/bin/env', ['-i', '-u', 'HOME', 'A=./b', 'python3', '-X', 'dev', 'missing.py']],
+    ['env', ['-', './missing', 'a.db']],
+  ])('ARGO-3-1, finding 10: what stands before the script of %s does not hide it', (command, args) => {
     expect(ask(queueWith(), { command, args }).line).toBe(NOT_FOUND);
   });
 
@@ -39,6 +46,9 @@ describe('step 2: the verifier is started', () => {
     expect(ask(queueWith(), { command: 'sh', args: ['-c', 'exit 0 # a/b'] }).line).toBe(OK);
     const tool = stub('exit 0');
     expect(ask(queueWith(), { ...tool, args: ['-u', 'missing.db'] }).line).toBe(OK);
+    expect(ask(queueWith(), { command: 'env', args: ['sh', '-c', 'exit 0', 'a/b'] }).line).toBe(OK);
+    expect(ask(queueWith(), { command: 'env', args: ['A=./b', tool.command, 'missing.db'] }).line).toBe(NOT_FOUND);
+    expect(ask(queueWith(), { command: process.execPath, args: ['--eval=process.exit(0)', 'missing.db'] }).line).toBe(OK);
   });
 
   it.each([

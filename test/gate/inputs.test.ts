@@ -58,6 +58,18 @@ describe('the three inputs', () => {
     expect(verifier.calls()).toEqual([]);
   });
 
+  it('ARGO-2-1, ARGO-2-2: at no place stands another sign', () => {
+    const verdict = (intentId: string, hash: string) => checkEligibility({ intentId, hash, source: 'human' }, gone).line;
+    const gone = { queue: '', verifier: { command: '/gone', args: [] } };
+    expect(verdict(ID, HASH)).toMatch(/not found/);
+    for (const sign of ['g', 'G', ' ', '_', '\n'])
+      for (let at = 0; at < HASH.length; at += 1) {
+        const spoilt = (text: string): string => text.slice(0, at) + sign + text.slice(at + 1);
+        if (at < ID.length) expect(verdict(spoilt(ID), HASH)).toBe(BAD_ID);
+        expect(verdict(ID, spoilt(HASH))).toBe(BAD_HASH);
+      }
+  });
+
   it('ARGO-2-3: a call that does not say that a human made it is denied', () => {
     for (const source of ['loop', 'HUMAN', '', undefined, null, true]) {
       const verifier = stub('exit 0');

@@ -6,6 +6,8 @@ import dgram from 'node:dgram';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
+import os from 'node:os';
+import timers from 'node:timers';
 
 const { writeSync } = fs;
 const calls = [];
@@ -30,13 +32,32 @@ for (const name of ['spawn', 'spawnSync', 'exec', 'execSync', 'execFile', 'execF
   spy(child, name, (args) => [args[0], args[1], args[2]?.shell ?? null]);
 for (const name of ['connect', 'createConnection', 'createServer']) spy(net, name, () => []);
 spy(dgram, 'createSocket', () => []);
-syncBuiltinESMExports();
+
+// A timer that has run by the end of the process is no handle any more.
+const waits = [];
+for (const object of [globalThis, timers])
+  for (const name of ['setTimeout', 'setInterval', 'setImmediate']) {
+    const real = object[name];
+    object[name] = function spied(...args) {
+      if (/src.gate/.test(new Error().stack)) waits.push(name);
+      return Reflect.apply(real, this, args);
+    };
+  }
 
 const clock = [];
+const RealDate = Date;
+globalThis.Date = class extends RealDate {
+  constructor(...args) {
+    if (args.length === 0) clock.push('Date');
+    super(...args);
+  }
+};
 for (const [object, name] of [
   [Date, 'now'],
   [performance, 'now'],
   [process, 'hrtime'],
+  [process, 'uptime'],
+  [os, 'uptime'],
   [Math, 'random'],
 ]) {
   const real = object[name];
@@ -46,8 +67,10 @@ for (const [object, name] of [
   };
 }
 
+syncBuiltinESMExports();
+
 process.on('exit', (code) => {
   const notes = calls.filter((call) => call.length > 1 || /^(connect|create|exec|spawn|fork)/.test(call[0]));
-  const asked = { code, calls: notes, clock: clock.length, handles: process.getActiveResourcesInfo() };
+  const asked = { code, calls: notes, clock: clock.length, handles: [...waits, ...process.getActiveResourcesInfo()] };
   writeSync(3, `${JSON.stringify(asked)}\n`);
 });

@@ -54,11 +54,15 @@ describe('a session', () => {
   it('A3-3.3-4 A3-3.3-6 A3-3.3-9: what was whispered and emitted comes back in order; only emits reach the user', async () => {
     const { loop } = controller();
     const agent = programAgent('both', 'both');
-    const result = await loop.runLoop(run(agent, { maxTurns: 2 }));
+    const emitted: string[] = [];
+    const onEvent = (event: LoopEvent): void => void (event.type === 'output' && emitted.push(...event.out.emits));
+    const result = await loop.runLoop(run(agent, { maxTurns: 2, onEvent }));
     const prompt = parseEnvelope(new TextEncoder().encode(agent.prompts[1]));
     expect(prompt.scratchpad).toBe('private a\nprivate b');
     expect(prompt.output).toMatch(/^public a\npublic b\n<<<NSMAG/);
     expect(result.output).toBe('public a\npublic b');
+    const token = expect.stringMatching(/^<<<NSMAG/);
+    expect(emitted).toEqual(['public a', 'public b', token, 'public a', 'public b', token]);
   });
 
   it('A3-1.1-4: nothing that a program says changes the USERDATA of the next envelope', async () => {

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { readTurn } from '../../src/loop/turn/input.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
-import { programAgent } from './fake.ts';
+import { type Program, programAgent } from './fake.ts';
+import { bench, turnOf } from './harness.ts';
 import { controller, run } from './host.ts';
 
 describe('the progress guard in the loop', () => {
@@ -48,6 +50,23 @@ describe('the progress guard in the loop', () => {
     expect(digests[2]).toBe(digests[0]);
     expect(digests[1]).not.toBe(digests[0]);
     expect(digests[3]).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('AL3-11-5: its input is OUTPUT without tokens and the SCRATCHPAD: equal emissions with other whispers are progress', async () => {
+    let count = 0;
+    const whispering: Program = async ({ emit, whisper, magic }) => {
+      emit('stuck');
+      whisper(`note ${count++ % 2}`);
+      emit(await magic('continue'));
+    };
+    const host = bench({ whispering });
+    const [first, second, third] = [
+      (await turnOf(host, 'whispering')).record,
+      (await turnOf(host, 'whispering', { turn: 2 })).record,
+      (await turnOf(host, 'whispering', { turn: 3 })).record,
+    ];
+    const digest = (scratchpad: string) => createHash('sha256').update(`OUT|stuck\nSCR|${scratchpad}`).digest('hex');
+    expect([first, second, third].map((record) => record.digest)).toEqual(['note 0', 'note 1', 'note 0'].map(digest));
   });
 
   it('a turn that was halted does not count', async () => {

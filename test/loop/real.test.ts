@@ -20,7 +20,10 @@ import { runTurn } from '../../src/loop/turn/turn.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import type { LimitOptions } from '../../src/sandbox/limits.ts';
 import { defineTool } from '../../src/tools/index.ts';
+import { pureTools } from '../../stdlib-tools/index.ts';
 import { newKeyring } from '../aeiou/kit.ts';
+import { hostTools } from '../docs/stdlibpage.ts';
+import { ALL } from '../stdlib-tools/call.ts';
 import { reply, USERDATA } from './fake.ts';
 
 const NOW = 1_725_012_345;
@@ -57,6 +60,12 @@ const tools = [
     },
   }),
   defineTool({ name: 'tool.probe.Denied', run: () => 'must not run' }),
+  defineTool({ name: 'tool.probe.Open', run: (_, { handles }) => handles.create('probe', {}) }),
+  defineTool({
+    name: 'tool.probe.Use',
+    args: [{ name: 'handle', type: 'handle' }],
+    run: ({ handle }, { handles }) => typeof handles.get(handle as never, 'probe'),
+  }),
 ];
 
 let runtime: Runtime;
@@ -76,6 +85,25 @@ async function session(
   sessions += 1;
   return loop.runLoop({ userdata: USERDATA, agent, sid: `real-${sessions}`, maxTurns: programs.length, ...options });
 }
+
+/** An argument of each type. */
+const LITERALS: Readonly<Record<string, string>> = {
+  any: '"a"',
+  string: '"a"',
+  int: '1',
+  float: '0.01',
+  number: '0.01',
+  bool: 'true',
+  list: '[1]',
+  map: '{"a": 1}',
+  slice: '[1]',
+  slice_any: '[1]',
+  slice_string: '["a"]',
+  slice_int: '[1]',
+  slice_float: '[1]',
+  slice_bool: '[true]',
+  slice_map: '[{"a": 1}]',
+};
 
 const command = (...lines: readonly string[]): string =>
   ['command', ...lines.map((line) => `  ${line}`), 'endcommand'].join('\n');
@@ -178,6 +206,27 @@ describe('turns in real sandboxes', () => {
     expect(await session([handled, command('must false')])).toMatchObject({ reason: 'ERR_EXEC', turns: [{ error: null }, {}] });
   });
 
+  it('AL3-1-2 A3-2-4: nor a handle that it opened, or what looks like one', async () => {
+    const open = command('set h = tool.probe.Open()', 'emit h', 'emit tool.probe.Use(h)', CONTINUE);
+    const look = command(
+      'on error do',
+      '  emit system_error["code"]',
+      '  clear_error',
+      'endon',
+      'emit is_nil(h)',
+      'emit tool.probe.Use(h)',
+      'emit tool.probe.Use("<handle probe>")',
+      'emit tool.probe.Use({"$handle": "probe"})',
+      DONE,
+    );
+    const { decision, turns } = await session([open, look]);
+    expect(decision).toBe('DONE');
+    expect(turns.map(({ output }) => output.split('\n').slice(0, -2))).toEqual([
+      ['<handle probe>', 'object'],
+      ['true', '4', '4', '4'],
+    ]);
+  });
+
   it('A3-1.1-3: what the tool returned is enough for every decision a program may ask for', async () => {
     const ask = (action: string) => session([command(`emit tool.aeiou.magic("LOOP", {"action": "${action}"})`)]);
     expect((await ask('continue')).turns[0]?.decision).toBe('CONTINUE');
@@ -192,6 +241,29 @@ describe('turns in real sandboxes', () => {
     ];
     for (const call of calls)
       expect(await session([command(`set kept = ${call}`)])).toMatchObject({ decision: 'HALT', reason: 'ERR_TOKEN_MISSING' });
+  });
+
+  it('A3-1.2-1: nor any standard tool, with arguments that it takes', async () => {
+    const standard = hostTools();
+    await using all = await createRuntime({
+      tools: [...pureTools(), ...standard],
+      policy: { ...ALL, context: 'config' },
+      limits: { fuel: 1e7, toolCalls: 1000, wallMs: 60_000 },
+      concurrency: 1,
+    });
+    const calls = [...pureTools(), ...standard].map(
+      ({ name, parameters }) =>
+        `call ${name}(${parameters.map(({ kind }) => LITERALS['type' in kind ? kind.type : 'any'] ?? 'nil').join(', ')})`,
+    );
+    const loop = new LoopController({ executor: runtimeExecutor(all), keyring, clock, ids });
+    const program = command('on error do', '  clear_error', 'endon', ...calls, 'emit "all were called"');
+    const agent: Agent = { reply: async () => reply(program) };
+    const result = await loop.runLoop({ userdata: USERDATA, agent, sid: 'standard' });
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_TOKEN_MISSING', output: 'all were called' });
+    const called = result.turns.flatMap(({ journal }) => journal.flatMap((entry) => (entry.kind === 'tool' ? [entry] : [])));
+    expect(called.map(({ name }) => name)).toEqual(standard.map(({ canonicalName }) => canonicalName));
+    // A call that is refused for its arguments would prove nothing.
+    expect(called.filter(({ outcome }) => outcome.ok).length).toBeGreaterThan(called.length / 3);
   });
 
   it('A3-6.1-4: a program catches the error of a magic tool whose signers are all down, with its code', async () => {

@@ -31,6 +31,8 @@ interface Seen {
 }
 
 const seen: Seen[] = [];
+/** The calls of `tool.test.Wait` whose signal was aborted, and whether that of their turn was. */
+const aborted: unknown[] = [];
 
 const TOOLS = [
   defineTool({
@@ -75,10 +77,22 @@ const TOOLS = [
   defineTool({
     name: 'tool.test.Wait',
     run: (_args, runtime) =>
-      new Promise((_, reject) => runtime.signal.addEventListener('abort', () => reject(new Error('aborted')))),
+      new Promise((_, reject) =>
+        runtime.signal.addEventListener('abort', () => {
+          aborted.push([runtime.turn.sessionId, runtime.turn.signal.aborted]);
+          reject(new Error('aborted'));
+        }),
+      ),
   }),
   defineTool({ name: 'tool.test.Fail', run: () => Promise.reject(new ToolError(9, 'gone', 'look elsewhere')) }),
   defineTool({ name: 'tool.test.Secret', run: () => 'secret' }),
+  defineTool({
+    name: 'tool.test.Say',
+    run: (_args, { host }) => {
+      host.stdout?.write('said');
+      host.stderr?.write('complained');
+    },
+  }),
 ];
 
 let runtime: Runtime;
@@ -184,7 +198,7 @@ describe('the chain of custody, through the real sandbox', () => {
       { name: 'src', text: command('emit private()') },
     ];
     expect((await succeed(own.runRequest({ sources }))).values).toEqual(['shared']);
-    for (const fork of [root.fork(), own])
+    for (const fork of [root, root.fork(), own])
       expect(await fork.execute(command('emit private()'))).toMatchObject({ error: { code: 'NS2' } });
   });
 
@@ -194,20 +208,30 @@ describe('the chain of custody, through the real sandbox', () => {
       logger: SILENT_LOGGER,
       stdin: ['Ann\n', 'Lee'],
       stdout: { write: (text: string) => heard.push(['out', text]) },
+      stderr: { write: (text: string) => heard.push(['err', text]) },
       emit: (value: unknown, text: string) => void heard.push(['emit', value, text]),
       whisper: (to: string, text: string) => void heard.push(['whisper', to, text]),
     };
-    const source = command('promptuser "First?" into a', 'promptuser "Last?" into b', 'emit [a, b]', 'whisper self, a');
+    const source = command(
+      'promptuser "First?" into a',
+      'promptuser "Last?" into b',
+      'emit [a, b]',
+      'whisper self, a',
+      'call tool.test.Say()',
+    );
     const result = await succeed(runtime.interpreter({ host }).execute(source));
     expect(heard).toEqual([
       ['out', 'First? '],
       ['out', 'Last? '],
       ['emit', ['Ann', 'Lee'], '["Ann", "Lee"]'],
       ['whisper', 'default_self_buffer', 'Ann'],
+      ['out', 'said'],
+      ['err', 'complained'],
     ]);
     expect(result.journal).toMatchObject([
       { kind: 'prompt', text: 'First?', outcome: { value: 'Ann' } },
       { kind: 'prompt', outcome: { value: 'Lee' } },
+      { kind: 'tool', name: 'tool.test.say' },
     ]);
     expect(await runtime.run(source)).toMatchObject({ error: { code: 'NS26' } });
   });
@@ -367,9 +391,11 @@ describe('errors, policy and cancellation, through the real sandbox', () => {
 
   it('CTX-2B-3: aborting the caller’s signal aborts the tool and ends the run as cancelled', async () => {
     const cancel = new AbortController();
+    aborted.length = 0;
     const running = runtime.run(caught('call tool.test.Wait()'), { signal: cancel.signal });
     setTimeout(() => cancel.abort(), 30);
     const result = await running;
+    expect(aborted).toEqual([[null, true]]);
     expect(result).toMatchObject({ ok: false, error: { kind: 'cancelled', code: 'ERR_CANCELLED' } });
     expect(result.journal).toMatchObject([{ name: 'tool.test.wait', outcome: { ok: false, halted: { code: 'ERR_CANCELLED' } } }]);
   });

@@ -147,12 +147,14 @@ describe('what a session owns', () => {
 });
 
 describe('the stores of a root', () => {
-  it('CTX-3-4: an agent registered in the root is visible in every fork, those made before it included', async () => {
+  it('CTX-3-4: an agent or an account registered in the root is visible in every fork, those made before it included', async () => {
     const root = runtime.interpreter();
     const before = root.fork();
     root.stores.models.register('Fast', { provider: 'acme', model: 'acme-1' });
-    const source = command('emit tool.agentmodel.List()', 'emit tool.agentmodel.Get("FAST").model');
-    for (const fork of [before, root.fork()]) expect((await succeed(fork.execute(source))).values).toEqual([['Fast'], 'acme-1']);
+    root.stores.accounts.register('work', { kind: 'llm', provider: 'acme', api_key: 'k-1' });
+    const asked = ['emit tool.agentmodel.List()', 'emit tool.agentmodel.Get("FAST").model', 'emit tool.account.List()'];
+    for (const fork of [before, root.fork()])
+      expect((await succeed(fork.execute(command(...asked)))).values).toEqual([['Fast'], 'acme-1', ['work']]);
     const own = runtime.interpreter();
     expect(await values(own, 'emit tool.agentmodel.List()')).toEqual([[]]);
     const sharing = runtime.interpreter({ stores: root.stores });

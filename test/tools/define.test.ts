@@ -217,6 +217,16 @@ describe('arguments by any schema', () => {
         ['one value of another type', { type: 'string', const: 1 }, /'const' has a value that the keywords beside it refuse/],
         ['one value beside several', { enum: ['a', 'b'], const: 'a' }, /'enum' and 'const' are not enforced together/],
         ['a reference to itself', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }, /'\$ref' leads to itself/],
+        [
+          'a reference to itself below a property',
+          { type: 'object', properties: { k: { $ref: '#/$defs/a' } }, $defs: { a: { $ref: '#/$defs/a' } } },
+          /'\$ref' leads to itself/,
+        ],
+        [
+          'a reference to itself through choices',
+          { type: 'array', items: { $ref: '#/$defs/a' }, $defs: { a: { anyOf: [{ allOf: [{ $ref: '#/$defs/a' }] }] } } },
+          /'\$ref' leads to itself/,
+        ],
         ['an object with a method', { validate: () => true }, /'validate' is no keyword/],
         ['a schema of zod 3 before Standard Schema', new (class ZodString {})(), /must be a Standard Schema/],
         ['a Standard Schema without validate', { '~standard': { version: 1, vendor: 'x' } }, /must be a Standard Schema/],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ConfigError } from '../../wire/errors.ts';
-import { checkKeywords } from './keywords.ts';
+import { checkKeywords, checkReferences } from './keywords.ts';
 import type { SchemaResult, StandardSchema } from './standardschema.ts';
 
 /** A JSON Schema (draft 2020-12) as an object. It names the keywords from which types are derived. */
@@ -93,8 +93,9 @@ export function fromJsonSchema(schema: JsonSchema, what: string): StandardSchema
     checkKeywords(schema);
     // The check of the keywords and zod's compiler check the schema, so the type does not have to.
     const plain: Parameters<typeof z.fromJSONSchema>[0] = JSON.parse(JSON.stringify(schema));
+    checkReferences(plain);
     const compiled = z.fromJSONSchema(plain, { defaultTarget: 'draft-2020-12' });
-    // The check of any value overflows the stack where a reference leads to itself.
+    // The check of any value overflows the stack of a schema that nests too deep.
     compiled.safeParse(null);
     return compiled;
   } catch (cause) {

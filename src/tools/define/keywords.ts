@@ -111,6 +111,36 @@ export function checkKeywords(schema: unknown, path = ''): void {
   checkValues(schema, path);
 }
 
+/**
+ * Throws an `Error` for a reference of a schema, or of a schema within it, that leads to itself without an item or a property between: the
+ * check of a value there would never end.
+ */
+export function checkReferences(root: unknown): void {
+  const open = new Set<unknown>();
+  const done = new Set<unknown>();
+  const follow = (schema: unknown): void => {
+    if (!isRecord(schema) || done.has(schema)) return;
+    if (open.has(schema)) throw new Error("'$ref' leads to itself");
+    open.add(schema);
+    const { $ref: ref, anyOf = [], oneOf = [], allOf = [] } = schema;
+    if (typeof ref === 'string') follow(ref.split('/').slice(1).reduce(memberOf, root));
+    for (const each of [anyOf, oneOf, allOf].flat()) follow(each);
+    open.delete(schema);
+    done.add(schema);
+  };
+  const walk = (schema: unknown): void => {
+    if (!isRecord(schema)) return;
+    follow(schema);
+    for (const keyword of WITH_SCHEMA) for (const each of [schema[keyword]].flat()) walk(each);
+    for (const keyword of WITH_SCHEMAS) for (const each of Object.values(Object(schema[keyword]))) walk(each);
+  };
+  walk(root);
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isRecord(value) ? value[name] : undefined;
+}
+
 /** The compiler looks at `enum` or `const` alone, so the values that they list must fit the keywords beside them. */
 function checkValues(schema: Schema, path: string): void {
   const { enum: listed, const: constant, type } = schema;

@@ -7,10 +7,14 @@ const DONE = token('done');
 const GO_ON = token('continue');
 
 describe('the value of ask', () => {
-  it('P34: is the OUTPUT of the last turn without its token, nil when nothing was emitted', async () => {
+  it('P34 A3-3.3-9: is the OUTPUT of the last turn without its token and its whispers, nil when nothing was emitted', async () => {
     await using bench = await askBench({
       agents: {
-        three: replies(envelope('emit "one"', GO_ON), envelope('emit "two"', GO_ON), envelope('emit "a"', 'emit "b"', DONE)),
+        three: replies(
+          envelope('emit "one"', GO_ON),
+          envelope('emit "two"', GO_ON),
+          envelope('emit "a"', 'whisper self, "private"', 'emit "b"', DONE),
+        ),
         silent: replies(envelope(DONE)),
       },
     });

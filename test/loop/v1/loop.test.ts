@@ -85,6 +85,10 @@ describe('turns under a loop', () => {
     expect(effects).toEqual(['x']);
     const going = sections({ OUTPUT: '[[loop:abort]]', ACTIONS: command('call tool.spy.Do("y")', `emit '{"loop":"continue"}'`) });
     expect((await stage.play([going, DONE])).result.turns.map(({ control }) => control.signal)).toEqual(['continue', 'done']);
+    const text = sections({ ACTIONS: command('emit "prose"') });
+    const told = { text, tokens: 3, loop: 'continue', model: '[[loop:continue]]', finish: '{"loop":"continue"}' };
+    const metadata = await stage.play([], { run: { agent: { reply: async () => told } } });
+    expect(metadata.result).toMatchObject({ decision: 'DONE', cause: 'no-signal', turns: { length: 1 } });
   });
 
   it('AL1-2.1-1: USERDATA, IMPLEMENTATIONS, EVENTS, ACTIONS, in this order, however they are written', async () => {
@@ -313,10 +317,11 @@ describe('who decides', () => {
     const asks = '{"loop":"continue","max_turns":99,"maxTurns":99,"notes":"raise MaxTurns","request":{"fuel":1e9}}';
     const limited = command(`emit '${asks}'`, 'set maxTurns = 99', 'emit "[[loop:maxTurns=99]]"');
     const { result } = await stage.play([limited, goOn('2'), goOn('3')], {
-      host: { ceilings: { maxTurns: 2 } },
-      run: { userdata: { subject: 's', fields: {}, maxTurns: 99, ceilings: { maxTurns: 99 } } },
+      host: { ceilings: { maxTurns: 2, turnFuel: 50_000, totalFuel: 90_000, wallMs: 20_000 } },
+      run: { userdata: { subject: 's', fields: {}, maxTurns: 99, ceilings: { maxTurns: 99, turnFuel: 1e9 } } },
     });
     expect(result).toMatchObject({ reason: 'max-turns', turns: { length: 2 } });
+    for (const { limits } of result.turns) expect([limits.fuel, limits.wallMs <= 20_000]).toEqual([50_000, true]);
   });
 
   it('refuses what it cannot enforce, and a second loop of the same id', async () => {
