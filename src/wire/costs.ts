@@ -56,7 +56,7 @@ export const SECOND_FUEL = {
   scan: { fuel: 1, units: 128 },
   compare: { fuel: 1, units: 128 },
   affix: { fuel: 1, units: 16 },
-  same: { fuel: 1, units: 4096 },
+  same: { fuel: 1, units: 1024 },
   key: { fuel: 1, units: 65_536 },
   character: { fuel: 1, units: 4 },
   space: { fuel: 512, units: 4096 },

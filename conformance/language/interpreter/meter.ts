@@ -81,7 +81,7 @@ export const PER = {
 } as const;
 
 /** What table 2 has in their place. */
-const PER_2 = { ...PER, concat: 1024, compare: 128, scan: 128, line: 2, same: 4096 } as const;
+const PER_2 = { ...PER, concat: 1024, compare: 128, scan: 128, line: 2, same: 1024 } as const;
 
 /** Fuel that table 2 takes besides: for each `emit` or `whisper`, each `{{` in `eval`, each field that it fills in. */
 const BESIDES = { said: 16, fieldStart: 1, field: 4 } as const;
