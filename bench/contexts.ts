@@ -6,7 +6,7 @@ import { launch, packageFiles, withLauncher } from '../src/sandbox/index.ts';
 import { pureTools } from '../stdlib-tools/index.ts';
 import { floorCalls } from './floor.ts';
 import { RAW_PROCESS } from './names.ts';
-import { type PromiseRow, ratio, renderPromises } from './promises.ts';
+import { type PromiseReport, ratio, renderPromises } from './promises.ts';
 import { ADDITIONS, RawProcess } from './rawprocess.ts';
 import { usedCpuMs } from './residence.ts';
 import { type Summary, summarize } from './stats.ts';
@@ -17,12 +17,6 @@ export interface ContextRow {
   readonly what: string;
   readonly unit: 'ms' | 'µs';
   readonly measured: Summary | null;
-}
-
-/** What the benchmark found. */
-export interface ContextReport {
-  readonly rows: readonly ContextRow[];
-  readonly promises: readonly PromiseRow[];
 }
 
 const PROCEDURES = 200;
@@ -88,7 +82,7 @@ endfunc
  * Measures a turn's fork of a root with many procedures beside one of an empty root; a light fork, which every procedure call makes; a
  * call of a pure tool; and a validated tool call from two procedures down, beside a bare pipe's round trip of as many bytes.
  */
-export async function benchContexts(quick: boolean): Promise<ContextReport> {
+export async function benchContexts(quick: boolean): Promise<PromiseReport<ContextRow>> {
   await using runtime = await createRuntime({
     tools: [ECHO, ...pureTools('str')],
     policy: { allow: ['tool.bench.*', 'tool.str.*'] },
@@ -125,7 +119,7 @@ const RAW_LIBRARY = `${Array.from(
 `,
 ).join('')}step7(1, 2)`;
 
-async function turns(runtime: Runtime, raw: RawProcess, rounds: number): Promise<ContextReport> {
+async function turns(runtime: Runtime, raw: RawProcess, rounds: number): Promise<PromiseReport<ContextRow>> {
   const bare = runtime.interpreter();
   const library = runtime.interpreter();
   await library.load(Array.from({ length: PROCEDURES }, (_, index) => procedure(index)).join('\n'));
@@ -154,7 +148,7 @@ async function turns(runtime: Runtime, raw: RawProcess, rounds: number): Promise
 }
 
 /** Loops with a procedure call and with a pure call in each pass, beside the smallest interpreter with a procedure call. Each is CPU time in an isolate. */
-async function insideCalls(root: Interpreter, raw: RawProcess, rounds: number): Promise<ContextReport> {
+async function insideCalls(root: Interpreter, raw: RawProcess, rounds: number): Promise<PromiseReport<ContextRow>> {
   const lanes = [
     { what: 'passes with a light fork', expression: 'light(n)', most: MOST.light, ms: [] as number[] },
     { what: 'passes with a pure tool call', expression: 'n * tool.str.Length("x")', most: MOST.pure, ms: [] as number[] },
@@ -189,7 +183,7 @@ async function toolCalls(
   pipe: BarePipe,
   raw: RawProcess,
   [length, rounds]: readonly [keyof typeof TRIPS, number],
-): Promise<ContextReport> {
+): Promise<PromiseReport<ContextRow>> {
   const trips = TRIPS[length];
   const lanes = { trip: [] as number[], call: [] as number[], added: [] as number[], loop: [] as number[] };
   for (let round = -1; round < rounds; round++) {
@@ -298,7 +292,7 @@ class BarePipe implements AsyncDisposable {
 }
 
 /** The results as a page of text. */
-export function renderContexts({ rows, promises }: ContextReport): string {
+export function renderContexts({ rows, promises }: PromiseReport<ContextRow>): string {
   const cells = rows.map(({ what, unit, measured }) => [
     what,
     short(measured?.median ?? null),

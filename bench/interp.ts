@@ -1,24 +1,18 @@
 import { type Candidate, compare, type Row } from './compare.ts';
-import { type PromiseRow, renderPromises } from './promises.ts';
+import { type PromiseReport, renderPromises } from './promises.ts';
 import { measurePromises } from './speed.ts';
 import { short, spread, table } from './table.ts';
 import { WORKLOADS } from './workloads.ts';
 
-/** How fast programs run: all engines side by side, and the promises about ours. */
-export interface Interp {
-  readonly rows: readonly Row[];
-  readonly promises: readonly PromiseRow[];
-}
-
 /** Measures every workload on every engine, then the promises. */
-export async function benchInterp(candidates: readonly Candidate[], quick: boolean): Promise<Interp> {
+export async function benchInterp(candidates: readonly Candidate[], quick: boolean): Promise<PromiseReport<Row>> {
   const rows: Row[] = [];
   for (const workload of WORKLOADS) rows.push(...(await compare(workload, candidates, quick ? 1 : 15, quick ? 0 : 3)));
   return { rows, promises: await measurePromises(rows, candidates, quick) };
 }
 
 /** The results as a page of text. */
-export function renderInterp({ rows, promises }: Interp): string {
+export function renderInterp({ rows, promises }: PromiseReport<Row>): string {
   const about = WORKLOADS.map(({ name, about }) => `${name}: ${about}`).join('; ');
   const cells = rows.map((row) => [
     row.workload,

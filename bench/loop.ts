@@ -18,7 +18,7 @@ import {
 } from '../src/loop/index.ts';
 import { defaultLimits } from '../src/wire/limits.ts';
 import { NO_USAGE } from '../src/wire/result.ts';
-import { type PromiseRow, ratio, renderPromises } from './promises.ts';
+import { type PromiseReport, ratio, renderPromises } from './promises.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 
@@ -26,12 +26,6 @@ import { short, spread, table } from './table.ts';
 export interface LoopRow {
   readonly keeps: string;
   readonly ms: Summary | null;
-}
-
-/** What the benchmark found. */
-export interface LoopReport {
-  readonly rows: readonly LoopRow[];
-  readonly promises: readonly PromiseRow[];
 }
 
 /** The promise about a turn that is stored in a file, as a multiple of the bare work. */
@@ -45,7 +39,7 @@ const TURNS = 20;
  * Runs turns whose agent answers at once and whose program only asks for a token, so that the loop's own time is left. The lanes take
  * turns. One of them does the bare work of a turn: a signature, its verification, and transactions of a database.
  */
-export async function benchLoop(quick: boolean): Promise<LoopReport> {
+export async function benchLoop(quick: boolean): Promise<PromiseReport<LoopRow>> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-loop-'));
   const path = (name: string): string => join(folder, name);
   try {
@@ -81,7 +75,7 @@ export async function benchLoop(quick: boolean): Promise<LoopReport> {
 }
 
 /** The results as a page of text. */
-export function renderLoop({ rows, promises }: LoopReport): string {
+export function renderLoop({ rows, promises }: PromiseReport<LoopRow>): string {
   const cells = rows.map(({ keeps, ms }) => [
     keeps,
     short(ms?.median ?? null),

@@ -18,7 +18,7 @@ import { benchPeerQuotas, peerQuotaFailures, programOf, renderPeerQuotas } from 
 import { openMonty, openQuickJs, openRawIsolate, openRawProcess } from './peers.ts';
 import { benchPeers, peerFailures, renderPeers } from './peertable.ts';
 import { benchPrices, renderPrices } from './prices.ts';
-import { brokenPromises, type PromiseRow } from './promises.ts';
+import { brokenPromises, type PromiseReport, type PromiseRow } from './promises.ts';
 import { benchQuotas, type OnProgress, quotaFailures, renderQuotas } from './quotas.ts';
 import { benchSessions, renderSessions, sessionsFailures } from './sessions.ts';
 import { benchSoak, renderSoak, soakFailures, soakTrends } from './soak.ts';
@@ -258,10 +258,7 @@ function rowsOnly<T extends object>(
 }
 
 /** A benchmark of rows and promises. */
-function promised<T extends { readonly rows: readonly object[]; readonly promises: readonly PromiseRow[] }>(
-  measure: (quick: boolean) => Promise<T>,
-  render: (found: T) => string,
-): Bench {
+function promised<T extends PromiseReport<object>>(measure: (quick: boolean) => Promise<T>, render: (found: T) => string): Bench {
   return async ({ quick }) => {
     const found = await measure(quick);
     return { ...found, text: render(found), failures: brokenIn(found.promises, quick) };
@@ -274,7 +271,7 @@ function brokenIn(promises: readonly PromiseRow[], quick: boolean): string[] {
 }
 
 /** A benchmark of ours beside other engines. */
-function sideBySide<T extends { readonly rows: readonly Row[]; readonly promises: readonly PromiseRow[] }>(
+function sideBySide<T extends PromiseReport<Row>>(
   measure: (candidates: readonly Candidate[], quick: boolean) => Promise<T>,
   render: (found: T) => string,
 ): Bench {

@@ -31,6 +31,12 @@ export interface PromiseRow {
   readonly shown: Shown | null;
 }
 
+/** What a benchmark found. */
+export interface PromiseReport<Row> {
+  readonly rows: readonly Row[];
+  readonly promises: readonly PromiseRow[];
+}
+
 /** What is promised of a measurement. */
 export type Promised = Pick<PromiseRow, 'unit' | 'bound' | 'target'>;
 

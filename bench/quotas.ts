@@ -2,7 +2,7 @@ import { createRuntime, type Runtime } from '../src/entries/index.ts';
 import { CASES, type Case, TOOLS } from './breaches.ts';
 import { benchCapacity } from './capacity.ts';
 import { benchGrowth, type GrowthRow, growthPatterns, MOST_GROWTH, renderGrowth } from './growth.ts';
-import { brokenPromises, judged, type PromiseRow, ratio, renderPromises } from './promises.ts';
+import { brokenPromises, judged, type PromiseReport, type PromiseRow, ratio, renderPromises } from './promises.ts';
 import { RawProcess, rawColdStart } from './rawprocess.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, type Table, table } from './table.ts';
@@ -33,10 +33,8 @@ export interface QuotaRow {
 }
 
 /** The results of the benchmark. */
-export interface QuotaReport {
-  readonly rows: readonly QuotaRow[];
+export interface QuotaReport extends PromiseReport<QuotaRow> {
   readonly growth: readonly GrowthRow[];
-  readonly promises: readonly PromiseRow[];
 }
 
 /** Called with how much of how much is done, in milliseconds on an idle machine. */

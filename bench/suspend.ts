@@ -6,7 +6,7 @@ import { generateKeys, keyringFrom } from '../src/aeiou/index.ts';
 import { LoopController, replayTurn, runtimeExecutor, SqliteStore, SuspendedError, systemClock } from '../src/loop/index.ts';
 import { createRuntime } from '../src/runtime/index.ts';
 import { defineTool } from '../src/tools/index.ts';
-import { judged, type PromiseRow, ratio, renderPromises } from './promises.ts';
+import { judged, type PromiseReport, ratio, renderPromises } from './promises.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 
@@ -15,12 +15,6 @@ export interface SuspendRow {
   readonly what: string;
   readonly unit: 'ms' | 'bytes';
   readonly value: Summary | null;
-}
-
-/** What the benchmark found. */
-export interface SuspendReport {
-  readonly rows: readonly SuspendRow[];
-  readonly promises: readonly PromiseRow[];
 }
 
 /** The promise about continuing, as a multiple of executing the turn at once. */
@@ -42,7 +36,7 @@ endcommand`;
 const REPLY = `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{}\n<<<NSENV:V3:ACTIONS>>>\n${PROGRAM}\n<<<NSENV:V3:END>>>`;
 
 /** Executes a turn at once, suspends and resumes one, and replays one, in alternation. All are stored in files. */
-export async function benchSuspend(quick: boolean): Promise<SuspendReport> {
+export async function benchSuspend(quick: boolean): Promise<PromiseReport<SuspendRow>> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-suspend-'));
   const turns = quick ? 5 : 200;
   let waits = false;
@@ -128,7 +122,7 @@ function sizesOf(path: string): readonly number[] {
 }
 
 /** The results as a page of text. */
-export function renderSuspend({ rows, promises }: SuspendReport): string {
+export function renderSuspend({ rows, promises }: PromiseReport<SuspendRow>): string {
   const cells = rows.map(({ what, unit, value }) => [what, unit, short(value?.median ?? null), spread(value)]);
   return `${table(['what', 'unit', 'median', 'quartiles'], cells)}\n\n${renderPromises(promises)}\n`;
 }

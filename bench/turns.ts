@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Candidate, compare, type Row, type Throughput, throughput } from './compare.ts';
 import type { Engine } from './engine.ts';
 import { OURS, RAW_PROCESS } from './names.ts';
-import { type PromiseRow, ratio, renderPromises } from './promises.ts';
+import { type PromiseReport, ratio, renderPromises } from './promises.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 import { TURN } from './workloads.ts';
@@ -12,12 +12,6 @@ import { TURN } from './workloads.ts';
 export interface TurnRow extends Row {
   /** Turns per second when every core is kept busy; for engines in process, one after the other. Median of slices in alternation. */
   readonly perSecond: number | null;
-}
-
-/** What the benchmark found. */
-export interface TurnReport {
-  readonly rows: readonly TurnRow[];
-  readonly promises: readonly PromiseRow[];
 }
 
 /** Engines that have a process for each core. */
@@ -34,7 +28,7 @@ const SLICES = { whole: 7, quick: 1 } as const;
 const SLICE_MS = 300;
 
 /** The smallest program on every engine, each run in a fresh sandbox, and the promises about ours. */
-export async function benchTurns(candidates: readonly Candidate[], quick: boolean): Promise<TurnReport> {
+export async function benchTurns(candidates: readonly Candidate[], quick: boolean): Promise<PromiseReport<TurnRow>> {
   const rows = await compare(TURN, candidates, quick ? 1 : 6, quick ? 0 : 1, PAUSE_MS);
   const rested = await alternating(candidates, quick ? 10 : 200);
   const loops = rows.map((): Throughput[] => []);
@@ -77,7 +71,7 @@ async function alternating(candidates: readonly Candidate[], rounds: number): Pr
 }
 
 /** The rows as a page of text. */
-export function renderTurns({ rows, promises }: TurnReport): string {
+export function renderTurns({ rows, promises }: PromiseReport<TurnRow>): string {
   const cells = rows.map((row) => [
     row.engine,
     row.boundary,

@@ -5,7 +5,7 @@ import { bodiesOf, eachExpression, eachStatement, expressionsOf } from '../synta
 import { builtinNamed } from '../vocabulary/builtins.ts';
 import type { CallNode, CallTable } from './calls.ts';
 import { Tally } from './tally.ts';
-import { type Abstract, knownBoolean, knownNumber, knownText, NOTHING, UNKNOWN } from './values.ts';
+import { literal } from './values.ts';
 
 /** A procedure and its file. */
 export interface Defined {
@@ -114,19 +114,4 @@ function directOf(statements: readonly Stmt[], expressions: readonly Expr[], pur
   }
   for (const root of expressions) eachExpression(root, visit);
   return { sites, procedures };
-}
-
-function literal(expr: Expr): Abstract {
-  switch (expr.k) {
-    case 'num':
-      return knownNumber(expr.v);
-    case 'str':
-      return knownText(expr.v);
-    case 'bool':
-      return knownBoolean(expr.v);
-    case 'nil':
-      return NOTHING;
-    default:
-      return UNKNOWN;
-  }
 }

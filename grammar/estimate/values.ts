@@ -1,5 +1,7 @@
 /** What is known of a value without running the program: its possible types and its largest sizes. */
 
+import type { Expr } from '../syntax/astexpressions.ts';
+
 /** Possible types, as a set of bits. */
 export const NUM = 1;
 export const BOOL = 2;
@@ -101,6 +103,22 @@ export function knownText(value: string): Abstract {
   let points = 0;
   for (const _ of value) points++;
   return { ...text(value.length, PLAIN.test(value)), known: value, least: points, most: points };
+}
+
+/** The value of a literal; of any other expression nothing is known. */
+export function literal(expr: Expr): Abstract {
+  switch (expr.k) {
+    case 'num':
+      return knownNumber(expr.v);
+    case 'str':
+      return knownText(expr.v);
+    case 'bool':
+      return knownBoolean(expr.v);
+    case 'nil':
+      return NOTHING;
+    default:
+      return UNKNOWN;
+  }
 }
 
 /** A text of at most `units` units. Quoted, each takes six at most. */

@@ -1,8 +1,9 @@
 /** What stands in brackets: groups, lists, comprehensions, maps, ranges. */
+
+import type { Word } from './lexer.ts';
 import type { Reader } from './reader.ts';
 import { Unclear } from './scope.ts';
 import { type Each, plain, plus, type Value } from './values.ts';
-import type { Word } from './words.ts';
 
 /** The items of a bracket as they stand, each translated. */
 export function between(reader: Reader, items: readonly Value[], open: Word, close: Word): string {

@@ -1,9 +1,9 @@
 /** Conditions of other languages: those of heads, and the tests of the shell. */
 import { translate } from './expression.ts';
+import type { Word } from './lexer.ts';
 import type { Scope } from './scope.ts';
 import { wraps } from './split.ts';
 import { plain } from './values.ts';
-import type { Word } from './words.ts';
 
 /** A condition, without the brackets of a test or of a head. Throws `Unclear`. */
 export function condition(source: string, words: readonly Word[], scope: Scope): string {

@@ -2,6 +2,7 @@
 import { FOREIGN_VALUES } from '../vocabulary/keywords.ts';
 import { group, list, listLiteral, map, typedList } from './brackets.ts';
 import { call } from './functions.ts';
+import { type Word, wordsOf } from './lexer.ts';
 import { index, member } from './members.ts';
 import { BINARY, ORDER, PREFIX_WORDS, PREFIXES, pair, within } from './operators.ts';
 import { Reader } from './reader.ts';
@@ -9,7 +10,6 @@ import { type Scope, Unclear } from './scope.ts';
 import { dollar } from './shell.ts';
 import { filled, piecesOf } from './strings.ts';
 import { choice, plain, type Value } from './values.ts';
-import { type Word, wordsOf } from './words.ts';
 
 const MAX_DEPTH = 60;
 

@@ -2,10 +2,10 @@
 
 import { condition } from './condition.ts';
 import { translate } from './expression.ts';
+import { type Word, wordsOf } from './lexer.ts';
 import { type Scope, Unclear } from './scope.ts';
 import { closingOf, separateAtCommas, word, wraps } from './split.ts';
 import { plain, plus } from './values.ts';
-import { type Word, wordsOf } from './words.ts';
 
 /** What a block is, as far as its end is concerned. */
 export type BlockKind = 'if' | 'while' | 'for' | 'func' | 'command' | 'on' | 'together' | 'try' | 'switch' | 'repeat';

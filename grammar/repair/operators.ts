@@ -1,10 +1,10 @@
 /** Operators of common languages: how they are spelt, how tightly they bind, and what they become. */
 import { type Kind, methodCall } from './calls.ts';
+import type { Word } from './lexer.ts';
 import type { Reader } from './reader.ts';
 import type { Scope } from './scope.ts';
 import { filled, fillFormat, type Part } from './strings.ts';
 import { called, choice, plain, plus, type Value } from './values.ts';
-import type { Word } from './words.ts';
 
 /** Binary operators: how tightly they bind, and how NeuroScript spells them. */
 export const BINARY: ReadonlyMap<string, readonly [level: number, spelling: string]> = new Map(

@@ -1,5 +1,5 @@
 /** Splits a program of any common language into statements: at line ends, at semicolons, at the braces of blocks. */
-import type { Word } from './words.ts';
+import type { Word } from './lexer.ts';
 
 /** A statement: its words without the comment behind it, and its place. */
 export interface Piece {

@@ -1,11 +1,11 @@
 /** What other languages print, as emits. */
 import { translate } from './expression.ts';
+import type { Word } from './lexer.ts';
 import { partsOf } from './operators.ts';
 import { type Scope, Unclear } from './scope.ts';
 import { separate, separateAtCommas } from './split.ts';
 import { filled, fillFormat, quoted } from './strings.ts';
 import { lifted, plain, type Value } from './values.ts';
-import type { Word } from './words.ts';
 
 /** A statement that prints, without its first word `first`, as an emit. */
 export function print(source: string, first: string, words: readonly Word[], scope: Scope): readonly string[] {

@@ -4,12 +4,12 @@ import { type Block, CLOSERS, ENDS, endLines, isKind } from './blocks.ts';
 import { applied, type Change } from './changes.ts';
 import { condition } from './condition.ts';
 import { type BlockKind, bodyAt, type Head, headOf } from './heads.ts';
-import { isHead, isStatement, same } from './kept.ts';
 import { Layout } from './layout.ts';
+import { indentAt, type Word, wordsOf } from './lexer.ts';
+import { isHead, isStatement, same } from './neuroscript.ts';
 import { type Piece, piecesOf } from './pieces.ts';
 import { Scope, Unclear } from './scope.ts';
 import { simple } from './simple.ts';
-import { indentAt, type Word, wordsOf } from './words.ts';
 
 /** The changes that make a program of other languages one of NeuroScript. */
 export function changesOf(text: string): readonly Change[] {

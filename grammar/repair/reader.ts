@@ -1,7 +1,8 @@
 /** A place in the words of an expression, and what the parts of its reading ask of each other. */
+
+import type { Word } from './lexer.ts';
 import { type Scope, Unclear } from './scope.ts';
 import type { Value } from './values.ts';
-import type { Word } from './words.ts';
 
 /** Reads an expression word by word. Operators, brackets, members and values of the shell are read by functions that take one. */
 export abstract class Reader {

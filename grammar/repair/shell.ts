@@ -1,8 +1,9 @@
 /** Values as the shell writes them: behind a dollar. */
+
+import type { Word } from './lexer.ts';
 import type { Reader } from './reader.ts';
 import { Unclear } from './scope.ts';
 import { choice, plain, plus, type Value } from './values.ts';
-import type { Word } from './words.ts';
 
 /** `$n`, `${n}`, `${#n}`, `${n:-5}`, `$((n + 1))`, `$(call)`. */
 export function dollar(reader: Reader, open: Word): Value {

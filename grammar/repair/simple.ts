@@ -3,12 +3,12 @@ import { KEYWORDS } from '../vocabulary/keywords.ts';
 import { nearestName } from '../vocabulary/names.ts';
 import { condition } from './condition.ts';
 import { translate, translateAll } from './expression.ts';
+import type { Word } from './lexer.ts';
 import { joinedBy, joinedValue, print } from './prints.ts';
 import { augmented, changed } from './receivers.ts';
 import { type Scope, Unclear } from './scope.ts';
 import { OPERATORS, operatorAt, separate, separateAtCommas, word } from './split.ts';
 import { lifted, plain, type Value } from './values.ts';
-import type { Word } from './words.ts';
 
 const DECLARES = new Set('let const var local my readonly dim auto val final declare export'.split(' '));
 const TYPES = new Set('int long float double bool boolean string String char auto'.split(' '));

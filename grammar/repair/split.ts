@@ -1,5 +1,5 @@
 /** Places in the words of a statement: its brackets, its commas, the operator that assigns. */
-import type { Word } from './words.ts';
+import type { Word } from './lexer.ts';
 
 /** Operators that change a variable. */
 export const OPERATORS = new Set(['+=', '-=', '*=', '/=', '%=', '**=', '//=', '||=', '??=', '..=']);

@@ -2,11 +2,11 @@ import {
   decodeBase64Url,
   type KeyLookup,
   Keyring,
-  ReplayCache,
   type Verification,
   type VerifyKey,
   verifyToken,
 } from '../../src/aeiou/index.ts';
+import { RecordedReplayCache } from '../../src/loop/replay/verify.ts';
 import type { TurnView, VerifyView } from '../../src/ui/views.ts';
 import { NeuroScriptError } from '../../src/wire/errors.ts';
 
@@ -23,7 +23,7 @@ export type Reverified =
 export function reverify({ sid, turn, tokens, verify }: TurnView): readonly Reverified[] | null {
   if (verify === null) return null;
   const clock = { now: () => verify.now };
-  const replay = new RecordedAnswers(verify.fresh, clock);
+  const replay = new RecordedReplayCache(verify.fresh, clock);
   return tokens.map(({ token }) => {
     try {
       const keys = keysOf(verify, clock);
@@ -71,20 +71,4 @@ function keysOf({ keys }: VerifyView, clock: { now(): number }): Keys {
       });
   }
   return found;
-}
-
-/** The recorded answers of the host's replay cache. */
-class RecordedAnswers extends ReplayCache {
-  readonly #fresh: readonly boolean[];
-  #next = 0;
-
-  constructor(fresh: readonly boolean[], clock: { now(): number }) {
-    super({ clock });
-    this.#fresh = fresh;
-  }
-
-  override add(): boolean {
-    this.#next += 1;
-    return this.#fresh[this.#next - 1] ?? true;
-  }
 }

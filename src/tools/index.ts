@@ -56,7 +56,7 @@ export { Bound, type BoundCall } from './policy/bound.ts';
 export { type Capability, capabilityText, matchesPattern, meets } from './policy/capability.ts';
 export { type Denial, type Explanation, explainPolicy, PolicyGuard, type Verdict } from './policy/guard.ts';
 export { Policy, type PolicyContext, type PolicyOptions, policyOptions } from './policy/policy.ts';
-export { loadPolicy } from './policy/policyfile.ts';
+export { loadPolicy, POLICY_KEYS } from './policy/policyfile.ts';
 export { type JudgedTool, type PolicyRule, type RuleFinding, type RuleFindings, ruleOf } from './policy/rules.ts';
 export { ForkTools, ToolRegistry } from './registry.ts';
 export { RunResources, SessionResources, ToolResources } from './sessionresources.ts';

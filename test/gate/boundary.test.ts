@@ -1,5 +1,5 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { chmodSync, closeSync, openSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -316,6 +316,12 @@ describe('what the gate is', () => {
     const commands = [...stdout.matchAll(/^ {2}([a-z-]+)(?: |$)/gm)].map(([, name]) => name);
     expect(commands).toEqual(expect.arrayContaining(['gate', 'gate-verify', 'approve']));
     expect(commands.filter((name) => /repair|retry|schedule|unlock|watch|daemon/.test(name ?? ''))).toEqual([]);
+    const page = readFileSync(new URL('../../docs/gate.md', import.meta.url), 'utf8');
+    expect(page).toContain('nothing deletes, rewrites or repairs a line');
+    const [, after = ''] = page.split(/^\| it died +\|.*\| what a human does +\|$/m);
+    const tasks = after.split('\n\n')[0]?.split('\n').slice(2);
+    expect(tasks).toHaveLength(3);
+    for (const row of tasks ?? []) expect(row.split('|').at(-2)?.trim()).toMatch(/[a-z]/);
   });
 
   it('ARGO-7-11, ARGO-R4: a queue in a doubtful state is denied again and again, and mended by nobody', () => {

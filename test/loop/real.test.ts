@@ -91,8 +91,8 @@ const LITERALS: Readonly<Record<string, string>> = {
   any: '"a"',
   string: '"a"',
   int: '1',
-  float: '1.5',
-  number: '1',
+  float: '0.01',
+  number: '0.01',
   bool: 'true',
   list: '[1]',
   map: '{"a": 1}',
@@ -248,7 +248,7 @@ describe('turns in real sandboxes', () => {
     await using all = await createRuntime({
       tools: [...pureTools(), ...standard],
       policy: { ...ALL, context: 'config' },
-      limits: { fuel: 1e7, toolCalls: 1000 },
+      limits: { fuel: 1e7, toolCalls: 1000, wallMs: 60_000 },
       concurrency: 1,
     });
     const calls = [...pureTools(), ...standard].map(

@@ -3,6 +3,7 @@ import { clip, counted, quantity } from '../../report/index.ts';
 import {
   loadMockTools,
   loadPolicy,
+  POLICY_KEYS,
   type Policy,
   policyOptions,
   RECORDING_MARK,
@@ -20,17 +21,17 @@ const MOST = 50;
 
 /** A key at the beginning of a line, in YAML or JSON. Each blank matches in one way only, so the search is linear. */
 const topKey = (names: string): RegExp => new RegExp(`^[ \\t]*(?:\\{[ \\t]*)?["']?(?:${names})["']?[ \\t]*:`, 'm');
-const POLICY_KEYS = topKey('allow|deny|grants|toolMaxCalls|onPolicyBreach|context');
-const TOOL_KEYS = topKey('tools');
+const OF_POLICY = topKey(POLICY_KEYS.join('|'));
+const OF_TOOLS = topKey('tools');
 
 /** Policy files (`schemas/policy.schema.json`). */
 export const POLICY: Kind = {
   kind: 'policy',
   what: 'a policy file',
   recognize(artefact: Artefact): Found | string {
-    const top = topOf(artefact, POLICY_KEYS, "its top has neither 'allow' nor 'deny' nor 'grants'");
+    const top = topOf(artefact, OF_POLICY, "its top has neither 'allow' nor 'deny' nor 'grants'");
     if (typeof top === 'string') return top;
-    if (!['allow', 'deny', 'grants', 'toolMaxCalls', 'onPolicyBreach'].some((key) => key in top) || 'tools' in top)
+    if (!POLICY_KEYS.some((key) => key !== 'context' && key in top) || 'tools' in top)
       return "its top has neither 'allow' nor 'deny' nor 'grants'";
     const title = 'a policy file: what programs may call';
     const policy = attempt(() => loadPolicy(artefact.text ?? '', artefact.name));
@@ -48,7 +49,7 @@ export const TOOLS: Kind = {
   kind: 'tools',
   what: 'a tools file',
   recognize(artefact: Artefact): Found | string {
-    const top = topOf(artefact, TOOL_KEYS, "its top has no 'tools'");
+    const top = topOf(artefact, OF_TOOLS, "its top has no 'tools'");
     if (typeof top === 'string') return top;
     if (!isRecord(top['tools'])) return "its top has no map 'tools'";
     const text = artefact.text ?? '';

@@ -2,7 +2,8 @@ import { ConfigError } from '../../wire/errors.ts';
 import { type Path, YamlFile } from '../yaml.ts';
 import { Policy, type PolicyOptions } from './policy.ts';
 
-const KEYS = ['context', 'allow', 'deny', 'grants', 'toolMaxCalls', 'onPolicyBreach'] as const;
+/** The keys of a policy file. */
+export const POLICY_KEYS = ['context', 'allow', 'deny', 'grants', 'toolMaxCalls', 'onPolicyBreach'] as const;
 
 /**
  * A policy file, YAML or JSON (`schemas/policy.schema.json`); its keys are those of {@link PolicyOptions}. Throws
@@ -18,8 +19,8 @@ const KEYS = ['context', 'allow', 'deny', 'grants', 'toolMaxCalls', 'onPolicyBre
  */
 export function loadPolicy(text: string, fileName: string): Policy {
   const file = new YamlFile(text, fileName);
-  const top = file.map([], file.value, KEYS);
-  for (const key of KEYS) {
+  const top = file.map([], file.value, POLICY_KEYS);
+  for (const key of POLICY_KEYS) {
     const value = top[key];
     if (value === undefined) continue;
     // Each part is checked on its own, so that the problem has its line.
