@@ -30,7 +30,7 @@ const bill = {
     dependsOn: needs.get(ref)?.filter((each) => used.has(each)) ?? [],
   })),
 };
-writeFileSync(join(root, 'sbom.cdx.json'), `${JSON.stringify(bill, null, 2)}\n`);
+writeFileSync(join(root, 'sbom.cdx.json'), `${JSON.stringify(bill)}\n`);
 
 /** The first package with each text, by its words. */
 const firstWith = new Map();

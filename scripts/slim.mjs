@@ -58,6 +58,10 @@ export function slim(folder, entries, programs) {
     if (!modules.has(file) && !types.has(file)) rmSync(join(folder, file));
   for (const path of globSync('{bench,grammar,src,stdlib-tools}/**/', { cwd: folder }).sort().reverse())
     if (readdirSync(join(folder, path)).length === 0) rmdirSync(join(folder, path));
+  for (const file of globSync('schemas/*.json', { cwd: folder })) {
+    const path = join(folder, file);
+    writeFileSync(path, JSON.stringify(JSON.parse(readFileSync(path, 'utf8'))));
+  }
   // The names of functions and classes stay, for stack traces.
   const keepNames = { function: true, class: true };
   const short = { compress: { keepNames }, mangle: { keepNames }, codegen: true };

@@ -3,7 +3,8 @@
 /** The prices of an interpreter. Each table maps a kind of work to its price. */
 export interface FuelCosts {
   /** Fuel for steps. */
-  readonly steps: Prices<'statement' | 'pass' | 'operation' | 'call' | 'raise' | 'written' | 'compared' | 'host' | 'pure'>;
+  readonly steps: Prices<'statement' | 'pass' | 'operation' | 'call' | 'raise' | 'written' | 'compared' | 'host' | 'pure'> &
+    Partial<Prices<'said'>>;
   /** Units of data that cost one fuel. */
   readonly data: Prices<'concat' | 'compare' | 'scan' | 'number' | 'text' | 'json' | 'copy'>;
   /** Bytes that values take. */

@@ -44,6 +44,7 @@ export class CodePoints implements CodePointReader {
     if (cursor.plain) return text.length;
     if (cursor.count === undefined) {
       this.#meter.pay(WORK.scan, text.length);
+      this.#meter.pay(WORK.character, text.length);
       cursor.count = countIn(this.#meter, text);
     }
     return cursor.count;
@@ -60,6 +61,7 @@ export class CodePoints implements CodePointReader {
       cursor.offset = 0;
     }
     this.#meter.pay(WORK.scan, Math.abs(index - cursor.index));
+    if (text.length > SHORT) this.#meter.pay(WORK.character, Math.abs(index - cursor.index));
     let at = cursor.index;
     let offset = cursor.offset;
     for (; at < index && offset < text.length; at++) {

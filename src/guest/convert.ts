@@ -1,3 +1,4 @@
+import { DATA_FUEL } from '../wire/costs.ts';
 import { parseNumber } from '../wire/numbers.ts';
 import { leadingSpace } from '../wire/whitespace.ts';
 import type { Meter } from './meter.ts';
@@ -5,7 +6,7 @@ import { Fuzzy, type Value } from './values.ts';
 import { WORK } from './work.ts';
 
 /** Longest text that is read as a number free of charge. */
-const FREE_UNITS = WORK.number.per;
+const FREE_UNITS = DATA_FUEL.number.amount;
 
 /** Lowest and first too high value of ToInt64. */
 const MIN_INT64 = -(2 ** 63);

@@ -1,4 +1,4 @@
-import { MAX_NESTING } from '../wire/costs.ts';
+import { DATA_FUEL, MAX_NESTING } from '../wire/costs.ts';
 import { toNumeric } from './convert.ts';
 import { entry } from './measure.ts';
 import type { Meter } from './meter.ts';
@@ -22,9 +22,12 @@ export function identical(meter: Meter, left: Value, right: Value): boolean {
   return same(meter, left, right, 1);
 }
 
+/** Units that are compared free of charge. */
+const FREE_UNITS = DATA_FUEL.compare.amount;
+
 function sameText(meter: Meter, left: string, right: string): boolean {
   if (left.length !== right.length) return false;
-  if (left.length > WORK.compare.per) meter.pay(WORK.compare, left.length);
+  if (left.length > FREE_UNITS) meter.pay(WORK.compare, left.length);
   return left === right;
 }
 

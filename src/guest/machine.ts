@@ -23,7 +23,7 @@ export interface Ports {
 }
 
 /** Settings of a run. */
-export type Settings = Pick<GuestInput, 'limits' | 'turn' | 'forkId' | 'stdin' | 'stopAt'>;
+export type Settings = Pick<GuestInput, 'limits' | 'prices' | 'turn' | 'forkId' | 'stdin' | 'stopAt'>;
 
 /**
  * The state of one run: the meters of fuel and memory, the running frame, the place of the current operation. It is one object with
@@ -47,6 +47,8 @@ export class Machine implements Meter {
   readonly stdin: boolean;
   /** In a replay: where a clock stopped the original run. */
   readonly #stopAt: GuestInput['stopAt'];
+  /** Where the table of prices of this run stands in each row of `WORK`. */
+  readonly #table: 0 | 1;
 
   readonly codePoints = new CodePoints(this);
   readonly nonNumeric = new NonNumericTexts();
@@ -89,12 +91,13 @@ export class Machine implements Meter {
   threshold: number;
   #census = 0;
 
-  constructor({ limits, turn, forkId, stdin, stopAt }: Settings, ports: Ports) {
+  constructor({ limits, prices, turn, forkId, stdin, stopAt }: Settings, ports: Ports) {
     this.limits = limits;
     this.turn = turn;
     this.forkId = forkId;
     this.stdin = stdin;
     this.#stopAt = stopAt;
+    this.#table = prices === 2 ? 1 : 0;
     this.ports = ports;
     this.callDepth = limits.callDepth;
     this.evalDepth = limits.evalDepth;
@@ -109,7 +112,8 @@ export class Machine implements Meter {
     return Math.min(this.limits.fuel, this.limits.fuel - this.reserve - this.untilCheck);
   }
 
-  pay({ base, fuel, per, time, bytes }: Work, units = 1): void {
+  pay({ prices, bytes }: Work, units = 1): void {
+    const { base, fuel, per, time } = prices[this.#table];
     const times = Math.floor(units / per);
     const cost = base + fuel * times;
     const delay = METER_WEIGHT * base + time * times;
@@ -123,13 +127,15 @@ export class Machine implements Meter {
     if (bytes > 0) this.allocate(bytes * units);
   }
 
-  /** Pays for one unit of work that takes time only: the same as {@link pay}, for what every call of a program does. */
-  hasten({ time }: Work): void {
-    const untilCheck = this.untilCheck - time;
-    if (untilCheck < 0) this.refill(this.at);
-    else {
-      this.untilCheck = untilCheck;
-      this.reserve += time;
+  /** Pays for one unit of work without a base or bytes: the same as {@link pay}, for what every call of a program does. */
+  hasten({ prices }: Work): void {
+    const { fuel, time } = prices[this.#table];
+    if (time > this.untilCheck) {
+      this.untilCheck -= fuel;
+      this.refill(this.at);
+    } else {
+      this.untilCheck -= time;
+      this.reserve += time - fuel;
     }
   }
 

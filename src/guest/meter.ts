@@ -73,5 +73,5 @@ export function payLookup(meter: Meter, key: string, held: number): void {
   const { length } = key;
   if (length <= SHORT_KEY) return;
   if (length <= LONGEST_HASHED) meter.pay(WORK.hash, length);
-  else meter.pay(WORK.sameText, length + held);
+  else meter.pay(WORK.longKey, length + held);
 }

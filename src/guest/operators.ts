@@ -1,5 +1,5 @@
 import type { BinaryOp, UnaryOp } from '../../grammar/index.ts';
-import { VALUE_BYTES } from '../wire/costs.ts';
+import { DATA_FUEL, VALUE_BYTES } from '../wire/costs.ts';
 import { isInt64, toInteger, toNumeric } from './convert.ts';
 import { describe } from './describe.ts';
 import { equal } from './equal.ts';
@@ -86,14 +86,14 @@ export function concat(meter: Meter, left: string, right: string): string {
   const word = meter.nonNumeric.hasJoined(left, right);
   meter.allocateText(units);
   // The first read of a character will make V8 copy the whole text.
-  if (units >= WORK.flatten.per) meter.pay(WORK.flatten, units);
+  if (units >= WORK.flatten.prices[0].per) meter.pay(WORK.flatten, units);
   const both = left + right;
   if (word) meter.nonNumeric.remember(both);
   return flat ? flatten(both) : both;
 }
 
 /** Units that are joined free of charge. */
-const FREE_UNITS = WORK.concat.per;
+const FREE_UNITS = DATA_FUEL.concat.amount;
 
 /** A new list with the items of both (P22). */
 function joined(meter: Meter, left: List, right: List): List {

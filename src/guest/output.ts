@@ -98,14 +98,17 @@ export class Output {
   #count(text: string): void {
     const most = this.#meter.limits.lineBytes;
     let total = this.bytes;
+    let feeds = -1;
     for (let start = 0; start <= text.length; ) {
       const feed = text.indexOf('\n', start);
       const end = feed < 0 ? text.length : feed;
       const line = utf8Bytes(this.#meter, text.slice(start, end));
       if (line > most) this.#refuse('lineBytes', line, `a line of ${line} bytes was emitted, more than the ${most} allowed`);
       total += line + 1;
+      feeds++;
       start = end + 1;
     }
+    this.#meter.pay(WORK.line, feeds);
     this.bytes = this.#sized('outputBytes', total, 'emitted');
   }
 

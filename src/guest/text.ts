@@ -1,4 +1,4 @@
-import { MAX_NESTING } from '../wire/costs.ts';
+import { DATA_FUEL, MAX_NESTING } from '../wire/costs.ts';
 import { TextBuilder } from './builder.ts';
 import type { Meter } from './meter.ts';
 import { Bytes, type Container, Dict, type Fault, Fuzzy, Handle, List, Time, type Value } from './values.ts';
@@ -114,7 +114,7 @@ function faultText(fault: Fault): string {
 
 function charged(meter: Meter, text: string): string {
   const { length } = text;
-  if (length >= WORK.text.per) meter.pay(WORK.text, length);
+  if (length >= DATA_FUEL.text.amount) meter.pay(WORK.text, length);
   meter.allocateText(length);
   return text;
 }

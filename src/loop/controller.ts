@@ -99,7 +99,8 @@ export class LoopController {
 
   /** A log is not searched for an id that the host has made. */
   async #open(userdata: unknown, sid: string, options: OpenOptions, isChosen: boolean): Promise<void> {
-    const { state, setup } = sessionToOpen(userdata, sid, { durable: this.#durable, ...options });
+    const { prices = 1 } = this.#host.executor;
+    const { state, setup } = sessionToOpen(userdata, sid, { durable: this.#durable, prices, ...options });
     if (isChosen && state.parent === null) await this.#coordinator.mustBeNew(sid);
     await this.#coordinator.create(state, setup);
   }

@@ -1,5 +1,5 @@
 import { encodeUserdata } from '../aeiou/index.ts';
-import { type Check, checker, checkObject, checkText, oneOf } from '../wire/options.ts';
+import { type Check, checker, checkObject, checkPrices, checkText, oneOf } from '../wire/options.ts';
 import { CEILING_CHECKS, type Ceilings } from './ceilings.ts';
 import { randomIds } from './ids.ts';
 import { configurationOf, type LoopConfiguration } from './sessions/configuration.ts';
@@ -29,6 +29,7 @@ const checkOpen = checker<OpenOptions>({
   parent: checkParent,
   durable: oneOf('turn', 'call'),
   ceilings: checkCeilings,
+  prices: checkPrices,
   tenant: checkText,
   profile: checkText,
   configuration: checkObject,

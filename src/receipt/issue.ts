@@ -3,9 +3,6 @@ import { VERSION } from '../runtime/version.ts';
 import { type ReceiptKey, signFor } from './key.ts';
 import { digestOf, type Manifest, newPart, type Part, RECEIPT_FORMAT, type Receipt } from './receipt.ts';
 
-/** Version of the table of prices in docs/limits.md. */
-const PRICES = 1;
-
 /** What a receipt says of a session besides its turns. */
 export type ReceiptSession = Pick<SessionState, 'sid' | 'status' | 'reason' | 'userdata' | 'parent'>;
 
@@ -36,7 +33,7 @@ export function issueReceipt(session: ReceiptSession, records: readonly TurnReco
     kid: key.kid,
     issuedAt: at,
     engine: VERSION,
-    prices: PRICES,
+    prices: records.reduce<number>((prices, { inputs }) => inputs.scene?.run?.prices ?? prices, 1),
     sid: session.sid,
     status: session.status,
     reason: session.reason,

@@ -4,6 +4,7 @@ import { defaultCrypto, encodeBase64Url } from '../crypto/index.ts';
 import { FIRST_ISSUE, mapOf } from '../files/check.ts';
 import { areMonstrous, isMonstrous } from '../files/json.ts';
 import { type Decision, type HaltReason, isHaltReason } from '../loop/index.ts';
+import { isPriceTable } from '../wire/pricetable.ts';
 import { isCanonical } from './canonical.ts';
 import { ReceiptError } from './error.ts';
 
@@ -79,7 +80,7 @@ const RECEIPT = z.strictObject({
     kid: text,
     issuedAt: z.number().min(0).max(LAST_MS),
     engine: text,
-    prices: z.int(),
+    prices: z.int().refine(isPriceTable, 'this version has no such table of prices'),
     sid: text,
     status: z.enum(['open', 'done', 'aborted', 'halted']),
     reason: text.nullable(),

@@ -13,8 +13,8 @@ const MAY_CALL = /tool|[^\t\n\r -~]/;
 
 /** The frame of one run: what its worker needs to know. Throws `ConfigError` for names, values and limits that cannot be. */
 export function inputOf(context: RunContext, request: RunRequest): RunInput {
-  const { root, forkId, tools, guards } = context;
-  const { call = null, asTurn: turn = false, variables, redefine } = request;
+  const { root, forkId, tools, guards, runtime } = context;
+  const { call = null, asTurn: turn = false, variables, redefine, prices = runtime.prices } = request;
   for (const [index, arg] of (call?.args ?? []).entries()) checkTagged(`argument ${index + 1} of ${call?.name}`, arg);
   for (const { name, value } of variables ?? []) checkTagged(`variable ${checkGlobalName(name)}`, value);
   const { sources: libraries, constants } = root.definitions;
@@ -31,6 +31,7 @@ export function inputOf(context: RunContext, request: RunRequest): RunInput {
     ...(variables === undefined ? {} : { variables }),
     ...(redefine === true ? { redefine: true } : {}),
     limits: limitsOf(context, request),
+    ...(prices === 1 ? {} : { prices }),
     forkId,
     turn,
     stdin: root.host.stdin !== null && !turn,

@@ -4,6 +4,9 @@
  * `guest/work.ts`.
  */
 
+import type { FuelCosts } from '../../grammar/index.ts';
+import type { PriceTable } from './pricetable.ts';
+
 interface Cost {
   readonly amount: number;
   /** What the amount is charged for. */
@@ -44,6 +47,54 @@ export const DATA_FUEL = {
   match: { amount: 8, per: 'steps of a tool through a pattern, or through lines that it compares' },
   census: { amount: 16, per: 'values counted when memory is recounted' },
 } as const satisfies Record<string, Cost>;
+
+/** Where table 2 differs: `fuel` for every `units`. `docs/limits.md` says of what. */
+export const SECOND_FUEL = {
+  said: { fuel: 16, units: 1 },
+  pure: { fuel: 16, units: 1 },
+  concat: { fuel: 1, units: 1024 },
+  scan: { fuel: 1, units: 128 },
+  compare: { fuel: 1, units: 128 },
+  affix: { fuel: 1, units: 16 },
+  same: { fuel: 1, units: 4096 },
+  key: { fuel: 1, units: 65_536 },
+  character: { fuel: 1, units: 4 },
+  space: { fuel: 512, units: 4096 },
+  fieldStart: { fuel: 1, units: 1 },
+  field: { fuel: 4, units: 1 },
+  line: { fuel: 1, units: 2 },
+  mark: { fuel: 1, units: 1 },
+  ansi: { fuel: 1, units: 1 },
+  pattern: { fuel: 8, units: 1 },
+  groups: { fuel: 64, units: 1 },
+  escape: { fuel: 32, units: 1024 },
+  normalize: { fuel: 1, units: 4 },
+  slow: { fuel: 1, units: 8 },
+  list: { fuel: 2, units: 1 },
+} as const;
+
+/**
+ * The prices of a table as bounds of fuel take them. One unit may be paid for in several rows of table 2, so the bounds take all of them
+ * together.
+ */
+export function boundingPrices(table: PriceTable): Pick<FuelCosts, 'steps' | 'data'> {
+  if (table === 1) return { steps: STEP_FUEL, data: DATA_FUEL };
+  const { said, pure, concat, compare, scan, same, character, line } = SECOND_FUEL;
+  const together = (...each: readonly number[]): { readonly amount: number } => ({
+    amount: 1 / each.reduce((sum, per) => sum + 1 / per, 0),
+  });
+  return {
+    steps: { ...STEP_FUEL, said: { amount: said.fuel }, pure: { amount: STEP_FUEL.pure.amount + pure.fuel } },
+    data: {
+      ...DATA_FUEL,
+      concat: { amount: concat.units },
+      compare: { amount: compare.units },
+      text: together(DATA_FUEL.text.amount, line.units),
+      scan: together(scan.units, same.units, character.units),
+      number: together(DATA_FUEL.number.amount, same.units),
+    },
+  };
+}
 
 /**
  * Bytes that values count towards `memoryBytes`: about what V8 needs for them and for garbage that it has not collected yet. The process

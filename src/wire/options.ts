@@ -1,5 +1,6 @@
 import { RESERVED } from '../../grammar/vocabulary/keywords.ts';
 import { ConfigError } from './errors.ts';
+import { isPriceTable, PRICE_TABLES } from './pricetable.ts';
 
 /**
  * Checks of the values that an application passes in. Applications in plain JavaScript have no types: without a check, a misspelt
@@ -90,6 +91,12 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Chec
       throw new ConfigError(`${what} must be a whole number ${range}, got ${String(value)}`);
   };
 }
+
+/** The number of a table of prices. */
+export const checkPrices: Check = (what, value) => {
+  if (!isPriceTable(value))
+    throw new ConfigError(`${what}: there is no table of prices ${String(value)}; known are ${PRICE_TABLES.join(', ')}`);
+};
 
 /** Accepts every value: of options that are checked where they are used. */
 export const anything: Check = () => {};

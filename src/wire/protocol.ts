@@ -12,9 +12,8 @@
 import type {
   Block,
   CommandBlock,
-  Environment,
   EventHandler,
-  ForeseeOptions,
+  ForeseeOptions as Foresight,
   LineTable,
   Procedure,
   SourceFile,
@@ -22,7 +21,8 @@ import type {
 import type { ErrorInfo } from './errors.ts';
 import type { HeatFrame, Probe, Step } from './heat.ts';
 import type { LimitValues } from './limits.ts';
-import type { CheckReport, Diagnostic, ForeseenReport, FormatReport, ParsedFile } from './sourcereports.ts';
+import type { PriceTable } from './pricetable.ts';
+import type { CheckEnvironment, CheckReport, Diagnostic, ForeseenReport, FormatReport, ParsedFile } from './sourcereports.ts';
 
 /** Changes with the protocol; a worker with another version is refused. */
 export const PROTOCOL_VERSION = 1;
@@ -94,6 +94,8 @@ export interface RunInput {
   /** A procedure replaces an earlier one of the same name; without this, that is code 42. */
   readonly redefine?: boolean;
   readonly limits: LimitValues;
+  /** The table of prices by which fuel counts; 1 when absent. */
+  readonly prices?: PriceTable;
   /** Id of the fork; light forks inside the isolate are named `<forkId>.<n>`. */
   readonly forkId: string;
   /** True in a turn: output beyond a size limit is `ERR_ENV_SIZE`, and the source must be exactly one command block. */
@@ -340,7 +342,7 @@ export type HostFrame =
       readonly id: number;
       readonly sources: readonly Source[];
       readonly sourceBytes: number;
-      readonly environment: Environment;
+      readonly environment: CheckEnvironment;
     }
   | {
       readonly t: 'foresee';
@@ -389,4 +391,5 @@ export type WorkerFrame =
   /** The worker cannot continue and exits after this frame. */
   | { readonly t: 'fatal'; readonly message: string };
 
-export type { ForeseeOptions };
+/** What the host will do with a program, and the table of prices; 1 when absent. */
+export type ForeseeOptions = Foresight & { readonly prices?: PriceTable };

@@ -13,6 +13,7 @@ import type {
   SourceFile,
   SyntaxDiagnostic,
 } from '../../grammar/index.ts';
+import type { PriceTable } from './pricetable.ts';
 
 /** A syntax error and its file. */
 export interface Diagnostic extends SyntaxDiagnostic {
@@ -22,8 +23,8 @@ export interface Diagnostic extends SyntaxDiagnostic {
   readonly fix?: Fix;
 }
 
-/** The known environment of a program for a check: globals, constants, tools. */
-export type CheckEnvironment = Environment;
+/** The known environment of a program for a check: globals, constants, tools, and the table of prices, 1 when absent. */
+export type CheckEnvironment = Environment & { readonly prices?: PriceTable };
 
 /** A finding of the linter. Its code is one of the table in `docs/lints.md`. */
 export interface LintFinding extends Omit<Finding, 'code'> {

@@ -6,6 +6,7 @@ import { type Outcome, type RunError, run } from '../../conformance/language/int
 import { parse, type SourceFile } from '../../grammar/index.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
 import { jsonText, plainMaps } from '../../src/wire/maporder.ts';
+import type { PriceTable } from '../../src/wire/pricetable.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { Parser } from '../../src/worker/parser.ts';
 import { answering, runInGuest, type Tree } from './guest.ts';
@@ -49,11 +50,12 @@ export function treeOf({ source }: Pick<Program, 'source'>): Tree | null {
 }
 
 /** What the interpreter of the conformance suite does. */
-export function expected({ file }: Tree, program: Program, limits: Limits): Outcome {
+export function expected({ file }: Tree, program: Program, limits: Limits, prices: PriceTable = 1): Outcome {
   const { globals, stdin, events, constants } = program;
   return run({
     files: [file],
     limits,
+    prices,
     globals,
     stdin,
     events,
@@ -64,8 +66,8 @@ export function expected({ file }: Tree, program: Program, limits: Limits): Outc
 }
 
 /** What the product does, in this process. */
-export function actual(tree: Tree, program: Program, limits: Limits): Done {
-  const { result, emits, values, whispers, calls } = runInGuest(tree, program, limits);
+export function actual(tree: Tree, program: Program, limits: Limits, prices: PriceTable = 1): Done {
+  const { result, emits, values, whispers, calls } = runInGuest(tree, program, limits, prices);
   return {
     emits,
     values: values.map(textOf),

@@ -92,6 +92,7 @@ export class Machine {
     if (typeof value !== 'string') return degreeOf(value);
     if (value.length > 2 * PER.number) this.isExact = false;
     const known = this.#words[value.length % REMEMBERED_WORDS] === value;
+    if (value.length > PER.number) this.meter.spendFor(value.length, 'same', at);
     if (value.length > PER.number && !known) this.meter.spendFor(value.length, 'number', at);
     if (value.length > 2 * PER.number && isWord(value)) this.#words[value.length % REMEMBERED_WORDS] = value;
     return numberIn(value);
@@ -119,6 +120,7 @@ export class Machine {
   /** Charges for looking through a text, unless it is one of those that were looked through last. */
   look(text: string, at: Place): void {
     this.isExact = false;
+    this.meter.spendFor(text.length, 'same', at);
     if (!this.#looked.includes(text)) this.meter.spendFor(text.length, 'scan', at);
     this.#looked = [text, ...this.#looked.filter((other) => other !== text)].slice(0, REMEMBERED_TEXTS);
   }

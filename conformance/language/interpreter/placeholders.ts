@@ -3,15 +3,28 @@ import type { Machine } from './machine.ts';
 import { PER, type Place } from './meter.ts';
 import { Dict, List, type Value } from './values.ts';
 
-const PLACEHOLDER = /\{\{\s*([A-Za-z_]\w*)((?:\s*\.\s*[A-Za-z_]\w*|\s*\[\s*\d+\s*\])*)\s*\}\}/g;
+const PLACEHOLDER = /\{\{\s*([A-Za-z_]\w*)((?:\s*\.\s*[A-Za-z_]\w*|\s*\[\s*\d+\s*\])*)\s*\}\}/y;
 const STEP = /\.\s*([A-Za-z_]\w*)|\[\s*(\d+)\s*\]/g;
 
 /** The text with every `{{name.key[0]}}` replaced. */
 export function placeholders(machine: Machine, text: string, lookup: (name: string) => Value, at: Place): string {
   machine.meter.spendFor(text.length, 'scan', at);
-  const filled = text.replace(PLACEHOLDER, (whole, name: string, steps: string) =>
-    RESERVED.has(name) ? whole : machine.text(reached(machine, lookup(name), steps, at), at),
-  );
+  let filled = '';
+  let done = 0;
+  for (let open = text.indexOf('{{'); open >= 0; open = text.indexOf('{{', open)) {
+    machine.meter.spendBesides('fieldStart', at);
+    PLACEHOLDER.lastIndex = open;
+    const [whole = '', name = '', steps = ''] = PLACEHOLDER.exec(text) ?? [];
+    if (whole === '' || RESERVED.has(name)) {
+      open++;
+      continue;
+    }
+    machine.meter.spendBesides('field', at);
+    filled += text.slice(done, open) + machine.text(reached(machine, lookup(name), steps, at), at);
+    open += whole.length;
+    done = open;
+  }
+  filled += text.slice(done);
   if (filled !== text) machine.meter.spendFor(filled.length, 'concat', at);
   return filled;
 }

@@ -12,6 +12,8 @@ import { Dict, List, type Value } from './values.ts';
 export interface Request {
   readonly files: readonly SourceFile[];
   readonly limits: Limits;
+  /** The table of prices; 1 when absent. */
+  readonly prices?: 1 | 2;
   readonly globals?: Readonly<Record<string, Json>>;
   readonly constants?: Readonly<Record<string, Json>>;
   /** Answers calls of tools; without it every tool is unknown. */
@@ -88,7 +90,7 @@ class Run implements World {
 
   constructor(request: Request) {
     this.#request = request;
-    this.#meter = new Meter(request.limits);
+    this.#meter = new Meter(request.limits, request.prices);
     this.machine = new Machine(this.#meter);
     this.stdin = request.stdin === undefined || request.stdin === null ? null : [...request.stdin];
     const given = Object.entries(request.globals ?? {}).map(([name, json]) => [name, fromJson(json)] as const);
@@ -232,12 +234,15 @@ class Run implements World {
   }
 
   emit(value: Value, at: Place): void {
+    this.#meter.spendBesides('said', at);
     this.#meter.bound('emits', this.#emits.length + 1, at);
     const text = this.machine.print(value, at);
-    for (const line of text.split('\n')) {
+    const lines = text.split('\n');
+    for (const line of lines) {
       this.#meter.spendFor(line.length, 'text', at);
       this.#meter.bound('lineBytes', bytesOf(line), at);
     }
+    this.#meter.spendFor(lines.length - 1, 'line', at);
     const bytes = this.#outputBytes + bytesOf(text) + 1;
     this.#meter.bound('outputBytes', bytes, at);
     this.#meter.spendFor(JSON.stringify(text).length, 'json', at);
@@ -248,6 +253,7 @@ class Run implements World {
   }
 
   whisper(target: Value, value: Value, at: Place): void {
+    this.#meter.spendBesides('said', at);
     this.#meter.bound('emits', this.#whispers.length + 1, at);
     const to = this.machine.print(target, at);
     const text = this.machine.print(value, at);

@@ -2,8 +2,10 @@ import { type Command, Option } from 'commander';
 import { parseStrict } from '../../aeiou/index.ts';
 import { type Ceilings, type Durable, openSession, systemClock } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
+import type { PriceTable } from '../../wire/pricetable.ts';
 import { addCeilings, type CeilingFlags, ceilingsOf } from '../flags/ceilings.ts';
 import { configText } from '../flags/configfile.ts';
+import { pricesOption } from '../flags/options.ts';
 import { named } from '../flags/setup.ts';
 import { openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
@@ -18,6 +20,7 @@ export interface OpenFlags extends CeilingFlags {
   readonly tenant?: string;
   readonly profile?: string;
   readonly durable?: Durable;
+  readonly prices?: PriceTable;
   readonly json?: true;
 }
 
@@ -46,6 +49,7 @@ export function addOpen(command: Command, execute: Execute): void {
     .option('--tenant <ID>', 'whose session it is; hosts share their work between tenants')
     .option('--profile <NAME>', 'which profile of the hosts drives it (default: that of every host)')
     .addOption(durableOption())
+    .addOption(pricesOption())
     .option('--json', 'print a JSON object: sid');
   addCeilings(command);
   command.addHelpText('after', HELP).action((flags: OpenFlags) => execute((terminal) => usable(() => open(flags, terminal))));
@@ -55,7 +59,7 @@ export function addOpen(command: Command, execute: Execute): void {
 export async function open(flags: OpenFlags, terminal: Terminal): Promise<ExitCode> {
   await using resources = new AsyncDisposableStack();
   const store = resources.use(await openStore(flags.store, { mustExist: false }));
-  const { tenant, profile, durable, sid } = flags;
+  const { tenant, profile, durable, sid, prices } = flags;
   const ceilings: Ceilings = ceilingsOf(flags);
   const opened = await openSession(store, await userdataOf(flags.userdata), {
     at: systemClock.now(),
@@ -64,6 +68,7 @@ export async function open(flags: OpenFlags, terminal: Terminal): Promise<ExitCo
     ...(tenant === undefined ? {} : { tenant }),
     ...(profile === undefined ? {} : { profile }),
     ...(durable === undefined ? {} : { durable }),
+    ...(prices === undefined ? {} : { prices }),
   });
   if (flags.json) terminal.out.json({ sid: opened });
   else terminal.out.line(printable(opened));

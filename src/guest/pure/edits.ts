@@ -1,3 +1,4 @@
+import { DATA_FUEL } from '../../wire/costs.ts';
 import { WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 
@@ -144,7 +145,7 @@ class Comparison {
 
   #pay(): void {
     const steps = this.#steps;
-    this.#steps %= WORK.match.per;
+    this.#steps %= DATA_FUEL.match.amount;
     this.#meter.pay(WORK.match, steps);
   }
 }

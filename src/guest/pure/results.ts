@@ -1,4 +1,4 @@
-import { textBytes, VALUE_BYTES } from '../../wire/costs.ts';
+import { DATA_FUEL, textBytes, VALUE_BYTES } from '../../wire/costs.ts';
 import { Dict, type List, listBytes, newList, payLookup, payRound, share, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
@@ -38,6 +38,7 @@ export class TextMap<T> {
 
 /** An array of nil values, paid for. The caller sets the items and makes a list of them with `newList`. */
 export function newItems(meter: Meter, items: number): Value[] {
+  meter.pay(WORK.list);
   meter.pay(WORK.copy, items);
   meter.allocate(listBytes(items));
   meter.checkItems(items);
@@ -104,7 +105,7 @@ export class ListBuilder {
     this.#meter.allocate(VALUE_BYTES.item.amount);
     this.#meter.checkItems(this.#items.length + 1);
     this.#items.push(value);
-    if (this.#items.length % WORK.copy.per === 0) this.#meter.pay(WORK.visit);
+    if (this.#items.length % DATA_FUEL.copy.amount === 0) this.#meter.pay(WORK.visit);
   }
 
   finish(): List {

@@ -140,7 +140,10 @@ function fieldOf(meter: Meter, key: string): Field {
     } else if (end >= 2 && key.charCodeAt(end - 1) === CLOSING && key.charCodeAt(end - 2) === OPENING) {
       list = true;
       end -= 2;
-    } else return { name: key.slice(0, end), optional, list };
+    } else {
+      meter.pay(WORK.mark, 1 + (marks >> 3));
+      return { name: key.slice(0, end), optional, list };
+    }
   }
 }
 

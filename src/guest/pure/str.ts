@@ -39,14 +39,15 @@ export const STR: Group<'str'> = {
       payRound(meter, ++passed);
       end = previousOffset(text, end);
     }
+    meter.pay(WORK.character, passed);
     return paidSlice(meter, text, start, end);
   },
   'tool.str.TrimPrefix': (meter, text, prefix) => {
-    meter.pay(WORK.scan, prefix.length);
+    meter.pay(WORK.affix, prefix.length);
     return text.startsWith(prefix) ? paidSlice(meter, text, prefix.length, text.length) : text;
   },
   'tool.str.TrimSuffix': (meter, text, suffix) => {
-    meter.pay(WORK.scan, suffix.length);
+    meter.pay(WORK.affix, suffix.length);
     return text.endsWith(suffix) ? paidSlice(meter, text, 0, text.length - suffix.length) : text;
   },
   'tool.str.Split': (meter, text, delimiter) => {
@@ -87,7 +88,7 @@ export const STR: Group<'str'> = {
     return parts.finish();
   },
   'tool.str.LineCount': (meter, text) => {
-    meter.pay(WORK.scan, text.length);
+    meter.pay(WORK.slowScan, text.length);
     let lines = text === '' || text.endsWith('\n') ? 0 : 1;
     for (let start = 0; start < text.length; start += PIECE) {
       const stop = Math.min(text.length, start + PIECE);
@@ -103,11 +104,11 @@ export const STR: Group<'str'> = {
   'tool.str.Replace': replaceText,
   'tool.str.Contains': (meter, text, substring) => find(meter, text, substring, 0) >= 0,
   'tool.str.HasPrefix': (meter, text, prefix) => {
-    meter.pay(WORK.scan, prefix.length);
+    meter.pay(WORK.affix, prefix.length);
     return text.startsWith(prefix);
   },
   'tool.str.HasSuffix': (meter, text, suffix) => {
-    meter.pay(WORK.scan, suffix.length);
+    meter.pay(WORK.affix, suffix.length);
     return text.endsWith(suffix);
   },
   'tool.str.IndexOf': (meter, text, substring, start) => {
@@ -253,7 +254,7 @@ function join(meter: Meter, list: Value, separator: string, name: string): strin
 function repeated(meter: Meter, text: string, count: number): string {
   const units = text.length * count;
   meter.allocateText(units);
-  meter.pay(WORK.scan, units);
+  meter.pay(WORK.repeat, units);
   return units === 0 ? '' : text.repeat(count);
 }
 

@@ -80,7 +80,7 @@ export class SubstringSearch {
     let found = -1;
     let matched = 0;
     for (let at = from; at < to; at++) {
-      if (at % STRETCH === 0) this.#meter.pay(WORK.scan, STRETCH);
+      if (at % STRETCH === 0) this.#meter.pay(WORK.slowScan, STRETCH);
       const unit = text.charCodeAt(at);
       while (matched > 0 && unit !== wanted.charCodeAt(matched)) matched = ends[matched - 1] ?? 0;
       if (unit === wanted.charCodeAt(matched)) matched++;

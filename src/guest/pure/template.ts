@@ -37,6 +37,7 @@ function render(meter: Meter, template: string, values: Dict, missing: string | 
 
 function filled(meter: Meter, path: string, values: Dict, missing: string | null): string {
   meter.pay(WORK.visit);
+  meter.pay(WORK.templateField);
   const steps = parsePath(meter, path);
   if (steps === undefined)
     return meter.fail('Syntax', `{{${shortQuote(path)}}} is not a path`, 'write {{name}}, {{a.b}} or {{list[0]}}');

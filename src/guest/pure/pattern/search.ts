@@ -83,8 +83,7 @@ export class Search {
   /** The offsets of the latest match: start and end, then those of each group; −1 for a group that did not take part. */
   groups(): Int32Array {
     if (this.#slots === 2) return Int32Array.of(this.start, this.end);
-    this.#grouping ??= new Threads(this.#program, this.#text, this.#unpaid, this.#slots, 0);
-    const threads = this.#grouping;
+    const threads = this.#grouping ?? this.#newGrouping();
     threads.clear();
     threads.begin(0, this.start, this.start);
     for (let at = this.start; at <= this.end; ) {
@@ -95,6 +94,12 @@ export class Search {
       at = next;
     }
     return threads.match;
+  }
+
+  #newGrouping(): Threads {
+    this.#meter.pay(WORK.groups);
+    this.#grouping = new Threads(this.#program, this.#text, this.#unpaid, this.#slots, 0);
+    return this.#grouping;
   }
 
   /** Steps for keeping the offset of a group. */
