@@ -32,6 +32,8 @@ const bill = {
 };
 writeFileSync(join(root, 'sbom.cdx.json'), `${JSON.stringify(bill)}\n`);
 
+/** The first package with each text, by its words. */
+const firstWith = new Map();
 const notices = components.map((component) => {
   const licence = component.licenses?.map(({ license, expression }) => expression ?? license.id ?? license.name).join(', ');
   return `## ${component.name} ${component.version} (${licence ?? 'no licence named'})\n\n${textOf(component.name)}\n`;
@@ -42,10 +44,19 @@ The packages that an installation of ${name} brings. Files in \`dist/\` contain 
 `;
 writeFileSync(join(root, 'THIRD-PARTY-NOTICES.md'), [INTRODUCTION, ...notices].join('\n'));
 
-/** The licence and notice files of a package, as quoted blocks. */
+/** The licence and notice files of a package, as quoted blocks. A text that another package has, word for word, stands there alone. */
 function textOf(packageName) {
   const folder = join(root, 'node_modules', packageName);
   const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
   if (files.length === 0) return 'The package contains no licence file.';
-  return files.map((file) => `\`\`\`text\n${readFileSync(join(folder, file), 'utf8').trim()}\n\`\`\``).join('\n\n');
+  return files
+    .map((file) => {
+      const text = readFileSync(join(folder, file), 'utf8').trim();
+      const words = text.replace(/\s+/g, ' ');
+      const first = firstWith.get(words);
+      if (first !== undefined) return `Word for word the text of ${first}.`;
+      firstWith.set(words, packageName);
+      return `\`\`\`text\n${text}\n\`\`\``;
+    })
+    .join('\n\n');
 }

@@ -47,6 +47,9 @@ export function decodeJwt(token: string): ValueMap {
   return parts(token).claims;
 }
 
+/** Of one part: no header of HTTP holds more, and the host parses it in one piece. */
+const MOST_UNITS = 64 * 1024;
+
 interface Parts {
   readonly header: ValueMap;
   readonly claims: ValueMap;
@@ -61,6 +64,7 @@ function parts(token: string): Parts {
 }
 
 function read(text: string): ValueMap {
+  if (text.length > MOST_UNITS) throw invalid(`a part is longer than ${MOST_UNITS} characters`);
   if (!/^[A-Za-z0-9_-]+$/.test(text)) throw invalid('a part is not base64url');
   let value: Value;
   try {

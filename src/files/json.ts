@@ -7,11 +7,13 @@ export interface ValueCounts {
   readonly containers: number;
   /** Items of lists and entries of maps. */
   readonly items: number;
+  /** Keys of one map; any number when absent. To parse so many takes the engine longer than as many in small maps. */
+  readonly keys?: number;
 }
 
 const USUAL: ValueCounts = { containers: 1_000_000, items: 10_000_000 };
 
-const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
@@ -26,8 +28,11 @@ export function isMonstrous(text: string, most: ValueCounts = USUAL): boolean {
 export function areMonstrous(texts: Iterable<string>, most: ValueCounts = USUAL): boolean {
   let containers = 0;
   let items = 0;
+  const { keys = Number.POSITIVE_INFINITY } = most;
   for (const text of texts) {
     let depth = 0;
+    /** The keys so far of the map at each depth. */
+    const counts: number[] = [];
     for (let at = 0; at < text.length; at += 1) {
       const unit = text.charCodeAt(at);
       if (unit === QUOTE) at = endOfString(text, at);
@@ -38,6 +43,11 @@ export function areMonstrous(texts: Iterable<string>, most: ValueCounts = USUAL)
         depth += 1;
         containers += 1;
         if (depth > MAX_DEPTH || containers > most.containers) return true;
+        counts[depth] = 0;
+      } else if (unit === COLON) {
+        const count = (counts[depth] ?? 0) + 1;
+        if (count > keys) return true;
+        counts[depth] = count;
       } else if (unit === CLOSE_LIST || unit === CLOSE_MAP) depth -= 1;
     }
   }

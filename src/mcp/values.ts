@@ -1,5 +1,10 @@
-/** Maximum numbers of values in one message: the library that parses it takes some hundred bytes for each. */
-export const MOST_VALUES = { containers: 100_000, items: 500_000 };
+import { MAX_MAP_KEYS } from '../wire/frames.ts';
+
+/**
+ * Maximum numbers of values in one message: the library that parses it takes some hundred bytes for each. A map with more keys could not
+ * become a value of a program.
+ */
+export const MOST_VALUES = { containers: 100_000, items: 500_000, keys: MAX_MAP_KEYS };
 
 /** What is called for a message with too many bytes, or too many values. */
 export interface Excess {
@@ -10,7 +15,7 @@ export interface Excess {
 /** Maximum nesting of a message that arrives in pieces. */
 const MAX_DEPTH = 1000;
 
-const [LINE_FEED, RETURN, QUOTE, COMMA, BACKSLASH] = [0x0a, 0x0d, 0x22, 0x2c, 0x5c];
+const [LINE_FEED, RETURN, QUOTE, COMMA, BACKSLASH, COLON] = [0x0a, 0x0d, 0x22, 0x2c, 0x5c, 0x3a];
 const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
@@ -22,6 +27,8 @@ export class ValueMeter {
   #containers = 0;
   #items = 0;
   #depth = 0;
+  /** The keys so far of the map at each depth. */
+  readonly #keys: number[] = [];
   #inText = false;
   #escaped = false;
   #lineIsEmpty = true;
@@ -50,6 +57,11 @@ export class ValueMeter {
         this.#containers += 1;
         this.#depth += 1;
         if (this.#depth > MAX_DEPTH) return false;
+        this.#keys[this.#depth] = 0;
+      } else if (byte === COLON && this.#depth > 0) {
+        const keys = (this.#keys[this.#depth] ?? 0) + 1;
+        if (keys > MOST_VALUES.keys) return false;
+        this.#keys[this.#depth] = keys;
       } else if (byte === CLOSE_LIST || byte === CLOSE_MAP) this.#depth -= 1;
     }
     return this.#containers <= MOST_VALUES.containers && this.#items <= MOST_VALUES.items;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { refusal } from '../../src/mcp/server/intake.ts';
 import { MOST_VALUES, ValueMeter } from '../../src/mcp/values.ts';
 
 /** Whether all pieces are taken, byte by byte: the worst way to cut a message. */
@@ -7,7 +8,7 @@ function takes(text: string, ofEvents = false): boolean {
   return [...Buffer.from(text)].every((byte) => meter.take(Uint8Array.of(byte)));
 }
 
-const { containers, items } = MOST_VALUES;
+const { containers, items, keys } = MOST_VALUES;
 const lists = (count: number) => `[${'[]'.repeat(count - 1)}]`;
 
 describe('the values of a message that arrives in pieces', () => {
@@ -17,6 +18,14 @@ describe('the values of a message that arrives in pieces', () => {
     expect([takes('['.repeat(1000)), takes('['.repeat(1001))]).toEqual([true, false]);
     expect(takes(`"${',[{'.repeat(items)}\\",,,${'['.repeat(2000)}"`)).toBe(true);
     expect(takes(`"\\\\"${'['.repeat(1001)}`)).toBe(false);
+  });
+
+  it('finding 8: the keys of one map are counted, which the parser of the engine takes longest for', () => {
+    const map = (count: number) => `{${Array.from({ length: count }, (_, index) => `"k${index}":{":":[":"]}`).join(',')}}`;
+    const tried = [map(keys), `[${map(keys)},${map(keys)}]`, map(keys + 1), `[0,${map(keys + 1)}]`];
+    expect(tried.map((text) => takes(text))).toEqual([true, true, false, false]);
+    expect(tried.map((text) => refusal(text) === null)).toEqual([true, true, false, false]);
+    expect(takes('data: 0\n\n'.repeat(keys + 1), true)).toBe(true);
   });
 
   it('of a stream begin anew with each event, and only there', () => {

@@ -1,4 +1,4 @@
-import { encodeUserdata, UserdataError } from '../../aeiou/index.ts';
+import { encodeUserdata, MAX_ENVELOPE_BYTES, UserdataError } from '../../aeiou/index.ts';
 import { ToolError } from '../../tools/index.ts';
 import { encode, isValueMap } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
@@ -25,7 +25,8 @@ export function userdataOf(prompt: Value): unknown {
 }
 
 function parsed(text: string): unknown {
-  if (!text.trimStart().startsWith('{')) return null;
+  // What is longer than an envelope cannot be a part of one.
+  if (text.length > MAX_ENVELOPE_BYTES || !text.trimStart().startsWith('{')) return null;
   try {
     return JSON.parse(text);
   } catch {
