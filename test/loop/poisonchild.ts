@@ -48,7 +48,7 @@ const loop = new LoopController({
   keyring: newKeyring('test', systemClock),
   store,
   log: new FileLog(logPath),
-  leaseMs: 500,
+  leaseMs: 1500,
   ...(owner === '' ? {} : { owner }),
   ...(mode === 'apart' && owner === '' ? { takeApart: turnProcess(({ sid, owner }) => [...self, sid, owner]) } : {}),
 });
