@@ -47,8 +47,8 @@ export class Machine implements Meter {
   readonly stdin: boolean;
   /** In a replay: where a clock stopped the original run. */
   readonly #stopAt: GuestInput['stopAt'];
-  /** Where the table of prices of this run stands in each row of `WORK`. */
-  readonly #table: 0 | 1;
+  /** Whether this run pays by table 2. */
+  readonly #hasSecondTable: boolean;
 
   readonly codePoints = new CodePoints(this);
   readonly nonNumeric = new NonNumericTexts();
@@ -97,7 +97,7 @@ export class Machine implements Meter {
     this.forkId = forkId;
     this.stdin = stdin;
     this.#stopAt = stopAt;
-    this.#table = prices === 2 ? 1 : 0;
+    this.#hasSecondTable = prices === 2;
     this.ports = ports;
     this.callDepth = limits.callDepth;
     this.evalDepth = limits.evalDepth;
@@ -112,8 +112,8 @@ export class Machine implements Meter {
     return Math.min(this.limits.fuel, this.limits.fuel - this.reserve - this.untilCheck);
   }
 
-  pay({ prices, bytes }: Work, units = 1): void {
-    const { base, fuel, per, time } = prices[this.#table];
+  pay({ first, second, bytes }: Work, units = 1): void {
+    const { base, fuel, per, time } = this.#hasSecondTable ? second : first;
     const times = Math.floor(units / per);
     const cost = base + fuel * times;
     const delay = METER_WEIGHT * base + time * times;
@@ -128,8 +128,8 @@ export class Machine implements Meter {
   }
 
   /** Pays for one unit of work without a base or bytes: the same as {@link pay}, for what every call of a program does. */
-  hasten({ prices }: Work): void {
-    const { fuel, time } = prices[this.#table];
+  hasten({ first, second }: Work): void {
+    const { fuel, time } = this.#hasSecondTable ? second : first;
     if (time > this.untilCheck) {
       this.untilCheck -= fuel;
       this.refill(this.at);

@@ -86,7 +86,7 @@ export function concat(meter: Meter, left: string, right: string): string {
   const word = meter.nonNumeric.hasJoined(left, right);
   meter.allocateText(units);
   // The first read of a character will make V8 copy the whole text.
-  if (units >= WORK.flatten.prices[0].per) meter.pay(WORK.flatten, units);
+  if (units >= WORK.flatten.first.per) meter.pay(WORK.flatten, units);
   const both = left + right;
   if (word) meter.nonNumeric.remember(both);
   return flat ? flatten(both) : both;

@@ -13,7 +13,10 @@ export interface Price {
 
 /** One kind of work, with its price in each table. */
 export interface Work {
-  readonly prices: readonly [first: Price, second: Price];
+  /** By table 1. */
+  readonly first: Price;
+  /** By table 2. */
+  readonly second: Price;
   /** Bytes of scratch memory for each unit. */
   readonly bytes: number;
 }
@@ -34,7 +37,7 @@ interface Second {
 function fuel(amount: number, per: number, { base = 0, bytes = 0, second }: Extra = {}): Work {
   const price = (units: number, each: number): Price => ({ base, fuel: each, per: units, time: METER_WEIGHT * each });
   const first = price(per, amount);
-  return { prices: [first, second === undefined ? first : price(second.units, second.fuel)], bytes };
+  return { first, second: second === undefined ? first : price(second.units, second.fuel), bytes };
 }
 
 /**
@@ -43,13 +46,13 @@ function fuel(amount: number, per: number, { base = 0, bytes = 0, second }: Extr
  */
 function time(statements: number, per = 1, second = 0): Work {
   const first = { base: 0, fuel: 0, per, time: statements };
-  return { prices: [first, { ...first, fuel: second }], bytes: 0 };
+  return { first, second: { ...first, fuel: second }, bytes: 0 };
 }
 
 /** Work that table 2 alone knows. */
 function later({ fuel: amount, units }: Second): Work {
   const first = { base: 0, fuel: 0, per: units, time: 0 };
-  return { prices: [first, { ...first, fuel: amount, time: amount }], bytes: 0 };
+  return { first, second: { ...first, fuel: amount, time: amount }, bytes: 0 };
 }
 
 const ITEM = VALUE_BYTES.item.amount;

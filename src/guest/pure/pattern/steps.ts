@@ -31,7 +31,7 @@ export class Steps {
   /** Pays for all steps so far, but for a remainder that costs nothing. */
   pay(): void {
     const steps = this.#taken;
-    this.#taken %= this.#work.prices[0].per;
+    this.#taken %= this.#work.first.per;
     this.#meter.pay(this.#work, steps);
   }
 
