@@ -38,8 +38,8 @@ function group(name: string, order: number, include: readonly string[], options:
   return { extends: true as const, test: { name, sequence: { groupOrder: order }, include: [...include], ...options } };
 }
 
-/** The files wait for processes half of the time: with twice as many of them as cores, and one, the cores are hardly ever idle. */
-const maxWorkers = 2 * availableParallelism() + 1;
+/** The files wait for processes more than half of the time: with three times as many of them as cores, the cores are hardly ever idle. */
+const maxWorkers = 3 * availableParallelism();
 
 export default defineConfig({
   test: {

@@ -34,4 +34,6 @@ export const LONGEST: readonly string[] = [
   ],
   ...['cli/mcp', 'cli/run', 'loop/suspend/suspend', 'loop/ask/budget', 'grammar/syntax/limits', 'cli/json', 'cli/input'],
   ...['cli/conformance', 'attack/linear', 'cli/jsonl', 'stdlib-tools/fs', 'cli/tools', 'cli/repl', 'worker/process'],
+  ...['grammar/estimate/bounds', 'guest/stack', 'cli/reader', 'records/records', 'sandbox/framevalues', 'stdlib-tools/processes'],
+  ...['loop/poison', 'foresee/foresee'],
 ].map((name) => `test/${name}.test.ts`);
