@@ -15,6 +15,10 @@ export const ALONE: readonly string[] = [
 export const ELSEWHERE: readonly string[] = ['test/machine/**', 'test/package/**', 'test/interop/**', 'test/engines/**'];
 /** Builds with one check removed: `npm run test:removals`. */
 export const REMOVALS: readonly string[] = ['test/attack/removals.test.ts'];
+/** Tests beside others that start processes of their own, or bound the time of something; no random ones. */
+export const CLOCKED: readonly string[] = [
+  'test/{guest/text,gate/large,loop/agents/model,loop/ask/budget,loop/crash,loop/poison,loop/v1/control}.test.ts',
+];
 /**
  * What tests that measure time, or start processes, are run with: a second try, because the machine is shared and its noise is not
  * ours. `.ci/run` names every test that needed it, and fails if there are more than a few. A test of logic has one try.

@@ -206,8 +206,10 @@ describe('the work of an estimate', () => {
     ],
     ['a sum of 100,000 terms', `command\nset x = 1${' + 1'.repeat(100_000)}\nendcommand\n`],
   ])('is bounded: %s', (_what, source) => {
-    const start = performance.now();
+    // CPU time: other tests keep the cores busy.
+    const start = process.cpuUsage();
     expect(estimates([source]).length).toBeGreaterThan(0);
-    expect(performance.now() - start).toBeLessThan(10_000);
+    const { user, system } = process.cpuUsage(start);
+    expect((user + system) / 1000).toBeLessThan(10_000);
   });
 });
