@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { BURST } from './compare.ts';
-import { benchContexts, type ContextRow } from './contexts.ts';
+import { benchContexts, type Library } from './contexts.ts';
 import type { Engine } from './engine.ts';
 import { RAW_PROCESS } from './names.ts';
 import { openOurs } from './ours.ts';
@@ -63,29 +64,28 @@ export async function compareBuilds(ours: Build, other: Build, rounds: number): 
   }));
 }
 
-/** What is needed of the other build. */
-interface Benches {
-  readonly benchContexts: typeof benchContexts;
-  readonly openOurs: typeof openOurs;
-}
-
 /** Compares this build with that in `dist/` of another checkout. */
 export async function benchAgainst(bench: Comparable, checkout: string, rounds: number): Promise<BuildRow[]> {
-  const file = resolve(checkout, 'dist', 'bench', bench === 'contexts' ? 'contexts.js' : 'ours.js');
-  const theirs: Benches = await import(pathToFileURL(file).href);
-  if (bench === 'contexts') return compareBuilds(contexts(benchContexts), contexts(theirs.benchContexts), rounds);
+  const theirs = (file: string) => import(pathToFileURL(resolve(checkout, file)).href);
+  if (bench === 'contexts') {
+    const { exports } = JSON.parse(readFileSync(resolve(checkout, 'package.json'), 'utf8'));
+    const library: Library = { ...(await theirs(exports['.'].default)), ...(await theirs('dist/stdlib-tools/index.js')) };
+    return compareBuilds(contexts(), contexts(library), rounds);
+  }
+  const { openOurs: openTheirs }: { readonly openOurs: typeof openOurs } = await theirs('dist/bench/ours.js');
   await using ours = engine(bench, await openOurs());
-  await using other = engine(bench, await theirs.openOurs());
+  await using other = engine(bench, await openTheirs());
   return await compareBuilds(ours, other, rounds);
 }
 
-/** The bare round trips and raw isolates are not ours. */
-function contexts(measure: typeof benchContexts): Build {
+/**
+ * Both builds are measured by the benchmark of this one: that of another build may have other pauses between its turns, and other processes
+ * beside them. The bare round trips and raw isolates are not ours.
+ */
+function contexts(library?: Library): Build {
   return {
     async measure() {
-      const found = await measure(true);
-      // An older build gives the rows alone.
-      const rows: readonly ContextRow[] = Array.isArray(found) ? found : found.rows;
+      const { rows } = await benchContexts(true, library);
       const own = rows.filter(({ what }) => !what.includes('bare') && !what.includes(RAW_PROCESS));
       return new Map(own.map(({ what, measured }) => [what, measured?.median ?? Number.NaN]));
     },

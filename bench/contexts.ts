@@ -39,13 +39,12 @@ const REST_MS = 20;
 const QUESTION_BYTES = 120;
 const ANSWER_BYTES = 24;
 
-const ECHO = defineTool({
-  name: 'tool.bench.Echo',
-  description: 'gives back the number it gets',
-  effects: 'none',
-  args: [{ name: 'value', type: 'int' }],
-  run: ({ value }) => value,
-});
+/** What is measured: this build, or the same functions of another. */
+export interface Library {
+  readonly createRuntime: typeof createRuntime;
+  readonly defineTool: typeof defineTool;
+  readonly pureTools: typeof pureTools;
+}
 
 const command = (...lines: readonly string[]): string =>
   ['command', ...lines.map((line) => `  ${line}`), 'endcommand\n'].join('\n');
@@ -82,9 +81,19 @@ endfunc
  * Measures a turn's fork of a root with many procedures beside one of an empty root; a light fork, which every procedure call makes; a
  * call of a pure tool; and a validated tool call from two procedures down, beside a bare pipe's round trip of as many bytes.
  */
-export async function benchContexts(quick: boolean): Promise<PromiseReport<ContextRow>> {
-  await using runtime = await createRuntime({
-    tools: [ECHO, ...pureTools('str')],
+export async function benchContexts(
+  quick: boolean,
+  library: Library = { createRuntime, defineTool, pureTools },
+): Promise<PromiseReport<ContextRow>> {
+  const echo = library.defineTool({
+    name: 'tool.bench.Echo',
+    description: 'gives back the number it gets',
+    effects: 'none',
+    args: [{ name: 'value', type: 'int' }],
+    run: ({ value }) => value,
+  });
+  await using runtime = await library.createRuntime({
+    tools: [echo, ...library.pureTools('str')],
     policy: { allow: ['tool.bench.*', 'tool.str.*'] },
     limits: { fuel: 1e9, cpuMs: 60_000, wallMs: 120_000, toolCalls: 100_000, journalBytes: 2 ** 26 },
   });

@@ -5,9 +5,26 @@ import type { Tree } from './parser.ts';
 import type { FramePort } from './pipe.ts';
 import { guestInput, partOf } from './run.ts';
 
-const LIBRARY = 'func f(needs a) means\n  set b = [1, "x"]\n  if a > b[0] and not a\n    emit "y" + f(a)\n  endif\nendfunc\n';
-const COMMANDS =
-  'command\n  set n = len([1, 2]) + 1\n  emit ```{{n}} of ``` + n\n  call f(0)\n  emit tool.str.Length("x")\nendcommand\n';
+const LIBRARY = `func f(needs a returns r) means
+  set b = {"x": [1, a]}
+  set t = 0
+  for each x in b["x"]
+    if x > t and not a
+      set t = t + x * 2
+    else
+      emit "y"
+    endif
+  endfor
+  return t
+endfunc
+`;
+const COMMANDS = `command
+  set n = len([1, 2]) + f(1)
+  emit \`\`\`{{n}} of \`\`\` + n
+  call f(0)
+  emit tool.str.Length("x")
+endcommand
+`;
 
 /** The number of the warm-up run; the runs of a host count from 1. */
 export const WARMUP_ID = 0;

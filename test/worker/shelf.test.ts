@@ -34,12 +34,12 @@ describe('the isolates that a worker keeps ready', () => {
     expect(take()).toEqual([1, 2, 3, 4, 5, 6].map((number) => `made ${number} of 8 MB`));
   });
 
-  it('no isolate is given twice, and the spare serves the run after the next without a new one', () => {
+  it('no isolate is given twice, the newest is given first, and the other serves the next run without a new one', () => {
     const { shelf, take } = counting();
     for (let step = 0; step < 3; step++) shelf.step();
     take();
     const given = [shelf.take(8), shelf.take(8), shelf.take(8)].map((isolate) => Reflect.get(isolate, 'number'));
-    expect([given, take()]).toEqual([[1, 2, 3], ['made 3 of 8 MB']]);
+    expect([given, take()]).toEqual([[2, 1, 3], ['made 3 of 8 MB']]);
   });
 
   it('isolates with the heap of another limit are thrown away', () => {

@@ -11,5 +11,5 @@ it('the program that warms a worker up is one that succeeds, and the warm-up end
   const seen = handlers();
   const { result } = await sandbox.run(input, seen);
   expect(result.error).toBeNull();
-  expect(seen.emits).toEqual(['3 of 3', '1']);
+  expect(seen.emits).toEqual(['y', 'y', '2 of 2', 'y', '1']);
 });
