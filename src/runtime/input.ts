@@ -2,7 +2,7 @@ import { checkLimits, tighten } from '../sandbox/index.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { MAX_MAP_KEYS } from '../wire/frames.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import type { EventInput, RunInput, TaggedJson } from '../wire/protocol.ts';
+import type { EventInput, RunInput, Source, TaggedJson } from '../wire/protocol.ts';
 import type { RunContext } from './context.ts';
 import type { RunRequest } from './request.ts';
 import { limitsLeft } from './tenants.ts';
@@ -10,6 +10,9 @@ import { checkGlobalName, checkTagged } from './values.ts';
 
 /** What a source needs to call a tool: the keyword, or a character that cleaning the source may take out of one. */
 const MAY_CALL = /tool|[^\t\n\r -~]/;
+
+/** Whether the sources that never change may call a tool. To search a library of 60 KB takes 50 µs, which every run of it would pay. */
+const searched = new WeakMap<Source, boolean>();
 
 /** The frame of one run: what its worker needs to know. Throws `ConfigError` for names, values and limits that cannot be. */
 export function inputOf(context: RunContext, request: RunRequest): RunInput {
@@ -20,7 +23,7 @@ export function inputOf(context: RunContext, request: RunRequest): RunInput {
   const { sources: libraries, constants } = root.definitions;
   const sources = [...libraries, ...(request.sources ?? [])];
   // Sending a hundred names takes about a twentieth of the time of a small turn, and most programs call no tool.
-  const pure = sources.some(({ text }) => MAY_CALL.test(text)) ? tools.pureNames(guards) : [];
+  const pure = sources.some(mayCall) ? tools.pureNames(guards) : [];
   return {
     sources,
     globals: globalsOf(context, request),
@@ -37,6 +40,12 @@ export function inputOf(context: RunContext, request: RunRequest): RunInput {
     stdin: root.host.stdin !== null && !turn,
     mapKeys: MAX_MAP_KEYS,
   };
+}
+
+function mayCall(source: Source): boolean {
+  const found = searched.get(source) ?? MAY_CALL.test(source.text);
+  if (Object.isFrozen(source)) searched.set(source, found);
+  return found;
 }
 
 function globalsOf(context: RunContext, request: RunRequest): Readonly<Record<string, TaggedJson>> {
