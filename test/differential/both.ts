@@ -14,7 +14,7 @@ import { answering, runInGuest, type Tree } from './guest.ts';
 export const NAME = 'p.ns';
 
 /** What is compared. */
-export type Done = Omit<Outcome, 'isExact'>;
+export type Done = Omit<Outcome, 'isExact' | 'isFollowed'>;
 
 /** The limits of a run when a case sets no others: small, so that no program takes long. */
 export const LIMITS: Limits = {
@@ -96,14 +96,15 @@ export function summary({ code, line, column, limit, used }: ErrorInfo): RunErro
  * such a limit ends, the output is compared.
  */
 export function difference(wanted: Outcome, got: Done): string | undefined {
-  if (!wanted.isExact && [wanted, got].some(({ error }) => PARTLY.includes(error?.limit ?? ''))) return undefined;
+  const isExact = wanted.isExact || wanted.isFollowed;
+  if (!isExact && [wanted, got].some(({ error }) => PARTLY.includes(error?.limit ?? ''))) return undefined;
   const { limit } = got.error ?? {};
   if (limit === 'valueBytes' || limit === 'memoryBytes')
     return got.emits.every((text, index) => text === wanted.emits[index])
       ? undefined
       : 'emits: those before a limit of memory differ';
   for (const key of ['emits', 'values', 'whispers', 'calls', 'eventErrors', 'error', 'result', 'fuel'] as const) {
-    if (key === 'fuel' && (!wanted.isExact || endsEarly(wanted.error))) continue;
+    if (key === 'fuel' && (!isExact || endsEarly(wanted.error))) continue;
     const of = (outcome: Done): unknown => (key === 'error' ? compared(outcome.error, wanted.error?.limit) : outcome[key]);
     const [a, b] = [JSON.stringify(of(wanted)), JSON.stringify(of(got))];
     if (a !== b) return `${key}: expected ${a}, got ${b}`;
