@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { boundedCheck, boundedSchema, plainWords } from '../../src/mcp/serverschema.ts';
+import type { JsonSchema } from '../../src/tools/index.ts';
 
 /** A schema of one map with this many properties. */
 function wide(properties: number): unknown {
@@ -70,7 +71,7 @@ describe('the schema of a server is bounded', () => {
 });
 
 describe('finding 1: the check of a value', () => {
-  const items = (schema: object) => boundedCheck({ type: 'array', items: schema }, 'an answer');
+  const items = (schema: JsonSchema) => boundedCheck({ type: 'array', items: schema }, 'an answer');
   const list = (length: number) => Array.from({ length }, () => 'x');
 
   it('accepts a value that it would take too long, and one that fits', async () => {
