@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { FIRST_ISSUE } from '../../files/check.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { isHeavy } from '../../wire/pieces.ts';
 import { checkKeywords, checkReferences } from './keywords.ts';
@@ -101,7 +100,7 @@ export function fromJsonSchema(schema: JsonSchema, what: string): StandardSchema
     compiled.safeParse(null);
     const { '~standard': standard } = compiled;
     const validate = (value: unknown): SchemaResult<unknown> | Promise<SchemaResult<unknown>> => {
-      const { success, data, error } = compiled.safeParse(value, FIRST_ISSUE);
+      const { success, data, error } = compiled.safeParse(value, { abortEarly: true });
       if (success) return { value: data };
       // The issues of a large value may take gigabytes.
       return isHeavy(value) ? error : standard.validate(value);
