@@ -85,6 +85,9 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
+/** Ends a check at the first issue. The type of zod's settings lacks `abortEarly`. */
+const FIRST_ISSUE = { reportInput: false, abortEarly: true } as const;
+
 /**
  * The validator of a JSON Schema. Throws {@link ConfigError} (`ERR_CONFIG`) for a bad schema and for keywords that cannot be enforced
  * (`if`, `not`, `minLenght` …): ignoring them would accept values that the schema forbids.
@@ -100,7 +103,7 @@ export function fromJsonSchema(schema: JsonSchema, what: string): StandardSchema
     compiled.safeParse(null);
     const { '~standard': standard } = compiled;
     const validate = (value: unknown): SchemaResult<unknown> | Promise<SchemaResult<unknown>> => {
-      const { success, data, error } = compiled.safeParse(value, { abortEarly: true });
+      const { success, data, error } = compiled.safeParse(value, FIRST_ISSUE);
       if (success) return { value: data };
       // The issues of a large value may take gigabytes.
       return isHeavy(value) ? error : standard.validate(value);
