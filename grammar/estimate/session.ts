@@ -35,6 +35,8 @@ export const USUAL_EFFORT: Effort = { exact: 20_000, unit: 200_000, all: 2_000_0
 const MOST_LEVELS = 1200;
 /** Levels up to which the estimator does so. They leave room for a procedure of the deepest nesting. */
 const EXACT_LEVELS = 400;
+/** Branches of tallies that a statement makes without taking more than its step. One that counts the calls of few places makes fewer. */
+const FREE_BRANCHES = 64;
 /** Levels that a block takes. */
 export const BLOCK_LEVELS = 4;
 
@@ -84,6 +86,7 @@ export class Session {
   #depth = 0;
   #steps = 0;
   #stepsInAll = 0;
+  #branches = Tally.made;
 
   constructor(
     files: readonly SourceFile[],
@@ -116,10 +119,13 @@ export class Session {
     this.#steps = 0;
   }
 
-  /** Counts steps of work. Throws {@link TooLarge}. */
+  /** Counts steps of work, and the work on tallies since the last step. Throws {@link TooLarge}. */
   step(steps = 1): void {
-    this.#stepsInAll += steps;
-    this.#steps += steps;
+    const branches = Math.max(0, Tally.made - this.#branches - FREE_BRANCHES);
+    this.#branches = Tally.made;
+    const all = steps + (branches >> 2);
+    this.#stepsInAll += all;
+    this.#steps += all;
     if (this.#steps > this.effort.unit || this.#stepsInAll > this.effort.all) throw new TooLarge();
   }
 

@@ -11,6 +11,8 @@ type Combine = (a: number, b: number) => number;
 
 /** Most calls of each row. */
 export class Tally {
+  /** Branches that all tallies have made so far. Whoever looks at it twice knows the work in between. */
+  static made = 0;
   readonly #root: Branch;
   /** The tree holds the rows below 16 to the power of this. */
   readonly #levels: number;
@@ -73,9 +75,10 @@ export class Tally {
   }
 }
 
-/** `same`: combining a count with itself gives the count. */
+/** `same`: combining a count with itself gives the count. Then branches stay shared wherever they say the same. */
 function merged(a: Branch, b: Branch, combine: Combine, same: boolean): Branch {
   if (same && a === b) return a;
+  Tally.made++;
   const made: (Branch | number | undefined)[] = [];
   for (let index = 0; index < a.length || index < b.length; index++) {
     const [left, right] = [a[index], b[index]];
@@ -83,10 +86,13 @@ function merged(a: Branch, b: Branch, combine: Combine, same: boolean): Branch {
     else if (typeof left === 'number') made.push(typeof right === 'number' ? combine(left, right) : left);
     else made.push(typeof right === 'number' ? left : merged(left, right, combine, same));
   }
-  return made;
+  if (!same) return made;
+  const known = [b, a].find((branch) => branch.length === made.length && made.every((each, index) => each === branch[index]));
+  return known ?? made;
 }
 
 function mapped(branch: Branch, change: (count: number) => number): Branch {
+  Tally.made++;
   return branch.map((each) => (typeof each === 'number' ? change(each) : each && mapped(each, change)));
 }
 

@@ -52,7 +52,9 @@ export function nearestTool(name: string, candidates: readonly string[]): string
   const longer = local.length > 2 ? siblings.find((candidate) => toolParts(candidate)[1].includes(local)) : undefined;
   if (longer !== undefined) return longer;
   const namesake = candidates.find((candidate) => toolParts(candidate)[1] === local && isAlike(toolParts(candidate)[0], group));
-  return namesake ?? candidates.find((candidate) => !siblings.includes(candidate) && editDistance(candidate, wanted) <= 2);
+  if (namesake !== undefined) return namesake;
+  const others = candidates.filter(({ length }) => Math.abs(length - wanted.length) <= 2);
+  return others.find((candidate) => !siblings.includes(candidate) && editDistance(candidate, wanted) <= 2);
 }
 
 /** Whether one name is a misspelling of the other. Among short names two edits are too many: `put` does not mean `get`. */

@@ -64,6 +64,29 @@ test('lists a session that begins while the list is on its way', async () => {
   await page.context().close();
 });
 
+test('goes on with the next page for a reader who came to the end while the list was refreshed', async () => {
+  const total = 600;
+  const mock = await served({
+    sessions: (query) => {
+      const from = Number(query.get('after') ?? 0);
+      const sessions = Array.from({ length: 200 }, (_, index) => sessionRow(`s-${from + index}`, 1));
+      return { sessions, next: from + 200 < total ? String(from + 200) : null };
+    },
+  });
+  const { page } = await open(browser(), mock.address);
+  await page.locator('[data-row="0"]').waitFor();
+  await settle(page);
+  const { held, release } = await holdNext(page, '**/api/sessions*');
+  mock.tell({ kind: 'sessions' });
+  await held;
+  await page.locator('[data-row="0"]').focus();
+  await page.keyboard.press('End');
+  await page.locator('[data-row="199"]').waitFor();
+  release();
+  await page.getByText('400 sessions').waitFor();
+  await page.context().close();
+});
+
 test('keeps the turns of a later request when the answer to an earlier one comes last', async () => {
   let turns = 250;
   const mock = await served({

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { open } from './browser.ts';
+import { open, until } from './browser.ts';
 import { sessionRow, sessionView, turnRow } from './mock.ts';
 import { stage } from './stage.ts';
 
@@ -105,11 +105,11 @@ test('a list of thousands of sessions has few rows in the page, and reaches each
   });
   const { page, faults } = await open(browser(), mock.address);
   await page.locator('[data-row="0"]').focus();
-  for (let tries = 0; tries < 100; tries += 1) {
+  const head = async () => {
     await page.keyboard.press('End');
-    if ((await page.locator('h1 + p').textContent())?.startsWith('6\u202f000 sessions in')) break;
-    await page.waitForTimeout(30);
-  }
+    return (await page.locator('h1 + p').textContent()) ?? '';
+  };
+  assert.match(await until(head, (text) => text.startsWith('6\u202f000 sessions in')), /^6\u202f000 sessions in/);
   await page.keyboard.press('End');
   await page.waitForFunction(() => document.activeElement?.textContent?.includes('s-5999'));
   const nodes = await page.evaluate(() => document.querySelectorAll('*').length);

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import type axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import { launch, NARROW, open, WIDE } from './browser.ts';
+import { launch, NARROW, open, until, WIDE } from './browser.ts';
 import { type Mock, mockServer } from './mock.ts';
 import { SAMPLE, SID } from './sample.ts';
 
@@ -90,8 +90,13 @@ const focused = (page: Page): Promise<string> =>
 
 /** Waits until what has the focus is heard like this. */
 async function hasFocus(page: Page, wanted: RegExp): Promise<void> {
-  for (let tries = 0; tries < 200 && !wanted.test(await focused(page)); tries += 1) await page.waitForTimeout(25);
-  assert.match(await focused(page), wanted);
+  assert.match(
+    await until(
+      () => focused(page),
+      (text) => wanted.test(text),
+    ),
+    wanted,
+  );
 }
 
 /** Presses Tab until something with this text has the focus. */

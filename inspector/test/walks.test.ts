@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import { launch, NARROW, type Opened, open } from './browser.ts';
+import { launch, NARROW, type Opened, open, reads } from './browser.ts';
 import { Real } from './real.ts';
 
 let browser: Browser;
@@ -33,8 +33,7 @@ test('a newcomer finds why a session halted: which call, in which line, with whi
   await happened.getByRole('link', { name: 'Show line 9 in the program' }).click();
   await page.locator('tr.is-wrong', { hasText: 'fail "no pen in stock"' }).waitFor();
   await page.getByRole('link', { name: /^Calls/ }).click();
-  await page.getByText('tool.shop.Stock').first().waitFor();
-  assert.match((await page.locator('main').textContent()) ?? '', /argument 1\s*"pen"\s*result\s*0/);
+  await reads(page.locator('main'), /tool\.shop\.Stock[\s\S]*argument 1\s*"pen"\s*result\s*0/i);
 });
 
 test('a newcomer finds which tool which rule denied', async () => {
@@ -47,7 +46,7 @@ test('a newcomer finds which tool which rule denied', async () => {
   await link(page, 'Open turn 2, the last one').click();
   const happened = page.getByRole('region', { name: 'What happened' });
   await happened.getByText(/for the tool\s+tool\.fs\.delete/i).waitFor();
-  assert.match((await happened.textContent()) ?? '', /denied by the rule deny: .*policy rule: tool\.fs\.\*/);
+  await reads(happened, /denied by the rule deny: .*policy rule: tool\.fs\.\*/);
   await page.getByRole('link', { name: 'Changes' }).click();
   await page.locator('.come', { hasText: 'tool.fs.Delete("/var/reports/old")' }).waitFor();
 });
@@ -60,12 +59,9 @@ test('a newcomer finds what would have happened with another answer, and with an
   await page.getByRole('button', { name: 'Try it out' }).click();
   const tried = page.getByRole('region', { name: 'Tried', exact: true });
   await tried.waitFor();
-  assert.match(
-    (await page.getByRole('region', { name: 'Recorded', exact: true }).textContent()) ?? '',
-    /HALT[\s\S]*ERR_EXEC[\s\S]*no pen in stock/,
-  );
+  await reads(page.getByRole('region', { name: 'Recorded', exact: true }), /HALT[\s\S]*ERR_EXEC[\s\S]*no pen in stock/);
   // Nothing recorded an answer to the order, which the program now makes.
-  assert.match((await page.locator('main').textContent()) ?? '', /Nothing answered .*tool\.shop\.order/i);
+  await reads(page.locator('main'), /Nothing answered .*tool\.shop\.order/i);
   await page.getByLabel(/^call 1\.2/).selectOption('value');
   await page.getByLabel('JSON value of call 1.2').fill('"ordered"');
   await page.getByRole('button', { name: 'Try it out' }).click();
@@ -121,7 +117,7 @@ test('the log shows each line that follows, and the line at which it was changed
   writeFileSync(file, lines.join('\n'));
   await page.reload();
   await page.getByText('The chain breaks in line').waitFor();
-  assert.match((await page.locator('tr.is-broken').textContent()) ?? '', /^3✕ breaks here/);
+  await reads(page.locator('tr.is-broken'), /^3✕ breaks here/);
   writeFileSync(file, text);
 });
 

@@ -37,17 +37,18 @@ import { timeText } from './units.ts';
 /**
  * A turn for a reader at a terminal of 80 columns, as lines: what went in, what the program called and said, every token
  * with the checks it passed or failed, the decision and why, remarks, and what it cost. Whatever a program, a tool or an
- * agent wrote is made printable: no control character of theirs reaches the terminal.
+ * agent wrote is made printable: no control character of theirs reaches the terminal. SCRATCHPAD is private: `all` shows it to
+ * the operator.
  */
-export function explainTurn(record: TurnRecord, palette: Palette): string[] {
+export function explainTurn(record: TurnRecord, palette: Palette, all = false): string[] {
   const title = `Turn ${record.turn} of session ${printable(record.sid)}`;
   return [
     palette.bold(title),
-    ...explainInput(record.inputs.envelope, palette),
+    ...explainInput(record.inputs.envelope, palette, all),
     ...explainCalls(record, palette),
     ...section('out', palette),
     ...field('OUTPUT', streamLines(record.output), palette),
-    ...field('SCRATCHPAD', streamLines(record.scratchpad), palette),
+    ...(all ? field('SCRATCHPAD', streamLines(record.scratchpad), palette) : []),
     ...(record.outputComplete ? [] : field('', ['(the worker was killed: the last lines may be missing)'], palette)),
     ...explainTokens(record, palette),
     ...explainDecision(record, palette),
@@ -81,13 +82,13 @@ function styleOf(decision: LoopResult['decision'] | Decision, palette: Palette):
   return decision === 'HALT' ? palette.red : decision === 'ABORT' || decision === 'SUSPENDED' ? palette.yellow : palette.green;
 }
 
-function explainInput(text: string, palette: Palette): string[] {
+function explainInput(text: string, palette: Palette, all: boolean): string[] {
   const envelope = readable(text);
   if (envelope === null) return [...section('in', palette), ...field('envelope', textLines(text), palette, palette.red)];
   return [
     ...section('in', palette),
     ...field('USERDATA', textLines(envelope.userdata), palette),
-    ...field('SCRATCHPAD', envelope.scratchpad === null ? [] : textLines(envelope.scratchpad), palette),
+    ...(all ? field('SCRATCHPAD', envelope.scratchpad === null ? [] : textLines(envelope.scratchpad), palette) : []),
     ...field('OUTPUT', envelope.output === null ? [] : textLines(envelope.output), palette),
     ...row('ACTIONS', codeLines(envelope.actions, palette), palette),
   ];

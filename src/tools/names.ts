@@ -1,7 +1,7 @@
-import { canonicalName, nearestTool, toolParts } from '../../grammar/vocabulary/names.ts';
+import { canonicalName, nearestTool, Suggestions, toolParts } from '../../grammar/vocabulary/names.ts';
 import { ConfigError } from '../wire/errors.ts';
 
-export { canonicalName, nearestTool };
+export { canonicalName, nearestTool, Suggestions };
 
 const FULL_NAME = /^tool(?:\.[A-Za-z_][A-Za-z0-9_]*){2,}$/;
 

@@ -4,14 +4,14 @@ export function trimSpace(text: string, look = (): void => {}): string {
   return text.slice(start, end);
 }
 
-/** Units after which `look` is called. */
+/** Units of white space for which `look` is called. */
 const STRETCH = 4096;
 
-/** The start and end of a text without the white space around it. `look` is called repeatedly while that is long. */
+/** The start and end of a text without the white space around it. `look` is called for every 4,096 units of it. */
 export function withoutSpace(text: string, look = (): void => {}): { readonly start: number; readonly end: number } {
   const start = leadingSpace(text, look);
   let end = text.length;
-  while (end > start && isSpace(text.charCodeAt(end - 1))) if (--end % STRETCH === 0) look();
+  while (end > start && isSpace(text.charCodeAt(end - 1))) if ((text.length - --end) % STRETCH === 0) look();
   return { start, end };
 }
 

@@ -112,6 +112,24 @@ describe('loop', () => {
     expect(Math.max(...linesOf(ended.stdout).map((line) => [...line].length))).toBeLessThanOrEqual(80);
   });
 
+  it('A3-3.3-9: what a turn whispers is printed by "sessions show" for the operator, never by "turn" and "loop"', async () => {
+    const whispering = (action: string) => command('whisper self, "no" + "ted"', 'emit "sa" + "id"', magic(action));
+    const turns = envelope(whispering('continue')) + envelope(whispering('done'));
+    const cwd = folder({ 'agent.txt': turns });
+    const printed = [await within(['turn', '-'], { stdin: envelope(whispering('done')) })];
+    for (const profile of [[], ['--profile', 'v1']])
+      printed.push(await within(['loop', '--agent', 'script:agent.txt', '--store', 'none', ...profile], { cwd }));
+    printed.push(await within(['loop', '--agent', 'script:agent.txt', '--sid', 's', '--store', 's.db'], { cwd }));
+    for (const { stdout, stderr } of printed) {
+      expect(stdout).toContain('said');
+      expect(stdout + stderr).not.toMatch(/noted|SCRATCHPAD/);
+    }
+    const { stdout } = await within(['sessions', 'show', 's', '--store', 's.db'], { cwd });
+    expect(stdout.match(/SCRATCHPAD {2}(none|noted)/g)).toEqual(
+      ['none', 'noted', 'noted', 'noted'].map((text) => `SCRATCHPAD  ${text}`),
+    );
+  });
+
   it('--json prints one object for the session', async () => {
     const ended = await within([...args, '--json', '--sid', 'demo'], { cwd: demo });
     expect(ended).toMatchObject({ code: 0, stderr: '' });

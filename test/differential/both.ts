@@ -14,7 +14,7 @@ import { answering, runInGuest, type Tree } from './guest.ts';
 export const NAME = 'p.ns';
 
 /** What is compared. */
-export type Done = Omit<Outcome, 'isExact'>;
+export type Done = Omit<Outcome, 'isExact' | 'isFollowed'>;
 
 /** The limits of a run when a case sets no others: small, so that no program takes long. */
 export const LIMITS: Limits = {
@@ -96,15 +96,17 @@ export function summary({ code, line, column, limit, used }: ErrorInfo): RunErro
  * such a limit ends, the output is compared.
  */
 export function difference(wanted: Outcome, got: Done): string | undefined {
-  if (!wanted.isExact && [wanted, got].some(({ error }) => PARTLY.includes(error?.limit ?? ''))) return undefined;
+  const isExact = wanted.isExact || wanted.isFollowed;
+  if (!isExact && [wanted, got].some(({ error }) => PARTLY.includes(error?.limit ?? ''))) return undefined;
   const { limit } = got.error ?? {};
   if (limit === 'valueBytes' || limit === 'memoryBytes')
     return got.emits.every((text, index) => text === wanted.emits[index])
       ? undefined
       : 'emits: those before a limit of memory differ';
   for (const key of ['emits', 'values', 'whispers', 'calls', 'eventErrors', 'error', 'result', 'fuel'] as const) {
-    if (key === 'fuel' && (!wanted.isExact || endsEarly(wanted.error))) continue;
-    const of = (outcome: Done): unknown => (key === 'error' ? compared(outcome.error, wanted.error?.limit) : outcome[key]);
+    if (key === 'fuel' && (!isExact || endsEarly(wanted.error) || endsEarly(got.error))) continue;
+    const of = (outcome: Done): unknown =>
+      key === 'error' ? compared(outcome.error, wanted.error ?? {}, got.error ?? {}) : outcome[key];
     const [a, b] = [JSON.stringify(of(wanted)), JSON.stringify(of(got))];
     if (a !== b) return `${key}: expected ${a}, got ${b}`;
   }
@@ -122,13 +124,16 @@ function endsEarly(error: RunError | null): boolean {
   return error?.limit === 'textLength' || (error?.limit === 'listLength' && (error.used ?? 0) > COUNTED_ITEMS);
 }
 
+type Limited = { readonly limit?: string };
+
 /**
  * What is compared of an error. The used fuel may be that of a part, because a text is counted while it is made. A text or list that is
- * too long may also breach the memory, or the fuel that counting the memory costs.
+ * too long may also breach the memory, or the fuel that counting the memory costs; and of a text that is too long, the fuel may not be enough.
  */
-function compared(error: RunError | null, wantedLimit: string | undefined): object | null {
+function compared(error: RunError | null, { limit: wantedLimit }: Limited, { limit: gotLimit }: Limited): object | null {
   if (error === null) return null;
   const { code, line, column, limit, used } = error;
   if (wantedLimit === 'textLength' || wantedLimit === 'listLength') return { code, line, column };
+  if (wantedLimit === 'fuel' && gotLimit === 'textLength') return { code, line, column };
   return limit === 'fuel' ? { code, line, column, limit } : { code, line, column, limit, used };
 }

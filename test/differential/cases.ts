@@ -20,12 +20,14 @@ export function pricesOf(seed: number, index: number): PriceTable {
 
 /** Of so many programs, one is large. The others have a few statements, so that many can be tried. */
 const LARGE = 32;
+/** And one compares long texts and leaves arguments out. */
+const RARE = 29;
 
 /** The program of a seed. The first programs of two seeds have nothing in common. */
 export function programOf(seed: number, index: number, mayCallTools = true): Program {
   const edges = isPointed(index);
   const tools = mayCallTools && (index % 4 === 3 || index % 8 === 5 || index % (2 * LARGE) === 0);
-  const options = { small: index % LARGE !== 0, tools, asks: false, rich: true, edges };
+  const options = { small: index % LARGE !== 0, tools, asks: false, rich: true, edges, rare: index % LARGE === RARE };
   return program(Math.imul(seed, 0x9e3779b1) + index, options);
 }
 

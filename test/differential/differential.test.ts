@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { program } from '../../conformance/language/generate/programs.ts';
 import { actual, difference, expected, LIMITS, treeOf } from './both.ts';
+import { programOf } from './cases.ts';
 import { compare, tally } from './compare.ts';
 import { shrink } from './shrink.ts';
 
@@ -49,6 +50,22 @@ describe('the product and the definitional interpreter of the conformance suite'
     const error = { code: 'NS8', line: 4, column: 13 };
     for (const changed of [{ emits: [] }, { values: [] }, { whispers: [] }, { result: '1' }, { fuel: 1 }, { error }])
       expect(difference(wanted, { ...got, ...changed })).toContain(Object.keys(changed)[0]);
+    const looking = { ...wanted, isExact: false };
+    expect(difference(looking, { ...got, fuel: 1 })).toContain('fuel');
+    expect(difference({ ...looking, isFollowed: false }, { ...got, fuel: 1 })).toBeUndefined();
+  });
+
+  it('has programs that compare long texts for a known price, and leave arguments out', () => {
+    const rare = Array.from({ length: 40 }, (_, index) => programOf(1, 29 + 32 * index));
+    const ends = rare.map((one) => {
+      const tree = treeOf(one);
+      return tree === null ? null : expected(tree, one, LIMITS);
+    });
+    expect(ends.filter((end) => end?.isExact === false && end.isFollowed).length).toBeGreaterThan(20);
+    const [first] = rare;
+    expect(first?.source).toMatch(/^func f\(needs a, b, c optional ti2, er2 returns r\) means\n/);
+    expect(first?.source).toMatch(/^call f\([^,]+,[^,]+,[^,]+,[^,]+\)$/m);
+    expect(Object.keys(first?.constants ?? {})).toContain('er2');
   });
 
   it('shortens a failing program to what matters', () => {

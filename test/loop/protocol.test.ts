@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { decodeToken, parseEnvelope } from '../../src/aeiou/index.ts';
 import { randomIds } from '../../src/loop/ids.ts';
+import { Sandbox } from '../../src/sandbox/index.ts';
 import { type AuditRecord, defineTool, type SessionAccess, SessionStorage } from '../../src/tools/index.ts';
 import { CONTINUE, command, DONE, openStage, type Stage } from './sessions.ts';
 
@@ -28,21 +30,48 @@ const tools = [
     args: [sid, key],
     run: (given, { turn }) => storage.of(turn, given.sid).get(given.key) ?? null,
   }),
+  defineTool({ name: 'tool.look.Processes', run: childCommands }),
   defineTool({ name: 'tool.other.Fetch', capabilities: ['session:read'], run: () => 'of another session' }),
 ];
 const audit: AuditRecord[] = [];
+
+/** The command lines of the children of this process. */
+function childCommands(): string[] {
+  return readdirSync('/proc/self/task').flatMap((task) =>
+    (readFileSync(`/proc/self/task/${task}/children`, 'utf8').match(/\d+/g) ?? []).map((pid) =>
+      readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '),
+    ),
+  );
+}
 
 let stage: Stage;
 beforeAll(async () => {
   stage = await openStage({
     tools,
-    policy: { allow: ['tool.kv.*', 'tool.other.*'] },
+    policy: { allow: ['tool.kv.*', 'tool.look.*', 'tool.other.*'] },
     audit: (record) => audit.push(record),
   });
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const envelopeOf = (prompt: string | undefined) => parseEnvelope(new TextEncoder().encode(prompt));
+
+describe('the interpreter of a turn', () => {
+  it('AL3-2-6: starts in a worker of the sandbox, under the quotas of its turn', async () => {
+    using starts = vi.spyOn(Sandbox.prototype, 'run');
+    const look = ['for each line in tool.look.Processes()', '  emit line', 'endfor'];
+    const endless = command('while true', '  set x = 1', 'endwhile');
+    const { result } = await stage.play([command(...look, CONTINUE), endless], { limits: { fuel: 5000, wallMs: 80_000_000 } });
+    const [first, second] = result.turns;
+    const host = (await stage.play([command(DONE)])).result.turns[0]?.inputs.limits;
+    expect(host).toMatchObject({ fuel: 100_000_000, outputBytes: 524_288 });
+    expect(starts.mock.calls.map(([{ limits, turn }]) => ({ limits, turn }))).toEqual(
+      [5000, 5000, 100_000_000].map((fuel) => ({ limits: { ...host, fuel }, turn: true })),
+    );
+    expect(first?.output).toMatch(/ --permission .*\bworker\.m?js .*\bguest\.js /);
+    expect(second).toMatchObject({ reason: 'ERR_QUOTA', usage: { fuel: 5000 }, error: { limit: 'fuel', allowed: 5000 } });
+  });
+});
 
 describe('control', () => {
   it.each([

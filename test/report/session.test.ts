@@ -34,7 +34,7 @@ const programs: Record<string, Program> = {
 
 const explained = async (program: string, change: Partial<TurnRecord> = {}, palette = plainPalette): Promise<string> => {
   const { record } = await turnOf(bench(programs), program);
-  return explainTurn({ ...record, ...change }, palette).join('\n');
+  return explainTurn({ ...record, ...change }, palette, true).join('\n');
 };
 
 describe('the explanation of a turn', () => {

@@ -87,6 +87,17 @@ describe('tables of prices (issue 21, 6)', () => {
     expect(two.map((most, at) => Math.floor((most - (one[at] ?? 0)) / SAID))).toEqual([1, 1]);
   });
 
+  it('white space and digits cost fuel for every whole 4,096 of them, wherever they stand', async () => {
+    const more = async (statement: string) => {
+      const [one, two] = await Promise.all([first.run(command(statement)), second.run(command(statement))]);
+      return two.usage.fuel - one.usage.fuel;
+    };
+    expect(await more("set a = 1 + '1000000000000000000000_1'")).toBe(0);
+    const trimmed = (front: number, back: number) =>
+      more(`set a = tool.str.Trim('${' '.repeat(front)}${'x'.repeat(90)}${' '.repeat(back)}')`);
+    const least = await trimmed(0, 0);
+    expect([(await trimmed(0, 4095)) - least, (await trimmed(4095, 1)) - least]).toEqual([0, 0]);
+  });
   it('an unknown table is refused where it is named', async () => {
     const refused = { code: 'ERR_CONFIG', message: expect.stringContaining('there is no table of prices 3; known are 1, 2') };
     await expect(createRuntime({ prices: UNKNOWN })).rejects.toMatchObject(refused);

@@ -2,6 +2,7 @@
 import { Edges, TWINS, WIDE } from './edges.ts';
 import { Expressions, GLOBALS, NAMES } from './expressions.ts';
 import { Random } from './random.ts';
+import { rareProgram } from './rare.ts';
 
 /** What a tool answers: a value, or an error. */
 export type Answer = { readonly value: Payload } | { readonly code: number; readonly message: string };
@@ -66,15 +67,17 @@ export interface Options {
   readonly rich?: boolean;
   /** Half of its statements are for what random ones seldom reach. */
   readonly edges?: boolean;
+  /** It compares long texts and leaves arguments out, and does nothing else. */
+  readonly rare?: boolean;
 }
 
 /** The program of a seed. */
 export function program(seed: number, options: Options = {}): Program {
   const random = new Random(seed);
-  const { tools = false, small = false, rich = false, edges = false } = options;
+  const { tools = false, small = false, rich = false, edges = false, rare = false } = options;
   const writer = new Writer(random, options);
-  const commands = random.once(small ? 2 : 3);
-  const source = commands ? writer.commands() : writer.library();
+  const commands = !rare && random.once(small ? 2 : 3);
+  const source = rare ? rareProgram(random, tools ? TOOLS : []) : commands ? writer.commands() : writer.library();
   const line = (): string => random.pick(['line', 'two words', '', '12']);
   const few = rich && !random.once(8);
   return {

@@ -23,6 +23,8 @@ export class Machine {
   readonly frames: Frame[] = [];
   /** False once a long text was looked through: an implementation may remember it and charge less the next time. */
   isExact = true;
+  /** Whether the fuel is nevertheless that of the product: which texts it remembers is followed, but for joined ones and those with blanks. */
+  isFollowed = true;
   /** The words that were read as a number, or made by `+`: the latest of each length modulo 8. Reading one of them again is free. */
   readonly #words: string[] = [];
   /** The long texts that were looked through last. */
@@ -48,7 +50,7 @@ export class Machine {
     if (typeof value === 'string') return value;
     this.#write(value, 'text', at);
     const text = textOf(value);
-    if (text.length > LONG_PRINT) this.isExact = false;
+    if (text.length > LONG_PRINT) this.#inexact();
     this.meter.bound('textLength', text.length, at);
     this.meter.spendFor(text.length, 'text', at);
     return text;
@@ -58,7 +60,7 @@ export class Machine {
   export(value: Value, at: Place | null): void {
     this.#write(value, 'json', at);
     const { length } = jsonOf(value);
-    if (length >= LONG_JSON && typeof value !== 'string') this.isExact = false;
+    if (length >= LONG_JSON && typeof value !== 'string') this.#inexact();
     this.meter.spendFor(length, 'json', at);
   }
 
@@ -71,7 +73,7 @@ export class Machine {
     if (!(of instanceof List || of instanceof Dict)) return;
     const parts = partsOf(of);
     // The text of what is around a part that nests too deep may be counted.
-    if (level > MOST_LEVELS) this.isExact = false;
+    if (level > MOST_LEVELS) this.#inexact();
     if (form === 'text') this.checkLevels(level, at ?? NOWHERE);
     this.meter.spend(PRICE.written * parts.length, at);
     if (form === 'json') this.checkLevels(level, at ?? NOWHERE);
@@ -90,7 +92,10 @@ export class Machine {
   number(value: Value, at: Place): number | undefined {
     if (typeof value === 'number') return value;
     if (typeof value !== 'string') return degreeOf(value);
-    if (value.length > 2 * PER.number) this.isExact = false;
+    if (value.length > 2 * PER.number) {
+      this.isExact = false;
+      if (/[\s\u0085]/.test(value)) this.#inexact();
+    }
     const known = this.#words[value.length % REMEMBERED_WORDS] === value;
     if (value.length > PER.number) this.meter.spendFor(value.length, 'same', at);
     if (value.length > PER.number && !known) this.meter.spendFor(value.length, 'number', at);
@@ -100,6 +105,7 @@ export class Machine {
 
   /** Remembers a text that `+` made. */
   made(text: string): string {
+    if (text.length > LONG) this.isFollowed = false;
     if (text.length > LONG && isWord(text)) this.#words[text.length % REMEMBERED_WORDS] = text;
     return text;
   }
@@ -119,10 +125,15 @@ export class Machine {
 
   /** Charges for looking through a text, unless it is one of those that were looked through last. */
   look(text: string, at: Place): void {
-    this.isExact = false;
+    this.#inexact();
     this.meter.spendFor(text.length, 'same', at);
     if (!this.#looked.includes(text)) this.meter.spendFor(text.length, 'scan', at);
     this.#looked = [text, ...this.#looked.filter((other) => other !== text)].slice(0, REMEMBERED_TEXTS);
+  }
+
+  #inexact(): void {
+    this.isExact = false;
+    this.isFollowed = false;
   }
 
   /** Refuses a level of a value that is too deep to be printed, compared or sent to the host. */

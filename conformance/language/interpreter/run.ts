@@ -52,6 +52,8 @@ export interface Outcome {
   readonly fuel: number;
   /** Whether the fuel is exact: false when the run looked through long texts, which may cost less the next time. */
   readonly isExact: boolean;
+  /** Whether the fuel is that of the product, although it looked through long texts. */
+  readonly isFollowed: boolean;
 }
 
 /** Runs files together. */
@@ -111,6 +113,7 @@ class Run implements World {
       error,
       fuel: this.#meter.fuel,
       isExact: this.machine.isExact,
+      isFollowed: this.machine.isFollowed,
     };
   }
 

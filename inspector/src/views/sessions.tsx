@@ -25,7 +25,7 @@ function merged(page: readonly SessionRow[], rows: readonly SessionRow[]): reado
 }
 
 /** The list of sessions: the newest first, the next page when the reader comes near the end. */
-function useSessions(query: SessionsQuery): List & { readonly more: () => void } {
+function useSessions(query: SessionsQuery): List & { readonly onSight: (to: number) => void } {
   const { source } = useWorld();
   const of = JSON.stringify(query);
   const [list, setList] = useState<List>({ of: '', rows: [], next: null, problem: null });
@@ -70,18 +70,26 @@ function useSessions(query: SessionsQuery): List & { readonly more: () => void }
     ({ kind }: ChangeView) => kind !== 'log',
     () => void ask(null),
   );
-  const { next } = list;
-  // A page may be empty and still have a next one.
+  const sight = useRef(0);
+  const fill = () => {
+    const { next, rows } = list;
+    if (list.of === of && next !== null && rows.length < KEPT && sight.current > rows.length - 40) void ask(next);
+  };
+  // Each answer may leave the end in sight: a page may be empty, and nothing is asked while a request is on its way.
   useEffect(() => {
-    if (next !== null && list.of === of && list.rows.length < PAGE) void ask(next);
-  }, [next]);
+    if (list.problem === null) fill();
+  }, [list]);
   const shown = list.of === of ? list : { of, rows: [], next: null, problem: list.problem };
-  return { ...shown, more: () => next !== null && list.rows.length < KEPT && void ask(next) };
+  const onSight = (to: number) => {
+    sight.current = to;
+    fill();
+  };
+  return { ...shown, onSight };
 }
 
 export function Sessions({ query }: { readonly query: SessionsQuery }) {
   const { about } = useWorld();
-  const { rows, next, problem, more } = useSessions(query);
+  const { rows, next, problem, onSight } = useSessions(query);
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => setNow(Date.now()), [rows]);
   return (
@@ -119,7 +127,7 @@ export function Sessions({ query }: { readonly query: SessionsQuery }) {
             count={rows.length}
             height={[40, 64]}
             href={(index) => sessionLink(rows[index]?.sid ?? '')}
-            onSight={(_, to) => to > rows.length - 40 && more()}
+            onSight={(_, to) => onSight(to)}
             row={(index) => {
               const row = rows[index];
               return row === undefined ? null : <Line row={row} now={now} />;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { MAGIC_TOOL } from '../../loop/index.ts';
 import { printable, renderDiagnostic, renderFinding, type SourceTexts, SYNTAX } from '../../report/index.ts';
 import { type CheckOptions, createRuntime, type Runtime } from '../../runtime/index.ts';
-import { nearestTool } from '../../tools/index.ts';
+import { nearestTool, Suggestions } from '../../tools/index.ts';
 import { type JsonFinding, toPublicCheck } from '../../wire/findings.ts';
 import { limitOf } from '../../wire/limits.ts';
 import type { Source } from '../../wire/protocol.ts';
@@ -191,10 +191,11 @@ export function summary(file: ParsedFile, findings: readonly LintFinding[]): str
 
 /** Lists the tools that only --tools could provide. Without a tools file, such a call may or may not be a mistake. */
 export function strangers({ tools }: ParsedFile, standard: readonly string[]): readonly { tool: string; message: string }[] {
+  const similar = new Suggestions((tool) => nearestTool(tool, standard));
   return tools
     .filter((tool) => tool !== MAGIC_TOOL && !standard.includes(tool))
     .map((tool) => {
-      const meant = nearestTool(tool, standard);
+      const meant = similar.of(tool);
       const more = meant === undefined ? '--tools says which others there are' : `did you mean ${meant}?`;
       return { tool, message: printable(`${tool} is no standard tool; ${more}`) };
     });

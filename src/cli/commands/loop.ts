@@ -26,9 +26,10 @@ export interface LoopFlags extends DriveFlags {
 const HELP = `
 The host loop asks the agent for an envelope, executes its ACTIONS in a fresh
 sandbox, verifies the control token that the program emitted, and decides. It
-goes on while the decision is CONTINUE, and explains every turn. Limits hold
-for each turn. Exits with 0 for DONE, 10 for ABORT and 11 for HALT (124, 5 or 4
-when the reason is time, a quota or a size, or policy).
+goes on while the decision is CONTINUE, and explains every turn without its
+SCRATCHPAD, which is private. Limits hold for each turn. Exits with 0 for DONE,
+10 for ABORT and 11 for HALT (124, 5 or 4 when the reason is time, a quota or a
+size, or policy).
 
 Profiles:
   v3   signed tokens of tool.aeiou.magic control the loop

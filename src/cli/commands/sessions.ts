@@ -46,7 +46,7 @@ export function addSessions(program: Command, execute: Execute): void {
   add('list', 'Lists the sessions: status, turns, last change, subject, agent, owner.')
     .option('--json', 'print a JSON list')
     .action((flags: StoreFlags) => execute((terminal) => usable(() => list(flags, terminal))));
-  add('show', 'Explains the turns of one session.')
+  add('show', 'Explains the turns of one session to its operator: SCRATCHPAD, which is private, is shown too.')
     .argument('<SID>', 'session id')
     .option('--turn <N>', 'one turn alone', wholeNumber('--turn', 1))
     .option('--brief', 'one line a turn')
@@ -109,7 +109,7 @@ async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<
     terminal.out.line(sessionLine(session));
     for (const turn of turns)
       if (flags.brief) terminal.out.line(turnLine(turn));
-      else for (const line of ['', ...explainTurn(turn, terminal.paintOut)]) terminal.out.line(line);
+      else for (const line of ['', ...explainTurn(turn, terminal.paintOut, true)]) terminal.out.line(line);
   }
   for (const problem of lost) terminal.err.line(`neuroscript: ${printable(problem)}`);
   return lost.length === 0 ? EXIT.ok : EXIT.runtime;
