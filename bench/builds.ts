@@ -78,10 +78,7 @@ export async function benchAgainst(bench: Comparable, checkout: string, rounds: 
   return await compareBuilds(ours, other, rounds);
 }
 
-/**
- * Both builds are measured by the benchmark of this one: that of another build may have other pauses between its turns, and other processes
- * beside them. The bare round trips and raw isolates are not ours.
- */
+/** Measures by the benchmark of this build: another build's has other pauses. The bare round trips and raw isolates are not ours. */
 function contexts(library?: Library): Build {
   return {
     async measure() {

@@ -105,7 +105,7 @@ export async function benchContexts(
     await turns(runtime, raw, quick ? 20 : 300),
     await insideCalls(nested, raw, quick ? 1 : 10),
     await toolCalls(nested, pipe, raw, ['stream', quick ? 2 : 16]),
-    await toolCalls(nested, pipe, raw, ['burst', quick ? 2 : 16]),
+    await toolCalls(nested, pipe, raw, ['burst', quick ? 5 : 16]),
   ];
   return { rows: parts.flatMap(({ rows }) => rows), promises: parts.flatMap(({ promises }) => promises) };
 }

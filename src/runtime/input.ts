@@ -11,7 +11,7 @@ import { checkGlobalName, checkTagged } from './values.ts';
 /** What a source needs to call a tool: the keyword, or a character that cleaning the source may take out of one. */
 const MAY_CALL = /tool|[^\t\n\r -~]/;
 
-/** Whether the sources that never change may call a tool. To search a library of 60 KB takes 50 µs, which every run of it would pay. */
+/** Whether sources that never change may call a tool: to search 60 KB takes 50 µs. */
 const searched = new WeakMap<Source, boolean>();
 
 /** The frame of one run: what its worker needs to know. Throws `ConfigError` for names, values and limits that cannot be. */

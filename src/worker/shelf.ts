@@ -37,7 +37,7 @@ export class Shelf {
     else if (this.#ready.length < KEPT) this.#ready.push(this.#warmed(this.#make()));
   }
 
-  /** The isolate that was made last when its heap limit suits this run, else a new one. Its memory is still in the processor's caches. */
+  /** The isolate that was made last when its heap limit suits this run, else a new one. It is still in the processor's caches. */
   take(heapMb: number): Ready {
     if (heapMb !== this.#heapMb) for (const { isolate } of this.#ready.splice(0)) isolate.dispose();
     this.#heapMb = heapMb;
