@@ -1,8 +1,8 @@
-import { fromJsonSchema, issuesText, ToolError } from '../tools/index.ts';
+import { issuesText, ToolError } from '../tools/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { TimeDate } from '../wire/values.ts';
 import type { McpAnswer } from './connection.ts';
-import { boundedSchema, plainWords } from './serverschema.ts';
+import { boundedCheck, boundedSchema, plainWords } from './serverschema.ts';
 
 /** The named arguments as JSON. Throws {@link ToolError} 4 for values that JSON cannot represent. */
 export function plainArguments(given: unknown): Record<string, unknown> {
@@ -38,9 +38,9 @@ export type OutputCheck = (value: unknown) => Promise<string | null>;
 export function outputCheck(schema: unknown): OutputCheck {
   if (schema === undefined) return async () => null;
   try {
-    const standard = fromJsonSchema(boundedSchema(schema), 'an answer')['~standard'];
+    const check = boundedCheck(boundedSchema(schema), 'an answer');
     return async (value) => {
-      const { issues } = await standard.validate(value);
+      const { issues } = await check.validate(value);
       return issues === undefined ? null : issuesText(issues);
     };
   } catch {

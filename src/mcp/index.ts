@@ -81,7 +81,7 @@ export class McpSource implements AsyncDisposable {
     const tools = await Promise.all(
       connections.map(async (connection) => {
         try {
-          const own = toolsOf(connection, connection.config, await connection.tools());
+          const own = await toolsOf(connection, connection.config, await connection.tools());
           return [...own, ...readersOf(connection, connection.config, own)];
         } catch (error) {
           if (connection.config.optional !== true || !(error instanceof McpError)) throw error;

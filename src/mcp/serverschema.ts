@@ -1,4 +1,5 @@
-import type { JsonSchema } from '../tools/index.ts';
+import { fromJsonSchema, type JsonSchema, type SchemaResult, type StandardSchema } from '../tools/index.ts';
+import { weightOf } from '../wire/pieces.ts';
 import { isRecord } from '../wire/unknown.ts';
 
 /** The keywords to keep of a server's schema: their checks take linear time. */
@@ -29,25 +30,69 @@ export function boundedSchema(schema: unknown): JsonSchema {
     if (!isRecord(value) || depth > MAX_DEPTH || parts > MAX_PARTS) return {};
     const kept: Record<string, unknown> = {};
     for (const key of VALUES) if (isSmall(value[key])) kept[key] = value[key];
+    // Each type of a list is compiled with all that is below: the same one twice on each of 24 levels would be 16 million schemas.
+    if (Array.isArray(kept['type'])) kept['type'] = [...new Set(kept['type'])];
     const typed = VALUES.some((key) => kept[key] !== undefined);
     for (const key of typed ? [...RANGES, ...SIZES] : []) if (isSmall(value[key])) kept[key] = value[key];
     const words = wordsOf(value);
     if (words !== '') kept['description'] = words;
     if (typed && isRecord(value['properties']))
       kept['properties'] = Object.fromEntries(
-        Object.entries(value['properties']).map(([name, each]) => [name, keep(each, depth + 1)]),
+        Object.entries(value['properties'])
+          .slice(0, MAX_PARTS)
+          .map(([name, each]) => [name, keep(each, depth + 1)]),
       );
     if (typed && isRecord(value['items'])) kept['items'] = keep(value['items'], depth + 1);
     else if (kept['minItems'] !== undefined || kept['maxItems'] !== undefined) kept['items'] = {};
     for (const key of ['anyOf', 'oneOf'] as const) {
       const choices = value[key];
       // `oneOf` becomes `anyOf`: the server checks that only one fits.
-      if (Array.isArray(choices) && choices.length > 0) kept['anyOf'] = choices.map((each) => keep(each, depth + 1));
+      if (Array.isArray(choices) && choices.length > 0)
+        kept['anyOf'] = choices.slice(0, MAX_PARTS).map((each) => keep(each, depth + 1));
     }
     return kept;
   }
 
   return keep(schema, 0);
+}
+
+/** Most that one check tries: values times what is tried for each. What fails takes some eight times as long as what fits. */
+const MOST_TRIED = 250_000;
+const FAILURE = 8;
+
+/**
+ * The check of a value by a server's schema; see {@link boundedSchema}. It accepts a value that would take it too long. Throws
+ * `ConfigError` for an invalid schema.
+ */
+export function boundedCheck(schema: JsonSchema, what: string): StandardSchema['~standard'] {
+  const { '~standard': check } = fromJsonSchema(schema, what);
+  const most = MOST_TRIED / (1 + FAILURE * (widthOf([schema]) - 1));
+  const validate = (value: unknown): SchemaResult<unknown> | Promise<SchemaResult<unknown>> =>
+    weightOf(value, most) > most ? { value } : check.validate(value);
+  return { ...check, validate };
+}
+
+/** How much of these schemas is tried at most for one part of a value that all of them check. */
+function widthOf(schemas: readonly JsonSchema[]): number {
+  const all = [...schemas];
+  const below = new Map<string | null, JsonSchema[]>();
+  const check = (place: string | null, schema: unknown): void => {
+    if (!isRecord(schema)) return;
+    const found = below.get(place);
+    if (found === undefined) below.set(place, [schema]);
+    else found.push(schema);
+  };
+  let width = 0;
+  for (const { type, enum: values, anyOf = [], items, properties = {} } of all) {
+    width += Array.isArray(type) ? type.length : 1;
+    // A list of texts is looked up.
+    if (values?.every((value) => typeof value === 'string') === false) width += values.length;
+    for (const choice of anyOf) all.push(choice);
+    check(null, items);
+    for (const [key, schema] of Object.entries(properties)) check(key, schema);
+  }
+  for (const found of below.values()) width = Math.max(width, widthOf(found));
+  return width;
 }
 
 /** The description of a part, with its default: a check that knew the default would send it. */

@@ -1,7 +1,7 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Tool } from '@modelcontextprotocol/client';
 import {
   defineTool,
-  fromJsonSchema,
   type JsonSchema,
   type StandardSchema,
   schemaWords,
@@ -17,7 +17,7 @@ import type { McpServerConfig } from './config.ts';
 import { isTask, type McpAnswer, type McpConnection } from './connection.ts';
 import { McpError } from './error.ts';
 import { READERS } from './resources.ts';
-import { boundedSchema, plainWords } from './serverschema.ts';
+import { boundedCheck, boundedSchema, plainWords } from './serverschema.ts';
 import { type McpTask, taskIdIn, waitingReason } from './tasks.ts';
 
 /**
@@ -25,14 +25,19 @@ import { type McpTask, taskIdIn, waitingReason } from './tasks.ts';
  * server's schema before anything is sent. The tools need the grant `mcp:call:<server>`, and count as writes unless the host
  * declares them read-only. Throws {@link ConfigError} (`ERR_CONFIG`) for names that would be the same in a script.
  */
-export function toolsOf(connection: McpConnection, config: McpServerConfig, tools: readonly Tool[]): readonly ToolDefinition[] {
+export async function toolsOf(
+  connection: McpConnection,
+  config: McpServerConfig,
+  tools: readonly Tool[],
+): Promise<readonly ToolDefinition[]> {
   const listed = new Set([...tools.map(({ name }) => name), ...READERS]);
   for (const name of [...(config.tools ?? []), ...(config.readOnly ?? [])])
     if (!listed.has(name))
       throw new McpError(connection.name, `it has no tool '${plainWords(name)}', which the configuration names`);
   const offered = tools.filter(({ name }) => config.tools === undefined || config.tools.includes(name));
   const seen = new Map<string, string>();
-  return offered.map((tool) => {
+  const defined: ToolDefinition[] = [];
+  for (const tool of offered) {
     const name = scriptName(tool.name);
     const other = seen.get(name.toLowerCase());
     if (other !== undefined)
@@ -40,8 +45,11 @@ export function toolsOf(connection: McpConnection, config: McpServerConfig, tool
         `MCP server '${connection.name}': the tools '${plainWords(other)}' and '${plainWords(tool.name)}' have the same name in a script; choose with 'tools'`,
       );
     seen.set(name.toLowerCase(), tool.name);
-    return define(connection, tool, name, config);
-  });
+    defined.push(define(connection, tool, name, config));
+    // A schema takes up to 40 ms.
+    await nextRound();
+  }
+  return defined;
 }
 
 /** The one tool of a server that cannot be used. It says why, in listings and to a call. */
@@ -110,7 +118,7 @@ function define(connection: McpConnection, tool: Tool, name: string, config: Mcp
 /** The check of the arguments, which may be left out if none is needed. Null for an invalid schema: then only the server checks. */
 function argumentsCheck(schema: JsonSchema, needed: boolean): StandardSchema | null {
   try {
-    const { '~standard': check } = fromJsonSchema(schema, 'the arguments');
+    const check = boundedCheck(schema, 'the arguments');
     const validate = (given: unknown) => {
       if ((given === null || given === undefined) && !needed) return { value: null };
       const result = check.validate(given);

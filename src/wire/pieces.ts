@@ -32,9 +32,9 @@ export function isHeavy(value: unknown): boolean {
   return weightOf(value) > PIECE_VALUES;
 }
 
-/** The values within a value; counting ends soon after a piece. */
-export function weightOf(value: unknown): number {
-  return weigh(value, PIECE_VALUES, 0);
+/** The values within a value; counting ends soon after `most`. */
+export function weightOf(value: unknown, most = PIECE_VALUES): number {
+  return weigh(value, most, 0);
 }
 
 function weigh(value: unknown, most: number, depth: number): number {

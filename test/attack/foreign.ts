@@ -195,6 +195,17 @@ export const READERS: readonly ForeignReader[] = [
     read: async (text) => outputCheck(manyParts(text))({ [text]: text.split('') }),
     most: MB / 512,
   },
+  {
+    name: 'an answer that must be one of many',
+    read: (text) => outputCheck({ type: 'array', items: { enum: numbers(text) } })(numbers(text)),
+    most: MB / 512,
+  },
+  {
+    name: 'an answer with many choices',
+    read: (text) => outputCheck({ type: 'array', items: { anyOf: parts(text).map((each) => ({ const: each })) } })(numbers(text)),
+    most: MB / 512,
+  },
+  { name: 'a schema whose types are repeated', read: (text) => outputCheck(repeated(text, 3)), most: 64 },
   { name: 'a task of a server', read: (text) => [readTask({ taskId: text, status: text, statusMessage: text }), taskIdIn(text)] },
   { name: 'the values of a message', read: (text) => new ValueMeter(true).take(Buffer.from(text)), pieces: json },
   { name: 'a message of a client', read: refusal, pieces: json },
@@ -328,6 +339,16 @@ function lines(text: string): void {
 /** Different texts, one for each pair of units. */
 function parts(text: string): string[] {
   return Array.from({ length: text.length / 2 }, (_, index) => `${text.slice(2 * index, 2 * index + 2)}${index}`);
+}
+
+/** A number for each unit. */
+function numbers(text: string): number[] {
+  return Array.from(text, (_, index) => index);
+}
+
+/** A schema of maps in maps, whose types name maps once for each unit. */
+function repeated(text: string, depth: number): object {
+  return { type: Array.from(text, () => 'object'), properties: depth === 0 ? {} : { a: repeated(text, depth - 1) } };
 }
 
 /** A schema with a required property for each pair of units. */

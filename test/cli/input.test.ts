@@ -115,6 +115,8 @@ describe('a named pipe, a device or a folder as a file (finding 9)', () => {
     [['sessions', 'list', '--store', 'pipe'], /pipe cannot be opened: it is no ordinary file/],
     [['inspect', 'pipe'], /no ordinary file/],
     [['inspect', '/dev/zero'], /no ordinary file/],
+    [['turn', 'ok.ns', '--keys', 'pipe'], /pipe is not a regular file/],
+    [['receipt', 'verify', 'pipe', '--key', 'pipe'], /pipe is not a regular file/],
   ])('%j is refused at once', async (args, says) => refused(args, special(), says));
 
   it('a pipe in the place of the pending plans is refused at once', async () => {
@@ -128,6 +130,10 @@ describe('a named pipe, a device or a folder as a file (finding 9)', () => {
     [['turn', 'pipe']],
     [['replay', './pipe']],
     [['run', 'ok.ns', '--policy', 'pipe']],
+    [['run', 'ok.ns', '--bound', 'pipe']],
+    [['grammar', '--tools', 'pipe']],
+    [['policy', 'explain', 'pipe', 'tool.a.B']],
+    [['test', 'pipe']],
   ])('%j waits for a writer, and an interrupt ends it', async (args) => {
     const ended = await neuroscript(args, { cwd: special(), interruptAfterMs: 2000 });
     expect(ended).toEqual({ code: 130, stdout: '', stderr: '' });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { boundedSchema, plainWords } from '../../src/mcp/serverschema.ts';
+import { boundedCheck, boundedSchema, plainWords } from '../../src/mcp/serverschema.ts';
+import type { JsonSchema } from '../../src/tools/index.ts';
 
 /** A schema of one map with this many properties. */
 function wide(properties: number): unknown {
@@ -21,6 +22,17 @@ describe('the schema of a server is bounded', () => {
     expect(boundedSchema(wide(999))).toEqual(wide(999));
     const { properties } = boundedSchema(wide(1000)) as { properties: Record<string, unknown> };
     expect([properties['p998'], properties['p999']]).toEqual([{ type: 'string' }, {}]);
+  });
+
+  it('to 1000 keys of a map and choices of a part; any further one accepts anything', () => {
+    const { properties } = boundedSchema(wide(5000)) as { properties: object };
+    expect(Object.keys(properties)).toHaveLength(1000);
+    const { anyOf } = boundedSchema({ anyOf: Array.from({ length: 5000 }, () => ({ type: 'string' })) });
+    expect([anyOf?.length, anyOf?.at(-2), anyOf?.at(-1)]).toEqual([1000, { type: 'string' }, {}]);
+  });
+
+  it('to different types', () => {
+    expect(boundedSchema({ type: ['string', 'object', 'string', 'object'] })).toEqual({ type: ['string', 'object'] });
   });
 
   it('to 24 levels: a part below accepts anything', () => {
@@ -55,5 +67,29 @@ describe('the schema of a server is bounded', () => {
     expect(plainWords(' a\u0007\n\tb\u200b ')).toBe('a b');
     expect([plainWords('x'.repeat(1000)), plainWords('x'.repeat(1001))]).toEqual(['x'.repeat(1000), `${'x'.repeat(1000)}…`]);
     expect(boundedSchema({ description: 'a\nb' })).toEqual({ description: 'a b' });
+  });
+});
+
+describe('finding 1: the check of a value', () => {
+  const items = (schema: JsonSchema) => boundedCheck({ type: 'array', items: schema }, 'an answer');
+  const list = (length: number) => Array.from({ length }, () => 'x');
+
+  it('accepts a value that it would take too long, and one that fits', async () => {
+    const check = items({ type: 'integer' });
+    expect((await check.validate(list(3))).issues).toHaveLength(3);
+    expect((await check.validate(list(200_000))).issues).toHaveLength(1);
+    expect((await check.validate(list(300_000))).issues).toBeUndefined();
+  });
+
+  it('counts the choices that each part of a value meets, and no others', async () => {
+    const choices = { anyOf: Array.from({ length: 200 }, (_, index) => ({ const: index })) };
+    expect((await items(choices).validate(list(100))).issues).toHaveLength(100);
+    expect((await items(choices).validate(list(1000))).issues).toBeUndefined();
+    const apart = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`k${index}`, { type: ['string', 'null'] }]));
+    const check = boundedCheck(
+      { type: 'object', properties: { ...apart, list: { type: 'array', items: { type: 'null' } } } },
+      'a',
+    );
+    expect((await check.validate({ list: list(1000) })).issues).toHaveLength(1000);
   });
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ConfigError } from '../../wire/errors.ts';
+import { isHeavy } from '../../wire/pieces.ts';
 import { checkKeywords, checkReferences } from './keywords.ts';
 import type { SchemaResult, StandardSchema } from './standardschema.ts';
 
@@ -84,6 +85,9 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
+/** Ends a check at the first issue. The type of zod's settings lacks `abortEarly`. */
+const FIRST_ISSUE = { reportInput: false, abortEarly: true } as const;
+
 /**
  * The validator of a JSON Schema. Throws {@link ConfigError} (`ERR_CONFIG`) for a bad schema and for keywords that cannot be enforced
  * (`if`, `not`, `minLenght` …): ignoring them would accept values that the schema forbids.
@@ -97,7 +101,14 @@ export function fromJsonSchema(schema: JsonSchema, what: string): StandardSchema
     const compiled = z.fromJSONSchema(plain, { defaultTarget: 'draft-2020-12' });
     // The check of any value overflows the stack of a schema that nests too deep.
     compiled.safeParse(null);
-    return compiled;
+    const { '~standard': standard } = compiled;
+    const validate = (value: unknown): SchemaResult<unknown> | Promise<SchemaResult<unknown>> => {
+      const { success, data, error } = compiled.safeParse(value, FIRST_ISSUE);
+      if (success) return { value: data };
+      // The issues of a large value may take gigabytes.
+      return isHeavy(value) ? error : standard.validate(value);
+    };
+    return { '~standard': { version: 1, vendor: standard.vendor, validate } };
   } catch (cause) {
     const said = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : 'unreadable';
     const problem = cause instanceof RangeError ? "it nests too deep, or '$ref' leads to itself" : said;
