@@ -5,9 +5,9 @@ import {
   errorsWithFixes,
   type Finding,
   findingsWithFixes,
+  MAX_SOURCE_BYTES,
   type Procedure,
 } from '../../grammar/index.ts';
-import { MAX_SOURCE_BYTES } from '../../grammar/syntax/clean.ts';
 import type { Placed, Range, SourceDocument } from './document.ts';
 
 /** A syntax error or a finding at its place in a document. */

@@ -1,5 +1,4 @@
-import { asksForDoubleBrackets, type Procedure } from '../../grammar/index.ts';
-import { MAX_SOURCE_BYTES } from '../../grammar/syntax/clean.ts';
+import { asksForDoubleBrackets, MAX_SOURCE_BYTES, type Procedure } from '../../grammar/index.ts';
 import { lastAtMost } from '../../grammar/syntax/position.ts';
 import type { NameUse } from './names.ts';
 import { Piece } from './piece.ts';
