@@ -2,7 +2,7 @@ import { encodeUserdata } from '../aeiou/index.ts';
 import { type Check, checker, checkObject, checkPrices, checkText, oneOf } from '../wire/options.ts';
 import { CEILING_CHECKS, type Ceilings } from './ceilings.ts';
 import { randomIds } from './ids.ts';
-import { configurationOf, type LoopConfiguration } from './sessions/configuration.ts';
+import { configurationOf, type LoopConfiguration, pricesOf } from './sessions/configuration.ts';
 import { type JsonObject, PLAIN_SETUP, type SessionSetup } from './sessions/setup.ts';
 import { newSession, type SessionParent, type SessionState, type SessionStore } from './sessions/store.ts';
 import { checkSid } from './turn/turn.ts';
@@ -44,9 +44,11 @@ export function sessionToOpen(
   checkSid(sid);
   checkOpen('the options of opening a session', options);
   const { parent = null, tenant = '', profile = '', configuration = null, ...loop } = options;
+  const setup = { ...PLAIN_SETUP, tenant, profile, configuration: configurationOf(loop, configuration) };
   return {
     state: newSession(sid, encodeUserdata(userdata), parent),
-    setup: { ...PLAIN_SETUP, tenant, profile, configuration: configurationOf(loop, configuration) },
+    // A host that knows table 1 alone would count by it.
+    setup: pricesOf(setup) === 1 ? setup : { ...setup, reader: 2 },
   };
 }
 

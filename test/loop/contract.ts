@@ -3,7 +3,7 @@ import { NO_PROGRESS_YET } from '../../src/aeiou/index.ts';
 import type { TurnRecord } from '../../src/loop/record/record.ts';
 import type { Suspension } from '../../src/loop/record/suspension.ts';
 import { SessionExistsError, SessionLeasedError, SessionStateError } from '../../src/loop/sessions/errors.ts';
-import { PLAIN_SETUP, READER } from '../../src/loop/sessions/setup.ts';
+import { PLAIN_SETUP } from '../../src/loop/sessions/setup.ts';
 import type { SessionState, TurnCommit } from '../../src/loop/sessions/store.ts';
 import { VERSION } from '../../src/runtime/version.ts';
 import { StoreError } from '../../src/sqlite/error.ts';
@@ -260,7 +260,7 @@ export function storeContract(name: string, make: MakeStore): void {
         owed: 0,
         parent: null,
         damaged: null,
-        ...{ tenant: '', profile: '', engine: VERSION, reader: READER },
+        ...{ tenant: '', profile: '', engine: VERSION, reader: PLAIN_SETUP.reader },
       };
       expect(await store.list()).toEqual([
         { ...idle, sid: 'a', started: 1, lease: { owner: 'me', until: 99 } },

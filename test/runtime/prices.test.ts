@@ -98,6 +98,7 @@ describe('tables of prices (issue 21, 6)', () => {
     const least = await trimmed(0, 0);
     expect([(await trimmed(0, 4095)) - least, (await trimmed(4095, 1)) - least]).toEqual([0, 0]);
   });
+
   it('an unknown table is refused where it is named', async () => {
     const refused = { code: 'ERR_CONFIG', message: expect.stringContaining('there is no table of prices 3; known are 1, 2') };
     await expect(createRuntime({ prices: UNKNOWN })).rejects.toMatchObject(refused);
@@ -122,6 +123,24 @@ describe('tables of prices (issue 21, 6)', () => {
       verdict: 'incomplete',
       why: expect.stringContaining('this version has no such table of prices'),
     });
+  });
+
+  it('a host that knows table 1 alone leaves a session of table 2 to others', async () => {
+    const store = new MemoryStore();
+    await controller(first, store).open(USERDATA, 'one');
+    await controller(first, store).open(USERDATA, 'two', { prices: 2 });
+    await controller(second, store).open(USERDATA, 'both');
+    expect((await store.list()).map(({ sid, reader }) => [sid, reader])).toEqual([
+      ['both', 2],
+      ['one', 1],
+      ['two', 2],
+    ]);
+    const claimed = async (reader?: number) =>
+      (await store.next({ owner: 'h', ms: 9 }, 9, { profiles: [''], ...(reader === undefined ? {} : { reader }) })).map(
+        ({ state }) => state.sid,
+      );
+    expect(await claimed(1)).toEqual(['one']);
+    expect((await claimed()).sort()).toEqual(['both', 'two']);
   });
 
   it('an export has the table of each turn', async () => {
