@@ -5,6 +5,7 @@ import {
   errorsWithFixes,
   type Finding,
   findingsWithFixes,
+  MAX_SOURCE_BYTES,
   type Procedure,
 } from '../../grammar/index.ts';
 import type { Placed, Range, SourceDocument } from './document.ts';
@@ -36,6 +37,11 @@ export interface Surroundings {
 /** The code of a syntax error. */
 export const SYNTAX = 'SYNTAX';
 
+const TOO_LONG: Problem = {
+  ...{ range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } }, severity: 'error', code: SYNTAX },
+  ...{ message: `the source is larger than ${MAX_SOURCE_BYTES} bytes`, edits: [], safe: false },
+};
+
 /** Most problems for one document. */
 const MAX_PROBLEMS = 1000;
 
@@ -44,6 +50,7 @@ const MAX_PROBLEMS = 1000;
  * not analysed again.
  */
 export function problemsOf(document: SourceDocument, around: Surroundings): readonly Problem[] {
+  if (document.tooLong) return [TOO_LONG];
   const { broken } = document;
   const shared = sharedBy(document, around);
   const commands = document.pieces.filter(({ piece }) => piece.result.ok && piece.result.file.commands.length > 0);

@@ -1,4 +1,4 @@
-import { asksForDoubleBrackets, type Procedure } from '../../grammar/index.ts';
+import { asksForDoubleBrackets, MAX_SOURCE_BYTES, type Procedure } from '../../grammar/index.ts';
 import { lastAtMost } from '../../grammar/syntax/position.ts';
 import type { NameUse } from './names.ts';
 import { Piece } from './piece.ts';
@@ -28,12 +28,16 @@ export class SourceDocument {
   readonly uri: string;
   readonly text: string;
   readonly pieces: readonly Placed[];
+  /** Whether the source is longer than any program. It counts as empty then. */
+  readonly tooLong: boolean;
   /** The lines as the client has them, without line ends. */
   readonly #lines: readonly string[];
   readonly #removed = new Map<number, readonly number[]>();
 
-  constructor(uri: string, text: string, before?: SourceDocument) {
+  constructor(uri: string, given: string, before?: SourceDocument) {
     this.uri = uri;
+    this.tooLong = given.length > MAX_SOURCE_BYTES;
+    const text = this.tooLong ? '' : given;
     this.text = text;
     this.#lines = text.replace(/^\uFEFF/, '').split(/\r\n?|\n/);
     const doubleBrackets = asksForDoubleBrackets(text);

@@ -49,8 +49,11 @@ export function serveLanguage(options: LanguageServerOptions): Promise<number> {
     resolve(code);
   };
   const watchDog = { shutdownReceived: false, initialize: () => {}, exit: end };
+  const reader = new StreamMessageReader(input);
+  // A timer that waits for the rest of a message would keep the process alive.
+  reader.partialMessageTimeout = 0;
   const connection = createConnection(
-    (logger) => createProtocolConnection(new StreamMessageReader(input), new StreamMessageWriter(output), logger),
+    (logger) => createProtocolConnection(reader, new StreamMessageWriter(output), logger),
     watchDog,
   );
   const server = new LanguageServer(connection, options, ended.signal);

@@ -63,12 +63,12 @@ export async function verifyReceipt(
 ): Promise<ReceiptReport> {
   const { manifest } = receipt;
   const { faults, withheld } = checkReceipt(receipt, key);
-  const found = [...faults];
   const turns: ReceiptTurn[] = [];
   const read = recordsOf(receipt);
   const records = read.flatMap(({ record }) => (record === null ? [] : [record]));
-  if (withheld.length === 0) found.push(...chainFaults(records, records.at(-1)?.seal?.hash ?? null, new Map()));
-  found.push(...strayParts(receipt), ...wrongClaims(receipt));
+  const chain = withheld.length === 0 ? chainFaults(records, records.at(-1)?.seal?.hash ?? null, new Map()) : [];
+  // A hostile receipt has more faults than a call may have arguments.
+  const found = [...faults, ...chain, ...strayParts(receipt), ...wrongClaims(receipt)];
   for (const { decided, record, missing, why: unread } of read) {
     signal?.throwIfAborted();
     if (record === null) {

@@ -162,6 +162,12 @@ describe('neuroscript lsp', () => {
     expect(() => readFileSync(join(folder, 'ran'))).toThrow('ENOENT');
   });
 
+  it('finding 9: ends with a client that ends in the middle of a message', async () => {
+    await using client = await Client.start(null);
+    client.process.stdin?.end('Content-Length: 99999999999\r\n\r\n{');
+    await vi.waitFor(() => expect(client.process.exitCode).toBe(1), 15_000);
+  });
+
   it('ends with its client', async () => {
     await using client = await Client.start(null);
     client.process.stdin?.end();

@@ -231,3 +231,14 @@ it('takes time in proportion to the number of command blocks', () => {
     problems(new SourceDocument('file:///a.ns', 'command\n  emit 1\nendcommand\n'.repeat(count)));
   expect(cpu(blocks(8000), 3) / cpu(blocks(2000), 3)).toBeLessThan(10);
 });
+
+it('a source that is longer than any program counts as empty, and has one error', () => {
+  const line = 'emit 1\n';
+  const longest = new SourceDocument('file:///a.ns', line.repeat(2 ** 20 / 7));
+  expect([longest.tooLong, longest.lineCount]).toEqual([false, Math.floor(2 ** 20 / 7) + 1]);
+  const document = new SourceDocument('file:///a.ns', line.repeat(2 ** 20 / 7 + 1), longest);
+  expect(problems(document).map(({ code, message }) => [code, message])).toEqual([
+    ['SYNTAX', 'the source is larger than 1048576 bytes'],
+  ]);
+  expect([document.lineCount, layoutEdits(document), outline(document), folds(document)]).toEqual([1, [], [], []]);
+});

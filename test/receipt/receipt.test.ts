@@ -190,6 +190,13 @@ describe('a receipt (issue 23)', () => {
     const equal = Object.entries(receipt.manifest.parts).filter(([name, digest]) => again.manifest.parts[name] === digest);
     expect(equal).toEqual([]);
   });
+
+  it('finding 9: may name more parts than a call has arguments', async () => {
+    const parts = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`p${index}`, 'x']));
+    const hostile = { ...receipt, manifest: { ...receipt.manifest, parts }, parts: {} };
+    const { ok, withheld, faults } = await verifyReceipt(runtime, readReceipt(formatReceipt(hostile)), key);
+    expect([ok, withheld.length, faults.length > 0]).toEqual([false, 200_000, true]);
+  });
 });
 
 describe('a key for receipts', () => {

@@ -272,3 +272,10 @@ describe('defining a tool', () => {
     for (const part of [made, made.parameters, ...made.parameters, made.capabilities]) expect(Object.isFrozen(part)).toBe(true);
   });
 });
+
+it('finding 8: arguments that a schema refuses in more places than a call has arguments', async () => {
+  const schema = z.object({ list: z.array(z.number()) });
+  const tool = defineTool({ name: 'tool.t.Sum', args: schema, run: () => null });
+  const given = { list: Array.from({ length: 200_000 }, () => 'x') };
+  expect(await matchArgs(tool, [given.list])).toMatchObject({ ok: false });
+});

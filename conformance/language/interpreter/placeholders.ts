@@ -25,7 +25,9 @@ export function placeholders(machine: Machine, text: string, lookup: (name: stri
     done = open;
   }
   filled += text.slice(done);
-  if (filled !== text) machine.meter.spendFor(filled.length, 'concat', at);
+  if (done === 0) return text;
+  machine.meter.bound('textLength', filled.length, at);
+  machine.meter.spendFor(filled.length, 'concat', at);
   return filled;
 }
 

@@ -165,7 +165,7 @@ async function watch(
     if (next.value.type !== 'decided') continue;
     const { record } = next.value;
     turns.push(toPublicTurn(record));
-    recorder?.add(...record.journal);
+    recorder?.add(record.journal);
     if (!flags.json) print([...explainTurn(record, terminal.paintOut), '']);
   }
 }

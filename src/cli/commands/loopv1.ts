@@ -46,7 +46,7 @@ export async function loopV1(flags: V1Flags, terminal: Terminal, { agent, userda
   };
   const show = (event: V1LoopEvent) => {
     if (event.type !== 'decided') return;
-    recorder?.add(...event.record.journal);
+    recorder?.add(event.record.journal);
     if (!flags.json) print([...explainV1Turn(event.record, event.decision, terminal.paintOut), '']);
   };
   const result = await loop.run({

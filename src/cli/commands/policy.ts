@@ -200,7 +200,7 @@ async function pastOf(flag: string | undefined, tools: readonly ToolDefinition[]
       const { turn, erased } = record;
       if (erased !== undefined) lost.push({ sid, turn, problem: `the content of turn ${turn} was erased` });
       try {
-        verdicts.push(...(await recordedVerdicts(runtime, { sid, turns: [record] })));
+        for (const verdict of await recordedVerdicts(runtime, { sid, turns: [record] })) verdicts.push(verdict);
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
         lost.push({ sid, turn, problem: error.message });

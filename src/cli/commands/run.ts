@@ -98,7 +98,7 @@ async function run(files: readonly string[], flags: RunFlags & HeatFlags, termin
   const result = await perform(runtime, stores, sources, given, flags, terminal, probe);
   if (!(terminal.out.closed.aborted && result.error?.kind === 'cancelled'))
     report(await advised(result, runtime, sources, flags, terminal), sources, flags, terminal);
-  recorder?.add(...result.journal);
+  recorder?.add(result.journal);
   if (['request', 'parse', 'load'].includes(result.phase)) await recorder?.discard(terminal);
   else await recorder?.save(setup.tools, terminal);
   const { profile, phase } = result;

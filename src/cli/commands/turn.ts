@@ -114,7 +114,7 @@ async function turn(file: string, flags: TurnFlags, terminal: Terminal): Promise
   );
   if (flags.json) terminal.out.json(toPublicTurn(record));
   else for (const line of explainTurn(record, terminal.paintOut)) terminal.out.line(line);
-  recorder?.add(...record.journal);
+  recorder?.add(record.journal);
   await recorder?.save(setup.tools, terminal);
   return exitOfDecision(record.decision, record.reason);
 }

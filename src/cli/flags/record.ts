@@ -48,8 +48,8 @@ export class Recorder {
   }
 
   /** Adds calls in their order. */
-  add(...entries: readonly JournalEntry[]): void {
-    this.#journal.push(...entries);
+  add(entries: readonly JournalEntry[]): void {
+    for (const entry of entries) this.#journal.push(entry);
   }
 
   /** Writes the file atomically, readable for its owner only, and prints a summary to standard error. */

@@ -76,7 +76,7 @@ export function progressOf(bodies: readonly unknown[], suspended: Suspension | n
 
 /** When the latest of the calls began to wait for which a turn was put aside; null for a turn that never waited. */
 export function lastWait(suspended: Suspension | null): number | null {
-  return suspended === null ? null : Math.max(...storedCalls(suspended).map(({ since }) => since));
+  return suspended && storedCalls(suspended).reduce((last, { since }) => Math.max(last, since), Number.NEGATIVE_INFINITY);
 }
 
 function readKept(body: unknown): KeptBody {

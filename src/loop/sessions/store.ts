@@ -146,7 +146,7 @@ export function nextTurnOf(started: StartedTurn | null): NextTurn {
 /** When the first call for which a started turn waits expires, in Unix milliseconds; null when it waits for none, or all answers are there. */
 export function waitsUntil({ suspended }: StartedTurn): number | null {
   const open = suspended === null ? [] : openCalls(suspended);
-  return open.length === 0 ? null : Math.min(...open.map(({ expiresAt }) => expiresAt));
+  return open.reduce<number | null>((first, { expiresAt }) => Math.min(first ?? expiresAt, expiresAt), null);
 }
 
 /** The error for what needs a turn that was not started. */

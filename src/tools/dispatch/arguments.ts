@@ -36,9 +36,9 @@ export async function matchArgs(
   const whole = first !== undefined && 'partOf' in first.kind ? first.kind.partOf : null;
   if (whole !== null && problems.length === 0) {
     const result = await validateAll(whole, parameters, given);
-    if (result.issues !== undefined) problems.push(...result.issues.map(issueOfOne));
+    for (const issue of result.issues ?? []) problems.push(issueOfOne(issue));
     // A schema of an object is expected to give an object. If it gives anything else, `run` of the same author receives that.
-    else args = result.value as Record<string, unknown>;
+    if (result.issues === undefined) args = result.value as Record<string, unknown>;
   }
   if (problems.length === 0) return { ok: true, value: args };
   const form = callForm(tool);
