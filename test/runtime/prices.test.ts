@@ -87,6 +87,25 @@ describe('tables of prices (issue 21, 6)', () => {
     expect(two.map((most, at) => Math.floor((most - (one[at] ?? 0)) / SAID))).toEqual([1, 1]);
   });
 
+  it.each([
+    ['whispers', "whisper 'log', 'x'", SAID],
+    ['joining', "set a = 'ab' * 2000\nset b = a + a", 10],
+    ['comparing', "set a = 'a' * 600\nset b = a < a", 4],
+    ['counting', "set a = len('é' * 600)", 4],
+    ['lines', 'emit "\\n" * 30', SAID + 10],
+    ['printing', "emit ['a' * 300, 'b']", 10],
+  ])('no run takes more than was foreseen by its table: %s', async (_, statement, other) => {
+    const fuelOf = async (runtime: Runtime) => {
+      const { preview } = await runtime.foresee(command(statement));
+      const { usage, error } = await runtime.run(command(statement));
+      expect(error).toBeNull();
+      expect(preview?.fuel.most).toBeGreaterThanOrEqual(usage.fuel);
+      expect(preview?.fuel.most).toBeLessThan(10_000);
+      return usage.fuel;
+    };
+    expect(Math.abs((await fuelOf(second)) - (await fuelOf(first)))).toBeGreaterThanOrEqual(other);
+  });
+
   it('white space and digits cost fuel for every whole 4,096 of them, wherever they stand', async () => {
     const more = async (statement: string) => {
       const [one, two] = await Promise.all([first.run(command(statement)), second.run(command(statement))]);
@@ -136,7 +155,7 @@ describe('tables of prices (issue 21, 6)', () => {
       ['two', 2],
     ]);
     const claimed = async (reader?: number) =>
-      (await store.next({ owner: 'h', ms: 9 }, 9, { profiles: [''], ...(reader === undefined ? {} : { reader }) })).map(
+      (await store.next({ owner: 'h', ms: 600_000 }, 9, { profiles: [''], ...(reader === undefined ? {} : { reader }) })).map(
         ({ state }) => state.sid,
       );
     expect(await claimed(1)).toEqual(['one']);
