@@ -1,9 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { checkLog, checkReceipt as checkPlainly, keyOf } from '../../conformance/receipts/verify.mjs';
 import { generateKeys } from '../../src/aeiou/index.ts';
 import { formatKeys, parseKeys } from '../../src/aeiou/keys/format.ts';
 import { LoopController, MemoryStore, runtimeExecutor, type SessionState, type TurnRecord } from '../../src/loop/index.ts';
-import { chained, GENESIS } from '../../src/loop/log/chain.ts';
+import { chained, GENESIS, verifyChain } from '../../src/loop/log/chain.ts';
 import {
   type Checkpoint,
   CheckpointWalk,
@@ -248,6 +251,26 @@ describe('a checkpoint of a log (issue 23)', () => {
     expect(found(lines.slice(0, 2), [kept])).toContain('saw 3 lines: the log was cut off');
     const other = written([{ SID: 't', turn_index: 1, decision: 'DONE' }, ...entries.slice(1)]);
     expect(found(lines, [kept, checkpointOf(other.slice(0, 3), 5)])).toContain('1970-01-01T00:00:00.005Z saw another line here');
+  });
+
+  it('with it no byte of the log changes unnoticed, and no line is dropped, repeated or swapped', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'log-')), 'log.jsonl');
+    const textOf = (all: readonly string[]) => all.map((line) => `${line}\n`).join('');
+    const kept = checkpointOf(lines);
+    const isGood = async (text: string) => {
+      writeFileSync(path, text);
+      const witness = new CheckpointWalk([readCheckpoint(kept, key)], GENESIS);
+      return [(await verifyChain([path], { witness })).ok, checkLog(text, [kept], plainKey) === null];
+    };
+    expect(await isGood(textOf(lines))).toEqual([true, true]);
+    const other = lines.flatMap((line, at) => {
+      const next = (at + 1) % lines.length;
+      const swapped = lines.with(at, lines[next] ?? '').with(next, line);
+      return [lines.toSpliced(at, 1), lines.toSpliced(at, 0, line), [...lines, line], swapped].map(textOf);
+    });
+    for (const changed of [...flipped(textOf(lines), 1), ...other])
+      expect(await isGood(changed), changed).toEqual([false, false]);
+    rmSync(dirname(path), { recursive: true });
   });
 
   it('no byte of it changes unnoticed, and it is no receipt', () => {
