@@ -72,6 +72,7 @@ it('a tool call wakes the worker once and the host once', async () => {
   const [few, many] = [await counted(calls(10)), await counted(calls(20))];
   const each = (count: keyof typeof few): number => (many[count] - few[count]) / 10;
   expect({ sent: each('sent'), received: each('received'), fuel: each('fuel') }).toEqual({ sent: 1, received: 1, fuel: 110 });
-  expect(each('sentBytes')).toBeLessThanOrEqual(25);
-  expect(each('receivedBytes')).toBeLessThanOrEqual(130);
+  // The numbers of the two tasks may differ by some digits, which are tenths here. One byte more for a call is too many.
+  expect(each('sentBytes')).toBeLessThan(26);
+  expect(each('receivedBytes')).toBeLessThan(126);
 });
