@@ -6,7 +6,8 @@ registerHooks({
     const loaded = next(url, context);
     if (!url.endsWith('/src/loop/sessions/setup.ts')) return loaded;
     const source = String(loaded.source);
-    if (!source.includes('READER = 1;')) throw new Error('the form of stored sessions is not where it was');
-    return { ...loaded, source: source.replace('READER = 1;', 'READER = 2;') };
+    const newer = source.replace(/(?<=\bREADER = )\d+(?=;)/, (form) => String(Number(form) + 1));
+    if (newer === source) throw new Error('the form of stored sessions is not where it was');
+    return { ...loaded, source: newer };
   },
 });

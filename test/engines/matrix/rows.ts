@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { loadKeyFile, rotateKeys, saveKeyFile } from '../../../src/aeiou/index.ts';
-import { newSession, PLAIN_SETUP, type SessionSummary } from '../../../src/loop/index.ts';
+import { newSession, PLAIN_SETUP, READER, type SessionSummary } from '../../../src/loop/index.ts';
 import { FaultyProxy } from '../proxy.ts';
 import { Bench, type Engine, type HostProcess, until } from './bench.ts';
 import { type End, judge, judgeBelongings } from './judge.ts';
@@ -150,7 +150,8 @@ export const ROWS: readonly Row[] = [
       await bench.sessions(['wait-1', 'work-1']);
       const old = await bench.host();
       await bench.all('the turn waits', ({ sid, waits }) => !sid.startsWith('wait') || waits !== null);
-      await bench.store.create(newSession('work-new', '{"subject":"s","fields":{}}'), Date.now(), { ...PLAIN_SETUP, reader: 2 });
+      const newer = { ...PLAIN_SETUP, reader: READER + 1 };
+      await bench.store.create(newSession('work-new', '{"subject":"s","fields":{}}'), Date.now(), newer);
       await bench.sessions(['work-2']);
       await bench.all('the old version has done its part', ({ sid, status }) => sid !== 'work-2' || status !== 'open');
       const next = await bench.host({ execArgv: ['--import', join(import.meta.dirname, 'next.mjs')] });
