@@ -112,10 +112,10 @@ describe('tables of prices (issue 21, 6)', () => {
       return two.usage.fuel - one.usage.fuel;
     };
     expect(await more("set a = 1 + '1000000000000000000000_1'")).toBe(0);
-    const trimmed = (front: number, back: number) =>
-      more(`set a = tool.str.Trim('${' '.repeat(front)}${'x'.repeat(90)}${' '.repeat(back)}')`);
-    const least = await trimmed(0, 0);
-    expect([(await trimmed(0, 4095)) - least, (await trimmed(4095, 1)) - least]).toEqual([0, 0]);
+    const numeral = (digits: number, spaces: number) => more(`set a = 1 + '${'0'.repeat(digits)}7${' '.repeat(spaces)}'`);
+    // Of both lengths the end is passed by the place 4,096; only the second has as many units of white space.
+    expect((await numeral(90, 4095)) - (await numeral(4185, 0))).toBe(0);
+    expect((await numeral(90, 4096)) - (await numeral(4186, 0))).toBe(SECOND_FUEL.space.fuel);
   });
 
   it('an unknown table is refused where it is named', async () => {
