@@ -48,7 +48,7 @@ function compileEntries(machine: Machine, entries: readonly Entry[], start: numb
 
 /** The keys of a map literal that are short texts, all different; null for any other literal. */
 function constantKeys(machine: Machine, { entries }: MapExpr): readonly string[] | null {
-  if (entries.length > machine.limits.mapLength) return null;
+  if (!machine.admitsEntries(entries.length)) return null;
   const longest = machine.admitsText(SHORT_KEY) ? SHORT_KEY : 0;
   const keys = entries.map(([key]) => (key.k === 'str' && key.v.length <= longest ? key.v : null));
   const texts = keys.filter((key) => key !== null);
