@@ -48,8 +48,8 @@ export default defineConfig({
     // The files of a group share a few processes, each of which loads the source once: half a second of CPU time less a file.
     isolate: false,
     // A command is a process that starts another one; beside other tests on few cores that can take seconds.
-    testTimeout: 60_000,
-    hookTimeout: 20_000,
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
     sequence: { sequencer: LongestFirst },
     projects: [
       group('alone', 0, ALONE, { ...MORE_TRIES, exclude: [...REMOVALS], isolate: true, maxWorkers }),
