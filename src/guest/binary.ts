@@ -75,6 +75,12 @@ function plain(machine: Machine, op: Eager, left: Eval, right: Eval, at: number)
         const b = right(frame);
         return typeof a === 'number' && typeof b === 'number' ? a * b : full(a, b);
       };
+    case '/':
+      return (frame) => {
+        const a = left(frame);
+        const b = right(frame);
+        return typeof a === 'number' && typeof b === 'number' && b !== 0 ? a / b : full(a, b);
+      };
     case '<':
       return (frame) => {
         const a = left(frame);
