@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { matchesGlob, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { ALONE, ELSEWHERE, LONGEST, PROCESSES, REMOVALS, SECOND_TRY, TIMED } from './test/groups.ts';
+import { ALONE, ELSEWHERE, LONGEST, MORE_TRIES, PROCESSES, REMOVALS, TIMED } from './test/groups.ts';
 
 /**
  * Begins with the files that take longest: one that began last would run on while the other cores have nothing to do. Files with a
@@ -48,18 +48,18 @@ export default defineConfig({
     // The files of a group share a few processes, each of which loads the source once: half a second of CPU time less a file.
     isolate: false,
     // A command is a process that starts another one; beside other tests on few cores that can take seconds.
-    testTimeout: 60_000,
-    hookTimeout: 20_000,
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
     sequence: { sequencer: LongestFirst },
     projects: [
-      group('alone', 0, ALONE, { ...SECOND_TRY, exclude: [...REMOVALS], isolate: true, maxWorkers }),
+      group('alone', 0, ALONE, { ...MORE_TRIES, exclude: [...REMOVALS], isolate: true, maxWorkers }),
       group('shared', 0, ['test/**/*.test.ts'], {
         exclude: [...ELSEWHERE, ...TIMED, ...ALONE],
-        setupFiles: 'test/secondtry.ts',
+        setupFiles: 'test/moretries.ts',
         maxWorkers,
       }),
       // One file at a time, so that none disturbs another.
-      group('timed', 1, TIMED, { ...SECOND_TRY, isolate: true, fileParallelism: false }),
+      group('timed', 1, TIMED, { ...MORE_TRIES, isolate: true, fileParallelism: false }),
       group('removals', 2, REMOVALS, { maxWorkers: availableParallelism() }),
     ],
   },

@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config';
-import { SECOND_TRY } from './test/groups.ts';
+import { MORE_TRIES } from './test/groups.ts';
 
 /** Tests of the stores on real engines: PGlite and a server of Postgres. */
 export default defineConfig({
   test: {
-    ...SECOND_TRY,
+    ...MORE_TRIES,
     include: ['test/engines/**/*.test.ts'],
     globalSetup: ['test/temporary.ts', 'test/engines/setup.ts'],
     pool: 'forks',

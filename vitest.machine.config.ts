@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config';
-import { SECOND_TRY } from './test/groups.ts';
+import { MORE_TRIES } from './test/groups.ts';
 
 /** Tests that need Debian packages or a second Node line; `.ci/run` installs what they need. */
 export default defineConfig({
   test: {
-    ...SECOND_TRY,
+    ...MORE_TRIES,
     include: ['test/machine/**/*.test.ts'],
     globalSetup: 'test/temporary.ts',
     pool: 'forks',

@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config';
-import { SECOND_TRY } from './test/groups.ts';
+import { MORE_TRIES } from './test/groups.ts';
 
 /** Tests of both halves of the Model Context Protocol against the conformance suite, public servers and the official inspector. */
 export default defineConfig({
   test: {
-    ...SECOND_TRY,
+    ...MORE_TRIES,
     include: ['test/interop/**/*.test.ts'],
     globalSetup: ['test/temporary.ts', 'test/interop/setup.ts'],
     pool: 'forks',

@@ -1,3 +1,5 @@
+import { matchesGlob } from 'node:path';
+
 // The groups of test files; vitest.config.ts says how each group runs.
 
 /** Tests that start many processes. */
@@ -15,15 +17,25 @@ export const ALONE: readonly string[] = [
 export const ELSEWHERE: readonly string[] = ['test/machine/**', 'test/package/**', 'test/interop/**', 'test/engines/**'];
 /** Builds with one check removed: `npm run test:removals`. */
 export const REMOVALS: readonly string[] = ['test/attack/removals.test.ts'];
-/** Tests beside others that start processes of their own, or bound the time of something; no random ones. */
-export const CLOCKED: readonly string[] = [
-  'test/{guest/text,gate/large,loop/agents/model,loop/ask/budget,loop/crash,loop/poison,loop/v1/control}.test.ts',
-];
+/** Tests beside others that start processes of their own. */
+export const CHILDREN: readonly string[] = ['test/{gate/large,loop/crash,loop/poison}.test.ts'];
 /**
- * What tests that measure time, or start processes, are run with: a second try, because the machine is shared and its noise is not
- * ours. `.ci/run` names every test that needed it, and fails if there are more than a few. A test of logic has one try.
+ * What tests that measure time, wait, or start processes are run with: two further tries, because the machine is shared and its noise is
+ * not ours. `.ci/run` names every test that needed one, and fails if there are more than a few. A test of logic has one try.
  */
-export const SECOND_TRY = { retry: 1 };
+export const MORE_TRIES = { retry: 2 };
+/** What reads a clock or a counter of the machine, or waits for one. */
+const CLOCK = /cpuMs|performance\.now|cpuUsage|memoryUsage|Date\.now|setTimeout|\.poll\(|waitFor|sleep\(/;
+
+/**
+ * Whether all tests of a file have more tries: it starts processes, or depends on time. In a file with random inputs another try would
+ * hide what the first one found; there, a test that depends on time takes `MORE_TRIES` by itself.
+ */
+export function hasMoreTries(path: string, text: string): boolean {
+  const startsProcesses = [...PROCESSES, ...CHILDREN].some((glob) => matchesGlob(path, glob));
+  return startsProcesses || (CLOCK.test(text) && !text.includes("'fast-check'"));
+}
+
 /** The files that take longest, the longest first. Without a cache of earlier runs, Vitest would go by the size of the files. */
 export const LONGEST: readonly string[] = [
   ...[

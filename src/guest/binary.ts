@@ -20,10 +20,12 @@ export function compileBinary(context: Context, expr: BinaryExpr): Eval {
   if (expr.rest.length > NESTED_TERMS) return compileChain(context, expr);
   return context.deeper(expr.rest.length - 1, () => {
     let left: Eval = context.expr(expr.first);
-    for (const [index, { op, at, right }] of expr.rest.entries()) {
+    let begins = true;
+    for (const { op, at, right } of expr.rest) {
       const constant = numberLiteral(right);
-      const slot = index === 0 ? variableSlot(context, expr.first) : undefined;
-      const word = index === 0 && op === '+' ? textLiteral(machine, expr.first) : undefined;
+      const slot = begins ? variableSlot(context, expr.first) : undefined;
+      const word = begins && op === '+' ? textLiteral(machine, expr.first) : undefined;
+      begins = false;
       if (op === 'and' || op === 'or') left = logic(machine, op, left, context.expr(right), at);
       else if (word !== undefined) left = appended(machine, word, context.expr(right), at);
       else if (constant === undefined) left = plain(machine, op, left, context.expr(right), at);
@@ -72,6 +74,12 @@ function plain(machine: Machine, op: Eager, left: Eval, right: Eval, at: number)
         const a = left(frame);
         const b = right(frame);
         return typeof a === 'number' && typeof b === 'number' ? a * b : full(a, b);
+      };
+    case '/':
+      return (frame) => {
+        const a = left(frame);
+        const b = right(frame);
+        return typeof a === 'number' && typeof b === 'number' && b !== 0 ? a / b : full(a, b);
       };
     case '<':
       return (frame) => {

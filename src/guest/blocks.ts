@@ -74,19 +74,19 @@ function compileStep(context: Context, stmt: Stmt): Step | null {
   if (stmt.k === 'on_error' || stmt.k === 'on_event') return null;
   const outerDepth = context.statementDepth;
   context.statementDepth = context.depth;
-  const { compiled, cost } = context.separately(() => compileStmt(context, stmt));
-  const counting = compileCounting(context, stmt);
+  // As `separately` does, without a closure for each statement.
+  const outerCost = context.cost;
+  context.cost = 0;
+  const compiled = compileStmt(context, stmt);
+  const fuel = STEP_FUEL.statement.amount + context.cost;
+  context.cost = outerCost;
+  const counting = context.repeats ? compileCounting(context, stmt) : undefined;
   const depth = context.statementDepth;
   context.statementDepth = outerDepth;
   const run = context.checked ? withDepthCheck(context.machine, compiled, depth, stmt.s) : compiled;
   const spot = context.machine.probe?.spot('statement', { name: stmt.k, file: context.file, at: stmt.s });
-  return {
-    run,
-    fuel: STEP_FUEL.statement.amount + cost,
-    at: stmt.s,
-    ...(counting === undefined ? {} : { counting }),
-    ...(spot === undefined ? {} : { spot }),
-  };
+  if (counting === undefined && spot === undefined) return { run, fuel, at: stmt.s };
+  return { run, fuel, at: stmt.s, ...(counting && { counting }), ...(spot && { spot }) };
 }
 
 /** Joins each counting statement with the one after it. */

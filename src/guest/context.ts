@@ -90,7 +90,10 @@ export class Context {
   /** Compiles an expression one level deeper. */
   expr(expr: Expr): Eval {
     if (++this.machine.compiled % TOGETHER === 0) this.machine.pay(WORK.compile, TOGETHER);
-    return this.deeper(1, () => this.compilers.expr(this, expr));
+    this.#descend(1);
+    const compiled = this.compilers.expr(this, expr);
+    this.depth--;
+    return compiled;
   }
 
   /** As {@link expr}, for a value that is stored: see `share`. */
@@ -123,12 +126,16 @@ export class Context {
 
   /** Compiles something that lies `levels` deeper. */
   deeper<T>(levels: number, compile: () => T): T {
-    this.depth += levels;
-    if (this.depth > this.statementDepth) this.statementDepth = this.depth;
-    if (this.depth > this.deepest) this.deepest = this.depth;
+    this.#descend(levels);
     const compiled = compile();
     this.depth -= levels;
     return compiled;
+  }
+
+  #descend(levels: number): void {
+    this.depth += levels;
+    if (this.depth > this.statementDepth) this.statementDepth = this.depth;
+    if (this.depth > this.deepest) this.deepest = this.depth;
   }
 
   /** Adds operations to the fuel of the statement. */
@@ -144,6 +151,11 @@ export class Context {
     const { cost } = this;
     this.cost = outer;
     return { compiled, cost };
+  }
+
+  /** Whether a statement at this place may run more than once in a run. */
+  get repeats(): boolean {
+    return this.loops > 0 || this.kind !== 'command';
   }
 
   /** Whether a name is a global: a variable of that name cannot be set. */

@@ -214,6 +214,11 @@ export class Machine implements Meter {
     return units <= this.#longest;
   }
 
+  /** Whether the limits of single values allow a map of this many entries. */
+  admitsEntries(entries: number): boolean {
+    return entries <= this.limits.mapLength;
+  }
+
   checkItems(items: number): void {
     const { listLength } = this.limits;
     if (items > listLength) this.breach('listLength', items, `a list has ${items} items, more than the ${listLength} allowed`);

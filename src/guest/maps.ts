@@ -1,14 +1,14 @@
 import type { MapExpr } from '../../grammar/index.ts';
-import { VALUE_BYTES } from '../wire/costs.ts';
+import { textBytes, VALUE_BYTES } from '../wire/costs.ts';
 import { putEntry } from './assign.ts';
 import type { Context } from './context.ts';
 import type { Eval } from './frame.ts';
 import type { Machine } from './machine.ts';
-import { checkValue, replaced } from './measure.ts';
+import { checkValue, depthOf, sizeOf } from './measure.ts';
 import { entryBytes } from './memory.ts';
 import { SHORT_KEY } from './meter.ts';
 import { toText } from './text.ts';
-import { Dict } from './values.ts';
+import { Dict, type Value } from './values.ts';
 
 /** One entry of a map literal. */
 interface Entry {
@@ -48,6 +48,7 @@ function compileEntries(machine: Machine, entries: readonly Entry[], start: numb
 
 /** The keys of a map literal that are short texts, all different; null for any other literal. */
 function constantKeys(machine: Machine, { entries }: MapExpr): readonly string[] | null {
+  if (!machine.admitsEntries(entries.length)) return null;
   const longest = machine.admitsText(SHORT_KEY) ? SHORT_KEY : 0;
   const keys = entries.map(([key]) => (key.k === 'str' && key.v.length <= longest ? key.v : null));
   const texts = keys.filter((key) => key !== null);
@@ -65,20 +66,32 @@ function compileRecord(machine: Machine, keys: readonly string[], entries: reado
   return (frame) => {
     machine.at = start;
     machine.allocate(VALUE_BYTES.map.amount);
-    const map = new Dict(new Map());
+    const map = new Map<string, Value>();
+    let all = VALUE_BYTES.map.amount;
+    let below = 0;
     for (let index = 0; index < parts.length; index++) {
       const part = parts[index];
       if (part === undefined) break;
+      const { bytes } = part;
       const item = part.value(frame);
       machine.at = part.at;
-      machine.allocate(part.bytes);
-      machine.checkEntries(index + 1);
-      map.bytes += part.bytes;
-      replaced(map, null, item);
-      map.entries.set(part.key, item);
+      const used = machine.usedBytes + bytes;
+      machine.statementBytes += bytes;
+      if (used > machine.threshold) machine.recount(bytes);
+      else machine.usedBytes = used;
+      all += bytes;
+      if (typeof item === 'string') all += textBytes(item.length);
+      else if (typeof item === 'object' && item !== null) {
+        all += sizeOf(item);
+        below = Math.max(below, depthOf(item));
+      }
+      map.set(part.key, item);
     }
     machine.at = start;
-    checkValue(machine, map);
-    return map;
+    const made = new Dict(map);
+    made.bytes = all;
+    made.depth = below + 1;
+    checkValue(machine, made);
+    return made;
   };
 }

@@ -10,11 +10,6 @@ import { WORK } from './work.ts';
  * when the value is copied, compared or printed.
  */
 
-/** Whether a value has neither bytes of its own nor depth: nil, a boolean, a number. */
-function isScalar(value: Value): boolean {
-  return typeof value === 'number' || value === null || typeof value === 'boolean';
-}
-
 /** Bytes of a value and all that is in it; 0 for nil, booleans and numbers. */
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return textBytes(value.length);
@@ -68,8 +63,13 @@ export function newList(meter: Meter, items: Value[], held?: number): List {
 
 /** Updates the size and depth of a container after one of its parts was replaced. The bytes of the place itself count apart. */
 export function replaced(container: Container, before: Value, after: Value): void {
-  if (isScalar(before) && isScalar(after)) return;
-  container.bytes += sizeOf(after) - sizeOf(before);
+  if (before !== null) container.bytes -= sizeOf(before);
+  if (typeof after !== 'object') {
+    if (typeof after === 'string') container.bytes += textBytes(after.length);
+    return;
+  }
+  if (after === null) return;
+  container.bytes += sizeOf(after);
   const below = depthOf(after);
   if (below >= container.depth) container.depth = below + 1;
 }

@@ -69,10 +69,24 @@ class Census {
     this.visited += frame.slots.length;
   }
 
-  /** Counts a value itself. Its content is visited later. */
+  /** Counts a value itself, and the content of a container in which none is; other content is visited later. */
   add(value: Value): void {
     if (typeof value === 'string') this.bytes += textBytes(value.length);
-    else if (typeof value === 'object' && value !== null) this.#object(value);
+    if (typeof value !== 'object' || value === null) return;
+    if (!(value instanceof Dict || value instanceof List)) {
+      this.bytes += OTHER + contentBytes(value);
+      if (value instanceof Fault) this.add(value.fields);
+      return;
+    }
+    if (value.census === this.#number) return;
+    value.census = this.#number;
+    if (value.depth === 1) {
+      this.bytes += value.bytes;
+      this.visited += value instanceof Dict ? value.entries.size : value.items.length;
+      return;
+    }
+    value.later = this.#pending;
+    this.#pending = value;
   }
 
   walk(): void {
@@ -80,30 +94,22 @@ class Census {
       this.#pending = next.later;
       next.later = null;
       if (next instanceof List) {
-        this.visited += next.items.length;
-        for (const item of next.items) this.add(item);
+        const { items } = next;
+        this.bytes += listBytes(items.length);
+        this.visited += items.length;
+        for (let index = 0; index < items.length; index++) this.add(items[index] ?? null);
       } else {
+        this.bytes += VALUE_BYTES.map.amount;
         this.visited += next.entries.size;
-        for (const [key, value] of next.entries) {
-          this.bytes += entryBytes(key);
-          this.add(value);
-        }
+        next.entries.forEach(this.#addEntry);
       }
     }
   }
 
-  #object(value: Exclude<Value, null | boolean | number | string>): void {
-    if (value instanceof List || value instanceof Dict) {
-      if (value.census === this.#number) return;
-      value.census = this.#number;
-      this.bytes += value instanceof List ? listBytes(value.items.length) : VALUE_BYTES.map.amount;
-      value.later = this.#pending;
-      this.#pending = value;
-    } else {
-      this.bytes += OTHER + contentBytes(value);
-      if (value instanceof Fault) this.add(value.fields);
-    }
-  }
+  readonly #addEntry = (value: Value, key: string): void => {
+    this.bytes += entryBytes(key);
+    this.add(value);
+  };
 }
 
 /** Bytes of the content of a value that is not a container, besides `VALUE_BYTES.other`. */

@@ -65,7 +65,14 @@ function two(machine: Machine, first: Step, second: Step): Exec {
 function many(machine: Machine, steps: readonly Step[]): Exec {
   return (frame) => {
     for (let index = 0; index < steps.length; index++) {
-      const completion = step(machine, frame, steps, index);
+      const next = steps[index];
+      if (next === undefined) break;
+      const untilCheck = machine.untilCheck - next.fuel;
+      machine.untilCheck = untilCheck;
+      if (untilCheck < 0) machine.refill(next.at);
+      machine.statementBytes = 0;
+      frame.keep = null;
+      const completion = next.run(frame);
       if (completion !== NORMAL) return completion;
     }
     return NORMAL;

@@ -1,5 +1,6 @@
 import { parseAst } from 'rolldown/parseAst';
 import { expect, it } from 'vitest';
+import { hasMoreTries } from '../groups.ts';
 import { filesBelow, isNode, type SyntaxNode, sourceOf, walk } from './source.ts';
 
 /** Ways to leave a test out, to run it alone, or to call its failure a success. */
@@ -10,6 +11,14 @@ const RUNNERS = new Set(['it', 'test', 'describe', 'suite']);
 it('no test is skipped, focused, left to do or expected to fail', () => {
   const found = filesBelow('test', '.ts').flatMap((path) => leftOut(sourceOf(path).program).map((what) => `${path}: ${what}`));
   expect(found).toEqual([]);
+});
+
+it('a file with random inputs has one try, and what depends on time in it has more by itself', () => {
+  const random = filesBelow('test', '.test.ts').filter((path) => sourceOf(path).text.includes("'fast-check'"));
+  expect(random.length).toBeGreaterThan(20);
+  const own = random.filter((path) => /performance\.now|cpuUsage|memoryUsage|Date\.now/.test(sourceOf(path).text));
+  expect(own.filter((path) => !sourceOf(path).text.includes('MORE_TRIES'))).toEqual([]);
+  expect(random.filter((path) => hasMoreTries(path, sourceOf(path).text))).toEqual([]);
 });
 
 it('finds every way to leave a test out', () => {

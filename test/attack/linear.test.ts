@@ -59,7 +59,7 @@ async function findings(pieces: readonly string[], most: number, work: (text: st
 }
 
 describe('finding 1, 13: a reader of foreign data takes time in proportion to its text', () => {
-  it.each([...READERS, ...PROGRAM_READERS])('$name', { timeout: 120_000 }, async ({ read, pieces = [], most = UNITS }) => {
+  it.each([...READERS, ...PROGRAM_READERS])('$name', { timeout: 300_000 }, async ({ read, pieces = [], most = UNITS }) => {
     expect(await findings([...PIECES, ...pieces], most, read)).toEqual([]);
   });
 });
@@ -94,7 +94,7 @@ describe('finding 1: a tool of the host takes time in proportion to its argument
     ),
   );
 
-  it.each(texts)('$name: $parameter', { timeout: 120_000 }, async ({ name, index, parameters }) => {
+  it.each(texts)('$name: $parameter', { timeout: 300_000 }, async ({ name, index, parameters }) => {
     await using bench = new ToolBench(tools, { turn: { sessionId: 's', turnIndex: 1 } });
     const call = (text: string) =>
       bench.call(

@@ -15,7 +15,7 @@ const WAYS = [
 ];
 
 it('a small part of a large text does not keep the large one alive: what is charged is what is held', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async () => {
   await using runtime = await createRuntime({
     tools: pureTools(),

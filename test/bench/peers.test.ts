@@ -24,7 +24,7 @@ function file(name: string, text: string): string {
 }
 
 describe('the rows of bench peers', () => {
-  it('give the expected result on ours, as every peer must', { timeout: 120_000 }, async () => {
+  it('give the expected result on ours, as every peer must', { timeout: 300_000 }, async () => {
     await using runtime = await oursForPeers(1);
     const found: unknown[] = [];
     for (const { name, neuroscript } of PEER_ROWS) {
@@ -36,7 +36,7 @@ describe('the rows of bench peers', () => {
   });
 
   it('give the expected result on the smallest interpreter, so that its time is that of the same work', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     await using raw = await RawProcess.open();
     const found: unknown[] = [];
@@ -52,7 +52,7 @@ describe('the rows of bench peers', () => {
 });
 
 describe('bench peers and bench quotas --peers', () => {
-  it('say in one line how to install the peers, or list every engine', { timeout: 120_000 }, () => {
+  it('say in one line how to install the peers, or list every engine', { timeout: 300_000 }, () => {
     const program = file('spin.ns', 'command\n  while true\n    set n = 1\n  endwhile\nendcommand\n');
     const args = [command, 'bench', 'quotas', '--peers', '--quick', '--json', '--program', program];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', input: '' });

@@ -40,7 +40,7 @@ describe('the rows of prices (issue 21, 6)', () => {
 });
 
 describe('neuroscript bench prices', () => {
-  it('prints the time of a unit of fuel, the dearest step first', { timeout: 120_000 }, () => {
+  it('prints the time of a unit of fuel, the dearest step first', { timeout: 300_000 }, () => {
     const command = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
     const { status, stdout } = spawnSync(process.execPath, [command, 'bench', 'prices', '--quick', '--json'], {
       encoding: 'utf8',

@@ -3,7 +3,7 @@ import { summarize } from '../../bench/stats.ts';
 import { benchTokens, renderTokens, type TokenRow, tokenFailures } from '../../bench/tokens.ts';
 
 describe('bench tokens', () => {
-  it('measures minting and verifying beside the bare operations, and shows both', { timeout: 60_000 }, async () => {
+  it('measures minting and verifying beside the bare operations, and shows both', { timeout: 300_000 }, async () => {
     const rows = await benchTokens(true);
     expect(rows.map(({ work, target }) => [work, target])).toEqual([
       ['mint a token', 2.5],

@@ -166,7 +166,7 @@ describe('repl before a person', () => {
   const plain = (text: string): string => text.replace(/\u001b\[[0-9]*[A-Z]/g, '').replaceAll('\r', '');
 
   it('an endless program is stopped by Ctrl-C, and nothing is lost; a block is given up; Ctrl-D leaves with 0', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const { code, shown } = await talk([
       ['ns> ', 'set x = "kept"\r'],

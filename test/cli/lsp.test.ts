@@ -100,7 +100,7 @@ describe('neuroscript lsp', () => {
     expect(await client.end()).toBe(0);
   });
 
-  it('stays right, and does not grow, over 10,000 edits', { timeout: 180_000 }, async () => {
+  it('stays right, and does not grow, over 10,000 edits', { timeout: 300_000 }, async () => {
     await using client = await Client.start(null);
     const uri = 'file:///edited.ns';
     const random = seeded(11);

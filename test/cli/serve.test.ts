@@ -54,7 +54,7 @@ it('issue 20: hosts serve one store, tell about themselves, and drain at a signa
   expect(await neuroscript(['loop', '--detach', '--sid', 'three', '--store', 's.db'], { cwd })).toMatchObject({
     stdout: 'three\n',
   });
-  await expect.poll(() => done(cwd), { timeout: 60_000, interval: 300 }).toBe(6);
+  await expect.poll(() => done(cwd), { timeout: 300_000, interval: 300 }).toBe(6);
   for (const { url } of hosts) {
     expect(await (await fetch(`${url}/readyz`)).text()).toBe('ready\n');
     expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405);
@@ -108,7 +108,7 @@ it('18: a turn that ends its host is tried again in processes of its own, while 
   await open('innocent');
   const { child } = await serve(cwd, 'b');
   const states = async () => Object.fromEntries((await listed()).map(({ sid, status }) => [sid, status]));
-  await expect.poll(states, { timeout: 60_000, interval: 300 }).toMatchObject({ poison: 'halted', innocent: 'done' });
+  await expect.poll(states, { timeout: 300_000, interval: 300 }).toMatchObject({ poison: 'halted', innocent: 'done' });
   child.kill('SIGTERM');
   expect(await stopped(child)).toBe(0);
   const notes = readFileSync(join(cwd, 'notes.txt'), 'utf8')

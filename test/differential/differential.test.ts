@@ -9,7 +9,7 @@ import { shrink } from './shrink.ts';
 const PROGRAMS = 600;
 
 describe('the product and the definitional interpreter of the conformance suite', () => {
-  it('agree in output, errors with their places, and fuel', { timeout: 120_000 }, () => {
+  it('agree in output, errors with their places, and fuel', { timeout: 300_000 }, () => {
     const result = tally();
     for (let index = 0; index < PROGRAMS; index++) compare(20_261_123, index, result);
     expect(result.disagreements.map(({ what, program: { source } }) => `${what}\n${source}`)).toEqual([]);

@@ -122,15 +122,15 @@ it('issue 20: a host behind a pooler listens past it, and goes on with a turn th
   try {
     const listening = async () =>
       (await pool.query("SELECT application_name AS by FROM pg_stat_activity WHERE query LIKE 'LISTEN %'")).rows;
-    await expect.poll(listening, { timeout: 60_000 }).toEqual([{ by: 'past the pooler' }]);
+    await expect.poll(listening, { timeout: 300_000 }).toEqual([{ by: 'past the pooler' }]);
     expect(await neuroscript('sessions', 'open', '--sid', 'w', '--store', STORE())).toMatchObject({ code: 0, stdout: 'w\n' });
     const status = async () =>
       (await pool.query("SELECT CASE WHEN waits_until IS NULL THEN status ELSE 'waits' END AS is FROM neuroscript.sessions"))
         .rows;
-    await expect.poll(status, { timeout: 60_000 }).toEqual([{ is: 'waits' }]);
+    await expect.poll(status, { timeout: 300_000 }).toEqual([{ is: 'waits' }]);
     const answer = ['sessions', 'complete', 'w', '--call', '1.1', '--result', 'true', '--tools', 'tools.mjs', '--store', STORE()];
     expect(await neuroscript(...answer)).toMatchObject({ code: 0, stderr: '' });
-    await expect.poll(status, { timeout: 60_000 }).toEqual([{ is: 'done' }]);
+    await expect.poll(status, { timeout: 300_000 }).toEqual([{ is: 'done' }]);
     expect((await neuroscript('sessions', 'show', 'w', '--store', STORE())).stdout).toContain('true');
     host.kill('SIGTERM');
     expect(await once(host, 'exit')).toEqual([0, null]);

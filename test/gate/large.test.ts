@@ -34,7 +34,7 @@ function measured(queue: string): { readonly line: string; readonly ms: number; 
 }
 
 describe('a large record of executions', () => {
-  it('ARGO-4-4a: 100 MB are read to the end within seconds and 64 MB of memory', { timeout: 120_000 }, () => {
+  it('ARGO-4-4a: 100 MB are read to the end within seconds and 64 MB of memory', { timeout: 300_000 }, () => {
     const queue = queueWith();
     const file = openSync(join(queue, 'executed.jsonl'), 'w');
     const block = line({ id: OTHER }).repeat(6000);

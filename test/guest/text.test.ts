@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { numberText, quote } from '../../src/guest/text.ts';
 import { parseTime } from '../../src/guest/time.ts';
 import { parseNumber } from '../../src/wire/numbers.ts';
+import { cpuMs } from '../cost.ts';
+import { MORE_TRIES } from '../groups.ts';
 import { drive } from './driver.ts';
 import { TEST_TOOLS } from './tools.ts';
 
@@ -92,10 +94,8 @@ describe('text as a number (language.md 4.3)', () => {
     expect(parseNumber(`0x${zeros}1p0`)).toBe(1);
   });
 
-  it('takes linear time for white space inside of a text', () => {
-    const started = performance.now();
-    expect(parseNumber(`1${' '.repeat(1_000_000)}x`)).toBeUndefined();
-    expect(performance.now() - started).toBeLessThan(500);
+  it('takes linear time for white space inside of a text', MORE_TRIES, () => {
+    expect(cpuMs(() => expect(parseNumber(`1${' '.repeat(1_000_000)}x`)).toBeUndefined())).toBeLessThan(500);
   });
 });
 

@@ -126,7 +126,7 @@ describe('issue 19: the file of a store', () => {
     ]);
   });
 
-  it('whose eraser is killed is as before or erased; the next erasure completes it', { timeout: 120_000 }, async () => {
+  it('whose eraser is killed is as before or erased; the next erasure completes it', { timeout: 300_000 }, async () => {
     const original = join(folder, 'original.db');
     {
       using store = await SqliteStore.open(original);

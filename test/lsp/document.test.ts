@@ -5,6 +5,7 @@ import { SourceDocument } from '../../src/lsp/document.ts';
 import { semanticTokens } from '../../src/lsp/highlight.ts';
 import { layoutEdits } from '../../src/lsp/layout.ts';
 import { folds, outline } from '../../src/lsp/outline.ts';
+import { cpuMs } from '../cost.ts';
 import { CORPUS, wholeCheck } from './corpus.ts';
 
 const ALONE: Surroundings = { key: '', environment: {}, procedures: new Map() };
@@ -146,9 +147,9 @@ describe('a document in pieces', () => {
     let document = new SourceDocument('file:///a.ns', long);
     problems(document);
     const at = long.indexOf('sum = 0', long.length / 2) + 'sum = 0'.length;
-    const full = cpu(() => wholeCheck(long), 20);
+    const full = cpuMs(() => wholeCheck(long), 20);
     let round = 0;
-    const edit = cpu(() => {
+    const edit = cpuMs(() => {
       round += 1;
       document = new SourceDocument('file:///a.ns', `${long.slice(0, at)}${round}${long.slice(at)}`, document);
       problems(document);
@@ -205,19 +206,6 @@ const LONG = Array.from({ length: 315 }, (_, index) =>
   ].join('\n'),
 ).join('');
 
-/** CPU time of one call, in microseconds: the least of several, which the load of the machine disturbs least. */
-function cpu(act: () => void, times: number): number {
-  act();
-  return Math.min(
-    ...Array.from({ length: times }, () => {
-      const before = process.cpuUsage();
-      act();
-      const { user, system } = process.cpuUsage(before);
-      return user + system;
-    }),
-  );
-}
-
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -229,7 +217,7 @@ function seeded(seed: number): () => number {
 it('takes time in proportion to the number of command blocks', () => {
   const blocks = (count: number) => () =>
     problems(new SourceDocument('file:///a.ns', 'command\n  emit 1\nendcommand\n'.repeat(count)));
-  expect(cpu(blocks(8000), 3) / cpu(blocks(2000), 3)).toBeLessThan(10);
+  expect(cpuMs(blocks(8000), 3) / cpuMs(blocks(2000), 3)).toBeLessThan(10);
 });
 
 it('a source that is longer than any program counts as empty, and has one error', () => {

@@ -154,7 +154,7 @@ describe('a probe, called through any nesting, sees its immediate caller and its
   });
 
   it('AL3-3-2 CTX-4-8: 100 sessions at once, nested forks, tools of varied latency, 10 000 calls: not one mismatch', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const SESSIONS = 100;
     const ROUNDS = 25; // four probes each

@@ -152,7 +152,7 @@ describe('issue 19: runs of many callers', () => {
   it.each([
     ['of a tenant', 6, { tenant: 'slow' }, { tenant: 'quick' }],
     ['without a name', 7, {}, {}],
-  ])('twenty slow calls %s hold up no other program', { timeout: 120_000 }, async (_, held, slow, quick) => {
+  ])('twenty slow calls %s hold up no other program', { timeout: 300_000 }, async (_, held, slow, quick) => {
     const { runtime, opened, answer } = await service(held, { maxWorkers: 8, launcher: 'none' });
     await using _runtime = runtime;
     const sleeps = Array.from({ length: 20 }, () => runtime.run(WAIT, slow));

@@ -3,6 +3,7 @@ import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
 import { excessOf, frameLimit, MAX_FRAME_VALUES, MAX_MAP_KEYS, parseFrame } from '../../src/wire/frames.ts';
 import { PIECE_UNITS } from '../../src/wire/jsonpieces.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
+import { cpuMs } from '../cost.ts';
 import { closeSandboxes, handlers, inputOf, REAL, rogue, run, sandboxOf } from './kit.ts';
 
 afterAll(closeSandboxes);
@@ -11,13 +12,6 @@ afterAll(closeSandboxes);
 const BYTES = frameLimit(defaultLimits('run')) - 1000;
 /** The host may compute for this multiple of the calibration loop on one frame. It takes up to 17 times; without a limit on values it took 140 times. */
 const MULTIPLE = 40;
-
-function cpuMs(work: () => void): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
-}
 
 /** CPU time of a loop of 20 million steps. */
 function calibration(): number {

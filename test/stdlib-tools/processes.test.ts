@@ -35,7 +35,7 @@ async function stored(file: string): Promise<number> {
 }
 
 describe('a storage that processes share', () => {
-  it('AL1-6-3: loses no update in 10,000 increments by 16 processes', { timeout: 120_000 }, async () => {
+  it('AL1-6-3: loses no update in 10,000 increments by 16 processes', { timeout: 300_000 }, async () => {
     const file = join(directory, 'shared.db');
     const counted = await Promise.all(Array.from({ length: 16 }, () => count(file, 625).values));
     expect(counted.map((values) => values.length)).toEqual(Array.from({ length: 16 }, () => 625));
@@ -43,7 +43,7 @@ describe('a storage that processes share', () => {
     expect(await stored(file)).toBe(10_000);
   });
 
-  it('loses nothing that was acknowledged when a writer is killed', { timeout: 120_000 }, async () => {
+  it('loses nothing that was acknowledged when a writer is killed', { timeout: 300_000 }, async () => {
     const file = join(directory, 'killed.db');
     let acknowledged = 0;
     for (let round = 0; round < 12; round++) {

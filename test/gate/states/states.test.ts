@@ -8,7 +8,7 @@ const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
 
 describe('every state of an approval that two moves and one fault can reach', () => {
   it('agrees with the model, and keeps ARGO-3-3c ARGO-5-3 ARGO-5-5 ARGO-5-8 ARGO-6-1 ARGO-6-2 ARGO-6-9 ARGO-7-1 ARGO-9-2 ARGO-R4 ARGO-R5', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', MAIN, '--no-plants'], { encoding: 'utf8' });
     expect([stdout, stderr, status]).toEqual([

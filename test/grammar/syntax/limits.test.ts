@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../../grammar/index.ts';
 import { ProgramParser } from '../../../grammar/syntax/program.ts';
+import { cpuMs } from '../../cost.ts';
 import { command, file, problems } from '../help.ts';
 
 const emit = (text: string): string => command(`emit ${text}`);
@@ -109,13 +110,7 @@ describe('P33: nesting, one counter (ruling 15)', () => {
 });
 
 describe('P33: time', () => {
-  const took = (source: string): number => {
-    // CPU time: on a busy machine, elapsed time would grow more for the longer input.
-    const start = process.cpuUsage();
-    parse(source, { name: 'x' });
-    const { user, system } = process.cpuUsage(start);
-    return (user + system) / 1000;
-  };
+  const took = (source: string, rounds = 1): number => cpuMs(() => parse(source, { name: 'x' }), rounds);
   const unit =
     "func f# (needs a, b optional c) means\n  set x = a + 12 * (b - 2) / len(\"abc\")\n  if x > 10 and not b == nil\n    set m['k'] = [x, 'y', {'z': 1.5}]\n    call tool.str.Format('a {0}', x)\n  else\n    emit \"value: \" + x + \" of \" + m.k.z\n  endif\n  # a comment\nendfunc\n";
   const script = (count: number): string => Array.from({ length: count }, (_, i) => unit.replace('#', String(i))).join('');
@@ -123,7 +118,7 @@ describe('P33: time', () => {
   it('P33: a script of 5 000 lines parses at 2 MB/s or more once warm', () => {
     const source = script(500);
     expect(problems(source)).toEqual([]);
-    const best = Math.min(...Array.from({ length: 8 }, () => took(source)));
+    const best = took(source, 8);
     expect(source.length / best / 1000).toBeGreaterThan(2);
   });
 
@@ -136,11 +131,11 @@ describe('P33: time', () => {
   ])('P33: 100 000 levels of %s are a syntax error in under 100 ms', (what, level) => {
     const source = what === 'if' ? `command\n${level.repeat(100_000)}` : `command\nemit ${level.repeat(100_000)}1\nendcommand\n`;
     expect(problems(source)).toMatchObject([{ message: expect.stringContaining('deeper than 200') }]);
-    expect(Math.min(...Array.from({ length: 5 }, () => took(source)))).toBeLessThan(100);
+    expect(took(source, 5)).toBeLessThan(100);
   });
 
   it('P33: time grows with size, not with its square', () => {
-    const best = (count: number): number => Math.min(...Array.from({ length: 8 }, () => took(script(count))));
+    const best = (count: number): number => took(script(count), 8);
     best(100);
     const [small, large] = [best(200), best(1600)];
     // Eight times the text: in quadratic time it would take 64 times as long.

@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { type Control, parseControl } from '../../../src/loop/v1/control.ts';
 import { controlDigest } from '../../../src/loop/v1/digest.ts';
 import { scanMarkers } from '../../../src/loop/v1/markers.ts';
+import { cpuMs } from '../../cost.ts';
+import { MORE_TRIES } from '../../groups.ts';
 
 const signal = (output: string): Control['signal'] => parseControl(output).signal;
 const digest = (output: string): string => controlDigest(output, parseControl(output));
@@ -118,12 +120,11 @@ describe('control of the v1 profile', () => {
     expect(scanMarkers(text)).toEqual(expected);
   });
 
-  it('AL1-2.6-2: half a megabyte of openers costs no more than reading it, and 100 markers are 100', () => {
+  it('AL1-2.6-2: half a megabyte of openers costs no more than reading it, and 100 markers are 100', MORE_TRIES, () => {
     for (const opener of ['[[loop:', '[[loop:abort:reason=', '[[loop:halt:reason=x]']) {
-      const start = performance.now();
-      expect(scanMarkers(opener.repeat(Math.ceil(520_000 / opener.length)))).toEqual([]);
+      const text = opener.repeat(Math.ceil(520_000 / opener.length));
       // A pattern without a bound takes ten seconds for this (protocol.md 8.1).
-      expect(performance.now() - start).toBeLessThan(1000);
+      expect(cpuMs(() => expect(scanMarkers(text)).toEqual([]))).toBeLessThan(1000);
     }
     expect(scanMarkers('[[loop:continue]]\n'.repeat(100))).toHaveLength(100);
   });
