@@ -24,6 +24,10 @@ export class Sweep {
   readonly #text: string;
   readonly #prefix: string;
   readonly #automaton: Automaton;
+  /** What {@link #passPrefix} noted: from which row on, to which one, and the steps. */
+  #first = -1;
+  #row = 0;
+  #steps = 0;
 
   constructor(text: string, prefix: string, automaton: Automaton, from: number, taken: number) {
     this.#text = text;
@@ -35,33 +39,34 @@ export class Sweep {
 
   /** Looks for at most so many matches. */
   run(most: number): void {
-    const matches = Math.min(most, MANY_MATCHES);
-    while (this.texts.length < matches && this.paid < MANY_STEPS && this.#next());
-  }
-
-  #next(): boolean {
     const text = this.#text;
     const prefix = this.#prefix;
+    const matches = Math.min(most, MANY_MATCHES);
     let { taken, paid, read, end: at } = this;
     let begin = -1;
-    let end = -1;
-    while (end < 0) {
+    search: while (this.texts.length < matches && paid < MANY_STEPS) {
       const ahead = prefix === '' ? at : text.indexOf(prefix, at);
-      if (ahead < 0) return false;
+      if (ahead < 0) break;
       taken += (ahead - at) >> 3;
       if (taken >= BATCH) {
         paid += taken - (taken % PER);
         taken %= PER;
       }
-      at = ahead;
-      let { row } = this.#automaton.start(text, at);
+      const { row: first } = this.#automaton.start(text, ahead);
       const { table } = this.#automaton;
+      if (first !== this.#first) this.#passPrefix(table, first);
+      if (this.#steps < 0) break;
+      let row = this.#row;
+      taken += this.#steps;
+      at = ahead + prefix.length;
+      begin = prefix === '' ? -1 : ahead;
+      let end = -1;
       let entry = 1;
       while (entry > 0) {
         const unit = at < text.length ? text.charCodeAt(at) : ASCII;
-        if (unit >= ASCII || taken > MANY_STEPS) return false;
+        if (unit >= ASCII || taken > MANY_STEPS) break search;
         entry = table[row * ASCII + unit] ?? 0;
-        if (entry === 0) return false;
+        if (entry === 0) break search;
         const known = Math.abs(entry);
         if ((known & BEGINS) !== 0) begin = at;
         if ((known & MATCHES) !== 0) end = at;
@@ -70,17 +75,37 @@ export class Sweep {
         at++;
       }
       read += at - ahead;
-      paid += taken - (taken % BATCH);
-      taken %= BATCH;
+      if (taken >= BATCH) {
+        paid += taken - (taken % BATCH);
+        taken %= BATCH;
+      }
+      if (end < 0) continue;
+      if (begin < 0 || end === begin || end - begin >= FREE) break;
+      this.texts.push(plainSlice(text, begin, end));
+      this.units += end - begin;
+      at = end;
+      this.start = begin;
+      this.end = end;
+      this.taken = taken;
+      this.paid = paid;
+      this.read = read;
     }
-    if (begin < 0 || end === begin || end - begin >= FREE) return false;
-    this.texts.push(plainSlice(text, begin, end));
-    this.units += end - begin;
-    this.start = begin;
-    this.end = end;
-    this.taken = taken;
-    this.paid = paid;
-    this.read = read;
-    return true;
+  }
+
+  /** Notes where the prefix leads to from a row, and after how many steps: -1 if that is not known or the match ends in it. */
+  #passPrefix(table: Int32Array, first: number): void {
+    this.#first = first;
+    this.#row = first;
+    this.#steps = 0;
+    for (let at = 0; at < this.#prefix.length; at++) {
+      const unit = this.#prefix.charCodeAt(at);
+      const entry = unit < ASCII ? (table[this.#row * ASCII + unit] ?? 0) : 0;
+      if (entry <= 0 || (entry & MATCHES) !== 0 || ((entry & BEGINS) !== 0) !== (at === 0)) {
+        this.#steps = -1;
+        return;
+      }
+      this.#row = entry & ROW;
+      this.#steps += entry >> STEPS_SHIFT;
+    }
   }
 }
