@@ -180,6 +180,10 @@ export class Machine implements Meter {
     return this.fuel >= stop.fuel ? stop.clock : 0;
   }
 
+  covers(fuel: number, bytes: number, items: number): boolean {
+    return fuel <= this.fuelLeft && this.usedBytes + bytes <= this.threshold && items <= this.limits.listLength;
+  }
+
   allocate(bytes: number): void {
     this.statementBytes += bytes;
     if (this.usedBytes + bytes > this.threshold) this.recount(bytes);

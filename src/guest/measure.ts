@@ -24,18 +24,21 @@ export function depthOf(value: Value): number {
   return value instanceof Fault ? value.fields.depth : 0;
 }
 
-/** A list of the interpreter itself, with its size and depth. No limit is checked. */
-export function measuredList(items: Value[]): List {
+/** A list of the interpreter itself, with its size and depth. No limit is checked. `held` are the bytes of items of which none is a container. */
+export function measuredList(items: Value[], held?: number): List {
   const list = new List(items);
-  let bytes = listBytes(items.length);
-  let depth = 0;
-  for (const item of items) {
-    bytes += sizeOf(item);
-    depth = Math.max(depth, depthOf(item));
-  }
-  list.bytes = bytes;
-  list.depth = depth + 1;
+  list.bytes = listBytes(items.length);
+  if (held !== undefined) list.bytes += held;
+  else for (const item of items) measured(list, item);
   return list;
+}
+
+function measured(list: List, item: Value): void {
+  if (typeof item === 'string') list.bytes += textBytes(item.length);
+  else if (typeof item === 'object' && item !== null) {
+    list.bytes += sizeOf(item);
+    list.depth = Math.max(list.depth, depthOf(item) + 1);
+  }
 }
 
 /** As {@link measuredList}, for a map. */
@@ -50,10 +53,10 @@ export function measuredMap(entries: readonly (readonly [string, Value])[]): Dic
   return map;
 }
 
-/** A list of a script, with its size and depth. The caller has paid for its memory; its limits are checked here. */
-export function newList(meter: Meter, items: Value[]): List {
+/** A list of a script, as {@link measuredList}. The caller has paid for its memory; its limits are checked here. */
+export function newList(meter: Meter, items: Value[], held?: number): List {
   meter.checkItems(items.length);
-  const list = measuredList(items);
+  const list = measuredList(items, held);
   checkValue(meter, list);
   return list;
 }

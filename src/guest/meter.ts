@@ -19,6 +19,8 @@ export interface Meter {
   /** Charges fuel, time and scratch memory for units of work. Ends the run when fuel, time or memory is used up. */
   pay(work: Work, units?: number): void;
 
+  /** Whether a list of so many items is allowed, and the use of so much fuel and memory reaches no limit and makes no census due. */
+  covers(fuel: number, bytes: number, items: number): boolean;
   /** Counts bytes about to be allocated; ends the run when they do not fit. */
   allocate(bytes: number): void;
   /** Counts a text about to be made, and ends the run when it is longer than a limit allows. */

@@ -18,7 +18,7 @@ import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 import type { Group } from './define.ts';
 import { ListBuilder, listOf, newItems, newMap, TextMap } from './results.ts';
-import { order } from './sort.ts';
+import { order, sorted } from './sort.ts';
 
 /** Lists. No tool changes its argument: every tool returns a new list. */
 export const LIST: Group<'list'> = {
@@ -45,7 +45,7 @@ export const LIST: Group<'list'> = {
     meter.pay(WORK.copy, list.items.length);
     return listOf(meter, list.items.toReversed());
   },
-  'tool.list.Sort': (meter, list) => picked(meter, list, order(meter, list.items, 'the list')),
+  'tool.list.Sort': sorted,
   'tool.list.SortBy': (meter, list, key, descending) => {
     const keys = fields(meter, list, key);
     const ordered = order(meter, keys, `by ${shortQuote(key)}`);

@@ -38,11 +38,16 @@ export class TextMap<T> {
 
 /** An array of nil values, paid for. The caller sets the items and makes a list of them with `newList`. */
 export function newItems(meter: Meter, items: number): Value[] {
+  payList(meter, items);
+  return new Array<Value>(items).fill(null);
+}
+
+/** Pays for a list of existing values. */
+export function payList(meter: Meter, items: number): void {
   meter.pay(WORK.list);
   meter.pay(WORK.copy, items);
   meter.allocate(listBytes(items));
   meter.checkItems(items);
-  return new Array<Value>(items).fill(null);
 }
 
 /** A list of existing values, which become shared, paid for. */
@@ -60,6 +65,9 @@ export function newMap(meter: Meter): Dict {
   meter.allocate(VALUE_BYTES.map.amount);
   return new Dict(new Map());
 }
+
+/** Items that are copied for a unit of fuel. */
+const COPIED = DATA_FUEL.copy.amount;
 
 /** V8 copies slices shorter than this; longer ones point into the whole text. */
 const SLICED = 13;
@@ -85,6 +93,9 @@ export function plainSlice(whole: string, start: number, end: number): string {
 export class ListBuilder {
   readonly #meter: Meter;
   readonly #items: Value[] = [];
+  /** Bytes of the texts among the items. */
+  #held = 0;
+  #hasOnlyTexts = true;
 
   constructor(meter: Meter) {
     this.#meter = meter;
@@ -100,15 +111,40 @@ export class ListBuilder {
     this.value(paidSlice(this.#meter, whole, start, end));
   }
 
+  /**
+   * Adds a few texts of so many units in all, for which no fuel is due, and pays for a visit of each. They are paid for together unless a
+   * limit or a census is near.
+   */
+  texts(texts: readonly string[], units: number): void {
+    const { length: count } = this.#items;
+    const after = count + texts.length;
+    const fuel = texts.length + Math.floor(after / COPIED) - Math.floor(count / COPIED);
+    const held = texts.length * textBytes(0) + VALUE_BYTES.unit.amount * units;
+    const bytes = held + texts.length * VALUE_BYTES.item.amount;
+    if (this.#meter.covers(fuel, bytes, after)) {
+      this.#meter.pay(WORK.visit, fuel);
+      this.#meter.allocate(bytes);
+      this.#items.push(...texts);
+      this.#held += held;
+    } else
+      for (const text of texts) {
+        this.#meter.pay(WORK.visit);
+        this.#meter.allocate(textBytes(text.length));
+        this.value(text);
+      }
+  }
+
   /** Adds a value that nothing else refers to, or that is shared already. */
   value(value: Value): void {
     this.#meter.allocate(VALUE_BYTES.item.amount);
     this.#meter.checkItems(this.#items.length + 1);
     this.#items.push(value);
-    if (this.#items.length % DATA_FUEL.copy.amount === 0) this.#meter.pay(WORK.visit);
+    if (typeof value === 'string') this.#held += textBytes(value.length);
+    else this.#hasOnlyTexts = false;
+    if (this.#items.length % COPIED === 0) this.#meter.pay(WORK.visit);
   }
 
   finish(): List {
-    return newList(this.#meter, this.#items);
+    return newList(this.#meter, this.#items, this.#hasOnlyTexts ? this.#held : undefined);
   }
 }

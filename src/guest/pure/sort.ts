@@ -1,7 +1,8 @@
-import { VALUE_BYTES } from '../../wire/costs.ts';
-import { codePointOrder, payRound, WORK } from '../kit.ts';
+import { DATA_FUEL, SECOND_FUEL, VALUE_BYTES } from '../../wire/costs.ts';
+import { codePointOrder, listBytes, newList, payRound, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
-import type { Value } from '../values.ts';
+import type { List, Value } from '../values.ts';
+import { payList } from './results.ts';
 
 /** Runs a sort and pays for its comparisons and for the memory that V8 uses meanwhile. */
 function pay<T>(meter: Meter, items: number, sort: (compared: () => void) => T): T {
@@ -31,27 +32,61 @@ function ascending(a: number, b: number): number {
   return a < b ? -1 : 1;
 }
 
-/**
- * Sorts keys that are all numbers or all strings, and returns their positions in that order. The sort is stable. Fails with
- * code 7 for any other key and for a mixture; `what` names the keys in the message. Numeric strings are strings here.
- */
+/** The positions of keys in ascending order. The sort is stable. `what` names the keys in an error. */
 export function order(meter: Meter, keys: readonly Value[], what: string): number[] {
-  const kind = typeof keys[0];
-  for (const key of keys) {
-    if (typeof key !== 'string' && typeof key !== 'number')
-      return meter.fail('Type', `cannot sort ${what}: the items must be numbers or strings`);
-    if (typeof key !== kind) return meter.fail('Type', `cannot sort ${what}: it mixes numbers and strings`);
-  }
+  const compare = comparison(meter, keys, what);
   return pay(meter, keys.length, (compared) =>
     keys
       .map((_, index) => index)
       .sort((left, right) => {
         compared();
-        const a = keys[left];
-        const b = keys[right];
-        return typeof a === 'string' && typeof b === 'string'
-          ? codePointOrder(meter, a, b)
-          : ascending(typeof a === 'number' ? a : 0, typeof b === 'number' ? b : 0);
+        return compare(keys[left], keys[right]);
       }),
   );
+}
+
+/** A list of the same items in ascending order. V8's `toSorted` makes other comparisons than `sort`, whose fuel would be another. */
+export function sorted(meter: Meter, { items, bytes }: List): List {
+  const compare = comparison(meter, items, 'the list');
+  const ordered = pay(meter, items.length, (compared) =>
+    items.slice().sort((left, right) => {
+      compared();
+      return compare(left, right);
+    }),
+  );
+  payList(meter, ordered.length);
+  return newList(meter, ordered, bytes - listBytes(ordered.length));
+}
+
+type Comparison = (a: Value | undefined, b: Value | undefined) => number;
+
+/** Texts below this length are compared at no fuel, by any table. */
+const FREE = Math.min(DATA_FUEL.compare.amount, SECOND_FUEL.compare.units);
+const SURROGATE = /[\ud800-\udfff]/;
+
+/**
+ * How keys compare that are all numbers or all strings. Fails with code 7 for any other key and for a mixture. Numeric strings are strings
+ * here. V8's operator puts short texts without surrogates in the order of code points.
+ */
+function comparison(meter: Meter, keys: readonly Value[], what: string): Comparison {
+  const kind = typeof keys[0];
+  let plain = kind === 'string';
+  for (let index = 0; index < keys.length; index++) {
+    payRound(meter, index);
+    const key = keys[index];
+    if (typeof key !== 'string' && typeof key !== 'number')
+      return meter.fail('Type', `cannot sort ${what}: the items must be numbers or strings`);
+    if (typeof key !== kind) return meter.fail('Type', `cannot sort ${what}: it mixes numbers and strings`);
+    plain &&= typeof key === 'string' && key.length < FREE && !SURROGATE.test(key);
+  }
+  if (plain) return byUnits;
+  return (a, b) =>
+    typeof a === 'string' && typeof b === 'string'
+      ? codePointOrder(meter, a, b)
+      : ascending(typeof a === 'number' ? a : 0, typeof b === 'number' ? b : 0);
+}
+
+function byUnits(a: Value | undefined, b: Value | undefined): number {
+  if (a === b || typeof a !== 'string' || typeof b !== 'string') return 0;
+  return a < b ? -1 : 1;
 }

@@ -12,6 +12,7 @@ import { parseJson } from './json.ts';
 import { jsonText, plainIndent } from './jsontext.ts';
 import { findAll, isMatch, replaceAll } from './regex.ts';
 import { ListBuilder, paidSlice, plainSlice } from './results.ts';
+import { split } from './split.ts';
 import { occurrences, replaceText, SubstringSearch } from './substring.ts';
 
 /** Strings: the tools of the reference implementation and more. All count in code points. */
@@ -52,17 +53,9 @@ export const STR: Group<'str'> = {
   },
   'tool.str.Split': (meter, text, delimiter) => {
     meter.pay(WORK.scan, text.length + delimiter.length);
+    if (delimiter !== '') return split(meter, text, delimiter);
     const parts = new ListBuilder(meter);
-    if (delimiter === '') {
-      for (let at = 0; at < text.length; at += width(text, at)) parts.add(text, at, at + width(text, at));
-      return parts.finish();
-    }
-    let start = 0;
-    for (const at of occurrences(meter, text, delimiter)) {
-      parts.add(text, start, at);
-      start = at + delimiter.length;
-    }
-    parts.add(text, start, text.length);
+    for (let at = 0; at < text.length; at += width(text, at)) parts.add(text, at, at + width(text, at));
     return parts.finish();
   },
   'tool.str.SplitWords': (meter, text) => {

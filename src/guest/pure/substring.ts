@@ -4,7 +4,7 @@ import { width } from './characters.ts';
 import { plainSlice } from './results.ts';
 
 /** V8 finds substrings up to this length in linear time, near enough. */
-const SHORT = 8;
+export const SHORT = 8;
 /** The number of units that may be compared in vain per unit passed, before the search changes to the slower algorithm. */
 const PATIENCE = 4;
 /** The number of units that may be compared in vain at no charge, in multiples of the substring's length. */
