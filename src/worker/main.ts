@@ -40,6 +40,10 @@ function main([guestFile, ivmFile, memoryBytes, filter = '', library = '']: read
   // V8's baseline compiler works in a thread. Waking the thread takes as long as a small program and may take the host's core.
   // Without it a program of ten tool calls ends 0.6 ms sooner; long programs are compiled by the optimising compilers.
   setFlagsFromString('--no-sparkplug');
+  // isolated-vm leaves an isolate of our size a young generation of half a megabyte, which fills 60 times in a run of 30 ms. Each collection
+  // of it in several threads waits for them, which takes longer than the collection where the cores are busy.
+  setFlagsFromString('--max-semi-space-size=2');
+  setFlagsFromString('--no-parallel-scavenge');
   // V8 keeps free large pages for its next large object, so that each doubling of a list would leave the old half behind. The V8 of
   // Node 24 has no such pool, and complains of the flag.
   if (Number(process.versions.node.split('.')[0]) >= 26) setFlagsFromString('--no-large-page-pool');
