@@ -33,11 +33,11 @@ export class RawProcess implements AsyncDisposable {
     this.#gone.catch(() => {}); // its end is expected at disposal
   }
 
-  /** Starts the process. */
-  static async open(): Promise<RawProcess> {
+  /** Starts the process, with further flags of V8. */
+  static async open(flags: readonly string[] = []): Promise<RawProcess> {
     const own = import.meta.url;
     const file = new URL(own.endsWith('.ts') ? './child.ts' : './child.js', own);
-    const raw = new RawProcess(fork(file, { execArgv: ['--no-node-snapshot', '--no-warnings'] }));
+    const raw = new RawProcess(fork(file, { execArgv: ['--no-node-snapshot', '--no-warnings', ...flags] }));
     const ready = await raw.#answer();
     if (ready !== 'ready') throw new Error(`the process of the raw isolate answered ${JSON.stringify(ready)}`);
     return raw;
