@@ -3,10 +3,10 @@ import { createRuntime, defineTool, type Runtime } from '../src/entries/index.ts
 import { pureTools } from '../stdlib-tools/index.ts';
 import { type MemoryRow, ourMemory, peerMemory, renderMemory } from './memory.ts';
 import { FLOOR, OURS } from './names.ts';
-import { PEER_FLOORS } from './peerfloors.ts';
+import { PARSED_FLOORS, PEER_FLOORS } from './peerfloors.ts';
 import { listPeers, PeerProcess } from './peerprocess.ts';
 import { PEER_ROWS, type PeerRow, TRIVIAL } from './peerrows.ts';
-import { RawProcess } from './rawprocess.ts';
+import { RawProcess, type RawRun } from './rawprocess.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 
@@ -129,11 +129,16 @@ function floor(raw: RawProcess): Lane {
   return {
     name: FLOOR,
     boundary: 'process and isolate',
-    async run({ name }) {
-      const { value, ms } = await raw.run(PEER_FLOORS[name] ?? '');
+    async run(row) {
+      const { value, ms } = await runFloor(raw, row);
       return { value, ms, error: null };
     },
   };
+}
+
+/** Runs the floor of a row. */
+export function runFloor(raw: RawProcess, { name, neuroscript: { commands } }: PeerRow): Promise<RawRun> {
+  return raw.run(PEER_FLOORS[name] ?? '', LIMITS.ms, PARSED_FLOORS.has(name) ? commands : undefined);
 }
 
 async function onPeer(child: PeerProcess, row: PeerRow): ReturnType<Lane['run']> {
@@ -152,7 +157,7 @@ async function measured(row: PeerRow, lanes: readonly Lane[], rounds: number): P
       if (each === undefined) continue;
       for (let turn = 0; turn < turns; turn++) {
         if (row.pace === 'rested') await sleep(PAUSE_MS);
-        const { value, ms, error } = await each.lane.run(row);
+        const { value, ms, error } = await each.lane.run(PARSED_FLOORS.has(row.name) ? withText(row, round) : row);
         if (error !== null) each.note = error;
         else if (value !== row.result) each.note = `wrong result: ${String(value)} instead of ${row.result}`;
         else if (round >= 0) each.times.push(ms);
@@ -165,6 +170,11 @@ async function measured(row: PeerRow, lanes: readonly Lane[], rounds: number): P
     const ratio = ms === null || mine === null || name === OURS ? null : mine / ms.median;
     return { row: row.name, engine: name, boundary, ms, ours: ratio, note };
   });
+}
+
+/** A row whose text ours has not met in this run, as an agent writes a new one each turn: a worker keeps the trees of texts that it knows. */
+function withText({ neuroscript, ...row }: PeerRow, round: number): PeerRow {
+  return { ...row, neuroscript: { ...neuroscript, commands: `${neuroscript.commands}# ${round}\n` } };
 }
 
 function goalOf({ name, goal }: PeerRow, rows: readonly PeerResult[]): Goal[] {

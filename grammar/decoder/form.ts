@@ -14,22 +14,28 @@ export type Form =
 
 /** A piece, or a text that stands for itself. */
 export type Part = Form | string;
+/** Parts, and lists of them: a long list is no list of arguments. */
+export type Parts = readonly (Part | readonly Part[])[];
 
 function form(part: Part): Form {
   return typeof part === 'string' ? { k: 'text', text: part } : part;
 }
 
 /** The parts one after the other. */
-export function all(...parts: readonly Part[]): Form {
-  const of = parts.map(form).filter((part) => part.k !== 'text' || part.text !== '');
+export function all(...parts: Parts): Form {
+  const of = parts
+    .flat()
+    .map(form)
+    .filter((part) => part.k !== 'text' || part.text !== '');
   const [only] = of;
   return only !== undefined && of.length === 1 ? only : { k: 'all', of };
 }
 
 /** Any one of the parts. */
-export function any(...parts: readonly Part[]): Form {
-  const [only] = parts;
-  return only !== undefined && parts.length === 1 ? form(only) : { k: 'any', of: parts.map(form) };
+export function any(...parts: Parts): Form {
+  const of = parts.flat().map(form);
+  const [only] = of;
+  return only !== undefined && of.length === 1 ? only : { k: 'any', of };
 }
 
 /** The parts, or nothing. */

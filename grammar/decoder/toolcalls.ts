@@ -50,7 +50,7 @@ export function toolCalls(rules: RuleBook, lexis: Lexis, tools: readonly Decoder
     const calls = groups.map(([first], index) =>
       all(names[index] ?? '', types.arguments(index, first?.args ?? null, first?.least ?? 0)),
     );
-    rules.define(`tool-${place.letter}`, head, any(...calls));
+    rules.define(`tool-${place.letter}`, head, any(calls));
   }
 }
 
@@ -59,10 +59,10 @@ function namesOf(tools: readonly DecoderTool[], dot: Form): Form {
   const split = tools.map(({ name }) => ({ segments: name.split('.').slice(1) }));
   const byGroup = Map.groupBy(split, ({ segments }) => segments.slice(0, -1).join('.').toLowerCase());
   return any(
-    ...[...byGroup].map(([group, members]) =>
+    [...byGroup].map(([group, members]) =>
       all(
-        ...(group === '' ? [] : group.split('.').flatMap((segment) => [inAnyCase(segment), dot])),
-        any(...members.map(({ segments }) => inAnyCase(segments.at(-1) ?? ''))),
+        group === '' ? [] : group.split('.').flatMap((segment) => [inAnyCase(segment), dot]),
+        any(members.map(({ segments }) => inAnyCase(segments.at(-1) ?? ''))),
       ),
     ),
   );
@@ -71,7 +71,7 @@ function namesOf(tools: readonly DecoderTool[], dot: Form): Form {
 /** A word in any letter case. */
 function inAnyCase(word: string): Form {
   return all(
-    ...Array.from(word, (char): Part => {
+    Array.from(word, (char): Part => {
       const [lower, upper] = [char.toLowerCase(), char.toUpperCase()];
       return lower === upper ? char : chars(upper + lower);
     }),
@@ -121,8 +121,8 @@ class Types {
       name,
       any(
         rule(`${bare ? 'do' : 'd'}-${place}`),
-        ...(literals.length === 0 ? [] : [all(any(...literals), gap)]),
-        ...(lists.length === 0 ? [] : [all(any(...lists), place === this.#place.letter ? gap : gapBeforeBracket)]),
+        ...(literals.length === 0 ? [] : [all(any(literals), gap)]),
+        ...(lists.length === 0 ? [] : [all(any(lists), place === this.#place.letter ? gap : gapBeforeBracket)]),
       ),
     );
   }
@@ -137,7 +137,7 @@ class Types {
 
   #literal(kind: Exclude<LiteralKind, List>, bare: boolean): Form {
     const { letter, gaps, string, templates } = this.#place;
-    if (typeof kind === 'object') return any(...kind.texts.map((text) => quoted(text, this.#lexis.ends)));
+    if (typeof kind === 'object') return any(kind.texts.map((text) => quoted(text, this.#lexis.ends)));
     switch (kind) {
       case 'string':
         return any(

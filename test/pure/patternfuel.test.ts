@@ -56,4 +56,24 @@ describe('the fuel of patterns', () => {
     const { error, fuel: used } = called('tool.regex.FindAll', ['a[ab]{14}a', noise(6000)], { fuel });
     expect([error?.code, used, error?.used]).toEqual(['ERR_QUOTA', spent, asked]);
   });
+
+  it.each([
+    ['id=\\d+', 20, 7000, 7001],
+    ['id=\\d+', 20, 8888, 8986],
+    ['[a-z]+\\d', 6, 1500, 1711],
+    ['[a-z]+\\d', 6, 4097, 4098],
+    ['[a-z]+\\d', 6, 8888, 8913],
+  ])('matches of %s that are read together end at that step, too', (pattern, times, fuel, asked) => {
+    const { error, fuel: used } = called('tool.regex.FindAll', [pattern, LINES.repeat(times)], { fuel });
+    expect([error?.code, used, error?.used]).toEqual(['ERR_QUOTA', fuel, asked]);
+  });
+
+  it.each([
+    [150_000, 150_046],
+    [177_777, 177_794],
+    [200_000, 200_372],
+  ])('and at the match that %i bytes do not hold', (memoryBytes, asked) => {
+    const { error } = called('tool.regex.FindAll', ['id=\\d+', LINES.repeat(20)], { memoryBytes });
+    expect([error?.limit, error?.used]).toEqual(['memoryBytes', asked]);
+  });
 });

@@ -78,7 +78,8 @@ export function isMatch(meter: Meter, pattern: string, text: string): boolean {
 /** The texts of the first `limit` matches, or of all for a negative limit. */
 export function findAll(meter: Meter, pattern: string, text: string, limit: number): List {
   const all = new ListBuilder(meter);
-  for (const match of matches(meter, compiled(meter, pattern), text, limit, false)) all.add(text, match.start, match.end);
+  const program = compiled(meter, pattern);
+  for (const match of matches(meter, program, text, limit, false, all)) all.add(text, match.start, match.end);
   return all.finish();
 }
 
@@ -125,13 +126,30 @@ function expansion(meter: Meter, { groups }: Program, replacement: string): read
   return pieces;
 }
 
-/** Yields the search at matches from left to right that do not overlap. An empty match directly after another match does not count. */
-function* matches(meter: Meter, program: Program, text: string, limit: number, groups: boolean): Generator<Search, void> {
+/**
+ * Yields the search at matches from left to right that do not overlap. An empty match directly after another match does not count. Matches
+ * that it can add to a `list` together are not yielded.
+ */
+function* matches(
+  meter: Meter,
+  program: Program,
+  text: string,
+  limit: number,
+  groups: boolean,
+  list?: ListBuilder,
+): Generator<Search, void> {
   const search = new Search(meter, program, text, groups);
   let at = 0;
   let last = -1;
   try {
     for (let count = 0; (limit < 0 || count < limit) && at <= text.length; ) {
+      const swept = list === undefined ? 0 : search.sweep(at, limit < 0 ? text.length : limit - count, list);
+      if (swept > 0) {
+        count += swept;
+        at = search.end;
+        last = at;
+        continue;
+      }
       if (!search.from(at)) break;
       const { start, end } = search;
       const touches = start === end && start === last;

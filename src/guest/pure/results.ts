@@ -1,4 +1,4 @@
-import { DATA_FUEL, textBytes, VALUE_BYTES } from '../../wire/costs.ts';
+import { DATA_FUEL, SECOND_FUEL, textBytes, VALUE_BYTES } from '../../wire/costs.ts';
 import { Dict, type List, listBytes, newList, payLookup, payRound, share, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
@@ -66,6 +66,9 @@ export function newMap(meter: Meter): Dict {
   return new Dict(new Map());
 }
 
+/** Texts below this length cost no fuel for their units, by any table. */
+export const FREE = Math.min(DATA_FUEL.scan.amount, SECOND_FUEL.scan.units);
+
 /** Items that are copied for a unit of fuel. */
 const COPIED = DATA_FUEL.copy.amount;
 
@@ -112,26 +115,21 @@ export class ListBuilder {
   }
 
   /**
-   * Adds a few texts of so many units in all, for which no fuel is due, and pays for a visit of each. They are paid for together unless a
-   * limit or a census is near.
+   * Adds a few texts shorter than {@link FREE}, of so many units in all, and pays for them together, for a visit of each and for so much other
+   * fuel. Returns false, and does nothing, where a limit or a census is near.
    */
-  texts(texts: readonly string[], units: number): void {
+  texts(texts: readonly string[], units: number, more = 0): boolean {
     const { length: count } = this.#items;
     const after = count + texts.length;
-    const fuel = texts.length + Math.floor(after / COPIED) - Math.floor(count / COPIED);
+    const fuel = more + texts.length + Math.floor(after / COPIED) - Math.floor(count / COPIED);
     const held = texts.length * textBytes(0) + VALUE_BYTES.unit.amount * units;
     const bytes = held + texts.length * VALUE_BYTES.item.amount;
-    if (this.#meter.covers(fuel, bytes, after)) {
-      this.#meter.pay(WORK.visit, fuel);
-      this.#meter.allocate(bytes);
-      this.#items.push(...texts);
-      this.#held += held;
-    } else
-      for (const text of texts) {
-        this.#meter.pay(WORK.visit);
-        this.#meter.allocate(textBytes(text.length));
-        this.value(text);
-      }
+    if (!this.#meter.covers(fuel, bytes, after)) return false;
+    this.#meter.pay(WORK.visit, fuel);
+    this.#meter.allocate(bytes);
+    this.#items.push(...texts);
+    this.#held += held;
+    return true;
   }
 
   /** Adds a value that nothing else refers to, or that is shared already. */

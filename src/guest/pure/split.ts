@@ -1,13 +1,11 @@
-import { DATA_FUEL, SECOND_FUEL } from '../../wire/costs.ts';
+import { textBytes } from '../../wire/costs.ts';
 import { WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { List } from '../values.ts';
-import { ListBuilder, plainSlice } from './results.ts';
+import { FREE, ListBuilder, plainSlice } from './results.ts';
 import { occurrences, SHORT } from './substring.ts';
 
-/** Pieces below this length cost no fuel for their units, by any table. */
-const FREE = Math.min(DATA_FUEL.scan.amount, SECOND_FUEL.scan.units);
-/** The number of such pieces that may exist before they are paid for. */
+/** The number of short pieces that may exist before they are paid for. */
 const MANY = 256;
 
 /** The pieces of a text between the occurrences of a text that is not empty. */
@@ -26,7 +24,12 @@ export function split(meter: Meter, text: string, wanted: string): List {
       const pieces: string[] = [];
       const end = gather(pieces, text, wanted, start, at);
       if (end > start) {
-        parts.texts(pieces, end - start - pieces.length * length);
+        if (!parts.texts(pieces, end - start - pieces.length * length))
+          for (const piece of pieces) {
+            meter.pay(WORK.visit);
+            meter.allocate(textBytes(piece.length));
+            parts.value(piece);
+          }
         start = end;
       } else {
         meter.pay(WORK.visit);

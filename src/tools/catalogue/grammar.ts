@@ -42,11 +42,14 @@ export function toolGrammar(
 
 const TURN_TOOL = 'tool.aeiou.magic';
 
+/** The arguments of a tool that has more are free: a grammar nests one level for each. */
+const MOST_PARAMETERS = 250;
+
 /** What a grammar has to know of tools. */
 export function decoderTools(tools: readonly ToolDefinition[]): readonly DecoderTool[] {
   return tools.map(({ name, parameters }) => ({
     name,
-    args: parameters.map(literalsOf),
+    args: parameters.length > MOST_PARAMETERS ? null : parameters.map(literalsOf),
     least: parameters.findLastIndex(({ required }) => required) + 1,
   }));
 }

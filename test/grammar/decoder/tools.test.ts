@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defineTool, toolGrammar } from '../../../src/tools/index.ts';
+import { defineTool, type ToolDefinition, toolGrammar } from '../../../src/tools/index.ts';
 import { follow, Gbnf } from './gbnf.ts';
 import { ALLOWED, DENIED, POLICY } from './view.ts';
 
@@ -96,5 +96,40 @@ describe('the tools of a grammar', () => {
     const grammar = new Gbnf(toolGrammar([free]));
     for (const value of ['1', '"x"', 'nil', '[1]', '{"a": 1}', 'x'])
       expect(follow(grammar, `command\ncall tool.a.Free(${value})\nendcommand`).whole).toBe(true);
+  });
+
+  const made = (name: string, args: Parameters<typeof defineTool>[0]['args'] = []): ToolDefinition =>
+    defineTool({ name, args, run: () => null });
+
+  it.each([
+    [
+      'many parameters',
+      [
+        made(
+          'tool.a.B',
+          Array.from({ length: 10_000 }, (_, index) => ({ name: `a${index}`, type: 'string' })),
+        ),
+      ],
+    ],
+    ['a long name', [made(`tool.a.${'B'.repeat(200_000)}`)]],
+    ['many names', Array.from({ length: 150_000 }, (_, index) => made(`tool.a.B${index}`))],
+    ['many words', [made('tool.a.B', { x: { enum: Array.from({ length: 150_000 }, (_, index) => `w${index}`) } })]],
+  ] as const)('is made for %s, too', (_what, tools) => {
+    expect(toolGrammar(tools)).toContain('tools-0');
+  });
+
+  it('lets the arguments of a tool with more than 250 parameters be anything', () => {
+    const wide = (count: number): Gbnf =>
+      new Gbnf(
+        toolGrammar([
+          made(
+            'tool.a.B',
+            Array.from({ length: count }, (_, index) => ({ name: `a${index}`, type: 'string' })),
+          ),
+        ]),
+      );
+    const call = (count: number): string =>
+      `command\ncall tool.a.B(${Array.from({ length: count }, () => '1').join(', ')})\nendcommand`;
+    expect([follow(wide(250), call(250)).whole, follow(wide(251), call(250)).whole]).toEqual([false, true]);
   });
 });

@@ -38,7 +38,10 @@ export interface Transition {
 /** Characters below this are ASCII: the columns of the table. */
 export const ASCII = 128;
 
-/** How an entry of the table reads: the row of the next state, whether the first block matches or begins there, and the steps. */
+/**
+ * How an entry of the table reads: the row of the next state, whether the first block matches or begins there, and the steps. An entry below 0
+ * is one with the other sign, after which no thread is left.
+ */
 export const ROW = 0x7f;
 export const MATCHES = 0x80;
 export const BEGINS = 0x100;
@@ -66,8 +69,8 @@ export class Automaton {
   /** Whether a search without threads looks for a place to begin, in place of beginning at every character. */
   readonly #waits: boolean;
   /**
-   * The plain transitions by state and ASCII character: those after which a search only reads on, with all blocks as they were or with its
-   * first. 0 where there is none. One load from it takes the place of all that threads do with a character.
+   * The plain transitions by state and ASCII character: those after which a search only reads on or ends, with all blocks as they were or with
+   * its first. 0 where there is none. One load from it takes the place of all that threads do with a character.
    */
   table = new Int32Array(FEW_STATES * ASCII);
   /** The states by row. */
@@ -171,10 +174,11 @@ export class Automaton {
     const moved = from.every((block, index) => block === index && block < fresh) ? null : from;
     const runs = to.pcs.length > 0 || (to.searching && !this.#waits);
     const begins = fresh === 0 && from.length > 0 && matches < 0;
-    const plain = runs && (moved === null || begins) && (matches < 0 || (matches === 0 && fresh > 0));
-    if (plain && code >= 0 && code < ASCII)
-      this.table[state.row * ASCII + code] =
-        to.row | (matches < 0 ? 0 : MATCHES) | (begins ? BEGINS : 0) | (steps << STEPS_SHIFT);
+    const plain = (moved === null || begins) && (matches < 0 || (matches === 0 && fresh > 0));
+    if (plain && code >= 0 && code < ASCII) {
+      const entry = to.row | (matches < 0 ? 0 : MATCHES) | (begins ? BEGINS : 0) | (steps << STEPS_SHIFT);
+      this.table[state.row * ASCII + code] = runs ? entry : -entry;
+    }
     return { to, steps, reads: true, matches, fresh, moved, asked };
   }
 

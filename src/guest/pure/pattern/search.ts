@@ -1,10 +1,12 @@
 import { WORK } from '../../kit.ts';
 import type { Meter } from '../../meter.ts';
-import { SubstringSearch } from '../substring.ts';
+import type { ListBuilder } from '../results.ts';
+import { SHORT, SubstringSearch } from '../substring.ts';
 import { END } from './assertions.ts';
 import { ASCII, Automaton, BEGINS, MATCHES, ROW, STEPS_SHIFT, type State, type Transition } from './automaton.ts';
 import type { Program } from './program.ts';
 import { Steps } from './steps.ts';
+import { Sweep } from './sweep.ts';
 import { Threads } from './threads.ts';
 
 /** Bytes of a thread of the search, besides 4 for each offset. */
@@ -15,6 +17,8 @@ const FEW_SLOTS = 64;
 const MANY_GROUPS = 64;
 /** After so many steps a run of plain transitions ends. */
 const MANY_STEPS = 2048;
+/** Searches after a sweep that found nothing. */
+const PAUSE = 8;
 /** An offset costs a step for so many slots. */
 const SLOTS_PER_STEP = 8;
 
@@ -44,6 +48,8 @@ export class Search {
   /** Where the latest run of plain transitions came to. */
   #row = 0;
   #at = 0;
+  /** Searches to be made before the next sweep. */
+  #pause = 0;
 
   /** `groups` is true if the groups of matches may be asked for. */
   constructor(meter: Meter, program: Program, text: string, groups: boolean) {
@@ -78,6 +84,27 @@ export class Search {
     if (this.#automaton !== null) return this.#scan(this.#automaton, at);
     this.#threads.clear();
     return this.#thread(at, false);
+  }
+
+  /**
+   * Adds the texts of at most so many of the next matches to a list, and returns how many. They cost what {@link from} and the list take
+   * for each, but are paid for together. It adds none where transitions are not known yet, and where a limit or a census is near.
+   */
+  sweep(from: number, most: number, list: ListBuilder): number {
+    const automaton = this.#automaton;
+    const { prefix, anchored } = this.#program;
+    if (automaton === null || anchored || prefix.length > SHORT || --this.#pause >= 0) return 0;
+    const sweep = new Sweep(this.#text, prefix, automaton, from, this.#steps.taken);
+    sweep.run(most);
+    const { texts, units, start, end, taken, paid, read } = sweep;
+    this.#pause = texts.length || PAUSE;
+    if (texts.length === 0 || !list.texts(texts, units, paid / WORK.match.first.per)) return 0;
+    this.#pause = 0;
+    this.#steps.leave(taken);
+    automaton.read(read);
+    this.start = start;
+    this.end = end;
+    return texts.length;
   }
 
   /** The offsets of the latest match: start and end, then those of each group; −1 for a group that did not take part. */
@@ -181,7 +208,7 @@ export class Search {
       const unit = text.charCodeAt(at);
       if (unit >= ASCII) break;
       const entry = table[row * ASCII + unit] ?? 0;
-      if (entry === 0 || steps >= MANY_STEPS) break;
+      if (entry <= 0 || steps >= MANY_STEPS) break;
       if ((entry & BEGINS) !== 0) begin = at;
       if ((entry & MATCHES) !== 0) end = at;
       row = entry & ROW;

@@ -4,7 +4,7 @@ import type { Work } from '../../work.ts';
 import type { Chars } from './chars.ts';
 
 /** The number of steps that are paid for together. */
-const BATCH = 1024;
+export const BATCH = 1024;
 
 /** Counts the steps of a search and pays for them as they are taken. */
 export class Steps {
@@ -26,6 +26,16 @@ export class Steps {
   /** Counts steps that are taken one by one. */
   each(steps: number): void {
     for (this.#taken += steps; this.#taken >= BATCH; this.#taken -= BATCH) this.#meter.pay(this.#work, BATCH);
+  }
+
+  /** Steps that are not paid for yet. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** Notes that all steps are paid for but these. */
+  leave(taken: number): void {
+    this.#taken = taken;
   }
 
   /** Pays for all steps so far, but for a remainder that costs nothing. */
