@@ -1,18 +1,24 @@
 // The process of a raw isolate (see rawprocess.ts). It runs a script in a new isolate, and answers with the value, the elapsed milliseconds
 // from making the isolate to its disposal, and those of CPU time in it; or it sleeps.
+import { readSync, writeSync } from 'node:fs';
 import ivm from 'isolated-vm';
-import type { RawOrder } from './rawprocess.ts';
+import { CALLS_FD, type RawOrder } from './rawprocess.ts';
 
-process.on('message', (order: RawOrder) => {
+process.on('message', async (order: RawOrder) => {
   if ('sleepMs' in order) setTimeout(() => process.send?.('slept'), order.sleepMs);
-  else process.send?.(evaluated(order.script, order.timeoutMs));
+  else process.send?.(evaluated(order.script, order.timeoutMs, order.source === undefined ? null : await parsed(order.source)));
 });
 process.send?.('ready');
 
-function evaluated(script: string, timeout: number): object {
+function evaluated(script: string, timeout: number, tree: string | null): object {
   const start = performance.now();
   const isolate = new ivm.Isolate({ memoryLimit: 64 });
-  const value = valueIn(isolate.createContextSync(), script, timeout);
+  const context = isolate.createContextSync();
+  if (tree !== null) {
+    context.global.setSync('tree', tree);
+    context.global.setSync('host', new ivm.Callback(askHost));
+  }
+  const value = valueIn(context, script, timeout);
   const usedMs = Number(isolate.cpuTime) / 1e6;
   isolate.dispose();
   return { value, ms: performance.now() - start, usedMs };
@@ -25,4 +31,19 @@ function valueIn(context: ivm.Context, script: string, timeout: number): unknown
   } catch (error) {
     return String(error);
   }
+}
+
+/** The JSON of the first command block. The parser is loaded only here: others measure how soon this process starts. */
+async function parsed(source: string): Promise<string> {
+  const { parse } = await import('../src/entries/grammar.ts');
+  const result = parse(source, { name: 'src' });
+  return result.ok ? JSON.stringify(result.file.commands[0]?.body) : '';
+}
+
+const answer = new Uint8Array(1024);
+
+/** Sends a text to the host and waits for the same text. */
+function askHost(text: string): string {
+  writeSync(CALLS_FD, text);
+  return new TextDecoder().decode(answer.subarray(0, readSync(CALLS_FD, answer)));
 }

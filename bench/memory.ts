@@ -23,7 +23,9 @@ const SESSIONS = 500;
 const EMIT = 'command\n  emit 1\nendcommand\n';
 const WAIT = 'command\n  emit tool.bench.Wait()\nendcommand\n';
 /** A worker has then made its spare isolate. */
-const REST_MS = 150;
+const SPARE_MS = 100;
+/** A worker has then given back what it does not need. */
+const REST_MS = 400;
 
 /** What ours takes: each is the slope of a staircase, or the size of one process. Empty where the system does not tell. */
 export async function ourMemory(): Promise<MemoryRow[]> {
@@ -58,10 +60,10 @@ async function idleWorkers(): Promise<{ readonly workers: readonly number[]; rea
       .at(-1);
     if (worker === undefined) continue;
     const one = residence(worker).now;
+    await sleep(SPARE_MS);
+    spares.push((residence(worker).now - one) / MB);
     await sleep(REST_MS);
-    const both = residence(worker).now;
-    workers.push(both / MB);
-    spares.push((both - one) / MB);
+    workers.push(residence(worker).now / MB);
   }
   return { workers, spares };
 }

@@ -3,10 +3,10 @@ import { createRuntime, defineTool, type Runtime } from '../src/entries/index.ts
 import { pureTools } from '../stdlib-tools/index.ts';
 import { type MemoryRow, ourMemory, peerMemory, renderMemory } from './memory.ts';
 import { FLOOR, OURS } from './names.ts';
-import { PEER_FLOORS } from './peerfloors.ts';
+import { PARSED_FLOORS, PEER_FLOORS } from './peerfloors.ts';
 import { listPeers, PeerProcess } from './peerprocess.ts';
 import { PEER_ROWS, type PeerRow, TRIVIAL } from './peerrows.ts';
-import { RawProcess } from './rawprocess.ts';
+import { RawProcess, type RawRun } from './rawprocess.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 
@@ -42,6 +42,8 @@ export interface PeerTable {
 
 const LIMITS = { ms: 20_000, memoryMb: 64 } as const;
 const PAUSE_MS = 5;
+/** Young values are collected as in our workers. */
+const FLOOR_FLAGS = ['--max-semi-space-size=2', '--no-parallel-scavenge'];
 /** Runs of a trivial turn in a row. */
 const TURNS = 20;
 
@@ -79,7 +81,7 @@ export async function benchPeers(
     children.push([name, child]);
     lanes.push({ name, boundary, run: (row) => onPeer(child, row) });
   }
-  lanes.push(floor(stack.use(await RawProcess.open())));
+  lanes.push(floor(stack.use(await RawProcess.open(FLOOR_FLAGS))));
   for (const [name, child] of children) {
     await onPeer(child, TRIVIAL);
     memory.push(...peerMemory(name, child));
@@ -127,11 +129,16 @@ function floor(raw: RawProcess): Lane {
   return {
     name: FLOOR,
     boundary: 'process and isolate',
-    async run({ name }) {
-      const { value, ms } = await raw.run(PEER_FLOORS[name] ?? '');
+    async run(row) {
+      const { value, ms } = await runFloor(raw, row);
       return { value, ms, error: null };
     },
   };
+}
+
+/** Runs the floor of a row. */
+export function runFloor(raw: RawProcess, { name, neuroscript: { commands } }: PeerRow): Promise<RawRun> {
+  return raw.run(PEER_FLOORS[name] ?? '', LIMITS.ms, PARSED_FLOORS.has(name) ? commands : undefined);
 }
 
 async function onPeer(child: PeerProcess, row: PeerRow): ReturnType<Lane['run']> {
@@ -150,7 +157,7 @@ async function measured(row: PeerRow, lanes: readonly Lane[], rounds: number): P
       if (each === undefined) continue;
       for (let turn = 0; turn < turns; turn++) {
         if (row.pace === 'rested') await sleep(PAUSE_MS);
-        const { value, ms, error } = await each.lane.run(row);
+        const { value, ms, error } = await each.lane.run(PARSED_FLOORS.has(row.name) ? withText(row, round) : row);
         if (error !== null) each.note = error;
         else if (value !== row.result) each.note = `wrong result: ${String(value)} instead of ${row.result}`;
         else if (round >= 0) each.times.push(ms);
@@ -163,6 +170,11 @@ async function measured(row: PeerRow, lanes: readonly Lane[], rounds: number): P
     const ratio = ms === null || mine === null || name === OURS ? null : mine / ms.median;
     return { row: row.name, engine: name, boundary, ms, ours: ratio, note };
   });
+}
+
+/** A row whose text ours has not met in this run, as an agent writes a new one each turn: a worker keeps the trees of texts that it knows. */
+function withText({ neuroscript, ...row }: PeerRow, round: number): PeerRow {
+  return { ...row, neuroscript: { ...neuroscript, commands: `${neuroscript.commands}# ${round}\n` } };
 }
 
 function goalOf({ name, goal }: PeerRow, rows: readonly PeerResult[]): Goal[] {
@@ -202,4 +214,4 @@ export function renderPeers({ rows, goals, memory }: PeerTable): string {
 }
 
 const ABOUT =
-  'Ours runs in a process that can be killed, and its time is host to host. The time of a peer is taken inside its process; tool calls\nof peers are function calls, but for run, which calls from a thread. Milliseconds are of this machine; goals are ratios of one run.\nFloor: the smallest interpreter of our kind in a fresh isolate, without meter and limits, divided by the peer (bench/peerfloors.ts).';
+  'Ours runs in a process that can be killed, and its time is host to host. The time of a peer is taken inside its process; tool calls\nof peers are function calls, but for run, which calls from a thread. Milliseconds are of this machine; goals are ratios of one run.\nFloor: the smallest interpreter of our kind in a fresh isolate, divided by the peer; for records and 100 k entries with the accounts of\nfuel, bytes and lengths that ours keeps, for all other rows without (bench/peerfloors.ts, bench/meteredfloor.ts).';

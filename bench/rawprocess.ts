@@ -1,8 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { Socket } from 'node:net';
 
 /** What the process is told to do. */
-export type RawOrder = { readonly script: string; readonly timeoutMs: number } | { readonly sleepMs: number };
+export type RawOrder =
+  | {
+      readonly script: string;
+      readonly timeoutMs: number;
+      /** Commands that the process parses first. The script gets the JSON of their block as `tree`, and a call of this process as `host`. */
+      readonly source?: string;
+    }
+  | { readonly sleepMs: number };
 
 /** One script in a new isolate. */
 export interface RawRun {
@@ -15,6 +23,8 @@ export interface RawRun {
   readonly usedMs: number;
 }
 
+/** The descriptor of the process for its calls of `host`. */
+export const CALLS_FD = 4;
 const TIMEOUT_MS = 60_000;
 const ENDLESS = 'for (;;);';
 
@@ -33,20 +43,25 @@ export class RawProcess implements AsyncDisposable {
     this.#gone.catch(() => {}); // its end is expected at disposal
   }
 
-  /** Starts the process. */
-  static async open(): Promise<RawProcess> {
+  /** Starts the process, with further flags of V8. */
+  static async open(flags: readonly string[] = []): Promise<RawProcess> {
     const own = import.meta.url;
     const file = new URL(own.endsWith('.ts') ? './child.ts' : './child.js', own);
-    const raw = new RawProcess(fork(file, { execArgv: ['--no-node-snapshot', '--no-warnings'] }));
+    const stdio = ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'] as const;
+    const child = fork(file, { execArgv: ['--no-node-snapshot', '--no-warnings', ...flags], stdio: [...stdio] });
+    // The answer to a call is the call itself.
+    const calls = child.stdio[CALLS_FD];
+    if (calls instanceof Socket) calls.on('data', (bytes) => calls.write(bytes)).unref();
+    const raw = new RawProcess(child);
     const ready = await raw.#answer();
     if (ready !== 'ready') throw new Error(`the process of the raw isolate answered ${JSON.stringify(ready)}`);
     return raw;
   }
 
   /** Runs a script in a new isolate. An error is a value: its text. */
-  async run(script: string, timeoutMs: number = TIMEOUT_MS): Promise<RawRun> {
+  async run(script: string, timeoutMs: number = TIMEOUT_MS, source?: string): Promise<RawRun> {
     const start = performance.now();
-    this.#send({ script, timeoutMs });
+    this.#send({ script, timeoutMs, ...(source === undefined ? {} : { source }) });
     const answer = await this.#answer();
     const ms = performance.now() - start;
     if (!isAnswer(answer)) throw new Error(`the process of the raw isolate answered ${JSON.stringify(answer)}`);

@@ -140,6 +140,7 @@ function commandLine({ worker, guest, ivm, library, readable }: Places, memoryBy
     '--disable-sigusr1', // no inspector on a signal
     '--disable-proto=delete',
     '--no-warnings',
+    '--expose-gc', // the worker collects at rest
     `--max-old-space-size=${OWN_HEAP_MB}`,
     worker,
     guest,

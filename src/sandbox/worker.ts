@@ -45,8 +45,8 @@ const LONGER = 6;
 const KILL_MS = 500;
 /** Time that a worker needs to dispose of its last isolate and to make the next. */
 const PREPARED_MS = 4;
-/** Time at rest after which a worker makes a spare isolate: a run that comes meanwhile has to wait for it. */
-const SPARE_MS = 25;
+/** Milliseconds at rest before each further step: it warms up, makes a spare isolate, and tidies. A run that comes meanwhile has to wait. */
+const AT_REST: readonly number[] = [PREPARED_MS, 21, 175];
 /** After this time at rest the statistics are read again for the next task. */
 const STALE_MS = 100;
 
@@ -194,16 +194,16 @@ export class WorkerProcess {
    */
   prepare(): void {
     this.send({ t: 'prepare' });
-    this.#atRestFor(PREPARED_MS, () => this.#atRestFor(SPARE_MS - PREPARED_MS, () => {}));
+    this.#stayAtRest();
   }
 
-  /** Takes the next step of the preparation when no task has come after `ms`, then calls `then`. */
-  #atRestFor(ms: number, then: () => void): void {
+  #stayAtRest([ms, ...later] = AT_REST): void {
+    if (ms === undefined) return;
     this.#rest = setTimeout(() => {
-      this.send({ t: 'prepare' });
+      this.send({ t: later.length > 0 ? 'prepare' : 'tidy' });
       // Reading takes 40 µs, so it is done while no run waits. What the worker does at rest is far below what a movement is.
       this.#atRest = readStats(this.stats);
-      then();
+      this.#stayAtRest(later);
     }, ms).unref();
   }
 

@@ -336,6 +336,8 @@ export type HostFrame =
    * answer. Without this frame an isolate is made when the run comes.
    */
   | { readonly t: 'prepare' }
+  /** Gives the memory back that the worker no longer needs. Has no answer. */
+  | { readonly t: 'tidy' }
   | { readonly t: 'parse'; readonly id: number; readonly sources: readonly Source[]; readonly sourceBytes: number }
   | {
       readonly t: 'check';

@@ -11,6 +11,7 @@ import { Parser } from './parser.ts';
 import { closePermissions } from './permissions.ts';
 import { descriptorPipe, FRAMES_FD } from './pipe.ts';
 import { Server } from './server.ts';
+import { tidier } from './tidy.ts';
 import { warmupFrames } from './warmup.ts';
 
 /**
@@ -49,13 +50,16 @@ function main([guestFile, ivmFile, memoryBytes, filter = '', library = '']: read
   if (Number(process.versions.node.split('.')[0]) >= 26) setFlagsFromString('--no-large-page-pool');
   // The stack of an isolate is that of this thread. This realm has more of it (`launch.ts`): it answers calls of the deepest program.
   setFlagsFromString(`--stack-size=${GUEST_STACK_KB}`);
+  // This realm was started with it (`launch.ts`); isolates get none.
+  setFlagsFromString('--no-expose-gc');
   // The flag that limits the heap of this realm would override the limit of every later isolate.
   setFlagsFromString('--max-old-space-size=0');
 
   disarm();
 
   const pipe = new FramePipe(descriptorPipe(FRAMES_FD));
-  const server = new Server(new Parser(parse));
+  const { gc } = globalThis;
+  const server = new Server(new Parser(parse), gc === undefined ? () => {} : tidier(gc));
   server.prepare(new GuestImage(ivm, guest, server), Number(memoryBytes));
   server.serve(warmupFrames(Number(memoryBytes)));
   const hello: WorkerFrame = { t: 'hello', version: PROTOCOL_VERSION, pid: process.pid, node: process.version, dropped };

@@ -45,9 +45,12 @@ export class Server implements HostPort, GuestPorts {
   /** The limits of the last run. */
   #limits: LimitValues | null = null;
   readonly #hostPid = process.ppid;
+  readonly #tidy: () => void;
 
-  constructor(parser: Parser) {
+  /** `tidy` gives memory back. */
+  constructor(parser: Parser, tidy: () => void) {
     this.#parser = parser;
+    this.#tidy = tidy;
   }
 
   /** Takes the image, which needs this server's ports, and prepares the first isolate. */
@@ -123,6 +126,8 @@ export class Server implements HostPort, GuestPorts {
       } else if (frame.t === 'prepare') {
         this.#dispose();
         this.#shelf?.step();
+      } else if (frame.t === 'tidy') {
+        this.#tidy();
       } else if (frame.t === 'keep') {
         this.#kept.set(frame.number, frame.source);
       } else if (frame.t === 'drop') {

@@ -8,7 +8,7 @@ import { changes, OlderReportError, olderRows } from '../../bench/older.ts';
 import { PEER_FLOORS } from '../../bench/peerfloors.ts';
 import { type PeerQuotaRow, peerQuotaFailures, programOf } from '../../bench/peerquotas.ts';
 import { PEER_ROWS } from '../../bench/peerrows.ts';
-import { oursForPeers } from '../../bench/peertable.ts';
+import { oursForPeers, runFloor } from '../../bench/peertable.ts';
 import { RawProcess } from '../../bench/rawprocess.ts';
 
 const command = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
@@ -40,7 +40,7 @@ describe('the rows of bench peers', () => {
   }, async () => {
     await using raw = await RawProcess.open();
     const found: unknown[] = [];
-    for (const { name } of PEER_ROWS) found.push([name, (await raw.run(PEER_FLOORS[name] ?? '')).value]);
+    for (const row of PEER_ROWS) found.push([row.name, (await runFloor(raw, row)).value]);
     expect(found).toEqual(PEER_ROWS.map(({ name, result }) => [name, result]));
     expect(Object.keys(PEER_FLOORS)).toEqual(PEER_ROWS.map(({ name }) => name));
   });
