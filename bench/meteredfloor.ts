@@ -10,6 +10,7 @@ const FLOOR = 8 * 1024 * 1024;
 const m = { left: 1e12, until: 0, used: 0, statement: 0, look: 4096, due: FLOOR, census: 0, at: 0, end: Date.now() + MOST.ms };
 class List { constructor() { this.shared = false; this.census = 0; this.bytes = SIZE.list; this.depth = 1; this.items = []; } }
 class Dict { constructor() { this.shared = false; this.census = 0; this.bytes = SIZE.map; this.depth = 1; this.entries = new Map(); } }
+for (const each of [new List(), new Dict()]) { each.shared = true; each.census = 1; each.depth = 2; }
 const stop = (what) => { throw new Error(what + ' at ' + m.at); };
 const refill = (at) => {
   m.at = at;
