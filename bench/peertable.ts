@@ -42,6 +42,8 @@ export interface PeerTable {
 
 const LIMITS = { ms: 20_000, memoryMb: 64 } as const;
 const PAUSE_MS = 5;
+/** Young values are collected as in our workers. */
+const FLOOR_FLAGS = ['--max-semi-space-size=2', '--no-parallel-scavenge'];
 /** Runs of a trivial turn in a row. */
 const TURNS = 20;
 
@@ -79,7 +81,7 @@ export async function benchPeers(
     children.push([name, child]);
     lanes.push({ name, boundary, run: (row) => onPeer(child, row) });
   }
-  lanes.push(floor(stack.use(await RawProcess.open())));
+  lanes.push(floor(stack.use(await RawProcess.open(FLOOR_FLAGS))));
   for (const [name, child] of children) {
     await onPeer(child, TRIVIAL);
     memory.push(...peerMemory(name, child));
@@ -212,4 +214,4 @@ export function renderPeers({ rows, goals, memory }: PeerTable): string {
 }
 
 const ABOUT =
-  'Ours runs in a process that can be killed, and its time is host to host. The time of a peer is taken inside its process; tool calls\nof peers are function calls, but for run, which calls from a thread. Milliseconds are of this machine; goals are ratios of one run.\nFloor: the smallest interpreter of our kind in a fresh isolate, without meter and limits, divided by the peer (bench/peerfloors.ts).';
+  'Ours runs in a process that can be killed, and its time is host to host. The time of a peer is taken inside its process; tool calls\nof peers are function calls, but for run, which calls from a thread. Milliseconds are of this machine; goals are ratios of one run.\nFloor: the smallest interpreter of our kind in a fresh isolate, divided by the peer; for records and 100 k entries with the accounts of\nfuel, bytes and lengths that ours keeps, for all other rows without (bench/peerfloors.ts, bench/meteredfloor.ts).';

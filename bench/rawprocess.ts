@@ -43,12 +43,12 @@ export class RawProcess implements AsyncDisposable {
     this.#gone.catch(() => {}); // its end is expected at disposal
   }
 
-  /** Starts the process. */
-  static async open(): Promise<RawProcess> {
+  /** Starts the process, with further flags of V8. */
+  static async open(flags: readonly string[] = []): Promise<RawProcess> {
     const own = import.meta.url;
     const file = new URL(own.endsWith('.ts') ? './child.ts' : './child.js', own);
     const stdio = ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'] as const;
-    const child = fork(file, { execArgv: ['--no-node-snapshot', '--no-warnings'], stdio: [...stdio] });
+    const child = fork(file, { execArgv: ['--no-node-snapshot', '--no-warnings', ...flags], stdio: [...stdio] });
     // The answer to a call is the call itself.
     const calls = child.stdio[CALLS_FD];
     if (calls instanceof Socket) calls.on('data', (bytes) => calls.write(bytes)).unref();

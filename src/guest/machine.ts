@@ -15,6 +15,9 @@ import type { PureTool } from './puretool.ts';
 import type { Value } from './values.ts';
 import { WORK, type Work } from './work.ts';
 
+/** Bytes at which memory is first looked at. */
+const FIRST_LOOK = 4096;
+
 /** The guest's functions of the outside, see `boot`. */
 export interface Ports {
   clock(measured?: boolean): number;
@@ -87,8 +90,10 @@ export class Machine implements Meter {
   /** Units of the longest text that `textLength` and `valueBytes` allow. */
   readonly #longest: number;
 
-  /** A census is due before `usedBytes` passes this. */
+  /** `usedBytes` is looked at before it passes this. */
   threshold: number;
+  /** A census is due before `usedBytes` passes this. */
+  #due: number;
   #census = 0;
 
   constructor({ limits, prices, turn, forkId, stdin, stopAt }: Settings, ports: Ports) {
@@ -103,7 +108,8 @@ export class Machine implements Meter {
     this.evalDepth = limits.evalDepth;
     this.#longest = Math.min(limits.textLength, Math.floor((limits.valueBytes - textBytes(0)) / VALUE_BYTES.unit.amount));
     this.reserve = limits.fuel;
-    this.threshold = Math.min(CENSUS_FLOOR, limits.memoryBytes);
+    this.#due = Math.min(CENSUS_FLOOR, limits.memoryBytes);
+    this.threshold = Math.min(FIRST_LOOK, this.#due);
     this.output = new Output(this, (frame, follows) => ports.host(frame, follows));
   }
 
@@ -181,13 +187,26 @@ export class Machine implements Meter {
   }
 
   covers(fuel: number, bytes: number, items: number): boolean {
-    return fuel <= this.fuelLeft && this.usedBytes + bytes <= this.threshold && items <= this.limits.listLength;
+    return fuel <= this.fuelLeft && this.usedBytes + bytes <= this.#due && items <= this.limits.listLength;
   }
 
   allocate(bytes: number): void {
     this.statementBytes += bytes;
-    if (this.usedBytes + bytes > this.threshold) this.recount(bytes);
+    if (this.usedBytes + bytes > this.threshold) this.look(bytes);
     else this.usedBytes += bytes;
+  }
+
+  /**
+   * Looks whether a census is due, for bytes about to be allocated. Programs come here early and seldom, because V8 throws compiled code away
+   * when it reaches a place where it has never been.
+   */
+  look(bytes: number): void {
+    if (this.usedBytes + bytes > this.#due) {
+      this.recount(bytes);
+      return;
+    }
+    this.usedBytes += bytes;
+    this.threshold = Math.min(this.#due, 2 * this.usedBytes);
   }
 
   allocateText(units: number): void {
@@ -257,7 +276,8 @@ export class Machine implements Meter {
     if (live > this.limits.memoryBytes) this.#outOfMemory(live);
     this.usedBytes = live;
     if (live > this.peakBytes) this.peakBytes = live;
-    this.threshold = Math.min(this.limits.memoryBytes, Math.max(CENSUS_FLOOR, 2 * live));
+    this.#due = Math.min(this.limits.memoryBytes, Math.max(CENSUS_FLOOR, 2 * live));
+    this.threshold = this.#due;
   }
 
   /** A new id for the fork of a call. Most calls never need one. */
@@ -277,7 +297,7 @@ export class Machine implements Meter {
     this.statementBytes = 0;
     this.usedBytes += frame.layout.frameBytes;
     this.frame = frame;
-    if (this.usedBytes > this.threshold) {
+    if (this.usedBytes > this.#due) {
       this.at = at;
       this.recount(0);
     }

@@ -77,7 +77,7 @@ function compileRecord(machine: Machine, keys: readonly string[], entries: reado
       machine.at = part.at;
       const used = machine.usedBytes + bytes;
       machine.statementBytes += bytes;
-      if (used > machine.threshold) machine.recount(bytes);
+      if (used > machine.threshold) machine.look(bytes);
       else machine.usedBytes = used;
       all += bytes;
       if (typeof item === 'string') all += textBytes(item.length);
