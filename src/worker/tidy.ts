@@ -1,17 +1,13 @@
-import { getHeapStatistics } from 'node:v8';
-
-/** Growth since the last collection for which another one is worth its 30 ms. */
-const GROWTH = 8 * 1024 * 1024;
-
 /**
  * Returns a function that collects the garbage of the worker's own realm, and gives pages back that it no longer needs: a tenth of the memory
- * of a worker at rest. It does so at the first call, and when the heap has grown since.
+ * of a new worker. It does so at its first call alone: collecting takes 30 ms, and the shapes of trees are forgotten with it, so that code which V8
+ * has compiled for them meanwhile would have to be compiled again.
  */
 export function tidier(collect: NodeJS.GCFunction): () => void {
-  let kept = 0;
+  let tidy = false;
   return () => {
-    if (getHeapStatistics().total_heap_size < kept + GROWTH) return;
+    if (tidy) return;
+    tidy = true;
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-    kept = getHeapStatistics().total_heap_size;
   };
 }

@@ -58,4 +58,18 @@ describe('tools that pay for many items together (issue 21)', () => {
       expect(fuel(texts) - fuel(texts.map((text) => text.slice(-1)))).toBe(units);
     }
   });
+
+  it('sort texts that occur again and again, be they few or many', () => {
+    const random = new Random(25);
+    for (const different of [1, 2, 255, 256, 257, 400]) {
+      const texts = Array.from({ length: 2000 }, () => String.fromCharCode(0xe000 + random.int(different)));
+      expect(value('tool.list.Sort', texts)).toEqual(texts.toSorted());
+      // By code points, a pair comes after the last character of one unit.
+      const after = ['😀', ...texts, '😀', '\uffff'];
+      expect(value('tool.list.Sort', after)).toEqual([...texts.toSorted(), '\uffff', '😀', '😀']);
+      const length = 'x'.repeat(64);
+      expect(value('tool.list.Sort', [length, ...texts, 'x'])).toEqual(['x', length, ...texts.toSorted()]);
+      expect(value('tool.list.Sort', [...texts, 1])).toBe('NS7');
+    }
+  });
 });

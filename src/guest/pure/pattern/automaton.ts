@@ -65,7 +65,7 @@ export class Automaton {
   /** Steps for keeping the offset of a group. */
   readonly #saving: number;
   /** Whether an assertion asks what stands before an offset. */
-  readonly #looks: boolean;
+  readonly looks: boolean;
   /** Whether a search without threads looks for a place to begin, in place of beginning at every character. */
   readonly #waits: boolean;
   /**
@@ -88,7 +88,7 @@ export class Automaton {
   constructor(program: Program, saving: number) {
     this.#program = program;
     this.#saving = saving;
-    this.#looks = program.code.some(({ op }) => op === 'assert');
+    this.looks = program.code.some(({ op }) => op === 'assert');
     this.#waits = program.anchored || program.prefix !== '';
     this.#met = new Int32Array(program.code.length);
   }
@@ -100,7 +100,7 @@ export class Automaton {
 
   /** The state without threads at an offset, where a search begins. */
   start(text: string, at: number): State {
-    const kind = this.#looks ? kindBefore(text, at) : START;
+    const kind = this.looks ? kindBefore(text, at) : START;
     const known = this.#empty[kind];
     if (known !== undefined) return known;
     const state = this.#state([], [], true, kind);
@@ -170,7 +170,7 @@ export class Automaton {
       pcs.push(pc + 1);
       blocks.push(from.length - 1);
     }
-    const to = this.#state(pcs, blocks, state.searching && matches < 0, this.#looks ? kindOf(code) : START);
+    const to = this.#state(pcs, blocks, state.searching && matches < 0, this.looks ? kindOf(code) : START);
     const moved = from.every((block, index) => block === index && block < fresh) ? null : from;
     const runs = to.pcs.length > 0 || (to.searching && !this.#waits);
     const begins = fresh === 0 && from.length > 0 && matches < 0;

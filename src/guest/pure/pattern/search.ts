@@ -96,12 +96,12 @@ export class Search {
     if (automaton === null || anchored || prefix.length > SHORT || --this.#pause >= 0) return 0;
     const sweep = new Sweep(this.#text, prefix, automaton, from, this.#steps.taken);
     sweep.run(most);
-    const { texts, units, start, end, taken, paid, read } = sweep;
+    const { texts, units, start, end, taken, paid } = sweep;
     this.#pause = texts.length || PAUSE;
     if (texts.length === 0 || !list.texts(texts, units, paid / WORK.match.first.per)) return 0;
     this.#pause = 0;
     this.#steps.leave(taken);
-    automaton.read(read);
+    automaton.read(units);
     this.start = start;
     this.end = end;
     return texts.length;

@@ -19,13 +19,10 @@ export class Sweep {
   /** What `Steps` has taken and paid meanwhile. */
   taken: number;
   paid = 0;
-  /** Characters read by the automaton. */
-  read = 0;
   readonly #text: string;
   readonly #prefix: string;
   readonly #automaton: Automaton;
-  /** What {@link #passPrefix} noted: from which row on, to which one, and the steps. */
-  #first = -1;
+  /** What {@link #passPrefix} noted. */
   #row = 0;
   #steps = 0;
 
@@ -41,25 +38,31 @@ export class Sweep {
   run(most: number): void {
     const text = this.#text;
     const prefix = this.#prefix;
+    const automaton = this.#automaton;
+    const { looks } = automaton;
+    const { texts } = this;
+    const { length } = prefix;
     const matches = Math.min(most, MANY_MATCHES);
-    let { taken, paid, read, end: at } = this;
-    let begin = -1;
-    search: while (this.texts.length < matches && paid < MANY_STEPS) {
-      const ahead = prefix === '' ? at : text.indexOf(prefix, at);
+    let { taken, paid, end: at } = this;
+    this.#passPrefix(at);
+    let { table } = automaton;
+    search: while (texts.length < matches && paid < MANY_STEPS) {
+      const ahead = length === 0 ? at : text.indexOf(prefix, at);
       if (ahead < 0) break;
       taken += (ahead - at) >> 3;
       if (taken >= BATCH) {
         paid += taken - (taken % PER);
         taken %= PER;
       }
-      const { row: first } = this.#automaton.start(text, ahead);
-      const { table } = this.#automaton;
-      if (first !== this.#first) this.#passPrefix(table, first);
+      if (looks) {
+        this.#passPrefix(ahead);
+        ({ table } = automaton);
+      }
       if (this.#steps < 0) break;
       let row = this.#row;
       taken += this.#steps;
-      at = ahead + prefix.length;
-      begin = prefix === '' ? -1 : ahead;
+      at = ahead + length;
+      let begin = length === 0 ? -1 : ahead;
       let end = -1;
       let entry = 1;
       while (entry > 0) {
@@ -67,36 +70,34 @@ export class Sweep {
         if (unit >= ASCII || taken > MANY_STEPS) break search;
         entry = table[row * ASCII + unit] ?? 0;
         if (entry === 0) break search;
-        const known = Math.abs(entry);
+        const known = entry < 0 ? -entry : entry;
         if ((known & BEGINS) !== 0) begin = at;
         if ((known & MATCHES) !== 0) end = at;
         row = known & ROW;
         taken += known >> STEPS_SHIFT;
         at++;
       }
-      read += at - ahead;
       if (taken >= BATCH) {
         paid += taken - (taken % BATCH);
         taken %= BATCH;
       }
       if (end < 0) continue;
       if (begin < 0 || end === begin || end - begin >= FREE) break;
-      this.texts.push(plainSlice(text, begin, end));
+      texts.push(plainSlice(text, begin, end));
       this.units += end - begin;
       at = end;
       this.start = begin;
       this.end = end;
       this.taken = taken;
       this.paid = paid;
-      this.read = read;
     }
   }
 
-  /** Notes where the prefix leads to from a row, and after how many steps: -1 if that is not known or the match ends in it. */
-  #passPrefix(table: Int32Array, first: number): void {
-    this.#first = first;
-    this.#row = first;
+  /** Notes which row the prefix leads to at an offset, and after how many steps: -1 if that is not known or the match ends in it. */
+  #passPrefix(start: number): void {
+    this.#row = this.#automaton.start(this.#text, start).row;
     this.#steps = 0;
+    const { table } = this.#automaton;
     for (let at = 0; at < this.#prefix.length; at++) {
       const unit = this.#prefix.charCodeAt(at);
       const entry = unit < ASCII ? (table[this.#row * ASCII + unit] ?? 0) : 0;
