@@ -30,8 +30,10 @@ describe('the product and the definitional interpreter of the conformance suite'
     for (const index of [197, 713, 3469, 1833, 4673]) compare(4, index, result, 1);
     // A literal and a new key longer than a text may be; a text too long of a value too deep.
     for (const index of [1413, 57_521, 127_257]) compare(2318, index, result, 1);
+    // An element that is written a second time, after a later step of its first write failed.
+    compare(2724, 11_359, result, 1);
     expect(result.disagreements.map(({ what, program: { source } }) => `${what}\n${source}`)).toEqual([]);
-    expect(result.programs).toBe(19);
+    expect(result.programs).toBe(20);
   });
 
   it('makes the same program from the same seed, and another one from another seed', () => {

@@ -65,13 +65,15 @@ export class Writer {
     const lastAt = rest.at(-1)?.at ?? step.at;
     if (own instanceof List) {
       const index = this.#itemIndex(own, step);
-      const content = this.#content(own.items[index] ?? null, step, rest, value);
+      const content = this.#content(own.items[index] ?? null, step, rest, value, (copy) => {
+        own.items[index] = copy;
+      });
       this.#pad(own, index, lastAt);
       own.items[index] = content;
       return own;
     }
     const name = this.#machine.text(step.key, step.at);
-    const content = this.#content(own.entries.get(name) ?? null, step, rest, value);
+    const content = this.#content(own.entries.get(name) ?? null, step, rest, value, (copy) => own.entries.set(name, copy));
     if (!own.entries.has(name)) {
       this.#machine.meter.bound('mapLength', own.entries.size + 1, lastAt);
       this.#machine.meter.bound('textLength', name.length, lastAt);
@@ -80,9 +82,12 @@ export class Writer {
     return own;
   }
 
-  #content(child: Value, step: Step, [next, ...others]: readonly Step[], value: Value): Value {
+  /** What a step writes. A copy of what stands there takes its place at once (`keep`), even if a later step fails. */
+  #content(child: Value, step: Step, [next, ...others]: readonly Step[], value: Value, keep: (copy: List | Dict) => void): Value {
     if (next === undefined) return value;
-    const inner = child instanceof List || child instanceof Dict ? child : this.#made(next);
+    if (!(child instanceof List || child instanceof Dict)) return this.#put(this.#made(next), next, others, value, step.at);
+    const inner = this.#owned<List | Dict>(child, step.at);
+    keep(inner);
     return this.#put(inner, next, others, value, step.at);
   }
 
