@@ -72,7 +72,7 @@ const text = (value) => {
   allocate(SIZE.text + SIZE.unit * made.length);
   return made;
 };
-const numeric = (value) => typeof value === 'number' || (typeof value === 'string' && value.charCodeAt(0) <= 0x39);
+const numeric = (value) => typeof value === 'number' || (typeof value === 'string' && value.length <= 16 && value.charCodeAt(0) <= 0x39);
 const sum = (a, b) => {
   if (numeric(a) && numeric(b)) return Number(a) + Number(b);
   const left = text(a), right = text(b), units = left.length + right.length;
@@ -151,7 +151,16 @@ const map = (at, ...parts) => (frame) => {
 };
 const len = (of, at) => (frame) => {
   const value = of(frame);
+  if (typeof value === 'string') {
+    m.left -= value.length >> 6;
+    return points(value);
+  }
   return value instanceof List ? value.items.length : value instanceof Dict ? value.entries.size : bad(at);
+};
+const points = (text) => {
+  let count = 0;
+  for (let i = 0; i < text.length; count++) i += text.codePointAt(i) > 0xffff ? 2 : 1;
+  return count;
 };
 const step = (fuel, at, run) => ({ fuel, at, run });
 const run = (steps, frame) => {
@@ -210,6 +219,13 @@ export const METERED_RECORDS: string = metered(
     `step(3, 5, when(less(num(100), ${field('score')}, 5), step(13, 6, setItem(l, len(get(l), 6), ${LABELLED}, 6))))`,
   ],
   "add(len(get(l), 10), entry(item(get(l), num(0), 10), 'id', 10), 10)",
+);
+
+export const METERED_TEXT: string = metered(
+  20_000,
+  "num('')",
+  ["step(3, 4, set(l, add(get(l), num('piece '), 4)))"],
+  'len(get(l), 10)',
 );
 
 export function meteredEntries(count: number): string {

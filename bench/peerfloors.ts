@@ -1,4 +1,4 @@
-import { METERED_RECORDS, meteredEntries } from './meteredfloor.ts';
+import { METERED_RECORDS, METERED_TEXT, meteredEntries } from './meteredfloor.ts';
 
 /**
  * The rows of `bench peers` on the smallest interpreter that works as ours does, in a fresh isolate in a process that can be killed: each node
@@ -142,7 +142,7 @@ export const PEER_FLOORS: Readonly<Record<string, string>> = {
   'append 100 k': appends(100_000),
   'map set 10 k': entries(10_000),
   'map set 100 k': meteredEntries(100_000),
-  'text of 20 k pieces': counting(20_000, "set(t, num(''))", "set(t, add(get(t), num('piece ')))", 'len(get(t))'),
+  'text of 20 k pieces': METERED_TEXT,
   'split + sort 100 k': script(
     ["set(l, tool(() => 'delta,alpha,echo,bravo,charlie,'.repeat(20000).split(',').sort()))"],
     'add(len(get(l)), len(item(get(l), num(50000))))',
