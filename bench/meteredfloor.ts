@@ -221,6 +221,8 @@ export const METERED_RECORDS: string = metered(
   "add(len(get(l), 10), entry(item(get(l), num(0), 10), 'id', 10), 10)",
 );
 
+export const METERED_LOOP: string = metered(1_000_000, 'num(0)', ['step(2, 4, set(l, add(get(l), get(i), 4)))'], 'get(l)');
+
 export const METERED_TEXT: string = metered(
   20_000,
   "num('')",

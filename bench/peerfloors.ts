@@ -1,4 +1,4 @@
-import { METERED_RECORDS, METERED_TEXT, meteredEntries } from './meteredfloor.ts';
+import { METERED_LOOP, METERED_RECORDS, METERED_TEXT, meteredEntries } from './meteredfloor.ts';
 
 /**
  * The rows of `bench peers` on the smallest interpreter that works as ours does, in a fresh isolate in a process that can be killed: each node
@@ -130,7 +130,7 @@ return run(JSON.parse(tree).stmts.map(step), []).value;
 export const PEER_FLOORS: Readonly<Record<string, string>> = {
   'trivial turn, rested': TURN,
   'the same, back to back': TURN,
-  'loop 1 M': counting(1_000_000, 'set(sum, num(0))', 'set(sum, add(get(sum), get(i)))', 'get(sum)'),
+  'loop 1 M': METERED_LOOP,
   'fib(25)': script([`() => { procedures.set('fib', ${FIB}); }`], "call('fib', num(25))"),
   '30 calls deep × 1,000': counting(
     1000,

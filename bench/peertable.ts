@@ -214,4 +214,4 @@ export function renderPeers({ rows, goals, memory }: PeerTable): string {
 }
 
 const ABOUT =
-  'Ours runs in a process that can be killed, and its time is host to host. The time of a peer is taken inside its process; tool calls\nof peers are function calls, but for run, which calls from a thread. Milliseconds are of this machine; goals are ratios of one run.\nFloor: the smallest interpreter of our kind in a fresh isolate, divided by the peer; for records, 100 k entries and the text with the accounts\nof fuel, bytes and lengths that ours keeps, for all other rows without (bench/peerfloors.ts, bench/meteredfloor.ts).';
+  'Ours runs in a process that can be killed, and its time is host to host. The time of a peer is taken inside its process; tool calls\nof peers are function calls, but for run, which calls from a thread. Milliseconds are of this machine; goals are ratios of one run.\nFloor: the smallest interpreter of our kind in a fresh isolate, divided by the peer; for the loop, the text, records and 100 k entries with the accounts\nof fuel, bytes and lengths that ours keeps, for all other rows without (bench/peerfloors.ts, bench/meteredfloor.ts).';

@@ -100,7 +100,7 @@ function paired(machine: Machine, steps: readonly Step[]): readonly Step[] {
       all.push(first);
       continue;
     }
-    all.push({ run: pair(machine, first.counting, first, second), fuel: 0, at: first.at });
+    all.push({ run: pair(machine, first.counting, first, second), fuel: 0, begins: true, at: first.at });
     index++;
   }
   return all;

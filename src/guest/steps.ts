@@ -16,6 +16,8 @@ export interface Step {
   readonly run: Exec;
   /** 0 when the call has paid for it, or when it pays for itself. */
   readonly fuel: number;
+  /** Whether it does all that comes before a statement itself. */
+  readonly begins?: true;
   readonly at: number;
   /** The whole statement, if it may run before it is paid for. */
   readonly counting?: Counting;
@@ -26,7 +28,7 @@ export interface Step {
 /** A block without a handler in or around it. */
 export function plainBlock(machine: Machine, steps: readonly Step[]): Exec {
   const [first, second] = steps;
-  if (first !== undefined && steps.length === 1) return one(machine, first);
+  if (first !== undefined && steps.length === 1) return first.begins ? first.run : one(machine, first);
   if (first !== undefined && second !== undefined && steps.length === 2) return two(machine, first, second);
   return many(machine, steps);
 }
@@ -105,8 +107,17 @@ function step(machine: Machine, frame: Frame, steps: readonly Step[], index: num
 /** Two statements, of which the first is a counting one, paid together. If fuel runs short or a value is no number, they run one by one. */
 export function pair(machine: Machine, counting: Counting, first: Step, second: Step): Exec {
   const fuel = first.fuel + second.fuel;
-  const { run } = second;
+  const { run, counting: next } = second;
   const oneByOne = two(machine, first, second);
+  if (next !== undefined)
+    return (frame) => {
+      const untilCheck = machine.untilCheck - fuel;
+      if (untilCheck < 0 || !counting(frame)) return oneByOne(frame);
+      machine.untilCheck = untilCheck;
+      machine.statementBytes = 0;
+      frame.keep = null;
+      return next(frame) ? NORMAL : run(frame);
+    };
   return (frame) => {
     const untilCheck = machine.untilCheck - fuel;
     if (untilCheck < 0 || !counting(frame)) return oneByOne(frame);
