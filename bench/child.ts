@@ -2,25 +2,43 @@
 // from making the isolate to its disposal, and those of CPU time in it; or it sleeps.
 import { readSync, writeSync } from 'node:fs';
 import ivm from 'isolated-vm';
-import { CALLS_FD, type RawOrder } from './rawprocess.ts';
+import { CALLS_FD, type RawOrder, type RawScript } from './rawprocess.ts';
+
+/** An isolate that was made before it is needed. */
+let spare: Made | null = null;
 
 process.on('message', async (order: RawOrder) => {
   if ('sleepMs' in order) setTimeout(() => process.send?.('slept'), order.sleepMs);
-  else process.send?.(evaluated(order.script, order.timeoutMs, order.source === undefined ? null : await parsed(order.source)));
+  else {
+    const { source, ahead = false } = order;
+    process.send?.(evaluated(order, source === undefined ? null : await parsed(source)));
+    if (ahead) spare ??= made();
+  }
 });
 process.send?.('ready');
 
-function evaluated(script: string, timeout: number, tree: string | null): object {
-  const start = performance.now();
+interface Made {
+  readonly isolate: ivm.Isolate;
+  readonly context: ivm.Context;
+}
+
+function made(): Made {
   const isolate = new ivm.Isolate({ memoryLimit: 64 });
-  const context = isolate.createContextSync();
+  return { isolate, context: isolate.createContextSync() };
+}
+
+function evaluated({ script, timeoutMs, ahead = false }: RawScript, tree: string | null): object {
+  const start = performance.now();
+  const { isolate, context } = spare ?? made();
+  spare = null;
   if (tree !== null) {
     context.global.setSync('tree', tree);
     context.global.setSync('host', new ivm.Callback(askHost));
   }
-  const value = valueIn(context, script, timeout);
+  const value = valueIn(context, script, timeoutMs);
   const usedMs = Number(isolate.cpuTime) / 1e6;
-  isolate.dispose();
+  if (ahead) setImmediate(() => isolate.dispose());
+  else isolate.dispose();
   return { value, ms: performance.now() - start, usedMs };
 }
 

@@ -2,15 +2,18 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 
+/** A script for the process. */
+export interface RawScript {
+  readonly script: string;
+  readonly timeoutMs: number;
+  /** Commands that the process parses first. The script gets the JSON of their block as `tree`, and a call of this process as `host`. */
+  readonly source?: string;
+  /** After the answer the process disposes of the isolate and makes the next one, as ours does. */
+  readonly ahead?: boolean;
+}
+
 /** What the process is told to do. */
-export type RawOrder =
-  | {
-      readonly script: string;
-      readonly timeoutMs: number;
-      /** Commands that the process parses first. The script gets the JSON of their block as `tree`, and a call of this process as `host`. */
-      readonly source?: string;
-    }
-  | { readonly sleepMs: number };
+export type RawOrder = RawScript | { readonly sleepMs: number };
 
 /** One script in a new isolate. */
 export interface RawRun {
@@ -59,9 +62,9 @@ export class RawProcess implements AsyncDisposable {
   }
 
   /** Runs a script in a new isolate. An error is a value: its text. */
-  async run(script: string, timeoutMs: number = TIMEOUT_MS, source?: string): Promise<RawRun> {
+  async run(script: string, timeoutMs: number = TIMEOUT_MS, more: Pick<RawScript, 'source' | 'ahead'> = {}): Promise<RawRun> {
     const start = performance.now();
-    this.#send({ script, timeoutMs, ...(source === undefined ? {} : { source }) });
+    this.#send({ script, timeoutMs, ...more });
     const answer = await this.#answer();
     const ms = performance.now() - start;
     if (!isAnswer(answer)) throw new Error(`the process of the raw isolate answered ${JSON.stringify(answer)}`);
