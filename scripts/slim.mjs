@@ -1,7 +1,7 @@
 // What a build does not need: the modules and types that no entry point reaches, because the command line is bundled, and the
 // comments and long local names of modules, because editors read those of the types.
 import { globSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { minifySync } from 'rolldown/experimental';
 
 /** A plugin of the bundler: short local names in the packages of others, whose classes keep theirs because errors show them. */
@@ -28,6 +28,33 @@ const EARLY_ALIAS = /^\s*static [#\w]+ = .*\b_[a-z]\b/m;
 
 /** A relative import or export of a file that tsc has written. */
 const RELATIVE = /(?:\bfrom|\bimport)\s*\(?\s*['"](\.[^'"]+)\.[jt]s['"]/g;
+
+/** What tsc writes at the head of each module with `using`, which Node 20 cannot read: there, the library says that it needs a newer Node. */
+const DISPOSAL = /^var __addDisposableResource = [\s\S]*?^\};\nvar __disposeResources = [\s\S]*?^\}\);\n/m;
+const DISPOSAL_FILE = 'src/disposal.js';
+
+/** Puts it into one module, which the others import. */
+function shareDisposal(folder, modules) {
+  let helpers = '';
+  for (const file of modules) {
+    const path = join(folder, file);
+    const text = readFileSync(path, 'utf8');
+    const [found] = DISPOSAL.exec(text) ?? [];
+    if (found === undefined) continue;
+    helpers = found;
+    const from = relative(dirname(file), DISPOSAL_FILE);
+    const imported = `import { __addDisposableResource, __disposeResources } from '${from.startsWith('.') ? from : `./${from}`}';\n`;
+    writeFileSync(
+      path,
+      text.replace(found, () => imported),
+    );
+  }
+  writeFileSync(
+    join(folder, DISPOSAL_FILE),
+    helpers.replace(/^var /gm, 'export const ').replace(/this && this\.\w+/g, 'undefined'),
+  );
+  return DISPOSAL_FILE;
+}
 
 /** The files that these lead to, through relative imports: paths below `folder`. */
 function reached(folder, starts, extension) {
@@ -62,10 +89,11 @@ export function slim(folder, entries, programs) {
     const path = join(folder, file);
     writeFileSync(path, JSON.stringify(JSON.parse(readFileSync(path, 'utf8'))));
   }
+  const shared = shareDisposal(folder, modules);
   // The names of functions and classes stay, for stack traces.
   const keepNames = { function: true, class: true };
   const short = { compress: { keepNames }, mangle: { keepNames }, codegen: true };
-  for (const file of modules) {
+  for (const file of [...modules, shared]) {
     const path = join(folder, file);
     const text = readFileSync(path, 'utf8');
     if (EARLY_ALIAS.test(text))

@@ -81,7 +81,7 @@ describe.each(Object.entries(RESTRICTIONS))('18: with %s', (_name, { prefix, cag
     expect(restricted(prefix, 'run', join(folder, 'honest.ns'))).toMatchObject({ code: 0, stdout: '42\n' });
     const hostile = restricted(prefix, 'run', join(folder, 'hostile.ns'));
     expect(hostile.code).not.toBe(0);
-    expect(hostile.stderr).toMatch(/memory|fuel|list/);
+    expect(hostile.stderr, hostile.stderr).toMatch(/memory|fuel|list/);
     expect(restricted(prefix, 'run', join(folder, 'honest.ns'))).toMatchObject({ code: 0, stdout: '42\n' });
   });
 });
