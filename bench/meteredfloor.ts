@@ -230,6 +230,11 @@ export const METERED_TEXT: string = metered(
   'len(get(l), 10)',
 );
 
+export function meteredAppends(count: number): string {
+  const result = `add(len(get(l), 10), item(get(l), num(${count - 1}), 10), 10)`;
+  return metered(count, 'list(1)', ['step(5, 4, setItem(l, len(get(l), 4), len(get(l), 4), 4))'], result);
+}
+
 export function meteredEntries(count: number): string {
   return metered(count, 'map(1)', ["step(3, 4, setEntry(l, add(num('k'), get(i), 4), get(i), 4))"], 'len(get(l), 10)');
 }
