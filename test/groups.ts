@@ -25,7 +25,7 @@ export const CHILDREN: readonly string[] = ['test/{gate/large,loop/crash,loop/po
  */
 export const MORE_TRIES = { retry: 2 };
 /** What reads a clock or a counter of the machine, or waits for one. */
-const CLOCK = /cpuMs|performance\.now|cpuUsage|memoryUsage|Date\.now|setTimeout|\.poll\(|waitFor|sleep\(/;
+const CLOCK = /cpuMs\(|performance\.now|cpuUsage|memoryUsage|Date\.now|setTimeout|\.poll\(|waitFor|sleep\(/;
 
 /**
  * Whether all tests of a file have more tries: it starts processes, or depends on time. In a file with random inputs another try would

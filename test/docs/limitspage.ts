@@ -147,7 +147,7 @@ ${table(
 - **Copies.** A list or map is copied before a write when another place holds it, or once held it: a second variable, an item, an
   argument, the collection of a \`for each\`. Looking at a value as an operand, as the base of an access, as a condition or as the argument of a
   built-in function makes no second place, and a local variable that is returned gives its place up. Items become shared when their list
-  or map is copied, joined, destructured or run through. The latest value of a statement is a place as well, while it is the latest one: at the
+  or map is copied, joined, destructured or run through. The copy of an element takes its place at once, even if a later step of the write fails. The latest value of a statement is a place as well, while it is the latest one: at the
   top level of a procedure, because it may become the result; elsewhere only if the procedure, handler or command blocks name \`last\`
   outside of a \`return\` in a handler of errors.
 - **Reading numbers.** Texts of up to 16 units are free. All operators read both sides, except that \`+\` reads the right side only when the left
