@@ -68,7 +68,7 @@ export function unmetered(guest: string): string {
   const count = (text: string, form: RegExp): number => text.match(form)?.length ?? 0;
   const [payments, together] = [count(rest, PAYMENT), count(rest, TOGETHER)];
   const places = payments + count(rest, SHORT);
-  const known = count(guest, PAY) === 2 && together === 1 && payments + together === count(rest, PRICE);
+  const known = count(guest, PAY) === 2 && together === 2 && payments + together === count(rest, PRICE);
   if (places < PLACES || !known || places !== rest.split('.refill(').length - 1)
     throw new Error(`the built interpreter pays in ${places} known places; adapt bench/fuel.ts to how it is built now`);
   return rest.replace(TOGETHER, '$2:(').replace(PRICE, '$1=0').replace(PAYMENT, '0').replace(SHORT, '0');

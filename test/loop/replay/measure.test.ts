@@ -6,7 +6,7 @@ import { ConfigError } from '../../../src/entries/index.ts';
 import { heatOfTurn, parsePlace, readExport, stepOfTurn } from '../../../src/entries/replay.ts';
 import type { TurnRecord } from '../../../src/loop/record/record.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
-import { recordSession } from './sessions.ts';
+import { PATIENT, recordSession } from './sessions.ts';
 
 const RECORDS = fileURLToPath(new URL('../../../conformance/records', import.meta.url));
 
@@ -61,7 +61,7 @@ describe('a recorded turn', () => {
   });
 
   it('of a random session goes forth and back to the same moments', async () => {
-    const [record] = await recordSession(runtime, 11);
+    const [record] = await recordSession(runtime, 11, PATIENT);
     if (record === undefined) throw new Error('nothing was recorded');
     const { steps } = await stepOfTurn(runtime, record, { step: 1 });
     const seen: unknown[] = [];
@@ -72,7 +72,7 @@ describe('a recorded turn', () => {
   });
 
   it('that was measured by a foreign record is measured by nobody but the host', async () => {
-    const [record] = (await recordSession(runtime, 3)).filter(({ inputs }) => inputs.scene?.run != null);
+    const [record] = (await recordSession(runtime, 3, PATIENT)).filter(({ inputs }) => inputs.scene?.run != null);
     if (record?.inputs.scene?.run == null) throw new Error('nothing was recorded');
     expect(JSON.stringify(record)).not.toContain('probe');
     const run = { ...record.inputs.scene.run, probe: { at: 5 } };

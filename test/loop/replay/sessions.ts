@@ -2,12 +2,16 @@ import { LoopController, MemoryStore, runtimeExecutor, systemClock } from '../..
 import type { TurnRecord } from '../../../src/loop/record/record.ts';
 import { replayTurn, type TurnReplay } from '../../../src/loop/replay/turn.ts';
 import type { Runtime } from '../../../src/runtime/index.ts';
+import type { LimitOptions } from '../../../src/sandbox/limits.ts';
 import { newKeyring } from '../../aeiou/kit.ts';
 import { reply, USERDATA } from '../fake.ts';
 import { diceOf, LIBRARY, limitsOf, programOf, randomOf } from './random.ts';
 
-/** Records of one random session: everything in it is real, its clock and its ids too. */
-export async function recordSession(runtime: Runtime, seed: number): Promise<readonly TurnRecord[]> {
+/** Clocks that stop no program of a session, however slow the machine is. */
+export const PATIENT: LimitOptions = { cpuMs: 60_000, wallMs: 60_000, toolMs: 60_000 };
+
+/** Records of one random session: everything in it is real, its clock and its ids too. `limits` come before the random ones. */
+export async function recordSession(runtime: Runtime, seed: number, limits: LimitOptions = {}): Promise<readonly TurnRecord[]> {
   const dice = diceOf(randomOf(seed));
   const root = runtime.interpreter();
   if (dice.chance(0.8)) await root.load(LIBRARY);
@@ -17,7 +21,7 @@ export async function recordSession(runtime: Runtime, seed: number): Promise<rea
     executor: runtimeExecutor(runtime, root),
     keyring: newKeyring(`k${seed % 7}`, systemClock),
     store,
-    limits: limitsOf(dice),
+    limits: { ...limitsOf(dice), ...limits },
   });
   const turns = 1 + dice.whole(4);
   const broken = dice.chance(0.02);
