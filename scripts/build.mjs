@@ -51,13 +51,22 @@ function guardEntries() {
   }
 }
 
-/** As in `src/wire/pure/signatures.ts`: the guest gets the value of that module, without the words of the declarations. */
-const signatures = {
-  name: 'signatures',
+/**
+ * Modules that the guest gets as the value of their one constant. So no descriptions of tools and prices enter an isolate, and no isolate
+ * works the value out again.
+ */
+const CONSTANTS = new Map([
+  [join(root, 'src/wire/pure/signatures.ts'), 'SIGNATURES'],
+  [join(root, 'src/guest/work.ts'), 'WORK'],
+]);
+const constants = {
+  name: 'constants',
   async load(id) {
-    if (id !== join(root, 'src/wire/pure/signatures.ts')) return null;
-    const { SIGNATURES } = await import(pathToFileURL(id));
-    return `export const SIGNATURES = ${JSON.stringify(SIGNATURES)};`;
+    const name = CONSTANTS.get(id);
+    if (name === undefined) return null;
+    const { [name]: value, ...others } = await import(pathToFileURL(id));
+    if (Object.keys(others).length > 0) throw new Error(`${id} exports more than ${name}`);
+    return `export const ${name} = ${JSON.stringify(value)};`;
   },
 };
 
@@ -107,13 +116,13 @@ try {
     output: { format: 'esm', comments: COMMENTS, minify: { compress: false, mangle: { keepNames: STACKS }, codegen: true } },
   });
   await bundle('src/guest/main.ts', 'guest.js', {
-    input: { platform: 'neutral' },
+    input: { platform: 'neutral', plugins: [constants] },
     output: { format: 'iife', name: 'guest', minify: true },
   });
   // The pure tools are a script of their own in the same file: they stand on the interpreter, which comes before them.
   const kit = join(root, 'src/guest/kit.ts');
   await bundle('src/guest/pure/index.ts', 'pure.js', {
-    input: { platform: 'neutral', external: [kit], plugins: [signatures] },
+    input: { platform: 'neutral', external: [kit], plugins: [constants] },
     output: { format: 'iife', name: 'pure', minify: true, globals: () => 'guest.kit' },
   });
   const pure = join(fresh, 'pure.js');

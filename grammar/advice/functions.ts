@@ -31,11 +31,11 @@ const table: readonly (readonly [names: string, hint: string])[] = [
   ['json parse stringify dumps loads', 'call a tool that reads and writes JSON'],
 ];
 
-const byName: ReadonlyMap<string, string> = new Map(
-  table.flatMap(([names, hint]) => names.split(' ').map((name): [string, string] => [name, hint])),
-);
+/** Made at its first use, which few programs come to: every isolate would make it otherwise. */
+let byName: ReadonlyMap<string, string> | undefined;
 
 /** What to write instead of calling a function of another language; undefined for any other name. */
 export function foreignFunction(name: string): string | undefined {
+  byName ??= new Map(table.flatMap(([names, hint]) => names.split(' ').map((each): [string, string] => [each, hint])));
   return byName.get(name.toLowerCase());
 }

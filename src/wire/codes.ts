@@ -62,16 +62,22 @@ export const NS_CODES = {
 /** A name of the table, as a script sees it in `system_error`. */
 export type NsCodeName = keyof typeof NS_CODES;
 
-const NAMES: ReadonlyMap<number, string> = new Map(Object.entries(NS_CODES).map(([name, code]) => [code, name]));
+/** The names by their codes. Made at its first use: every isolate would make it otherwise. */
+let names: ReadonlyMap<number, string> | undefined;
+
+function nameOf(code: number): string | undefined {
+  names ??= new Map(Object.entries(NS_CODES).map(([name, each]) => [each, name]));
+  return names.get(code);
+}
 
 /** Whether the table has the code. Tools may raise others. */
 export function isNsCode(code: number): boolean {
-  return NAMES.has(code);
+  return nameOf(code) !== undefined;
 }
 
 /** The name of a numeric code. Tools may raise codes of their own, which are all named `ToolSpecific`. */
 export function nsCodeName(code: number): string {
-  return NAMES.get(code) ?? 'ToolSpecific';
+  return nameOf(code) ?? 'ToolSpecific';
 }
 
 /** The codes of the warnings that the library gives with `process.emitWarning`. */
