@@ -1,5 +1,5 @@
 /** Maximum nesting; values of programs have at most 500 levels. */
-const MAX_DEPTH = 1000;
+export const MAX_DEPTH = 1000;
 
 /** Maximum numbers of values. */
 export interface ValueCounts {

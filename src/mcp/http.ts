@@ -5,11 +5,12 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
+import { ValueMeter } from '../files/valuemeter.ts';
 import { oauthFetch } from './auth/fetch.ts';
 import { LoginTokens } from './auth/provider.ts';
 import type { Secrets } from './auth/secrets.ts';
 import type { HttpServer, McpBounds } from './config.ts';
-import { type Excess, ValueMeter } from './values.ts';
+import { type Excess, MOST_VALUES } from './values.ts';
 
 /** Who gives tokens for a server, and what messages about the server must not contain. */
 export interface Access {
@@ -73,7 +74,8 @@ async function boundedFetch(
   const response = await fetch(address, init);
   if (response.body === null) return response;
   let bytes = 0;
-  const meter = new ValueMeter(response.headers.get('content-type')?.includes('text/event-stream') === true);
+  const ofEvents = response.headers.get('content-type')?.includes('text/event-stream') === true;
+  const meter = new ValueMeter(ofEvents, MOST_VALUES);
   const counted = response.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {

@@ -18,6 +18,7 @@ import {
 import { readCases } from '../../src/cli/cases/read.ts';
 import { isMonstrous } from '../../src/files/json.ts';
 import { LineSplitter } from '../../src/files/lines.ts';
+import { ValueMeter } from '../../src/files/valuemeter.ts';
 import { parseRecord } from '../../src/gate/record.ts';
 import { parseVerifier } from '../../src/gate/verifier.ts';
 import { messageLine } from '../../src/loop/agents/failure.ts';
@@ -38,7 +39,7 @@ import { refusal } from '../../src/mcp/server/intake.ts';
 import { readProgram } from '../../src/mcp/server/programs.ts';
 import { boundedSchema, plainWords } from '../../src/mcp/serverschema.ts';
 import { readTask, taskIdIn } from '../../src/mcp/tasks.ts';
-import { ValueMeter } from '../../src/mcp/values.ts';
+import { MOST_VALUES } from '../../src/mcp/values.ts';
 import { isPostgresUrl, placeOf } from '../../src/postgres/index.ts';
 import { formatReceipt, generateReceiptKey, readCheckpoint, readReceipt } from '../../src/receipt/index.ts';
 import { clip, columns, printable, printableLines, wrap } from '../../src/report/text.ts';
@@ -207,7 +208,7 @@ export const READERS: readonly ForeignReader[] = [
   },
   { name: 'a schema whose types are repeated', read: (text) => outputCheck(repeated(text, 3)), most: 64 },
   { name: 'a task of a server', read: (text) => [readTask({ taskId: text, status: text, statusMessage: text }), taskIdIn(text)] },
-  { name: 'the values of a message', read: (text) => new ValueMeter(true).take(Buffer.from(text)), pieces: json },
+  { name: 'the values of a message', read: (text) => new ValueMeter(true, MOST_VALUES).take(Buffer.from(text)), pieces: json },
   { name: 'a message of a client', read: refusal, pieces: json },
   { name: 'a program that waits for a client', read: readProgram, pieces: json },
   {

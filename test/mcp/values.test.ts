@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { ValueMeter } from '../../src/files/valuemeter.ts';
 import { refusal } from '../../src/mcp/server/intake.ts';
-import { MOST_VALUES, ValueMeter } from '../../src/mcp/values.ts';
+import { MOST_VALUES } from '../../src/mcp/values.ts';
 
 /** Whether all pieces are taken, byte by byte: the worst way to cut a message. */
 function takes(text: string, ofEvents = false): boolean {
-  const meter = new ValueMeter(ofEvents);
+  const meter = new ValueMeter(ofEvents, MOST_VALUES);
   return [...Buffer.from(text)].every((byte) => meter.take(Uint8Array.of(byte)));
 }
 
@@ -36,5 +37,16 @@ describe('the values of a message that arrives in pieces', () => {
     expect(takes(`${half}\n\n${half}`)).toBe(false);
     // A quote that nothing closes ends with its line.
     expect(takes(`: it's "quoted\ndata: ${lists(containers + 1)}`, true)).toBe(false);
+  });
+
+  it('of a stream are counted also where one piece has a whole event and more', () => {
+    for (const event of [lists(containers + 1), ','.repeat(items + 1)])
+      expect(new ValueMeter(true, MOST_VALUES).take(Buffer.from(`data: ${event}\n\ndata: 0\n\n`))).toBe(false);
+  });
+
+  it('finding 8: no bracket of a comment lets the message behind it nest deeper, or have more keys', () => {
+    const map = `{${Array.from({ length: keys + 1 }, (_, index) => `"k${index}":0`).join(',')}}`;
+    expect(takes(`: ]\ndata: ${map}\n\n`, true)).toBe(false);
+    expect(takes(`: ${']'.repeat(1000)}\ndata: ${'['.repeat(1001)}`, true)).toBe(false);
   });
 });

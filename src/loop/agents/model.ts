@@ -146,6 +146,9 @@ export async function replyOf(
 /** The SDK's name of an OpenAI-compatible server. It sends what it does not know of the options of that name. */
 export const PROVIDER = 'model';
 
+/** Most calls of tools that a reply may begin. None is offered, and the SDK compares each call with those before. */
+const MOST_CALLS = 100;
+
 /** Estimated bytes of text per token. */
 const BYTES_PER_TOKEN = 4;
 
@@ -188,6 +191,7 @@ async function streamed(
     },
   });
   let text = '';
+  let calls = 0;
   let usage: { readonly inputTokens: number | undefined; readonly outputTokens: number | undefined } | null = null;
   try {
     for await (const part of result.stream) {
@@ -199,6 +203,8 @@ async function streamed(
       if (part.type === 'finish-step') chat.responded(responseOf(part));
       if (part.type === 'finish') usage = part.totalUsage;
       if (part.type === 'error') failure ??= part.error;
+      if (part.type === 'tool-input-start') calls += 1;
+      if (calls > MOST_CALLS) throw new ModelError('the model calls tools, and none is offered', 'tool_calls');
       if (text.length >= REPLY_CHARACTERS) break;
     }
   } catch (error) {

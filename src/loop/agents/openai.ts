@@ -1,4 +1,5 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
+import { ValueMeter } from '../../files/valuemeter.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { anything, checker, checkText, oneOf, required } from '../../wire/options.ts';
 import { type Agent, type AgentRequest, REPLY_CHARACTERS } from './agent.ts';
@@ -32,6 +33,10 @@ const LF = 0x0a;
 const PIECE_BYTES = 4096;
 /** Most bytes of one line, because the SDK buffers a line until it ends. */
 const LINE_BYTES = 4 * REPLY_CHARACTERS;
+/** Most values of one event, which the SDK parses and checks in one piece. An event of a stream has some twenty. */
+const EVENT_VALUES = { containers: 1000, items: 10_000 };
+/** Most bytes of the answer of a server that refuses: the SDK parses it in one piece. */
+const REFUSAL_BYTES = 64 * 1024;
 
 /**
  * Creates an agent from a model behind a server with an OpenAI-compatible API. The first reply loads the packages that it
@@ -85,6 +90,9 @@ async function boundedFetch(input: string | URL | Request, init?: RequestInit): 
     throw new Error(`the model's server answered ${response.status}: redirections are not followed`);
   }
   if (response.body === null) return response;
+  const { ok, status, statusText, headers } = response;
+  if (!ok) return new Response(response.body.pipeThrough(beginning(REFUSAL_BYTES)), { status, statusText, headers });
+  const meter = new ValueMeter(true, EVENT_VALUES);
   let bytes = 0;
   let line = 0;
   let piece = 0;
@@ -95,6 +103,10 @@ async function boundedFetch(input: string | URL | Request, init?: RequestInit): 
       line = feed < 0 ? line + chunk.length : chunk.length - feed - 1;
       if (bytes > RESPONSE_BYTES || line > LINE_BYTES) {
         controller.error(new Error("the answer of the model's server is too large"));
+        return;
+      }
+      if (!meter.take(chunk)) {
+        controller.error(new Error("an event of the model's server nests too deep, or has too many values"));
         return;
       }
       for (let start = 0; start < chunk.length; ) {
@@ -108,8 +120,19 @@ async function boundedFetch(input: string | URL | Request, init?: RequestInit): 
       }
     },
   });
-  const { status, statusText, headers } = response;
   return new Response(response.body.pipeThrough(bound), { status, statusText, headers });
+}
+
+/** Passes on the first bytes. */
+function beginning(most: number): TransformStream<Uint8Array, Uint8Array> {
+  let left = most;
+  return new TransformStream({
+    transform(chunk, controller) {
+      controller.enqueue(chunk.subarray(0, left));
+      left -= chunk.length;
+      if (left <= 0) controller.terminate();
+    },
+  });
 }
 
 function checkUrl(text: unknown): string {

@@ -7,6 +7,8 @@ import { type Answer, begin, event, modelServer, refuse, speak } from './server.
 const TEXT = 'A reply in ünïcode 🎈 with\nlines.\n';
 const QUICK = { firstDelayMs: 1, maxDelayMs: 50 };
 const KEY = 'sk-test-4711';
+/** A call of a tool that begins anew in each event. */
+const call = (id: number) => ({ id: `${id}`, index: 0, type: 'function', function: { name: 'a', arguments: '{' } });
 
 /** Asks a model whose server answers so. */
 async function ask(answer: Answer, options: Partial<OpenaiAgentOptions> = {}, request = {}) {
@@ -245,6 +247,33 @@ describe('the model agent', () => {
     expect(error?.message).toContain('too large');
     expect(sent).toBeLessThan(16 * 1024 * 1024);
   }, 30_000);
+
+  it.each([
+    ['of many lines', `data: {"choices":[],"x":[{}\n${'data: ,{},{},{},{}\n'.repeat(20_000)}data: ]}\n\n`],
+    ['that nests deep', `data: {"choices":${'['.repeat(200_000)}${']'.repeat(200_000)}}\n\n`],
+    ['with many calls of tools', event({ tool_calls: Array.from({ length: 6000 }, (_, id) => call(id)) })],
+  ])('finding 8: gives up an event %s before anything parses it', async (_, text) => {
+    const { error } = await ask((response) => {
+      begin(response);
+      response.end(`${text}${event({}, 'stop')}`);
+    });
+    expect(error?.message).toContain('nests too deep, or has too many values');
+  });
+
+  it('finding 8: gives up a reply of many calls of tools, because the SDK compares each with all others', async () => {
+    const { error } = await ask((response) => {
+      begin(response);
+      for (let id = 0; id < 5000; id++) response.write(event({ tool_calls: [call(id)] }));
+      response.end(event({}, 'stop'));
+    });
+    expect(error?.message).toContain('the model calls tools, and none is offered');
+  });
+
+  it('finding 8: reads only the beginning of a refusal, and keeps its status', async () => {
+    const body = `{"error":{"message":"no"},"x":[{}${',{}'.repeat(100_000)}]}`;
+    const { error } = await ask((response) => response.writeHead(400).end(body));
+    expect(error?.message).toBe("turn 1 has no reply: the model's server answered 400: Bad Request");
+  });
 
   it('never shows the key, also when the server repeats it', async () => {
     const { error } = await ask((response, { authorization }) => refuse(response, 401, `wrong key: ${authorization}`));
