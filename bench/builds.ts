@@ -1,15 +1,16 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { BURST } from './compare.ts';
+import { BURST, throughput } from './compare.ts';
 import { benchContexts, type Library } from './contexts.ts';
 import type { Engine } from './engine.ts';
 import { RAW_PROCESS } from './names.ts';
 import { openOurs } from './ours.ts';
 import { medianBound, summarize } from './stats.ts';
 import { short, table } from './table.ts';
-import { PAUSE_MS } from './turns.ts';
+import { PAUSE_MS, SLICE_MS } from './turns.ts';
 import { TURN, WORKLOADS, type Workload } from './workloads.ts';
 
 /** The benchmarks that can compare this build with that of another checkout. */
@@ -96,10 +97,19 @@ function engine(bench: 'interp' | 'turns', opened: Engine): Build {
     async measure() {
       const times = new Map<string, number>();
       for (const workload of workloads) times.set(workload.name, await medianOf(opened, workload, runs, pauseMs));
+      if (bench === 'turns') times.set(CLOSED_LOOP, await elapsedOfTurn(opened));
       return times;
     },
     [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
   };
+}
+
+const CLOSED_LOOP = 'turn in a closed loop, every core busy';
+
+/** Elapsed milliseconds for each turn while as many turns as cores are always in progress. */
+async function elapsedOfTurn(opened: Engine): Promise<number> {
+  const { perSecond } = await throughput(opened, TURN, availableParallelism(), SLICE_MS);
+  return 1000 / perSecond;
 }
 
 /** Runs of each program in a round. */

@@ -25,7 +25,8 @@ const REST_MS = 20;
 
 /** Slices of the closed loops: each engine has its turn in each. */
 const SLICES = { whole: 7, quick: 1 } as const;
-const SLICE_MS = 300;
+/** Milliseconds of a slice. */
+export const SLICE_MS = 300;
 
 /** The smallest program on every engine, each run in a fresh sandbox, and the promises about ours. */
 export async function benchTurns(candidates: readonly Candidate[], quick: boolean): Promise<PromiseReport<TurnRow>> {
