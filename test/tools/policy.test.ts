@@ -145,6 +145,19 @@ describe('capabilities', () => {
     ['fs:read:/data/[]a]', 'fs:read:/data/]', true],
     ['fs:read:/data/[]a]', 'fs:read:/data/a', true],
     ['fs:read:/data/[]a]', 'fs:read:/data/[]a]', false],
+    ['fs:read:/data/[^a]', 'fs:read:/data/b', true],
+    ['fs:read:/data/[^a]', 'fs:read:/data/a', false],
+    ['fs:read:/data/[^a]*b', 'fs:read:/data//b', true],
+    ['fs:read:[^x][^x]*c', 'fs:read:ab/c', false],
+    ['fs:read:*[^x][^x]*c', 'fs:read:ab/c', true],
+    ['fs:read:**', 'fs:read:', true],
+    ['fs:read:*/*', 'fs:read:a/b', true],
+    ['fs:read:*/*', 'fs:read:a/b/c', false],
+    ['fs:read:a\\*', 'fs:read:a*', true],
+    ['fs:read:a\\*', 'fs:read:ab', false],
+    ['fs:read:a\\', 'fs:read:a\\', true],
+    ['fs:read:?', 'fs:read:👩', true],
+    ['fs:read:[[', 'fs:read:[[', true],
     ['fs:read:/a,/b', 'fs:read:/a,/b', true],
     ['fs:read:/a', 'fs:read:/a,/b', false],
     ['fs:read:/a', 'fs:read', true],
@@ -164,6 +177,16 @@ describe('capabilities', () => {
     ['bus:read:to*', 'bus:read:topic', false],
   ])('%s meets %s: %s', (grant, need, met) => {
     expect(meets(parseCapability(grant), parseCapability(need))).toBe(met);
+  });
+
+  it('18: a glob takes no time that grows faster than its length and that of the scope', () => {
+    const [grant, need] = [`${'*a'.repeat(200)}b`, 'a'.repeat(200)];
+    for (const resource of ['fs', 'net'])
+      for (const end of ['', 'b']) {
+        const begun = process.cpuUsage();
+        const met = meets(parseCapability(`${resource}:read:${grant}`), parseCapability(`${resource}:read:${need}${end}`));
+        expect([met, process.cpuUsage(begun).user < 1_000_000]).toEqual([end === 'b', true]);
+      }
   });
 
   it('a glob with a broken class grants nothing', () => {

@@ -1,6 +1,6 @@
 import { EnvelopeError, parseEnvelope } from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
-import { canonicalName, type JudgedTool, Policy, PolicyGuard, ruleOf, type Verdict } from '../../tools/index.ts';
+import { canonicalName, capabilityText, type JudgedTool, Policy, PolicyGuard, ruleOf, type Verdict } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
@@ -28,11 +28,10 @@ export interface RecordedVerdict {
 }
 
 /**
- * The verdicts of the policies in the turns of a recorded session, in order: one for each call of a program, and one for each
- * tool that ACTIONS name without a call in the journal, because a turn begins only when all of them are allowed. No verdict was
- * given on a call of an unknown tool, on a call that a tool made, and on names behind the one for which a turn was refused.
- * `runtime` parses ACTIONS and has the definitions of the tools; it runs nothing. Rejects with {@link ConfigError}
- * (`ERR_CONFIG`) for a record that is malformed.
+ * The verdicts of the policies in the turns of a recorded session, in order: one for each call of a program, and one for each tool that
+ * ACTIONS name without a call in the journal, because a turn begins only when all of them are allowed. Calls of unknown tools, calls that
+ * tools made, and names after the one for which a turn was refused have no verdict. `runtime` parses ACTIONS and has the definitions of
+ * the tools; it runs nothing. Rejects with {@link ConfigError} (`ERR_CONFIG`) for a record that is malformed.
  */
 export async function recordedVerdicts(
   runtime: Runtime,
@@ -50,7 +49,7 @@ export async function recordedVerdicts(
   const verdicts: RecordedVerdict[] = [];
   for (const record of turns) {
     const { turn, journal } = record;
-    // A record without a scene has the journal alone, as one of version 1 or of a process that died.
+    // A record of version 1, or of a process that died, has no scene. Only its journal is read.
     const malformed = record.inputs.scene === null ? null : malformation(record);
     if (malformed !== null) throw new ConfigError(`the record of turn ${turn} cannot be judged: ${malformed}`);
     const policies = new RecordedPolicies(record);
@@ -74,9 +73,9 @@ export async function recordedVerdicts(
 
 /** The verdicts of the policies in one recorded turn, as far as names decide them. */
 export interface TurnVerdicts {
-  /** On calls of tools, by their numbers. No verdict was given on a call of an unknown tool. */
+  /** On calls of tools, by their numbers. A call of an unknown tool has no verdict. */
   readonly calls: ReadonlyMap<number, Verdict>;
-  /** On the tool for which the turn was refused; null when it was not, or for want of an approval. */
+  /** On the tool for which the turn was refused; null when it was not refused, or because an approval was missing. */
   readonly refused: Verdict | null;
 }
 
@@ -97,16 +96,18 @@ export function turnVerdicts(record: TurnRecord): TurnVerdicts {
 }
 
 /**
- * Most UTF-16 units of patterns and names that are compared for one turn, where each comparison counts as many more. Whoever writes a
- * record decides how many patterns and how many names it has, and the time grows with their product.
+ * Bounds the comparison of patterns with names for one turn: `most` UTF-16 units, of which each comparison costs `each` more. The author
+ * of a record chooses the number of both, and the time grows with their product.
  */
-const MATCHING = { most: 100_000_000, each: 100 } as const;
+const MATCHING = { most: 100_000_000, each: 100, policy: 1000 } as const;
 
-/** The policies of one recorded turn, and what the record says of their verdicts. */
+/** The policies of one recorded turn, and their recorded verdicts. */
 class RecordedPolicies {
   readonly #guards: readonly PolicyGuard[];
-  /** The patterns of all policies, and their units. */
+  /** The patterns of all policies, and their units with those that the policies count for. */
   readonly #patterns: { readonly count: number; readonly units: number };
+  /** The units of the grants of all policies. */
+  readonly #grants: number;
   #left: number = MATCHING.most;
   /** By the canonical names of tools. */
   readonly #verdicts = new Map<string, Verdict>();
@@ -114,8 +115,10 @@ class RecordedPolicies {
 
   constructor({ inputs: { scene } }: TurnRecord) {
     this.#guards = (scene?.host?.policies ?? []).map((options) => new PolicyGuard(options === null ? null : new Policy(options)));
-    const patterns = this.#guards.flatMap(({ policy }) => (policy === null ? [] : [...policy.allow, ...policy.deny]));
-    this.#patterns = { count: patterns.length, units: patterns.reduce((sum, { length }) => sum + length, 0) };
+    const policies = this.#guards.flatMap(({ policy }) => policy ?? []);
+    const patterns = policies.flatMap(({ allow, deny }) => [...allow, ...deny]);
+    this.#patterns = { count: patterns.length, units: unitsOf(patterns) + this.#guards.length * MATCHING.policy };
+    this.#grants = unitsOf(policies.flatMap(({ grants }) => grants.map(capabilityText)));
     this.#denied = scene?.denied ?? null;
   }
 
@@ -128,7 +131,9 @@ class RecordedPolicies {
     return verdict.allowed ? verdict : null;
   }
 
-  /** The verdict on a call; null for an unknown tool. An error of another code, and one of the tool's own, follow an admission. */
+  /**
+   * The verdict on a call; null for an unknown tool. An error with another code, or of the tool itself, means that the call was admitted.
+   */
   ofCall(tool: JudgedTool, own: boolean, { outcome }: JournalEntry): Verdict | null {
     const name = tool.canonicalName;
     const failure = failureOf(outcome);
@@ -152,11 +157,17 @@ class RecordedPolicies {
   #judge(tool: JudgedTool, own: boolean): Verdict {
     const passed = (reason: string) => ({ tool: tool.canonicalName, allowed: true, rule: 'allow', entry: null, reason }) as const;
     const { count, units } = this.#patterns;
-    this.#left -= units + count * (tool.canonicalName.length + MATCHING.each);
+    // A glob of a grant is compared with each character that a tool requires.
+    const required = unitsOf(tool.capabilities.map(capabilityText));
+    this.#left -= units + count * (tool.canonicalName.length + MATCHING.each) + this.#grants * (1 + required);
     if (this.#left < 0) return passed('the recorded policies have too many patterns to be matched with all names of the turn');
     const verdicts = this.#guards.map((guard) => guard.verdict(tool, own));
     return verdicts.find(({ allowed }) => !allowed) ?? verdicts[0] ?? passed('no policy is recorded');
   }
+}
+
+function unitsOf(texts: readonly string[]): number {
+  return texts.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** A recorded denial; null for a message that no policy wrote. */
@@ -170,7 +181,10 @@ function failureOf(outcome: JournalEntry['outcome']): { readonly code: number | 
   return 'halted' in outcome ? { code: outcome.halted.nsCode, message: outcome.halted.message } : outcome;
 }
 
-/** Canonical names of the tools that ACTIONS name, in the order in which a host judges them; none where the record has no program that parses. */
+/**
+ * Canonical names of the tools that ACTIONS name, in the order in which a host judges them; none if the record has no program that
+ * parses.
+ */
 async function namedTools(runtime: Runtime, { inputs: { envelope, scene } }: TurnRecord): Promise<readonly string[]> {
   const text = actionsOf(envelope);
   if (text === null || scene === null) return [];

@@ -122,10 +122,10 @@ describe('issue 22.4: a policy against the past', () => {
     const [entry] = record?.journal ?? [];
     const scene = record?.inputs.scene;
     if (record === undefined || entry === undefined || scene == null) throw new Error('there is no call');
-    const foreign = (names: number, patterns: number): ReturnType<typeof turnVerdicts> => {
+    const foreign = (names: number, patterns: number, others: readonly (PolicyOptions | null)[] = []) => {
       const journal = Array.from({ length: names }, (_, seq) => ({ ...entry, seq, name: `tool.a.b${seq}` }));
       const allow = Array.from({ length: patterns }, (_, index) => `*${index}x`);
-      const policies = [{ context: 'normal', allow: [...allow, 'tool.*'] }] as const;
+      const policies = [{ context: 'normal', allow: [...allow, 'tool.*'] }, ...others] as const;
       const host = { ...scene.host, policies };
       return turnVerdicts({ ...record, journal, inputs: { ...record.inputs, scene: { ...scene, host } } } as typeof record);
     };
@@ -137,6 +137,10 @@ describe('issue 22.4: a policy against the past', () => {
     expect(matched(verdicts)).toBeGreaterThan(300);
     expect(matched(verdicts)).toBeLessThan(600);
     expect(verdicts.calls.get(1_999)?.reason).toContain('too many patterns');
+    // A policy without a pattern, and a grant, count too.
+    const grants = Array.from({ length: 20_000 }, (_, index) => `fs:read:*a${index}`);
+    for (const others of [Array<null>(20_000).fill(null), [{ allow: ['*'], grants }]])
+      expect(foreign(2_000, 0, others).calls.get(1_999)?.reason).toContain('too many patterns');
   });
 
   it('lists exactly the changes for 500 seeded mutations of a policy, and calls no tool', () => {
