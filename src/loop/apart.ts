@@ -4,26 +4,28 @@ import type { SessionCoordinator } from './sessions/coordinator.ts';
 import { SessionLeasedError } from './sessions/errors.ts';
 import type { StartedTurn } from './sessions/store.ts';
 
-/** A turn for a process of its own. */
+/** A turn that another process takes. */
 export interface TurnApart {
   /** The session. */
   readonly sid: string;
-  /** The `owner` that the controller of the process must have: that of this process, which holds the session until the other claims it. */
+  /**
+   * The `owner` that the controller of the other process must have. It is the owner of this process, which holds the session until then.
+   */
   readonly owner: string;
-  /** Aborts when the process must end; the turn is then given up. */
+  /** Aborts when the other process must end. The turn is then given up. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Has another process take the next step of a session, and resolves when that process has ended, however it ended. Rejects when no
- * process could be started. `turnProcess` makes one for processes of Node.
+ * Has another process take the next step of a session. Resolves when that process has ended, even if it failed. Rejects when no process
+ * could be started. `turnProcess` makes such a function for processes of Node.
  */
 export type TakeApart = (turn: TurnApart) => Promise<void>;
 
 /**
- * Runs a turn whose process died in a process of its own, so that its death ends nothing else. Resolves with the record of the turn; with null when it was not decided, for instance because its process died again.
- * Throws {@link ConfigError} when the other process did not even begin the turn, and {@link SessionLeasedError} when this one gave up its
- * turns meanwhile.
+ * Runs a turn whose process died in a process of its own, so that another death ends nothing else. Resolves with the record of the turn,
+ * or with null when it was not decided, for instance because its process died again. Throws {@link ConfigError} when the other process
+ * did not even begin the turn, and {@link SessionLeasedError} when this one gave up its turns meanwhile.
  */
 export async function takeApart(
   { takeApart: take, coordinator }: { readonly takeApart: TakeApart; readonly coordinator: SessionCoordinator },

@@ -47,7 +47,7 @@ export interface Allowance {
   readonly tokens: number | null;
 }
 
-/** What the ceilings leave for the next turn. Throws {@link AgentError} (`ERR_QUOTA`) when a total is used up. */
+/** The rest of the ceilings, for the next turn. Throws {@link AgentError} (`ERR_QUOTA`) when a total is used up. */
 export function allowance({ nextTurn, spent }: SessionState, { maxFuel, maxTokens, maxTurnTokens }: ResolvedCeilings): Allowance {
   const left = (name: string, total: number | undefined, used: number): number | null => {
     if (total === undefined) return null;

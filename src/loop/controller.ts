@@ -64,7 +64,7 @@ export class LoopController {
   readonly #mutex = new KeyedMutex();
   readonly #running = new Map<string, AbortController>();
   readonly #telemetry: Telemetry;
-  /** What this controller does for sessions at the moment. */
+  /** The work for sessions that is under way. */
   readonly #work = new Set<Promise<unknown>>();
   /** Ends the waits for readers of streams. */
   readonly #pauses = new Set<() => void>();
@@ -87,9 +87,9 @@ export class LoopController {
   }
 
   /**
-   * Opens a session for {@link step} and returns its id. Throws {@link UserdataError} for USERDATA of the wrong form,
-   * `ConfigError` for an id that is not 1 to 128 visible ASCII characters and for unusable options, and `SessionExistsError` for an id
-   * in use. Throws `StoreError` (`order`) for an id under which a session goes on by the log, and that the store does not have.
+   * Opens a session for {@link step} and returns its id. Throws {@link UserdataError} for USERDATA of the wrong form, `ConfigError` for
+   * an id that is not 1 to 128 visible ASCII characters and for unusable options, and `SessionExistsError` for an id in use. Throws
+   * `StoreError` (`order`) for an id whose session is open in the log but missing in the store.
    */
   async open(userdata: unknown, sid?: string, options: OpenOptions = {}): Promise<string> {
     const id = sid ?? this.#host.ids.session();
@@ -97,7 +97,7 @@ export class LoopController {
     return id;
   }
 
-  /** A log is not searched for an id that the host has made. */
+  /** The log is not searched for an id that this host generated. */
   async #open(userdata: unknown, sid: string, options: OpenOptions, isChosen: boolean): Promise<void> {
     const { prices = 1 } = this.#host.executor;
     const { state, setup } = sessionToOpen(userdata, sid, { durable: this.#durable, prices, ...options });
@@ -117,10 +117,10 @@ export class LoopController {
   }
 
   /**
-   * Consults the agent for the next turn of an open session and stores the reply, for hosts that keep the two phases of a turn as steps of
-   * their own. {@link step} or {@link resume} then runs the program without consulting again, here or in another process. Resolves with
-   * false when no reply is stored by this call: there is one already, the turn waits, or the session has had all its turns; or the agent
-   * gave none, which ends the session as in {@link resume}. Rejects as {@link resume} does.
+   * Consults the agent for the next turn of an open session and stores the reply, for hosts that take the two phases of a turn as
+   * separate steps. {@link step} or {@link resume} then runs the program without consulting again, here or in another process. Resolves
+   * with false when this call stores no reply: there is one already, the turn waits, the session has had all its turns, or the agent gave
+   * no reply, which ends the session as in {@link resume}. Rejects as {@link resume} does.
    */
   async consult(sid: string, options: StepOptions): Promise<boolean> {
     checkStep('the options of a step', options);
@@ -272,8 +272,8 @@ export class LoopController {
   }
 
   /**
-   * Does something for a session that {@link cancel} ends. What was done may leave it open: then it is cancelled afterwards, and `cancelled`
-   * makes the result. Throws {@link SessionLeasedError} while this process drives it already.
+   * Runs `work` for a session. If {@link cancel} was called meanwhile and the session is still open, cancels it and returns the result of
+   * `cancelled`. Throws {@link SessionLeasedError} while this process drives it already.
    */
   async #driving<Options extends StepOptions, T>(
     sid: string,
@@ -348,7 +348,7 @@ export class LoopController {
     }
   }
 
-  /** Gives up an open session between two turns, and what this process holds for it. */
+  /** Releases an open session between two turns, and removes what this process keeps for it. */
   async #leave(sid: string): Promise<void> {
     await this.#forget(sid);
     await this.#coordinator.leave(sid);
@@ -374,7 +374,7 @@ export class LoopController {
     );
   }
 
-  /** Does something under the session's lock in this process, and counts its events. */
+  /** Runs `work` under the session's lock in this process, and counts its events. */
   #locked<T>(sid: string, options: StepOptions, work: (options: StepOptions) => Promise<T>): Promise<T> {
     const onEvent: LoopListener = (event) => {
       this.metrics.see(event);

@@ -12,7 +12,7 @@ import { DEFAULT_MAX_ATTEMPTS } from './sessions/interrupted.ts';
 import { MemoryStore } from './sessions/memory.ts';
 import { runtimeExecutor, type TurnExecutor } from './turn/executor.ts';
 
-/** What the steps of a controller share, with the defaults of its options. Throws {@link ConfigError} (`ERR_CONFIG`). */
+/** The settings of a controller, with the defaults of its options. Throws {@link ConfigError} (`ERR_CONFIG`). */
 export function stepperOf(options: LoopControllerOptions): Stepper {
   const { clock = systemClock, owner, leaseMs } = options;
   const lifetimes = resolveLifetimes(options.lifetimes);
@@ -59,7 +59,7 @@ function executorOf({ runtime, executor }: LoopControllerOptions): TurnExecutor 
 
 let warned = false;
 
-/** A keyring with keys that no other process has. The first one of a process warns. */
+/** A keyring with new keys, which no other process has. Logs a warning once per process. */
 function temporaryKeyring(clock: Clock): Keyring {
   if (!warned)
     process.emitWarning('a LoopController has no keyring: it signs with keys that end with this process', {

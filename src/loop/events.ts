@@ -68,7 +68,7 @@ export class Watcher<Event = LoopEvent> {
     this.#listener = listener;
   }
 
-  /** Never throws. After a failure the listener is not called again. */
+  /** Passes an event to the listener. Never throws. After a failure it does not call the listener again. */
   readonly emit = (event: Event): void => {
     if (this.#thrown !== null) return;
     try {

@@ -49,7 +49,7 @@ export function createMagicTool(options: MinterOptions): ToolDefinition {
 }
 
 function turnOf({ turn, site }: ToolRuntime): { readonly facts: TurnFacts; readonly ledger: MintLedger } {
-  // Tokens are made one after another: the last of equals wins, and calls that run together have no last.
+  // Among equal tokens the last one wins. Calls that run together have no order, so they must not mint.
   if (site.together !== undefined)
     throw new ToolError(NS_CODES.PreconditionFailed, `${MAGIC_TOOL} cannot run together with other calls`);
   if (turn.closed) throw new ToolError(NS_CODES.PreconditionFailed, `${MAGIC_TOOL}: this turn has ended`);

@@ -29,7 +29,7 @@ export interface MetricsSnapshot {
   readonly agent_tokens_total: Counts;
   /** By outcome: `ok`, `error`. */
   readonly tool_calls_total: Counts;
-  /** Workers that were ended because they did what no worker does. */
+  /** Workers that the host killed for a breach of their boundary. */
   readonly boundary_breaches_total: number;
   /** Runs of tenants that were refused: a budget was used up, or too many runs waited. */
   readonly tenant_refusals_total: number;
@@ -128,7 +128,7 @@ const NO_LABEL = '';
 export class Metrics {
   readonly #counts = new Map<string, Map<string, number>>();
   readonly #counters: ReadonlyMap<string, Counter>;
-  /** What is counted already of each runtime. Controllers may share a runtime and these counters. */
+  /** The counts of each runtime that are included already. Controllers may share a runtime and these counters. */
   readonly #seen = new WeakMap<object, Required<RuntimeCounts>>();
 
   /** Uses the meter of the application's SDK when absent. Without an SDK, only the snapshot counts. */
@@ -177,8 +177,8 @@ export class Metrics {
   }
 
   /**
-   * Counts the workers that a runtime has ended for a breach of its boundary, and the runs of tenants that it has refused, since this
-   * was called last. A controller calls it after each turn; call it too where runs do not belong to turns.
+   * Counts the workers that a runtime has killed for a breach, and the runs of tenants that it has refused, since the last call. A
+   * controller calls it after each turn. Call it yourself for runs outside of turns.
    */
   seeRuntime(runtime: RuntimeCounts): void {
     const { boundaryBreaches, tenantRefusals = 0 } = runtime;

@@ -7,15 +7,15 @@ import { type JsonObject, PLAIN_SETUP, type SessionSetup } from './sessions/setu
 import { newSession, type SessionParent, type SessionState, type SessionStore } from './sessions/store.ts';
 import { checkSid } from './turn/turn.ts';
 
-/** How a session is opened. */
+/** Options of opening a session. */
 export interface OpenOptions extends LoopConfiguration {
-  /** Null, the default, for a session of the host's own. */
+  /** The `ask` that opens the session; null, the default, for a session that the host opens itself. */
   readonly parent?: SessionParent | null;
-  /** Whose session it is: hosts that claim sessions share their work between tenants. */
+  /** The tenant of the session. Hosts share their work between tenants. */
   readonly tenant?: string;
-  /** Which hosts claim it: those that know a profile of this name; those that drive sessions without one when absent. */
+  /** The profile that a host must have to claim the session. When absent, hosts that drive sessions without a profile claim it. */
   readonly profile?: string;
-  /** What the driver needs besides; kept with the session as JSON. */
+  /** Further configuration for the driver, stored with the session as JSON. */
   readonly configuration?: JsonObject;
 }
 
@@ -35,7 +35,7 @@ const checkOpen = checker<OpenOptions>({
   configuration: checkObject,
 });
 
-/** A session as it is stored first. Throws as `LoopController.open` does. */
+/** The first stored state of a session. Throws as `LoopController.open` does. */
 export function sessionToOpen(
   userdata: unknown,
   sid: string,
@@ -47,14 +47,14 @@ export function sessionToOpen(
   const setup = { ...PLAIN_SETUP, tenant, profile, configuration: configurationOf(loop, configuration) };
   return {
     state: newSession(sid, encodeUserdata(userdata), parent),
-    // A host that knows table 1 alone would count by it.
+    // Keeps out older hosts, which know only table 1 and would count by it.
     setup: pricesOf(setup) === 1 ? setup : { ...setup, reader: 2 },
   };
 }
 
 /**
- * Puts a session into a store, for a host that claims it, and resolves with its id, a new one unless `sid` is given. `at` is Unix
- * milliseconds. Throws as `LoopController.open` does.
+ * Stores a session that a host can claim, and resolves with its id: `sid`, or a new one. `at` is Unix milliseconds. Throws as
+ * `LoopController.open` does.
  */
 export async function openSession(
   store: SessionStore,

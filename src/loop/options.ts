@@ -40,8 +40,8 @@ export interface LoopControllerOptions {
   /** Runs the turns in place of `runtime`: `runtimeExecutor` with a root interpreter, or an executor of the application. */
   readonly executor?: TurnExecutor;
   /**
-   * Must hold a fallback key. When absent, keys are made that end with this object, and the process warns once: a session of a
-   * lasting store cannot verify earlier tokens after a restart.
+   * Must hold a fallback key. When absent, the controller makes temporary keys, and the process warns once: after a restart, a stored
+   * session cannot verify earlier tokens.
    */
   readonly keyring?: Keyring;
   /** The machine's clock when absent. */
@@ -69,7 +69,7 @@ export interface LoopControllerOptions {
   /** Guards of the application, in addition to the mandatory guard. */
   readonly checks?: readonly ProgressCheck[];
   /**
-   * What the store keeps of the turns of sessions that this controller opens; a session stays as it was opened. `turn`, the default:
+   * What the store keeps of a turn, for sessions that this controller opens. It is fixed when a session is opened. `turn`, the default:
    * each turn at its end. `call`: each call to a tool before the program goes on, so that a turn whose process died continues after its
    * last call. A call that was made and not answered is then repeated only if its tool is declared idempotent; otherwise the turn waits
    * for a person.
@@ -90,14 +90,13 @@ export interface LoopControllerOptions {
   /** Most milliseconds that a call may wait for its completion, from 1; seven days when absent. */
   readonly maxWaitMs?: number;
   /**
-   * Most attempts at a turn alone in its process, from 1; 3 when absent. The first attempt runs beside the turns of other sessions, so
-   * nobody knows which of them ended the process: its end does not count. No session is halted because the turn of another one ended
-   * the process.
+   * Most attempts at a turn alone in its process, from 1; 3 when absent. The first attempt does not count: it runs beside the turns of
+   * other sessions, and any of them may have killed the process. So no session is halted because of the turn of another one.
    */
   readonly maxAttempts?: number;
   /**
-   * Takes these attempts in processes of their own, beside the turns of this one: see `turnProcess`. When absent, such an attempt runs
-   * in this process while no other turn does. Needs a store that processes share.
+   * Makes these attempts in processes of their own, see `turnProcess`. When absent, such an attempt runs in this process while no other
+   * turn does. Needs a store that processes share.
    */
   readonly takeApart?: TakeApart;
   /** Store, log and leases that several controllers share; takes the place of `store`, `log`, `owner` and `leaseMs`. */
@@ -113,8 +112,8 @@ export interface StepOptions extends Ceilings, TurnApproval {
   /** Writes the program of each turn. */
   readonly agent: Agent;
   /**
-   * Whose session this is: its turns share the workers and the budgets of this tenant, tokens included. Stores do not keep it, so a
-   * resumed session needs it again.
+   * The tenant of the session, whose workers and budgets (tokens included) its turns share. Stores do not keep it, so pass it again to a
+   * resumed session.
    */
   readonly tenant?: string | TenantInit;
   /** Tightens the limits of each turn. */
@@ -123,7 +122,7 @@ export interface StepOptions extends Ceilings, TurnApproval {
   readonly signal?: AbortSignal;
   /** Most milliseconds of the step, for the agent and the program together. */
   readonly wallMs?: number;
-  /** Receives what happens, in order; see {@link LoopListener}. */
+  /** Receives the events, in order; see {@link LoopListener}. */
   readonly onEvent?: LoopListener;
 }
 
@@ -137,8 +136,8 @@ export interface ResumeOptions extends StepOptions {
    */
   readonly keepTurns?: boolean;
   /**
-   * Asked after every turn with the decision CONTINUE: whether this process leaves the session to others, as `handOff` does. What tools
-   * keep in memory for the session then ends here, also when the session is suspended.
+   * Called after every turn with the decision CONTINUE. If it returns true, this process leaves the session to others, as `handOff` does.
+   * It then drops what tools keep in memory for the session, also when the session is suspended.
    */
   readonly leave?: () => boolean;
 }

@@ -30,7 +30,7 @@ export interface Stepper {
   readonly limits: LimitOptions;
   /** Most attempts at a turn alone in its process, after a first one beside other turns. */
   readonly maxAttempts: number;
-  /** Takes these attempts in processes of their own; null when this process takes them while no other turn runs. */
+  /** Makes these attempts in processes of their own; null when they run in this process while no other turn does. */
   readonly takeApart: TakeApart | null;
   readonly onExpired: OnExpired;
   /** Whether a tool may suspend a turn. */
@@ -52,20 +52,20 @@ export interface Step {
   readonly begun: number;
 }
 
-/** What a turn runs with. */
+/** The plan of one turn. */
 export interface TurnPlan extends Consultation {
   /** Number of this attempt, from 1. */
   readonly attempt: number;
   /** Limits of this execution. */
   readonly limits: LimitValues;
   readonly quota: AskQuota | null;
-  /** What this one continues; null for a turn that runs from its beginning. */
+  /** The execution to continue; null for a turn that runs from its beginning. */
   readonly earlier: EarlierRun | null;
-  /** What the store held of the turn before this attempt; null for a new turn. */
+  /** The stored turn before this attempt; null for a new turn. */
   readonly before: StartedTurn | null;
 }
 
-/** The limits of this host for one turn. */
+/** This host's limits for one turn. */
 export function ownLimits({ stepper: { host, limits }, options }: Step): LimitValues {
   return tighten(tighten(host.executor.limits, limits), options.limits ?? {});
 }

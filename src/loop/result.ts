@@ -4,8 +4,8 @@ import { type TurnRecord, type TurnResult, toPublicTurn } from './record/record.
 import type { Waiting } from './record/suspension.ts';
 
 /**
- * How the driving of a session ended. The decision `SUSPENDED` says that it waits, and `CONTINUE` that it was handed over and is open
- * for another process.
+ * The result of driving a session. The decision `SUSPENDED` means that it waits for a call, and `CONTINUE` that it was handed over and is
+ * open for another process.
  */
 export interface LoopResult {
   /** Id of the session. */

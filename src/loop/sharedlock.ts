@@ -1,12 +1,12 @@
-/** A lock that many hold together or one holds alone. It admits in order of arrival, so neither kind of holder can starve. */
+/** A lock that either many hold together or one holds alone. It admits in order of arrival, so neither kind of holder can starve. */
 export class SharedLock {
   readonly #waiting = new Set<{ readonly alone: boolean; readonly admit: () => void }>();
   #holders = 0;
   #heldAlone = false;
 
   /**
-   * Resolves under the lock, with no other holder if `alone` is set; disposing of the result releases the lock. Once `signal` is
-   * aborted, it resolves without the lock, so that the caller can end what it was to do.
+   * Resolves under the lock, with no other holder if `alone` is set; disposing of the result releases the lock. Once `signal` is aborted,
+   * it resolves without the lock, so that the caller can end its work.
    */
   async hold(alone: boolean, signal: AbortSignal | undefined): Promise<Disposable> {
     const admitted = await this.#admission(alone, signal);

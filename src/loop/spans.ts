@@ -4,7 +4,7 @@ import type { HaltReason } from './record/decision.ts';
 import type { TurnRecord } from './record/record.ts';
 import { SuspendedError } from './record/suspension.ts';
 
-/** What the span of a session learns on the way. */
+/** Reports the progress of a session to its span. */
 export interface SessionSpan {
   /** A turn of the session was decided. */
   decided(record: TurnRecord): void;
@@ -13,8 +13,8 @@ export interface SessionSpan {
 }
 
 /**
- * Drives a session in a span. The conventions call that an invocation of the agent: it lasts from the first prompt until the agent
- * is done. The tokens are those of this drive.
+ * Drives a session in a span, which the conventions call an invocation of the agent: it lasts from the first prompt until the agent is
+ * done. Its tokens are those of this call.
  */
 export async function withSessionSpan<T>(
   telemetry: Telemetry,
@@ -74,7 +74,7 @@ export function withTurnSpan(
   });
 }
 
-/** The conventions require a provider; an agent that names none is provided by this package. */
+/** The conventions require a provider. For an agent without one, it is this package. */
 function agentAttributes({ name, model }: Agent): Attributes {
   return {
     [ATTR.operation]: 'invoke_agent',

@@ -39,9 +39,9 @@ import { type Consultation, consultAgent } from './turn/consult.ts';
 import { runSuspendableTurn, runTurn, type TurnOutcome } from './turn/turn.ts';
 
 /**
- * Takes the next turn of an open session. The caller holds the session's lock in this process. The step takes the lease of the
- * store and releases it at the end, unless `keepLease` is set and the session goes on. A turn that is decided in a process of its own
- * shows no event but its decision.
+ * Takes the next turn of an open session. The caller holds the session's lock in this process. The step takes the lease of the store and
+ * releases it at the end, unless `keepLease` is set and the session goes on. For a turn in a process of its own, the only event is the
+ * decision.
  */
 export async function takeStep(stepper: Stepper, sid: string, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
   for (;;) {
@@ -53,7 +53,7 @@ export async function takeStep(stepper: Stepper, sid: string, options: StepOptio
   }
 }
 
-/** A turn that was decided here, or one for a process of its own. */
+/** A turn that was decided here, or a started turn for a process of its own. */
 type Taken = { readonly record: TurnRecord } | { readonly started: StartedTurn; readonly takeApart: TakeApart };
 
 function takeHere(stepper: Stepper, sid: string, options: StepOptions, keepLease: boolean): Promise<Taken> {
@@ -73,7 +73,7 @@ export function takeReply(stepper: Stepper, sid: string, options: StepOptions): 
   });
 }
 
-/** Does something for an open session under its lease. `work` gives the lease up unless it throws. */
+/** Runs `work` for an open session under its lease. `work` gives the lease up unless it throws. */
 async function holding<T>(
   stepper: Stepper,
   sid: string,
@@ -93,7 +93,8 @@ async function holding<T>(
     const held = () => work(claimed, { ...options, signal });
     return await coordinator.during(claimed, () => lost.abort(), held);
   } catch (error) {
-    // Another process drives the session now, or will: nothing of it may stay here, and nothing of this failure counts.
+    // Another process drives the session, or will. So this process drops what it keeps for the session, and stores nothing of this
+    // failure.
     if (error instanceof SessionLeasedError || !coordinator.lasts(claimed)) {
       host.replay.dispose(sid);
       await host.executor.end?.(sid);
@@ -130,7 +131,7 @@ function stepOf(stepper: Stepper, claimed: DrivenSession, options: StepOptions):
   return { stepper, claimed, state: claimed.state, point, options, watcher, tenant, begun: clock.monotonic() };
 }
 
-/** Stores the reply of a turn that has none yet. No attempt has begun: the first one runs as if it had consulted the agent itself. */
+/** Stores the reply of a turn that has none yet. This begins no attempt: the next one uses the stored reply. */
 async function storeReply(step: Step): Promise<boolean> {
   const { stepper, claimed, state, point, options } = step;
   const { host, coordinator } = stepper;
@@ -162,16 +163,16 @@ function wasInterrupted(point: Point): point is Exclude<Point, { readonly kind: 
 }
 
 /**
- * Whether a process of its own can take the turn. The turns that a tool takes run within the turn that called the tool. Without a stored
- * reply, the agent is consulted first, and the session may end before its turn.
+ * Whether a process of its own can take the turn. A turn that a tool takes runs within the turn that called the tool, so it cannot. Nor
+ * can a turn without a stored reply: the agent is consulted first, and the session may end then.
  */
 function runsApart(point: Point, signal: AbortSignal | undefined): point is Exclude<Point, { readonly kind: 'fresh' }> {
   return wasInterrupted(point) && point.started.reply !== null && callDepth() === 0 && signal?.aborted !== true;
 }
 
 /**
- * Plans the turn, and runs it as soon as it may run in this process. A turn whose process died may be the cause of the death. Where it
- * cannot have a process of its own, its next attempt runs alone, so that it ends no other turn if it ends this process too.
+ * Plans the turn, and runs it as soon as it may run in this process. A turn whose process died may have killed it. If it cannot have a
+ * process of its own, its next attempt runs alone, so that it ends no other turn if it kills this process too.
  */
 async function decideTurn(step: Step, keepLease: boolean): Promise<TurnRecord> {
   const { point } = step;
@@ -179,7 +180,7 @@ async function decideTurn(step: Step, keepLease: boolean): Promise<TurnRecord> {
   if (point.kind === 'kept' && point.progress.begun.length > 0) return askWhatHappened(step, point);
   const plan =
     point.kind === 'waiting' || point.kind === 'kept' ? () => planContinuation(step, point) : await planTurn(step, point);
-  // The turns that a tool takes run within the turn that called the tool. They must not wait for its end.
+  // A turn that a tool takes runs within the turn that called the tool, so it must not wait for the end of that turn.
   using _lock = callDepth() > 0 ? null : await turns.hold(wasInterrupted(point), step.options.signal);
   return await runAndStore(step, plan(), keepLease);
 }
@@ -190,7 +191,7 @@ async function runAndStore(step: Step, plan: TurnPlan, keepLease: boolean): Prom
   const { coordinator } = stepper;
   const outcome = await runPlan(step, plan);
   if (outcome.kind === 'decided') {
-    // The lost lease ended the turn, and that decides nothing: the next process to have the lease takes the turn again.
+    // The turn ended because the lease was lost. It has no decision: the next process with the lease takes it again.
     if (outcome.record.reason === 'ERR_CANCELLED' && !coordinator.lasts(claimed)) throw new SessionLeasedError(state.sid, null);
     step.tenant.pay(tokensOfAsks(outcome.record.journal));
     await coordinator.commit(claimed, outcome.record, stateAfter(state, outcome.record, outcome.progress), keepLease);
@@ -199,7 +200,7 @@ async function runAndStore(step: Step, plan: TurnPlan, keepLease: boolean): Prom
   return putAside(step, startedTurn(step, plan, outcome.earlier), outcome);
 }
 
-/** Lets a person say what became of the calls that had begun when their process died. */
+/** Suspends the turn until a person enters the outcome of the calls that had begun when their process died. */
 function askWhatHappened(step: Step, { started, progress }: KeptTurn): Promise<never> {
   const { run, journal, earlier, begun } = progress;
   const { executor } = step.stepper.host;
@@ -229,8 +230,8 @@ async function putAside(step: Step, started: StartedTurn, turn: SuspendedTurn): 
 }
 
 /**
- * Gets the reply of a turn that runs from its beginning. After an interruption, the stored reply is used again. The plan is made
- * when the turn may run, because its time is what the step has left then.
+ * Gets the reply of a turn that runs from its beginning. After an interruption, the stored reply is used again. The plan is made when the
+ * turn may run, because its time limit is the rest of the step's time at that moment.
  */
 async function planTurn(step: Step, next: Exclude<ClaimedSession['next'], WaitingTurn>): Promise<() => TurnPlan> {
   const { state, options, watcher, tenant } = step;

@@ -1,4 +1,4 @@
-/** How a stream observes a run: it receives the events, delays the next turn until `pace` resolves, and can end the run. */
+/** Connects a stream with a run: the stream receives the events, delays the next turn until `pace` resolves, and can end the run. */
 export interface Watched<Event> {
   readonly onEvent: (event: Event) => void;
   readonly pace: () => Promise<void>;
@@ -26,7 +26,7 @@ export interface StreamInit<Event, Result> {
   readonly signal: AbortSignal | undefined;
   /** Whether an event may be dropped for a slow reader. */
   readonly minor: (event: Event) => boolean;
-  /** One event in place of two that follow each other unread; null where both are needed. */
+  /** Joins two successive unread events; null when both are needed. */
   readonly merge?: (last: Event | Dropped, event: Event) => Event | null;
   readonly run: (watched: Watched<Event>) => Promise<Result>;
 }

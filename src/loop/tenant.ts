@@ -11,7 +11,7 @@ export class StepTenant {
   readonly id: string | null;
   readonly #port: TenantPort | undefined;
 
-  /** Throws {@link ConfigError} for a tenant that cannot be, and for one where no runtime counts what it uses. */
+  /** Throws {@link ConfigError} for an invalid tenant, and for any tenant when no runtime counts its use. */
   constructor(port: TenantPort | undefined, tenant: string | TenantInit | undefined) {
     if (tenant !== undefined && port === undefined)
       throw new ConfigError('the executor of this loop has no tenants; use a runtime');
@@ -25,12 +25,12 @@ export class StepTenant {
     if (error !== null) throw new AgentError(turn, error.message, 'ERR_QUOTA', { failure: error });
   }
 
-  /** Model tokens that the budget leaves; null without one. */
+  /** Model tokens left in the budget; null without one. */
   get tokens(): number | null {
     return this.#report?.left.tokens ?? null;
   }
 
-  /** Limits of a turn that the budgets leave; a turn that was admitted may always run. */
+  /** The rest of the budgets as limits of a turn. A turn that was admitted can always run. */
   get limits(): LimitOptions {
     const report = this.#report;
     return report === undefined ? {} : limitsLeft(report);

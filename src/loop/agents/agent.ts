@@ -83,7 +83,7 @@ export function functionAgent(
   return { name, reply: async (request) => reply(request) };
 }
 
-/** The reply of an agent that has only a program: an envelope with it as ACTIONS. Throws `EnvelopeError` for a program that fits none. */
+/** Wraps a program in an envelope, as the reply of an agent. Throws `EnvelopeError` for a program that cannot be ACTIONS. */
 export function programReply(program: string): string {
   return new TextDecoder().decode(composeEnvelope({ userdata: '{}', actions: program }));
 }

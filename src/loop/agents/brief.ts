@@ -22,11 +22,11 @@ export interface AgentBrief {
    * page, with all operators and a table of common mistakes, or '' for models that know the language.
    */
   readonly language?: string;
-  /** For a small context: tools by their signatures alone. False when absent. */
+  /** For a small context: lists only the signatures of tools. False when absent. */
   readonly small?: boolean;
 }
 
-/** A signature, a sentence, and some of the rest. */
+/** Enough for a signature, the first sentence, and a part of the description. */
 const TOKENS_OF_A_TOOL = 45;
 const LEAST_TOOL_TOKENS = 450;
 /** Twice what the standard tools need with their first sentences; a tenth of a small model's context. */
@@ -71,7 +71,7 @@ function fileOf(name: string): string {
   try {
     return createRequire(import.meta.url).resolve(name);
   } catch (cause) {
-    // Only the package itself knows the name.
+    // The import `#language` resolves only inside this package.
     throw new ConfigError("a bundle does not contain the page about the language; pass the option 'language'", { cause });
   }
 }
@@ -88,5 +88,5 @@ export function fullPrompt({ system, prompt }: AgentRequest): string {
   return system === '' ? prompt : `${system}\n\nThis is the envelope of this turn. Reply with yours.\n\n${prompt}\n`;
 }
 
-/** The check of a time-out: a timer can measure it. */
+/** Checks a time-out: at least 1 ms, and not longer than a timer can measure. */
 export const checkTimeout = wholeNumber(1, MAX_TIMER_MS);

@@ -3,7 +3,7 @@ import { ATTR, type Attributes, codeOf, currentTelemetry, OWN, serverAttributes,
 import type { AgentRequest } from './agent.ts';
 import type { ModelIdentity } from './identity.ts';
 
-/** What the response of a model says of itself. */
+/** The metadata of a model's response. */
 export interface ChatResponse {
   readonly id: string | undefined;
   readonly model: string | undefined;
@@ -25,7 +25,7 @@ export interface ChatInit {
   readonly temperature: number | null;
 }
 
-/** What the span of a request learns on the way. */
+/** Reports the progress of a request to its span. */
 export interface Chat {
   /** The first text came. */
   began(): void;

@@ -6,7 +6,7 @@ import type { AgentRequest } from './agent.ts';
  */
 export type GrammarServer = 'llama.cpp' | 'vllm' | 'vllm-guided' | 'sglang';
 
-/** What each kind of server finds in a request. */
+/** The fields with which each kind of server takes a grammar. */
 const FIELDS: { readonly [S in GrammarServer]: (grammar: string) => Fields } = {
   'llama.cpp': (grammar) => ({ grammar }),
   vllm: (grammar) => ({ structured_outputs: { grammar } }),

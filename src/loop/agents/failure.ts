@@ -3,7 +3,7 @@ import { retryAfterMs, TransportError } from './retry.ts';
 
 /** A request to a model failed for good. */
 export class ModelError extends Error {
-  /** The status of the server, or what else the OpenTelemetry conventions call the type of the error. */
+  /** The `error.type` of the OpenTelemetry conventions: the status of the server, or another type of error. */
   readonly type: string;
   constructor(message: string, type: string) {
     super(message);
@@ -18,7 +18,7 @@ export class ReplyTimeout extends ModelError {
   }
 }
 
-/** What the SDK tells of a failed request. */
+/** The SDK's description of a failed request. */
 export interface CallFailure {
   readonly message: string;
   readonly statusCode?: number | undefined;

@@ -1,6 +1,6 @@
 /** The model behind an agent, for spans and metrics. */
 export interface ModelIdentity {
-  /** By the names of the OpenTelemetry conventions, such as `openai` or `anthropic`, where they know the provider. */
+  /** The provider, such as `openai` or `anthropic`: by the name of the OpenTelemetry conventions if they have one. */
   readonly provider: string;
   /** The provider's name of the model. */
   readonly name: string;
@@ -23,7 +23,7 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   xai: 'x_ai',
 };
 
-/** The convention's name of a provider of the AI SDK; the SDK's own name for one that the conventions do not know. */
+/** The OpenTelemetry name of a provider of the AI SDK; the SDK's own name if the conventions have none. */
 export function providerName(provider: string): string {
   if (provider.startsWith('google.vertex')) return 'gcp.vertex_ai';
   const [name = provider] = provider.split('.');

@@ -47,7 +47,7 @@ export class Budget {
     this.#quota = quota;
   }
 
-  /** What counts against the caller. */
+  /** The usage that the caller pays for. */
   get spent(): AskSpent {
     const { turns, tokens } = this.#quota;
     return { ...this.#sum, turns, tokens };
@@ -118,7 +118,7 @@ export class Budget {
     return Math.max(0, Math.floor(total - this.#used(key, this.#sum)));
   }
 
-  /** What all turns together used. A turn returns its memory. */
+  /** The usage of all turns together. Memory does not add up, because a turn returns it. */
   #used(key: BudgetKey, sum: Readonly<Record<Counted, number>>): number {
     if (key === 'wallMs') return performance.now() - this.#begun;
     return key === 'memoryBytes' ? 0 : sum[key];

@@ -5,7 +5,7 @@ import type { PolicyOptions } from '../../tools/index.ts';
 import { ASK_DEPTH, ASK_QUOTA, type AskQuota, askDepthOf } from '../quota.ts';
 import { protocolSizes, type TurnExecutor, turnFork } from '../turn/executor.ts';
 
-/** A turn that runs again asks again, in another nested session: its calls have the keys of the asking call, and its fence. */
+/** When a turn runs again, its `ask` opens another nested session. So nested calls get their keys and their fence from the asking call. */
 function asCall({ turn: { origin, turnIndex, fence }, seq }: AskRequest): Pick<TurnInit, 'origin' | 'fence'> {
   if (origin === null || turnIndex === null) return {};
   return { origin: `${origin}/${turnIndex}.${seq}`, ...(fence === null ? {} : { fence }) };

@@ -145,7 +145,7 @@ function controllerOf({ request, target: { model }, quota, shared }: NestedLoop)
   });
 }
 
-/** The tools that a nested program may call. The model should not see others. */
+/** The tools that a nested program may call. The model is not shown other tools. */
 function callable(request: AskRequest): readonly ToolDefinition[] {
   const fork = request.fork({ turn: request.turn });
   return fork.tools.names().flatMap((name) => {

@@ -29,7 +29,7 @@ const COUNTS = ['max_turns', 'max_tokens'] as const;
 /** Upper bound for the turns of one `ask`. */
 const MAX_TURNS = 25;
 
-/** What one `ask` may use, according to its options and its model. */
+/** The bounds of one `ask`, from its options and its model. */
 export interface AskOptions {
   readonly maxTurns: number;
   /** Model tokens; null for no limit. */

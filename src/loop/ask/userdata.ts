@@ -10,7 +10,7 @@ import type { Value } from '../../wire/values.ts';
  * becomes the field `prompt`. Throws {@link ToolError} 4 for a value that cannot be part of USERDATA.
  */
 export function userdataOf(prompt: Value): unknown {
-  // USERDATA is canonical JSON, in which keys have no order of their own.
+  // USERDATA is canonical JSON, which sorts keys, so the order of the program's map is dropped.
   const json = plainMaps(encode(prompt));
   const whole = isValueMap(prompt) ? json : typeof prompt === 'string' ? parsed(prompt) : null;
   if (isUserdata(whole)) return whole;
@@ -25,7 +25,7 @@ export function userdataOf(prompt: Value): unknown {
 }
 
 function parsed(text: string): unknown {
-  // What is longer than an envelope cannot be a part of one.
+  // A text that is longer than an envelope cannot be part of one.
   if (text.length > MAX_ENVELOPE_BYTES || !text.trimStart().startsWith('{')) return null;
   try {
     return JSON.parse(text);

@@ -12,7 +12,7 @@ import { Signal } from './signal.ts';
 export interface Profile {
   /** Made with the coordinator of the host. */
   readonly controller: LoopController;
-  /** Agent, ceilings and limits for a session. An exception leaves the session to others. */
+  /** Agent, ceilings and limits for a session. If it throws, this host leaves the session to other hosts. */
   readonly options: (sid: string, setup: SessionSetup) => Omit<ResumeOptions, 'leave'>;
 }
 
@@ -20,19 +20,19 @@ export interface Profile {
 export interface HostOptions {
   /** Shared with the controllers of all profiles: one owner, one heartbeat for all sessions. */
   readonly coordinator: SessionCoordinator;
-  /** What this host can drive, by the name that sessions are opened with; `''` for sessions without one. */
+  /** The profiles of this host, by name; `''` drives sessions that were opened without a profile. */
   readonly profiles: Readonly<Record<string, Profile>>;
   /** Most sessions at a time, from 1; 8 when absent. */
   readonly concurrency?: number;
   /** Most sessions of one tenant at a time, from 1; all of `concurrency` when absent. */
   readonly tenantConcurrency?: number;
-  /** Turns after which a session is given back, so that others get their turn; 8 when absent. */
+  /** Turns after which the host gives a session back, so that others are driven too; 8 when absent. */
   readonly turnsPerClaim?: number;
   /** Milliseconds between two searches for sessions that became ready by time alone; 2,000 when absent. */
   readonly pollMs?: number;
   /** Receives the error when a session cannot be driven, or when the store does not answer (`sid` is null). Must not throw. */
   readonly onError?: (error: unknown, sid: string | null) => void;
-  /** Receives how the driving of a session ended here. Must not throw. */
+  /** Receives the result when this host stops driving a session. Must not throw. */
   readonly onLeft?: (result: LoopResult) => void;
 }
 
@@ -48,7 +48,7 @@ const CHECKS: Checks<HostOptions> = {
 };
 const checkHost = checker(CHECKS);
 
-/** What a host does at the moment. */
+/** The current state of a host. */
 export interface HostState {
   /** `ready`: it claims sessions. `unreachable`: its store did not answer last time. `draining`: it ends its turns. */
   readonly status: 'ready' | 'unreachable' | 'draining' | 'stopped';
@@ -66,10 +66,9 @@ export interface HostState {
 const LONGEST_PAUSE_MS = 5000;
 
 /**
- * Drives the sessions of a store together with any number of other hosts: claims what is ready and what it can run, drives it, and
- * hands it over when it stops. The store holds the whole state of a session: if the process dies, other hosts continue after its lease.
- *
- * What tools keep in memory for a session, such as handles and directories, ends whenever the host stops driving it.
+ * Drives the sessions of a store together with any number of other hosts. It claims sessions that are ready and that it can run, drives
+ * them, and hands them over when it stops. The store holds the whole state of a session: if the process dies, other hosts continue when
+ * its lease ends. Handles, directories and other things that tools keep in memory end when the host stops driving a session.
  */
 export class Host {
   readonly #options: Required<Pick<HostOptions, 'concurrency' | 'turnsPerClaim' | 'pollMs' | 'tenantConcurrency'>> & HostOptions;
@@ -88,7 +87,7 @@ export class Host {
     this.#options = { ...options, concurrency, turnsPerClaim, pollMs, tenantConcurrency };
   }
 
-  /** What the host does at the moment. */
+  /** The current state of the host. */
   get state(): HostState {
     const { concurrency } = this.#options;
     return { status: this.#status, driving: this.#driving.size, concurrency, claimed: this.#claimed, errors: this.#errors };
@@ -101,8 +100,8 @@ export class Host {
   }
 
   /**
-   * Claims nothing any more and lets every turn under way be decided; sessions stay open for other hosts. After `ms` milliseconds, or when
-   * `hurry` aborts, it gives up the turns that still run: other hosts run them again. Resolves when nothing is left.
+   * Stops claiming and waits until every turn under way is decided. Sessions stay open for other hosts. After `ms` milliseconds, or when
+   * `hurry` aborts, the host gives up the turns that still run; other hosts run them again. Resolves when no turn is left.
    */
   async drain(ms: number, hurry?: AbortSignal): Promise<void> {
     this.#status = 'draining';
@@ -153,13 +152,13 @@ export class Host {
   /** Claims as many sessions as there is room for, and begins to drive them. */
   async #claim(): Promise<number> {
     const { coordinator, concurrency, tenantConcurrency, profiles } = this.#options;
-    // A list of sessions may have several of one tenant; where a tenant has a share, the sessions are claimed one by one.
+    // One claim of several sessions may take several of one tenant. To respect `tenantConcurrency`, the host then claims one by one.
     const room = tenantConcurrency < concurrency ? 1 : concurrency - this.#driving.size;
     const found = await coordinator.next(room, { profiles: Object.keys(profiles), without: this.#fullTenants() });
     for (const session of found) {
       const { sid } = session.state;
       const { tenant } = session.setup;
-      // A process of its own has taken a turn of this session and given it up, and its driver here does not know yet.
+      // A separate process took a turn of this session and gave it up. The driver in this process has not noticed yet.
       if (this.#driving.has(sid)) continue;
       const done = this.#drive(session).finally(() => {
         this.#driving.delete(sid);
@@ -189,7 +188,7 @@ export class Host {
       const leave = (): boolean => this.#isEnding || ++turns >= turnsPerClaim;
       const result = await profile.controller.resume(sid, { keepTurns: false, ...profile.options(sid, setup), leave });
       onLeft?.(result);
-      // By the clock of the store the call has expired, and by that of this host it has not yet.
+      // The clocks differ: the call has expired by the clock of the store, but not yet by the clock of this host.
       const still = next.kind === 'waiting' && next.suspended.since === result.waiting?.since;
       if (still) await coordinator.setAside(sid);
     } catch (error) {

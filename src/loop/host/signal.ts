@@ -1,4 +1,4 @@
-/** Wakes one waiter. A call that comes while nobody waits is remembered. */
+/** Wakes one waiter. A call without a waiter ends the next wait at once. */
 export class Signal {
   #called = false;
   #resolve: (() => void) | null = null;
@@ -9,7 +9,7 @@ export class Signal {
     this.#resolve?.();
   };
 
-  /** Resolves at the next call, or after so many milliseconds. */
+  /** Resolves at the next call, or after `ms` milliseconds. */
   async wait(ms: number): Promise<void> {
     if (!this.#called) {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { checkFunction, wholeNumber } from '../../wire/options.ts';
 import type { TakeApart, TurnApart } from '../apart.ts';
 
-/** Processes at a time unless the application says otherwise: each has its own runtime. */
+/** Default for the number of processes at a time. It is low because each has its own runtime. */
 const MOST = 2;
 
 /**
@@ -30,7 +30,7 @@ export function turnProcess(command: (turn: TurnApart) => readonly string[], mos
 }
 
 async function ended(args: readonly string[], signal: AbortSignal): Promise<void> {
-  // A group of its own: Ctrl-C in a terminal reaches this process alone, which lets turns under way be decided.
+  // A process group of its own, so that Ctrl-C in a terminal reaches only this process, which waits for the turns under way.
   const child = spawn(process.execPath, [...process.execArgv, ...args], {
     stdio: ['ignore', 'ignore', 'inherit'],
     detached: true,

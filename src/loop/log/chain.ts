@@ -31,7 +31,7 @@ interface ReadLink {
   readonly entry: Readonly<Record<string, unknown>>;
 }
 
-/** Reads a line; a sentence says why it is not valid. */
+/** Reads a line. Returns a sentence if the line is not valid. */
 export function readLink(text: string): ReadLink | string {
   let value: unknown;
   try {
@@ -64,18 +64,18 @@ export type ChainReport =
       /** Hash of the last line. */
       readonly head: string;
       /**
-       * The first line that decides a turn which an earlier line has decided; absent when there is none. The store was set back to an
-       * earlier state, or the id of an unfinished session was used again.
+       * The first line that decides a turn a second time; absent when there is none. The cause is a store that was set back, or a reused
+       * id of an unfinished session.
        */
       readonly repeated?: ChainPlace;
     }
   | ({ readonly ok: false } & ChainPlace);
 
-/** A reader who has seen the log before, and compares. */
+/** Compares the log with an earlier state of it. */
 export interface ChainWitness {
-  /** Takes the hash of the chain after `lines` lines, from 0; why it is not the one that was seen, or null. */
+  /** Compares the hash of the chain after `lines` lines, from 0. Returns why it differs from the earlier one, or null. */
   at(lines: number, head: string): string | null;
-  /** Why the chain ended too early, or null. */
+  /** Called at the end of the chain. Returns why it ended too early, or null. */
   end(): string | null;
 }
 
@@ -87,7 +87,7 @@ export interface ChainOptions {
   readonly through?: string | undefined;
   /** Compares every line with what was seen before. */
   readonly witness?: ChainWitness | undefined;
-  /** Ends the check: it rejects with the reason of the signal. */
+  /** Ends the check, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
   /** Called with the number of bytes of each piece that was read. */
   readonly onRead?: ((bytes: number) => void) | undefined;
@@ -109,22 +109,22 @@ export class ChainWalk {
     this.#head = after;
   }
 
-  /** Hash of the last line that followed. */
+  /** Hash of the last line that fits the chain. */
   get head(): string {
     return this.#head;
   }
 
-  /** Lines that followed one another so far. */
+  /** Number of lines that fit the chain so far. */
   get lines(): number {
     return this.#lines;
   }
 
-  /** Which turn the last line decides a second time, in words; null when it decides none twice. */
+  /** A sentence about the turn that the last line decides a second time; null when there is none. */
   get again(): string | null {
     return this.#again;
   }
 
-  /** Takes the next line; why it does not follow, or null. */
+  /** Takes the next line. Returns why it does not fit the chain, or null. */
   next(text: string): string | null {
     const link = readLink(text);
     if (typeof link === 'string') return link;
@@ -135,7 +135,10 @@ export class ChainWalk {
     return null;
   }
 
-  /** Whether an earlier line has the turn. Turn 0 is that of a refused session. An id may be used again once its session has ended. */
+  /**
+   * Whether an earlier line decides the same turn. Turn 0 stands for a refused session. An id may be used again once its session has
+   * ended.
+   */
   #decidedBefore({ SID: sid, turn_index: turn, decision }: ReadLink['entry']): string | null {
     if (typeof sid !== 'string' || typeof turn !== 'number' || turn === 0) return null;
     const last = this.#turns.get(sid);

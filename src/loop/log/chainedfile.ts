@@ -76,7 +76,7 @@ export class ChainedFile {
   }
 
   async #drain(): Promise<void> {
-    // Everything that is appended in this turn of the event loop goes into one write.
+    // Waits for the current task to end, so that all entries appended in it go into one write.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting;
@@ -88,7 +88,7 @@ export class ChainedFile {
         for (const { done } of batch) done.reject(error);
       }
     }
-    // In the same turn of the event loop as the last check of the queue: a later append starts a new pump.
+    // Set in the same turn of the event loop as the last check of the queue, so that a later append starts a new pump.
     this.#pump = null;
   }
 
@@ -162,8 +162,8 @@ export class ChainedFile {
   }
 
   /**
-   * The last line with a text in it, of the file and of the last rotated file. A line that a killed process did not finish does not count:
-   * the next append removes it.
+   * The last line that contains a text, in the file and the last rotated file. Ignores a line that a killed process did not finish,
+   * because the next append removes it.
    */
   async #lastWith(text: string): Promise<string | null> {
     let last: string | null = null;

@@ -4,19 +4,19 @@ import { basename, dirname, join } from 'node:path';
 import { FileLock } from './filelock.ts';
 import { type LogLine, logLines } from './lines.ts';
 
-/** The file system, as a decision log uses it. Every function throws the file system's error. */
+/** The file system functions of a decision log. Each throws the file system's error. */
 export interface LogDisk {
-  /** Opens a file for reading and appending, and makes it for its owner alone. */
+  /** Opens a file for reading and appending. A new file can be read only by its owner. */
   open(path: string): number;
   close(file: number): void;
   stat(file: number): { readonly inode: number; readonly size: number };
-  /** Fills the buffer with what the file has from `position`. */
+  /** Fills the buffer with the bytes of the file from `position`. */
   read(file: number, into: Buffer, position: number): void;
   /** Appends the bytes from `from`, or some of them. Returns their number. */
   write(file: number, bytes: Buffer, from: number): number;
   truncate(file: number, size: number): void;
   rename(from: string, to: string): void;
-  /** Waits until the disk has what was written. */
+  /** Waits until the written bytes are on the disk. */
   sync(path: string): Promise<void>;
   /** The rotated files of a log, oldest first. */
   rotated(path: string): readonly string[];

@@ -13,7 +13,7 @@ export interface LogLine {
   readonly finished: boolean;
 }
 
-/** What watches and ends a reading. */
+/** Observes and ends a reading. */
 interface Reading {
   readonly signal?: AbortSignal | undefined;
   readonly onRead?: ((bytes: number) => void) | undefined;

@@ -41,8 +41,8 @@ export interface DecisionLog {
    */
   has(sid: string, turn: number): Promise<boolean>;
   /**
-   * The turn after which a session goes on, by its last entry; null for a session that has ended or is not in the log. Called for a
-   * session that is opened under an id of the caller's choice. Absent for a log that is in one database with its store.
+   * The last logged turn of a session that is open by the log; null for a session that has ended or is not in the log. Called when a
+   * session is opened under an id of the caller's choice. Absent for a log in the database of its store.
    */
   goesOnAfter?(sid: string): Promise<number | null>;
 }
@@ -78,7 +78,7 @@ export function logEntry(record: TurnRecord): LogEntry {
   };
 }
 
-/** What an entry says of a session that ended between two turns. */
+/** The fields of an entry for a session that ended between two turns. */
 interface EndedSession {
   readonly sid: string;
   readonly nextTurn: number;

@@ -3,7 +3,7 @@ import type { SessionState } from '../sessions/store.ts';
 import type { TurnRecord } from './record.ts';
 import { sealFaults } from './seal.ts';
 
-/** Stands where content was erased. */
+/** Replaces erased content. */
 const ERASED = '[erased]';
 
 /**

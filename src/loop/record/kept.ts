@@ -5,19 +5,19 @@ import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
 import type { RunInput } from '../../wire/protocol.ts';
 import { type EarlierTurn, type Suspension, storedCalls } from './suspension.ts';
 
-/** Whether a store keeps a turn at its end alone, or each of its calls too. */
+/** Whether a store keeps a turn only at its end, or each of its calls too. */
 export type Durable = 'turn' | 'call';
 
 /** One call of a turn, kept before the program went on. */
 export interface KeptCall {
   readonly seq: number;
-  /** The call, if nobody knows how it ended. */
+  /** The call, if its outcome is not known. */
   readonly begun: WaitingCall | null;
   /** The call, if it has ended. */
   readonly entry: JournalEntry | null;
   /** The turn up to this call. */
   readonly earlier: EarlierTurn;
-  /** What runs; in the first call alone. */
+  /** The input of the run; present only in the first call. */
   readonly run: RunInput | null;
 }
 
@@ -27,13 +27,13 @@ export interface KeptBody extends KeptCall {
   readonly since: number | null;
 }
 
-/** How far a turn had come when its process died. */
+/** The progress of a turn whose process died. */
 export interface Progress {
   readonly run: RunInput;
   readonly earlier: EarlierTurn;
   /** The calls that have ended. */
   readonly journal: readonly JournalEntry[];
-  /** The calls that were made and may have had their effect: several only when they ran together. */
+  /** The calls without a known outcome, which may have had their effect: several only when they ran together. */
   readonly begun: readonly WaitingCall[];
 }
 
@@ -49,13 +49,13 @@ const HEAD = z.object({
 const KEPT = z.custom<KeptBody>((value) => HEAD.validate(value));
 
 /**
- * How far a turn had come, from the bodies of its steps in order; null when it has kept none. `suspended` is the wait from which it
+ * The progress of a turn, from the bodies of its steps in order; null when no step was kept. `suspended` is the wait from which the turn
  * continued. Throws {@link StoreError} (`damaged`).
  */
 export function progressOf(bodies: readonly unknown[], suspended: Suspension | null): Progress | null {
-  // What was kept before a wait is in the journal of the wait.
+  // The journal of a wait contains the calls that were kept before it.
   const calls = bodies.map(readKept).filter(({ since }) => since === lastWait(suspended));
-  // Calls that run together need not be kept in the order of their numbers.
+  // Calls that run together may be kept out of order.
   const last = calls.reduce<KeptBody | undefined>(
     (a, b) => (a === undefined || b.earlier.ranMs >= a.earlier.ranMs ? b : a),
     undefined,
@@ -74,7 +74,7 @@ export function progressOf(bodies: readonly unknown[], suspended: Suspension | n
   };
 }
 
-/** When the latest of the calls began to wait for which a turn was put aside; null for a turn that never waited. */
+/** The time at which the latest waiting call of a suspended turn began to wait; null for a turn that never waited. */
 export function lastWait(suspended: Suspension | null): number | null {
   return suspended && storedCalls(suspended).reduce((last, { since }) => Math.max(last, since), Number.NEGATIVE_INFINITY);
 }

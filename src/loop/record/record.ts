@@ -20,7 +20,7 @@ import type { Decision, HaltReason } from './decision.ts';
 export interface TurnRecord extends UnsealedRecord {
   /** Null in records of version 1. */
   readonly seal: Seal | null;
-  /** The parts whose content was erased; absent in a record that has all of them. The seal still covers what they were. */
+  /** The erased parts; absent when none was erased. The seal still covers their earlier content. */
   readonly erased?: readonly string[];
 }
 
@@ -145,7 +145,7 @@ export interface Scene {
   readonly run: RecordedInput | null;
   /** Null for a host that does not report it. */
   readonly host: HostFacts | null;
-  /** What the decision was made with. */
+  /** Further inputs of the decision. */
   readonly judged: Judged;
 }
 
@@ -166,7 +166,7 @@ export interface HostFacts {
   readonly catalogue: string;
 }
 
-/** What a turn was decided with, apart from the output of its program. */
+/** The inputs of a decision, apart from the output of the program. */
 export interface Judged {
   /** State of the progress guard before the turn. */
   readonly progress: ProgressState;

@@ -15,7 +15,10 @@ export function sealRecord(record: UnsealedRecord, prev: string | null): TurnRec
   return { ...record, seal: { prev, hash: hashOf(prev, parts), parts } };
 }
 
-/** The parts that hold content, and may be erased. Nothing can pass for erased that says what was decided, when and by whom. */
+/**
+ * The parts that hold content and may be erased. The other parts say what was decided, when and by whom; `erased` cannot excuse a change
+ * there.
+ */
 const ERASABLE: ReadonlySet<string> = new Set([
   'output',
   'scratchpad',

@@ -3,7 +3,7 @@ import { NeuroScriptError } from '../../wire/errors.ts';
 import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
 import type { RunInput, TaggedJson } from '../../wire/protocol.ts';
 
-/** What a turn takes over from an earlier execution of itself. */
+/** The parts of an earlier execution with which a turn continues. */
 export interface EarlierTurn {
   /** Unix milliseconds. */
   readonly startedAt: number;
@@ -52,7 +52,7 @@ export interface StoredCall extends PromisedCall {
   readonly since: number;
   /** Unix milliseconds. */
   readonly expiresAt: number;
-  /** What the call was completed with; null while the turn waits for it. */
+  /** The answer to the call; null while the turn waits for it. */
   readonly completion: Completion | null;
   /** Whether the completion accepts that the tool's definition has changed. */
   readonly acceptChanged: boolean;
@@ -86,7 +86,7 @@ export interface Waiting {
   readonly tool: string;
   /** The arguments of the call, as tagged JSON. */
   readonly args: readonly TaggedJson[];
-  /** What is waited for, in the words of the tool. */
+  /** The tool's description of what it waits for. */
   readonly reason: string;
   /** Unix milliseconds. */
   readonly since: number;
@@ -110,8 +110,8 @@ export function callId(turn: number, { seq }: Pick<WaitingCall, 'seq'>): string 
 }
 
 /**
- * A suspension that begins at `now`. `maxWaitMs` limits the time that a tool requested. A call that waited `before`, and waits on while
- * others of its block were answered, keeps its time.
+ * A suspension that begins at `now`. `maxWaitMs` limits the time that a tool requested. A call that waited `before` and still waits,
+ * while others of its block were answered, keeps its times.
  */
 export function suspend(
   { earlier, ...turn }: SuspendedTurn,
@@ -131,7 +131,7 @@ export function suspend(
   return { ...stored(turn), ...also, earlier, approved };
 }
 
-/** The public form of a suspension: of one call, the first without an answer if absent, with the others beside it. */
+/** The public form of a suspension. It describes the call `seq`, or else the first without an answer; the others are in `also`. */
 export function waitingOf(turn: number, suspension: Suspension, seq?: number): Waiting {
   const calls = storedCalls(suspension);
   const first =

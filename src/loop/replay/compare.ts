@@ -4,7 +4,7 @@ import type { TurnRecord } from '../record/record.ts';
 
 /** The first difference between a recorded turn and its execution now. */
 export interface Divergence {
-  /** A place for a reader, such as `line 3 of OUTPUT`, `call 2: args` or `fuel`. */
+  /** The place of the difference, such as `line 3 of OUTPUT`, `call 2: args` or `fuel`. */
   readonly where: string;
   /** The recorded content: a line of text, or JSON. */
   readonly recorded: string;
@@ -12,7 +12,7 @@ export interface Divergence {
   readonly replayed: string;
 }
 
-/** Time limits, which every execution reaches at another point. */
+/** Time limits. Each execution reaches them at another point. */
 const TIMES: ReadonlySet<string> = new Set(['cpuMs', 'wallMs', 'toolMs']);
 
 /** Fields of a record that must be equal, in the order in which a turn produces them. */
@@ -34,7 +34,7 @@ const USAGE = ['fuel', 'toolCalls', 'outputBytes', 'peakMemoryBytes'] as const;
 /** The first difference of two executions of a turn; null when they are equal. Times are not compared, because no input determines them. */
 export function compareTurns(recorded: TurnRecord, replayed: TurnRecord, calls: RecordedCalls): Divergence | null {
   const { divergence, left } = calls;
-  // Output before a differing call precedes the call.
+  // A difference in the output before a call comes before a difference in the call.
   const parted = divergence !== null || left.length > 0;
   const said = (parted ? prefixDifference : lineDifference)(recorded, replayed);
   if (said !== null) return said;

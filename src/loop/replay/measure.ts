@@ -5,7 +5,7 @@ import type { Source } from '../../wire/protocol.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { type ReplayOptions, replayTurn, type TurnReplay } from './turn.ts';
 
-/** What a measured execution of a recorded turn says of itself. */
+/** The result of a measured execution of a recorded turn. */
 export interface MeasuredReplay {
   /** The replay with its verdict. */
   readonly replay: TurnReplay;
@@ -49,7 +49,7 @@ export async function stepOfTurn(
   return stepIn(await measureTurn(runtime, record, { at }, options), at);
 }
 
-/** The moment that an execution was asked for. */
+/** The requested moment of an execution. */
 export function stepIn({ replay, profile }: MeasuredReplay, at: StepPlace): TurnStep {
   const step = profile?.step ?? null;
   const line = step ?? ('line' in at ? at : null);

@@ -20,9 +20,9 @@ export interface ChangedVerdict extends Pick<RecordedVerdict, 'sid' | 'turn' | '
 }
 
 /**
- * The recorded verdicts that a policy changes, in their order. `verdicts` come from `recordedVerdicts`, of any number of sessions
- * one after the other. The call limits of the policy count the calls of each session by itself, and every call of the journal
- * counts that the other rules admit.
+ * The recorded verdicts that a policy changes, in their order. `verdicts` come from `recordedVerdicts`, of any number of sessions one
+ * after the other. The call limits of the policy count each session by itself, and count every journalled call that the other rules
+ * admit.
  */
 export function changedVerdicts(verdicts: readonly RecordedVerdict[], policy: Policy): readonly ChangedVerdict[] {
   const guards = new Map<string, PolicyGuard>();
@@ -34,7 +34,7 @@ export function changedVerdicts(verdicts: readonly RecordedVerdict[], policy: Po
   });
 }
 
-/** A policy from the past. */
+/** A policy made from recorded verdicts. */
 export interface SuggestedPolicy {
   /** The options of the policy, as `createRuntime` and policy files take them. */
   readonly policy: PolicyOptions;
@@ -43,9 +43,9 @@ export interface SuggestedPolicy {
 }
 
 /**
- * The smallest policy under which everything is allowed that was: it names each tool, grants what the known tools require, and has
- * the context `config` only if one of them requires trust. It limits no calls. Without any one entry of it, a recorded call or
- * turn would be denied.
+ * The smallest policy that allows everything that was allowed. It names each tool, grants the requirements of the known tools, and has
+ * the context `config` only if one of them requires trust. It limits no calls. If any entry were missing, the policy would deny a
+ * recorded call or turn.
  */
 export function suggestPolicy(verdicts: readonly RecordedVerdict[]): SuggestedPolicy {
   const used = verdicts.filter(({ verdict, own }) => verdict.allowed && !own);
@@ -68,10 +68,10 @@ export function unknownTools(verdicts: readonly RecordedVerdict[]): readonly str
   return [...new Set(verdicts.flatMap(({ tool, known }) => (known ? [] : [tool.canonicalName])))].sort();
 }
 
-/** Grants that meet each need, none of which can be left out. */
+/** The smallest list of grants that meets every need. */
 function leastGrants(capabilities: readonly Capability[]): readonly string[] {
   const needs = distinct(capabilities);
-  // A scope that reads as another pattern when it is granted, such as `[a]` of a path, is granted by `*` if by nothing narrower.
+  // A scope such as `[a]` of a path has another meaning as a pattern of a grant. Such a need gets the grant `*`.
   const [exact, others] = [needs.filter((need) => meets(need, need)), needs.filter((need) => !meets(need, need))];
   const grants = distinct([...others.map((need) => ({ ...need, scopes: ['*'] })), ...exact]);
   const kept = grants.reduce<readonly Capability[]>((left, grant) => {

@@ -6,7 +6,7 @@ import { checker, listOf } from '../../wire/options.ts';
 import type { TurnRecord, UnsealedRecord } from '../record/record.ts';
 import { redactKey } from './redactkey.ts';
 
-/** What is removed from records before they are published. */
+/** Rules for removing content from records before they are published. */
 export interface RedactionRules {
   /** Tools by name, with `*` for any characters. Their arguments and results are removed from the journal. */
   readonly tools?: readonly string[];

@@ -8,7 +8,7 @@ export function redactKey(text: string, key: string, replacement: string): strin
     .slice(1, -1)
     .replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const pattern = new RegExp(`(\\\\{0,7})"${name}\\1"\\s{0,8}:\\s{0,8}`, 'gi');
-  // Of a list or map without an end, only the rest of the line is replaced. The search for an end is not repeated then.
+  // If a list or map has no end, only the rest of the line is replaced, and the search for an end is not repeated.
   let mayClose = true;
   let clean = '';
   let start = 0;

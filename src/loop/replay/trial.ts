@@ -60,7 +60,7 @@ export interface TriedTurn {
   readonly recorded: TurnRecord;
   /** The turn with the changes. */
   readonly tried: TurnRecord;
-  /** All differences. Of output, the first differing line apart from token lines. */
+  /** All differences. For output, only the first differing line that is no token line. */
   readonly differences: readonly Divergence[];
   /** Calls without an answer. They failed with code 21. */
   readonly unanswered: readonly string[];

@@ -34,7 +34,7 @@ export interface TurnReplay {
   readonly sid: string;
   /** Number of the turn, from 1. */
   readonly turn: number;
-  /** What executing the turn again has shown. */
+  /** The outcome of executing the turn again. */
   readonly verdict: 'same' | 'differs' | 'prefix' | 'verified' | 'incomplete' | 'erased' | 'changed';
   /** Why the record cannot be executed; null when it can. */
   readonly why: string | null;
@@ -60,7 +60,7 @@ export interface ReplayOptions {
   readonly signal?: AbortSignal;
   /** Measures the execution. */
   readonly probe?: Probe;
-  /** Receives what a measured execution says of itself, and its sources in the order of the run. */
+  /** Receives the profile of a measured execution, and its sources in the order of the run. */
   readonly onProfile?: (profile: Profile, sources: readonly Source[]) => void;
 }
 
@@ -135,7 +135,7 @@ async function executeRecorded(
   };
   const recorded =
     scene.run === null || !input.ok ? null : { input: recordedInputOf(record, scene.run, input, runtime.limits), calls };
-  // Older versions halted a turn that failed of the error of the mint with ERR_EXEC. Such a record replays as it was decided.
+  // Older versions decided ERR_EXEC when a failed mint ended the program. Such a record replays with its recorded decision.
   const mintFailed = judged.mintFailed && record.reason !== 'ERR_EXEC';
   const earlier = { startedAt, nonce: inputs.nonce, recorded, clock: [], jtis: [], mints: 0, mintFailed, ranMs: 0 };
   const { record: replayed } = await runTurn(host, {
@@ -177,15 +177,15 @@ function recordedInputOf(
 /** Factor for time limits in a replay, so that a slower machine does not end a turn that a faster one completed. */
 const TIME_FACTOR = 20;
 
-/** Milliseconds that every replay may take: a host of short runs has them for a slower machine, too. */
+/** Milliseconds that every replay may take, even on a host with a shorter time limit, so that a slower machine can finish. */
 const LEAST_MS = 10_000;
 
 /** The limits of time. A replay calls no tool, so `toolMs` costs nothing. */
 const TIME_LIMITS = ['cpuMs', 'wallMs'] as const satisfies readonly (keyof LimitValues)[];
 
 /**
- * The limits that bound what the machine of the replay spends: its time, the memory of its worker, and what the host itself keeps of a
- * run. A record may come from others, so the host's own hold for these.
+ * The limits that protect the machine of the replay: time, memory of the worker, and the data that the host keeps of a run. A record may
+ * come from others, so the host's own limits apply to these.
  */
 const MACHINE_LIMITS = [
   ...TIME_LIMITS,
@@ -208,12 +208,15 @@ export function machineLimits(recorded: Partial<LimitValues>, host: LimitValues)
   return {
     ...limits,
     ...Object.fromEntries(MACHINE_LIMITS.map((key) => [key, Math.min(limits[key], host[key])])),
-    // It bounds the measuring of this execution.
+    // Bounds the measurement of this execution, which the record does not contain.
     traceEvents: host.traceEvents,
   };
 }
 
-/** Why the host's limits were too tight for the turn; null when they were not. Time that is no multiple of the recorded proves nothing. */
+/**
+ * Why the host's limits were too tight for the turn; null when they were not. A time limit counts as too tight below `TIME_FACTOR` times
+ * the recorded one, because this machine may be slower.
+ */
 function shortfall(record: TurnRecord, { error }: TurnRecord, host: LimitValues): string | null {
   const key = MACHINE_LIMITS.find((each) => each === error?.limit);
   if (key === undefined) return null;
@@ -224,7 +227,7 @@ function shortfall(record: TurnRecord, { error }: TurnRecord, host: LimitValues)
   return `it needs more than the limit ${key} of this host allows: ${allowed}, and it was recorded with ${recorded}`;
 }
 
-/** The limits of a replay: those of the machine, with more time for a slower one. The host's own time holds here, too. */
+/** The limits of a replay: those of {@link machineLimits}, with more time for a slower machine, up to the host's own limit. */
 export function replayLimits(recorded: Partial<LimitValues>, host: LimitValues): LimitValues {
   const limits = machineLimits(recorded, host);
   const more = (ms: number): number => ms * TIME_FACTOR + LEAST_MS;

@@ -69,7 +69,7 @@ export function usedOf(text: unknown): ClaimedSession['used'] {
   return [...readUsed(text)].sort((a, b) => a.second - b.second);
 }
 
-/** What a row says of the setup of its session. */
+/** The setup of a session in its row. */
 export function setupOf({ tenant, profile, configuration, engine, reader }: Columns): SessionSetup {
   return {
     tenant: String(tenant),

@@ -6,11 +6,11 @@ import type { Ceilings } from '../ceilings.ts';
 import type { Durable } from '../record/kept.ts';
 import type { JsonObject, SessionSetup } from './setup.ts';
 
-/** What the host loop keeps in the configuration of a session; a host may keep more beside it. */
+/** The host loop's part of the configuration of a session. A host may add its own. */
 export interface LoopConfiguration {
   /** What the store keeps of a turn: `turn`, when absent, or each call too. */
   readonly durable?: Durable;
-  /** Most that the session may use. The ceilings of the host that drives it apply too. */
+  /** Ceilings of the session. The ceilings of the host that drives it apply too. */
   readonly ceilings?: Ceilings;
   /** The table of prices by which the fuel of its turns counts: 1, when absent. */
   readonly prices?: PriceTable;

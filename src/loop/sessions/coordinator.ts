@@ -28,14 +28,14 @@ export interface SessionCoordinatorInit {
   readonly leaseMs?: number;
   /** Seconds for which a used token id is remembered. */
   readonly replayTtl: number;
-  /** Held by the turns of this process; one for all coordinators of a process when absent. */
+  /** The lock that the turns of this process hold; when absent, all coordinators of the process share one. */
   readonly turns?: SharedLock;
 }
 
-/** A turn whose process died runs alone in its process, whatever the controllers and stores of the others. */
+/** Shared by all coordinators, because a turn whose process died runs alone: no turn of any controller or store may run beside it. */
 const TURNS = new SharedLock();
 
-/** Sessions that are remembered to agree with the log. */
+/** Most sessions that are remembered to agree with the log. */
 const MOST_AGREED = 10_000;
 
 /** Sessions that a search for owed or orphaned ones reads at a time. */
@@ -56,13 +56,13 @@ export interface DrivenSession extends ClaimedSession {
 export class SessionCoordinator {
   /** Holds the sessions. */
   readonly store: SessionStore;
-  /** Held by every turn of this process: by all that may run together, or by one alone. */
+  /** Held by every turn of this process: shared by turns that may run together, or by one turn alone. */
   readonly turns: SharedLock;
   readonly #log: DecisionLog | null;
   readonly #clock: Clock;
   readonly #leases: Leases;
   readonly #replayTtl: number;
-  /** Sessions of which the log is known to have no turn that the store lacks; the oldest first. */
+  /** Sessions for which the log has no turn that the store lacks; the oldest first. */
   readonly #agreed = new Set<string>();
   #abandoned = new AbortController();
 
@@ -100,8 +100,8 @@ export class SessionCoordinator {
   }
 
   /**
-   * Throws {@link StoreError} (`order`) when the log has a session that goes on and the store has none of this id: the store was set back
-   * to before that session was opened.
+   * Throws {@link StoreError} (`order`) when the session is open in the log and missing in the store: the store was set back to a time
+   * before the session was opened.
    */
   async mustBeNew(sid: string): Promise<void> {
     const turn = (await this.#log?.goesOnAfter?.(sid)) ?? null;
@@ -159,7 +159,7 @@ export class SessionCoordinator {
     return { ...found, holding };
   }
 
-  /** Logs an entry. A process whose lease may have ended leaves that to the next one that claims the session, which may do it already. */
+  /** Logs an entry. A process whose lease may have ended does not: the next process that claims the session logs it. */
   #append(log: DecisionLog, entry: LogEntry, holding: Holding): Promise<void> {
     if (!this.#leases.lasts(holding)) throw new SessionLeasedError(holding.sid, null);
     return log.append(entry);
@@ -189,9 +189,9 @@ export class SessionCoordinator {
   }
 
   /**
-   * Gives up the lease of a process that had the name of this one and has ended, and resolves with what it left of the next turn.
-   * `attempt`, unless null, is the number that the turn goes back to, because the process did not end by itself. Throws as
-   * {@link SessionStore.claim} does.
+   * Gives up the lease of an ended process that had the same name, and resolves with the next turn as that process left it. `attempt`,
+   * unless null, is the number to which the turn goes back, because the process was told to end. Throws as {@link SessionStore.claim}
+   * does.
    */
   async free(sid: string, attempt: number | null): Promise<NextTurn> {
     const { next, fence } = await this.store.claim(sid, this.#leases.lease);
@@ -200,7 +200,7 @@ export class SessionCoordinator {
     return next;
   }
 
-  /** Gives a session back that this process has claimed and does not drive. */
+  /** Gives a session back that this process has claimed but does not drive. */
   async leave(sid: string): Promise<void> {
     await this.release(await this.claim(sid));
   }
@@ -229,7 +229,7 @@ export class SessionCoordinator {
       try {
         return await this.store.keep(session.state.sid, step, session.fence);
       } catch (error) {
-        // A busy store, or one whose disk failed, may do next time what it could not do now.
+        // A busy store, or one whose disk failed, may succeed at the next attempt.
         const isPassing = error instanceof StoreError && (error.detail === 'busy' || error.detail === 'io');
         if (!isPassing || !this.lasts(session) || !(await this.#leases.pause(session.state.sid, pause))) throw error;
       }
@@ -242,9 +242,9 @@ export class SessionCoordinator {
   }
 
   /**
-   * Stores a decided turn, or the end of a session between two turns (`record` is null), then logs it. The lease is kept only
-   * if `keepLease` is set and the session goes on. Throws {@link SessionLeasedError} for a decision that is stored, and that another
-   * process logs because this one was too slow.
+   * Stores a decided turn, or the end of a session between two turns (`record` is null), then logs it. The lease is kept only if
+   * `keepLease` is set and the session goes on. Throws {@link SessionLeasedError} if the decision is stored but the lease may have ended;
+   * another process then logs it.
    */
   async commit(
     { fence, holding }: DrivenSession,
@@ -272,7 +272,7 @@ export class SessionCoordinator {
     });
     if (next.status !== 'open') this.#agreed.delete(next.sid);
     if (entry === null || this.#log === null || together) return;
-    // A store that was set back may lack the turn at which its session is ended now.
+    // If the store was set back, the log may have this turn already.
     if (record !== null || !(await this.#log.has(next.sid, entry.turn_index))) await this.#append(this.#log, entry, holding);
     await this.store.logged(next.sid, entry.turn_index, fence, keep);
   }
@@ -311,10 +311,10 @@ export class SessionCoordinator {
   }
 
   /**
-   * Logs the decisions that dead processes did not log, and resolves with the ids of open sessions that no process drives, at
-   * most 10,000. A session that waits for a call is among them once the call is completed or has expired. Halts nested sessions
-   * that no process has driven for the length of a lease (`ERR_INTERRUPTED`). Leaves sessions alone that this process is
-   * in a turn of or otherwise `drives`. Reads only what must be recovered.
+   * Logs the decisions that dead processes did not log, and resolves with the ids of open sessions that no process drives, at most
+   * 10,000. A session that waits for a call is among them once the call is completed or has expired. Halts nested sessions that no
+   * process has driven for the length of a lease (`ERR_INTERRUPTED`). Skips sessions with a turn in this process and those that it
+   * `drives` otherwise. Reads only sessions that need recovery.
    */
   async recover(drives: (sid: string) => boolean = () => false): Promise<readonly string[]> {
     const taken = await this.tend(drives);
@@ -323,7 +323,7 @@ export class SessionCoordinator {
   }
 
   /**
-   * Does what dead processes have left undone, as {@link recover}. Resolves with the ids of sessions that other processes drive and log
+   * Finishes the work of dead processes, as {@link recover} does. Resolves with the ids of sessions that other processes drive and log
    * themselves.
    */
   async tend(drives: (sid: string) => boolean = () => false): Promise<ReadonlySet<string>> {
@@ -371,7 +371,7 @@ export class SessionCoordinator {
   }
 }
 
-/** The calls of a turn that were kept and have ended; none for a turn of which nothing can be read. */
+/** The kept calls of a turn that have ended; none for a turn that cannot be read. */
 function keptCalls(claimed: ClaimedSession): readonly JournalEntry[] {
   try {
     const point = pointOf(claimed);

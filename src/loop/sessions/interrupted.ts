@@ -11,7 +11,7 @@ import type { SessionState, StartedTurn } from './store.ts';
 /** What happens to a turn whose process died: it runs again, or it ends its session. */
 export type OnInterrupted = 'rerun' | 'halt';
 
-/** Default for the number of attempts at a turn alone. A turn that ends its process must not run forever. */
+/** Default for the number of attempts at a turn alone. It is bounded, because a turn that kills its process would do so forever. */
 export const DEFAULT_MAX_ATTEMPTS = 3;
 
 /**

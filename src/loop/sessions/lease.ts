@@ -19,13 +19,13 @@ export interface LeasesInit {
 /** A session in a turn. */
 export interface Holding extends Held {
   /**
-   * Until then the lease lasts for certain, on this process's monotonic clock: the store counts the lease from a later moment than
-   * this process does.
+   * The time until which the lease certainly lasts, on this process's monotonic clock. The store counts the lease from a later moment, so
+   * its lease ends later.
    */
   until: number;
 }
 
-/** A turn under way, and what ends it. */
+/** A turn under way, and the callback that ends it. */
 interface HeldTurn {
   readonly session: Holding;
   readonly onLost: () => void;
@@ -41,11 +41,11 @@ function lose({ session, onLost }: HeldTurn): void {
 }
 
 /**
- * Renews the leases of the sessions that are in a turn. One timer serves all of them and runs only while there are any. A process
- * that cannot renew a lease in time gives the session up by itself: the store may have lent it to another one.
+ * Renews the leases of the sessions that are in a turn. One timer serves all of them and runs only while there are any. A process that
+ * cannot renew a lease in time gives the session up, because another process may have claimed it.
  */
 export class Leases {
-  /** What this process asks the store for. */
+  /** The lease that this process requests. */
   readonly lease: Lease;
   readonly #store: SessionStore;
   readonly #clock: Clock;
@@ -61,13 +61,13 @@ export class Leases {
     this.#clock = clock;
   }
 
-  /** The end of a lease that is asked for now, on the monotonic clock. */
+  /** The end of a lease that is requested now, on the monotonic clock. */
   end(): number {
     return this.#clock.monotonic() + this.lease.ms;
   }
 
   /**
-   * Renews the lease of a session until {@link drop}. Calls `onLost` when the lease is lost or may be, or the end of the session is
+   * Renews the lease of a session until {@link drop}. Calls `onLost` when the lease is or may be lost, or the end of the session is
    * requested. Renewing every third of a lease tolerates one renewal that fails.
    */
   hold(session: Holding, onLost: () => void): void {
@@ -87,8 +87,7 @@ export class Leases {
   }
 
   /**
-   * Gives up every held lease at once: this process acts for none of the sessions any more, and another one can take them over without
-   * waiting.
+   * Gives up every held lease at once. This process stops acting for these sessions, and another one can take them over without waiting.
    */
   async abandon(): Promise<void> {
     const held = [...this.#held.values()];
@@ -98,7 +97,7 @@ export class Leases {
     for (const each of released) if (each.status === 'rejected') throw each.reason;
   }
 
-  /** Waits so many milliseconds within a turn. Resolves with false as soon as the turn ends, and leaves no timer behind it. */
+  /** Waits `ms` milliseconds within a turn. Resolves with false as soon as the turn ends, and leaves no timer. */
   async pause(sid: string, ms: number): Promise<boolean> {
     const turn = this.#held.get(sid);
     if (turn === undefined) return false;

@@ -37,7 +37,7 @@ interface StoredSession {
   readonly setup: SessionSetup;
   readonly createdAt: number;
   updatedAt: number;
-  /** Since when no process has driven it, unless one does. */
+  /** Time at which the last process stopped driving it. */
   idleSince: number;
   lease: { readonly owner: string; readonly until: number } | null;
   /** Number of the last claim. */
@@ -309,7 +309,7 @@ export class MemoryStore implements ErasableStore {
     return kept;
   }
 
-  /** Sessions that `next` may claim; first that which has been ready longest. */
+  /** Sessions that `next` may claim; the one that has been ready longest comes first. */
   #ready(): (readonly [string, StoredSession])[] {
     const now = this.#clock.now();
     const waits = ({ started, cancelled }: StoredSession): boolean =>
@@ -352,7 +352,7 @@ export class MemoryStore implements ErasableStore {
   }
 }
 
-/** When the lease, the wait or the turn ended that kept a session from being ready. */
+/** The time at which a session became ready: its lease, wait or turn ended then. */
 function readySince({ lease, started, idleSince }: StoredSession): number {
   return lease?.until ?? (started === null ? null : waitsUntil(started)) ?? idleSince;
 }

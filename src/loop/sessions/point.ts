@@ -8,10 +8,10 @@ export interface KeptTurn {
   readonly progress: Progress;
 }
 
-/** How a session's next turn begins: as the store says, or after the calls that were kept. */
+/** The start of a session's next turn: as stored, or after the calls that were kept. */
 export type Point = NextTurn | KeptTurn;
 
-/** Where a claimed session goes on. Throws `StoreError` (`damaged`) for kept calls that cannot be read. */
+/** The point at which a claimed session continues. Throws `StoreError` (`damaged`) for kept calls that cannot be read. */
 export function pointOf({ next, steps }: Pick<ClaimedSession, 'next' | 'steps'>): Point {
   if (next.kind === 'fresh') return next;
   const progress = progressOf(

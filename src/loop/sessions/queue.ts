@@ -3,15 +3,15 @@ import { READER, type Runnable } from './setup.ts';
 import type { Condition } from './store.ts';
 import { Wakes } from './wakes.ts';
 
-/** Sessions whose lease or wait has ended that one call looks at. */
+/** Most sessions with an ended lease or wait that one call handles. */
 const LAPSES = 1000;
 
-/** Milliseconds after which a change by another process is seen. */
+/** Milliseconds between two looks for changes by other processes. */
 const LOOK_MS = 100;
 
 /**
- * The sessions of one index of `tables.ts`, with its condition in the same words. The index is named because SQLite, which counts no rows,
- * else prefers an index on the status alone: that of all open sessions.
+ * The sessions of one index of `tables.ts`. The condition must be the same text as that of the index. The query names the index because
+ * SQLite does not count rows and would choose the index on the status, which has all open sessions.
  */
 const READY = `sessions INDEXED BY sessions_ready WHERE status = 'open' AND nested = 0 AND lease_owner IS NULL AND waits_until IS NULL`;
 const LEASED = `sessions INDEXED BY sessions_leased WHERE status = 'open' AND nested = 0 AND lease_owner IS NOT NULL`;
@@ -20,8 +20,8 @@ const NESTED = `sessions INDEXED BY sessions_nested WHERE status = 'open' AND ne
 const OWING = 'sessions INDEXED BY sessions_owing WHERE end_owed = 1';
 
 /**
- * Finds the sessions of a SQLite store that somebody must care for. Each search reads an index that has these sessions alone, so its
- * cost does not grow with the store.
+ * Finds the sessions of a SQLite store that need a host or an operator. Each search reads an index with only these sessions, so its cost
+ * does not grow with the store.
  */
 export class SqliteQueue implements Disposable {
   readonly #file: SqliteFile;
@@ -34,7 +34,7 @@ export class SqliteQueue implements Disposable {
     this.#file = file;
   }
 
-  /** Ends the leases and waits that have ended by time. Runs within a transaction, as the others do. */
+  /** Clears leases and waits whose time is over. Must run within a transaction, like the other methods. */
   lapse(now: number): void {
     this.#file.run(
       `UPDATE sessions SET lease_owner = NULL, idle_since = lease_until, lease_until = NULL
@@ -48,7 +48,7 @@ export class SqliteQueue implements Disposable {
     );
   }
 
-  /** The session that is claimed next: of the tenant after the one that was served last, that which has been ready longest. */
+  /** The session to claim next: the longest ready one of the tenant that follows the last served tenant. */
   first(runnable: Runnable): Row | undefined {
     const lanes = lanesOf(runnable);
     const without = new Set(runnable.without);
@@ -63,12 +63,12 @@ export class SqliteQueue implements Disposable {
     return firsts.sort((a, b) => Number(a['idle_since']) - Number(b['idle_since']))[0];
   }
 
-  /** Keeps a session that cannot be read from being claimed with the others; a claim by its id still finds it. */
+  /** Excludes a session that cannot be read from the queue. A claim by its id still finds it. */
   putAside(sid: string): void {
     this.#file.run('UPDATE sessions SET waits_until = ? WHERE sid = ?', Number.MAX_SAFE_INTEGER, sid);
   }
 
-  /** What `SessionStore.find` finds. */
+  /** Implements `SessionStore.find`. */
   find(condition: Condition, limit: number, now: number): readonly string[] {
     const { kind } = condition;
     const all = (sql: string, ...values: readonly (string | number)[]): readonly string[] =>
@@ -119,12 +119,12 @@ export class SqliteQueue implements Disposable {
     return timer.unref();
   }
 
-  /** A number that every change by another process changes. */
+  /** A number that differs after every change by another process. */
   #version(): unknown {
     return this.#file.read(() => this.#file.get('PRAGMA data_version')?.['data_version']);
   }
 
-  /** The first tenant after this one, or of all, that has a session to claim; null without one. */
+  /** The first tenant after `after` that has a session to claim, or the first of all if `after` is null; null without one. */
   #tenant(lanes: readonly Lane[], after: string | null, without: ReadonlySet<string>): string | null {
     for (let than = after; ; ) {
       const tenants = lanes.flatMap(({ profile, reader }) => {
@@ -144,7 +144,7 @@ interface Lane {
   readonly reader: number;
 }
 
-/** The beginnings of the index under which a host finds what it can run. */
+/** The key prefixes of the index that cover the sessions a host can run. */
 function lanesOf({ profiles, reader = READER }: Runnable): readonly Lane[] {
   return profiles.flatMap((profile) => Array.from({ length: reader }, (_, before) => ({ profile, reader: before + 1 })));
 }

@@ -13,7 +13,7 @@ import type { SignedApproval, Suspension, Waiting } from '../record/suspension.t
 import type { JsonObject } from './setup.ts';
 import type { SessionState, StartedTurn } from './store.ts';
 
-// Loose, as started turns are: what a newer version added must survive that this one goes on with the session.
+// Loose objects, as for started turns: this version must keep the fields that a newer version added.
 const STATE: z.ZodType<SessionState> = z.looseObject({
   sid: z.string(),
   status: z.enum(['open', 'done', 'aborted', 'halted']),
@@ -56,7 +56,7 @@ const SUSPENSION_HEAD = z.looseObject({
   expiresAt: z.number(),
 });
 const APPROVED: z.ZodType<SignedApproval> = z.object({ plan: z.string(), kid: z.string(), tag: z.string() });
-/** Only the head is checked, as with records. */
+/** Checks only the head, as for records. */
 const SUSPENSION = z
   .custom<Suspension>((value) => SUSPENSION_HEAD.validate(value))
   .transform((kept): Suspension => {
@@ -77,7 +77,7 @@ const STARTED: z.ZodType<StartedTurn> = z.looseObject({
   nonce: z.string(),
   startedAt: z.number(),
   reply: z.string().nullable(),
-  // Not there in turns that older versions started.
+  // Absent in turns that older versions started.
   agent: AGENT_USE.nullable().default(null),
   limits,
   // Absent in turns that older versions started.

@@ -2,19 +2,19 @@ import { VERSION } from '../../runtime/version.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { ConfigError } from '../../wire/errors.ts';
 
-/** A JSON object that a store keeps and does not look into. */
+/** A JSON object that a store keeps without reading it. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What a host must know of a session before it can drive it. It is fixed when the session is created. */
+/** What a host must know about a session to drive it. It is fixed when the session is created. */
 export interface SessionSetup {
-  /** Whose session it is: hosts share their claims between tenants. 0 to 128 visible ASCII characters; empty for no tenant. */
+  /** The tenant of the session. Hosts share their claims between tenants. 0 to 128 visible ASCII characters; empty for no tenant. */
   readonly tenant: string;
   /**
-   * Which hosts can drive it: those that know a configuration of this name. 0 to 128 visible ASCII characters; empty for every host's
-   * own. The cost of a claim grows with the number of names that a host knows.
+   * The name of the configuration that a host must have to drive it. 0 to 128 visible ASCII characters; empty for the default of each
+   * host. The cost of a claim grows with the number of names that a host has.
    */
   readonly profile: string;
-  /** What its driver needs beside the state, for instance agent, tools and limits; null for the driver's own configuration. */
+  /** Further data for its driver, for instance agent, tools and limits; null for the driver's own configuration. */
   readonly configuration: JsonObject | null;
   /** Version of the package that created the session. */
   readonly engine: string;
@@ -36,11 +36,11 @@ export const PLAIN_SETUP: SessionSetup = Object.freeze({
 
 /** Which sessions a host can drive. */
 export interface Runnable {
-  /** The profiles that it has. */
+  /** The profiles of the host. */
   readonly profiles: readonly string[];
   /** The newest form of stored sessions that it knows; {@link READER} when absent. */
   readonly reader?: number;
-  /** Tenants of which it takes nothing now. */
+  /** Tenants whose sessions the host does not take now. */
   readonly without?: readonly string[];
 }
 

@@ -34,7 +34,7 @@ import {
 } from './store.ts';
 import { SESSIONS } from './tables.ts';
 
-/** How a {@link SqliteStore} is opened. */
+/** Options of opening a {@link SqliteStore}. */
 export interface SqliteStoreOptions extends SqliteFileOptions, MemoryStoreOptions {}
 
 /**
@@ -289,7 +289,7 @@ export class SqliteStore implements ErasableStore, Disposable {
     this.#file.write(() => {
       for (const sid of sids) this.#erase(sid);
     });
-    // Pages that are free now, or were freed before, still hold what they held; so does the write-ahead log.
+    // Free pages and the write-ahead log still hold the old content.
     this.#file.compact();
   }
 
@@ -322,7 +322,7 @@ export class SqliteStore implements ErasableStore, Disposable {
     return rows.map((row) => summaryOf(row, now));
   }
 
-  /** Takes the lease of a session and reads it; both or nothing. */
+  /** Takes the lease of a session and reads the session, atomically. */
   #claimed(row: Row, { owner, ms }: Lease): ClaimedSession {
     const sid = String(row['sid']);
     const fence = Number(row['fence']) + 1;
@@ -361,7 +361,7 @@ export class SqliteStore implements ErasableStore, Disposable {
   }
 }
 
-/** Gives up a lease at a moment; conditions follow. */
+/** Gives up leases, with the time as parameter; conditions follow. */
 const FREE = 'UPDATE sessions SET lease_owner = NULL, lease_until = NULL, idle_since = ?';
 
 /** Selects the columns of a summary; condition and order follow. */

@@ -11,7 +11,7 @@ export interface StoreStatistics {
   readonly turns: number;
   /** Turns by their decision. */
   readonly decisions: Readonly<Record<string, number>>;
-  /** Turns that were started and not decided: they run, they wait, or their process died. */
+  /** Turns without a decision: they run, they wait, or their process died. */
   readonly started: number;
   /** Unix milliseconds of the first session; null for an empty store. */
   readonly createdAt: number | null;

@@ -143,31 +143,34 @@ export function nextTurnOf(started: StartedTurn | null): NextTurn {
   return suspended === null ? { kind: 'interrupted', started } : { kind: 'waiting', started, suspended };
 }
 
-/** When the first call for which a started turn waits expires, in Unix milliseconds; null when it waits for none, or all answers are there. */
+/**
+ * The time at which the first open call of a started turn expires, in Unix milliseconds; null when the turn waits for none, or all
+ * answers are there.
+ */
 export function waitsUntil({ suspended }: StartedTurn): number | null {
   const open = suspended === null ? [] : openCalls(suspended);
   return open.reduce<number | null>((first, { expiresAt }) => Math.min(first ?? expiresAt, expiresAt), null);
 }
 
-/** The error for what needs a turn that was not started. */
+/** The error of an operation on a turn that was not started. */
 export function notStarted(sid: string, turn: number): StoreError {
   return new StoreError('order', `turn ${turn} of session ${JSON.stringify(sid)} was not started`);
 }
 
-/** A session together with what its new driver must know. */
+/** A session with the data that its new driver needs. */
 export interface ClaimedSession {
   /**
    * Number of this claim. Every claim of a session has a higher one, and the store refuses what an earlier claim writes, even if the
    * process that made it believes that its lease lasts.
    */
   readonly fence: number;
-  /** What the session needs to continue. */
+  /** The state from which the session continues. */
   readonly state: SessionState;
-  /** What a host must have to drive it. */
+  /** The requirements for a host to drive it. */
   readonly setup: SessionSetup;
   /** How its next turn begins. */
   readonly next: NextTurn;
-  /** What was kept of the next turn, in the order of its numbers; empty for a fresh turn. */
+  /** The kept steps of the next turn, in the order of their numbers; empty for a fresh turn. */
   readonly steps: readonly StoredStep[];
   /** Token ids that were used recently. */
   readonly used: readonly UsedId[];
@@ -179,7 +182,7 @@ export interface ClaimedSession {
   readonly cancelled: boolean;
 }
 
-/** What is stored at the end of a turn, atomically. */
+/** The data that is stored at the end of a turn, atomically. */
 export interface TurnCommit {
   /** Must be the last claim. Otherwise another process has taken the turn over, and nothing is stored. */
   readonly fence: number;
@@ -193,7 +196,7 @@ export interface TurnCommit {
   readonly usedSince: number;
   /** Whether the decision, or the end between two turns, must still be written to the log. */
   readonly unlogged: boolean;
-  /** What the store itself writes into its {@link SessionStore.log} together with the turn; null when there is nothing to write. */
+  /** The entry that the store writes into its {@link SessionStore.log} together with the turn; null when there is none. */
   readonly entry: LogEntry | null;
   /** Unix milliseconds. */
   readonly at: number;
@@ -232,7 +235,7 @@ export interface SessionSummary extends Pick<SessionSetup, 'tenant' | 'profile' 
   readonly owed: number;
   /** Null for a session of the host's own, and for a damaged session. */
   readonly parent: SessionParent | null;
-  /** Why the stored session cannot be read and so not continued; null for an intact session. */
+  /** Why the stored session cannot be read or continued; null for an intact session. */
   readonly damaged: string | null;
 }
 
@@ -251,7 +254,7 @@ function subjectOf(userdata: string): string | null {
   }
 }
 
-/** Which sessions a list has. */
+/** Selects the sessions of a list. */
 export interface ListQuery {
   /** Only sessions whose ids come after this one. */
   readonly after?: string;
@@ -261,7 +264,7 @@ export interface ListQuery {
   readonly parent?: string;
 }
 
-/** Which sessions {@link SessionStore.recent} has, and how many. All conditions must hold. */
+/** Selects the sessions of {@link SessionStore.recent}. All conditions must hold. */
 export interface RecentQuery {
   readonly limit: number;
   /** Only sessions that come after this one in the order of the list. */
@@ -274,10 +277,10 @@ export interface RecentQuery {
   readonly until?: number;
 }
 
-/** Learns of the turn of a record that cannot be read, and why. */
+/** Called with the turn of a record that cannot be read, and the reason. */
 export type OnDamaged = (turn: number, problem: string) => void;
 
-/** Which turns of a session are read. */
+/** Selects turns of a session. */
 export interface TurnsQuery {
   /** Only turns after this one. */
   readonly after?: number;
@@ -303,14 +306,14 @@ export async function* allSessions(
 
 /** Sessions that need an operator or a host. */
 export type Condition =
-  /** With decisions that are not known to be in the log, after this id. */
+  /** Sessions after this id with decisions that are not known to be in the log. */
   | { readonly kind: 'owing'; readonly after: string }
-  /** Open nested ones, after this id, without a lease that lasts and unchanged for so long. */
+  /** Open nested sessions after this id that have no valid lease and did not change for `idleMs`. */
   | { readonly kind: 'orphaned'; readonly after: string; readonly idleMs: number }
-  /** What {@link SessionStore.next} may claim, of any profile, and what this owner has a lease of. */
+  /** Sessions that {@link SessionStore.next} may claim, of any profile, and those that this owner has leased. */
   | { readonly kind: 'ready'; readonly owner: string };
 
-/** Which ended sessions are removed from a store. */
+/** Selects the ended sessions to remove from a store. */
 export interface Pruning {
   /** Unix milliseconds. Removes sessions whose last change was earlier. */
   readonly before: number;
@@ -333,14 +336,14 @@ export interface SessionStore {
    */
   claim(sid: string, lease: Lease): Promise<ClaimedSession>;
   /**
-   * Claims up to `most` sessions that are ready: open, runnable by this host, neither under a lease that lasts nor waiting for a call that
-   * can still be completed, and not nested. A session whose end was requested waits for nothing. Tenants take turns; of one tenant, the session comes first that has been ready longest. May
-   * claim fewer than are ready; an empty list says that nothing is. A damaged session is passed over.
+   * Claims up to `most` ready sessions. A session is ready if it is open, not nested and runnable by this host, has no valid lease, and
+   * waits for no call that can still be completed, unless its end was requested. Serves tenants in turn, and within a tenant the session
+   * that has been ready longest. May claim fewer than are ready; an empty list means that none is. Skips damaged sessions.
    */
   next(lease: Lease, most: number, runnable: Runnable): Promise<readonly ClaimedSession[]>;
   /**
-   * Calls `wake` after sessions may have become ready, in this process or another one, until the result is called. A lease or a wait that
-   * ends by time wakes nobody, so a host also asks from time to time.
+   * Calls `wake` when sessions may have become ready, in this process or another one, until the returned function is called. The end of a
+   * lease or a wait by time calls nothing, so a host also polls from time to time.
    */
   onReady(wake: () => void): () => void;
   /** Makes leases last for `ms` milliseconds from now on. The results are in the order of `held`. */
@@ -369,11 +372,11 @@ export interface SessionStore {
   turns(sid: string, onDamaged?: OnDamaged, query?: TurnsQuery): Promise<readonly TurnRecord[]>;
   /** Sessions in the order of their ids; see {@link allSessions} for stores of any size. */
   list(query?: ListQuery): Promise<readonly SessionSummary[]>;
-  /** The session with the latest change first; of those that changed at one time, that with the greatest id. Reads no more than it returns. */
+  /** Sessions by their last change, the latest first; equal times by descending id. Reads no more than it returns. */
   recent(query: RecentQuery): Promise<readonly SessionSummary[]>;
   /** One session as {@link list} shows it; null for an unknown id. */
   summary(sid: string): Promise<SessionSummary | null>;
-  /** Ids of at most `limit` sessions in a condition, in the order of ids; those that are ready come in no order. */
+  /** Ids of at most `limit` sessions that meet a condition, in the order of ids; ready sessions come in no order. */
   find(condition: Condition, limit: number): Promise<readonly string[]>;
   /**
    * Removes ended sessions with all their data, and resolves with their summaries. Keeps every open session, every session
@@ -382,15 +385,15 @@ export interface SessionStore {
   prune(pruning: Pruning): Promise<readonly SessionSummary[]>;
   /** The decision log in the same database; a controller with this log writes a decision and its turn in one transaction. */
   readonly log?: StoredLog;
-  /** Asks the database for a sign of life. Rejects with `StoreError`. */
+  /** Checks that the database answers. Rejects with `StoreError`. */
   ping(): Promise<void>;
 }
 
 /** A store that can erase the content of sessions and keep their chain. */
 export interface ErasableStore extends SessionStore {
   /**
-   * Erases the content of ended sessions, all of them or none, and what the store still holds of earlier content. Throws
-   * {@link SessionStateError} for a session that is unknown or open, and {@link SessionLeasedError}.
+   * Erases the content of ended sessions, all of them or none, and remains of earlier content in the store. Throws {@link
+   * SessionStateError} for a session that is unknown or open, and {@link SessionLeasedError}.
    */
   erase(sids: readonly string[]): Promise<void>;
 }

@@ -29,7 +29,7 @@ export const SESSIONS: Format = {
     `ALTER TABLE started ADD COLUMN waits TEXT;`,
     'ALTER TABLE sessions ADD COLUMN end_owed INTEGER NOT NULL DEFAULT 0',
     'ALTER TABLE sessions ADD COLUMN fence INTEGER NOT NULL DEFAULT 0',
-    // What `next` decides by, in indexes that hold only the sessions that it may look at.
+    // The columns that `next` uses, and indexes with only the sessions that it may claim.
     `ALTER TABLE sessions ADD COLUMN tenant TEXT NOT NULL DEFAULT '';
    ALTER TABLE sessions ADD COLUMN profile TEXT NOT NULL DEFAULT '';
    ALTER TABLE sessions ADD COLUMN configuration TEXT;

@@ -1,20 +1,23 @@
-/** Waiters for sessions that become ready. A wake-up that fails must not fail the write that caused it, so it runs by itself. */
+/**
+ * Listeners for sessions that become ready. They run outside of the write that caused the call, because an error of a listener must not
+ * fail the write.
+ */
 export class Wakes {
   readonly #waiting = new Set<() => void>();
 
-  /** How many wait. */
+  /** Number of listeners. */
   get size(): number {
     return this.#waiting.size;
   }
 
-  /** Calls `wake` from now on until the result is called. */
+  /** Adds a listener. The returned function removes it. */
   on(wake: () => void): () => void {
     const own = (): void => wake();
     this.#waiting.add(own);
     return () => void this.#waiting.delete(own);
   }
 
-  /** Wakes all, after the present work. */
+  /** Calls all listeners after the current task. */
   wake(): void {
     for (const each of this.#waiting) queueMicrotask(each);
   }

@@ -32,14 +32,14 @@ export class CallError extends NeuroScriptError {
   }
 }
 
-/** What a call is completed with: a result as tagged JSON, or an error. */
+/** The answer to a call: a result as tagged JSON, or an error. */
 export type CallAnswer =
   /** The value that the call returns. */
   | { readonly result: TaggedJson }
   /** The script can catch the error. `code` is an error code of the language; 21 when absent. */
   | { readonly error: { readonly message: string; readonly code?: number } };
 
-/** How a call is completed. */
+/** Options of completing a call. */
 export interface CompleteOptions {
   /** Continue although the tool's definition has changed since it was called. */
   readonly acceptChanged?: boolean;
@@ -125,13 +125,13 @@ function valueProblem(value: TaggedJson): string | null {
   }
 }
 
-/** The answer as the dispatcher takes it. */
+/** The answer in the form that the dispatcher takes. */
 export function completionOf(answer: CallAnswer): Completion {
   if ('result' in answer) return { ok: true, value: answer.result };
   return { ok: false, code: answer.error.code ?? NS_CODES.ToolExecutionFailed, message: answer.error.message };
 }
 
-/** Why no such call waits: it ended, or it never existed. */
+/** The error for a call that does not wait: it was completed before, or it never existed. */
 async function whyNotWaiting(coordinator: SessionCoordinator, { state, next }: ClaimedSession, call: string): Promise<CallError> {
   const [, turn, seq] = /^([1-9]\d{0,8})\.([1-9]\d{0,8})$/.exec(call) ?? [];
   const unknown = new CallError(

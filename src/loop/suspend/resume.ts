@@ -31,7 +31,7 @@ export function continuation(
   };
 }
 
-/** How a turn continues whose process died, after the calls that were kept. `suspended` is the wait that it had before. */
+/** The continuation of a turn whose process died, after its kept calls. `suspended` is its earlier wait. */
 export function continuationAfter(
   turn: number,
   { run, journal, earlier }: Progress,

@@ -8,12 +8,12 @@ interface Place {
   readonly turn: number;
 }
 
-/** No token begins like this, so a signature of one can never stand for the other. */
+/** Prefix of the signed text. No token begins with it, so a signature of a token is never one of an approval, or the reverse. */
 const DOMAIN = 'neuroscript approval 1';
 
 /**
- * Signs that a human approved the ACTIONS of a turn that waits, for its store, in which others may write. Null when no approval was
- * necessary, and when the fallback key cannot sign: then the turn needs another approval when it goes on.
+ * Signs a human's approval of the ACTIONS of a turn that waits, because others may write to its store. Null when no approval was
+ * necessary, and when the fallback key cannot sign; the turn then needs another approval to continue.
  */
 export async function signApproval(keyring: Keyring, place: Place, turn: SuspendedTurn): Promise<SignedApproval | null> {
   const signer = keyring.signer('fallback');
@@ -31,7 +31,7 @@ export function verifiedApproval(keys: KeyLookup, place: Place, suspended: Suspe
   return key?.verify(message, Buffer.from(approved.tag, 'base64url')) ? approved.plan : null;
 }
 
-/** Everything that determines what the turn does when it goes on, but its limits, which a host may only tighten. */
+/** The signed text covers everything that determines how the turn continues, except its limits, which a host may only tighten. */
 function messageOf(
   { sid, turn }: Place,
   { waiting, alsoWaiting, earlier }: Pick<SuspendedTurn, 'waiting' | 'alsoWaiting' | 'earlier'>,

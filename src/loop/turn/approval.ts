@@ -31,7 +31,7 @@ export interface TurnApproval {
   readonly requiresApproval?: boolean;
 }
 
-/** Reports a failed turn to the gate's executor. */
+/** Tells the gate's executor that the turn failed. */
 class TurnFailed extends Error {}
 
 /**

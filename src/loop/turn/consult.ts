@@ -42,10 +42,9 @@ export interface ConsultationInit {
 }
 
 /**
- * Consults an agent for the program of a turn. After a reply without an envelope, the agent is prompted again a few times,
- * with the reason in USERDATA; the last reply counts. A reply that is too large is not requested again, because that
- * would cost the same once more. A turn whose prompt cannot be composed cannot start. Rejects with {@link AgentError}, whose
- * `tokens` count all replies.
+ * Consults an agent for the program of a turn. After a reply without an envelope, the agent is prompted again a few times, with the
+ * reason in USERDATA; the last reply counts. A reply that is too large is not requested again, because another one would cost as much. A
+ * turn whose prompt cannot be composed does not start. Rejects with {@link AgentError}, whose `tokens` count all replies.
  */
 export async function consultAgent(init: ConsultationInit): Promise<Consultation> {
   const { agent, ceilings, sections, emit } = init;
@@ -147,7 +146,7 @@ class Deltas {
     this.#onDelta = onDelta;
   }
 
-  /** The option of the request to the agent. */
+  /** The option of the agent's request that receives the pieces. */
   readonly asOption = {
     onDelta: ({ text, retry }: AgentDelta): void => {
       if (typeof text !== 'string') throw new TypeError('a piece of a reply must be a text');

@@ -56,7 +56,7 @@ export interface ExecuteInit {
   readonly approved: string | null;
   readonly mayWait: boolean;
   readonly approval: TurnApproval;
-  /** What was foreseen of ACTIONS; null where the turn is not bound to it. */
+  /** The preview to which ACTIONS is bound; null without one. */
   readonly bound: Preview | null;
   /** The table of prices; undefined for that of the host. */
   readonly prices: PriceTable | undefined;
@@ -89,7 +89,7 @@ export async function execute(init: ExecuteInit): Promise<Execution> {
   const deny = (tool: string, message: string): Execution => {
     return { ...refused('ERR_POLICY', languageError(NS_CODES.Policy, message)), denied: { tool, message }, host };
   };
-  // ACTIONS is not the name of a tool. A recorded turn reports a missing approval under it.
+  // `ACTIONS` is no tool: a recorded turn reports a missing approval under this name.
   for (const tool of [...(files[0]?.tools ?? []), SOURCE]) {
     const denied = fork.denied(tool);
     if (denied !== null) return deny(tool, denied);
@@ -102,7 +102,7 @@ export async function execute(init: ExecuteInit): Promise<Execution> {
       given = input;
       init.keeper?.begins(input);
     });
-  // A run that continues another was approved when that one began, if these are the same ACTIONS.
+  // A run that continues another needs no new approval if the other was approved with the same ACTIONS.
   const plan = planHash({ actions: source.text });
   const approval = init.approved === plan ? {} : init.approval;
   const begun = ({ ok, waiting }: RunResult): boolean => ok || waiting !== undefined;
@@ -121,8 +121,8 @@ function userdataOf({ envelope: { userdata } }: TurnInput & { readonly ok: true 
 }
 
 /**
- * The part of a recorded run that does not belong to this turn; null when there is none. Records and rows may come from
- * others, so nothing in them may add to the program of the envelope: it is the only program, with the host's USERDATA.
+ * The part of a recorded run that does not belong to this turn; null when there is none. Records and rows may come from others, so the
+ * run must have no program but that of the envelope, and no USERDATA but the host's.
  */
 async function foreignPart(
   executor: TurnExecutor,

@@ -64,7 +64,7 @@ export interface TurnExecution {
   readonly keeper?: CallKeeper;
   /** Whether a tool may suspend the run. */
   readonly mayWait?: boolean;
-  /** What was foreseen of the run, which is held to it. */
+  /** The preview to which the run is bound. */
   readonly bound?: Preview;
   /** The table of prices of the run; that of the host when absent. */
   readonly prices?: PriceTable;
@@ -101,7 +101,7 @@ export interface TurnExecutor {
   promise?(tool: string): string | null;
   /** Whether a tool is declared idempotent; false for an unknown tool. */
   idempotent?(tool: string): boolean;
-  /** The tenants of the host; absent where nothing counts what they use. */
+  /** The tenants of the host; absent when nothing counts their use. */
   readonly tenants?: TenantPort;
   /** Why a value cannot be a tool's result; null when it can, or when the tool itself will check it. */
   misfit?(tool: string, value: TaggedJson): Promise<string | null>;
@@ -122,7 +122,7 @@ export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.in
       try {
         await runtime.endSession(sid);
       } catch (error) {
-        // The session has been decided. A file that cannot be removed does not change that.
+        // The session has ended. A file that cannot be removed does not change the decision.
         root.host.logger.error({ error, sid }, 'the resources of a session could not be removed');
       }
     },

@@ -12,7 +12,7 @@ import {
 } from '../../aeiou/index.ts';
 import type { Unreadable } from '../record/record.ts';
 
-/** What a turn starts from: an envelope that can be executed, or why there is none. */
+/** The input of a turn: an envelope that can be executed, or why there is none. */
 export type TurnInput =
   /** The text of an envelope, its sections, and remarks on what was ignored. */
   | { readonly ok: true; readonly text: string; readonly envelope: Envelope; readonly lints: readonly Lint[] }

@@ -8,15 +8,15 @@ import type { EarlierTurn } from '../record/suspension.ts';
 export interface TurnKeeperInit {
   /** Stores a part of the turn; rejects when this process may not act any more. */
   readonly keep: (call: KeptCall) => Promise<void>;
-  /** What the turn would take over from its execution until now. */
+  /** The state from which the turn would continue at this moment. */
   readonly soFar: () => EarlierTurn;
   /** Whether the store has the run of this turn already. */
   readonly continues: boolean;
 }
 
 /**
- * Keeps the calls of one turn. The first one carries the run that makes them, because a turn without calls just runs again. Calls that
- * run together with it are kept after it: nobody could continue a turn of which the store had calls and no run.
+ * Keeps the calls of one turn. The first kept call carries the input of the run; a turn without calls just runs again. Calls that run
+ * together with the first are kept after it, because a turn with calls but without its input could not continue.
  */
 export class TurnKeeper implements CallKeeper {
   readonly #init: TurnKeeperInit;
@@ -27,7 +27,7 @@ export class TurnKeeper implements CallKeeper {
     this.#init = init;
   }
 
-  /** The run whose calls follow. */
+  /** Receives the run whose calls follow. */
   begins(run: RunInput): void {
     this.#run = run;
   }

@@ -35,7 +35,7 @@ import { Lifecycle } from './lifecycle.ts';
 import { DecisionRecorder, publicPart, TokenRecorder } from './recorder.ts';
 import { decide, type ProgressCheck } from './verdict.ts';
 
-/** What all turns of a host share. */
+/** The parts that all turns of a host share. */
 export interface TurnHost {
   /** Runs programs. */
   readonly executor: TurnExecutor;
@@ -87,7 +87,7 @@ export interface TurnRequest {
   readonly tenant?: string;
   /** Stores every call before the program goes on; absent where a turn is stored at its end alone. */
   readonly keep?: (call: KeptCall) => Promise<void>;
-  /** Awaited when nonce and limits are settled and nothing has run. If it throws, the turn does not begin. */
+  /** Awaited when nonce and limits are fixed and nothing has run. If it throws, the turn does not begin. */
   readonly onStart?: (start: TurnStart) => Promise<void>;
   /** Must not throw. */
   readonly onEvent?: LoopListener;
@@ -97,7 +97,9 @@ export interface TurnRequest {
   readonly earlier?: EarlierRun;
   /** A human's approval, and whether ACTIONS requires it. */
   readonly approval?: TurnApproval;
-  /** What was foreseen of ACTIONS: a call outside of it is refused. It is no approval. Give it again when the turn is continued. */
+  /**
+   * The preview to which ACTIONS is bound: a call outside of it is refused. It is no approval. Pass it again when the turn is continued.
+   */
   readonly bound?: Preview;
   /** Further values of the turn's context. */
   readonly values?: Readonly<Record<string, unknown>>;
@@ -113,7 +115,7 @@ export interface EarlierRun extends EarlierTurn {
   readonly approved?: string | null;
 }
 
-/** What is settled before the program of a turn runs. */
+/** Values that are fixed before the program of a turn runs. */
 export interface TurnStart {
   /** Unix milliseconds. */
   readonly startedAt: number;
@@ -241,13 +243,13 @@ async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): 
   return { kind: 'decided', record: sealRecord(unsealed, request.prev ?? null), progress };
 }
 
-/** The calls of a further attempt that an earlier one may have made too, without their tools preventing a second effect. */
+/** The calls of this attempt that an earlier one may have made too, if their tools are not idempotent. */
 function repetitions(
   executor: TurnExecutor,
   { attempt = 1, earlier, keep }: TurnRequest,
   journal: readonly JournalEntry[],
 ): Pick<UnsealedRecord, 'repeats'> {
-  // Where calls are kept, a call that may have had its effect is not made again.
+  // With kept calls, a call that may have had its effect is not made again.
   if (attempt === 1 || keep !== undefined) return {};
   const answered = new Set(earlier?.answered);
   const mayHaveTwo = (name: string): boolean => name !== MAGIC_TOOL && !(executor.idempotent?.(name) ?? false);
@@ -291,7 +293,7 @@ async function executeTurn(
     sessionId: request.sid,
     turnIndex: request.turn,
     nonce,
-    // The recorder records the times of tokens alone: the time that a tool reads is in its result.
+    // The recorder records only the times of tokens. Times that a tool reads are in its result.
     clock: () => host.clock.now(),
     values: { ...request.values, [MINT_LEDGER]: ledger, [APPROVAL]: request.approval?.approval },
     ...(request.signal === undefined ? {} : { signal: request.signal }),

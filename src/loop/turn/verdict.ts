@@ -14,7 +14,7 @@ import type { Decision, HaltReason } from '../record/decision.ts';
 import type { CandidateRecord, UnsealedRecord } from '../record/record.ts';
 import { composePrompt } from './input.ts';
 
-/** What an application's guard sees of a turn whose program ran to its end. */
+/** A turn whose program ran to its end, as a guard of the application sees it. */
 export interface GuardView {
   /** Id of the session. */
   readonly sid: string;
@@ -37,7 +37,7 @@ export interface GuardView {
  */
 export type ProgressCheck = (turn: GuardView) => boolean;
 
-/** What the program of a turn said, and whether its execution already decided the turn. */
+/** The output of a turn's program, and whether its execution already decided the turn. */
 export interface Said {
   /** Why the turn ended before its program did; its output then has no effect. */
   readonly halt: HaltReason | null;
@@ -45,7 +45,7 @@ export interface Said {
   readonly scratchpad: string;
 }
 
-/** What a turn is decided with. */
+/** The inputs of a decision. */
 export interface VerdictInit {
   readonly sid: string;
   readonly turn: number;

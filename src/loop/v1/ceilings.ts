@@ -2,7 +2,7 @@ import type { LimitOptions } from '../../sandbox/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { checker, wholeNumber } from '../../wire/options.ts';
 
-/** What a loop may use. Only the host sets it; no agent and no program can change it. */
+/** The ceilings of a loop. Only the host sets them; no agent and no program can change them. */
 export interface CeilingOptions {
   /** Most turns, from 1 to `maxTurnsCap`; 4 when absent. */
   readonly maxTurns?: number | undefined;
@@ -93,7 +93,7 @@ export class Account {
     return null;
   }
 
-  /** Limits of the next turn, within what is left of the loop's ceilings. */
+  /** Limits of the next turn: at most the rest of the loop's ceilings. */
   turnLimits(elapsedMs: number): LimitOptions {
     const { turnFuel, totalFuel, wallMs } = this.#ceilings;
     return {

@@ -19,7 +19,7 @@ import type { V1Execution, V1TurnRecord } from './record.ts';
 import { breachError, reasonOfAgent, reasonOfError, type V1LoopResult, type V1Stop } from './result.ts';
 import { executeV1Turn } from './turn.ts';
 
-/** What a session needs from its host: the options with their defaults. */
+/** The settings of a session's host: the options with their defaults. */
 export interface SessionHost extends AskLoopOptions {
   readonly clock: Clock;
   readonly ceilings: Ceilings;
