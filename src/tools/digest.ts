@@ -13,7 +13,7 @@ export function toolDigest(tool: ToolDefinition): string {
   return text;
 }
 
-/** Definitions are frozen. */
+/** Digests that were computed before. Definitions are frozen, so they stay valid. */
 const known = new WeakMap<ToolDefinition, string>();
 
 function made(tool: ToolDefinition): string {

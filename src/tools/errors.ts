@@ -1,8 +1,8 @@
 import { type ErrorInfo, NeuroScriptError } from '../wire/errors.ts';
 
 /**
- * What a tool throws to raise an error of the language: `on error` sees this code and message. Anything else that a tool
- * throws becomes code 21 with the text of its message.
+ * A tool throws this to raise an error of the language, with this code and message for `on error`. Any other exception of a tool becomes
+ * code 21 with the text of its message.
  *
  * @example
  * ```ts
@@ -23,7 +23,7 @@ import { type ErrorInfo, NeuroScriptError } from '../wire/errors.ts';
 export class ToolError extends NeuroScriptError {
   /** A number of the table in `docs/errors`, or one of the tool's own from 1000 on; `code` is `NS` and that number. */
   readonly nsCode: number;
-  /** What the program should do instead, shown to its author. */
+  /** A correction, shown to the author of the program. */
   readonly hint: string | undefined;
   constructor(nsCode: number, message: string, hint?: string, options?: ErrorOptions) {
     super(`NS${nsCode}`, message, options);
@@ -32,7 +32,7 @@ export class ToolError extends NeuroScriptError {
   }
 }
 
-/** Ends the run. It passes through the code of tools, which might catch it: the dispatcher therefore remembers why the run ends. */
+/** Ends the run. The code of a tool might catch it, so the dispatcher also remembers why the run ends. */
 export class Halt extends Error {
   readonly info: ErrorInfo;
   constructor(info: ErrorInfo) {

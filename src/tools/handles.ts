@@ -11,7 +11,7 @@ const MAX_HANDLES = 10_000;
 const ID_BYTES = 16;
 
 /**
- * Objects of the host that programs refer to and never see: a connection, a cursor, a parsed file. They belong to one session, or to
+ * Objects of the host that programs can refer to but not read: a connection, a cursor, a parsed file. They belong to one session, or to
  * one run outside of any session, and end with it.
  */
 export class Handles {
@@ -40,12 +40,12 @@ export class Handles {
     throw new ToolError(NS_CODES.KeyNotFound, `this is no handle of kind '${kind}' that is open here`);
   }
 
-  /** Forgets an object without disposing of it: the caller knows what it is. False for an unknown handle. */
+  /** Removes an object without disposing of it, which is up to the caller. False for an unknown handle. */
   release(handle: Handle): boolean {
     return this.#objects.delete(handle.id);
   }
 
-  /** Forgets all objects, and disposes of those with `Symbol.asyncDispose` or `Symbol.dispose`. Their exceptions go to the log. */
+  /** Removes all objects, and disposes of those with `Symbol.asyncDispose` or `Symbol.dispose`. Logs their exceptions. */
   async end(logger: Logger): Promise<void> {
     this.#ended = true;
     const objects = [...this.#objects.values()].reverse();

@@ -1,4 +1,4 @@
-/** What other parts may use of the tools. */
+/** The tools, as other parts may use them. */
 
 export * from './catalogue/index.ts';
 export type { ArgType, ArgTypes } from './define/argtypes.ts';

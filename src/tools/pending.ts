@@ -1,11 +1,11 @@
 import { ConfigError } from '../wire/errors.ts';
 import { checker, checkText, required, wholeNumber } from '../wire/options.ts';
 
-/** How a call waits for its answer. */
+/** Options of a call that waits for its answer. */
 export interface PendingOptions {
   /** One sentence, at most 500 characters, for the person or program that completes the call. */
   readonly reason: string;
-  /** Milliseconds until the call can no longer be completed. The host's own bound applies too, and alone when this is absent. */
+  /** Milliseconds until the call expires. The host's own bound applies too; when this is absent, only the host's. */
   readonly expiresIn?: number;
 }
 

@@ -19,8 +19,8 @@ export class ToolRegistry {
   }
 
   /**
-   * Adds a tool for all later runs. It replaces no tool, with one exception: a tool of the host takes the place of a pure tool of
-   * its name, whichever comes first, so that a mock can stand in for a pure tool. Throws as the constructor does.
+   * Adds a tool for all later runs. It replaces no tool, with one exception: a tool of the host replaces a pure tool of its name,
+   * whichever comes first, so that a mock can replace a pure tool. Throws as the constructor does.
    */
   register(tool: ToolDefinition): void {
     const taken = this.#tools.get(checkTool(tool).canonicalName);
@@ -83,7 +83,7 @@ export class ForkTools implements ToolView {
     this.#shared = shared;
     this.#own = own;
     this.forkId = forkId;
-    // Tools receive this object. Frozen, it cannot be made to name another caller.
+    // Tools receive this object. It is frozen so that a tool cannot make it name another caller.
     Object.freeze(this);
   }
 

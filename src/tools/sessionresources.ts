@@ -18,7 +18,7 @@ export class ToolResources {
   #directory: Promise<string> | null = null;
   #ended: Promise<void> | null = null;
 
-  /** `base` is the parent of the sandbox directory. The logger receives what goes wrong at the end. */
+  /** `base` is the parent of the sandbox directory. The logger receives failures at the end. */
   constructor(base: string, logger: Logger) {
     this.#base = base;
     this.#logger = logger;
@@ -83,12 +83,12 @@ export class SessionResources {
     return made;
   }
 
-  /** Resources of nothing that has an id: the caller ends them. */
+  /** Resources that belong to no session. The caller ends them. */
   unnamed(logger: Logger): ToolResources {
     return new ToolResources(this.#base, logger);
   }
 
-  /** Ends a session; a later session of the same id starts with nothing. Does nothing for a session without resources. */
+  /** Ends a session; a later session of the same id starts without resources. Does nothing for a session without resources. */
   async end(sessionId: string): Promise<void> {
     const ended = this.#sessions.get(sessionId);
     this.#sessions.delete(sessionId);

@@ -10,7 +10,7 @@ export interface SessionAccess {
   readonly sessionId: string;
   /** The turn of the tool's caller, from 1; null outside of a loop. */
   readonly turnIndex: number | null;
-  /** The session whose data the tool wants. */
+  /** The session whose data the tool requests. */
   readonly target: string;
   /** Whether the host allowed it. */
   readonly allowed: boolean;
@@ -33,9 +33,9 @@ const checkSessionStorageOptions = checker<SessionStorageOptions>({
 });
 
 /**
- * The data of tools, separate for each session. The session is that of the turn context, which no argument of a program can change,
- * so data of one session does not exist for another. {@link of} is the only way across: refused unless the host allows it, and
- * recorded in both cases.
+ * The data of tools, separate for each session. The session comes from the turn context, which no argument of a program can change, so a
+ * session cannot see the data of another. Only {@link of} reaches another session; it is refused unless the host allows it, and recorded
+ * in both cases.
  */
 export class SessionStorage<T> {
   readonly #sessions = new Map<string, Map<string, T>>();

@@ -7,8 +7,8 @@ import { isRecord } from '../wire/unknown.ts';
 export type Path = readonly (string | number)[];
 
 /**
- * A configuration file in YAML, which includes JSON, read strictly: wrong syntax, unknown tags and duplicate keys are refused, and
- * aliases cannot expand into something huge.
+ * A configuration file in YAML, which includes JSON. It refuses wrong syntax, unknown tags, duplicate keys, and aliases that expand too
+ * far.
  */
 export class YamlFile {
   readonly name: string;
@@ -117,7 +117,7 @@ function wrongKey(document: Document.Parsed<ParsedNode>): { readonly at: number;
   return wrong;
 }
 
-/** The kind of a value, in the words of the file. */
+/** The name of a value's kind in YAML. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';

@@ -20,7 +20,7 @@ export interface CatalogueArgument {
   readonly default?: TaggedJson;
   /** What the argument means; empty when the tool does not say. */
   readonly description: string;
-  /** Accepts its values. */
+  /** The schema of its values. */
   readonly schema: JsonSchema;
 }
 
@@ -43,7 +43,7 @@ export interface CatalogueTool {
   readonly returns: string;
   /** The JSON Schema of results; absent where `returns` is only words. */
   readonly resultSchema?: JsonSchema;
-  /** What the tool changes or reads outside of the program. */
+  /** Whether the tool reads or changes something outside of the program. */
   readonly effects: Effects;
   /** What a policy must grant, as `resource:verb,verb[:scope,scope]`. */
   readonly capabilities: readonly string[];
@@ -103,7 +103,7 @@ function argumentOf(parameter: Parameter): CatalogueArgument {
   };
 }
 
-/** What is said of the arguments and of the parts of their schemas: `item: Which one.`, `options.depth: How deep.` */
+/** The descriptions of the arguments and of the parts of their schemas: `item: Which one.`, `options.depth: How deep.` */
 export function argumentNotes(args: readonly CatalogueArgument[]): readonly string[] {
   return args.flatMap(({ name, description, schema }) => [
     ...(description === '' ? [] : [`${name}: ${description}`]),

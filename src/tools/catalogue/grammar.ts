@@ -8,11 +8,11 @@ import { Policy, type PolicyOptions } from '../policy/policy.ts';
 
 /** Options of {@link toolGrammar}. */
 export interface ToolGrammarOptions {
-  /** Leaves out every tool that it denies; without it, every tool of the view can be called. */
+  /** The grammar leaves out tools that this policy denies. Without a policy it has every tool of the view. */
   readonly policy?: Policy | PolicyOptions;
   /** `program`, when absent: a file of the language. `turn`: the whole reply of an agent, an envelope whose program emits a token last. */
   readonly of?: 'program' | 'turn';
-  /** Only the plainest statements in one layout: a quarter of the text, for models that lose their way in a whole language. */
+  /** Only the plainest statements in one layout: a quarter of the text, for models that fail with the whole language. */
   readonly small?: boolean;
   /** `gbnf` (llama.cpp) when absent, or `ebnf` (XGrammar). The rules are the same; the note in front names the reader. */
   readonly format?: 'gbnf' | 'ebnf';
@@ -42,10 +42,10 @@ export function toolGrammar(
 
 const TURN_TOOL = 'tool.aeiou.magic';
 
-/** The arguments of a tool that has more are free: a grammar nests one level for each. */
+/** Most parameters that the grammar checks, because it nests one level for each. A tool with more takes any arguments. */
 const MOST_PARAMETERS = 250;
 
-/** What a grammar has to know of tools. */
+/** The data of tools that a grammar needs. */
 export function decoderTools(tools: readonly ToolDefinition[]): readonly DecoderTool[] {
   return tools.map(({ name, parameters }) => ({
     name,
@@ -66,7 +66,7 @@ const ANY_VALUE: readonly LiteralKind[] = ['string', 'number', 'boolean', { list
 const NUMBERS: readonly LiteralKind[] = ['number', 'numeral'];
 const LIST: readonly LiteralKind[] = [{ list: 'any' }];
 
-/** What the fitting of each ArgType accepts, as literals. */
+/** The literals that each ArgType accepts. */
 const BY_TYPE: { readonly [T in ArgType]: LiteralType } = {
   any: 'any',
   string: ['string'],

@@ -11,7 +11,7 @@ export interface ToolPromptOptions {
   readonly budget?: number;
   /** Patterns of names, as in a policy. Tools of the first pattern come first, then those of the second, and all others last. */
   readonly prefer?: readonly string[];
-  /** Shows signatures alone. */
+  /** Shows only signatures. */
   readonly brief?: boolean;
 }
 
@@ -41,10 +41,10 @@ export function estimateTokens(text: string): number {
 const HEAD =
   'Tools, called by name with arguments in this order: set x = tool.group.Name(1, "b"). An argument with ? may be left out; after = stands what is used then.';
 
-/** Said once, where a signature has such a type. */
+/** Written once if a signature has such a type. */
 const MAPS = 'The type {a: int, b?: string} is a map with these keys; a key with ? may be absent.';
 
-/** A phrase that this many tools of a group have is said once for the group. */
+/** A phrase of at least this many tools of a group is written once for the group. */
 const COMMON = 3;
 
 /** The detail of an entry: none, the signature, the first sentence too, or everything. */
@@ -76,7 +76,7 @@ export function toolPrompt(
     return `${[HEAD, ...maps, ...shared, ...shown, ...footer(missing, named)].join('\n')}\n`;
   };
   if (budget !== undefined) {
-    // A small budget serves tools rather than the names of tools that are left out.
+    // A small budget is better spent on tools than on the names of omitted ones.
     named = MOST_NAMED.find((names) => estimateTokens(footer(entries, names).join('\n')) <= budget / 4) ?? 0;
     const least = estimateTokens(render());
     if (least > budget) throw new ConfigError(`a budget of ${budget} tokens is too small for any tool; the least is ${least}`);
@@ -85,7 +85,7 @@ export function toolPrompt(
       for (const index of turns) {
         const before = details[index] ?? 0;
         details[index] = detail;
-        // The rest of a budget may still be enough for a shorter tool further down.
+        // A tool that does not fit is skipped: a shorter one further down may still fit.
         if (before !== detail - 1 || estimateTokens(render()) > budget) details[index] = before;
       }
   }

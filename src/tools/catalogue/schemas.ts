@@ -32,7 +32,7 @@ export function toolSchemas(tools: readonly ToolDefinition[]): readonly ToolSche
 
 function inputSchema({ args }: CatalogueTool, tool: ToolDefinition | undefined): JsonSchema {
   const kind = tool?.parameters[0]?.kind;
-  // A schema of all arguments says more than its properties do.
+  // A schema of all arguments has more constraints than its properties.
   if (kind !== undefined && 'partOf' in kind) return kind.whole;
   const withDefault = args.map(({ name, schema, default: fallback }) => [
     name,

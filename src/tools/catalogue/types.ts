@@ -9,7 +9,10 @@ const tagged = (tag: string, content: JsonSchema): JsonSchema => ({
 });
 const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
 
-/** The JSON Schema of each ArgType, with the tags of tagged JSON. It describes one form: that numbers may also be texts is left out. */
+/**
+ * The JSON Schema of each ArgType, with the tags of tagged JSON. It describes only the usual form: it omits that a text may stand for a
+ * number.
+ */
 const SCHEMAS: { readonly [T in ArgType]: JsonSchema } = {
   any: {},
   string: { type: 'string' },

@@ -9,15 +9,15 @@ import { trimSpace } from '../../wire/whitespace.ts';
 export interface ArgTypes {
   /** Every value of the language. */
   any: Value;
-  /** A text. Nothing else becomes one. */
+  /** A text. No other value is converted. */
   string: string;
-  /** A whole number of 64 bits; a text with a number becomes one. */
+  /** A whole number of 64 bits. A text with a number is converted. */
   int: number;
-  /** A number; a text with a number becomes one. */
+  /** A number. A text with a number is converted. */
   float: number;
   /** The same as `float`. */
   number: number;
-  /** A truth value; a number and the texts `true`, `false`, `1` and `0` become one. */
+  /** A boolean. A number and the texts `true`, `false`, `1` and `0` are converted. */
   bool: boolean;
   /** The same as `bool`. */
   boolean: boolean;
@@ -31,7 +31,7 @@ export interface ArgTypes {
   slice_any: readonly Value[];
   /** A list whose items fit `string`; nil becomes an empty text. */
   slice_string: readonly string[];
-  /** A list of numbers, cut to whole numbers; texts and truth values become numbers. */
+  /** A list of numbers, cut to whole numbers. Texts and booleans are converted. */
   slice_int: readonly number[];
   /** A list whose items fit `float`. */
   slice_float: readonly number[];
@@ -77,7 +77,7 @@ class Mismatch {
 
 export type Coerced<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
-/** Fits a value that is not nil to an ArgType; the problem reads `expected string, got number`. */
+/** Converts a value that is not nil to an ArgType. The problem reads `expected string, got number`. */
 export function coerce(type: ArgType, value: Value): Coerced<unknown> {
   const result = COERCIONS[type](value);
   return result instanceof Mismatch ? { ok: false, problem: result.problem } : { ok: true, value: result };

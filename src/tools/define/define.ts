@@ -35,16 +35,17 @@ export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec>
    * result as it fits an argument, and allows nil; a schema allows nil or not.
    */
   readonly returns?: R;
-  /** `write` when absent, which is the careful assumption. */
+  /** `write` when absent, which is the safe assumption. */
   readonly effects?: Effects;
   /**
-   * A call may be made a second time, after a crash, without a second effect: because of what the tool does, or because it passes
-   * `runtime.call.key` on to a system that recognises it. True when absent for a tool that writes nothing, else false.
+   * Whether a call can be repeated after a crash without a second effect, for instance because the tool passes `runtime.call.key` on to a
+   * system that recognises it. When absent, true for a tool that writes nothing, else false.
    */
   readonly idempotent?: boolean;
   /**
-   * Whether a call may set variables and constants of the program. True when absent, which is the careful assumption. When false, `setVar`
-   * and `defineConstant` are refused to the tool and to the tools that it calls, and more can be foreseen of a program that calls it.
+   * Whether a call may set variables and constants of the program. True when absent, which is the safe assumption. When false, the host
+   * refuses `setVar` and `defineConstant` to the tool and to the tools that it calls, so `foresee` knows more about programs that call
+   * it.
    */
   readonly setsVariables?: boolean;
   /** Grants that a policy must give, as `resource:verb,verb[:scope,scope]`. */
@@ -158,14 +159,14 @@ export function defineAt<const S extends ArgSpecs, const R extends ReturnSpec>(
   return tool;
 }
 
-/** The same tool with other work, for what watches or disturbs tools. Its definition has the same digest. */
+/** The same tool with another function, for code that observes or disturbs tools. Its definition has the same digest. */
 export function withWork(tool: ToolDefinition, work: Pick<ToolDefinition, 'run' | 'complete'>): ToolDefinition {
   const other = Object.freeze({ ...checkTool(tool), run: work.run, complete: work.complete });
   made.add(other);
   return other;
 }
 
-/** Throws {@link ConfigError} (`ERR_CONFIG`) for an object that {@link defineTool} has not made. */
+/** Throws {@link ConfigError} (`ERR_CONFIG`) for an object that was not made by {@link defineTool}. */
 export function checkTool(tool: ToolDefinition): ToolDefinition {
   if (made.has(tool)) return tool;
   throw new ConfigError('a tool must be made with defineTool, which checks it');

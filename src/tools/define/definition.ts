@@ -7,7 +7,7 @@ import type { Capability } from '../policy/capability.ts';
 import type { Parameter } from './parameters.ts';
 import type { ResultKind } from './returns.ts';
 
-/** What a tool does outside of the program. `none`: neither reads nor changes anything outside; `read`: reads; `write`: may change something. */
+/** Effects of a tool outside of the program. `none`: it reads and changes nothing; `read`: it reads; `write`: it may change something. */
 export type Effects = 'none' | 'read' | 'write';
 
 /** A checked, frozen tool, as `defineTool` makes it. */
@@ -28,7 +28,7 @@ export interface ToolDefinition {
   readonly returns: string;
   /** The check of every result; null where `returns` is only words. */
   readonly result: ResultKind | null;
-  /** What the tool changes or reads outside of the program. */
+  /** Whether the tool reads or changes something outside of the program. */
   readonly effects: Effects;
   /** Whether a call that is repeated after a crash has no second effect. */
   readonly idempotent: boolean;
@@ -40,15 +40,15 @@ export interface ToolDefinition {
   readonly requiresTrust: boolean;
   /** True when a human must approve every call. */
   readonly requiresApproval: boolean;
-  /** Null: the tool has no bound of its own, only that of the run. */
+  /** Most milliseconds of a call; null when only the limits of the run count. */
   readonly timeoutMs: number | null;
   /** Most bytes of the arguments; null when only the limits of the run count. */
   readonly maxArgBytes: number | null;
   /** Most bytes of the result; null when only the limits of the run count. */
   readonly maxResultBytes: number | null;
-  /** Takes the arguments by name, already fitted to {@link parameters}. */
+  /** Runs the tool. Takes the arguments by name, converted to the types of {@link parameters}. */
   readonly run: (args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) => unknown;
-  /** Makes the result from the answer to a suspended call; null: the answer is the result. */
+  /** Makes the result from the answer to a suspended call; null when the answer is the result. */
   readonly complete: ((answer: Value, args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) => unknown) | null;
 }
 
@@ -61,7 +61,7 @@ export interface CallIdentity {
   readonly key: string | null;
   /**
    * Number of the claim under which this process drives the session. It only grows: a system that remembers the highest number of a
-   * session can refuse a process that has lost the session. Null where nothing is claimed.
+   * session can refuse a process that has lost the session. Null for a session that no process claims.
    */
   readonly fence: number | null;
 }
@@ -79,15 +79,15 @@ export interface ToolView {
 }
 
 /**
- * What a tool receives besides its arguments: the running operation as its immediate caller sees it. It is valid while the call
- * lasts; afterwards every method rejects with `TurnClosedError` (`ERR_TURN_CLOSED`).
+ * The second parameter of a tool: the context of its immediate caller. It is valid while the call lasts; afterwards every method rejects
+ * with `TurnClosedError` (`ERR_TURN_CLOSED`).
  */
 export interface ToolRuntime {
   /** Id of the fork that made the call. */
   readonly forkId: string;
   /** Where in the script the call stands. */
   readonly site: CallSite;
-  /** What this call is to systems that must not do the same twice. */
+  /** Identifies the call to systems that must not do the same twice. */
   readonly call: CallIdentity;
   /** The connections of the application. */
   readonly host: HostContext;
@@ -116,7 +116,7 @@ export interface ToolRuntime {
    * makes it; the end of the session removes it with its content. Rejects with `ToolError` 26 when it cannot be made.
    */
   sandboxDir(): Promise<string>;
-  /** The procedures of the root interpreter. Runs that start later know what is added here. */
+  /** The procedures of the root interpreter. Later runs have the procedures that are added here. */
   readonly definitions: Pick<RootDefinitions, 'append' | 'signatures'>;
   /**
    * Defines a global constant: all forks of this run see it at once, and all later runs of the root. Rejects with `ToolError` 1003
@@ -137,7 +137,7 @@ export interface ToolRuntime {
   callTool(name: string, args: readonly unknown[]): Promise<Value>;
 }
 
-/** What tools may do to the definitions of the root that a run descends from. */
+/** The operations of tools on the definitions of their root interpreter. */
 export interface RootDefinitions {
   /** Adds a library for later runs. */
   append(source: string, name?: string): Promise<LoadedLibrary>;

@@ -11,15 +11,15 @@ export interface JsonSchema {
   readonly type?: JsonType | readonly JsonType[];
   /** What the value means, shown to models. */
   readonly description?: string;
-  /** The value that an absent one stands for. */
+  /** The value that replaces an absent one. */
   readonly default?: unknown;
   /** The accepted values. */
   readonly enum?: readonly unknown[];
   /** The one accepted value. */
   readonly const?: unknown;
-  /** Accepts every item of a list. */
+  /** The schema of every item of a list. */
   readonly items?: JsonSchema | boolean;
-  /** Accept the values of a map, by key. */
+  /** The schemas of the values of a map, by key. */
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   /** Keys that a map must have. */
   readonly required?: readonly string[];
@@ -78,7 +78,7 @@ export function isJsonSchema(value: unknown): value is JsonSchema {
   return isPlainObject(value) && !('~standard' in value);
 }
 
-/** True for an object literal, of any realm. An instance of a class, such as a schema of zod 3, is none. */
+/** True for an object literal of any realm; false for an instance of a class, such as a schema of zod 3. */
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -95,17 +95,17 @@ const FIRST_ISSUE = { reportInput: false, abortEarly: true } as const;
 export function fromJsonSchema(schema: JsonSchema, what: string): StandardSchema {
   try {
     checkKeywords(schema);
-    // The check of the keywords and zod's compiler check the schema, so the type does not have to.
+    // The check of the keywords and zod's compiler validate the schema.
     const plain: Parameters<typeof z.fromJSONSchema>[0] = JSON.parse(JSON.stringify(schema));
     checkReferences(plain);
     const compiled = z.fromJSONSchema(plain, { defaultTarget: 'draft-2020-12' });
-    // The check of any value overflows the stack of a schema that nests too deep.
+    // A schema that nests too deep overflows the stack at the check of any value.
     compiled.safeParse(null);
     const { '~standard': standard } = compiled;
     const validate = (value: unknown): SchemaResult<unknown> | Promise<SchemaResult<unknown>> => {
       const { success, data, error } = compiled.safeParse(value, FIRST_ISSUE);
       if (success) return { value: data };
-      // The issues of a large value may take gigabytes.
+      // Collecting all issues of a large value may take gigabytes.
       return isHeavy(value) ? error : standard.validate(value);
     };
     return { '~standard': { version: 1, vendor: standard.vendor, validate } };

@@ -16,13 +16,13 @@ const isSize: Form = (value) => Number.isSafeInteger(value) && Number(value) >= 
 
 const words = (text: string): readonly string[] => text.split(' ');
 
-/** The formats that the compiler of schemas enforces. It passes over every other one. */
+/** The formats that the compiler of schemas enforces. It ignores all others. */
 const FORMATS = new Set([
   ...words('email uri uri-reference uuid guid date-time date time duration hostname ipv4 ipv6 mac cidr cidr-v6 base64'),
   ...words('base64url e164 credit_card iban jwt emoji nanoid cuid cuid2 ulid xid ksuid'),
 ]);
 
-/** Keywords that constrain values of some types. The compiler passes over them in a schema of another type, and in one without `type`. */
+/** Keywords that constrain values of some types. The compiler ignores them in a schema of another type, and in one without `type`. */
 const TYPED: readonly (readonly [form: Form, types: string, keywords: string])[] = [
   [isText, 'string', 'pattern'],
   [(value) => FORMATS.has(String(value)), 'string', 'format'],
@@ -63,7 +63,7 @@ const FORMS: ReadonlyMap<string, Form> = new Map(
 type Schema = Readonly<Record<string, unknown>>;
 type JsonSchema = Parameters<typeof z.fromJSONSchema>[0];
 
-/** Keywords that the compiler passes over without one of others beside them, and `required` with a name that `properties` lacks. */
+/** Keywords that the compiler ignores without certain other keywords, and `required` with a name that `properties` lacks. */
 const BESIDE: readonly (readonly [keywords: string, is: (schema: Schema) => boolean, others: string])[] = [
   ['minItems maxItems', ({ items, prefixItems }) => items !== undefined || prefixItems !== undefined, "'items'"],
   ['minContains maxContains', ({ contains }) => contains !== undefined, "'contains'"],
@@ -81,9 +81,8 @@ const WITH_SCHEMA = words('items prefixItems contains additionalProperties prope
 const WITH_SCHEMAS = words('properties patternProperties $defs definitions');
 
 /**
- * Throws an `Error` that names the first keyword of a JSON Schema, or of a schema within it, that the compiler would pass over: a
- * misspelt one, an unknown format, a value of the wrong form, or a constraint that another keyword hides. Keywords that start
- * with `x-` are notes.
+ * Throws an `Error` that names the first keyword of a JSON Schema, or of a schema within it, that the compiler would ignore: a misspelt
+ * one, an unknown format, a value of the wrong form, or a constraint that another keyword hides. Keywords that start with `x-` are notes.
  */
 export function checkKeywords(schema: unknown, path = ''): void {
   if (!isRecord(schema)) return;
@@ -141,7 +140,7 @@ function memberOf(value: unknown, name: string): unknown {
   return isRecord(value) ? value[name] : undefined;
 }
 
-/** The compiler looks at `enum` or `const` alone, so the values that they list must fit the keywords beside them. */
+/** The compiler checks only `enum` or `const`, so the values that they list must fit the other keywords of the schema. */
 function checkValues(schema: Schema, path: string): void {
   const { enum: listed, const: constant, type } = schema;
   if (listed !== undefined && constant !== undefined)
@@ -165,7 +164,7 @@ function typesOf(value: unknown): readonly string[] {
   return [typeof value];
 }
 
-/** Whether a schema names its values or their type, so that the compiler looks at its other keywords. */
+/** Whether a schema names its values or their type. Only then does the compiler check the other keywords. */
 function hasValues(schema: Schema): boolean {
   return ['type', 'enum', 'const'].some((keyword) => schema[keyword] !== undefined);
 }

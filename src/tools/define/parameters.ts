@@ -64,7 +64,7 @@ export type ParameterKind =
   | { readonly type: ArgType }
   /** The value is checked by a schema of its own. */
   | { readonly schema: StandardSchema }
-  /** One schema checks all arguments; `whole` is what it says of itself. */
+  /** One schema checks all arguments; `whole` is its JSON Schema. */
   | { readonly partOf: StandardSchema; readonly whole: JsonSchema };
 
 /** One checked argument of a tool. */
@@ -157,12 +157,15 @@ function fromSchema(name: string, schema: JsonSchema, required: boolean, kind: P
   return Object.freeze({ name, description, required, default: null, kind: Object.freeze(kind), schema: Object.freeze(schema) });
 }
 
-/** Whether a schema refuses `undefined`, so that a call must have the argument. A schema that is asynchronous or throws decides at each call. */
+/**
+ * Whether a schema refuses `undefined`, so that a call must have the argument. An asynchronous schema, or one that throws, decides at
+ * each call.
+ */
 function refusesNothing(schema: StandardSchema): boolean {
   try {
     const result = schema['~standard'].validate(undefined);
     if (!(result instanceof Promise)) return result.issues !== undefined;
-    // Its verdict comes too late for the declaration.
+    // An asynchronous verdict comes too late for the declaration.
     result.catch(() => null);
     return false;
   } catch {
@@ -170,7 +173,7 @@ function refusesNothing(schema: StandardSchema): boolean {
   }
 }
 
-/** A copy of a value. Throws {@link ConfigError} for a value that no script could have given. */
+/** A copy of a value. Throws {@link ConfigError} for a value that a script cannot have. */
 function copied(what: string, value: Value): Value {
   try {
     return decode(encode(value));

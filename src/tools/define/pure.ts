@@ -21,7 +21,7 @@ export function definePure(name: string, declaration: PureDeclaration): ToolDefi
   const run = (): never => {
     throw new ToolError(NS_CODES.NotImplemented, `${name} runs inside the isolate: only a script can call it`);
   };
-  // The result stands behind the call as a comment if it is one line.
+  // A result of one line is appended to the call as a comment.
   const example = prints.includes('\n') ? call : `${call}  # ${prints}`;
   return defineAt('isolate', { ...words, name, args, example, effects: 'none', run });
 }

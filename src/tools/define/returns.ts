@@ -41,10 +41,10 @@ export type ResultOf<R extends ReturnSpec> = R extends string
 export type ResultKind =
   /** The result is converted to an ArgType. */
   | { readonly type: ArgType }
-  /** The result is checked by a schema; `json` is what it says of itself. */
+  /** The result is checked by a schema; `json` is its JSON Schema. */
   | { readonly schema: StandardSchema; readonly json: JsonSchema };
 
-/** Types of JSON Schema and of other languages that are no ArgTypes. As words they would look like a check and be none. */
+/** Types of JSON Schema and of other languages that are no ArgTypes. They are refused as words, because they look like a check. */
 const FOREIGN_TYPES = ['integer', 'array', 'object', 'null', 'str', 'dict', 'double', 'bytes'];
 
 function isForeignType(word: string): boolean {

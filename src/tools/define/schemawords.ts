@@ -1,7 +1,7 @@
 import { isRecord } from '../../wire/unknown.ts';
 import type { JsonSchema } from './jsonschema.ts';
 
-/** Bounds of a schema in words. A schema may come from a server that nobody trusts. */
+/** Bounds of the text of a schema, which may come from an untrusted server. */
 const MAX_WORDS = 400;
 const MAX_DEPTH = 6;
 const MAX_KEYS = 24;

@@ -13,7 +13,7 @@ export interface StandardSchema<Output = unknown, Input = unknown> {
 
 /** The output of a schema, or the problems of the value. */
 export type SchemaResult<Output> =
-  /** What the schema makes of the value. */
+  /** The value as the schema returns it. */
   | { readonly value: Output; readonly issues?: undefined }
   /** The problems of a refused value. */
   | { readonly issues: readonly SchemaIssue[] };

@@ -15,13 +15,13 @@ export type GateOutcome<T> =
   | { readonly state: 'executed'; readonly value: T }
   /** The work threw. */
   | { readonly state: 'failed'; readonly error: unknown }
-  /** Nothing ran. The human sees the line, which is the gate's own. */
+  /** Nothing ran. The human sees the line of the gate. */
   | { readonly state: 'denied'; readonly verdict: { readonly line: string } };
 
 /** Asks the gate once, and does the work if the gate agrees. The code that takes the human's command provides it; the loop has none. */
 export type Gate = <T>(work: () => Promise<T>) => Promise<GateOutcome<T>>;
 
-/** What an {@link Approval} is made of. */
+/** Parts of an {@link Approval}. */
 export interface ApprovalInit {
   /** The hash that the human gave. */
   readonly hash: string;
@@ -83,7 +83,7 @@ export async function approvedCall(
   work: () => unknown,
 ): Promise<unknown> {
   const approval = turn.value(APPROVAL);
-  // The plan is hashed as canonical JSON, which sorts keys itself: the places of whole-number keys must not be written into it.
+  // The plan is hashed as canonical JSON, which sorts keys, so the marks for the order of whole-number keys are removed.
   const plan = { tool: canonicalName, args: args.map(plainMaps) };
   const outcome = approval instanceof Approval ? await approval.spend(plan, () => unlessPending(work)) : null;
   if (outcome?.state === 'executed') {

@@ -13,8 +13,8 @@ import { ToolError } from '../errors.ts';
 import { textOf, valueFrom } from './large.ts';
 
 /**
- * Matches the arguments of a call to a tool's parameters by position and fits each to its type. Defaults fill in; a surplus is an
- * error. One text names all problems.
+ * Matches the arguments of a call to a tool's parameters by position and converts each to its type. Defaults replace missing arguments;
+ * surplus ones are an error. One text names all problems.
  */
 export async function matchArgs(
   tool: ToolDefinition,
@@ -26,7 +26,7 @@ export async function matchArgs(
   for (const [index, parameter] of parameters.entries()) {
     if ('partOf' in parameter.kind || (index >= given.length && parameter.required)) continue;
     const fit = fitted(parameter, given[index]);
-    // Only a schema may be asynchronous, and an `await` costs as much as fitting a value to a type.
+    // Awaits only promises, because an `await` costs as much as the conversion of a value.
     const result = fit instanceof Promise ? await fit : fit;
     if (result.ok) args[parameter.name] = result.value;
     else problems.push(argumentProblem(parameter.name, result.problem));
@@ -46,7 +46,10 @@ export async function matchArgs(
   return { ok: false, problem: argumentMessage(tool.canonicalName, problems) };
 }
 
-/** The arguments of a call by name, fitted to the tool's parameters. Rejects with {@link ToolError} 4 when they do not fit. */
+/**
+ * The arguments of a call by name, converted to the types of the tool's parameters. Rejects with {@link ToolError} 4 when they do not
+ * fit.
+ */
 export async function checkArguments(
   tool: ToolDefinition,
   given: readonly TaggedJson[],
@@ -83,7 +86,7 @@ async function valuesInPieces(tool: ToolDefinition, given: readonly TaggedJson[]
   return values;
 }
 
-/** The error of a tool whose argument is no value. */
+/** The error for an argument that is no value. */
 function mismatch({ canonicalName }: ToolDefinition, cause: unknown): unknown {
   if (!(cause instanceof ValueError)) return cause;
   return new ToolError(NS_CODES.ArgMismatch, argumentMessage(canonicalName, [cause.message]), undefined, { cause });

@@ -8,13 +8,13 @@ import type { CallQuotas } from './quotas.ts';
 /** The `ask` statement of a script, as a call. */
 export type AskCall = GuestCall & { readonly t: 'ask' };
 
-/** The end of an `ask`. `spent` is what its nested loop used, which the asking run pays even when the reply ends that run. */
+/** The reply to an `ask`. `spent` is the usage of its nested loop, which the asking run pays even when the reply ends that run. */
 export type AskReply = FinalReply & { readonly spent?: AskSpent };
 
 /** Answers the asks of one run. */
 export type AskPort = (call: AskCall, io: CallIo) => Promise<AskReply>;
 
-/** On a host without agents: code 9, as for any unknown model. */
+/** Used on a host without agents. Fails with code 9, as for any unknown model. */
 const noAgents: AskPort = async ({ model }) => {
   throw new ToolError(
     NS_CODES.KeyNotFound,
@@ -23,7 +23,7 @@ const noAgents: AskPort = async ({ model }) => {
   );
 };
 
-/** The asks of one run. It knows what each has used, including those that the run did not wait for. */
+/** The asks of one run, with the usage of each, including those that the run did not wait for. */
 export class Asks {
   readonly #port: AskPort;
   readonly #quotas: CallQuotas;
@@ -41,11 +41,11 @@ export class Asks {
     const bounded = { ...call, left: { ...call.left, toolCalls } };
     const reply = await unlessOver(io, () => this.#follow(bounded, io));
     this.#quotas.countCallsElsewhere(reply.spent?.toolCalls ?? 0);
-    // The host charges the run for an ask that ended it: the interpreter is gone by then.
+    // The interpreter has ended by then, so the host charges the run for the ask.
     return reply.t === 'halt' ? { t: 'halt', error: reply.error } : reply;
   }
 
-  /** What the nested loop of a call has used; undefined for a call that started none. */
+  /** The usage of the nested loop of a call; undefined for a call that started none. */
   spentBy({ seq }: GuestCall): AskSpent | undefined {
     return this.#spent.get(seq);
   }
@@ -55,7 +55,7 @@ export class Asks {
     await Promise.allSettled(this.#open);
   }
 
-  /** Notes what the answer has cost, even when the run does not wait for it. */
+  /** Records the usage of an answer, even when the run does not wait for it. */
   async #follow(call: AskCall, io: CallIo): Promise<AskReply> {
     const reply = this.#port(call, io);
     this.#open.add(reply);

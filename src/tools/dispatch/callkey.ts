@@ -7,8 +7,8 @@ import type { CallIdentity } from '../define/definition.ts';
 const DIGEST_LENGTH = 22;
 
 /**
- * The identity of one call of a turn. The key contains tool and arguments: if the turn takes another way when it runs again, a
- * different call in the same place must not pass for the earlier one. It is computed when a tool asks, because most tools never do.
+ * The identity of one call of a turn. The key contains a digest of tool and arguments, because a repeated turn may make a different call
+ * at the same place. It is computed on demand, because most tools never read it.
  */
 export class TurnCall implements CallIdentity {
   readonly #turn: TurnContext;

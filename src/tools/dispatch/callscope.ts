@@ -12,7 +12,7 @@ export function callDepth(): number {
   return call?.open === true ? call.depth : 0;
 }
 
-/** Does the work on behalf of a call: until the work is done, {@link callDepth} is `depth` in everything that the work starts. */
+/** Does the work on behalf of a call. Until the work is done, {@link callDepth} returns `depth` in all code that the work starts. */
 export async function onBehalfOfCall<T>(depth: number, work: () => Promise<T>): Promise<T> {
   const call = { open: true, depth };
   try {

@@ -15,10 +15,10 @@ import type { CallKeeper } from './keeper.ts';
 import type { CallQuotas } from './quotas.ts';
 import type { CallScript, Completed } from './recorded.ts';
 
-/** What one run brings to its calls. It stays the same from the first call to the last. */
+/** The context that all calls of one run share. It does not change during the run. */
 export interface DispatchContext {
   readonly tools: ForkTools;
-  /** Every guard must admit a call: first that of the root, then those of the fork. */
+  /** Every guard must admit a call. The guard of the root comes first, then those of the fork. */
   readonly guards: readonly PolicyGuard[];
   readonly host: HostContext;
   readonly turn: TurnContext;
@@ -37,19 +37,19 @@ export interface DispatchContext {
   readonly ask?: AskPort | undefined;
   /** Answers that are known before the call, when a recorded run is executed again. */
   readonly recorded?: CallScript | undefined;
-  /** Whether this is the one run of a turn, in which the number of a call identifies it; false when absent. */
+  /** Whether this is the only run of a turn, so that the number of a call identifies it; false when absent. */
   readonly asTurn?: boolean;
   /** Whether a tool may put the run aside, because the host keeps the run and continues it later; false when absent. */
   readonly mayWait?: boolean;
-  /** The calls that were foreseen, where the run is bound to them. */
+  /** The foreseen calls, if the run is bound to them. */
   readonly bound?: Bound | undefined;
-  /** Keeps the calls while the run goes on; absent where the run is kept only at its end. */
+  /** Stores the calls while the run goes on; absent if the run is stored only at its end. */
   readonly keeper?: CallKeeper | undefined;
   /** How many scripts wait for this run; 0 when absent. */
   readonly depth?: number;
 }
 
-/** What all tool calls of a run share. */
+/** The parts that all tool calls of a run share. */
 export interface CallingRun {
   readonly context: DispatchContext;
   readonly quotas: CallQuotas;
@@ -57,7 +57,7 @@ export interface CallingRun {
 
 /** One call of a tool, made by a script or by another tool. */
 export interface ToolCall {
-  /** Unique in its session: that of a suspended call is the one that completes it. */
+  /** Unique in its session. The same id completes a suspended call. */
   readonly id: string;
   /** As the caller wrote it. */
   readonly name: string;
@@ -69,7 +69,7 @@ export interface ToolCall {
   readonly depth: number;
   /** Whether a tool that called this one sets no variables. */
   readonly keepsVariables?: boolean;
-  /** The answer that a suspended call was completed with; null for a new call. */
+  /** The late answer to a suspended call; null for a new call. */
   readonly completion: Completed | null;
 }
 

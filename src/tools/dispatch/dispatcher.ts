@@ -51,7 +51,7 @@ export class Dispatcher {
     const known = this.#context.recorded?.known(call) ?? null;
     if (known?.t === 'recorded') return this.#repeat(call, known.entry, io);
     if (known?.t === 'answer' && known.reply.t === 'halt') {
-      // A halt that is known ends the run in any case: it may exceed what the journal holds.
+      // A recorded halt ends the run in any case, so it may exceed the limit of the journal.
       this.#journal.close(call, known.reply);
       return known.reply;
     }
@@ -68,8 +68,8 @@ export class Dispatcher {
   }
 
   /**
-   * Completes the journal when the run is over. Calls that were never answered end with `error`, which stopped the run; a run without
-   * such an error was given up by its worker.
+   * Completes the journal when the run is over. Unanswered calls end with `error`, which stopped the run; null means that the worker
+   * ended the run.
    */
   finish(error: ErrorInfo | null): Pick<CallJournal, 'entries' | 'last'> {
     const halted = error ?? workerError('the run ended while the call was open');
@@ -91,7 +91,7 @@ export class Dispatcher {
     return this.#waiting.some((waiting) => waiting.seq === seq);
   }
 
-  /** The refusal of a call that was not foreseen, where the run is bound to what was. */
+  /** The refusal of a call that was not foreseen, if the run is bound to a preview. */
   #outside(call: GuestCall): FinalReply | null {
     const { bound } = this.#context;
     if (bound === undefined) return null;
@@ -99,14 +99,14 @@ export class Dispatcher {
     return reason === null ? null : { t: 'error', code: NS_CODES.Policy, message: reason };
   }
 
-  /** The answer, once it is kept. An answer that ends the run need not be kept: the end of the run is. */
+  /** The answer, once it is stored. An answer that ends the run is not stored, because the end of the run is. */
   async #kept(call: GuestCall, reply: FinalReply, keeper: CallKeeper): Promise<FinalReply> {
     if (reply.t === 'halt' || this.#isWaiting(call)) return reply;
     const entry = this.#journal.entryOf(call, reply, this.#asks.spentBy(call));
     return entry === null ? reply : this.#whileActing(() => keeper.ended(entry), reply);
   }
 
-  /** The reply if the work succeeds, else the end of a run for which this process cannot act any more. */
+  /** The reply if the work succeeds, else the halt of a run for which this process may not act any more. */
   async #whileActing<T extends FinalReply | null>(work: () => Promise<void>, reply: T): Promise<T | FinalReply> {
     try {
       await work();
@@ -117,7 +117,7 @@ export class Dispatcher {
     }
   }
 
-  /** Keeps that a call begins which must not be repeated by itself. Null when the call may be made. */
+  /** Stores the beginning of a call that must not be repeated automatically. Null when the call may be made. */
   async #begin(call: GuestCall, completion: Completed | null, keeper: CallKeeper): Promise<FinalReply | null> {
     if (call.t === 'prompt') return null;
     if (call.t === 'ask') {
@@ -125,7 +125,7 @@ export class Dispatcher {
       return this.#whileActing(() => keeper.began(begun(seq, ASK, [model, prompt, options], at)), null);
     }
     const tool = this.#context.tools.lookup(call.name);
-    // The answer to a waiting call is the result, unless the tool makes the result of it.
+    // No tool runs for an answer that is the result itself, so there is nothing to store.
     if (tool === undefined || tool.idempotent || (completion !== null && tool.complete === null)) return null;
     return this.#whileActing(() => keeper.began(begun(call.seq, tool.canonicalName, call.args, call.at)), null);
   }
@@ -224,7 +224,7 @@ function completedValue(completion: Completed): TaggedJson {
   throw new ToolError(completion.code, completion.message);
 }
 
-/** A call that begins, as one that waits for a person if nobody knows how it ended. */
+/** A call that begins, in the form of a call that waits: if its outcome stays unknown, a person enters it. */
 function begun(seq: number, tool: string, args: readonly TaggedJson[], at: CallSite): WaitingCall {
   return { seq, tool, args, at, asked: [], reason: IN_DOUBT, expiresIn: null, ms: 0 };
 }

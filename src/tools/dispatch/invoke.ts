@@ -15,8 +15,8 @@ import { suspend } from './suspended.ts';
 import { CallRuntime } from './toolruntime.ts';
 
 /**
- * Runs a tool with checked arguments, within its own time and until the call is over. `callNested` is how the tool calls other
- * tools. Rejects with `ToolError` or `Halt`.
+ * Runs a tool with checked arguments, within its own time limit and until the call is over. `callNested` calls other tools for it.
+ * Rejects with `ToolError` or `Halt`.
  */
 export async function invoke(
   { context }: CallingRun,
@@ -39,7 +39,7 @@ export async function invoke(
     waitedFor: completion?.waitedFor ?? null,
   });
   const work = () => {
-    // A call that is completed began in an earlier run, with the approval that it needed.
+    // A call that is completed now began in an earlier run, which had the required approval.
     if (completion !== null) return complete(tool, completion, args, runtime);
     const begin = () => tool.run(args, runtime);
     return tool.requiresApproval ? approvedCall(tool, given, turn, begin) : begin();
@@ -55,7 +55,7 @@ export async function invoke(
   }
 }
 
-/** What a tool makes of the answer to a suspended call. */
+/** The result that a tool makes of the answer to a suspended call. */
 async function complete(
   tool: ToolDefinition,
   completion: Completion,

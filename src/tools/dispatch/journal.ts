@@ -9,7 +9,7 @@ import { type EndedCall, entryOf, headOf, type Packed, PackedMessages, packedQue
 interface OpenEntry {
   readonly start: number;
   readonly io: CallIo;
-  /** Null until it is kept: a large one is written in pieces. */
+  /** Null until the call is packed, because a large one is written in pieces. */
   call: Packed | null;
   reply: Packed | null;
 }
@@ -27,8 +27,8 @@ export class CallJournal {
   }
 
   /**
-   * The ended calls in the order of the program, which calls that ran together need not have ended in. They become entries when
-   * somebody reads them.
+   * The ended calls in the order of the program; calls that ran together may have ended in another order. They are decoded when they are
+   * read.
    */
   get entries(): readonly JournalEntry[] {
     return inOrder(this.#ended.map((ended) => ('packed' in ended ? entryOf(ended) : ended)));
@@ -40,12 +40,12 @@ export class CallJournal {
     return last !== undefined && 'packed' in last ? entryOf(last) : last;
   }
 
-  /** Enters a call, which {@link pack} then keeps. */
+  /** Adds a call, whose message {@link pack} then stores. */
   open(call: GuestCall, io: CallIo): void {
     this.#open.set(call, { start: performance.now(), io, call: null, reply: null });
   }
 
-  /** Keeps what a call says; `text` is its JSON. Returns the number of its bytes. */
+  /** Stores the message of a call; `text` is its JSON. Returns the number of its bytes. */
   pack(call: GuestCall, text: string): number {
     const packed = this.#messages.add(call, text);
     const open = this.#open.get(call);
@@ -53,7 +53,7 @@ export class CallJournal {
     return packedSize(packed);
   }
 
-  /** Keeps the answer with which the call will be closed; `text` is its JSON. Returns the number of its bytes. */
+  /** Stores the answer with which the call will be closed; `text` is its JSON. Returns the number of its bytes. */
   answer(call: GuestCall, reply: FinalReply, text: string): number {
     const packed = this.#messages.add(reply, text);
     const open = this.#open.get(call);
@@ -88,14 +88,14 @@ export class CallJournal {
     if (this.#open.delete(call)) this.#keep(entry);
   }
 
-  /** Forgets an open call: another run will answer it. */
+  /** Removes an open call, because another run will answer it. */
   drop(call: GuestCall): void {
     this.#open.delete(call);
   }
 
   /**
-   * Ends the calls that are still open, which were ended from outside: with the error that their script was sent, else with `halted`.
-   * `spent` gives the usage of an `ask`.
+   * Ends the open calls of a run that was ended from outside, with the error that was sent to the script, else with `halted`. `spent`
+   * gives the usage of an `ask`.
    */
   finish(halted: ErrorInfo, spent: (call: GuestCall) => AskSpent | undefined = () => undefined): void {
     for (const [call, { io }] of [...this.#open]) this.close(call, { t: 'halt', error: sentTo(io) ?? halted }, spent(call));

@@ -5,8 +5,8 @@ import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
  * when this process may not act any more; the run then ends.
  */
 export interface CallKeeper {
-  /** A call begins that must not be repeated without a person's decision. It is made when this has resolved. */
+  /** Called before a call that must not be repeated without a person's decision. The call is made when this has resolved. */
   began(call: WaitingCall): Promise<void>;
-  /** A call has ended with an answer. The program goes on when this has resolved. */
+  /** Called when a call has ended with an answer. The program goes on when this has resolved. */
   ended(entry: JournalEntry): Promise<void>;
 }

@@ -34,7 +34,7 @@ export function replyFor(error: unknown): FinalReply {
   return { t: 'halt', error: workerError(`a tool call failed inside the host: ${shorten(textOf(error))}`) };
 }
 
-/** The exception of a tool as an error of the language. Its stack stays on the host. */
+/** The exception of a tool as an error of the language, without its stack. */
 export function translate(tool: ToolDefinition, error: unknown): Error {
   if (error instanceof Halt || error instanceof ToolError) return error;
   const message = `tool '${tool.canonicalName}' failed: ${textOf(error)}`;

@@ -7,7 +7,7 @@ import { canonicalName } from '../names.ts';
  * `journalBytes` counts. As objects, small values would take over twenty times as much: `{}` has 2 bytes and takes 56.
  */
 
-/** Where the JSON of a message is kept. */
+/** The place of the JSON of a message. */
 export interface Packed {
   readonly bytes: Buffer;
   readonly start: number;
@@ -18,7 +18,7 @@ export interface Packed {
 const UNIT_BYTES = 3;
 const SLAB = { first: 2 ** 12, largest: 2 ** 20 } as const;
 
-/** Messages as their JSON, one after another in a few buffers: a buffer of its own takes more than most messages. */
+/** Messages as their JSON, one after another in a few buffers. A buffer for each would take more memory than most messages. */
 export class PackedMessages {
   #slab = Buffer.alloc(0);
   #used = 0;
@@ -96,7 +96,10 @@ export function packedQuery(messages: PackedMessages, query: ForkQuery): ForkQue
 
 const PACKED = Symbol('packed');
 
-/** Own and enumerable, so that copies and JSON have the values. All entries share them: an accessor of its own costs each 450 bytes. */
+/**
+ * Own and enumerable, so that copies and JSON have the values. All entries share these accessors, because a separate one costs 450 bytes
+ * an entry.
+ */
 const ACCESSORS: { readonly [Field in keyof Unpacked]: PropertyDescriptor } = {
   args: accessor('args'),
   prompt: accessor('prompt'),
@@ -127,7 +130,7 @@ function withPacked<T extends object, Field extends keyof Unpacked>(
   return target as T & Pick<Unpacked, Field>;
 }
 
-/** The fields of a packed message. Readers know which message they packed, and so which fields it has. */
+/** The fields of a packed message. A reader knows which message it packed, and so which fields are present. */
 interface Unpacked {
   readonly args: readonly TaggedJson[];
   readonly prompt: TaggedJson;

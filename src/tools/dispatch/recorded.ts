@@ -15,20 +15,20 @@ export type Completion =
 /** A late answer, with the reason for which the call waited. */
 export type Completed = Completion & { readonly waitedFor: string };
 
-/** What is known about a call before it is made. */
+/** A known answer to a call that was not made yet. */
 export type Known =
   /** A recorded run has made it: the fork gets the same queries, and the call the same answer. */
   | { readonly t: 'recorded'; readonly entry: JournalEntry }
   /** It was suspended, and its late answer has come. */
   | { readonly t: 'completed'; readonly asked: readonly ForkQuery[]; readonly completion: Completed }
-  /** It was suspended, and its late answer has not come: the run is put aside at it again. */
+  /** It was suspended, and its late answer has not come: the run is put aside at this call again. */
   | { readonly t: 'waits'; readonly waiting: WaitingCall }
   /** An answer that no tool gave, for a trial run. */
   | { readonly t: 'answer'; readonly reply: FinalReply };
 
-/** Knows answers to calls. Null: the call has to be made. */
+/** Provides known answers to calls. */
 export interface CallScript {
-  /** What is known about a call; null when it has to be made. */
+  /** The known answer to a call; null when the call has to be made. */
   known(call: GuestCall): Known | null;
 }
 
@@ -95,13 +95,13 @@ export function divergenceOf(call: GuestCall, entry: JournalEntry | undefined): 
   return null;
 }
 
-/** Compares values. Older records lack the places of whole-number keys: there such a key stands where JavaScript puts it. */
+/** Compares values. Older records do not mark the places of whole-number keys; their order is that of JavaScript. */
 function isSame(recorded: TaggedJson, actual: TaggedJson): boolean {
   const was = JSON.stringify(recorded);
   return was === JSON.stringify(actual) || was === JSON.stringify(plainMaps(actual));
 }
 
-/** The recorded part of a call: everything but the budget that its caller had left. */
+/** The recorded part of a call: everything but the remaining budget of its caller. */
 export type MadeCall =
   | Exclude<GuestCall, { readonly t: 'ask' }>
   | Pick<AskCall, 't' | 'seq' | 'model' | 'prompt' | 'options' | 'at'>;
@@ -138,7 +138,8 @@ export function replyOf(entry: JournalEntry): FinalReply {
   const { outcome } = entry;
   const spent = entry.kind === 'ask' && entry.spent !== undefined ? { spent: entry.spent } : {};
   if (outcome.ok) return { t: 'ok', value: outcome.value, ...spent };
-  // The stack was added to the error when the run had ended. The script was sent none, and pays fuel by the length of what it gets.
+  // Removes the stack, which was added after the run had ended. The script pays fuel by the length of the answer and got it without a
+  // stack.
   if ('halted' in outcome) return { t: 'halt', error: { ...outcome.halted, stack: [] } };
   const { code, message, hint } = outcome;
   return { t: 'error', code, message, ...(hint === undefined ? {} : { hint }), ...spent };

@@ -7,10 +7,7 @@ import { ToolError } from '../errors.ts';
 import { textOf, valueFrom } from './large.ts';
 import { encodeAs } from './outcome.ts';
 
-/**
- * Checks a result by the `returns` of its tool, on which callers rely. Throws {@link ToolError} 21, which names the tool and the
- * problem.
- */
+/** Checks a result against the `returns` of its tool. Throws {@link ToolError} 21, which names the tool and the problem. */
 async function heldToPromise(
   tool: ToolDefinition,
   promised: NonNullable<ToolDefinition['result']>,

@@ -14,8 +14,8 @@ export class Suspended extends Halt {
 }
 
 /**
- * The end of a call whose tool will answer later. Where the host keeps the run (`mayWait`), the whole run ends with
- * {@link Suspended}; elsewhere, and where another tool made the call (`depth` above 0), the call fails with code 19.
+ * The error of a call whose tool will answer later. If the host keeps the run (`mayWait`), the whole run ends with {@link Suspended}.
+ * Otherwise, and if another tool made the call (`depth` above 0), the call fails with code 19.
  */
 export function suspend(
   { canonicalName }: ToolDefinition,
@@ -36,7 +36,7 @@ export function suspend(
   );
 }
 
-/** The end of a question whose user will answer later, as {@link suspend} for tools. */
+/** The error of a question whose user will answer later, like {@link suspend} for tools. */
 export function suspendPrompt(pending: Pending, mayWait: boolean): Suspended | ToolError {
   if (mayWait) return new Suspended('the user', pending);
   return new ToolError(NS_CODES.IOFailed, 'promptuser has no input to read from here');

@@ -92,7 +92,7 @@ export class CallRuntime implements ToolRuntime {
 
   adminStores(): Stores {
     this.#mustBeOpen('adminStores');
-    // Only a policy of context `config` admits a tool that requires trust, so a running one has that trust.
+    // Only a policy of context `config` admits a tool that requires trust, so no further check is needed.
     if (this.#tool.requiresTrust) return this.#init.context.stores;
     throw new ToolError(NS_CODES.Policy, `tool '${this.#tool.canonicalName}' requires a privileged context to change a store`);
   }
@@ -149,7 +149,9 @@ export class CallRuntime implements ToolRuntime {
     return this.#init.callNested(name, args);
   }
 
-  /** Ends the call: the tool has returned, and every further use fails. Variables that are being set still reach the script before the answer. */
+  /**
+   * Ends the call after the tool has returned. Every further use fails. Pending `setVar` calls still reach the script before the answer.
+   */
   end(): void {
     this.#ended = true;
   }

@@ -18,7 +18,7 @@ export interface Answer {
     | { readonly pending: PendingOptions };
   /** Changes of the state, in order, computed from the state before the call. */
   readonly set: readonly Assignment[];
-  /** Infinity: never answers. */
+  /** Milliseconds; Infinity for a mock that never answers. */
   readonly delayMs: number;
 }
 
@@ -35,7 +35,7 @@ export interface MockCase {
   /** By key of the state. */
   readonly inState: Wants;
   readonly answers: readonly [Answer, ...Answer[]];
-  /** The number of calls that it answers. After that the case does not exist. */
+  /** The number of calls that the case answers. Afterwards it is ignored. */
   readonly times: number;
 }
 
@@ -47,10 +47,10 @@ export interface World {
 
 /** The cases of one mock tool. */
 export interface MockCases {
-  /** As the file has it. */
+  /** The name as it is in the file. */
   readonly name: string;
   readonly cases: readonly MockCase[];
-  /** For calls that no case expects; null: that is an error. */
+  /** The answer to calls that no case expects; null makes them an error. */
   readonly otherwise: Answer | null;
 }
 

@@ -96,7 +96,7 @@ function readTool(
   });
 }
 
-/** `args: [path, ttl?]`, or maps with the keys of an ArgSpec. A name alone may be nil or left out. */
+/** `args: [path, ttl?]`, or maps with the keys of an ArgSpec. An argument given only by name may be nil or left out. */
 function readArgs(file: YamlFile, path: Path, value: unknown): readonly ArgSpec[] {
   return file.list(path, value ?? []).map((item, index): ArgSpec => {
     const at = [...path, index];
@@ -225,7 +225,7 @@ function readCode(file: YamlFile, path: Path, value: unknown): number {
   return file.fail(path, `must be an error code such as 9, or its name such as KeyNotFound, got ${JSON.stringify(value)}`);
 }
 
-/** Milliseconds; `never` waits until the call is given up. */
+/** Milliseconds, or `never`, which waits until the call is cancelled. */
 function readDelay(file: YamlFile, path: Path, value: unknown): number {
   if (value === undefined) return 0;
   if (value === 'never') return Number.POSITIVE_INFINITY;

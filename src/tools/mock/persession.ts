@@ -8,7 +8,7 @@ import type { ToolRuntime } from '../define/definition.ts';
  */
 export function perSession<T>(init: () => T): (runtime: Pick<ToolRuntime, 'stores' | 'turn' | 'handles'>) => T {
   if (typeof init !== 'function') throw new ConfigError(`perSession takes a function that makes the state, got ${typeof init}`);
-  // Every root interpreter has its own readers, even when it shares its host context and stores with others.
+  // Readers identify a root interpreter: each root has its own, even if it shares host context and stores with others.
   const roots = new WeakMap<object, WeakMap<object, T>>();
   return (runtime) => {
     const { stores, turn } = runtime;

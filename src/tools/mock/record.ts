@@ -38,10 +38,10 @@ interface Case {
 }
 
 /**
- * Makes a tools file from the calls of a journal, which answers the same calls with the same results. Calls with the same arguments
- * are answered in their order, each as often as it was made; one call more is an error. Calls of tools that are not among `tools` are
- * left out: `tool.aeiou.magic` and unknown names answer the same way again. Secrets are left out (see `secrets.ts`): an argument
- * with a secret may then be anything, and a result has `<redacted>` in its place.
+ * Makes a tools file from the calls of a journal, which answers the same calls with the same results. Calls with the same arguments are
+ * answered in their order, each as often as it was made; one more call is an error. Calls of tools that are not among `tools` are left
+ * out, because `tool.aeiou.magic` and unknown names need no mock. Secrets are left out (see `secrets.ts`): an argument with a secret may
+ * then be anything, and a result has `<redacted>` in its place.
  */
 export function recordTools(journal: readonly JournalEntry[], tools: readonly ToolDefinition[]): Recording {
   checkList('the journal', journal);

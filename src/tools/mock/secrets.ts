@@ -1,7 +1,7 @@
 import { isList } from '../../wire/maporder.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 
-/** Takes the place of a secret in a recording. */
+/** Replaces a secret in a recording. */
 export const REDACTED = '<redacted>';
 
 /** The last words of names that hold secrets: `password`, `apiKey`, `access_token`, `Authorization`. */

@@ -2,7 +2,7 @@ import { argumentsText, fits } from '../../wire/foreseen.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import type { ForeseenCall } from '../../wire/sourcereports.ts';
 
-/** What a bound needs of a call that was foreseen. */
+/** The part of a foreseen call that a bound needs. */
 export type BoundCall = Pick<ForeseenCall, 'name' | 'args' | 'most'>;
 
 /** Calls that may be counted for the same rows. */
@@ -20,8 +20,8 @@ interface Row {
 }
 
 /**
- * Holds a run to the calls that were foreseen. A call that fits several rows is counted for one of them, and moved to another when a
- * later call needs its place: so calls are admitted as long as there is any way to count them.
+ * Refuses calls that were not foreseen. A call that fits several rows counts for one of them, and moves to another row when a later call
+ * needs its place. So calls are admitted as long as there is any way to count them.
  */
 export class Bound {
   readonly #rows: readonly Row[];
@@ -30,7 +30,7 @@ export class Bound {
     this.#rows = calls.map((call, number) => ({ number, call, groups: new Map(), used: 0 }));
   }
 
-  /** Counts a call. Returns why it is outside of what was foreseen; null when it is not. */
+  /** Counts a call. Returns why it was not foreseen; null when it was. */
   admit(name: string, args: readonly TaggedJson[]): string | null {
     const named = this.#rows.filter(({ call }) => call.name === name);
     const fitting = named.filter(({ call }) => covers(call, args));
@@ -44,7 +44,7 @@ function covers({ args: known }: BoundCall, args: readonly TaggedJson[]): boolea
   return known === null || (known.length === args.length && known.every((one, index) => fits(one, args[index] ?? null)));
 }
 
-/** A step on the way to a row with room: one call of `group` would move from `from` to this row. */
+/** A step of a path to a row with room: one call of `group` would move from `from` to this row. */
 interface Step {
   readonly row: Row;
   readonly group: Group;
@@ -74,7 +74,7 @@ function place(group: Group): boolean {
   return false;
 }
 
-/** Moves calls along the way, so that the first row of it has room for the new one. */
+/** Moves calls along the path, so that its first row has room for the new one. */
 function settle(last: Step): void {
   last.row.used++;
   for (let step: Step | null = last; step !== null; step = step.from) {
@@ -90,7 +90,7 @@ function settle(last: Step): void {
   }
 }
 
-/** The same for groups of the same rows. */
+/** The key of a group; equal for groups of the same rows. */
 function keyOf({ rows }: Group): string {
   return rows.map(({ number }) => number).join();
 }

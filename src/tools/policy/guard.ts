@@ -1,7 +1,7 @@
 import type { Policy } from './policy.ts';
 import { findingsOf, type JudgedTool, overLimit, type RuleFinding, type RuleFindings } from './rules.ts';
 
-/** What a policy says of a call, and the rule that decides. */
+/** The verdict of a policy on a call, and the rule that decides. */
 export interface Verdict extends Omit<RuleFinding, 'passes'> {
   /** Canonical name of the tool. */
   readonly tool: string;
@@ -24,7 +24,7 @@ export class PolicyGuard {
     shared: new WeakMap<JudgedTool, Verdict>(),
   };
 
-  /** Null: no policy at all, which denies everything. `callsMade` are calls that count already, by canonical name. */
+  /** `policy` is null for a missing policy, which denies everything. `callsMade` are calls that count already, by canonical name. */
   constructor(policy: Policy | null, callsMade: Readonly<Record<string, number>> = {}) {
     this.policy = policy;
     this.#calls = new Map(Object.entries(callsMade));
@@ -72,9 +72,9 @@ export class PolicyGuard {
   }
 }
 
-/** A verdict with what each rule says. */
+/** A verdict with the finding of each rule. */
 export interface Explanation extends Verdict {
-  /** In the order in which a policy asks its rules, up to the first that denies. */
+  /** In the order in which a policy applies its rules, up to the first that denies. */
   readonly steps: RuleFindings;
   /** Most calls of the tool; null without a limit. */
   readonly maxCalls: number | null;

@@ -12,7 +12,7 @@ export interface PolicyOptions {
   readonly context?: PolicyContext;
   /** Patterns over canonical names: `tool.fs.read`, `tool.math.*`, `*.get`, `*mem*`, `*`. */
   readonly allow?: readonly string[];
-  /** As `allow`, and stronger. A pattern that no name can match is an error: it would deny nothing. */
+  /** Patterns that override `allow`. A pattern that no name can match is an error, because it would deny nothing. */
   readonly deny?: readonly string[];
   /** Capabilities, as `resource:verb,verb[:scope,scope]`. */
   readonly grants?: readonly string[];
@@ -37,9 +37,9 @@ export class Policy {
   readonly context: PolicyContext;
   /** Patterns of the tools that may be called. */
   readonly allow: readonly string[];
-  /** Patterns of the tools that may not, whatever `allow` says. */
+  /** Patterns of the tools that may not be called, even if `allow` has them. */
   readonly deny: readonly string[];
-  /** What tools with capabilities may do. */
+  /** The granted capabilities. */
   readonly grants: readonly Capability[];
   /** Most calls, by canonical name. */
   readonly toolMaxCalls: ReadonlyMap<string, number>;

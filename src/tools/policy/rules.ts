@@ -8,22 +8,22 @@ export type JudgedTool = Pick<ToolDefinition, 'canonicalName' | 'requiresTrust' 
 /** The part of a policy that decides a call; `policy`: there is no policy at all. */
 export type PolicyRule = 'policy' | 'context' | 'deny' | 'allow' | 'grants' | 'toolMaxCalls';
 
-/** What one rule of a policy says of a tool. */
+/** The finding of one rule of a policy about a tool. */
 export interface RuleFinding {
   /** The rule. */
   readonly rule: PolicyRule;
   /** A rule that does not pass denies the call. */
   readonly passes: boolean;
-  /** The entry of the policy that the rule rests on: a pattern, the grants or a limit; null where there is none. */
+  /** The entry of the policy on which the finding is based: a pattern, the grants or a limit; null without one. */
   readonly entry: string | null;
   /** One sentence. */
   readonly reason: string;
 }
 
-/** What the rules say, at least one. */
+/** The findings of the rules, at least one. */
 export type RuleFindings = readonly [RuleFinding, ...(readonly RuleFinding[])];
 
-/** What every rule but the call limit says, in the order in which a policy asks them. The first that does not pass is the last. */
+/** The findings of every rule but the call limit, in the order in which a policy applies them. The first that does not pass is the last. */
 export function findingsOf(policy: Policy | null, tool: JudgedTool, own: boolean): RuleFindings {
   if (policy === null) return [fails('policy', null, NO_POLICY)];
   let last = contextRule(policy, tool, own);
@@ -48,7 +48,7 @@ export function ruleOf(name: string, message: string): PolicyRule | null {
 
 const NO_POLICY = 'action denied: no execution policy is set';
 
-/** How the denial of each rule begins. Records hold these texts, and {@link ruleOf} reads them. */
+/** The beginning of the denial of each rule. Records hold these texts, and {@link ruleOf} reads them. */
 const BEGINNINGS: Readonly<Record<PolicyRule, (name: string) => string>> = {
   policy: () => NO_POLICY,
   context: (name) => `tool '${name}' requires a privileged context (`,
