@@ -21,21 +21,37 @@ export class YamlFile {
     checkText('the name of a file', name);
     checkText(`the text of ${name}`, text);
     this.name = name;
-    // The parser's own search for duplicate keys takes quadratic time.
-    this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false, uniqueKeys: false });
+    try {
+      // The parser's own search for duplicate keys takes quadratic time.
+      this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false, uniqueKeys: false });
+      this.value = this.#read();
+    } catch (cause) {
+      // The parser calls itself for each level.
+      if (cause instanceof RangeError) throw new ConfigError(`${name}: ${TOO_DEEP}`, { cause });
+      throw cause;
+    }
+  }
+
+  #read(): unknown {
     const [malformed] = this.#document.errors;
     const problem = malformed ?? this.#document.warnings[0];
     if (problem !== undefined) {
       const what = malformed === undefined ? '' : 'this is not YAML: ';
-      throw new ConfigError(`${this.#placeOf(problem.pos[0])}: ${what}${firstLine(problem.message)}`);
+      const told = problem.code === 'RESOURCE_EXHAUSTION' ? TOO_DEEP : `${what}${firstLine(problem.message)}`;
+      throw new ConfigError(`${this.#placeOf(problem.pos[0])}: ${told}`);
     }
-    const wrong = wrongKey(this.#document);
+    const { wrong, aliases } = judged(this.#document);
     if (wrong !== null) throw new ConfigError(`${this.#placeOf(wrong.at)}: ${wrong.problem}`);
+    let value: unknown;
     try {
-      this.value = this.#document.toJS({ maxAliasCount: 100 });
+      value = this.#document.toJS({ maxAliasCount: MOST_ALIASES });
     } catch (cause) {
-      throw new ConfigError(`${name}: ${cause instanceof Error ? firstLine(cause.message) : 'not readable'}`, { cause });
+      if (cause instanceof RangeError) throw cause;
+      throw new ConfigError(`${this.name}: ${cause instanceof Error ? firstLine(cause.message) : 'not readable'}`, { cause });
     }
+    if (aliases > 0 && hasMore(value, MOST_EXPANDED))
+      throw new ConfigError(`${this.name}: its aliases make more than ${MOST_EXPANDED} values`);
+    return value;
   }
 
   /** Throws {@link ConfigError} that names the file, the line of the value at `path` (or of its key), the path and the problem. */
@@ -94,27 +110,65 @@ export class YamlFile {
   }
 }
 
+const TOO_DEEP = 'it nests too deep to be read';
+
+/** Most aliases of a file, because the parser searches the whole file for each, and most values of a file that has any. */
+const MOST_ALIASES = 100;
+const MOST_EXPANDED = 200_000;
+
+/** The first thing that is wrong with a file, null when there is none, and the number of its aliases. */
+interface Judgement {
+  readonly wrong: { readonly at: number; readonly problem: string } | null;
+  readonly aliases: number;
+}
+
 /**
- * The first key that occurs twice in its map or is no scalar; null when there is none. The parser would turn a list or a map in the
- * place of a key into text, which takes cubic time when such keys nest.
+ * Looks for too many aliases, for values that JSON lacks, and for a key that is no scalar or occurs twice in its map. The parser would
+ * turn a list or a map in the place of a key into text, which takes cubic time when such keys nest.
  */
-function wrongKey(document: Document.Parsed<ParsedNode>): { readonly at: number; readonly problem: string } | null {
-  let wrong: { readonly at: number; readonly problem: string } | null = null;
+function judged(document: Document.Parsed<ParsedNode>): Judgement {
+  let wrong: Judgement['wrong'] = null;
+  let aliases = 0;
+  const refuse = (node: unknown, problem: string): symbol => {
+    wrong = { at: (isNode(node) ? node.range?.[0] : undefined) ?? 0, problem };
+    return visit.BREAK;
+  };
   visit(document, {
-    Map(_key, { items }) {
-      const seen = new Set<unknown>();
-      for (const { key } of items) {
-        if (key === null) continue;
-        const at = (isNode(key) ? key.range?.[0] : undefined) ?? 0;
-        if (!isScalar(key)) wrong = { at, problem: 'Map keys must be texts or numbers' };
-        else if (seen.has(key.value)) wrong = { at, problem: 'Map keys must be unique' };
-        else seen.add(key.value);
-        if (wrong !== null) return visit.BREAK;
+    Alias(_key, node) {
+      aliases += 1;
+      return aliases > MOST_ALIASES ? refuse(node, `the file has more than ${MOST_ALIASES} aliases`) : undefined;
+    },
+    Scalar(_key, node) {
+      return typeof node.value === 'object' && node.value !== null ? refuse(node, 'a value is none of JSON') : undefined;
+    },
+    Collection(_key, node) {
+      if (node.tag !== undefined && !PLAIN_TAGS.has(node.tag)) return refuse(node, `${node.tag} is no list and no map of JSON`);
+      if (!isMap(node)) return undefined;
+      const seen = new Set<string>();
+      for (const { key } of node.items) {
+        if (key !== null && !isScalar(key)) return refuse(key, 'Map keys must be texts or numbers');
+        const text = String(key?.value ?? '');
+        if (seen.has(text)) return refuse(key, 'Map keys must be unique');
+        seen.add(text);
       }
       return undefined;
     },
   });
-  return wrong;
+  return { wrong, aliases };
+}
+
+/** The tags of lists and maps that JSON has. */
+const PLAIN_TAGS: ReadonlySet<string> = new Set(['tag:yaml.org,2002:seq', 'tag:yaml.org,2002:map']);
+
+/** Whether a value has more values in it, each as often as it occurs. A value that holds itself has any number. */
+function hasMore(value: unknown, most: number): boolean {
+  const left = [value];
+  for (let count = 0; left.length > 0; count++) {
+    const each = left.pop();
+    if (count + left.length >= most) return true;
+    if (typeof each === 'object' && each !== null) for (const item of Object.values(each)) left.push(item);
+  }
+  return false;
 }
 
 /** The name of a value's kind in YAML. */

@@ -73,7 +73,7 @@ function readTool(
   const spec = file.map(path, value, TOOL_KEYS);
   const text = (key: string): string => (spec[key] === undefined ? '' : file.text([...path, key], spec[key]));
   const args = readArgs(file, [...path, 'args'], spec['args']);
-  const known = args.map((arg) => arg.name);
+  const known = new Set(args.map((arg) => arg.name));
   const cases = file
     .list([...path, 'cases'], spec['cases'] ?? [])
     .map((each, index) => readCase(file, [...path, 'cases', index], each, known));
@@ -117,11 +117,11 @@ function readEffects(file: YamlFile, path: Path, value: unknown): Effects {
   return value === 'none' || value === 'read' ? value : file.fail(path, 'must be none, read or write');
 }
 
-function readCase(file: YamlFile, path: Path, value: unknown, args: readonly string[]): MockCase {
+function readCase(file: YamlFile, path: Path, value: unknown, args: ReadonlySet<string>): MockCase {
   const spec = file.map(path, value, CASE_KEYS);
   const when = readWants(file, [...path, 'when'], spec['when'], args);
   for (const key of Object.keys(when))
-    if (!args.includes(key)) file.fail([...path, 'when', key], `is no argument of the tool; it has ${args.join(', ') || 'none'}`);
+    if (!args.has(key)) file.fail([...path, 'when', key], `is no argument of the tool; it has ${[...args].join(', ') || 'none'}`);
   const inState = readWants(file, [...path, 'inState'], spec['inState'], args);
   const times = spec['times'] ?? Number.POSITIVE_INFINITY;
   if (typeof times !== 'number' || !(times === Number.POSITIVE_INFINITY || (Number.isSafeInteger(times) && times >= 1)))
@@ -137,7 +137,7 @@ function readCase(file: YamlFile, path: Path, value: unknown, args: readonly str
   return first === undefined ? file.fail([...path, 'sequence'], 'is empty') : { ...common, answers: [first, ...rest] };
 }
 
-function readWants(file: YamlFile, path: Path, value: unknown, args: readonly string[]): Wants {
+function readWants(file: YamlFile, path: Path, value: unknown, args: ReadonlySet<string>): Wants {
   const wants: Record<string, Wanted> = Object.create(null);
   for (const [key, wanted] of Object.entries(file.map(path, value ?? {}, null)))
     wants[key] = readWanted(file, [...path, key], wanted, args);
@@ -145,7 +145,7 @@ function readWants(file: YamlFile, path: Path, value: unknown, args: readonly st
 }
 
 /** A value, or `{ $like: pattern }`, or `{ $type: name }`. */
-function readWanted(file: YamlFile, path: Path, value: unknown, args: readonly string[]): Wanted {
+function readWanted(file: YamlFile, path: Path, value: unknown, args: ReadonlySet<string>): Wanted {
   const entries: readonly (readonly [string, unknown])[] =
     typeof value === 'object' && value !== null ? Object.entries(value) : [];
   const [name, content] = entries.length === 1 ? (entries[0] ?? []) : [];
@@ -159,7 +159,7 @@ function readWanted(file: YamlFile, path: Path, value: unknown, args: readonly s
 /** The results of `typeof` in a script. */
 const TYPE_NAMES = ['nil', 'boolean', 'number', 'string', 'bytes', 'list', 'map', 'timedate', 'fuzzy', 'handle', 'error'];
 
-function readOtherwise(file: YamlFile, path: Path, value: unknown, args: readonly string[]): Answer | null {
+function readOtherwise(file: YamlFile, path: Path, value: unknown, args: ReadonlySet<string>): Answer | null {
   if (value === undefined || value === 'error') return null;
   if (typeof value === 'string') return file.fail(path, "must be 'error', or a map with returns or throws");
   return readAnswer(file, path, file.map(path, value, ANSWER_KEYS), args);
@@ -177,7 +177,7 @@ function readPending(file: YamlFile, path: Path, value: unknown): PendingOptions
   return options;
 }
 
-function readAnswer(file: YamlFile, path: Path, spec: Readonly<Record<string, unknown>>, args: readonly string[]): Answer {
+function readAnswer(file: YamlFile, path: Path, spec: Readonly<Record<string, unknown>>, args: ReadonlySet<string>): Answer {
   const delayMs = readDelay(file, [...path, 'delayMs'], spec['delayMs']);
   const set = readChanges(file, [...path, 'set'], spec['set'], args);
   const outcomes = OUTCOMES.filter((key) => Object.hasOwn(spec, key));
@@ -199,7 +199,7 @@ function readAnswer(file: YamlFile, path: Path, spec: Readonly<Record<string, un
 }
 
 /** `{ key: value }`, or a list of `{ at: [key, …], to: value }` for what is within. */
-function readChanges(file: YamlFile, path: Path, value: unknown, args: readonly string[]): readonly Assignment[] {
+function readChanges(file: YamlFile, path: Path, value: unknown, args: ReadonlySet<string>): readonly Assignment[] {
   if (!Array.isArray(value))
     return Object.entries(file.map(path, value ?? {}, null)).map(([key, to]) => ({
       at: [() => key],
@@ -234,7 +234,7 @@ function readDelay(file: YamlFile, path: Path, value: unknown): number {
 }
 
 /** A value that is computed at each call. */
-function readTemplate(file: YamlFile, path: Path, value: unknown, args: readonly string[]): Template {
+function readTemplate(file: YamlFile, path: Path, value: unknown, args: ReadonlySet<string>): Template {
   return located(file, path, () => compile(value, args));
 }
 

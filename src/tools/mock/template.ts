@@ -17,13 +17,13 @@ export interface Scope {
 export type Template = (scope: Scope) => Value;
 
 /** Reads the content of a form; the names are those of the tool's arguments. */
-type Form = (content: unknown, args: readonly string[]) => Template;
+type Form = (content: unknown, args: ReadonlySet<string>) => Template;
 
 /**
  * Compiles a value of a tools file: tagged JSON, within which `{ $arg: name }`, `{ $state: path }`, `{ $text: "…{{name}}…" }`,
  * `{ $add: [a, b] }` and `{ $default: [a, b] }` are computed at each call. Throws {@link ValueError} (`ERR_VALUE`).
  */
-export function compile(json: unknown, args: readonly string[]): Template {
+export function compile(json: unknown, args: ReadonlySet<string>): Template {
   if (Array.isArray(json)) {
     const items = json.map((item: unknown) => compile(item, args));
     return (scope) => items.map((item) => item(scope));
@@ -53,14 +53,14 @@ const FORMS: ReadonlyMap<string, Form> = new Map<string, Form>([
   ['$default', (content, args) => firstOf(several('$default', content, args))],
 ]);
 
-function argument(content: unknown, args: readonly string[]): Template {
-  if (typeof content !== 'string' || !args.includes(content))
-    throw new ValueError(`$arg must name an argument of the tool, which has ${args.join(', ') || 'none'}`);
+function argument(content: unknown, args: ReadonlySet<string>): Template {
+  if (typeof content !== 'string' || !args.has(content))
+    throw new ValueError(`$arg must name an argument of the tool, which has ${[...args].join(', ') || 'none'}`);
   return ({ args: given }) => given[content] ?? null;
 }
 
 /** `key`, or a path `[key, …]`; nil where there is nothing. */
-function stateAt(content: unknown, args: readonly string[]): Template {
+function stateAt(content: unknown, args: ReadonlySet<string>): Template {
   const steps = (Array.isArray(content) ? content : [content]).map((step: unknown) => compile(step, args));
   if (steps.length === 0) throw new ValueError('$state must name a key of the state, or a list of keys from there');
   return (scope) => steps.reduce<Value>((at, step) => elementOf(at, step(scope)), scope.state);
@@ -79,15 +79,17 @@ const TEXT_UNITS = 8 * 1024 * 1024;
 const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z0-9_]+)*)\s*\}\}/g;
 
 /** Fills in a text. A placeholder names an argument or `state`, and after dots the keys inside. */
-function text(content: unknown, args: readonly string[]): Template {
+function text(content: unknown, args: ReadonlySet<string>): Template {
   if (typeof content !== 'string') throw new ValueError('$text must be a text with placeholders such as {{path}}');
-  const unknown = [...content.matchAll(PLACEHOLDER)].find(([, name = '']) => name !== 'state' && !args.includes(name));
+  const unknown = [...content.matchAll(PLACEHOLDER)].find(([, name = '']) => name !== 'state' && !args.has(name));
   if (unknown !== undefined)
-    throw new ValueError(`$text has ${unknown[0]}, but the arguments are ${args.join(', ') || 'none'}; or write {{state.key}}`);
+    throw new ValueError(
+      `$text has ${unknown[0]}, but the arguments are ${[...args].join(', ') || 'none'}; or write {{state.key}}`,
+    );
   return ({ args: given, state }) => {
     let units = content.length;
     return content.replace(PLACEHOLDER, (_all, name: string, rest: string) => {
-      const start: Value = name === 'state' && !args.includes('state') ? state : (given[name] ?? null);
+      const start: Value = name === 'state' && !args.has('state') ? state : (given[name] ?? null);
       const filled = shown(
         rest
           .split('.')
@@ -107,7 +109,7 @@ function shown(value: Value): string {
   return value === null ? 'nil' : jsonText(plainMaps(encode(value)));
 }
 
-function several(form: string, content: unknown, args: readonly string[]): readonly Template[] {
+function several(form: string, content: unknown, args: ReadonlySet<string>): readonly Template[] {
   if (!Array.isArray(content) || content.length === 0) throw new ValueError(`${form} must be a list of values`);
   return content.map((item: unknown) => compile(item, args));
 }
