@@ -4,11 +4,11 @@ import { LineReader, type LineSource } from './lines.ts';
 
 /** A structured logger with the signature of pino: an object of fields, then the message. */
 export interface Logger {
-  /** Logs what only a search for a defect needs. */
+  /** Logs details for debugging. */
   debug(fields: object, message: string): void;
   /** Logs an ordinary event. */
   info(fields: object, message: string): void;
-  /** Logs what somebody should look at. */
+  /** Logs an event that needs attention. */
   warn(fields: object, message: string): void;
   /** Logs a failure. */
   error(fields: object, message: string): void;
@@ -20,7 +20,7 @@ export interface Actor {
   readonly id: string;
   /** For people, in logs. */
   readonly name?: string;
-  /** What the actor is. */
+  /** The kind of actor. */
   readonly kind?: 'user' | 'agent' | 'system';
 }
 
@@ -46,7 +46,7 @@ export interface HostContextInit {
   readonly whisper?: (to: string, text: string) => void;
   /** Called when an event handler fails. Such a failure does not fail the run. */
   readonly onEventError?: (event: string, source: string, error: ErrorInfo) => void;
-  /** On whose behalf scripts run; unknown when absent. */
+  /** The actor of all scripts; unknown when absent. */
   readonly actor?: Actor;
 }
 
@@ -54,19 +54,19 @@ export interface HostContextInit {
 export interface HostContext {
   /** Receives the log of the runtime and of tools. */
   readonly logger: Logger;
-  /** Answers `promptuser`; null when nobody does. */
+  /** Answers `promptuser`; null when absent. */
   readonly stdin: LineReader | null;
-  /** Receives the text of every `emit`; null when nobody does. */
+  /** Receives the questions of `promptuser`; null when absent. */
   readonly stdout: TextSink | null;
   /** Where tools write diagnostics; null for nowhere. */
   readonly stderr: TextSink | null;
-  /** Receives every `emit` as value and text; null when nobody does. */
+  /** Receives every `emit` outside a turn as value and text; null when absent. */
   readonly emit: ((value: TaggedJson, text: string) => void) | null;
-  /** Receives every whisper; null when nobody does. */
+  /** Receives every whisper outside a turn; null when absent. */
   readonly whisper: ((to: string, text: string) => void) | null;
-  /** Receives every error that an event handler did not clear; null when nobody does. */
+  /** Receives every error that an event handler did not clear; null when absent. */
   readonly onEventError: ((event: string, source: string, error: ErrorInfo) => void) | null;
-  /** On whose behalf scripts run; null when it is unknown. */
+  /** The actor of all scripts; null when it is unknown. */
   readonly actor: Actor | null;
 }
 
@@ -105,7 +105,7 @@ export function createHostContext(init: HostContextInit): HostContext {
 
 const made = new WeakSet<object>();
 
-/** Tells a context made by {@link createHostContext} from the fields for one. */
+/** Whether a value is a context made by {@link createHostContext}, and not the fields for one. */
 export function isHostContext(value: HostContext | HostContextInit): value is HostContext {
   return made.has(value);
 }

@@ -41,9 +41,11 @@ export interface TurnInit {
   readonly clock?: () => number;
   /** Number of the claim under which this process acts for the session: a later claim has a higher one. */
   readonly fence?: number;
-  /** What the keys of calls begin with, for a turn that may run again: its session, or the call that opened its session. */
+  /** Prefix of the keys of calls, for a turn that may run again: its session, or the call that opened its session. */
   readonly origin?: string;
-  /** False as soon as another process may act for this operation: then no call of a program is answered. Asked at each call. */
+  /**
+   * Called at each call of a program. Returns false as soon as another process may act for this operation; the call is then not answered.
+   */
   readonly mayAct?: () => boolean;
   /** Values of the embedding application for its own tools. */
   readonly values?: Readonly<Record<string, unknown>>;
@@ -77,9 +79,9 @@ export class TurnContext implements Cancellation, Disposable {
   readonly turnIndex: number | null;
   /** The tenant in whose name the operation runs, or null. */
   readonly tenant: string | null;
-  /** Number of the claim under which this process acts for the session; null where nothing is claimed. */
+  /** Number of the claim under which this process acts for the session; null without a claim. */
   readonly fence: number | null;
-  /** What the keys of calls begin with; null where calls have none. */
+  /** Prefix of the keys of calls; null when calls have no keys. */
   readonly origin: string | null;
   /** Unix milliseconds, or null. */
   readonly deadline: number | null;
@@ -174,7 +176,7 @@ export class TurnContext implements Cancellation, Disposable {
     this.#end.abort(reason);
   }
 
-  /** Follows the parent, a signal and the deadline. The listeners are removed when this context ends, so that nothing retains it. */
+  /** Follows the parent, a signal and the deadline. Removes its listeners when this context ends, so that nothing retains it. */
   #follow(parent: TurnContext | null, signal: AbortSignal | undefined): void {
     const undo: (() => void)[] = [];
     this.#release = () => {

@@ -5,7 +5,7 @@ import type { RunResult } from '../wire/result.ts';
 import type { RunRequest } from './request.ts';
 import type { Tenants } from './tenants.ts';
 
-/** Why the tenant of a turn may run nothing; null when it may. The loop looks before a turn, because a turn that is recorded must run. */
+/** Why the tenant of a turn may not run anything; null when it may. The loop asks before a turn starts, because a started turn must run. */
 export function spentBudget(tenants: Tenants, { tenant }: TurnContext, { asTurn, recorded }: RunRequest): ErrorInfo | null {
   if (tenant === null || asTurn === true || recorded !== undefined) return null;
   const { error } = tenants.report(tenant);
@@ -24,7 +24,7 @@ export class TenantAccount implements Disposable {
     if (id !== null) tenants.begin(id);
   }
 
-  /** What the tenant may take of the workers. */
+  /** The tenant's share of the workers. */
   get share(): TenantShare | null {
     return this.#id === null ? null : this.#tenants.share(this.#id);
   }
@@ -35,7 +35,7 @@ export class TenantAccount implements Disposable {
     throw error;
   }
 
-  /** Charges the tenant with what the run used. The turns of an `ask` are charged by themselves. */
+  /** Charges the tenant for the usage of the run. Turns of an `ask` are charged separately. */
   charge({ usage: { fuel, cpuMs, toolCalls }, journal }: RunResult): void {
     if (this.#id === null) return;
     const nested = { fuel: 0, cpuMs: 0, toolCalls: 0 };

@@ -8,11 +8,11 @@ import type { RunRequest } from './request.ts';
 import { type InterpreterOptions, librarySources, type Runtime } from './runtime.ts';
 import type { TenantInit } from './tenants.ts';
 
-/** How requests are answered. */
+/** Options of answering requests. */
 export interface AnswerOptions extends InterpreterOptions {
   /** Cancels the run. */
   readonly signal?: AbortSignal | undefined;
-  /** Whose request it is, as in `RunOptions`. */
+  /** The tenant of the request, as in `RunOptions`. */
   readonly tenant?: string | TenantInit | undefined;
   /** Receives what the program emits and whispers, as it comes. */
   readonly onOut?: ((out: OutFrame) => void) | undefined;
@@ -21,9 +21,8 @@ export interface AnswerOptions extends InterpreterOptions {
 }
 
 /**
- * Answers one line of `run --jsonl`, each in a fresh sandbox. A line that is no request, and limits that cannot be, give a result of
- * phase `request` and kind `usage`. Rejects with `ConfigError` for what is
- * no tenant, with `RuntimeClosedError` and `BusyError`.
+ * Answers one line of `run --jsonl`, each in a fresh sandbox. A line that is no request, and invalid limits, give a result of phase
+ * `request` and kind `usage`. Rejects with `ConfigError` for an invalid tenant, with `RuntimeClosedError` and `BusyError`.
  */
 export async function answerRequest(runtime: Runtime, line: string, options: AnswerOptions = {}): Promise<PublicResult> {
   const { signal, tenant, onOut, journal = false, ...connection } = options;
@@ -36,7 +35,7 @@ export async function answerRequest(runtime: Runtime, line: string, options: Ans
   return toPublicResult(id, result, journal);
 }
 
-/** The part of a run that its line does not say. */
+/** The settings of a run that are not in its line. */
 type LineSettings = Pick<RunRequest, 'signal' | 'onOut' | 'onCall' | 'onInput' | 'mayWait'>;
 
 /** Runs one line of `run --jsonl` in a fork. Resolves and rejects as {@link answerRequest}. */

@@ -11,7 +11,7 @@ import type { Value, ValueMap } from '../wire/values.ts';
 import type { AskingRun } from './context.ts';
 import type { Fork, ForkOptions } from './fork.ts';
 
-/** What the asking run has left: the most that a nested loop gets. Whole numbers from 0. */
+/** The remaining budget of the asking run, which bounds a nested loop. Whole numbers from 0. */
 export interface AskBudget {
   readonly fuel: number;
   readonly memoryBytes: number;
@@ -20,7 +20,7 @@ export interface AskBudget {
   readonly wallMs: number;
 }
 
-/** One `ask` of a script, with all that a nested loop is made from. */
+/** One `ask` of a script, with all parts of a nested loop. */
 export interface AskRequest {
   readonly model: string;
   readonly prompt: Value;
@@ -40,21 +40,21 @@ export interface AskRequest {
   readonly signal: AbortSignal;
   readonly host: HostContext;
   readonly stores: StoreReaders;
-  /** The globals of the asking run, which nested programs find set. */
+  /** The globals of the asking run, which nested programs have too. */
   readonly globals: Readonly<Record<string, TaggedJson>>;
-  /** A fork of the asking fork, for one nested turn: the policies of the asking fork, with their counters, hold there too. */
+  /** Makes a fork of the asking fork, for one nested turn. It obeys the policies of the asking fork and shares their counters. */
   fork(options: ForkOptions): Fork;
-  /** Definitions that the asking run was given in addition to those of its root. */
+  /** Definitions of the asking run in addition to those of its root. */
   definitions(): Promise<readonly Source[]>;
-  /** Parses without executing. It never waits for a worker that the asking run holds. */
+  /** Parses without executing. Never waits for the worker of the asking run. */
   inspect(source: Source): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly files: readonly ParsedFile[] }>;
   /** Removes what tools kept for a nested session. */
   endSession(sessionId: string): Promise<void>;
 }
 
 /**
- * Answers `ask`: with the value, an error that the script can catch, or a halt, each with what was used. It must not reject for
- * what a model or a nested program does: a rejection is a fault of the host. `askHandler` of `neuroscript-runtime/loop` makes one.
+ * Answers `ask`: with the value, an error that the script can catch, or a halt, each with what was used. A failure of a model or a nested
+ * program must be a reply: a rejection is a fault of the host. `askHandler` of `neuroscript-runtime/loop` makes one.
  */
 export type AskHandler = (request: AskRequest) => Promise<AskReply>;
 
@@ -95,7 +95,7 @@ export function askPort(handler: AskHandler, run: AskingRun, fork: (options: For
   };
 }
 
-/** What one run has left for its asks. */
+/** The remaining budget of a run for its asks. */
 class Remainder {
   readonly #limits: LimitValues;
   readonly #begun = performance.now();
@@ -115,7 +115,10 @@ class Remainder {
     this.#nestedCpuMs += spent?.cpuMs ?? 0;
   }
 
-  /** What the isolate reports, but no more than there can be: a program that has broken out of the interpreter may report anything. */
+  /**
+   * The budget that the isolate reports, bounded by the host's own counts: a program that has broken out of the interpreter may report
+   * anything.
+   */
   #bounded({ fuel, memoryBytes, toolCalls }: AskLeft): AskLeft {
     const limits = this.#limits;
     return {
@@ -125,7 +128,7 @@ class Remainder {
     };
   }
 
-  /** Time has no exact remainder: time that the worker's meter has not measured yet counts as left. */
+  /** The rest of the time is an estimate: time that the worker's meter has not measured yet counts as left. */
   #time(io: CallIo): Pick<AskBudget, 'cpuMs' | 'wallMs'> {
     const { cpuMs, wallMs } = this.#limits;
     const own = io.cpuMs?.() ?? 0;
@@ -136,7 +139,7 @@ class Remainder {
   }
 }
 
-/** The libraries among the run's own sources. A file of command blocks belongs to the run alone. */
+/** The libraries among the run's own sources. A file of command blocks is no library. */
 async function libraryOf({ context, sources, limits }: AskingRun): Promise<readonly Source[]> {
   const { files } = await context.runtime.sandbox.parse(sources, limits.sourceBytes, callDepth());
   return sources.filter((_, index) => files[index]?.kind === 'library');

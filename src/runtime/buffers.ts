@@ -5,8 +5,8 @@ const MAX_UNITS = 1024 * 1024;
 export const SELF_BUFFER = 'default_self_buffer';
 
 /**
- * The whispers of programs outside of turns, by target. The application reads them when it wants to. The forks of a root share one
- * object, which holds the last 1 Mi UTF-16 units of all targets together.
+ * The whispers of programs outside of turns, by target, for the application to read. The forks of a root share one object, which holds
+ * the last 1 Mi UTF-16 units of all targets together.
  */
 export class TextBuffers {
   #lines: { readonly to: string; readonly text: string }[] = [];

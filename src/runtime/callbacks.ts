@@ -1,7 +1,7 @@
 import type { TurnContext } from '../context/index.ts';
 import type { RunRequest } from './request.ts';
 
-/** The callbacks of a request. The first exception of one ends the run, which then rejects with it. */
+/** The callbacks of a request. The first exception of a callback ends the run, which then rejects with it. */
 export class Callbacks {
   readonly #turn: TurnContext;
   #failure: { readonly error: unknown } | null = null;

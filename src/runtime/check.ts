@@ -14,20 +14,20 @@ import type { Source } from '../wire/protocol.ts';
 import type { CheckEnvironment } from '../wire/sourcereports.ts';
 import type { SandboxPort } from './context.ts';
 
-/** What a check assumes. */
+/** The assumptions of a check. */
 export interface CheckOptions {
   /** Names of the globals that the program will find, besides `self`. */
   readonly globals?: readonly string[];
-  /** `registered` (when absent): the runtime's own tools are all there are. `any`: there may be others. */
+  /** `registered` (when absent): only the runtime's own tools exist. `any`: there may be others. */
   readonly tools?: 'registered' | 'any';
   /** Whether to report calls that the runtime's policy would deny; true when absent. */
   readonly policy?: boolean;
 }
 
-/** Every turn gets this tool from its host loop, whatever the policy allows. A check cannot know whether the program runs in a turn. */
+/** The host loop gives this tool to every turn, whatever the policy allows. A check cannot know whether the program runs in a turn. */
 export const TURN_TOOL = { name: 'tool.aeiou.magic', least: 2, most: 3 };
 
-/** What a check must know of a runtime, as plain data. `called`: canonical names of the tools that the sources call. */
+/** The data of a runtime that a check needs. `called`: canonical names of the tools that the sources call. */
 export function checkEnvironment(
   { globals = [], tools = 'registered', policy: withPolicy = true }: CheckOptions,
   registry: ToolRegistry,
@@ -75,8 +75,8 @@ export function denialOf(tools: ToolView, guards: readonly PolicyGuard[], name: 
 }
 
 /**
- * The error of the first call in these sources that the policies of a fork would deny, whether the program comes to it or not. Null
- * when there is none, and when there are syntax errors, which the run itself reports.
+ * The error of the first call in these sources that the policies of a fork would deny, even if the program would not reach it. Null when
+ * there is none, and when there are syntax errors, which the run itself reports.
  */
 export async function firstDeniedCall(
   sandbox: SandboxPort,
@@ -89,7 +89,7 @@ export async function firstDeniedCall(
   const denials = [...called].flatMap((name) => denialOf(tools, guards, name) ?? []);
   const [any] = denials;
   if (any === undefined) return null;
-  // The linter knows the places of the calls. Its other findings are of no interest here.
+  // The linter has the places of the calls. Its other findings are ignored.
   const denied = denials.map(({ tool, reason }) => ({ name: tool, reason }));
   const { findings } = await sandbox.check(sources, sourceBytes, { globals: [], tools: [], complete: false, denied });
   const found = findings.find(({ code }) => code === 'LINT_DENIED_TOOL');
@@ -98,7 +98,7 @@ export async function firstDeniedCall(
   return languageError(NS_CODES.Policy, first.reason, at);
 }
 
-/** None for sources that bring the parser down: the run comes to the same end, and reports it. */
+/** None for sources that crash the parser: the run fails in the same way and reports it. */
 async function toolsCalled(sandbox: SandboxPort, sources: readonly Source[], sourceBytes: number): Promise<readonly string[]> {
   try {
     return (await sandbox.parse(sources, sourceBytes)).files.flatMap((file) => file.tools);

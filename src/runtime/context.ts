@@ -10,11 +10,11 @@ import type { Definitions } from './definitions.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Tenants } from './tenants.ts';
 
-/** The part of a sandbox that the runtime needs. Tests bring one that has no workers, and says nothing of them. */
+/** The part of a sandbox that the runtime needs. Optional members are absent in tests without workers. */
 export type SandboxPort = Pick<Sandbox, 'run' | 'parse' | 'check' | 'foresee' | 'format' | 'close'> &
   Partial<Pick<Sandbox, 'boundaryBreaches' | 'drain' | 'launcher' | 'load'>>;
 
-/** What a runtime gives to all its runs. */
+/** The parts that all runs of a runtime share. */
 export interface RuntimeContext {
   readonly sandbox: SandboxPort;
   /** The root of all turn contexts. It is closed when the runtime is. */
@@ -29,7 +29,7 @@ export interface RuntimeContext {
   readonly prices: PriceTable;
 }
 
-/** What a root interpreter gives to all its forks: the same objects in each. */
+/** The objects that all forks of a root interpreter share. */
 export interface RootContext {
   readonly host: HostContext;
   readonly stores: Stores;
@@ -43,19 +43,19 @@ export interface RootContext {
   readonly deliveries: Deliveries;
 }
 
-/** What a fork brings to each of its runs. Immutable: a run that needs another value gets a copy. */
+/** The context of a fork's runs. Immutable: a run that needs another value gets a copy. */
 export interface RunContext {
   readonly runtime: RuntimeContext;
   readonly root: RootContext;
   readonly forkId: string;
   readonly turn: TurnContext;
   readonly tools: ForkTools;
-  /** Every guard must admit a call: first that of the root, then those of the fork. */
+  /** Every guard must admit a call. The guard of the root comes first, then those of the fork. */
   readonly guards: readonly PolicyGuard[];
   readonly limits: LimitValues;
   /** Copies of the root's globals as they were when the fork was made. */
   readonly globals: ReadonlyMap<string, TaggedJson>;
-  /** Makes what answers the asks of one run; null on a host without agents. */
+  /** Makes the port that answers the asks of one run; null on a host without agents. */
   readonly asks: ((run: AskingRun) => AskPort) | null;
 }
 

@@ -17,10 +17,9 @@ export interface WaitingRun {
 }
 
 /**
- * How a run that waits continues: the program runs again from its beginning, the journal answers the calls it made before, and
- * the completions answer the calls that waited: the first `waiting`, the others `alsoWaiting`, in that order. A call without a
- * completion waits again. The time limit of the run therefore covers the computation of this execution and the time that its tools
- * took before it.
+ * Continues a run that waits. The program runs again from its beginning. The journal answers its earlier calls, and the completions
+ * answer the waiting calls: first `waiting`, then `alsoWaiting`, in that order. A call without a completion waits again. So the time
+ * limit of the run covers the computation of this execution and the time that its tools took before.
  */
 export function continued(waits: WaitingRun, completions: readonly (Completion | null)[], limits: LimitValues): RecordedRun {
   const { run, journal } = waits;
@@ -35,8 +34,8 @@ function waitingCalls({ waiting, alsoWaiting = [] }: Pick<WaitingRun, 'waiting' 
 }
 
 /**
- * How a run continues whose process died: the program runs again from its beginning, the journal answers the calls that were kept, and
- * every later call is new.
+ * Continues a run whose process died. The program runs again from its beginning, the journal answers the kept calls, and every later call
+ * is new.
  */
 export function continuedAfter(run: RunInput, journal: readonly JournalEntry[], limits: LimitValues): RecordedRun {
   return { input: withTimeLeft(run, elapsedMs(journal), limits), calls: new RecordedCalls(journal, NEW_CALLS) };
@@ -63,7 +62,7 @@ class CompletedCalls implements CallScript {
     const index = this.#waiting.findIndex(({ seq }) => call.seq <= seq);
     const waiting = this.#waiting[index];
     if (waiting === undefined) return null;
-    // The process died before this call had ended, and it may be made again.
+    // The process died before this call had ended. The call may be made again.
     if (call.at.together !== undefined && call.seq < waiting.seq) return null;
     const divergence = divergenceOf(call, entryOf(waiting));
     if (divergence !== null) {
@@ -76,7 +75,7 @@ class CompletedCalls implements CallScript {
   }
 }
 
-/** The call that waited, as the journal would have it. */
+/** The waiting call in the form of a journal entry. */
 function entryOf({ seq, tool, args, at }: WaitingCall): JournalEntry {
   const rest = { seq, at, outcome: { ok: true, value: null }, ms: 0 } as const;
   const [text, prompt = null, options = null] = args;

@@ -11,14 +11,16 @@ import { anything, checker, checkText, required } from '../wire/options.ts';
 import { Runtime } from './runtime.ts';
 import { checkSettings, RUNTIME_SETTINGS, type RuntimeSettings } from './settings.ts';
 
-/** What a runtime is made of. */
+/** Options of a runtime. */
 export type RuntimeOptions = Omit<RuntimeSettings, 'limits'> &
   Pick<SandboxOptions, 'concurrency' | 'maxWorkers' | 'queueLength' | 'launcher' | 'isolation' | 'files'> & {
-    /** Absent limits keep their defaults; forks and runs can only tighten. The limits of the pool may be here or beside. */
+    /**
+     * Absent limits keep their defaults; forks and runs can only tighten them. Limits of the pool may be here or among the other options.
+     */
     readonly limits?: RuntimeLimitOptions;
   };
 
-/** Depths of `ask` that have a worker of their own: the deepest nesting of `askHandler` by default. */
+/** Depths of `ask` with a reserved worker. It is the default for the deepest nesting of `askHandler`. */
 const ASK_LEVELS = 4;
 
 const checkRuntimeOptions = checker<RuntimeOptions>({
@@ -53,7 +55,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     ...(launcher === undefined ? {} : { launcher }),
     ...(isolation === undefined ? {} : { isolation }),
     ...(files === undefined ? {} : { files }),
-    // A nested loop needs a worker while the worker of its caller stands still.
+    // A nested loop needs a worker of its own while the worker of its caller waits.
     nesting: settings.ask === undefined ? 0 : ASK_LEVELS,
     memoryBytes: settings.limits.memoryBytes,
   });
@@ -63,7 +65,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
 
 let warned = false;
 
-/** The first runtime of a process that has no launcher warns. */
+/** Warns when the first runtime of a process has no launcher. */
 function warnWithoutLauncher({ cage, reason }: Launcher): void {
   if (cage !== null || warned) return;
   warned = true;

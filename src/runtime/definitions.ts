@@ -29,7 +29,7 @@ export interface SymbolTable {
 }
 
 interface Library extends LoadedLibrary {
-  /** Frozen: workers keep copies, so it must not change. */
+  /** Frozen, because workers keep copies. */
   readonly source: Source;
   /** The signature of each of {@link procedures}: `name(a, [b])`. */
   readonly signatures: readonly string[];

@@ -1,6 +1,6 @@
 import { NO_USAGE, type RunResult } from '../wire/result.ts';
 
-/** Most ids that are remembered. A repetition after that many other events is delivered again. */
+/** Most remembered ids. A repeated event is delivered again after this many others. */
 const MAX_KNOWN = 10_000;
 
 /** The result for a repeated event: nothing was run. */
@@ -18,7 +18,7 @@ const NOTHING_RUN: RunResult = Object.freeze({
 });
 
 /**
- * Delivers every event once, however often it is sent: the same id in the same session and turn is the same event. An event whose
+ * Delivers every event once, even if it is sent repeatedly: the same id in the same session and turn is the same event. An event whose
  * delivery failed counts as not delivered, so it can be sent again.
  */
 export class Deliveries {
@@ -30,7 +30,7 @@ export class Deliveries {
     const key = JSON.stringify([id, session, turn]);
     for (let known = this.#known.get(key); known !== undefined; known = this.#known.get(key)) {
       if (known === null) return NOTHING_RUN;
-      // The caller of the running delivery gets its failure.
+      // The failure is reported to the caller of the running delivery.
       await known.catch(() => null);
     }
     const delivery = deliver();

@@ -11,7 +11,7 @@ import type { RunOutput } from './output.ts';
 
 /** Why a run of this turn must not start: the turn has ended; null when the run may start. */
 export function turnEnd(turn: TurnContext, now: () => number, limits: LimitValues): ErrorInfo | null {
-  // The clock decides: the timer of a deadline may be late.
+  // Compares with the clock, because the timer of a deadline may be late.
   if (turn.deadline !== null && now() >= turn.deadline) return deadlineError(limits);
   return turn.aborted ? abortError(turn, limits) : null;
 }
@@ -66,7 +66,7 @@ export function resultOf(
   return withJournal(failure, journal);
 }
 
-/** Makes the entries of a journal when they are read for the first time: few callers of a tool look at them. */
+/** Makes the entries of a journal when they are read for the first time, because few callers read them. */
 function withJournal<T extends object>(result: T, journal: ReturnType<Dispatcher['finish']>): T & Pick<RunResult, 'journal'> {
   let entries: RunResult['journal'] | undefined;
   Object.defineProperty(result, 'journal', { enumerable: true, get: () => (entries ??= journal.entries) });
@@ -74,11 +74,11 @@ function withJournal<T extends object>(result: T, journal: ReturnType<Dispatcher
   return result as T & Pick<RunResult, 'journal'>;
 }
 
-/** The usage of a run, with that of an `ask` that ended it: the interpreter was gone and could not be charged. */
+/** The usage of a run, including that of an `ask` that ended it, for which the ended interpreter could not be charged. */
 function withEndingAsk(usage: Usage, last: JournalEntry | undefined, limits: LimitValues): Usage {
   if (last?.kind !== 'ask' || last.spent === undefined || !('halted' in last.outcome)) return usage;
   const { fuel, toolCalls, cpuMs } = last.spent;
-  // Reporting the end costs fuel too, beyond what the run had left.
+  // Reporting the end costs fuel too, and may exceed the limit of the run.
   const total = Math.max(usage.fuel, Math.min(limits.fuel, usage.fuel + fuel));
   return { ...usage, fuel: total, toolCalls: usage.toolCalls + toolCalls, cpuMs: usage.cpuMs + cpuMs };
 }

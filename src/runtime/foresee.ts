@@ -6,18 +6,18 @@ import type { ForeseeOptions, RunInput } from '../wire/protocol.ts';
 import type { Diagnostic, Foreseen, ForeseenCall } from '../wire/sourcereports.ts';
 import { TURN_TOOL } from './check.ts';
 
-/** What was foreseen of sources, or why they cannot run. */
+/** The preview of sources, or why they cannot run. */
 export type ForeseeResult =
   | { readonly ok: true; readonly preview: Preview; readonly diagnostics: readonly [] }
   /** The syntax errors. */
   | { readonly ok: false; readonly preview: null; readonly diagnostics: readonly Diagnostic[] };
 
-/** The global that the programs of turns find. */
+/** The global variable of turns with USERDATA. */
 const USERDATA = 'userdata';
 
 const OF_TURN: PreviewVerdict = { allowed: true, reason: 'every turn has it', rule: null, approval: false };
 
-/** What the worker must know of a run to foresee it. */
+/** The data of a run that the worker needs to foresee it. */
 export function foreseeOptions(input: RunInput, tools: ToolView, guards: readonly PolicyGuard[]): ForeseeOptions {
   const { globals, constants = {}, pure = [], call, events, turn, prices = 1 } = input;
   const known = tools.names().flatMap((name) => tools.lookup(name) ?? []);
@@ -36,7 +36,7 @@ export function foreseeOptions(input: RunInput, tools: ToolView, guards: readonl
   };
 }
 
-/** What was foreseen, with verdicts and within the limits of the run. */
+/** The preview, with verdicts and within the limits of the run. */
 export function previewOf(foreseen: Foreseen, input: RunInput, tools: ToolView, guards: readonly PolicyGuard[]): Preview {
   const { limits } = input;
   const calls = foreseen.calls.map((call, index): PreviewCall => {

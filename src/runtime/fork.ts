@@ -39,17 +39,17 @@ import {
 import { measureRun, runSpan } from './runspan.ts';
 import { toTagged } from './values.ts';
 
-/** How a fork differs from its root. */
+/** Options of a fork. */
 export interface ForkOptions {
-  /** A context derived for this operation; when absent, the context in whose name the code runs that forks. */
+  /** A context derived for this operation; the context of the current code when absent. */
   readonly turn?: TurnContext;
   /** Limits can only tighten what the runtime allows. */
   readonly limits?: LimitOptions;
   /** Tools of this fork alone. They need no entry in an allow list; every other rule of a policy holds for them. */
   readonly tools?: readonly ToolDefinition[];
-  /** Must admit a call in addition to the runtime's policy; alone, where the runtime was made without one. */
+  /** Must admit a call in addition to the runtime's policy. It is the only policy if the runtime has none. */
   readonly policy?: Policy | PolicyOptions;
-  /** Takes the place of the next id of the runtime, to repeat a recorded run. */
+  /** Replaces the next id of the runtime, to repeat a recorded run. */
   readonly id?: string;
 }
 
@@ -63,9 +63,9 @@ export class Fork {
   readonly id: string;
   /** The connections that all forks of the root share. */
   readonly host: HostContext;
-  /** The operation that the fork belongs to. */
+  /** The operation of the fork. */
   readonly turn: TurnContext;
-  /** The most that every run gets. */
+  /** Upper bounds for the limits of every run. */
   readonly limits: LimitValues;
   /** The tools that its programs can see. */
   readonly tools: ToolView;
@@ -95,7 +95,7 @@ export class Fork {
     this.#mustBeOpen();
     checkRequest('the request of a run', asked);
     const number = ++this.#runs;
-    // Light forks are counted within a run, so the second run of this fork needs a name of its own.
+    // Light forks are numbered within a run, so a second run of this fork needs another id.
     const context = number === 1 ? this.#context : { ...this.#context, forkId: `${this.id}:${number}` };
     const { telemetry } = context.runtime;
     const begun = performance.now();
@@ -106,7 +106,7 @@ export class Fork {
     });
   }
 
-  /** Runs a source: its definitions are known to this run alone. Resolves and rejects as {@link runRequest}. */
+  /** Runs a source. Its definitions exist only in this run. Resolves and rejects as {@link runRequest}. */
   async execute(source: string, options: ExecuteOptions = {}): Promise<RunResult> {
     checkExecuteOptions('the options of an execution', options);
     const { name = 'src', ...settings } = options;
@@ -114,8 +114,8 @@ export class Fork {
   }
 
   /**
-   * Foresees what {@link runRequest} would do with the same request, without running it: every call that the program can make, and what it
-   * takes at most. Rejects as the check of a runtime.
+   * Foresees the effects of {@link runRequest} for the same request, without running it: every call that the program can make, and its
+   * maximum usage. Rejects as the check of a runtime.
    */
   async foresee(asked: RunRequest): Promise<ForeseeResult> {
     this.#mustBeOpen();
@@ -138,10 +138,10 @@ export class Fork {
   }
 
   /**
-   * Delivers an event to every handler of its name, each in a light fork. An event with an `id` is delivered once, however often it
-   * is sent: for all forks of the root, the same id in the same session and turn is the same event. A repetition waits for the
-   * first delivery, runs nothing, and gives an empty result. Resolves and rejects as {@link runRequest}. An event counts as not
-   * delivered when the delivery was rejected, or refused before it began.
+   * Delivers an event to every handler of its name, each in a light fork. An event with an `id` is delivered once, even if it is sent
+   * repeatedly: for all forks of the root, the same id in the same session and turn is the same event. A repetition waits for the first
+   * delivery, runs nothing, and gives an empty result. Resolves and rejects as {@link runRequest}. An event counts as not delivered when
+   * the delivery was rejected, or refused before it began.
    */
   async emitEvent(name: string, source: string, payload: unknown, options: EventOptions = {}): Promise<RunResult> {
     checkEventOptions('the options of an event', options);
@@ -155,7 +155,7 @@ export class Fork {
     return this.#context.root.deliveries.once(id, sessionId, turnIndex, deliver);
   }
 
-  /** The policies that all must admit a call; null stands for no policy at all, which denies. */
+  /** The policies. Each must admit a call; null stands for a missing policy, which denies. */
   get policies(): readonly (PolicyOptions | null)[] {
     return this.#guards.map(({ policy }) => policyOptions(policy));
   }
@@ -184,7 +184,7 @@ export class Fork {
     const dispatcher = dispatcherOf(context, input, turn, request, resources);
     request.onInput?.(input);
     const depth = callDepth();
-    // Frames of a worker arrive in the worker's asynchronous context: callbacks and tools belong into that of their caller.
+    // Frames arrive in the asynchronous context of the worker. Callbacks and tools must run in the context of their caller.
     const caller = new AsyncResource('NeuroScriptRun');
     using account = new TenantAccount(runtime.tenants, turn.tenant);
     const handlers = {

@@ -1,4 +1,4 @@
-/** What other parts may use of the runtime. */
+/** The runtime, as other parts may use it. */
 export { type AnswerOptions, answerRequest, runLine } from './answer.ts';
 export type { AskBudget, AskHandler, AskRequest } from './ask.ts';
 export { SELF_BUFFER, type TextBuffers } from './buffers.ts';

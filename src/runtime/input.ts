@@ -8,13 +8,13 @@ import type { RunRequest } from './request.ts';
 import { limitsLeft } from './tenants.ts';
 import { checkGlobalName, checkTagged } from './values.ts';
 
-/** What a source needs to call a tool: the keyword, or a character that cleaning the source may take out of one. */
+/** A source without a match calls no tool: it has neither the keyword nor a character that cleaning may remove from within one. */
 const MAY_CALL = /tool|[^\t\n\r -~]/;
 
-/** Whether sources that never change may call a tool: to search 60 KB takes 50 µs. */
+/** Caches whether a frozen list of sources may call a tool, because searching 60 KB takes 50 µs. */
 const searched = new WeakMap<Source, boolean>();
 
-/** The frame of one run: what its worker needs to know. Throws `ConfigError` for names, values and limits that cannot be. */
+/** The input of the worker for one run. Throws `ConfigError` for invalid names, values and limits. */
 export function inputOf(context: RunContext, request: RunRequest): RunInput {
   const { root, forkId, tools, guards, runtime } = context;
   const { call = null, asTurn: turn = false, variables, redefine, prices = runtime.prices } = request;
@@ -54,11 +54,11 @@ function globalsOf(context: RunContext, request: RunRequest): Readonly<Record<st
     if (context.root.definitions.constants.has(name)) throw new ConfigError(`there is a global constant '${name}'`);
     globals.set(checkGlobalName(name), checkTagged(`global ${name}`, value));
   }
-  // An object with the usual prototype: for one without it, `JSON.stringify` takes its slow path for the whole frame.
+  // The object has the usual prototype, because without one `JSON.stringify` takes its slow path for the whole frame.
   return Object.fromEntries(globals);
 }
 
-/** An event with the `ID` and `TS` that its handlers find. Without those of the request, the fork counts and the turn dates the event. */
+/** An event with the `ID` and `TS` for its handlers. If the request has none, the fork numbers the event and the turn gives its time. */
 function eventOf({ forkId, turn }: RunContext, event: EventInput, index: number): EventInput {
   checkTagged(`payload of event ${event.name}`, event.payload);
   return { ...event, id: event.id ?? `${forkId}.event.${index + 1}`, ts: event.ts ?? turn.now() * 1e6 };

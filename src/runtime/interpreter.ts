@@ -25,12 +25,12 @@ const checkForkOptions = checker<ForkOptions>({
 });
 const checkConstantOptions = checker<{ readonly redefine?: boolean }>({ redefine: checkFlag });
 
-/** What a runtime gives to its interpreters. */
+/** The parts of a runtime that its interpreters use. */
 export interface InterpreterRuntime extends Settings, RuntimeContext {
   readonly nextForkId: () => string;
 }
 
-/** What a root is made with. */
+/** Parts of a root interpreter. */
 export interface InterpreterInit {
   readonly host: HostContext;
   readonly stores: Stores;
@@ -80,12 +80,12 @@ export class Interpreter {
     Object.freeze(this);
   }
 
-  /** The context in whose name the current code runs: that of the turn it serves, else the runtime's own. */
+  /** The context of the current code: that of its turn, else the runtime's own. */
   get turn(): TurnContext {
     return currentTurn() ?? this.#runtime.turn;
   }
 
-  /** The calls so far of the tools that have a call limit, by canonical name. A later interpreter can count on from them. */
+  /** The calls so far of the tools that have a call limit, by canonical name. A later interpreter can continue from them. */
   get callsMade(): Readonly<Record<string, number>> {
     return this.#guard.callsMade;
   }
@@ -112,8 +112,8 @@ export class Interpreter {
   }
 
   /**
-   * Defines or changes a global: forks that are made later find a copy of it. Throws {@link ConfigError} (`ERR_CONFIG`) for a name
-   * that no script can write or that a constant has, and for a value that no script can hold.
+   * Defines or changes a global. Forks that are made later get a copy of it. Throws {@link ConfigError} (`ERR_CONFIG`) for a name that no
+   * script can write or that a constant has, and for a value that no script can hold.
    */
   setGlobal(name: string, value: unknown): void {
     if (this.#root.definitions.constants.has(name)) throw new ConfigError(`there is a global constant '${name}'`);

@@ -22,7 +22,7 @@ import type { EventInput, OutFrame, RunInput, Source, TaggedJson, Variable } fro
 
 /** The settings that every way to run a program takes. */
 export interface RunSettings {
-  /** Variables that the program finds set, in addition to the root's globals; they replace those of the same name. */
+  /** Global variables of the program, in addition to the root's; they replace those of the same name. */
   readonly globals?: Readonly<Record<string, TaggedJson>>;
   /** Limits can only tighten what the fork allows. */
   readonly limits?: LimitOptions;
@@ -33,13 +33,13 @@ export interface RunSettings {
   /** A turn of the host loop: exactly one command block, whose output is captured and never reaches the host's callbacks. */
   readonly asTurn?: boolean;
   /**
-   * Looks first for a call in the sources that the policy would deny, whether the program comes to it or not. If there is one,
-   * nothing is executed, and the error is that of the call. Otherwise a denied call fails when the program makes it.
+   * First looks for a call in the sources that the policy would deny, even if the program would not reach it. If there is one, nothing is
+   * executed, and the error is that of the call. Otherwise a denied call fails when the program makes it.
    */
   readonly checkFirst?: boolean;
   /**
-   * What was foreseen: a call outside of it is refused with code 1003 when the program makes it. It constrains this run in addition to
-   * all policies, and allows nothing that they deny.
+   * A preview to which the run is bound: a call outside of it is refused with code 1003 when the program makes it. It restricts the run
+   * in addition to all policies.
    */
   readonly bound?: Preview;
   /** Receives the output while the script runs, in place of the host's callbacks. An exception ends the run, which rejects with it. */
@@ -47,8 +47,8 @@ export interface RunSettings {
   /** Receives every call to the host once the call has ended. An exception ends the run, which rejects with it. */
   readonly onCall?: (entry: JournalEntry) => void;
   /**
-   * Measures the run: `profile` of the result says where it spent its fuel and time. Nothing else of the result changes but times, because
-   * a measured program takes longer.
+   * Measures the run: `profile` of the result says where it spent its fuel and time. Otherwise the result is the same, except that a
+   * measured program takes longer.
    */
   readonly probe?: Probe;
 }
@@ -57,17 +57,17 @@ export interface RunSettings {
 export interface RunRequest extends RunSettings {
   /** After the root's libraries: first the definitions of all sources, then command blocks in order, then `call`, then `events`. */
   readonly sources?: readonly Source[];
-  /** A procedure to call after loading, with its arguments. */
+  /** The procedure to call after loading, with its arguments. */
   readonly call?: { readonly name: string; readonly args: readonly TaggedJson[] };
   /** Events to deliver, in order. */
   readonly events?: readonly EventInput[];
-  /** Variables that the command blocks find set. `variables` of the result then has those that they leave, for a later run. */
+  /** Initial variables of the command blocks. `variables` of the result then has their final values, for a later run. */
   readonly variables?: readonly Variable[];
   /** Lets a procedure of a later source replace an earlier one of its name; otherwise that is code 42. */
   readonly redefine?: boolean;
   /** Receives the input of the worker before the run starts. With the journal, it is enough to execute the run again. */
   readonly onInput?: (input: RunInput) => void;
-  /** Executes a recorded run: its input takes the place of everything above. */
+  /** Executes a recorded run: its input replaces everything above. */
   readonly recorded?: RecordedRun;
   /** Keeps the calls while the run goes on. */
   readonly keeper?: CallKeeper;
@@ -77,19 +77,19 @@ export interface RunRequest extends RunSettings {
 
 /** A recorded run that is executed again. */
 export interface RecordedRun {
-  /** Everything that the run started with. */
+  /** The complete input of the run. */
   readonly input: RunInput;
-  /** Knows answers to calls of the run. */
+  /** Provides known answers to calls of the run. */
   readonly calls: CallScript;
 }
 
-/** How one execution differs from the fork's defaults. */
+/** Options of one execution. */
 export interface ExecuteOptions extends RunSettings {
   /** Shown in positions; `src` when absent. */
   readonly name?: string;
 }
 
-/** How the delivery of an event differs from the fork's defaults. */
+/** Options of the delivery of an event. */
 export interface EventOptions extends RunSettings {
   /** The sender's name of the event. An event that is sent again has the same id. Handlers see it as `ID`. */
   readonly id?: string;
@@ -128,7 +128,7 @@ const checkSource = checker<Source>({
   interactive: checkFlag,
 });
 
-/** Sources. Anything else would cost the worker that parses it. */
+/** Checks sources. Anything else would crash the worker that parses it. */
 export const checkSources = listOf(checkSource);
 
 const checkTime = (what: string, value: unknown): void => {

@@ -32,7 +32,7 @@ import type { Settings } from './settings.ts';
 import type { TenantInit, TenantReport, TenantUse } from './tenants.ts';
 import { toTagged } from './values.ts';
 
-/** How a root interpreter is connected. */
+/** Options of a root interpreter. */
 export interface InterpreterOptions {
   /** The fields of a host context, or one that was made with `createHostContext`; a silent one when absent. */
   readonly host?: HostContext | HostContextInit;
@@ -53,11 +53,11 @@ export interface RunOptions
   extends Omit<RunSettings, 'asTurn'>,
     Omit<InterpreterOptions, 'callsMade'>,
     Pick<ForkOptions, 'tools' | 'policy'> {
-  /** Names what lasts longer than the run: storage, directories and handles of tools, until `endSession`. None when absent. */
+  /** The session, in which storage, directories and handles of tools outlast the run, until `endSession`. None when absent. */
   readonly session?: string;
-  /** Whose run this is: it shares the workers and the budgets of this tenant. A tenant with limits has them from now on. */
+  /** The tenant of the run, whose workers and budgets it shares. Limits given here apply to the tenant from now on. */
   readonly tenant?: string | TenantInit;
-  /** Variables that the program finds set, as JavaScript values; they replace `globals` of the same name. */
+  /** Global variables of the program, as JavaScript values; they replace `globals` of the same name. */
   readonly values?: Readonly<Record<string, unknown>>;
   /** Shown in positions; `src` when absent. */
   readonly name?: string;
@@ -115,9 +115,9 @@ const checkRunOptions = checker<RunOptions>({
   ),
 });
 
-/** How a runtime is closed. */
+/** Options of closing a runtime. */
 export interface CloseOptions {
-  /** Milliseconds for the runs that were begun; 0 when absent. */
+  /** Milliseconds for runs under way; 0 when absent. */
   readonly drainMs?: number;
 }
 
@@ -125,9 +125,9 @@ const checkCloseOptions = checker<CloseOptions>({ drainMs: wholeNumber(0, 2 ** 3
 
 /** The worker processes and runs of a runtime at one moment. */
 export interface RuntimeStats extends PoolLoad {
-  /** Workers that were ended because they did what no worker does. */
+  /** Workers that the host killed for a breach of their boundary. */
   readonly boundaryBreaches: number;
-  /** Tenants that are remembered. */
+  /** Number of remembered tenants. */
   readonly tenants: number;
   /** Runs of tenants that were refused, see `TenantReport`. */
   readonly tenantRefusals: number;
@@ -140,15 +140,15 @@ const NO_LOAD: PoolLoad = { workers: 0, idle: 0, computing: 0, waitingForHost: 0
 
 /** Runs scripts: owns the sandbox with its workers, the tools, the policy and the limits. Made by `createRuntime`. */
 export class Runtime implements AsyncDisposable {
-  /** The most that every run gets. */
+  /** Upper bounds for the limits of every run. */
   readonly limits: LimitValues;
   /** The table of prices of runs that name no other. */
   readonly prices: PriceTable;
-  /** Where spans and metrics of its runs go. */
+  /** Receives spans and metrics of the runs. */
   readonly telemetry: Telemetry;
   readonly #context: InterpreterRuntime;
   #closing: Promise<void> | null = null;
-  /** Aborted when `close` waits no longer. */
+  /** Aborted when `close` stops waiting. */
   readonly #hurry = new AbortController();
 
   /** Made by `createRuntime`. */
@@ -161,7 +161,7 @@ export class Runtime implements AsyncDisposable {
   }
 
   /**
-   * Workers that were ended because they broke the protocol, let a program exceed a limit, or did anything without a run. Each shows
+   * Workers that the host killed because they broke the protocol, let a program exceed a limit, or acted without a run. Each is a sign of
    * a defect or an attack.
    */
   get boundaryBreaches(): number {
@@ -190,13 +190,13 @@ export class Runtime implements AsyncDisposable {
     };
   }
 
-  /** What a tenant may use and has used. A tenant with limits has them from now on. Throws {@link ConfigError}. */
+  /** The limits and the usage of a tenant. Limits given here apply from now on. Throws {@link ConfigError}. */
   tenant(tenant: string | TenantInit): TenantReport {
     const { tenants } = this.#context;
     return tenants.report(tenants.named(tenant));
   }
 
-  /** Takes what the application used in a tenant's name from its budgets, such as the tokens of a model. Throws {@link ConfigError}. */
+  /** Charges a tenant for usage by the application, such as the tokens of a model. Throws {@link ConfigError}. */
   charge(tenant: string | TenantInit, used: Partial<TenantUse>): void {
     checkUse('what a tenant used', used);
     const { tenants } = this.#context;
@@ -244,9 +244,9 @@ export class Runtime implements AsyncDisposable {
   }
 
   /**
-   * Foresees what {@link run} would do with the same source and options, without running it: every call that the program can make, with
-   * what is known of its arguments, how often, under which conditions and what the policies say of it, and what the run takes at
-   * most. `bound` of a run holds it to that. Rejects as {@link check}.
+   * Foresees the effects of {@link run} with the same source and options, without running it: every call that the program can make, with
+   * its known arguments, number, conditions and verdict of the policies, and the maximum usage of the run. Pass the result as `bound` of
+   * a run to enforce it. Rejects as {@link check}.
    *
    * @example
    * ```ts
@@ -276,9 +276,9 @@ export class Runtime implements AsyncDisposable {
   }
 
   /**
-   * Looks for mistakes without running anything, in sources that would run together. Reports every syntax error; when there is
-   * none, the linter's findings and the fuel of each block. Reports of each file that parses what it defines and which tools it
-   * calls. Rejects with `ERR_TIMEOUT` or `ERR_WORKER` for a source that brings the parser down.
+   * Looks for mistakes without running anything, in sources that would run together. Reports every syntax error; when there is none, the
+   * linter's findings and the fuel of each block. For each file that parses, reports its definitions and the tools that it calls. Rejects
+   * with `ERR_TIMEOUT` or `ERR_WORKER` for a source that crashes the parser.
    */
   async check(sources: readonly Source[], options: CheckOptions = {}): Promise<CheckReport> {
     this.#mustBeOpen();
@@ -291,7 +291,7 @@ export class Runtime implements AsyncDisposable {
     return sandbox.check(sources, sourceBytes, { ...checkEnvironment(options, registry, policy, called), prices });
   }
 
-  /** Gives a source its canonical layout. A source with syntax errors stays as it is. Rejects as {@link check}. */
+  /** Gives a source its canonical layout. A source with syntax errors is unchanged. Rejects as {@link check}. */
   async format(source: Source): Promise<FormatReport> {
     this.#mustBeOpen();
     checkSources('sources', [source]);
@@ -308,7 +308,7 @@ export class Runtime implements AsyncDisposable {
 
   /**
    * Cancels all runs, ends the workers, and ends all sessions as {@link endSession} does. With `drainMs`, refuses new runs at once and
-   * gives those that were begun this time to end, in milliseconds; a second `close` ends the wait. Idempotent.
+   * gives runs under way so many milliseconds to end; a second `close` ends the wait. Idempotent.
    */
   close(options: CloseOptions = {}): Promise<void> {
     checkCloseOptions('the options of close', options);
@@ -393,6 +393,6 @@ function hostOf(host: Connection['host'], actor: Connection['actor']): HostConte
     return host;
   }
   if (host === undefined) return actor === undefined ? SILENT_HOST : createHostContext({ logger: SILENT_LOGGER, actor });
-  // The logger is not silent here by default: an application that connects a host has to choose one.
+  // An application that connects a host must choose its logger.
   return createHostContext(actor === undefined ? host : { actor, ...host });
 }

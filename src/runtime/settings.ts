@@ -15,11 +15,11 @@ import type { PriceTable } from '../wire/pricetable.ts';
 import type { AskHandler } from './ask.ts';
 import { Tenants, type TenantsOptions } from './tenants.ts';
 
-/** What a runtime is made of, apart from its sandbox. */
+/** The settings of a runtime, apart from its sandbox. */
 export interface RuntimeSettings {
   /** The tools of all programs, besides the built-in ones; none when absent. */
   readonly tools?: readonly ToolDefinition[];
-  /** When absent, every tool is denied that the policy of a fork or run does not allow. Null: no policy at all, which denies as well and says so. */
+  /** When absent, only the policy of a fork or run allows tools. Null stands for a missing policy, which denies everything and says so. */
   readonly policy?: Policy | PolicyOptions | null;
   /** Absent limits keep their defaults. Forks and runs can only tighten them. */
   readonly limits?: LimitOptions;
@@ -35,7 +35,7 @@ export interface RuntimeSettings {
   readonly now?: () => number;
   /** The parent of the directories of sessions; the system's directory for temporary files when absent. */
   readonly sandboxRoot?: string;
-  /** Where spans and metrics go; the application's OpenTelemetry SDK when absent. Without an SDK there are none. */
+  /** Receives spans and metrics; the application's OpenTelemetry SDK when absent. Without an SDK there are none. */
   readonly telemetry?: Telemetry;
 }
 
@@ -43,7 +43,7 @@ export interface RuntimeSettings {
 export interface Settings {
   readonly registry: ToolRegistry;
   readonly policy: Policy | null;
-  /** Whether `policy` was given. Otherwise the policy of a fork takes its place. */
+  /** Whether `policy` was given. Otherwise the policy of a fork replaces it. */
   readonly hasPolicy: boolean;
   readonly limits: LimitValues;
   readonly prices: PriceTable;
@@ -93,8 +93,8 @@ export function checkSettings(settings: RuntimeSettings): Settings {
 }
 
 /**
- * The policy that options describe. Throws {@link ConfigError} for bad options, and for a call limit of a pure tool: calls of pure
- * tools never reach the host, so nothing would count them.
+ * The policy that options describe. Throws {@link ConfigError} for bad options, and for a call limit of a pure tool, because nothing
+ * counts calls that never reach the host.
  */
 export function checkPolicy(options: Policy | PolicyOptions, registry: ToolRegistry): Policy {
   const policy = options instanceof Policy ? options : new Policy(options);

@@ -8,7 +8,7 @@ import { checker, checkObject } from '../wire/options.ts';
 /** Limits of one tenant, see `docs/limits.md`. An absent budget is unlimited. */
 export type TenantLimits = { readonly [Name in TenantOption]?: number };
 
-/** A tenant with limits that replace those which its runtime has for it, from now on. */
+/** A tenant with limits that replace those of its runtime from now on. */
 export interface TenantInit extends TenantLimits {
   /** Id of the tenant, of the application's choice. */
   readonly id: string;
@@ -18,11 +18,11 @@ export interface TenantInit extends TenantLimits {
 export interface TenantsOptions {
   /** Limits of every tenant. */
   readonly defaults?: TenantLimits;
-  /** Limits that differ, by tenant. The runtime never forgets these tenants. */
+  /** Different limits, by tenant. The runtime never forgets these tenants. */
   readonly each?: Readonly<Record<string, TenantLimits>>;
 }
 
-/** What all runs of a tenant used together. */
+/** The usage of all runs of a tenant together. */
 export type TenantUse = { readonly [Name in Budget]: number };
 
 /** A tenant at one moment. */
@@ -35,9 +35,9 @@ export interface TenantReport {
   readonly active: number;
   /** In this period. */
   readonly used: TenantUse;
-  /** What the budgets leave; absent where there is none. */
+  /** The rest of each budget; absent for an unlimited one. */
   readonly left: Partial<TenantUse>;
-  /** When all budgets are full again, Unix milliseconds; null without a period that has begun. */
+  /** Time at which all budgets are full again, Unix milliseconds; null if no period has begun. */
   readonly renewsAt: number | null;
   /** Runs that were refused: a budget was used up, or too many runs waited. */
   readonly refused: number;
@@ -51,7 +51,7 @@ type Budget = (typeof BUDGETS)[number];
 
 const UNUSED: TenantUse = { fuel: 0, cpuMs: 0, toolCalls: 0, tokens: 0 };
 
-/** Tenants without limits of their own in `each` that a runtime remembers. */
+/** Most remembered tenants without limits of their own in `each`. */
 const REMEMBERED = 10_000;
 
 interface Tenant {
@@ -75,8 +75,8 @@ const checkTenants = checker<TenantsOptions>({
 });
 
 /**
- * The tenants of a runtime: their limits, and what they have used of their budgets. It remembers the tenants of `each`, those with
- * runs, and the last 10,000 others; a tenant that comes back after that begins with full budgets.
+ * The tenants of a runtime, with their limits and usage. It remembers the tenants of `each`, those with runs, and the last 10,000 others;
+ * a forgotten tenant begins with full budgets.
  */
 export class Tenants {
   readonly #defaults: TenantLimits;
@@ -95,7 +95,7 @@ export class Tenants {
     this.#now = now;
   }
 
-  /** Tenants that are remembered. */
+  /** Number of remembered tenants. */
   get size(): number {
     return this.#listed.size + this.#others.size;
   }
@@ -140,7 +140,7 @@ export class Tenants {
     this.#refused++;
   }
 
-  /** Takes what was used from the budgets. */
+  /** Subtracts usage from the budgets. */
   charge(id: string, used: Partial<TenantUse>): void {
     const tenant = this.#tenant(id);
     tenant.since ??= this.#now();
@@ -148,7 +148,7 @@ export class Tenants {
     tenant.used = { fuel: sum('fuel'), cpuMs: sum('cpuMs'), toolCalls: sum('toolCalls'), tokens: sum('tokens') };
   }
 
-  /** A tenant at this moment, without making the runtime remember it. */
+  /** The current state of a tenant. Does not make the runtime remember it. */
   report(id: string): TenantReport {
     checkTenantId(id);
     const tenant = this.#find(id) ?? newTenant(this.#defaults);
@@ -171,7 +171,7 @@ export class Tenants {
     return tenant;
   }
 
-  /** The tenant, as the one that was used last. */
+  /** The tenant, which becomes the last used one. */
   #tenant(id: string): Tenant {
     const tenant = this.#find(id) ?? newTenant(this.#defaults);
     if (this.#listed.has(id)) return tenant;
@@ -180,7 +180,7 @@ export class Tenants {
     return tenant;
   }
 
-  /** Makes room for a tenant: forgets those that were used longest ago and have no runs. */
+  /** Makes room for a tenant: forgets the least recently used ones without runs. */
   #forget(): void {
     for (const [id, { active }] of this.#others) {
       if (this.#others.size < REMEMBERED) return;
@@ -193,7 +193,7 @@ function newTenant(limits: TenantLimits): Tenant {
   return { limits, active: 0, used: UNUSED, since: null, refused: 0 };
 }
 
-/** The limits of a run that the budgets of its tenant leave. A run that was admitted may always begin. */
+/** The rest of the tenant's budgets as limits of a run. A run that was admitted can always begin. */
 export function limitsLeft({ left: { fuel, cpuMs, toolCalls } }: TenantReport): LimitOptions {
   return {
     ...(fuel === undefined ? {} : { fuel: Math.max(1, fuel) }),
