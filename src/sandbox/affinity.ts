@@ -2,12 +2,12 @@ import type { RunInput, Source } from '../wire/protocol.ts';
 import { isCacheable } from './sourcecache.ts';
 
 /**
- * What two runs must share for a worker to start the second one sooner: the isolate that the worker prepares after a run has the
- * heap limit of that run, and the worker has the trees of that run's library.
+ * The properties that let a worker start a second run sooner if both runs share them: after a run, the worker prepares an isolate with
+ * the heap limit of that run, and keeps the trees of its library.
  */
 export interface Affinity {
   readonly memoryBytes: number;
-  /** The longest source that may be used again; null when there is none. A weak reference, so that no worker keeps it alive. */
+  /** The longest source that may be used again; null without one. A weak reference, so that a worker does not keep it alive. */
   readonly library: WeakRef<Source> | null;
 }
 

@@ -7,7 +7,7 @@ const FILTER_FD = 4;
 
 let found: Cage | string | undefined;
 
-/** Finds bubblewrap and what it needs, once; a text says what is missing. The first worker shows whether it works. */
+/** Finds bubblewrap and its requirements, once. Returns a text that says what is missing. The first worker shows whether it works. */
 export function findBubblewrap(): Cage | string {
   found ??= search();
   return found;
@@ -32,7 +32,7 @@ export function bubblewrap(path: string, libraries: readonly Bind[], filter: Uin
   return {
     name: 'bubblewrap',
     holds: ['namespaces', 'rights', 'calls'],
-    // Bubblewrap, and the first process of the namespace, which waits for the worker.
+    // Between the host and the worker: bubblewrap, and the first process of the namespace.
     generations: 2,
     command: (binds, program) => ({
       path,
@@ -46,7 +46,7 @@ export function bubblewrap(path: string, libraries: readonly Bind[], filter: Uin
         ...['--uid', '65534', '--gid', '65534', '--hostname', 'worker'],
         ...['--cap-drop', 'ALL'],
         '--new-session',
-        // The worker dies with bubblewrap, and bubblewrap with the host.
+        // Ends the worker with bubblewrap, and bubblewrap with the host.
         '--die-with-parent',
         ...[...libraries, ...binds].flatMap(({ from, to }) => ['--ro-bind', from, to]),
         ...['--remount-ro', '/', '--chdir', '/'],

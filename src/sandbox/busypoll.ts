@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 /** A script whose last call came within this time after an answer is expected to call again as soon. */
 const SOON_MS = 0.2;
 
-/** The event loop is polled until then, on the clock of `performance.now()`. */
+/** End of the polling, on the clock of `performance.now()`. */
 let until = 0;
 let polling = false;
 
@@ -19,7 +19,7 @@ function tick(): void {
   else polling = false;
 }
 
-/** Read once: the system takes longer to count its cores than the host takes to send a run to a worker. */
+/** Read once, because counting the cores takes longer than sending a run to a worker. */
 const CORES = availableParallelism();
 
 /** Scripts of this process that compute at the moment. */

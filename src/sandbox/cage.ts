@@ -8,7 +8,7 @@ export interface Bind {
   readonly to: string;
 }
 
-/** What the host spawns in place of a worker. */
+/** The command that the host spawns to start a worker in a sandbox. */
 export interface CageCommand {
   readonly path: string;
   readonly args: readonly string[];
@@ -19,7 +19,7 @@ export interface CageCommand {
 /** A program of this machine that starts a worker in a sandbox of the operating system. */
 export interface Cage {
   readonly name: 'bubblewrap' | 'unshare';
-  /** What it must hold of a worker. */
+  /** The restrictions that it must impose on a worker. */
   readonly holds: readonly Hold[];
   /** Processes between the program and the worker. */
   readonly generations: number;

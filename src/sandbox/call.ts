@@ -9,8 +9,8 @@ type VarFrame = Extract<WorkerFrame, { t: 'var' }>;
 const OVER = 'the call is over: its variables cannot be reached any more';
 
 /**
- * One open call of a program. One side sends at a time: questions about variables are put one after another even when a handler
- * asks several at once, and the answer is sent after the last of them.
+ * One open call of a program. One side sends at a time: queries of variables are sent one after another, even if a handler makes several
+ * at once, and the answer is sent after the last one.
  */
 export class OpenCall implements CallIo {
   readonly #send: (frame: GuestReply) => void;
@@ -26,8 +26,8 @@ export class OpenCall implements CallIo {
   readonly #expire: () => void;
 
   /**
-   * `closed` is called once, after the answer was sent. `cpuMs` returns the CPU time of the run so far. `expire` ends the call if
-   * a deadline has passed: a tool that never yields keeps the timers from firing.
+   * `closed` is called once, after the answer was sent. `cpuMs` returns the CPU time of the run so far. `expire` ends the call if a
+   * deadline has passed, because a tool that never yields keeps timers from firing.
    */
   constructor(
     send: (frame: GuestReply) => void,
@@ -45,7 +45,9 @@ export class OpenCall implements CallIo {
     return this.#abort.signal;
   }
 
-  /** Checks the deadlines, so that no journal takes a late answer for the one that the script got. */
+  /**
+   * Whether the call has ended. Checks the deadlines first, so that the journal does not record a late answer that the script never got.
+   */
   get over(): boolean {
     if (!this.#abort.aborted && this.#reply === null && !this.#accepted) this.#expire();
     return this.#abort.aborted;
@@ -105,7 +107,7 @@ export class OpenCall implements CallIo {
     else this.#waiting.push(open);
   }
 
-  /** The worker is gone, so that no answer can be sent. */
+  /** Ends the call of a worker that is gone. No answer is sent. */
   lost(error: ErrorInfo): void {
     if (this.#over) return;
     this.#over = true;

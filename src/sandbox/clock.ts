@@ -5,9 +5,9 @@ import type { StatsReading } from './processstats.ts';
 import type { WorkerProcess } from './worker.ts';
 
 /**
- * A worker sends `started` with its first output or after some thousands of steps, so that a small run needs one write. The host
- * watches a worker that sends nothing for this time. When the worker has computed for this time and for what its parser may need,
- * the program counts as started: it may keep the worker from ever sending anything.
+ * A worker sends `started` with its first output or after some thousands of steps, so that a small run needs one write. The host watches
+ * a worker that sends nothing for this time. When the worker has computed longer than this time and the parser's time together, the
+ * program counts as started, because it may keep the worker from ever sending anything.
  */
 const SILENT_MS = 25;
 /** Characters that the parser reads in a millisecond, at worst. */
@@ -19,7 +19,7 @@ const PARSE_MS = 5_000;
 interface ClockOwner {
   /** The program has started, or counts as started. Called once. */
   onStarted(): void;
-  /** The watchdog must watch the worker, or must use what is known by now. */
+  /** The watchdog must watch the worker from now on, or use the new data of the clock. */
   onWatch(): void;
   /** The program or the parser has used up its time. */
   onLate(error: ErrorInfo): void;
@@ -31,7 +31,7 @@ export class RunClock {
   readonly #wallMs: number;
   readonly #sourceChars: number;
   readonly #owner: ClockOwner;
-  /** What the worker had used before this run. */
+  /** The worker's statistics before this run. */
   readonly before: StatsReading;
   #begun = 0;
   #started: number | null = null;
@@ -55,7 +55,7 @@ export class RunClock {
     this.#deadline = setTimeout(() => this.#onSilent(), SILENT_MS);
   }
 
-  /** Stops the clock; it calls its owner no more. */
+  /** Stops the clock. Afterwards it does not call its owner. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#deadline);
@@ -103,11 +103,11 @@ export class RunClock {
   }
 
   /**
-   * The worker is silent: either the program keeps it from sending `started`, or the machine is busy and the worker has not begun
-   * yet. Its CPU time tells which.
+   * Handles a silent worker. Either the program keeps it from sending `started`, or the machine is busy and the worker has not begun yet;
+   * its CPU time decides.
    */
   #onSilent(): void {
-    // A worker that was killed starts nothing any more. On a busy machine its end is reported late.
+    // A killed worker starts nothing. On a busy machine its end is reported late.
     if (this.#worker.dead) return;
     if (!this.#watching) this.#watch();
     const elapsed = performance.now() - this.#begun;
@@ -138,7 +138,7 @@ export class RunClock {
     if (!again) this.#owner.onStarted();
   }
 
-  /** Ends the run if its time is over. `now` is the time of `performance.now`, which takes as long as the check. */
+  /** Ends the run if its time is over. `now` is a parameter because `performance.now` takes as long as the check. */
   check(now = performance.now()): void {
     if (!this.#stopped && this.#started !== null && now - this.#started > this.#wallMs) this.#onLate(false);
   }

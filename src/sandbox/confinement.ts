@@ -2,15 +2,15 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { messageOf } from '../wire/unknown.ts';
 
 /**
- * What the operating system can hold: `namespaces` of the worker's own, no `rights` of root nor a way to get any, a filter of system
- * `calls`, and the `resources` that a worker needs only to load.
+ * A restriction by the operating system: `namespaces` of the worker's own, no `rights` of root and no way to get them, a filter of system
+ * `calls`, and limits on the `resources` that a worker needs only to load.
  */
 export type Hold = 'namespaces' | 'rights' | 'calls' | 'resources';
 
 /** Everything that `launcher: 'required'` demands. */
 export const ALL_HOLDS: readonly Hold[] = ['namespaces', 'rights', 'calls', 'resources'];
 
-/** What the operating system does not hold of a worker, as the kernel reports it, and the reason in words. */
+/** The restrictions that a worker lacks according to the kernel, each with a reason. */
 export type Confinement = ReadonlyMap<Hold, string>;
 
 const NAMESPACES = ['pid', 'net', 'user', 'mnt', 'ipc', 'uts'] as const;
@@ -27,8 +27,8 @@ const LIMITED: readonly RegExp[] = [
 ];
 
 /**
- * Asks the kernel how a process is confined. A launcher is not believed: it may be another program of the same name, or ignore its
- * arguments. Nor is the worker.
+ * Asks the kernel how a process is confined. Launcher and worker are not trusted: a launcher may be another program of the same name, or
+ * ignore its arguments.
  */
 export function confinementOf(pid: number | null): Confinement {
   if (pid === null) return without('the kernel does not show the worker below its launcher');
@@ -54,7 +54,10 @@ function without(reason: string): Confinement {
   return new Map(ALL_HOLDS.map((hold) => [hold, reason]));
 }
 
-/** Filters of system calls of a process. One that the host has, too, is a container's. Kernels before 5.9 tell only whether there is one. */
+/**
+ * The number of system call filters of a process. A container's filter applies to the host, too. Kernels before 5.9 tell only whether
+ * there is one.
+ */
 function filtersOf(status: string): number {
   const count = /^Seccomp_filters:\t(\d+)$/m.exec(status)?.[1];
   return count === undefined ? Number(/^Seccomp:\t2$/m.test(status)) : Number(count);

@@ -1,7 +1,7 @@
 import { openSync, readdirSync, readFileSync } from 'node:fs';
 import { devNull } from 'node:os';
 
-/** `O_CLOEXEC`, as Linux writes it into `fdinfo`. */
+/** `O_CLOEXEC` in the octal flags of `fdinfo` (Linux). */
 const CLOSED_BY_EXEC = 0o2000000;
 /** Standard input, output and error are always replaced. */
 const FIRST_OTHER = 3;
@@ -12,9 +12,9 @@ type Stdio = ('ignore' | 'pipe' | number)[];
 let nowhere: number | undefined;
 
 /**
- * Keeps a child from inheriting the descriptors that this process inherited from its own parent. Descriptors that Node opens are
- * closed in a child; those that were open before Node started are not, and Node closes them only up to the first gap. The child
- * gets the null device under each of these numbers. Linux lists them; other systems close them by themselves.
+ * Keeps a child from inheriting the descriptors that this process inherited from its own parent. Descriptors that Node opens are closed
+ * in a child; those that were open before Node started are not, and Node closes them only up to the first gap. The child gets the null
+ * device under each of these numbers. Only Linux needs this; other systems close them.
  */
 export function withoutInherited(stdio: Stdio): Stdio {
   const all = [...stdio];

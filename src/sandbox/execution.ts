@@ -19,7 +19,7 @@ import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
 
 type ResultFrame = Extract<WorkerFrame, { t: 'result' }>;
 
-/** What the host does for one run. A handler that throws ends the run with `ERR_WORKER`, kind `internal`. */
+/** The host's handlers for one run. A handler that throws ends the run with `ERR_WORKER`, kind `internal`. */
 export interface RunHandlers {
   /** The program has started, or counts as started because its worker is silent. Called before all other handlers. */
   onStarted?(): void;
@@ -28,18 +28,18 @@ export interface RunHandlers {
   /** Answers a call, for which the program waits. The answer is ignored after `io.signal` is aborted. */
   onCall(call: GuestCall, io: CallIo): Promise<FinalReply>;
   /**
-   * The run belongs to a call of another run, which waits for it. It may not wait for a worker that its ancestors hold: it gets a
-   * worker at once or is refused with `BusyError`.
+   * True if a call of another run waits for this run. The run must not wait for a worker that its ancestors hold, so it gets a worker at
+   * once or is refused with `BusyError`.
    */
   readonly nested?: boolean;
   /**
-   * The number of runs that wait for this nested run, each within the other, from 1. Up to the sandbox's `nesting` the run waits
-   * for a worker; a deeper run, and one without a depth, is refused instead.
+   * The nesting depth of this run, from 1. Up to the sandbox's `nesting` the run waits for a worker; a deeper run, and one without a
+   * depth, is refused instead.
    */
   readonly depth?: number;
-  /** The session of the run. Sessions that wait for a worker take turns, however many runs each of them has. */
+  /** The session of the run. Workers are given to waiting sessions in turn, whatever the number of their runs. */
   readonly session?: string | null;
-  /** The tenant of the run; with one, all its runs count as one session here. */
+  /** The tenant of the run. All runs of a tenant count as one session here. */
   readonly tenant?: TenantShare | null;
 }
 
@@ -56,11 +56,11 @@ interface ExecutionOwner {
 
 /** Bytes that the parser needs for a character of source at worst, garbage included. */
 const PARSER_BYTES = 512;
-/** Time that a program has to end after its call was answered with `halt`; then its worker is killed. */
+/** Time for a program to end after its call was answered with `halt`. Afterwards its worker is killed. */
 const HALT_MS = 50;
-/** The same when a handler of the host halted the program, so that no time limit is exceeded. */
+/** The same for a halt by a handler of the host, when no time limit is exceeded. */
 const HANDLER_HALT_MS = 250;
-/** Time that the interpreter has to notice the end of its wall time by itself. */
+/** Time for the interpreter to notice the end of its wall time by itself. */
 const WALL_MS = 20;
 
 /**
@@ -80,7 +80,7 @@ export class Execution implements WorkerTask {
   readonly #poll = new BusyPoll();
   #lastSeq = 0;
   readonly #ledger: Ledger;
-  /** What the worker says of a measured run. */
+  /** The worker's reports about a measured run. */
   readonly #measuring: Measuring | null;
   #call: OpenCall | null = null;
   /** The open call as the program made it. */
@@ -155,7 +155,7 @@ export class Execution implements WorkerTask {
     const [phase, wallMs] = started ? (['exec', elapsed] as const) : (['parse', 0] as const);
     const { fuel, toolCalls, outputBytes, nestedCpuMs } = this.#ledger;
     const cpuMs = (this.#cpuMs ?? wallMs) + nestedCpuMs;
-    // Before `started` has come the program has neither put anything out nor called anything.
+    // Before `started`, the program has made no output and no call.
     const spoiled = gone.violation !== null && this.#verdict === null && !announced && this.#worker.runs > 0;
     this.#finish(lostResult(phase, error, { fuel, wallMs, cpuMs, toolCalls, outputBytes }), spoiled);
   }
@@ -166,7 +166,7 @@ export class Execution implements WorkerTask {
     if (stats === null || rss === null) return;
     const { before, announced, sourceChars } = this.#clock;
     const parsed = (before.rssBytes ?? rss) + sourceChars * PARSER_BYTES;
-    // The program may have grown before its `started` was read.
+    // The program may have used memory before its `started` was read.
     const baseRss = announced ? Math.min(rss, parsed) : parsed;
     if (announced) this.#worker.restRss = rss;
     if (this.#watched !== null) this.#watchdog.remove(this.#watched);
@@ -197,7 +197,7 @@ export class Execution implements WorkerTask {
       this.#endBreach(breach);
       return;
     }
-    // The time of this run and its own limits bound a nested loop; the time of one tool does not.
+    // The time of this run and the limits of the loop bound a nested loop. The time limit of one tool does not.
     const open = this.#open(call, call.t === 'ask' ? Number.POSITIVE_INFINITY : this.#input.limits.toolMs);
     if (open !== null) void this.#reply(open, () => this.#handlers.onCall(call, open));
   }
@@ -217,7 +217,7 @@ export class Execution implements WorkerTask {
     void this.#reply(open, () => answerTogether(calls, open, answer, onEnded));
   }
 
-  /** Throws {@link WireError} for a call that the interpreter cannot have made now. */
+  /** Throws {@link WireError} for a call that the interpreter cannot make now. */
   #mustFollow({ seq, at }: GuestCall): void {
     if (seq <= this.#lastSeq) throw new WireError(`call ${seq} came after call ${this.#lastSeq}`);
     if (!this.#ledger.knows(at, seq)) throw new WireError(`call ${seq} came from a fork that the run has not`);
@@ -250,8 +250,8 @@ export class Execution implements WorkerTask {
   }
 
   /**
-   * Starts the time of the open call. Every call starts the same timer again, and none stops it: to make and to clear a timer takes as
-   * long as a small tool. So it may fire while no call is open, or an `ask`.
+   * Starts the time of the open call. Every call restarts the same timer and none stops it, because making and clearing a timer takes as
+   * long as a small tool. So the timer may fire while no call, or an `ask`, is open.
    */
   #startToolTimer(toolMs: number): void {
     if (this.#toolTimer !== undefined) {
@@ -263,7 +263,7 @@ export class Execution implements WorkerTask {
     }, toolMs);
   }
 
-  /** The tool has had its time. */
+  /** Ends the call of a tool whose time is over. */
   #endCall(call: GuestCall): void {
     const { toolMs } = this.#input.limits;
     const message = `${call.t === 'tool' ? call.name : call.t} did not answer within ${toolMs} ms`;
@@ -323,7 +323,7 @@ export class Execution implements WorkerTask {
     else this.#grace = setTimeout(() => this.#kill(), graceMs);
   }
 
-  /** The interpreter let the program exceed a limit. */
+  /** Ends a run whose interpreter let the program exceed a limit. */
   #endBreach(breach: ErrorInfo): void {
     this.#end(breach, 0);
     this.#worker.retire(breach.message);

@@ -1,7 +1,7 @@
 /**
- * A shared library (ELF, x64) that has the kernel filter the system calls of the process that loads it. Node 24 has no other way to make
- * a system call: its workers load the library as an addon, which runs `DT_INIT`. The library has no symbol that Node could call, so the
- * load itself fails afterwards.
+ * A shared library (ELF, x64) that filters the system calls of the process that loads it. Node 24 has no other way to make a system call:
+ * its workers load the library as an addon, which runs `DT_INIT`. The library has no symbol that Node could call, so the load itself
+ * fails afterwards.
  */
 
 const HEADER_BYTES = 64;
@@ -11,14 +11,14 @@ const SEGMENTS = 4;
 const SYMBOL_BYTES = 24;
 /** One bucket, one chain, both empty. */
 const HASH = [1, 1, 0, 0];
-/** Distance of the addresses of the two segments, and what pages of any system divide. */
+/** Distance of the addresses of the two segments: a multiple of the page size of any system. */
 const ALIGNMENT = 0x1_0000;
 
 const [EXECUTE, WRITE, READ] = [1, 2, 4];
 const [PT_LOAD, PT_DYNAMIC, PT_GNU_STACK] = [1, 2, 0x6474_e551];
 const [DT_NULL, DT_HASH, DT_STRTAB, DT_SYMTAB, DT_STRSZ, DT_SYMENT, DT_INIT] = [0, 4, 5, 6, 10, 11, 12];
 
-/** `prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)`, without which the kernel takes filters from privileged processes alone. */
+/** `prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)`. Without it the kernel accepts filters only from privileged processes. */
 const NO_NEW_RIGHTS = [
   ...[0xb8, 157, 0, 0, 0], // mov eax, 157
   ...[0xbf, 38, 0, 0, 0], // mov edi, 38

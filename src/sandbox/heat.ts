@@ -1,6 +1,6 @@
 import type { FlameNode, Heat, HeatFrame, LineHeat, ProcedureHeat, Spent } from '../wire/heat.ts';
 
-/** What counts for the line of a frame. */
+/** The amounts of the line of a frame. */
 export interface Counted extends Spent {
   readonly frame: number;
   readonly visits: number;
@@ -17,7 +17,7 @@ interface Account {
 
 type Sum = { fuel: number; us: number };
 
-/** Sums an account up, by lines and by procedures. The work grows with the nodes. `sources` are the names in the order of the run. */
+/** Sums an account up, by lines and by procedures, in time linear in the nodes. `sources` are the names in the order of the run. */
 export function heatOf({ frames, nodes, counted, steps, notices }: Account, sources: readonly string[]): Heat {
   const lineOf = linesOf(frames);
   const totals = totalsOf(nodes);
@@ -85,7 +85,7 @@ function isUnit(frame: HeatFrame): frame is Unit {
   return (kind === 'commands' || kind === 'procedure' || kind === 'event') && source !== null && line !== null;
 }
 
-/** What each node and the nodes below it spent. A node stands behind its parent. */
+/** The sum of each node and its descendants. A node comes after its parent. */
 function totalsOf(nodes: readonly FlameNode[]): readonly Sum[] {
   const totals = nodes.map(({ fuel, us }): Sum => ({ fuel, us }));
   for (let index = nodes.length - 1; index > 0; index--) {
@@ -96,14 +96,14 @@ function totalsOf(nodes: readonly FlameNode[]): readonly Sum[] {
   return totals;
 }
 
-/** Where a node stands: in which procedure, and whether no node around it has the same line or is the same procedure. */
+/** The context of a node: its procedure, and whether no ancestor has the same line or is the same procedure. */
 interface Standing {
   readonly unit: number | null;
   readonly isFirstOfLine: boolean;
   readonly isFirstOfUnit: boolean;
 }
 
-/** Visits all nodes, each after its parent and within it. Depth takes no stack: a path may be as long as the list. */
+/** Visits all nodes depth first, each after its parent. Does not recurse, because a path may be as long as the list. */
 function walk(
   nodes: readonly FlameNode[],
   frames: readonly HeatFrame[],

@@ -2,7 +2,7 @@ import { BusyError, type RuntimeClosedError } from '../wire/errors.ts';
 import type { Affinity } from './affinity.ts';
 import type { WorkerProcess } from './worker.ts';
 
-/** What a tenant may have of the workers. */
+/** A tenant's share of the workers. */
 export interface TenantShare {
   readonly id: string;
   /** Its weight against other tenants that wait. */
@@ -15,21 +15,21 @@ export interface TenantShare {
 
 /** A task that needs a worker of its own until it ends. */
 export interface Job {
-  /** The number of runs that wait for it, each within the other, see `RunHandlers.depth`; 0 when no run waits for it. */
+  /** The nesting depth, see `RunHandlers.depth`; 0 when no run waits for it. */
   readonly depth: number;
   /** Jobs of one flow keep their order, and flows take turns: the runs of a tenant, of a session, or of equal programs. */
   readonly flow: string;
   /** The tenant that the flow belongs to; null without one. */
   readonly tenant: TenantShare | null;
-  /** Tells which worker starts it soonest; null when every worker is as good. */
+  /** Tells which worker starts it soonest; null when all are equal. */
   readonly affinity: Affinity | null;
   /** Called with a free worker. The job must call `pool.release(worker)` when it ends, even if the worker is dead. */
   start(worker: WorkerProcess): void;
-  /** The job gets no worker: the pool is closed, or no worker can be started. */
+  /** Called when the job gets no worker: the pool is closed, or no worker can be started. */
   fail(error: RuntimeClosedError | Error): void;
 }
 
-/** Most characters of a program that tell its flow from those of others. */
+/** Characters of a program that identify its flow. */
 const PROGRAM_CHARACTERS = 4096;
 
 /** The flow of a run: that of its tenant, else of its session, else of all runs of the same program. */
@@ -42,23 +42,23 @@ export function flowOf(tenant: TenantShare | null, session: string | null, progr
 interface Flow {
   held: number;
   waiting: number;
-  /** What it has had, divided by its share, on the scale of {@link JobQueue}. */
+  /** Its weighted use so far, on the scale of {@link JobQueue}. */
   had: number;
 }
 
 /** A job costs its flow 1, and 1 more for each of these times that it holds its worker. */
 const COST_MS = 250;
-/** A tenant gets one more worker or place in the queue while it has less than this many for each free one. */
+/** A tenant gets one more worker or place in the queue while it has fewer than this number for each free one. */
 const GREED = 3;
 /** From this number of workers on, no flow without a tenant gets the last one in addition to others. */
 const SPARING_FROM = 8;
-/** Flows without jobs that are remembered because they have had more than others that wait. */
+/** Most idle flows that are remembered because they have used more than waiting ones. */
 const MAX_IDLE_FLOWS = 10_000;
 
 /**
- * Jobs that wait for a worker. The next worker goes to the flow that has had the least in proportion to its share (start-time fair
- * queueing, after Goyal, Vin and Cheng). No flow may hold all workers while tools are slow: a tenant has a part of those that are
- * free, and other flows leave one of many.
+ * Jobs that wait for a worker. The next worker goes to the flow with the least use in proportion to its share (start-time fair queueing,
+ * after Goyal, Vin and Cheng). No flow may hold all workers while tools are slow: a tenant gets a part of the free ones, and other flows
+ * leave one free of {@link SPARING_FROM} or more.
  */
 export class JobQueue {
   readonly #jobs: Job[] = [];
@@ -67,7 +67,7 @@ export class JobQueue {
   /** The use of the flow that got a worker last. An idle flow starts again from this value, so it cannot save up turns. */
   #now = 0;
 
-  /** `workers`: the most that there can be. */
+  /** `workers`: the largest number of workers. */
   constructor(workers: number) {
     this.#workers = workers;
   }
@@ -81,7 +81,7 @@ export class JobQueue {
     return free <= 0 ? 0 : this.#jobs.filter((job) => this.mayBegin(job, free)).length;
   }
 
-  /** Whether the flow of a job may hold one worker more while `free` workers can be given. */
+  /** Whether the flow of a job may hold one more worker while `free` workers can be given. */
   mayBegin({ flow, tenant }: Job, free: number): boolean {
     const held = this.#flows.get(flow)?.held ?? 0;
     if (tenant !== null) return held < (tenant.concurrency ?? Math.max(1, GREED * free));
@@ -144,7 +144,7 @@ export class JobQueue {
     return this.#jobs.splice(0);
   }
 
-  /** Flows that are remembered. */
+  /** Number of remembered flows. */
   get flows(): number {
     return this.#flows.size;
   }
@@ -167,7 +167,7 @@ export class JobQueue {
     return flow;
   }
 
-  /** Forgets a flow without jobs, unless it has had more than others that wait. */
+  /** Forgets a flow without jobs, unless it has used more than waiting ones. */
   #forget(key: string, { held, waiting, had }: Flow): void {
     if (held > 0 || waiting > 0) return;
     if (had <= this.#now) this.#flows.delete(key);

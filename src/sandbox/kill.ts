@@ -25,8 +25,8 @@ function killAll(): void {
 const MAX_READS = 200;
 
 /**
- * Kills a launcher and all processes that it has started (Linux). If it were killed alone while it sets up a namespace, it would
- * leave a child that waits for it without end. The launcher is stopped first, so that it cannot start another process meanwhile.
+ * Kills a launcher and all processes that it has started (Linux). If only the launcher were killed while it sets up a namespace, its
+ * child would wait for it forever. The launcher is stopped first, so that it cannot start another process meanwhile.
  */
 export function killTree(pid: number): void {
   signal(pid, 'SIGSTOP');
@@ -76,7 +76,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** How a process ended, in words. The exit code of a launcher is 128 plus the number of the signal that ended the launched process. */
+/** Describes how a process ended. The exit code of a launcher is 128 plus the number of the signal that ended the launched process. */
 export function endingOf(code: number | null, signal: string | null): string {
   const name = signal ?? Object.entries(constants.signals).find(([, number]) => 128 + number === code)?.[0];
   return name === undefined ? `exit code ${code}` : `signal ${name}`;

@@ -21,7 +21,7 @@ export interface WorkerFiles {
 export interface Launched {
   /** The worker process, or the launcher: it ends when the worker ends, and killing it kills the worker. */
   readonly child: ChildProcess;
-  /** What `child` is, when it is a launcher. */
+  /** The launcher behind `child`; null for a worker process. */
   readonly cage: Cage | null;
   /** Descriptor 3 of the worker, in both directions. */
   readonly frames: Socket;
@@ -88,14 +88,14 @@ function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage): La
   const ivmHome = join(modules, 'isolated-vm');
   const places: Places = {
     node: join(HOME, 'node'),
-    // There is no package.json beside it, so the extension says that it is an ECMAScript module.
+    // Without a package.json beside it, the extension must mark it as an ECMAScript module.
     worker: join(HOME, 'worker.mjs'),
     guest: join(HOME, 'guest.js'),
     ivm: join(ivmHome, 'isolated-vm.js'),
     library: library === '' ? '' : join(HOME, FILTER_LIBRARY),
     readable: [`${HOME}/*`, '/etc/alpine-release'],
   };
-  // Only the files of isolated-vm that are loaded; the package also contains its sources and an archive.
+  // Binds only the loaded files of isolated-vm. The package also contains its sources and an archive.
   const native = ['package.json', 'isolated-vm.js', 'prebuilds', 'build'].map(
     (name): Bind => ({ from: join(dirname(ivm), name), to: join(ivmHome, name) }),
   );
@@ -115,7 +115,7 @@ function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage): La
     env: {},
     cwd: '/',
     stdio: withoutInherited(['ignore', 'ignore', 'pipe', 'pipe', ...(input === null ? [] : (['pipe'] as const))]),
-    // A process group of its own: Ctrl-C in a terminal goes to the host, which then ends its workers in order.
+    // A process group of its own, so that Ctrl-C in a terminal reaches only the host, which then ends its workers.
     detached: true,
   });
   const pipes = pipesOf(child);
@@ -156,7 +156,7 @@ const HAS_FFI = process.allowedNodeEnvironmentFlags.has('--allow-ffi');
 /** Beside the worker in `dist/`, see `filterLibrary`. */
 const FILTER_LIBRARY = 'filter-x64.so';
 
-/** The library that sets the filter where Node has no such interface; empty where it does, and on a machine for which there is none. */
+/** The path of the library that sets the filter. Empty if Node has the interface, and on machines without a library. */
 function libraryBeside({ worker }: WorkerFiles): string {
   const library = join(dirname(worker), FILTER_LIBRARY);
   return !HAS_FFI && process.platform === 'linux' && process.arch === 'x64' && existsSync(library) ? library : '';
@@ -182,7 +182,7 @@ function located(name: string): string {
   try {
     return require.resolve(name);
   } catch (cause) {
-    // Only the package itself knows the name.
+    // This import name resolves only inside this package.
     throw new ConfigError("a bundle does not contain the files of the worker; pass the option 'files'", { cause });
   }
 }

@@ -6,10 +6,9 @@ import { ALL_HOLDS, type Hold } from './confinement.ts';
 import { findUnshare } from './unshare.ts';
 
 /**
- * How workers are started: `auto` in the best sandbox of the operating system that works on this machine, and without one where none
- * works; `required` in one of which the kernel confirms everything (own namespaces, no rights of root, a filter of system calls,
- * resource limits), or not at all; `bubblewrap` and `unshare` in this sandbox or not at
- * all; `none` without a sandbox.
+ * How workers are started. `auto`: in the best sandbox of the operating system that works on this machine, or without one. `required`:
+ * only in a sandbox for which the kernel confirms own namespaces, no rights of root, a filter of system calls, and resource limits.
+ * `bubblewrap`, `unshare`: only in this sandbox. `none`: without a sandbox.
  */
 export type LauncherChoice = 'auto' | 'required' | Cage['name'] | 'none';
 
@@ -19,9 +18,9 @@ export const LAUNCHERS: readonly LauncherChoice[] = ['auto', 'required', 'bubble
 export interface Launcher {
   /** The sandbox of the operating system; null when there is none. */
   readonly cage: Cage | null;
-  /** Why there is none, or no better one; null when there is no better one. */
+  /** Why there is no sandbox, or no better one; null for the best one. */
   readonly reason: string | null;
-  /** What the kernel must confirm of a worker before it gets a job. */
+  /** The restrictions that the kernel must confirm before a worker gets a job. */
   readonly demands: readonly Hold[];
 }
 
@@ -35,8 +34,8 @@ const CAGES: ReadonlyMap<Cage['name'], () => Cage | string> = new Map([
 const broken = new Map<Cage['name'], string>();
 
 /**
- * Calls `open` with one launcher after another, the best first, until one works. A launcher that failed is not tried again once
- * another one has worked: then the launcher was at fault. Throws {@link ConfigError} for an unknown choice, and when `open` works
+ * Calls `open` with one launcher after another, the best first, until one works. A launcher that failed is not tried again once another
+ * one has worked, because the failure was the launcher's own. Throws {@link ConfigError} for an unknown choice, and when `open` works
  * with no launcher of this choice.
  */
 export async function withLauncher<T>(choice: LauncherChoice, open: (launcher: Launcher) => Promise<T>): Promise<T> {

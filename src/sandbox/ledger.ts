@@ -13,7 +13,7 @@ import type {
   WorkerUsage,
 } from '../wire/protocol.ts';
 
-/** The limits that the interpreter keeps and the host enforces again. */
+/** The limits that the interpreter enforces and the host enforces again. */
 type Counted =
   | 'emits'
   | 'outputBytes'
@@ -25,7 +25,7 @@ type Counted =
   | 'toolBytes'
   | 'deliveries';
 
-/** What the host counts of each limit, in words. */
+/** A description of what each limit counts. */
 export const COUNTED: Readonly<Record<Counted, string>> = {
   emits: 'emits or whispers',
   outputBytes: 'bytes of output',
@@ -39,8 +39,8 @@ export const COUNTED: Readonly<Record<Counted, string>> = {
 };
 
 /**
- * The host's own account of one run, by the counting rules of the interpreter. An interpreter that works stops before it exceeds a
- * limit, so a breach in this account shows that it does not, and the host believes nothing more of the run.
+ * The host's own account of one run, by the counting rules of the interpreter. An intact interpreter stops before it exceeds a limit. So
+ * a breach in this account shows a broken one, and the host trusts nothing more of the run.
  */
 export class Ledger {
   readonly #input: RunInput;
@@ -53,7 +53,7 @@ export class Ledger {
   /** The least fuel of the calls and the output so far, by the published prices. */
   #fuel = 0;
   readonly #callsOf = new Map<string, number>();
-  /** What nested loops used. */
+  /** The usage of nested loops. */
   readonly #nested = { fuel: 0, toolCalls: 0, cpuMs: 0 };
   /** The fork of the last call; a procedure makes many calls. */
   #lastFork: string | null = null;
@@ -101,7 +101,7 @@ export class Ledger {
       this.#emit(text);
     }
     for (const [index, value] of values.entries()) {
-      // The value of a text is the text.
+      // The value of an emitted text is the text itself, and is counted once.
       if (typeof value === 'string' && value.length <= (emits[index]?.length ?? 0)) continue;
       this.#valueUnits += jsonUnits(value);
       this.#admit('outputBytes', Math.ceil(this.#valueUnits / VALUE_UNITS));
@@ -154,13 +154,13 @@ export class Ledger {
     if (this.#breach === null) this.#toolCalls++;
   }
 
-  /** Counts what only a result says. Returns the breach that ends the run. */
+  /** Counts the parts that only a result has. Returns the breach that ends the run. */
   result({ eventErrors }: GuestResult): ErrorInfo | null {
     this.#admit('deliveries', eventErrors.length);
     return this.#breach;
   }
 
-  /** Charges what a nested loop used. */
+  /** Adds the usage of a nested loop. */
   charge({ fuel, toolCalls, cpuMs }: AskSpent): void {
     this.#nested.fuel += fuel;
     this.#nested.toolCalls += toolCalls;
@@ -168,8 +168,8 @@ export class Ledger {
   }
 
   /**
-   * The usage that a worker claims, made possible: at least what was counted here, and at most what the limits and the time since the
-   * run was sent allow.
+   * The usage that a worker claims, kept within bounds: at least the counts of this account, and at most the limits and the time since
+   * the run was sent.
    */
   usage(claimed: WorkerUsage, elapsedMs: number): WorkerUsage {
     const { fuel, memoryBytes, toolCalls, outputBytes } = this.#input.limits;
@@ -200,7 +200,7 @@ export class Ledger {
     return true;
   }
 
-  /** Returns the amount; above the limit it is a breach, unless an earlier one has ended the run. */
+  /** Returns the amount. An amount above the limit is a breach, unless an earlier one has ended the run. */
   #admit(limit: Counted, used: number): number {
     const allowed = this.#input.limits[limit];
     if (used > allowed && this.#breach === null) {
@@ -218,7 +218,7 @@ function unitsOf(call: Exclude<GuestCall, { readonly t: 'prompt' }>): number {
   return call.t === 'tool' ? jsonUnits(call.args) : jsonUnits(call.prompt) + jsonUnits(call.options);
 }
 
-/** Fuel of one statement that puts texts out. */
+/** Fuel of one statement that outputs texts. */
 function priceOf(...texts: readonly string[]): number {
   return texts.reduce<number>((sum, { length }) => sum + Math.floor(length / DATA_FUEL.json.amount), STEP_FUEL.statement.amount);
 }

@@ -78,8 +78,8 @@ export function poolLimits(options: PoolLimitOptions, cores: number): Readonly<R
 }
 
 /**
- * Separates the limits of a runtime's pool from those of its runs. A limit of the pool may stand in `limits` or in `options`; of
- * two values the lower counts.
+ * Separates the limits of a runtime's pool from those of its runs. A limit of the pool may be in `limits` or in `options`; the lower
+ * value counts.
  */
 export function splitLimits(
   limits: RuntimeLimitOptions,

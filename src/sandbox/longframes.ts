@@ -8,7 +8,7 @@ import { readWorkerFrame } from './workerframes.ts';
 /** The frames of a long text. */
 export interface LongRead {
   readonly frames: readonly WorkerFrame[];
-  /** What `jsonUnits` counts of the frames is no more. */
+  /** Upper bound for `jsonUnits` of the frames. */
   readonly units: number;
 }
 
@@ -24,7 +24,7 @@ export function* readInPieces(text: string, maxValues: number, maxKeys?: number)
   return { frames, units };
 }
 
-/** Reads a frame. The reader sees nil in place of the values that a result shows; what it would make of them is made in pieces. */
+/** Reads a frame. The reader gets nil in place of the values of a result; these are converted in pieces. */
 function* readOne(frame: unknown): Pieces<WorkerFrame> {
   if (!isRecord(frame)) return readWorkerFrame(frame);
   const { t, values, result } = frame;

@@ -9,8 +9,8 @@ const ROW = { marks: 3, nodes: 5, spent: 4 } as const;
 const RUN: HeatFrame = { kind: 'host', name: 'run', source: null, line: null };
 
 /**
- * Gathers what a worker says of a measured run. The worker is not trusted: whatever no interpreter says is a violation, and nothing grows
- * beyond the limit `traceEvents`.
+ * Collects a worker's reports about a measured run. The worker is not trusted: a report that no interpreter sends is a violation, and
+ * nothing grows beyond the limit `traceEvents`.
  */
 export class Measuring {
   readonly #input: RunInput;
@@ -60,7 +60,7 @@ export class Measuring {
       if (sumOf(part) > fuel) throw new WireError(`the heat of ${sumOf(part)} fuel is more than the ${fuel} of the run`);
   }
 
-  /** The profile of a run that used this fuel: with all of it, for what the worker did not account for is outside of all lines. */
+  /** The profile of a run that used this fuel. Fuel that the worker did not report is listed outside of all lines. */
   profile(fuel: number): Profile {
     const frames = this.#frames.length === 0 ? [RUN] : this.#frames;
     const [root = { frame: 0, parent: null, count: 1, fuel: 0, us: 0 }, ...nodes] = this.#nodes;
@@ -139,7 +139,7 @@ class Marks {
   #fuel = new Float64Array(1024);
   #length = 0;
 
-  /** Adds a mark, so much later than the one before. */
+  /** Adds a mark, `us` later than the one before. */
   push(mark: number, us: number, fuel: number): void {
     const at = this.#length++;
     if (at === this.#marks.length) this.#grow();

@@ -1,11 +1,11 @@
 import type { StatsReading } from './processstats.ts';
 
-/** An idle worker waits in one read. It computes only to get ready after a run, while helper threads may still compile or collect. */
+/** An idle worker waits in one read. It computes only to prepare for the next run; helper threads may still compile or collect. */
 const IDLE_CPU_MS = 500;
-/** Memory by which an idle worker may grow: its next isolate, and pages that the system counts late. */
+/** Bytes by which an idle worker may grow: its next isolate, and pages that the system counts late. */
 const IDLE_GROWTH = 64 * 1024 * 1024;
 
-/** What a worker did between two readings while it had no task; null when that is no more than a worker at rest does. */
+/** Describes suspicious activity of a worker between two readings without a task; null when there is none. */
 export function movement(before: StatsReading, now: StatsReading): string | null {
   const grown = increase(before.rssBytes, now.rssBytes);
   if (grown > IDLE_GROWTH) return `it grew by ${grown} bytes without a task`;

@@ -16,8 +16,8 @@ export interface PoolOptions {
   readonly maxWorkers: number;
   readonly queueLength: number;
   /**
-   * Depths at which nested runs wait for a worker; deeper runs are refused. The pool reserves one worker for each of these depths,
-   * so that runs which wait for each other always end.
+   * Depths at which nested runs wait for a worker; deeper runs are refused. The pool reserves one worker for each of these depths, so
+   * that runs cannot deadlock.
    */
   readonly levels: number;
   readonly files: WorkerFiles;
@@ -28,7 +28,7 @@ export interface PoolOptions {
 
 /** The worker processes and jobs of a pool at one moment. */
 export interface PoolLoad {
-  /** Worker processes, those included that only start. */
+  /** Worker processes, including those that are starting. */
   readonly workers: number;
   /** Workers that could begin a run. */
   readonly idle: number;
@@ -57,9 +57,9 @@ const SPARE_MS = 5_000;
 const detached: <T>(action: () => T) => T = AsyncLocalStorage.snapshot();
 
 /**
- * The workers, and the jobs that wait for one. At most `concurrency` jobs compute at a time. Jobs that wait for the host do not
- * count, and the pool grows up to `maxWorkers` for their sake; a job whose answer has come continues at once. The pool starts
- * workers ahead, replaces dead ones and renews worn ones.
+ * The workers, and the jobs that wait for one. At most `concurrency` jobs compute at a time. Jobs that wait for the host do not count;
+ * the pool grows up to `maxWorkers` to let others run meanwhile. A job whose answer has come continues at once. The pool starts workers
+ * ahead, replaces dead ones and renews worn ones.
  */
 export class Pool {
   readonly #options: PoolOptions;
@@ -67,7 +67,7 @@ export class Pool {
   readonly #starting = new Set<WorkerProcess>();
   /** The worker that has been idle longest comes first. */
   readonly #idle: WorkerProcess[] = [];
-  /** What each worker runs, and since when it does. */
+  /** The job of each busy worker, and its start. */
   readonly #busy = new Map<WorkerProcess, { readonly job: Job; readonly since: number }>();
   readonly #blocked = new Set<WorkerProcess>();
   readonly #worn = new Set<WorkerProcess>();
@@ -114,7 +114,7 @@ export class Pool {
     else this.#startOwn(job);
   }
 
-  /** Whether a job that is no part of another may begin at once. */
+  /** Whether a job that is not nested may begin at once. */
   #isNext(job: Job): boolean {
     const free = this.#room(0);
     const canCompute = free > 0 && this.#computing < this.#options.concurrency;
@@ -137,7 +137,10 @@ export class Pool {
     return this.#breaches;
   }
 
-  /** Jobs of a depth that may begin. Deeper jobs have more room, so that a job never waits for a place that its ancestors hold. */
+  /**
+   * The number of jobs of a depth that may begin. It grows with the depth, so that a job never waits for a worker that its ancestors
+   * hold.
+   */
   #room(depth: number): number {
     return this.#options.maxWorkers - Math.max(0, this.#levels - depth) - this.#busy.size - this.#coming;
   }
@@ -174,7 +177,7 @@ export class Pool {
     }
     if (isWorn(worker, worker.restRss)) this.#worn.add(worker);
     this.#settle(worker);
-    // The caller that waits for the result comes first.
+    // Deferred, because the caller waits for the result.
     setImmediate(() => this.#refit(worker));
   }
 
@@ -204,7 +207,7 @@ export class Pool {
   #enqueue(job: Job): void {
     const { queueLength } = this.#options;
     const room = this.#room(0);
-    // A job that begins as soon as a worker has started does not count as waiting.
+    // A job that a starting worker will take does not count as waiting.
     const beginsSoon = Math.min(this.#options.concurrency - this.#computing, room) > this.#queue.ready(room);
     if (!beginsSoon || !this.#queue.mayBegin(job, room)) {
       const used = this.#queue.length - this.#startable;
@@ -324,12 +327,12 @@ export class Pool {
     });
   }
 
-  /** A worker is free: it gets the next job or becomes idle. */
+  /** Gives a free worker the next job, or makes it idle. */
   #settle(worker: WorkerProcess): void {
     if (worker.dead || this.#closed) return;
     worker.rest();
     this.#idle.push(worker);
-    // Before the next job starts: while jobs always wait, a worn worker is idle only now.
+    // Renews before the next job starts, because under constant load a worn worker is idle only now.
     this.#renew();
     this.#serve();
     this.#armSpare();

@@ -6,12 +6,12 @@ export interface ProcessStats {
   rssBytes(): number | null;
   /** CPU time of the main thread, which runs the scripts, in milliseconds; null when the process is gone. */
   cpuMs(): number | null;
-  /** What all threads of the process have taken so far; null when the process is gone. Takes some hundred microseconds. */
+  /** The resources of all threads of the process; null when the process is gone. Reading takes some hundred microseconds. */
   holdings(): Holdings | null;
   close(): void;
 }
 
-/** What a process has taken from the system. Null for what the system does not tell. */
+/** The system resources of a process. Null where the system does not tell. */
 export interface Holdings {
   readonly rssBytes: number;
   /** CPU time of all threads in milliseconds, in steps of 10. */
@@ -52,10 +52,7 @@ export function openStats(pid: number): ProcessStats | null {
   }
 }
 
-/**
- * The process that stands `generations` below `pid`, where each process on the way has one child. Null when the system does not
- * tell.
- */
+/** The process that is `generations` below `pid`, if each process between has one child. Null when the system does not tell. */
 export function descendant(pid: number, generations: number): number | null {
   let last = pid;
   try {
@@ -94,9 +91,8 @@ function statsOf(pid: number, fds: number[], statm: number, schedstat: number, p
 }
 
 /**
- * Numbers of the processes whose parent has ended, by their session. They belong to an ancestor of this process now, or to this process
- * itself, so that no worker lists them as its children. The first process of a session is not counted. Takes some 20 µs for each
- * child of an ancestor.
+ * The number of orphaned processes, by their session. Their parent is now this process or an ancestor, so no worker lists them as its
+ * children. The first process of a session is not counted. Takes some 20 µs for each child of an ancestor.
  */
 export function orphans(): ReadonlyMap<number, number> {
   const sessions = new Map<number, number>();
@@ -110,7 +106,7 @@ export function orphans(): ReadonlyMap<number, number> {
 
 /** Milliseconds in the unit of `stat`, which is the same for every Linux. */
 const TICK_MS = 10;
-/** Fields of `stat` behind the name of the process, which may contain anything. */
+/** Fields of `stat`, counted after the name of the process, which may contain any characters. */
 const [PARENT, SESSION, USER_TIME, SYSTEM_TIME] = [1, 3, 11, 12] as const;
 
 /** Fields of `stat`; none when the process is gone. */

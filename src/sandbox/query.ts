@@ -11,13 +11,13 @@ import type {
 } from '../wire/sourcereports.ts';
 import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
 
-/** What a worker found in sources without running them. */
+/** A worker's summary of sources that it did not run. */
 export interface ParseOutcome {
   readonly diagnostics: readonly Diagnostic[];
   readonly files: readonly ParsedFile[];
   /**
-   * Names of the sources that end within a block, a bracket, a string or a continued line, so that they may only be incomplete.
-   * Absent when there are none.
+   * Names of the sources that may only be incomplete: they end within a block, a bracket, a string or a continued line. Absent when there
+   * are none.
    */
   readonly open?: readonly string[];
 }
@@ -72,7 +72,7 @@ export function formatQuery(source: Source, sourceBytes: number): Query<FormatRe
 /** Most milliseconds that a worker may take for all files of one query. */
 const QUERY_MS = 30_000;
 
-/** What a query asks of its worker. */
+/** The members of a worker that a query uses. */
 type QueriedWorker = Pick<WorkerProcess, 'assign' | 'send' | 'free' | 'kill' | 'runs'>;
 
 /** One query on one worker. */
@@ -83,13 +83,13 @@ export class QueryTask<Answer> implements WorkerTask {
   readonly #settle: PromiseWithResolvers<Answer>;
   readonly #onEnd: (spoiled: NeuroScriptError | null) => void;
   #late = false;
-  /** Whether a frame came that does not answer this query: an earlier task may have left it. */
+  /** Whether a frame came that does not answer this query. An earlier task may have sent it. */
   #stray = false;
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * `settle` rejects with `ERR_TIMEOUT` or `ERR_WORKER` when the worker does not answer. `onEnd` is called once. With an error, a worker
-   * that had served other tasks sent a frame of another task, and the query is not settled: it can be asked again.
+   * `settle` rejects with `ERR_TIMEOUT` or `ERR_WORKER` when the worker does not answer. `onEnd` is called once. With `error`, a worker
+   * that had served other tasks sent a frame of another task. The query is then not settled and can be sent again.
    */
   constructor(
     worker: QueriedWorker,

@@ -6,7 +6,7 @@ import { isRecord } from '../wire/unknown.ts';
 /** Returns a value of the expected form as a new object, or throws a {@link Misfit}. */
 export type Reader<T> = (value: unknown) => T;
 
-/** A value has not the agreed form. The readers on its way out add the path, so that a value that fits costs no text for it. */
+/** A value has the wrong form. The callers of a reader add the path to the exception, so that valid values cost no path. */
 export class Misfit extends WireError {
   readonly #expected: string;
   readonly #path: string;
@@ -17,7 +17,7 @@ export class Misfit extends WireError {
     this.#path = path;
   }
 
-  /** The same misfit, as the one who holds the value at this place sees it. */
+  /** The same misfit with `place` before its path. */
   at(place: string): Misfit {
     const joint = this.#path === '' || this.#path.startsWith('[') ? '' : '.';
     return new Misfit(this.#expected, `${place}${joint}${this.#path}`);
@@ -63,7 +63,7 @@ export function listOf<T>(read: Reader<T>): Reader<readonly T[]> {
   };
 }
 
-/** A list that is refused, unread, when it has more items. */
+/** A list with at most so many items. A longer one is refused without reading its items. */
 export function atMost<T>(items: number, read: Reader<readonly T[]>): Reader<readonly T[]> {
   return (value) => (Array.isArray(value) && value.length > items ? wrong(`at most ${items} items`) : read(value));
 }
@@ -89,7 +89,7 @@ export function matching(pattern: RegExp, what: string): Reader<string> {
 
 export const string: Reader<string> = (value) => (typeof value === 'string' ? value : wrong('a string'));
 
-/** A text, cut to this many units. V8 keeps the whole of a text alive for a part of it, so a part is copied. */
+/** A text, cut to this many units. The cut part is copied, because V8 would keep the whole text alive. */
 export function cutTo(units: number): Reader<string> {
   return (value) => {
     const text = string(value);

@@ -12,7 +12,7 @@ import type {
 import { isRecord } from '../wire/unknown.ts';
 import { boolean, count, listOf, matching, object, oneOf, optional, orNull, type Reader, string, wrong } from './readers.ts';
 
-/** Readers of what a worker reports about sources. */
+/** Readers of a worker's reports about sources. */
 
 const range = { line: count, column: count, endLine: count, endColumn: count };
 
@@ -85,7 +85,7 @@ const scalar: Reader<ForeseenScalar> = (value) => {
   return isRecord(value) ? { $num: string(value['$num']) } : finite(value);
 };
 
-/** What is foreseen nests four levels. */
+/** Foreseen values nest four levels; this allows some more. */
 const MOST_LEVELS = 8;
 
 function valueAt(level: number): Reader<ForeseenValue> {
@@ -139,7 +139,7 @@ export const foreseenCall: Reader<ForeseenCall> = object<ForeseenCall>({
   ),
 });
 
-/** What a program does at most. */
+/** The maximum effects of a program. */
 export const foreseen: Reader<Foreseen> = object<Foreseen>({
   calls: listOf(foreseenCall),
   fuel: orNull(count),

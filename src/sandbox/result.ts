@@ -13,11 +13,11 @@ export interface SandboxResult {
   readonly errors: readonly Diagnostic[];
   /** False when the worker or its isolate was stopped from outside: output that it had gathered may be missing. */
   readonly outputComplete: boolean;
-  /** Of a measured run. */
+  /** Present for a measured run. */
   readonly measuring?: Measuring;
 }
 
-/** What the host has measured of a run; of the fuel it knows only what nested loops used. */
+/** The host's measurements of a run. The host knows only the fuel of nested loops. */
 export type Measured = Omit<WorkerUsage, 'peakMemoryBytes'>;
 
 const NOTHING_MEASURED: Measured = { fuel: 0, wallMs: 0, cpuMs: 0, toolCalls: 0, outputBytes: 0 };
@@ -27,7 +27,7 @@ export function lostResult(phase: Phase, error: ErrorInfo, measured: Measured): 
   const { fuel, toolCalls, outputBytes } = measured;
   const counted = { fuel, peakMemoryBytes: 0, toolCalls, outputBytes };
   const result: GuestResult = { ok: false, phase, result: null, eventErrors: [], error, ...counted };
-  // A worker sends `started` together with later frames, so a worker that sent nothing may have run the program.
+  // A worker sends `started` together with later frames, so the program of a silent worker may have run.
   return { result, usage: { peakMemoryBytes: 0, ...measured }, errors: [], outputComplete: phase === 'request' };
 }
 
@@ -47,7 +47,7 @@ export function withVerdict(result: GuestResult, verdict: ErrorInfo | null): Gue
   return { ...result, ok: false, result: null, error: { ...verdict, ...place } };
 }
 
-/** The codes without a number that the interpreter and the parser report, and their kinds. The host gives all others itself. */
+/** The codes without a number that the interpreter and the parser report, and their kinds. Only the host gives other codes. */
 const REPORTABLE: ReadonlyMap<string, ErrorKind> = new Map<string, ErrorKind>([
   ['ERR_QUOTA', 'quota'],
   ['ERR_ENV_SIZE', 'quota'],
@@ -62,7 +62,7 @@ export function isReportable({ code, kind }: ErrorInfo): boolean {
   return code.startsWith('NS') ? LANGUAGE_KINDS.has(kind) : REPORTABLE.get(code) === kind;
 }
 
-/** The error of a run whose worker ended without being told to. */
+/** The error of a run whose worker ended unexpectedly. */
 export function crashError({ how, violation, stderr }: Gone, memoryBytes: number): ErrorInfo {
   if (violation !== null) return workerError(`the worker process broke the protocol and was killed: ${violation}`);
   if (/out of memory|is_heap_oom|Allocation failed/i.test(stderr)) {
@@ -76,7 +76,7 @@ export function crashError({ how, violation, stderr }: Gone, memoryBytes: number
   return workerError(`the worker process crashed: ${how}`, hint);
 }
 
-/** The most telling line of a crash report: the first that mentions an error, else the last. */
+/** The most informative line of a crash report: the first that mentions an error, else the last. */
 function lastWords(text: string): string | undefined {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const line = lines.find((candidate) => /error/i.test(candidate)) ?? lines.at(-1);

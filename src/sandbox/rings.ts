@@ -9,7 +9,7 @@ import { Sandbox } from './sandbox.ts';
 export interface Ring {
   readonly ring: 1 | 2 | 3;
   readonly name: 'interpreter' | 'isolate' | 'process';
-  /** Whether the ring keeps everything that SECURITY.md promises of it. */
+  /** Whether the ring has everything that SECURITY.md promises for it. */
   readonly complete: boolean;
   readonly active: readonly string[];
   readonly missing: readonly Lack[];
@@ -34,7 +34,7 @@ const SCOPES: ReadonlyMap<string, string> = new Map([
   ['ffi', 'calling native functions'],
 ]);
 
-/** Those that need system calls which the filter denies, whatever Node's permission model can do. */
+/** Scopes that need system calls which the filter denies. The filter closes them even if Node's permission model does not. */
 const BY_FILTER: ReadonlySet<string> = new Set(['fs.read', 'fs.write', 'child', 'addon', 'net']);
 
 /**
@@ -77,7 +77,7 @@ export async function examineRings(launcher: LauncherChoice): Promise<readonly R
 
 interface Fact {
   readonly holds: boolean;
-  /** Says what is active when the fact holds; `missing` says what is missing when it does not. */
+  /** The text when the fact holds; `missing` is the text when it does not. */
   readonly active: string;
   readonly missing: Lack;
 }
@@ -130,7 +130,7 @@ function processFacts({ launcher, confinement }: Sandbox): readonly Fact[] {
   ];
 }
 
-/** What to do without a launcher, by what the launchers or this program said. The first match counts. */
+/** Advice for a machine without a launcher, by the messages of launchers or of this program. The first match counts. */
 const ADVICE: readonly (readonly [said: RegExp, todo: string])[] = [
   [/switched off/, "leave '--launcher none' out"],
   [

@@ -31,8 +31,8 @@ export interface SandboxOptions extends PoolLimitOptions {
   /** Depths at which nested runs wait for a worker instead of being refused, see `PoolOptions`; 0 when absent. */
   readonly nesting?: number;
   /**
-   * The files of the worker, where this package is bundled into the host's own file and cannot find them: copies of
-   * `dist/worker.js` and `dist/guest.js` of this package, of the same version.
+   * The files of the worker, for a host that bundles this package: copies of `dist/worker.js` and `dist/guest.js` of the same version of
+   * this package.
    */
   readonly files?: WorkerFiles;
 }
@@ -42,7 +42,7 @@ export interface SandboxOptions extends PoolLimitOptions {
  * only with `ConfigError`, `RuntimeClosedError` and `BusyError`.
  */
 export class Sandbox implements AsyncDisposable {
-  /** How its workers are started. */
+  /** The launcher of its workers. */
   readonly launcher: Launcher;
   readonly #pool: Pool;
   readonly #watchdog = new Watchdog();
@@ -99,12 +99,12 @@ export class Sandbox implements AsyncDisposable {
     await this.#draining.promise;
   }
 
-  /** What the operating system does not hold of the workers, as the kernel reported it of the first. */
+  /** The restrictions that the workers lack, as the kernel reported them for the first worker. */
   get confinement(): Confinement {
     return this.#confinement;
   }
 
-  /** Workers that were ended because they broke the protocol, let a program exceed a limit, or did anything without a task. */
+  /** Workers that the host killed because they broke the protocol, let a program exceed a limit, or acted without a task. */
   get boundaryBreaches(): number {
     return this.#pool.breaches;
   }
@@ -170,7 +170,9 @@ export class Sandbox implements AsyncDisposable {
       const waited = queueMs ?? performance.now() - submitted;
       resolve({ ...result, usage: { ...result.usage, queueMs: Math.round(waited * 1000) / 1000 } });
     };
-    /** Begins a run again whose worker was spoiled by an earlier run; `result` is its result when no worker can be had. */
+    /**
+     * Begins a run again on another worker, because an earlier run spoiled its worker. `result` is the result if no worker is available.
+     */
     const again = (result: SandboxResult): void => {
       begun = null;
       try {
@@ -208,7 +210,7 @@ export class Sandbox implements AsyncDisposable {
         else end(unstartedResult(workerError(error.message)));
       },
     };
-    // One signal may serve a thousand runs, so no run may leave its listener.
+    // The listener is removed at the end of the run, because one signal may serve a thousand runs.
     signal?.addEventListener('abort', onAbort);
     try {
       this.#pool.submit(job);
@@ -235,7 +237,7 @@ export class Sandbox implements AsyncDisposable {
         onBlocked: (blocked) => this.#pool.block(worker, blocked),
         onEnd: (result, spoiled) => {
           this.#running.delete(execution);
-          // A worker that reports a defect is not used again: either it has one, or it lies.
+          // A worker that reports a defect is not used again: it has a defect, or it is compromised.
           this.#pool.release(worker, result.outputComplete && result.result.error?.kind !== 'internal');
           if (spoiled) again(result);
           else end(result);
@@ -276,7 +278,7 @@ export class Sandbox implements AsyncDisposable {
     return settle.promise;
   }
 
-  /** The number of a task. A worker that has had a task cannot foresee it, so what it sends before it has the next task answers nothing. */
+  /** A random number for a task. A worker cannot guess the number of its next task, so a frame that it sends too early answers no task. */
   #nextId(): number {
     const id = this.#id;
     this.#id = randomInt(1, MAX_ID);
@@ -316,7 +318,7 @@ export class Sandbox implements AsyncDisposable {
   }
 }
 
-/** The largest range that `randomInt` has. */
+/** The largest range of `randomInt`. */
 const MAX_ID = 2 ** 48 - 1;
 /** The flow of all queries. */
 const QUERIES = 'queries';

@@ -61,7 +61,7 @@ const ALLOWED: Readonly<Record<string, Numbers>> = {
   rt_sigreturn: [15, 139],
   sigaltstack: [131, 132],
   restart_syscall: [219, 128],
-  // A worker kills itself with it. Its namespace has no other process to signal.
+  // A worker kills itself with this call. Its namespace has no other process to signal.
   kill: [62, 129],
   tgkill: [234, 131],
   gettid: [186, 178],
@@ -89,7 +89,7 @@ const ALLOWED: Readonly<Record<string, Numbers>> = {
   arch_prctl: [158, null],
   exit: [60, 93],
   exit_group: [231, 94],
-  // The launcher starts Node with it, under this filter. The worker's root contains no other program.
+  // The launcher starts Node with this call, under this filter. The worker's root contains no other program.
   execve: [59, 221],
   // The first process of the namespace waits for the worker, under the same filter.
   wait4: [61, 260],
@@ -143,8 +143,8 @@ const X32 = 0x4000_0000;
 type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, k: number];
 
 /**
- * The filter in the kernel's format; null for an architecture that is not supported. A worker that has loaded can do with fewer calls
- * than one that `loads` under the filter.
+ * The filter in the kernel's format; null for an architecture that is not supported. A worker that `loads` under the filter needs more
+ * calls than one that has loaded.
  */
 export function seccompFilter(arch: string, loads: boolean): Uint8Array | null {
   const architecture = ARCHITECTURES.get(arch);

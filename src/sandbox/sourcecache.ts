@@ -1,11 +1,11 @@
 import type { HostFrame, SentSource, Source } from '../wire/protocol.ts';
 
-/** Shorter sources are sent with every run: that costs less than the bookkeeping. */
+/** Shorter sources are sent with every run, which costs less than the bookkeeping. */
 const MIN_CHARS = 2048;
 /** Most characters of sources in the cache of one worker. */
 const MAX_CHARS = 4 * 1024 * 1024;
 
-/** Whether a worker may keep a source. Only a frozen source is sure to be unchanged when it is used again. */
+/** Whether a worker may keep a source. It must be frozen, so that it cannot change between two uses. */
 export function isCacheable(source: Source): boolean {
   return source.text.length >= MIN_CHARS && source.text.length <= MAX_CHARS / 4 && Object.isFrozen(source);
 }
@@ -20,12 +20,12 @@ export class SourceCache {
   readonly #numbers = new WeakMap<Source, number | null>();
   /** The sources that the worker keeps, the least recently used first. */
   readonly #held = new Map<number, { readonly source: WeakRef<Source>; readonly chars: number }>();
-  /** Sent before the next run: the present run may still use what they drop. */
+  /** Sent before the next run, because the present run may still use the sources. */
   readonly #drops: HostFrame[] = [];
   #chars = 0;
   #next = 1;
 
-  /** The sources as they are to be sent, and the frames to be sent before. */
+  /** The sources in the form to send, and the frames to send before them. */
   refer(sources: readonly Source[]): { readonly ahead: readonly HostFrame[]; readonly sources: readonly SentSource[] } {
     const ahead: HostFrame[] = this.#drops.splice(0);
     const sent = sources.map((source): SentSource => {

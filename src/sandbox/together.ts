@@ -67,8 +67,8 @@ class Branch implements CallIo {
 type Answer = (call: ToolGuestCall, io: CallIo) => Promise<FinalReply>;
 
 /**
- * Answers calls that run together. All begin at once, in the order of the program, and all run to their end, however another one
- * ends. `open` is what they have in common; `onEnded` receives the first call that is still open whenever one has ended.
+ * Answers calls that run together. All begin at once, in the order of the program, and all run to their end even if one fails. `open` is
+ * their common open call; when a call has ended, `onEnded` receives the first call that is still open.
  */
 export async function answerTogether(
   calls: readonly ToolGuestCall[],
@@ -91,7 +91,7 @@ export async function answerTogether(
   return joined(replies);
 }
 
-/** The one answer to calls that ran together. A halt ends the run; one that only puts it aside gives way to any other. */
+/** The one answer to calls that ran together. A halt ends the run. A suspension yields to any other halt. */
 function joined(replies: readonly FinalReply[]): ClosingReply {
   const ends: BranchEnd[] = [];
   let halted: ErrorInfo | null = null;

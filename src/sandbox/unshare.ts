@@ -14,7 +14,10 @@ interface Tools {
 
 let found: Cage | string | undefined;
 
-/** Finds `unshare` of util-linux and what it needs, once; a text says what is missing. The first worker shows whether it works. */
+/**
+ * Finds `unshare` of util-linux and its requirements, once. Returns a text that says what is missing. The first worker shows whether it
+ * works.
+ */
 export function findUnshare(): Cage | string {
   found ??= search();
   return found;
@@ -38,8 +41,8 @@ const ROOT = `${BASE}/root`;
  * Builds the root in a file system of its own, then starts the worker in it, as nobody. It runs as the first process of the
  * namespaces. A table of mounts needs one process for all of them, and must be a regular file.
  *
- * The second user namespace takes the worker's rights over the first, which owns the mounts. The kernel lets no process in a changed
- * root make a user namespace, so that the worker cannot get new rights to leave the root.
+ * The second user namespace removes the worker's rights over the first, which owns the mounts. The kernel lets no process in a changed
+ * root make a user namespace, so the worker cannot get new rights to leave the root.
  */
 const SCRIPT = `set -euf
 mount=$1 mkdir=$2 unshare=$3 table=$4 folders=$5 files=$6
@@ -78,7 +81,7 @@ function unshareOf({ setpriv, unshare, mount, mkdir, sh }: Tools, libraries: rea
         path: setpriv,
         args: [
           '--no-new-privs',
-          // The worker dies with unshare, and unshare with the host.
+          // Ends the worker with unshare, and unshare with the host.
           ...['--pdeathsig', 'SIGKILL'],
           unshare,
           ...['--user', '--map-root-user', '--pid', '--net', '--ipc', '--uts', '--cgroup', '--mount', '--kill-child', '--'],
@@ -92,7 +95,7 @@ function unshareOf({ setpriv, unshare, mount, mkdir, sh }: Tools, libraries: rea
   };
 }
 
-/** A path as a table of mounts writes it. */
+/** A path, escaped for a table of mounts. */
 function escaped(path: string): string {
   return path.replace(/[\s\\#]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`);
 }

@@ -8,7 +8,7 @@ const MB = 1024 * 1024;
 const RSS_SLACK = 64 * MB;
 /** Bytes of a tree and its compiled form, per character of source. */
 const TREE_FACTOR = 64;
-/** CPU time above the limit after which the host no longer waits for the interpreter's own meter. */
+/** CPU time above the limit at which the host stops waiting for the interpreter's own meter. */
 const CPU_SLACK_MS = 100;
 /** CPU time of the worker's own code for one call; it runs on the thread of the program. */
 const CALL_CPU_MS = 2;
@@ -28,7 +28,7 @@ export interface WatchedRun {
   calls(): number;
   /** CPU time of its nested loops. */
   nestedCpuMs(): number;
-  /** Ends the run: its worker uses too much. Called at most once. */
+  /** Ends the run of a worker that uses too much. Called at most once. */
   end(error: ErrorInfo): void;
 }
 

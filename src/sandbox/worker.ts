@@ -23,15 +23,15 @@ import { readWorkerFrame } from './workerframes.ts';
 export interface Gone {
   /** `exit code 70`, `signal SIGKILL`. */
   readonly how: string;
-  /** How it violated the protocol, when it was killed for that; else null. */
+  /** The violation of the protocol for which it was killed; null without one. */
   readonly violation: string | null;
-  /** The end of what it wrote to its standard error, trimmed. */
+  /** The end of its standard error, trimmed. */
   readonly stderr: string;
 }
 
 /** The receiver of a worker's frames while the worker is busy. */
 export interface WorkerTask {
-  /** `units`: what `jsonUnits` counts of the frame is no more. May throw `WireError` for a frame out of turn; then the worker is killed. */
+  /** `units` is an upper bound for `jsonUnits` of the frame. May throw `WireError` for a frame out of turn; then the worker is killed. */
   onFrame(frame: WorkerFrame, units: number): void;
   onGone(gone: Gone): void;
 }
@@ -39,15 +39,15 @@ export interface WorkerTask {
 const HELLO_BYTES = 64 * 1024;
 const START_MS = 10_000;
 const STDERR_CHARS = 4096;
-/** A value is written with at most so many times the units of its text: `1e20` has four. */
+/** Largest ratio between the written units of a value and the units of its text: `1e20` has only four. */
 const LONGER = 6;
 /** A killed process counts as dead after this time even if the system has not reported its end. */
 const KILL_MS = 500;
-/** Time that a worker needs to dispose of its last isolate and to make the next. */
+/** Milliseconds that a worker needs to dispose of its last isolate and to make the next. */
 const PREPARED_MS = 4;
-/** Milliseconds at rest before each further step: it warms up, makes a spare isolate, and tidies. A run that comes meanwhile has to wait. */
+/** Milliseconds at rest before each step: warm up, make a spare isolate, tidy. A run waits for a step under way. */
 const AT_REST: readonly number[] = [PREPARED_MS, 21, 175];
-/** After this time at rest the statistics are read again for the next task. */
+/** A reading of the statistics older than this is repeated for the next task. */
 const STALE_MS = 100;
 
 /**
@@ -88,7 +88,7 @@ export class WorkerProcess {
   #maxValues = 0;
   #maxKeys = MAX_MAP_KEYS;
   #violation: string | null = null;
-  /** Resolves when the long frame is read that is being parsed in pieces; null while there is none. Never rejects. */
+  /** Resolves when the long frame that is being parsed in pieces is read; null without one. Never rejects. */
   #reading: Promise<void> | null = null;
   /** Whether another frame follows the present one in the same list. */
   #follows = false;
@@ -146,8 +146,8 @@ export class WorkerProcess {
   }
 
   /**
-   * What the worker did since it came to rest, so that it must not have another task; null when it did nothing. A task that begins
-   * next counts from here.
+   * Describes suspicious activity since the worker came to rest; null without any. It then must not get another task. Renews the
+   * baseline.
    */
   moved(): string | null {
     const before = this.#atRest;
@@ -156,7 +156,7 @@ export class WorkerProcess {
     return movement(before, this.#atRest);
   }
 
-  /** The worker is idle from now on. */
+  /** Marks the worker as idle. */
   rest(): void {
     this.#idleSince = performance.now();
   }
@@ -167,8 +167,7 @@ export class WorkerProcess {
   }
 
   /**
-   * The task has ended. From now on every frame is a violation. Bytes that have come already end the worker before another task gets
-   * it, because that task would answer for them.
+   * Ends the task. From now on every frame is a violation, also bytes that have come already: the next task would take them for its own.
    */
   free(): void {
     this.#task = null;
@@ -176,7 +175,7 @@ export class WorkerProcess {
     if (this.#follows || this.#reader.partial) this.retire('it sent more than its answer');
   }
 
-  /** Sends a run without what the worker has already: kept sources, and limits that are those of its last run. Throws as {@link send}. */
+  /** Sends a run without the parts that the worker has: kept sources, and limits equal to the last run's. Throws as {@link send}. */
   run(id: number, input: RunInput): void {
     const { ahead, sources } = this.#sources.refer(input.sources);
     for (const frame of ahead) this.send(frame);
@@ -184,13 +183,13 @@ export class WorkerProcess {
     const other = mapKeys === MAX_MAP_KEYS ? {} : { mapKeys };
     const known = this.#limits !== null && areSameLimits(limits, this.#limits);
     this.send({ t: 'run', id, input: { ...rest, ...other, sources, ...(known ? {} : { limits }) } });
-    // Only frozen limits are sure to be the same when they come again.
+    // Limits that are not frozen are copied, because they may change.
     this.#limits = Object.isFrozen(limits) ? limits : { ...limits };
   }
 
   /**
-   * Tells the worker to make the isolate of the next run, and at rest to warm it up and to make a spare. The worker does not do so by
-   * itself: that takes 3 ms, and could keep a core from the host, which the result has just woken.
+   * Tells the worker to make the isolate of the next run, and at rest to warm it up and to make a spare. The host decides when, because
+   * this takes 3 ms and could take a core from the host, which the result has just woken.
    */
   prepare(): void {
     this.send({ t: 'prepare' });
@@ -201,7 +200,7 @@ export class WorkerProcess {
     if (ms === undefined) return;
     this.#rest = setTimeout(() => {
       this.send({ t: later.length > 0 ? 'prepare' : 'tidy' });
-      // Reading takes 40 µs, so it is done while no run waits. What the worker does at rest is far below what a movement is.
+      // Takes 40 µs, so it is done while no run waits. The worker's own work at rest is far below the bounds of `movement`.
       this.#atRest = readStats(this.stats);
       this.#stayAtRest(later);
     }, ms).unref();
@@ -222,7 +221,7 @@ export class WorkerProcess {
     if (!this.#dead) this.#frames.write(bytes);
   }
 
-  /** Calls back once the frames are read that have arrived. */
+  /** Calls `then` after reading the frames that have arrived. */
   afterArrived(then: () => void): void {
     setImmediate(() => {
       if (this.#reading === null) then();
@@ -293,7 +292,7 @@ export class WorkerProcess {
     }
   }
 
-  /** The process that runs scripts, which stands some generations below the launcher; null when the system does not tell. */
+  /** The process that runs scripts, some generations below the launcher; null when the system does not tell. */
   #pid(): number | null {
     const { pid } = this.#child;
     return pid === undefined ? null : descendant(pid, this.#cage?.generations ?? 0);
@@ -328,7 +327,7 @@ export class WorkerProcess {
     }
   }
 
-  /** Takes the frames of a text: a long one later, because nothing else happens while it is parsed. */
+  /** Takes the frames of a text. A long text is parsed later, in pieces, because parsing blocks the host. */
   #take(text: string): void {
     if (text.length <= PIECE_UNITS) this.#pass(parseFrames(text, this.#maxValues).map(readWorkerFrame), text.length * LONGER);
     else this.#reading = this.#takeLong(text);
@@ -345,7 +344,7 @@ export class WorkerProcess {
         if (piece.done === true) read = piece.value;
       });
     }
-    // What has come behind a result must be seen before another task gets the worker.
+    // Bytes after a result must be seen before another task gets the worker.
     this.#frames.resume();
     await nextRound();
     this.#frames.pause();
@@ -386,7 +385,7 @@ export class WorkerProcess {
   }
 }
 
-/** To compare limits takes a fraction of the time of writing and reading them. */
+/** Comparing limits takes a fraction of the time of writing and reading them. */
 function areSameLimits(some: LimitValues, others: LimitValues): boolean {
   return some === others || LIMITS.every(({ key }) => some[key] === others[key]);
 }

@@ -57,7 +57,7 @@ const strings = listOf(string);
 
 /** Most frames of a stack: the deepest nesting of calls is half of that. */
 const MAX_STACK = 1024;
-/** Longest text of an error: that of the interpreter's longest message and of the note how much was cut off. */
+/** Longest text of an error: the interpreter's longest message, and the note about the part that was cut off. */
 const MAX_ERROR_TEXT = MAX_MESSAGE_UNITS + 64;
 
 /** A text of an error, cut where the interpreter would have done so. */

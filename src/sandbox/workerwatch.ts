@@ -6,17 +6,16 @@ import type { WorkerProcess } from './worker.ts';
 const LATE_DESCRIPTORS = 8;
 const LOOK_MS = 1_000;
 
-/** A worker at rest: what it had used when the watch first saw it there. */
+/** A worker at rest, with its usage when the watch first saw it at rest. */
 interface Rest {
-  /** Tells this rest from the one after the next run. */
+  /** Number of its runs, which distinguishes this rest from the next one. */
   readonly runs: number;
   readonly base: StatsReading;
 }
 
 /**
- * Looks at all workers once a second, also at those without a task, which the watchdog of runs does not see. No worker starts
- * processes or opens descriptors, and an idle one neither grows nor computes: a worker that does is not under the host's control.
- * Does nothing where the system has no statistics.
+ * Looks at all workers once a second, also at those without a task, which the watchdog of runs does not watch. An honest worker starts no
+ * process and opens no descriptor, and an idle one neither grows nor computes. Does nothing where the system has no statistics.
  */
 export class WorkerWatch {
   readonly #all: Iterable<WorkerProcess>;
@@ -25,7 +24,7 @@ export class WorkerWatch {
   readonly #rests = new WeakMap<WorkerProcess, Rest>();
   #timer: NodeJS.Timeout | null = null;
 
-  /** `onMoved` gets each worker that must end, and what it did. */
+  /** `onMoved` gets each worker that must end, with the reason. */
   constructor(
     all: Iterable<WorkerProcess>,
     idle: readonly WorkerProcess[],
@@ -47,7 +46,7 @@ export class WorkerWatch {
 
   #look(): void {
     const all = [...this.#all];
-    // A cage holds the processes of its worker; without one they may leave the worker by ending their parent.
+    // Without a cage, processes of a worker can detach from it by ending their parent.
     const lost = all.some(({ session }) => session !== null) ? orphans() : new Map<number, number>();
     for (const worker of all) {
       const now = worker.dead ? null : (worker.stats?.holdings() ?? null);
@@ -62,14 +61,14 @@ export class WorkerWatch {
   #atRest(worker: WorkerProcess, now: Holdings): string | null {
     const known = this.#rests.get(worker);
     const { rssBytes, cpuMs } = known?.runs === worker.runs ? known.base : now;
-    // Memory that the worker has given back is not its own to take again.
+    // Memory that the worker has given back lowers its baseline.
     const base = { rssBytes: rssBytes === null ? null : Math.min(rssBytes, now.rssBytes), cpuMs };
     this.#rests.set(worker, { runs: worker.runs, base });
     return movement(base, now);
   }
 }
 
-/** The processes or descriptors that a worker took and no honest worker takes; null when there are none. */
+/** Describes processes or descriptors that a worker must not have; null when there are none. */
 function taken(
   { descriptors: before }: WorkerProcess,
   { children, descriptors }: Holdings & { readonly children: number },

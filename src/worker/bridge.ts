@@ -7,11 +7,11 @@ import type { AskSpent, GuestFrame, GuestReply, RunInput } from '../wire/protoco
 export interface HostPort {
   read(): string;
   write(text: string): void;
-  /** Holds a text until the next one is written, or until one of the next clock checks. */
+  /** Holds a text until the next one is written, or until a later clock check. */
   hold(text: string): void;
 }
 
-/** What the bridge must know of a run. */
+/** The parts of a run that the bridge uses. */
 type BridgedRun = Pick<RunInput, 'limits' | 'probe' | 'mapKeys'>;
 
 const OUT = 'out';
@@ -40,7 +40,7 @@ export class Bridge {
   /** Whether the open call runs a nested loop. */
   #nests = false;
 
-  /** Of a run that is measured, frames of its probe may come. */
+  /** Only a measured run (`probe`) may send frames of a probe. */
   constructor(port: HostPort, { limits, probe, mapKeys = Number.POSITIVE_INFINITY }: BridgedRun) {
     this.#port = port;
     this.#probed = probe !== undefined;
@@ -84,8 +84,7 @@ export class Bridge {
   }
 
   /**
-   * The answer to an `ask` without its CPU time, which is charged here. The guest pays fuel for the length of an answer, and that
-   * must not depend on times.
+   * Charges the CPU time of an `ask`, and returns its answer without that time, because the guest pays fuel for the length of an answer.
    */
   #paid(text: string): string {
     const { spent, ...reply }: { readonly spent?: AskSpent } = JSON.parse(text);
@@ -110,8 +109,8 @@ export class Bridge {
 const HEAD = /^\{"t":"([a-z.]{1,8})"[,}]/;
 
 /**
- * The `t` of a frame as every JSON parser reads it; null when the text is no frame. The frames of the interpreter begin with it.
- * A search shows that no later field of the same name overrides it, which takes half the time of parsing for large output.
+ * The `t` of a frame as every JSON parser reads it; null when the text is no frame. Frames of the interpreter begin with this field. A
+ * search shows that no later field of the same name overrides it, which takes half the time of parsing for large output.
  */
 function kindOf(text: string): string | null {
   const head = HEAD.exec(text)?.[1];

@@ -18,8 +18,8 @@ const REMOVED: readonly (readonly [owner: object, names: readonly string[]])[] =
 ];
 
 /**
- * Removes what hostile JavaScript in the worker's own realm could use to signal other processes, change their priority, make V8
- * write files, or load code. Code that captured a function before, and native code, are held only by the operating system.
+ * Removes functions with which hostile JavaScript in the worker's own realm could signal other processes, change their priority, make V8
+ * write files, or load code. Only the operating system stops native code, and code that captured a function before.
  */
 export function disarm(): void {
   for (const [owner, names] of REMOVED)

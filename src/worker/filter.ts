@@ -10,9 +10,8 @@ const SECCOMP_SET_MODE_FILTER = 1n;
 const SECCOMP_FILTER_FLAG_TSYNC = 1n;
 
 /**
- * Has the kernel filter the system calls of this process from now on, in all its threads. Node reaches the kernel through its
- * interface to native functions, which Node 26 has and the worker closes afterwards. The host asks the kernel whether the filter
- * holds, so that nothing depends on the outcome here.
+ * Sets the filter of system calls for all threads of this process, through Node 26's interface to native functions, which the worker
+ * closes afterwards. Does not check the outcome, because the host asks the kernel whether the filter holds.
  */
 export function filterSystemCalls(filter: Uint8Array): void {
   const calls = CALLS.get(process.arch);
@@ -33,8 +32,8 @@ export function filterSystemCalls(filter: Uint8Array): void {
 }
 
 /**
- * The same by a library of this package, for a Node without that interface. Its code runs while it is loaded; then Node refuses it, because
- * it is no addon.
+ * Sets the filter by a library of this package, for a Node without that interface. The library's code runs during the load, which then
+ * fails, because the library is no addon.
  */
 export function loadFilter(library: string): void {
   try {

@@ -10,11 +10,11 @@ export interface GuestPorts {
   clock(measured: boolean): number;
   /** Takes the JSON of a guest frame, and whether another frame follows at once. Returns the JSON of a reply, or ''. */
   host(frame: unknown, follows: boolean): string;
-  /** The JSON of a part of this run's files by its number; '' for a number that the guest was not given. */
+  /** The JSON of a part of this run's files by its number; '' for an unknown number. */
   tree(file: unknown, part: unknown): string;
 }
 
-/** A fresh isolate with the interpreter, in which nothing untrusted has run. */
+/** A fresh isolate with the interpreter. No untrusted code has run in it. */
 export interface Prepared {
   readonly isolate: Isolate;
   readonly context: Context;
@@ -27,12 +27,12 @@ export interface Prepared {
 const FILE_NAME = 'guest.js';
 const PURE_FILE_NAME = 'pure.js';
 
-/** Separates the interpreter from the pure tools in the file that the build makes. */
+/** Separates the interpreter from the pure tools in the built file. */
 const PURE_MARK = '\n//# pure tools\n';
 
 /**
- * The guest program, and V8's code cache that loads it into fresh isolates quickly. The cache is made here from the text when the
- * worker starts. A cache from outside could be forged and is never accepted.
+ * The guest program, and V8's code cache that loads it into fresh isolates quickly. The worker makes the cache from the text when it
+ * starts, because a cache from outside could be forged.
  */
 export class GuestImage {
   readonly #ivm: IsolatedVm;

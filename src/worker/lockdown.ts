@@ -1,12 +1,12 @@
 /**
- * Locks an isolate before anything untrusted enters it. Scripts never reach JavaScript; the lockdown is a second wall in case a
- * hole in the interpreter lets one through. After it there is no clock, randomness, code from strings, shared memory or locale
- * data, and the intrinsics that the interpreter uses cannot be changed.
+ * Locks an isolate before anything untrusted enters it. Scripts cannot reach JavaScript; the lockdown is a second defence against bugs of
+ * the interpreter. After it there is no clock, randomness, code from strings, shared memory or locale data, and the intrinsics that the
+ * interpreter uses cannot be changed.
  */
 
 /**
- * Runs inside the isolate as text, so it may use nothing outside of itself. It removes every global that is not listed (new V8
- * versions bring new ones) and the function constructors behind prototypes, then freezes the rest.
+ * Runs inside the isolate from its source text, so it must not refer to anything outside of itself. It removes every global that is not
+ * listed (new V8 versions bring new ones) and the function constructors behind prototypes, then freezes the rest.
  */
 function lockdown(): void {
   const kept = new Set(
@@ -38,7 +38,8 @@ function lockdown(): void {
     [getPrototypeOf(Uint8Array.prototype), ['toLocaleString']],
     [Object.prototype, ['toLocaleString']],
   ];
-  // Not deleted: V8 keeps a prototype that has lost a property as a dictionary, and calls its methods up to a hundred times more slowly.
+  // The values are set to undefined and not deleted: V8 turns a prototype that has lost a property into a dictionary, and calls its
+  // methods up to a hundred times more slowly.
   for (const [owner, names] of gone) for (const name of names) defineProperty(owner, name, { value: undefined });
 
   // If a property of a prototype were only frozen, objects that inherit it could not assign it (`error.name = …`, or a plain object

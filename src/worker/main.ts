@@ -38,19 +38,20 @@ function main([guestFile, ivmFile, memoryBytes, filter = '', library = '']: read
   // its first call, so that every fresh isolate would compile the interpreter anew: 1.3 ms instead of 0.2 for a small program.
   // The flag is part of the cache's key and must not change later.
   setFlagsFromString('--no-lazy');
-  // V8's baseline compiler works in a thread. Waking the thread takes as long as a small program and may take the host's core.
-  // Without it a program of ten tool calls ends 0.6 ms sooner; long programs are compiled by the optimising compilers.
+  // V8's baseline compiler works in a thread. Waking the thread takes as long as a small program and may take the host's core. Without
+  // this compiler a program of ten tool calls ends 0.6 ms sooner; the optimising compilers compile long programs.
   setFlagsFromString('--no-sparkplug');
-  // isolated-vm leaves an isolate of our size a young generation of half a megabyte, which fills 60 times in a run of 30 ms. Each collection
-  // of it in several threads waits for them, which takes longer than the collection where the cores are busy.
+  // isolated-vm gives an isolate of our size a young generation of half a megabyte, which fills 60 times in a run of 30 ms. A collection
+  // in several threads waits for the threads, which takes longer than the collection itself when the cores are busy.
   setFlagsFromString('--max-semi-space-size=2');
   setFlagsFromString('--no-parallel-scavenge');
-  // V8 keeps free large pages for its next large object, so that each doubling of a list would leave the old half behind. The V8 of
-  // Node 24 has no such pool, and complains of the flag.
+  // V8 keeps free large pages for its next large object, so the old half of a list would stay after each doubling. The V8 of Node 24 has
+  // no such pool and rejects the flag.
   if (Number(process.versions.node.split('.')[0]) >= 26) setFlagsFromString('--no-large-page-pool');
-  // The stack of an isolate is that of this thread. This realm has more of it (`launch.ts`): it answers calls of the deepest program.
+  // An isolate uses the stack of this thread. This realm may use more of it (`launch.ts`), because it answers calls of the deepest
+  // program.
   setFlagsFromString(`--stack-size=${GUEST_STACK_KB}`);
-  // This realm was started with it (`launch.ts`); isolates get none.
+  // This realm was started with the flag (`launch.ts`); isolates must not have it.
   setFlagsFromString('--no-expose-gc');
   // The flag that limits the heap of this realm would override the limit of every later isolate.
   setFlagsFromString('--max-old-space-size=0');

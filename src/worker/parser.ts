@@ -16,8 +16,8 @@ import type { Diagnostic, ParsedFile } from '../wire/sourcereports.ts';
 export type Parse = (source: string, options: ParseOptions) => ParseResult;
 
 /**
- * The tree of a file as JSON texts for an isolate. `head` is what every run needs; `parts` are the procedures, the bodies of event
- * handlers and the lines, each under the number that stands in its place in `head`.
+ * The tree of a file as JSON texts for an isolate. Every run needs `head`. `parts` are the procedures, the bodies of event handlers and
+ * the lines; `head` has their numbers in their places.
  */
 export interface Tree {
   readonly head: string;
@@ -39,13 +39,13 @@ type ParsedSources =
 const CACHE_CHARS = 8 * 1024 * 1024;
 
 /**
- * Parses sources in the worker's own realm, where the parser is warm. A tree depends only on the text and its name, so runs of any
- * owner that bring the same text share the cached tree.
+ * Parses sources in the worker's own realm, where the parser is warm. A tree depends only on the text and its name, so all runs with the
+ * same text share the cached tree.
  */
 export class Parser {
   readonly #parse: Parse;
   readonly #cache = new Map<string, Tree>();
-  /** The trees of sources that the worker keeps, found without a search by text. */
+  /** The trees of sources that the worker keeps, to avoid a search by text. */
   readonly #known = new WeakMap<Source, Tree>();
   #chars = 0;
 

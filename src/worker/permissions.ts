@@ -1,6 +1,6 @@
 /**
- * The worker starts with the permissions that loading needs, drops them, and checks that they are gone. Node's `drop` silently
- * ignores an unknown scope, so only `has` counts.
+ * The worker starts with the permissions that loading needs, drops them, and checks that they are gone. Node's `drop` silently ignores an
+ * unknown scope, so the check uses `has`.
  */
 
 /** Permissions for loading: reading the worker's own files, the native part of isolated-vm, and setting the filter. */

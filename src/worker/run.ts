@@ -8,7 +8,7 @@ import { Bridge, type HostPort } from './bridge.ts';
 import type { GuestPorts, Prepared } from './image.ts';
 import type { Tree } from './parser.ts';
 
-/** How a run ended, for the `result` frame. */
+/** The end of a run, for the `result` frame. */
 export interface Ended {
   readonly result: GuestResult;
   readonly usage: WorkerUsage;
@@ -16,9 +16,8 @@ export interface Ended {
 }
 
 /**
- * The time after which V8 stops a program that does not ask for the clocks, which only a hole in the interpreter makes possible.
- * V8 counts elapsed time, so a program that gets a fraction of a core on a busy machine needs room. On Linux the host stops such a
- * program first, by the CPU time of the process.
+ * The time after which V8 stops a program that does not check the clocks, which needs a bug in the interpreter. V8 counts elapsed time,
+ * so a program on a busy machine needs room. On Linux the host stops such a program first, by the CPU time of the process.
  */
 const v8TimeoutMs = ({ cpuMs }: LimitValues): number => cpuMs * 4 + 250;
 
@@ -44,7 +43,7 @@ export class Run implements GuestPorts {
     const elapsed = performance.now() - this.#startWall;
     if (measured) return Math.floor(elapsed * 1000);
     if (this.#bridge.breach !== null) return 1;
-    // A program computes on one thread, so its own CPU time is at most the elapsed time. To read it takes longer than a statement.
+    // A program computes on one thread, so its CPU time is at most the elapsed time. Reading the CPU time takes longer than a statement.
     const most = elapsed + this.#bridge.nestedCpuMs;
     if (most >= this.#limits.cpuMs && this.#cpuMs() >= this.#limits.cpuMs) return 1;
     return elapsed >= this.#limits.wallMs ? 2 : 0;
@@ -95,7 +94,7 @@ export class Run implements GuestPorts {
     return { result: NO_RESULT, breach, last: true, cpuMs: used };
   }
 
-  /** The isolate threw, exceeded its heap limit, or was stopped by V8. Its state cannot be trusted any more. */
+  /** The result when the isolate threw, exceeded its heap limit, or was stopped by V8. Its state cannot be trusted any more. */
   #broken(error: unknown): { result: GuestResult; breach: ErrorInfo; last: boolean; cpuMs: number } {
     const message = messageOf(error);
     const { isolate } = this.#prepared;
@@ -139,7 +138,7 @@ export function cpuMs({ isolate }: Pick<Prepared, 'isolate'>): number {
   return Number(isolate.cpuTime) / 1e6;
 }
 
-/** The JSON of one part of a file; empty for numbers that the guest was not given. */
+/** The JSON of one part of a file; empty for unknown numbers. */
 export function partOf(trees: readonly Tree[], file: unknown, part: unknown): string {
   return typeof file === 'number' && typeof part === 'number' ? (trees[file]?.parts[part] ?? '') : '';
 }
@@ -147,7 +146,7 @@ export function partOf(trees: readonly Tree[], file: unknown, part: unknown): st
 /** The JSON of limits, which many runs share. */
 const limitTexts = new WeakMap<LimitValues, string>();
 
-/** The JSON of a `GuestInput`. The trees are JSON already; to parse and write them again would cost more than a small run. */
+/** The JSON of a `GuestInput`. The trees are inserted as JSON, because parsing and writing them again would cost more than a small run. */
 export function guestInput({ sources: _, limits, ...rest }: RunInput, trees: readonly Tree[]): string {
   const head = JSON.stringify(rest satisfies Omit<GuestInput, 'files' | 'limits'>);
   const bounds = limitTexts.get(limits) ?? JSON.stringify(limits);

@@ -16,15 +16,15 @@ import { WARMUP_ID, Warmup } from './warmup.ts';
 const MB = 1024 * 1024;
 
 /**
- * Heap for the interpreter, the tree of a small program and V8's evacuation. V8 uses all of its heap before it collects, so each
- * further megabyte lets the process grow further beyond 1.25 times the limit.
+ * Heap for the interpreter, the tree of a small program and V8's evacuation. It is small because V8 uses all of its heap before it
+ * collects, and the process must not grow beyond 1.25 times the limit.
  */
 const BASE_HEAP_MB = 6;
 /** Trees up to this number of characters of JSON fit into {@link BASE_HEAP_MB}. */
 const SMALL_TREES = 128 * 1024;
 /** Heap of a tree and its compiled form, in bytes per character. */
 const TREE_FACTOR = 16;
-/** `started` is sent at once for a program that took longer to prepare, so that the host does not measure the parser's time. */
+/** The worker sends `started` at once for a program that took longer to prepare, so that the host does not measure the parser's time. */
 const READY_MS = 5;
 
 /** Answers a host's frames one after another until it closes the pipe or says `exit`. */
@@ -34,7 +34,7 @@ export class Server implements HostPort, GuestPorts {
   #shelf: Shelf | null = null;
   /** The isolate of the last run. Disposing of it takes time, so it waits until the host sends `prepare` or the next run. */
   #spent: Prepared | null = null;
-  /** Answers the isolate that is running. */
+  /** The ports of the running isolate. */
   #run: GuestPorts | null = null;
   /** The warm-up program, for later isolates. */
   #warmup: Warmup | null = null;
@@ -53,7 +53,7 @@ export class Server implements HostPort, GuestPorts {
     this.#tidy = tidy;
   }
 
-  /** Takes the image, which needs this server's ports, and prepares the first isolate. */
+  /** Prepares the first isolate of an image, which needs this server's ports. */
   prepare(image: GuestImage, memoryBytes: number): void {
     this.#shelf = new Shelf(image, heapMb(memoryBytes, 0), (isolate) => this.#warmUp(isolate));
     this.#shelf.step();
@@ -61,9 +61,9 @@ export class Server implements HostPort, GuestPorts {
 
   clock(measured: boolean): number {
     if (measured) return this.#run?.clock(true) ?? 0;
-    // A program that computes does not read the pipe. When the host dies, the system gives the worker another parent; asking for
-    // the parent costs 0.2 µs.
-    // The first check comes before the first statement. A program that reaches the second runs for longer, so held frames go out.
+    // A program that computes does not read the pipe. When the host dies, the system gives the worker another parent; asking for the
+    // parent costs 0.2 µs. The first check comes before the first statement. At the second the program has run for a while, so held
+    // frames are sent.
     if (++this.#checks > 1) {
       if (process.ppid !== this.#hostPid) dieAtOnce();
       this.#frames?.flush();
@@ -173,7 +173,7 @@ export class Server implements HostPort, GuestPorts {
     this.hold(JSON.stringify({ t: 'started', id } satisfies WorkerFrame));
     if (performance.now() - asked > READY_MS) this.#frames?.flush();
     this.#checks = 0;
-    // Loading the pure tools is no part of the run.
+    // The CPU time of loading the pure tools does not count for the run.
     const startCpu = pureTools === undefined ? prepared.startCpu : cpuMs(prepared);
     const run = new Run(prepared, startCpu, input, this, parsed.trees);
     this.#run = run;
@@ -232,7 +232,7 @@ export class Server implements HostPort, GuestPorts {
     this.#send({ t: 'result', id, errors: [], ...ended, result });
   }
 
-  /** Sends a report about sources, or `empty` with one error in its place where the host takes no frame so large. */
+  /** Sends a report about sources, or `empty` with one error if the report is too large for the host. */
   #report(report: Report, [first]: readonly Source[], empty: Report): void {
     const text = JSON.stringify(report);
     if (Buffer.byteLength(text) <= MAX_REPORT_BYTES && excessOf(text) === null) {
@@ -249,7 +249,7 @@ export class Server implements HostPort, GuestPorts {
   }
 }
 
-/** What a worker says about sources. */
+/** A worker's report about sources. */
 type Report = Extract<WorkerFrame, { t: 'parsed' | 'checked' | 'foreseen' | 'formatted' }>;
 
 /** The host is gone. An isolate is on the stack, so throwing is not possible. */

@@ -8,7 +8,7 @@ export interface Ready extends Prepared {
   readonly warm: boolean;
 }
 
-/** Isolates that a worker keeps ready: the next, and one for a run that follows before another is made. */
+/** Number of isolates that a worker keeps ready: the next one, and a spare for a run that follows soon. */
 const KEPT = 2;
 
 /** The isolates that are prepared for the next runs of a worker. No program has run in them. */
@@ -16,7 +16,7 @@ export class Shelf {
   readonly image: GuestImage;
   readonly #warmUp: (isolate: Prepared) => boolean;
   readonly #ready: Ready[] = [];
-  /** Heap limit of the last run, which most often suits the next run. */
+  /** Heap limit of the last run, because the next run most often has the same. */
   #heapMb: number;
 
   /** `warmUp` returns false while there is no warm-up program yet. */
@@ -27,8 +27,8 @@ export class Shelf {
   }
 
   /**
-   * Takes the next step: makes an isolate when there is none, warms it up when it is cold, else makes a warm spare. To warm an isolate
-   * up takes a quarter of the time of making it and saves less than that, so a run that is waiting gets a cold one.
+   * Takes the next step: makes an isolate when there is none, warms it up when it is cold, else makes a warm spare. Warming up takes a
+   * quarter of the time of making an isolate and saves less than that, so a waiting run gets a cold one.
    */
   step(): void {
     const [next] = this.#ready;
@@ -37,7 +37,7 @@ export class Shelf {
     else if (this.#ready.length < KEPT) this.#ready.push(this.#warmed(this.#make()));
   }
 
-  /** The isolate that was made last when its heap limit suits this run, else a new one. It is still in the processor's caches. */
+  /** The last made isolate, which is still in the processor's caches, if its heap limit suits this run; else a new one. */
   take(heapMb: number): Ready {
     if (heapMb !== this.#heapMb) for (const { isolate } of this.#ready.splice(0)) isolate.dispose();
     this.#heapMb = heapMb;
@@ -53,7 +53,7 @@ export class Shelf {
   }
 }
 
-/** Reads the CPU time of an isolate before its run: reading it takes as long as a statement of the program. */
+/** Reads the CPU time of an isolate ahead of its run, because reading takes as long as a statement. */
 function ready(isolate: Prepared, warm: boolean): Ready {
   return { ...isolate, startCpu: cpuMs(isolate), warm };
 }

@@ -30,9 +30,8 @@ endcommand
 export const WARMUP_ID = 0;
 
 /**
- * The frames of a host that asks for one run and lets the worker make and warm up the isolate of the next. The worker answers them before it says hello: the
- * parser builds its tables at its first use, and everything else that is slow the first time is slow now and not in the first
- * real run.
+ * The frames of a host that requests one run and lets the worker make and warm up the isolate of the next. The worker answers them before
+ * its `hello`, so that first uses, such as the parser's tables, do not slow down the first real run.
  */
 export function warmupFrames(memoryBytes: number): FramePort {
   const run: HostFrame = {
