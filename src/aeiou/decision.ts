@@ -18,7 +18,7 @@ export interface OutputScan {
   readonly lookalikes: readonly number[];
 }
 
-/** Without the version: `<<<NSMAG:V4:` was meant to be a token too. */
+/** The prefix without the version, because `<<<NSMAG:V4:` was meant to be a token too. */
 const ANY_TOKEN_PREFIX = TOKEN_PREFIX.slice(0, TOKEN_PREFIX.indexOf(':') + 1);
 
 /**
@@ -91,11 +91,11 @@ export interface ChosenToken {
   readonly payload: TokenPayload;
 }
 
-/** What is reported about every turn, whatever the decision. */
+/** The report about every turn, whatever the decision. */
 export interface SelectionDetails {
   /** In emission order. */
   readonly candidates: readonly CandidateResult[];
-  /** 1-based lines of OUTPUT that begin like a token and have not its form. */
+  /** 1-based lines of OUTPUT that contain the start of a token but do not have its form. */
   readonly lookalikes: readonly number[];
   /** Remarks on the lines around the candidates, such as text after a token. */
   readonly lints: readonly Lint[];

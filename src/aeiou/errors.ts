@@ -15,7 +15,7 @@ abstract class ProtocolError<Code extends string, Detail extends string> extends
   }
 }
 
-/** What is wrong with the bytes of an envelope. */
+/** The codes of invalid envelopes. */
 export type EnvelopeCode =
   | 'ERR_ENV_MARKERS_INVALID'
   | 'ERR_ENV_SECTION_MISSING'
@@ -23,7 +23,7 @@ export type EnvelopeCode =
   | 'ERR_ENV_SECTION_DUP'
   | 'ERR_ENV_SIZE';
 
-/** Which rule of envelopes was broken. */
+/** The broken rule of envelopes. */
 export type EnvelopeDetail =
   | 'envelope_size'
   | 'section_size'
@@ -50,7 +50,7 @@ export class EnvelopeError extends ProtocolError<EnvelopeCode, EnvelopeDetail> {
   }
 }
 
-/** Which rule of USERDATA was broken. */
+/** The broken rule of USERDATA. */
 export type UserdataDetail = 'json' | 'not_object' | 'subject' | 'brief' | 'fields' | 'asset' | 'value';
 
 /** USERDATA is not strict JSON or does not match its schema. */
@@ -90,7 +90,7 @@ export type TokenDetail =
 /** A token did not verify; `requireToken` throws this. */
 export class TokenError extends ProtocolError<TokenCode, TokenDetail> {}
 
-/** How `tool.aeiou.magic` can fail. */
+/** The codes of failures of `tool.aeiou.magic`. */
 export type MagicCode = 'ERR_MAGIC_TOOL_ARGS' | 'ERR_MAGIC_TOOL_INTERNAL';
 
 /**
@@ -102,7 +102,7 @@ export class MagicError extends ProtocolError<MagicCode, MagicDetail> {}
 /** The rejected argument, or the step that failed. */
 export type MagicDetail = 'kind' | 'payload' | 'action' | 'opts' | 'ttl' | 'size' | 'mint_cap' | 'signers';
 
-/** What is wrong with a key or a key file. */
+/** The problem of a key or a key file. */
 export type KeyDetail =
   | 'kid'
   | 'duplicate'
@@ -123,7 +123,7 @@ export class KeyError extends ProtocolError<'ERR_KEY', KeyDetail> {
   }
 }
 
-/** Which rule of strict JSON was broken. */
+/** The broken rule of strict JSON. */
 export type JsonDetail = 'encoding' | 'syntax' | 'duplicate' | 'depth' | 'number' | 'surrogate' | 'type';
 
 /** A text is not strict JSON, or a value has no canonical JSON form. */

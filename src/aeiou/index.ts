@@ -1,7 +1,4 @@
-/**
- * The AEIOU v3 protocol, in the order of its specification. It runs wherever JavaScript does; only key files need Node
- * (`loadKeyFile`, `loadVerifyKeys`, `saveKeyFile`).
- */
+/** The AEIOU v3 protocol, in the order of its specification. Only key files need Node (`loadKeyFile`, `loadVerifyKeys`, `saveKeyFile`). */
 
 // Envelope (chapter 3)
 

@@ -1,16 +1,16 @@
 import { ConfigError } from '../wire/errors.ts';
 
-/** How long tokens, used ids and replaced keys live, in whole seconds of one injected clock. */
+/** The lifetimes of tokens, used ids and replaced keys, in whole seconds of one injected clock. */
 export interface Lifetimes {
   /** `ttl` of a token whose program did not request one. */
   readonly defaultTtl: number;
   /** Longest `ttl` that is minted. */
   readonly maxTtl: number;
-  /** How long a used token id is remembered. At least `maxTtl`, so that no token outlives the memory of its id. */
+  /** Time for which a used token id is remembered. At least `maxTtl`, so that no token outlives the memory of its id. */
   readonly replayTtl: number;
-  /** How much longer than `maxTtl` a replaced key still verifies. */
+  /** Time beyond `maxTtl` for which a replaced key still verifies. */
   readonly rotationBuffer: number;
-  /** How far in the future a token may have been issued. */
+  /** Largest amount by which `issued_at` may be ahead of the clock. */
   readonly clockSkew: number;
 }
 
@@ -46,7 +46,7 @@ export function resolveLifetimes(options: Partial<Lifetimes> = {}): Lifetimes {
   return Object.freeze(resolved);
 }
 
-/** Gives a configured number back. Throws {@link ConfigError} unless it is a whole number from `least`. */
+/** Returns a configured number. Throws {@link ConfigError} unless it is a whole number from `least`. */
 export function checkWholeNumber(name: string, value: number, least: 0 | 1 = 1, unit = ''): number {
   if (Number.isSafeInteger(value) && value >= least) return value;
   throw new ConfigError(`${name} must be a whole number${unit} from ${least}, got ${String(value)}`);

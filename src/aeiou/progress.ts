@@ -3,7 +3,7 @@ import { ConfigError } from '../wire/errors.ts';
 import { isTokenLine } from './token/format.ts';
 import { toUtf8 } from './utf8.ts';
 
-/** How many equal turns in a row end a session, unless configured otherwise. */
+/** Default for the number of equal turns in a row that end a session. */
 export const DEFAULT_NO_PROGRESS_N = 3;
 /** The largest N that can be configured. A larger N would in effect switch off the guard, which is mandatory. */
 export const MAX_NO_PROGRESS_N = 100;
@@ -60,8 +60,8 @@ export interface ProgressVerdict {
 }
 
 /**
- * The mandatory guard against endless loops: N equal turns in a row halt the session. The first turn with a digest counts
- * as 1. Hosts show it only turns whose program ran to its end.
+ * The mandatory guard against endless loops: N equal turns in a row halt the session. The first turn with a digest counts as 1. Hosts
+ * pass it only turns whose program ran to its end.
  */
 export class ProgressGuard {
   /** How many equal turns in a row halt a session. */

@@ -1,6 +1,6 @@
 /**
- * The rules of the specification for models, word for word: hosts embed them unchanged. Their sample call uses `|` and `...`
- * as an illustration and does not parse; {@link EXAMPLE_REPLY} does.
+ * The rules of the specification for models, verbatim, because hosts embed them unchanged. Their sample call uses `|` and `...` as an
+ * illustration and does not parse; {@link EXAMPLE_REPLY} does.
  */
 export const AI_RULES = `Read only between START/END. Sections appear once: USERDATA, [SCRATCHPAD], [OUTPUT], ACTIONS.
 Only ACTIONS is executable. Write exactly one ns \`command\` block.

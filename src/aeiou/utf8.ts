@@ -14,7 +14,7 @@ export function fromUtf8(bytes: Uint8Array): string | null {
   }
 }
 
-/** Encodes a well-formed text. A lone surrogate would become U+FFFD: the caller refuses it first. */
+/** Encodes a well-formed text. The caller refuses lone surrogates first, because they would become U+FFFD. */
 export function toUtf8(text: string): Uint8Array {
   return encoder.encode(text);
 }

@@ -48,7 +48,10 @@ export function outputCheck(schema: unknown): OutputCheck {
   }
 }
 
-/** The value that a program gets for an answer. Rejects with {@link ToolError}: 21 for an error of the tool, 1002 for a false form. */
+/**
+ * The value that a program gets for an answer. Rejects with {@link ToolError}: 21 for an error of the tool, 1002 for an answer of the
+ * wrong form.
+ */
 export async function scriptValue({ isError, content, structured }: McpAnswer, check: OutputCheck): Promise<unknown> {
   const parts = content.map(partOf);
   if (isError) {

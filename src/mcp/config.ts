@@ -27,8 +27,8 @@ export interface HttpServer {
 /** The settings of every kind of server. */
 export interface McpBounds {
   /**
-   * Timeout in milliseconds for connecting, for listing tools and for one call; 30,000 if absent. For a call whose server reports
-   * progress, the time since the last report; such a call may take ten times as long.
+   * Timeout in milliseconds for connecting, for listing tools and for one call; 30,000 if absent. A progress report restarts the timeout
+   * of its call, which may then take ten times as long.
    */
   readonly timeoutMs?: number;
   /** Maximum bytes of one message from the server; 4 MiB if absent. */
@@ -39,7 +39,7 @@ export interface McpBounds {
   readonly readOnly?: readonly string[];
   /** If true, the other servers are used without this one when it fails; if absent, its failure fails all. */
   readonly optional?: boolean;
-  /** If true, the server may put questions to the user of a call, in the words of the server; false if absent. */
+  /** If true, the server may ask the user of a call; false if absent. */
   readonly elicit?: boolean;
 }
 
@@ -108,7 +108,7 @@ function readServer(
   const any = file.map(path, entry, null);
   const http = 'url' in any;
   if (http === 'command' in any) return file.fail(path, "must have either 'command' or 'url'");
-  // Other hosts write `type`. The other keys say the same.
+  // Other hosts write `type`, which is redundant here.
   const { type: _type, ...rest } = file.map(path, entry, ['type', ...(http ? HTTP_KEYS : STDIO_KEYS), ...BOUND_KEYS]);
   const texts = (key: string): readonly string[] =>
     file.list([...path, key], rest[key] ?? []).map((each, index) => file.text([...path, key, String(index)], each));
@@ -157,7 +157,7 @@ function flagOf(file: YamlFile, path: readonly string[], value: unknown): boolea
   return typeof value === 'boolean' ? value : file.fail(path, 'must be true or false');
 }
 
-/** Refuses values that the platform would quote in its error messages, secrets included. */
+/** Refuses values that the platform would quote in its error messages, because they may be secrets. */
 function problemOfHttp({ url, headers = {}, auth }: HttpServer): string | null {
   const { username, password } = new URL(url);
   if (username !== '' || password !== '') return 'url must hold no user or password; give a header';

@@ -39,24 +39,24 @@ export interface McpAnswer {
   readonly structured: unknown;
 }
 
-/** What a server reports about a call that is under way. */
+/** A progress report of a server about a call. */
 export interface McpProgress {
   /** Name of the server in the configuration. */
   readonly server: string;
   /** The server's name of the tool. */
   readonly tool: string;
-  /** How far the call is, in the server's unit. It grows. */
+  /** The progress in the server's unit. It only grows. */
   readonly progress: number;
   /** `progress` at the end of the call; null when the server does not know. */
   readonly total: number | null;
-  /** The server's words, cleaned; '' if it has none. */
+  /** The server's message, cleaned; '' if it has none. */
   readonly message: string;
 }
 
 /** Gives the tokens for a server. */
 export type Authorize = (server: string, config: HttpServer) => AuthProvider | OAuthClientProvider | undefined;
 
-/** What a connection needs of its owner. */
+/** The parts of its owner that a connection uses. */
 export interface McpOwner {
   readonly logger: Logger;
   readonly onProgress: ((progress: McpProgress) => void) | null;
@@ -71,15 +71,15 @@ const CLOSED = 'the connection has been closed';
 /** The wait after a failed attempt to connect; it doubles each time up to the longest. */
 const RETRY_MS = 250;
 const LONGEST_RETRY_MS = 30_000;
-/** How often a call may begin its time limit anew because the server reports progress. */
+/** Upper bound for the time of a call whose server reports progress, as a multiple of its timeout. */
 const PROGRESS_FACTOR = 10;
-/** The longest wait for an answer about protocol versions over standard streams. A server that is silent speaks the version before. */
+/** The longest wait for an answer about protocol versions over standard streams. A silent server counts as one of the previous version. */
 const LONGEST_PROBE_MS = 5000;
 
-/** Accepts everything. A validator would run the patterns of a server's schema; `serverschema.ts` keeps the safe checks. */
+/** Accepts everything, because a validator would run the patterns of a server's schema. `serverschema.ts` does the safe checks. */
 const NO_VALIDATION: jsonSchemaValidator = {
   getValidator<T>(): JsonSchemaValidator<T> {
-    // The library's type promises what the schema says; the readers of an answer treat it as unknown.
+    // The library's type claims the type of the schema. The readers of an answer treat it as unknown.
     return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
   },
 };
@@ -98,7 +98,7 @@ export class McpConnection implements AsyncDisposable {
   #client: Client | null = null;
   /** The programs whose requests are under way. */
   readonly #callers = new Set<McpCaller>();
-  /** Set once the server has turned out to speak only the protocol version before. */
+  /** Whether the server speaks only the previous protocol version. */
   #legacy = false;
   #digests: ReadonlyMap<string, string> | null = null;
   #changed: ReadonlySet<string> = new Set();
@@ -106,7 +106,7 @@ export class McpConnection implements AsyncDisposable {
   #failures = 0;
   #notBefore = 0;
   #closed = false;
-  /** Why a connection was closed. The library tells its callers only that it was. */
+  /** Why a connection was closed, which the library does not tell. */
   readonly #breaches = new WeakMap<Client, BoundError>();
 
   constructor(name: string, config: McpServerConfig, { logger, onProgress, authorize }: McpOwner) {
@@ -120,7 +120,7 @@ export class McpConnection implements AsyncDisposable {
     };
   }
 
-  /** What the server offers beside tools, as the present connection knows it. */
+  /** Whether the server offers resources and prompts, according to the present connection. */
   get offers(): { readonly resources: boolean; readonly prompts: boolean } {
     const { resources, prompts } = this.#client?.getServerCapabilities() ?? {};
     return { resources: resources !== undefined, prompts: prompts !== undefined };
@@ -129,7 +129,7 @@ export class McpConnection implements AsyncDisposable {
   /** The server's tools, as it describes them. Rejects with {@link McpError} (`ERR_MCP`). */
   async tools(): Promise<readonly Tool[]> {
     const tools = await this.#list(await this.#connected());
-    // A server may announce a changed list before the tools are offered. Only offered tools count for the comparison.
+    // Only offered tools are compared, because a server may announce a changed list before the tools are offered.
     this.#digests ??= digestsOf(tools);
     return tools;
   }
@@ -155,13 +155,13 @@ export class McpConnection implements AsyncDisposable {
 
   #called(exchange: Exchange, tool: Tool, params: CallToolRequestParams): Promise<unknown> {
     const { client } = exchange;
-    // Reports arrive with the messages of the server, outside of the call and its span.
+    // Progress reports arrive outside of the call and its span, so they enter its asynchronous context again.
     const inCall = AsyncLocalStorage.snapshot();
     const onprogress = (progress: Progress) => inCall(() => this.#report(tool.name, progress));
-    // From 2026-07-28 on, the server decides for every call.
+    // From 2026-07-28 on, the server decides for each call whether it becomes a task.
     const wantsTask = tool.execution?.taskSupport === 'required' && client.getProtocolEra() !== 'modern';
     if (wantsTask) return exchange.request('tools/call', { ...params, task: {} });
-    // Without the schema of the answer: the library would check it again, and refuse questions.
+    // Omits the schema of the answer, because the library would check it again and refuse questions.
     const toolDefinition = { ...tool, outputSchema: undefined };
     return exchange.rounds((answered, options) =>
       client.callTool({ ...params, ...answered }, { ...options, onprogress, toolDefinition }),
@@ -175,7 +175,7 @@ export class McpConnection implements AsyncDisposable {
     );
   }
 
-  /** Makes a request for a program; `failure` is said when it fails. Rejects as {@link call} does. */
+  /** Makes a request for a program. `failure` begins the message of an error. Rejects as {@link call} does. */
   async exchange<Result>(failure: string, caller: McpCaller, work: (exchange: Exchange) => Promise<Result>): Promise<Result> {
     const client = await this.#connected();
     const { signal } = caller;
@@ -236,7 +236,7 @@ export class McpConnection implements AsyncDisposable {
     });
   }
 
-  /** The connection of earlier requests; null without one. One that was given up ends first, so that no server runs twice. */
+  /** The connection of earlier requests; null without one. Ends a connection that was given up first, so that no server runs twice. */
   async #present(): Promise<Client | null> {
     const client = this.#client;
     if (client === null || !this.#breaches.has(client)) return client;
@@ -270,7 +270,7 @@ export class McpConnection implements AsyncDisposable {
     } catch (error) {
       await client.close().catch(() => {});
       const breach = this.#breaches.get(client);
-      // Some servers of the version before end when they are asked about versions.
+      // Some servers of the previous version end when they are asked about versions.
       if (!this.#legacy && !this.#closed && breach === undefined && isNegotiation(error)) {
         this.#legacy = true;
         return await this.#attempt();
@@ -281,7 +281,7 @@ export class McpConnection implements AsyncDisposable {
     }
   }
 
-  /** From 2026-07-28 on, a server announces a changed list only to who has asked for it. Over HTTP that would keep a stream open. */
+  /** From 2026-07-28 on, a server announces a changed list only to subscribers. Over HTTP a subscription would keep a stream open. */
   #mustSubscribe(client: Client): boolean {
     const announces = client.getServerCapabilities()?.tools?.listChanged === true;
     return announces && 'command' in this.config && client.getProtocolEra() === 'modern';
@@ -315,8 +315,8 @@ export class McpConnection implements AsyncDisposable {
   }
 
   /**
-   * Puts a question of the version before to the user. Such a question does not say which call it belongs to. With calls of several
-   * users under way it is declined, so that no user answers for another.
+   * Asks the user a question of the previous version, which does not say to which call it belongs. If calls of several users are under
+   * way it declines, so that no user answers for another.
    */
   async #ask(params: unknown) {
     const hosts = new Set([...this.#callers].map(({ host }) => host.stdin));
@@ -335,9 +335,9 @@ export class McpConnection implements AsyncDisposable {
   async #list(client: Client): Promise<readonly Tool[]> {
     let tools: readonly Tool[];
     try {
-      // Such a server has resources or prompts. The library would print to standard output.
+      // A server without tools has resources or prompts. The library would print to standard output.
       if (client.getServerCapabilities()?.tools === undefined) return [];
-      // Never from the cache: only the present list counts.
+      // Bypasses the cache, because only the present list counts.
       ({ tools } = await client.listTools(undefined, { ...this.#times(), cacheMode: 'refresh' }));
     } catch (error) {
       throw this.#failed('its tools cannot be listed', this.#breaches.get(client) ?? error);
@@ -361,13 +361,13 @@ export class McpConnection implements AsyncDisposable {
   }
 
   #failed(what: string, error: unknown): McpError {
-    // An error that shows a secret is no cause: who logs an error logs its cause.
+    // An error that shows a secret is not kept as the cause, because loggers print causes.
     const cause = this.#access.secrets.isIn(error) ? {} : { cause: error };
     return new McpError(this.name, `${what}: ${this.#words(error)}`, cause);
   }
 }
 
-/** A tool is not the one that was offered. */
+/** A tool differs from the one that was offered. */
 class Changed extends Error {}
 
 /** Whether a server failed when it was asked which protocol versions it knows. */
@@ -375,7 +375,7 @@ function isNegotiation(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
 }
 
-/** Whether only a person can go on. */
+/** Whether a person must log in. */
 function isLogin(error: unknown): boolean {
   return error instanceof LoginNeeded || error instanceof UnauthorizedError || error instanceof InsufficientScopeError;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/client';
 
-/** What each tool of a list promises, by its name. A tool that promises something else has another digest. */
+/** The digest of each tool of a list, by its name. It changes when the tool's declaration changes. */
 export function digestsOf(tools: readonly Tool[]): ReadonlyMap<string, string> {
   return new Map(tools.map((tool) => [tool.name, digestOf(tool)]));
 }

@@ -27,12 +27,12 @@ class Stopped extends Error {
 }
 
 /**
- * Puts a server's form to the user of a call, as `promptuser` would, one question a field. Every question names the server, because
- * the words are the server's. Without input, and at its end, the answer is `cancel`; a form that cannot be shown is declined.
+ * Shows a server's form to the user of a call, as `promptuser` would, with one question for each field. Every question names the server
+ * that asks. Without input, and at its end, the answer is `cancel`; a form that cannot be shown is declined.
  */
 export async function askForm(server: string, params: unknown, host: HostContext): Promise<FormAnswer> {
   const form = isRecord(params) ? params : {};
-  // A page could be made to look like a part of this program.
+  // A page could imitate a part of this program.
   if (form['mode'] !== undefined && form['mode'] !== 'form') return { action: 'decline' };
   const schema = isRecord(form['requestedSchema']) ? form['requestedSchema'] : {};
   const fields = Object.entries(isRecord(schema['properties']) ? schema['properties'] : {});
@@ -51,7 +51,7 @@ export async function askForm(server: string, params: unknown, host: HostContext
     return { action: 'accept', content };
   } catch (error) {
     if (error instanceof Stopped) return { action: error.action };
-    // Without input, and where an answer would come later: a call to a server cannot wait for that.
+    // There is no input, or the answer would come later, which a call to a server cannot wait for.
     if (error instanceof ToolError || error instanceof Pending) return { action: 'cancel' };
     throw error;
   }
@@ -114,7 +114,7 @@ interface Choice {
   readonly title: string;
 }
 
-/** The values among which a field lets the user choose, in any of the forms of the protocol; null for a free field. */
+/** The choices of a field, in any of the forms of the protocol; null for a free field. */
 function choicesOf(field: Field): readonly Choice[] | null {
   const source = many(field) && isRecord(field['items']) ? field['items'] : field;
   const { enum: values, enumNames: names } = source;
@@ -128,7 +128,7 @@ function choicesOf(field: Field): readonly Choice[] | null {
   return titled.filter(isRecord).map((each) => ({ value: String(each['const']), title: String(each['title'] ?? each['const']) }));
 }
 
-/** The value that a line means for a field; null if it fits none. */
+/** The value of a line for a field; null if the line does not fit. */
 function readField(field: Field, text: string): FieldValue | null {
   const choices = choicesOf(field);
   const choose = (word: string) =>

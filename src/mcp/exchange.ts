@@ -15,11 +15,11 @@ import { type McpTask, readTask } from './tasks.ts';
 /** The program on whose behalf a request is made. */
 export interface McpCaller {
   readonly signal: AbortSignal;
-  /** Where its user is asked. */
+  /** The host that asks its user. */
   readonly host: HostContext;
 }
 
-/** What a server got for its questions, to be sent with the same request again. */
+/** The answers to a server's questions, which are sent with the repeated request. */
 export interface Answered {
   readonly inputResponses?: Record<string, unknown>;
   readonly requestState?: string;
@@ -62,14 +62,14 @@ export class Exchange {
     throw new Error(`it asked for input ${MAX_ROUNDS} times and gave no answer`);
   }
 
-  /** A request that the library does not know, with any object as its answer. */
+  /** Sends a request that the library does not know. Its answer is any object. */
   request(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> {
     return this.client.request({ method, params }, ANYTHING, this.options);
   }
 
   /**
-   * Polls a task until it ends, and gives its result. Gives the task itself if it has not ended after `patienceMs`. A call that is
-   * aborted cancels its task.
+   * Polls a task until it ends, and returns its result, or the task itself if it has not ended after `patienceMs`. Aborting the call
+   * cancels the task.
    */
   async settle(task: McpTask, patienceMs: number): Promise<Readonly<Record<string, unknown>> | McpTask> {
     const until = performance.now() + patienceMs;
@@ -95,7 +95,7 @@ export class Exchange {
     return task;
   }
 
-  /** The result of a task that has ended or waits for input that only the request for its result delivers; null for others. */
+  /** The result of a task that has ended, or that waits for input and delivers its questions with the result; null for others. */
   async #resultOf({ id, status, words, raw }: McpTask, given: Set<string>): Promise<Readonly<Record<string, unknown>> | null> {
     const modern = this.client.getProtocolEra() === 'modern';
     switch (status) {
@@ -110,7 +110,7 @@ export class Exchange {
         if (!modern) return this.request('tasks/result', { taskId: id });
         throw new Error(isRecord(raw['error']) ? String(raw['error']['message']) : 'its task failed');
       case 'input_required':
-        // The version before delivers the questions while the client waits for the result.
+        // The previous version delivers the questions while the client waits for the result.
         if (!modern) return this.request('tasks/result', { taskId: id });
         await this.#update(id, raw['inputRequests'], given);
         return null;
@@ -131,7 +131,7 @@ export class Exchange {
     const entries = Object.entries(requests);
     if (entries.length > MAX_QUESTIONS) throw new Error(`it asked ${entries.length} questions at once`);
     const answers: Record<string, unknown> = {};
-    // One after the other: there is one user.
+    // One after the other, because there is one user.
     for (const [key, request] of entries) answers[key] = await this.#answer(request);
     return answers;
   }

@@ -36,7 +36,7 @@ export interface McpOptions {
   readonly onProgress?: (progress: McpProgress) => void;
   /**
    * Gives the tokens for a server over HTTP: those of {@link McpLogins}, or an OAuth client of the application, as
-   * `@modelcontextprotocol/client` defines it. Undefined: the server gets what its configuration says.
+   * `@modelcontextprotocol/client` defines it. If it returns undefined, the configuration of the server decides.
    */
   readonly authorize?: Authorize;
 }
@@ -55,7 +55,7 @@ export interface McpFailure {
 export class McpSource implements AsyncDisposable {
   /** The tools of all servers, as `tool.<server>.<tool>`. */
   readonly tools: readonly ToolDefinition[];
-  /** The servers with `optional: true` that could not be used. Instead of its tools each has one that says why. */
+  /** The servers with `optional: true` that could not be used. One tool that says why replaces the tools of each. */
   readonly failures: readonly McpFailure[];
   readonly #connections: readonly McpConnection[];
 

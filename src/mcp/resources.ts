@@ -14,9 +14,9 @@ const MAX_LISTED = 1000;
 export const READERS: readonly string[] = ['ListResources', 'ReadResource', 'ListPrompts', 'GetPrompt'];
 
 /**
- * The tools that read what a server offers beside its own tools: `ListResources`, `ReadResource`, `ListPrompts` and `GetPrompt`. They
- * need the grant `mcp:read:<server>`. A server without resources or prompts has none of them, and a name that a tool of
- * the server has stays with that tool. Where the configuration chooses tools, it must name these too.
+ * The tools that read resources and prompts of a server: `ListResources`, `ReadResource`, `ListPrompts` and `GetPrompt`. They need the
+ * grant `mcp:read:<server>`. Only a server with resources or prompts has them. A tool of the server with the same name takes precedence.
+ * If the configuration chooses tools, it must name these too.
  */
 export function readersOf(
   connection: McpConnection,
@@ -145,7 +145,7 @@ function listed(entries: readonly unknown[], keys: readonly string[]): readonly 
   );
 }
 
-/** Addresses stay as they are, because a program gives them back. */
+/** Addresses are not cleaned, because a program passes them back to the server. */
 function cleaned(key: string, value: unknown): unknown {
   if (typeof value === 'string') return key.startsWith('uri') || key === 'name' ? value.toWellFormed() : plainWords(value);
   if (!Array.isArray(value)) return value;

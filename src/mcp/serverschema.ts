@@ -4,7 +4,7 @@ import { isRecord } from '../wire/unknown.ts';
 
 /** The keywords to keep of a server's schema: their checks take linear time. */
 const VALUES = ['type', 'enum', 'const'];
-/** The same, for keywords that constrain values of one type. They are kept beside a `type` only: without one nothing is checked. */
+/** The same, for keywords that constrain values of one type. They are kept only with a `type`, because without one nothing is checked. */
 const RANGES = ['required', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
 const SIZES = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'];
 
@@ -30,7 +30,7 @@ export function boundedSchema(schema: unknown): JsonSchema {
     if (!isRecord(value) || depth > MAX_DEPTH || parts > MAX_PARTS) return {};
     const kept: Record<string, unknown> = {};
     for (const key of VALUES) if (isSmall(value[key])) kept[key] = value[key];
-    // Each type of a list is compiled with all that is below: the same one twice on each of 24 levels would be 16 million schemas.
+    // Each type of a list is compiled with the whole schema below it, so a type twice on each of 24 levels would give 16 million schemas.
     if (Array.isArray(kept['type'])) kept['type'] = [...new Set(kept['type'])];
     const typed = VALUES.some((key) => kept[key] !== undefined);
     for (const key of typed ? [...RANGES, ...SIZES] : []) if (isSmall(value[key])) kept[key] = value[key];
@@ -46,7 +46,7 @@ export function boundedSchema(schema: unknown): JsonSchema {
     else if (kept['minItems'] !== undefined || kept['maxItems'] !== undefined) kept['items'] = {};
     for (const key of ['anyOf', 'oneOf'] as const) {
       const choices = value[key];
-      // `oneOf` becomes `anyOf`: the server checks that only one fits.
+      // `oneOf` becomes `anyOf`. The server checks that only one fits.
       if (Array.isArray(choices) && choices.length > 0)
         kept['anyOf'] = choices.slice(0, MAX_PARTS).map((each) => keep(each, depth + 1));
     }
@@ -56,12 +56,12 @@ export function boundedSchema(schema: unknown): JsonSchema {
   return keep(schema, 0);
 }
 
-/** Most that one check tries: values times what is tried for each. What fails takes some eight times as long as what fits. */
+/** Upper bound for the steps of one check: values times the schemas tried for each. A failing step takes some eight times as long. */
 const MOST_TRIED = 250_000;
 const FAILURE = 8;
 
 /**
- * The check of a value by a server's schema; see {@link boundedSchema}. It accepts a value that would take it too long. Throws
+ * The check of a value by a server's schema; see {@link boundedSchema}. It accepts values that would take too long to check. Throws
  * `ConfigError` for an invalid schema.
  */
 export function boundedCheck(schema: JsonSchema, what: string): StandardSchema['~standard'] {
@@ -72,7 +72,7 @@ export function boundedCheck(schema: JsonSchema, what: string): StandardSchema['
   return { ...check, validate };
 }
 
-/** How much of these schemas is tried at most for one part of a value that all of them check. */
+/** Upper bound for the steps of these schemas for one part of a value. */
 function widthOf(schemas: readonly JsonSchema[]): number {
   const all = [...schemas];
   const below = new Map<string | null, JsonSchema[]>();
@@ -85,7 +85,7 @@ function widthOf(schemas: readonly JsonSchema[]): number {
   let width = 0;
   for (const { type, enum: values, anyOf = [], items, properties = {} } of all) {
     width += Array.isArray(type) ? type.length : 1;
-    // A list of texts is looked up.
+    // A list of texts costs one step, because it is looked up.
     if (values?.every((value) => typeof value === 'string') === false) width += values.length;
     for (const choice of anyOf) all.push(choice);
     check(null, items);
@@ -95,7 +95,7 @@ function widthOf(schemas: readonly JsonSchema[]): number {
   return width;
 }
 
-/** The description of a part, with its default: a check that knew the default would send it. */
+/** The description of a part, with its default in words. As a keyword, the check would add the default to the arguments. */
 function wordsOf({ description, default: fallback }: Readonly<Record<string, unknown>>): string {
   const json = fallback === undefined ? undefined : JSON.stringify(fallback);
   const said = typeof description === 'string' ? plainWords(description) : '';

@@ -8,14 +8,14 @@ import { killOnExit, signalChild } from '../sandbox/index.ts';
 import type { StdioServer } from './config.ts';
 import { type Excess, MOST_VALUES } from './values.ts';
 
-/** The time that a server has to end after its input has ended, and again after SIGTERM. The command line waits 3 s in all. */
+/** Milliseconds for a server to end after its input has ended, and again after SIGTERM. The command line waits 3 s in all. */
 const END_MS = 2000;
 const TERM_MS = 500;
 
 /**
- * A transport to a server that it starts as the leader of a process group. Compared with the transport of the protocol's library it
- * reads in linear time, reports a message that is too long, and leaves no process of the group behind: `close` and the end of
- * this process kill what ignores SIGTERM.
+ * A transport that starts its server as the leader of a process group. Unlike the transport of the protocol's library, it reads in linear
+ * time, reports messages that are too long, and leaves no process of the group behind: `close` and the end of this process kill processes
+ * that ignore SIGTERM.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;
@@ -49,7 +49,7 @@ export class StdioTransport implements Transport {
     this.#child = child;
     const forget = killOnExit(() => signalChild(child));
     child.once('exit', () => {
-      // What the server has started ends with it.
+      // Ends the processes that the server has started, too.
       signalChild(child);
       forget();
     });
@@ -59,7 +59,7 @@ export class StdioTransport implements Transport {
     const lines = new LineSplitter(this.#maxBytes);
     child.stdout.on('data', (chunk: Buffer) => {
       for (const line of lines.push(chunk)) {
-        // Bytes that arrive after `close` are read, so that the server can end, and dropped.
+        // Bytes that arrive after `close` are read and dropped, so that the server can end.
         if (this.#closing !== null) return;
         if (line === null) this.#excess.bytes();
         else this.#receive(line.toString());

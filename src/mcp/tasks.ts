@@ -6,12 +6,12 @@ export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 /** A server's promise to answer a call later. */
 export interface McpTask {
   readonly id: string;
-  /** Beside the same field of an answer: a task has not failed yet. */
+  /** The same field as in an answer. A task has not failed yet. */
   readonly isError: false;
   readonly status: string;
-  /** What the server says about its progress; not cleaned. */
+  /** The server's progress message, not cleaned. */
   readonly words: string;
-  /** Milliseconds until the server wants to be asked again. */
+  /** Milliseconds until the next poll, as the server wishes. */
   readonly pollMs: number;
   /** Milliseconds for which the server keeps the result; null if it does not say. */
   readonly keptMs: number | null;
@@ -19,7 +19,7 @@ export interface McpTask {
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-/** Bounds of what a server may wish between two questions, in milliseconds. */
+/** Bounds of the time between two polls, in milliseconds. */
 const [SHORTEST_POLL_MS, LONGEST_POLL_MS] = [50, 5000];
 const POLL_MS = 1000;
 /** Longest id of a task, in characters. A reason of a waiting turn holds it. */
@@ -50,8 +50,8 @@ function numberOf(value: unknown): number | null {
 const CARRIED = 'neuroscript-runtime/task';
 
 /**
- * Gives an answer of type `task` the form of a complete one, with the task under a key of its own: the library of the protocol refuses
- * types that it does not know. Every other message stays as it is.
+ * Gives an answer of type `task` the form of a complete one, with the task under a separate key, because the library of the protocol
+ * refuses unknown types. Other messages are unchanged.
  */
 export function carryTask<Message>(message: Message): Message {
   if (!isRecord(message) || !isRecord(message['result']) || message['result']['resultType'] !== 'task') return message;
@@ -62,7 +62,7 @@ export function carryTask<Message>(message: Message): Message {
 /** The task that an answer carries; null for an answer of another kind. */
 export function carriedTask(answer: unknown): McpTask | null {
   if (!isRecord(answer)) return null;
-  // The version before has the task under a key of its own.
+  // The previous version has the task under a separate key.
   return readTask(isRecord(answer['_meta']) ? answer['_meta'][CARRIED] : null) ?? readTask(answer['task']);
 }
 

@@ -52,7 +52,7 @@ export async function toolsOf(
   return defined;
 }
 
-/** The one tool of a server that cannot be used. It says why, in listings and to a call. */
+/** The tool that replaces the tools of a server that cannot be used. It says why, in listings and when it is called. */
 export function standIn(server: string, error: McpError): ToolDefinition {
   return defineTool({
     setsVariables: false,
@@ -93,7 +93,7 @@ function define(connection: McpConnection, tool: Tool, name: string, config: Mcp
       return settled(runtime, (patienceMs) => connection.resume(taskId, runtime, patienceMs));
     },
   } as const;
-  /** The answer; a task that takes long puts the turn aside where that is possible, and is waited for elsewhere. */
+  /** The answer of a call. A task that takes long suspends the turn if possible; otherwise the call waits for it. */
   async function settled(runtime: ToolRuntime, begin: (patienceMs: number) => Promise<McpAnswer | McpTask>): Promise<unknown> {
     let outcome: McpAnswer | McpTask;
     try {
@@ -115,7 +115,7 @@ function define(connection: McpConnection, tool: Tool, name: string, config: Mcp
   return defineTool({ setsVariables: false, ...common, args: [{ name: 'arguments', type: 'map', required: needed }] });
 }
 
-/** The check of the arguments, which may be left out if none is needed. Null for an invalid schema: then only the server checks. */
+/** The check of the arguments, which may be absent if none is needed. Null for an invalid schema; then only the server checks. */
 function argumentsCheck(schema: JsonSchema, needed: boolean): StandardSchema | null {
   try {
     const check = boundedCheck(schema, 'the arguments');
@@ -137,7 +137,7 @@ function argumentsCheck(schema: JsonSchema, needed: boolean): StandardSchema | n
   }
 }
 
-/** What a tool returns, in words: a note, because the check of an answer has an error of its own. */
+/** A note about the result of a tool, in words. It is no check, because the check of an answer has another error. */
 function returnsOf(outputSchema: unknown): string {
   const words = schemaWords(boundedSchema(outputSchema));
   return words.startsWith('{') ? words : 'string | list';

@@ -7,11 +7,11 @@ import { StdioTransport } from './stdio.ts';
 import { carryTask } from './tasks.ts';
 import type { Excess } from './values.ts';
 
-/** Maximum number of messages that a server may send between two calls of tools, per hour. */
+/** Maximum number of messages that a server may send without a request of a program, per hour. */
 const MAX_UNASKED = 1000;
 const HOUR_MS = 3_600_000;
 
-/** The requests of programs. Each allows the server as many messages again. */
+/** The requests of programs. Each resets the count of messages. */
 const ASKING = ['tools/call', 'resources/list', 'resources/read', 'prompts/list', 'prompts/get'];
 
 /** Maximum bytes of a server's error stream that reach the log. */
@@ -37,7 +37,7 @@ export function transportTo(name: string, server: McpServerConfig, logger: Logge
 
 function overStdio(name: string, server: StdioServer, most: number, logger: Logger, excess: Excess): Transport {
   let left = MAX_STDERR;
-  // Everything is read, even beyond the bound: a full pipe would block the server.
+  // Reads everything, even beyond the bound, because a full pipe would block the server.
   const toLog = (chunk: Buffer): void => {
     if (left <= 0) return;
     logger.debug({ server: name }, plainWords(chunk.subarray(0, left).toString()));
@@ -48,7 +48,7 @@ function overStdio(name: string, server: StdioServer, most: number, logger: Logg
 
 /**
  * Closes a connection if the server sends too many messages, because each costs this process time. Every message counts, also
- * requests to read a list again; a request of a program resets the count.
+ * announcements of a changed list. A request of a program resets the count.
  */
 function guarded(open: (breach: Breach) => Transport): Transport {
   let unasked = 0;
@@ -71,7 +71,7 @@ function guarded(open: (breach: Breach) => Transport): Transport {
       await inner.start();
     },
     async send(message, options) {
-      // Every other request, such as a question about a task, is worth its own answer.
+      // Other requests, such as a poll of a task, allow one more message, their answer.
       if ('method' in message && 'id' in message) unasked = ASKING.includes(message.method) ? 0 : Math.max(0, unasked - 1);
       await inner.send(message, options);
     },

@@ -1,4 +1,4 @@
-/** The lines that give an envelope its structure, and how a line is recognised as one. */
+/** The marker lines, which give an envelope its structure, and their recognition. */
 
 /** A section of an envelope. */
 export type SectionName = 'USERDATA' | 'SCRATCHPAD' | 'OUTPUT' | 'ACTIONS';
@@ -28,7 +28,7 @@ export function hasBom(bytes: Uint8Array, at: number): boolean {
 
 /** A line that is a marker or has the form of one. */
 export interface MarkerLine {
-  /** `unknown`: the line has the form of a marker, but another version or another name. */
+  /** `unknown` for a line with the form of a marker but another version or another name. */
   readonly marker: MarkerName | 'unknown';
   /** Offset of its first byte. */
   readonly start: number;

@@ -22,8 +22,8 @@ export interface UserdataOptions {
 const DEFAULT_MAX_STRING_BYTES = 64 * 1024;
 
 /**
- * Reads and checks USERDATA. White space and fractions are allowed; duplicate names, lone surrogates, numbers that would be
- * rounded and deep nesting are not. Throws {@link UserdataError}.
+ * Reads and checks USERDATA. White space and fractions are allowed. Duplicate names, lone surrogates, numbers that would be rounded, and
+ * deep nesting are refused. Throws {@link UserdataError}.
  */
 export function validateUserdata(input: string | Uint8Array, options: UserdataOptions = {}): Userdata {
   const value = read(input);

@@ -9,9 +9,9 @@ export interface JsonObject {
 }
 
 /**
- * Which numbers are allowed. `integers`, for everything that is signed: literals without fraction and exponent, at most
- * 2^53−1 in size. `doubles`, for USERDATA: also fractions and exponents of finite numbers, and whole literals above 2^53−1
- * that a double writes the same way; any other whole literal would silently become another number.
+ * The allowed numbers. `integers`, for signed data: literals without fraction and exponent, at most 2^53−1 in size. `doubles`, for
+ * USERDATA: also fractions and exponents of finite numbers, and whole literals above 2^53−1 that a double represents exactly. Other whole
+ * literals are refused, because they would silently become another number.
  */
 export type NumberProfile = 'integers' | 'doubles';
 
@@ -27,9 +27,9 @@ export interface StrictJsonOptions {
 export const MAX_JSON_DEPTH = 32;
 
 /**
- * Reads JSON that means the same to every reader (I-JSON): UTF-8, no duplicate names, no lone surrogates, no numbers that
- * lose precision, bounded depth. Objects have no prototype, so `__proto__` is a name like any other. The result is frozen.
- * Takes time linear in the size of the input. Throws {@link JsonError}.
+ * Reads JSON that all parsers read alike (I-JSON): UTF-8, no duplicate names, no lone surrogates, no numbers that lose precision, bounded
+ * depth. Objects have no prototype, so `__proto__` is a name like any other. The result is frozen. Takes time linear in the size of the
+ * input. Throws {@link JsonError}.
  */
 export function parseStrict(input: Uint8Array | string, options: StrictJsonOptions): JsonValue {
   const text = typeof input === 'string' ? input : fromUtf8(input);

@@ -4,9 +4,9 @@ import { toUtf8 } from '../utf8.ts';
 import { formatKeys, keyFileError, parseKeys } from './format.ts';
 import type { KeyInit } from './keyring.ts';
 
-/** Permissions that a file with private halves must not give: any access by the group or others. */
+/** Forbidden permissions of a file with private halves: any access by the group or others. */
 const FORBIDDEN_WITH_PRIVATE = 0o077;
-/** Permissions that a file of public halves must not give: write access by the group or others. */
+/** Forbidden permissions of a file with only public halves: write access by the group or others. */
 const FORBIDDEN_WITH_PUBLIC = 0o022;
 const OWNER_ONLY = 0o600;
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -92,7 +92,7 @@ function readGuarded(path: string, forbidden: number): Uint8Array {
   }
 }
 
-/** Node's file system, asked for at run time: the rest of this folder also loads where there is no Node. */
+/** Node's file system, loaded at run time, so that the rest of this folder also loads without Node. */
 function needFs(): typeof import('node:fs') {
   const fs = typeof process === 'undefined' ? undefined : process.getBuiltinModule?.('node:fs');
   if (fs === undefined) throw keyFileError('key files need a file system; use parseKeys here');
@@ -108,7 +108,7 @@ function openFile(fs: typeof import('node:fs'), path: string): number {
   }
 }
 
-/** A sentence for a missing file, which is the usual cause; otherwise the system's words, or the message. */
+/** A sentence for a missing file, which is the usual cause; otherwise the system's message. */
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   if (!('code' in cause) || typeof cause.code !== 'string') return cause.message;

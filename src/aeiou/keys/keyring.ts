@@ -13,8 +13,8 @@ import { type Lifetimes, resolveLifetimes, secondsOf, type TokenClock } from '..
 export type Algorithm = 'Ed25519' | 'HS256';
 
 /**
- * `primary` signs the tokens of programs; `fallback` signs aborts when the primary fails; `retired` only verifies: a key that
- * was rotated out, or another host's public key.
+ * `primary` signs the tokens of programs. `fallback` signs aborts when the primary fails. `retired` only verifies; it is a key that was
+ * rotated out, or another host's public key.
  */
 export type KeyRole = 'primary' | 'fallback' | 'retired';
 
@@ -77,7 +77,7 @@ export interface KeyInfo {
   readonly kid: string;
   /** Algorithm of the key. */
   readonly alg: Algorithm;
-  /** Whether the key signs, signs in need, or only verifies. */
+  /** The role of the key. */
   readonly role: KeyRole;
   /** Null for HS256, which has no public half. */
   readonly publicKey: Uint8Array | null;
@@ -103,7 +103,7 @@ interface Entry {
   readonly info: KeyInfo;
   readonly key: VerifyKey;
   readonly signer: Signer | null;
-  /** Equal for two entries exactly when their key material is equal. */
+  /** Identifies the key material: two entries have equal values exactly when their material is equal. */
   readonly identity: Uint8Array;
 }
 
@@ -145,8 +145,8 @@ export class Keyring implements KeyLookup {
   }
 
   /**
-   * Makes `init` the key of its role. The replaced key still verifies for the longest `ttl` plus the buffer, so that its
-   * tokens stay valid, and is then dropped. Throws {@link KeyError}.
+   * Makes `init` the key of its role. The replaced key still verifies for the longest `ttl` plus the buffer, so that its tokens stay
+   * valid. Afterwards it is dropped. Throws {@link KeyError}.
    */
   rotate(init: KeyInit & { readonly role: 'primary' | 'fallback' }): void {
     if (this.#entries.has(init.kid)) throw new KeyError('duplicate', `the kid '${init.kid}' is registered already`);
@@ -264,7 +264,7 @@ const FAULTS = {
   torsion: 'lies outside the prime-order group: platforms would disagree on its signatures',
 } as const;
 
-/** A remote signer may have the wrong key or fail, so every tag from it is verified before it is used. */
+/** Verifies every tag of a remote signer, which may have the wrong key or fail. */
 function checkedSigner(kid: string, sign: Signer['sign'] | undefined, verify: VerifyKey['verify']): Signer['sign'] | undefined {
   if (sign === undefined) return undefined;
   return async (message, signal) => {

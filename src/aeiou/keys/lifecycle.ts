@@ -26,7 +26,7 @@ export interface RotationOptions {
   readonly now: number;
   /** Name of the new key; by default the old name with the next number appended. */
   readonly kid?: string;
-  /** How long the replaced key goes on verifying; `DEFAULT_LIFETIMES` for absent fields. */
+  /** The time for which the replaced key still verifies; `DEFAULT_LIFETIMES` for absent fields. */
   readonly lifetimes?: Partial<Lifetimes>;
   /** Makes the new key; Node's cryptography when absent. */
   readonly crypto?: CryptoPort;

@@ -9,10 +9,10 @@ export const TOKEN_KIND = 'LOOP';
 export const MAX_TOKEN_BYTES = 1024;
 /** The actions that a token can request. */
 export const ACTIONS = ['continue', 'done', 'abort'] as const;
-/** What a program asks of the host loop. */
+/** The request of a program to the host loop. */
 export type Action = (typeof ACTIONS)[number];
 
-/** The request of a program: `action`, and any further data that it had signed. */
+/** The payload of a token: the action, and further data of the program. */
 export type ControlPayload = JsonObject & {
   /** What the program asks of the host loop. */
   readonly action: Action;
@@ -37,11 +37,11 @@ export type TokenPayload = JsonObject & {
   readonly turn_nonce: string;
   /** Unix seconds. */
   readonly issued_at: number;
-  /** Seconds; absent: the token does not expire by itself. */
+  /** Seconds. A token without it does not expire. */
   readonly ttl?: number;
   /** Key that signed. */
   readonly kid: string;
-  /** What the program requested. */
+  /** The request of the program. */
   readonly payload: ControlPayload;
 };
 
@@ -74,7 +74,7 @@ export function isTurnNonce(text: string): boolean {
   return decodeBase64Url(text)?.length === NONCE_BYTES;
 }
 
-/** The parts of a token. Nothing in it is authenticated: only `verifyToken` says whether to believe it. */
+/** The parts of a token. Nothing in it is authenticated before `verifyToken`. */
 export interface DecodedToken {
   /** The kind in the text of the token, such as `LOOP`. */
   readonly kind: string;

@@ -13,7 +13,7 @@ export interface TokenIds {
   jti(sessionId: string, turnIndex: number, mint: number): string;
 }
 
-/** The turn that a token is bound to, taken from the host's turn context alone. */
+/** The turn to which a token is bound, taken only from the host's turn context. */
 export interface TurnFacts {
   /** The session. */
   readonly sessionId: string;
@@ -27,7 +27,7 @@ export interface TurnFacts {
 export interface MintRequest {
   /** The first argument: the kind of token. */
   readonly kind: unknown;
-  /** The second argument: what the token says. */
+  /** The second argument: the payload of the token. */
   readonly payload: unknown;
   /** Null or undefined when the program gave none. */
   readonly opts: unknown;
@@ -101,8 +101,8 @@ export interface MinterOptions {
 }
 
 /**
- * Mints the tokens that programs request. When the primary signer fails, the fallback signer mints an abort instead. The
- * caller says which turn a token is for; a minter knows nothing of programs, tools and contexts.
+ * Mints the tokens that programs request. When the primary signer fails, the fallback signer mints an abort instead. The caller passes
+ * the turn; a minter does not depend on programs, tools and contexts.
  */
 export class Minter {
   readonly #keyring: Keyring;
@@ -141,7 +141,7 @@ export class Minter {
     const input: MintInput = { ...turn, jti, issuedAt: secondsOf(this.#clock), ttl, payload };
     const primary = this.#keyring.signer('primary');
     const fallback = this.#fallback();
-    // Invalid arguments must never lead to an abort, so the request is checked even when there is no primary signer.
+    // Checks the request even without a primary signer, because invalid arguments must never lead to an abort.
     const { kid, alg } = primary ?? fallback;
     prepareToken(input, kid, alg);
     ledger.countMint();

@@ -27,8 +27,8 @@ interface Session {
 }
 
 /**
- * Remembers the used token ids of every session, bounded in time and number. Seconds are rounded as in the expiry of tokens,
- * so an id is forgotten only when no token with that id can be valid any more.
+ * Remembers the used token ids of every session, bounded in time and number. It rounds seconds as the expiry of tokens does, so it
+ * forgets an id only when no token with that id can be valid any more.
  */
 export class ReplayCache {
   /** Seconds that an id is remembered. */
@@ -47,7 +47,7 @@ export class ReplayCache {
     this.#maxSessions = checkWholeNumber('maxSessions of the replay cache', options.maxSessions ?? 1024);
   }
 
-  /** Remembers an id; false when it was remembered already. A repeated id counts as seen now. */
+  /** Remembers an id. Returns false when it was remembered already; its time is then renewed. */
   add(sessionId: string, jti: string): boolean {
     const now = secondsOf(this.#clock);
     this.#dropIdle(now);
@@ -88,7 +88,7 @@ export class ReplayCache {
     return { sessions: this.#sessions.size, ids };
   }
 
-  /** The session, made if necessary, as the one used last. */
+  /** The session, created if necessary, which becomes the last used one. */
   #use(sessionId: string, now: number): Session {
     const session = this.#sessions.get(sessionId) ?? { seen: new Map<string, number>(), used: now };
     session.used = now;

@@ -21,7 +21,7 @@ export interface MintInput {
   readonly issuedAt: number;
   /** Seconds, from 0; null for a token that does not expire by itself. */
   readonly ttl: number | null;
-  /** What the token says: its action, and what goes with it. */
+  /** The payload of the token. */
   readonly payload: ControlPayload;
 }
 

@@ -35,7 +35,7 @@ export interface VerifyOptions {
 
 /** The payload of a valid token of this turn, or the check that failed. */
 export type Verification =
-  /** The content of the token, which may be believed. */
+  /** The content of the token, which is authentic. */
   { readonly ok: true; readonly payload: TokenPayload } | TokenFailure;
 
 /**

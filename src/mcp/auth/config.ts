@@ -3,11 +3,11 @@ import type { YamlFile } from '../../tools/index.ts';
 import { messageOf } from '../../wire/unknown.ts';
 
 /**
- * How this client gets tokens for a server over HTTP (OAuth 2.1). Without any of these keys the client registers itself with the
- * authorization server, and a person logs in.
+ * Settings of the tokens for a server over HTTP (OAuth 2.1). Without any of these keys the client registers itself with the authorization
+ * server, and a person logs in.
  */
 export interface McpAuth {
-  /** The issuer of the authorization server. With a secret or a key it is required: they are sent to no other server. */
+  /** The issuer of the authorization server. Required with a secret or a key, which only this issuer gets. */
   readonly issuer?: string;
   /** The client's name at the authorization server, if it was registered by hand. */
   readonly clientId?: string;
@@ -17,11 +17,11 @@ export interface McpAuth {
   readonly privateKey?: string;
   /** The algorithm of `privateKey`; `ES256` if absent. */
   readonly algorithm?: string;
-  /** Address of a client ID metadata document, which servers that know such documents take in place of a registration. */
+  /** Address of a client ID metadata document, which some servers accept instead of a registration. */
   readonly clientMetadataUrl?: string;
   /** The scopes to ask for, separated by spaces; those that the server names if absent. */
   readonly scope?: string;
-  /** `client_credentials`: the client gets tokens for itself, and nobody logs in. */
+  /** `client_credentials`: the client gets tokens without a login. */
   readonly grant?: 'authorization_code' | 'client_credentials';
   /** The port of the address to which the browser returns; any free port if absent. */
   readonly redirectPort?: number;

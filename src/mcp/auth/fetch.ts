@@ -7,7 +7,7 @@ const MAX_BYTES = 256 * 1024;
 /** Time limit in milliseconds of one request to an authorization server. */
 const TIMEOUT_MS = 15_000;
 
-/** The fields of requests and answers that nobody else may learn. */
+/** The secret fields of requests and answers. */
 const SECRET_FIELDS = [
   'access_token',
   'refresh_token',
@@ -24,10 +24,10 @@ const SECRET_FIELDS = [
 export type Fetch = (address: string | URL, init?: RequestInit) => Promise<Response>;
 
 /**
- * A `fetch` for the requests of OAuth: to the metadata that a server names and to its authorization server. It refuses addresses
- * that are not https; only for a server on this machine, it allows this machine. An answer has bounds in size and time. What it
- * sends and gets as a secret joins `secrets`, and the description of an error comes without them. The library follows redirects, at
- * most five and within one origin.
+ * A `fetch` for the requests of OAuth: to the metadata that a server names and to its authorization server. It refuses addresses that are
+ * not https; only for a server on this machine, it allows this machine. It bounds the size and the time of an answer. It adds secrets
+ * that it sends or receives to `secrets`, and removes them from descriptions of errors. The library follows at most five redirects within
+ * one origin.
  */
 export function oauthFetch(server: string, secrets: Secrets): Fetch {
   return async (address, init) => {
@@ -66,7 +66,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-/** The error in the form of OAuth, in one bounded line. The library prints and throws it. */
+/** An OAuth error in one bounded line, which the library prints and throws. */
 function explained(json: Readonly<Record<string, unknown>> | null, status: number, secrets: Secrets): string {
   const { error, error_description: words } = json ?? {};
   return JSON.stringify({

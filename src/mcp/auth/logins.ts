@@ -11,7 +11,7 @@ import { LoginProvider, LoginTokens } from './provider.ts';
 import { Secrets } from './secrets.ts';
 import { LoginFile } from './state.ts';
 
-/** The time that a person has for a login, in milliseconds. */
+/** Default time for a person to log in, in milliseconds. */
 const PATIENCE_MS = 300_000;
 /** Maximum length of the address that a person opens. */
 const MAX_ADDRESS = 8192;
@@ -20,7 +20,7 @@ const MAX_ADDRESS = 8192;
 export interface LoginOptions {
   /** Receives the address that the person opens in a browser. */
   readonly open: (address: string) => void;
-  /** Gives up waiting for the person. */
+  /** Aborts the wait for the person. */
   readonly signal?: AbortSignal;
   /** How long to wait for the person, in milliseconds; 300,000 if absent. */
   readonly timeoutMs?: number;
@@ -30,7 +30,7 @@ export interface LoginOptions {
 export class McpLogins {
   readonly #folder: string;
 
-  /** Nothing is made before the first login. */
+  /** The folder is created at the first login. */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -87,7 +87,7 @@ export class McpLogins {
     const send = oauthFetch(url, secrets);
     const fetchFn: Fetch = (address, init) => send(address, { ...init, signal: within });
     const asked = wanted ?? (await challengeOf(server, fetchFn));
-    // A server that asks for more scopes means them in addition.
+    // Scopes that a server requests are added to the configured ones.
     const scope = computeScopeUnion(config.scope, wanted === undefined ? undefined : tokens?.scope, asked.scope);
     const options = {
       ...{ serverUrl: url, fetchFn, forceReauthorization: true },
@@ -124,7 +124,7 @@ function openable(address: URL, server: string): string {
   return address.href;
 }
 
-/** What a server asks for when a request comes without a token. */
+/** The server's challenge to a request without a token. */
 async function challengeOf({ url, headers = {} }: HttpServer, send: Fetch) {
   const response = await send(url, {
     method: 'POST',
@@ -147,7 +147,7 @@ function answered(loopback: Loopback, within: AbortSignal): Promise<URLSearchPar
   });
 }
 
-/** The message of an error; that of its cause as well, which is where `fetch` says what has failed. */
+/** The message of an error and of its cause, because `fetch` puts the reason there. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

@@ -5,10 +5,10 @@ import { ConfigError } from '../../wire/errors.ts';
 const MAX_HEAD = 16 * 1024;
 const PATH = '/callback';
 
-/** Where the browser returns after a login: a server on this machine that takes one answer. */
+/** A server on this machine to which the browser returns after a login. It takes one answer. */
 export interface Loopback extends AsyncDisposable {
   readonly url: string;
-  /** The parameters of the answer to the login with this `state`. Anything else that arrives is refused, and does not end the wait. */
+  /** The parameters of the answer to the login with this `state`. Other requests are refused and do not end the wait. */
   readonly answer: Promise<URLSearchParams>;
 }
 

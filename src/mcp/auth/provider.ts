@@ -26,7 +26,7 @@ export class LoginNeeded extends Error {
 
 /** The name that a person reads when the authorization server asks for consent. */
 const CLIENT_NAME = 'NeuroScript';
-/** An address for requests that no browser follows. */
+/** A placeholder address for requests that no browser follows. */
 const NOWHERE = 'http://127.0.0.1/callback';
 
 /** The client's own tokens, for `grant: client_credentials`. They stay in memory; the next process fetches them again. */
@@ -38,14 +38,14 @@ export function ownCredentials(config: McpAuth = {}): OAuthClientProvider | unde
   return new PrivateKeyJwtProvider({ ...client, privateKey, algorithm: config.algorithm ?? 'ES256' });
 }
 
-/** What a login needs beside the file that keeps it. */
+/** The parts of a login that are not in its file. */
 export interface Interaction {
   readonly redirectUrl: string;
   readonly state: string;
   readonly open: (url: URL) => void;
 }
 
-/** The client of a login that a file keeps. Without an interaction it uses what the file holds, and never registers. */
+/** The OAuth client of a login that is kept in a file. Without an interaction it uses only the file, and never registers. */
 export class LoginProvider implements OAuthClientProvider {
   readonly #file: LoginFile;
   readonly #config: McpAuth;
@@ -90,7 +90,7 @@ export class LoginProvider implements OAuthClientProvider {
       throw new Error(`its authorization server is ${context.issuer}, and auth.issuer names another`);
     if (clientId !== undefined) return { client_id: clientId, issuer, ...(clientSecret ? { client_secret: clientSecret } : {}) };
     const { client } = this.#file.read();
-    // A registration for another address to return to is of no use for a login.
+    // A login cannot use a registration for another return address.
     if (client === undefined || (this.#interaction !== null && client.redirect !== this.redirectUrl)) return undefined;
     return client;
   }
@@ -131,8 +131,8 @@ export class LoginProvider implements OAuthClientProvider {
 }
 
 /**
- * The tokens of a login that a file keeps, for a connection: it refreshes them, and rejects with {@link LoginNeeded} where only a
- * person can go on. What the server has asked for is kept for that login.
+ * The tokens of a stored login, for a connection. Refreshes them, and rejects with {@link LoginNeeded} when a person must log in; it then
+ * stores the server's request for that login.
  */
 export class LoginTokens implements AuthProvider {
   readonly #file: LoginFile;
@@ -159,7 +159,7 @@ export class LoginTokens implements AuthProvider {
         });
         if (result === 'AUTHORIZED') return;
       } catch (error) {
-        // The library has found that the registration or the tokens are not valid any more, or that they are for another server.
+        // The registration or the tokens are no longer valid, or belong to another server.
         const isGone = provider.tokens()?.refresh_token === undefined || provider.clientInformation() === undefined;
         if (!isGone && !(error instanceof AuthorizationServerMismatchError)) throw error;
       }
@@ -168,7 +168,7 @@ export class LoginTokens implements AuthProvider {
     throw new LoginNeeded();
   }
 
-  /** Keeps what a refusal of the server asks for. */
+  /** Stores the scope and the metadata that a refusal of the server names. */
   challenged(response: Response): void {
     const { scope, resourceMetadataUrl } = extractWWWAuthenticateParams(response);
     const wanted = {

@@ -3,10 +3,10 @@ import { plainWords } from '../serverschema.ts';
 
 /** Shorter values are words, not secrets. */
 const MIN_SECRET = 8;
-/** How many secrets are remembered; the oldest are forgotten. */
+/** Most secrets that are remembered; the oldest are forgotten. */
 const MAX_SECRETS = 256;
 
-/** What a message about one server must not contain, because the server may repeat what it was sent. */
+/** Values that messages about one server must not contain. A server may repeat the secrets that it was sent. */
 export class Secrets {
   readonly #values = new Set<string>();
 

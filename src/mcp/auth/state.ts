@@ -16,7 +16,7 @@ const ISSUED = { issuer: text };
 const LOGIN = z.object({
   version: z.literal(1),
   server: text,
-  /** How this client is registered, and for which address to return to. */
+  /** The registration of this client, with its return address. */
   client: z
     .object({
       ...ISSUED,
@@ -37,14 +37,14 @@ const LOGIN = z.object({
       id_token: text.optional(),
     })
     .optional(),
-  /** What the server has asked for since the login. */
+  /** The server's requests since the login. */
   wanted: z.object({ scope: text.optional(), metadata: text.optional() }).optional(),
 });
 
-/** What is kept of the login to one server. */
+/** The stored login to one server. */
 export type Login = Readonly<z.infer<typeof LOGIN>>;
 
-/** The file that keeps the login to one server, for this user alone. */
+/** The file of the login to one server. Only this user can read it. */
 export class LoginFile {
   readonly path: string;
   readonly #server: string;

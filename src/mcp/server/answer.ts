@@ -8,7 +8,7 @@ import { NeuroScriptError } from '../../wire/errors.ts';
 import { jsonText } from '../../wire/maporder.ts';
 import { Progress } from './progress.ts';
 
-/** What a tool has to say: public JSON, and whether it is a failure. */
+/** The answer of a tool: public JSON, and whether it is a failure. */
 export interface Answer {
   readonly value: object;
   readonly isError: boolean;

@@ -13,7 +13,7 @@ import { checker, checkText, listOf, required, wholeNumber } from '../../wire/op
 import { MESSAGE_BYTES, refusal, refused, TOO_LONG } from './intake.ts';
 import { HttpSessions } from './sessions.ts';
 
-/** How to serve over HTTP. */
+/** Options of serving over HTTP. */
 export interface McpHttpOptions {
   /** The port of 127.0.0.1; 0 chooses a free one. */
   readonly port: number;
@@ -31,7 +31,7 @@ const checkMcpHttpOptions = checker<McpHttpOptions>({
 
 /** A server over HTTP. */
 export interface McpHttp extends AsyncDisposable {
-  /** Where clients reach it: `http://127.0.0.1:PORT/mcp`. */
+  /** Its address: `http://127.0.0.1:PORT/mcp`. */
   readonly url: string;
 }
 
@@ -39,7 +39,7 @@ const PATH = '/mcp';
 
 const METHODS: readonly string[] = ['GET', 'POST', 'DELETE'];
 
-/** Maximum number of requests that are answered at once; the streams on which clients wait for messages count. */
+/** Maximum number of simultaneous requests, including streams on which clients wait for messages. */
 const MOST_REQUESTS = 128;
 
 /** Maximum bytes of all bodies that are in memory at once. */
@@ -100,7 +100,7 @@ class HttpFace {
     this.#requests += 1;
     this.#answer(incoming, gone.signal)
       .then((response) => send(response, outgoing, gone.signal, this.#timeoutMs))
-      // The connection is lost, or the client takes nothing: no answer can reach it.
+      // The connection is lost, or the client does not read.
       .catch(() => outgoing.destroy())
       .finally(() => {
         this.#requests -= 1;
@@ -140,7 +140,7 @@ class HttpFace {
     let bytes = 0;
     let keep = false;
     try {
-      // An answer must still be possible when the rest of the body stays unread.
+      // The connection must stay open for an answer when the rest of the body is not read.
       for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
         const part = Buffer.from(chunk);
         if (bytes + part.length > MESSAGE_BYTES) return refusing(TOO_LONG, 413);
@@ -159,7 +159,7 @@ class HttpFace {
   }
 }
 
-/** The body of a request, and the bytes that count for it. */
+/** The body of a request, with its counted bytes. */
 interface Body {
   readonly text: string;
   readonly bytes: number;

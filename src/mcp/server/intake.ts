@@ -22,8 +22,8 @@ export function refused(message: string): string {
 }
 
 /**
- * Passes on the messages of a client, one line each, without parsing them. The answer to a message with too many bytes or values is
- * a JSON-RPC error for `answer`. `writable` resolves when the client takes answers.
+ * Yields the messages of a client, one line each, without parsing them. Calls `answer` with a JSON-RPC error for a message with too many
+ * bytes or values. `writable` resolves when the client takes answers.
  */
 export async function* takeIn(
   input: AsyncIterable<Uint8Array>,

@@ -14,13 +14,13 @@ import values from '../../../schemas/value.schema.json' with { type: 'json' };
 const SCHEMA = z.record(z.string(), z.unknown());
 type Schema = Readonly<z.infer<typeof SCHEMA>>;
 
-/** How a schema names another file. */
+/** Suffix of a reference to another file. */
 const FILE = '.schema.json';
 
-/** How a schema names one of its own definitions. */
+/** Prefix of a reference to a definition of the same schema. */
 const DEFS = '#/$defs/';
 
-/** A schema of a file, with every `$ref` as it must be where the file is a `$defs` entry of that name; an empty name for the root. */
+/** A schema of a file, with every `$ref` rewritten for a file that is the `$defs` entry `name`; an empty name stands for the root. */
 function within(schema: unknown, name: string): Schema {
   const moved = (ref: string): string => {
     if (ref.endsWith(FILE)) return `${DEFS}${ref.slice(0, -FILE.length)}`;
@@ -32,7 +32,7 @@ function within(schema: unknown, name: string): Schema {
   return rest;
 }
 
-/** The `$defs` that a file becomes: itself, and its own ones with its name before theirs. */
+/** The `$defs` entries of a file: the file itself, and its own `$defs` with its name as prefix. */
 function definitions(name: string, schema: Schema): Schema {
   const { $defs = {}, ...root } = within(schema, name);
   const own = Object.entries(SCHEMA.parse($defs)).map(([key, value]) => [`${name}.${key}`, value]);
@@ -73,11 +73,11 @@ const { properties, ...result } = within(results, '');
 const { journal: _journal, ...shown } = SCHEMA.parse(properties);
 const checkDefinitions = SCHEMA.parse(within(checks, '')['$defs']);
 
-/** What `run` answers: the object of `run --json`. */
+/** The answer of `run`: the object of `run --json`. */
 export const RUN_OUTPUT = output({ ...result, properties: shown });
 
-/** What `check` answers: the object of `check --json --cost`. */
+/** The answer of `check`: the object of `check --json --cost`. */
 export const CHECK_OUTPUT = output({ ...SCHEMA.parse(checkDefinitions['report']), $defs: checkDefinitions });
 
-/** What `turn` answers: the object of `turn --json`. */
+/** The answer of `turn`: the object of `turn --json`. */
 export const TURN_OUTPUT = output(within(turns, ''));

@@ -50,7 +50,7 @@ export class ProgramFile implements ProgramStore, Disposable {
     }
   }
 
-  /** Keeps a program. Gives up those whose time is over, and the oldest beyond the bounds. */
+  /** Stores a program. Removes expired ones, and the oldest beyond the bounds. */
   put(id: string, program: string, now: number): void {
     const file = this.#file;
     file.write(() => {
@@ -60,7 +60,7 @@ export class ProgramFile implements ProgramStore, Disposable {
     });
   }
 
-  /** Gives out a program, once; null when there is none, or its time is over. */
+  /** Removes and returns a program; null when there is none, or it has expired. */
   take(id: string, now: number): string | null {
     const file = this.#file;
     const row = file.write(() => {

@@ -19,13 +19,13 @@ export interface KeptProgram extends WaitingRun {
   readonly callsMade: Readonly<Record<string, number>>;
 }
 
-/** Where the programs of a server wait for the answers of users. */
+/** Stores the programs of a server that wait for answers of users. */
 export interface ProgramStore {
-  /** 32 bytes that sign what clients bring back, the same as long as the programs are kept. */
+  /** 32 bytes that sign the state that clients return. They must not change while programs are kept. */
   readonly key: Uint8Array;
-  /** Keeps a program. `now` is in Unix milliseconds. */
+  /** Stores a program. `now` is in Unix milliseconds. */
   put(id: string, program: string, now: number): void | Promise<void>;
-  /** Gives out a program, once; null when there is none. */
+  /** Removes and returns a program; null when there is none. */
   take(id: string, now: number): string | null | Promise<string | null>;
 }
 

@@ -34,7 +34,7 @@ export class Progress implements AsyncDisposable {
     this.#step(1, entry.kind === 'tool' ? entry.name : entry.kind);
   };
 
-  /** Ends the reports: none follows the answer to the request. */
+  /** Ends the reports, because none may follow the answer to the request. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#over.abort();
     await this.#sending;
@@ -52,7 +52,7 @@ export class Progress implements AsyncDisposable {
     while (this.#message !== null && !signal.aborted) {
       const params = { progressToken: this.#request._meta?.progressToken, progress: this.#steps, message: this.#message };
       this.#message = null;
-      // A client that has gone cancels its request, which ends the program.
+      // The failure is ignored: when a client disconnects, its request is cancelled, which ends the program.
       await this.#request.notify({ method: 'notifications/progress', params }).catch(() => {});
       await sleep(GAP_MS, undefined, { signal }).catch(() => {});
     }

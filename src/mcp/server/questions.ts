@@ -24,7 +24,7 @@ export const MOST_QUESTIONS = 16;
 /** Maximum length of a question, in UTF-16 units. */
 const QUESTION_LENGTH = 2000;
 
-/** Signs what a client brings back to the programs of a store. */
+/** Signs the state that a client returns to the programs of a store. */
 export function codecOf({ key }: ProgramStore) {
   return createRequestStateCodec<string>({ key, ttlSeconds: ANSWER_SECONDS });
 }
@@ -34,7 +34,7 @@ const ANSWER = 'answer';
 
 /** A program that waits for an answer. */
 export interface WaitingProgram extends KeptProgram {
-  /** The interpreter that it goes on with; null when another process began it. */
+  /** The interpreter with which it continues; null when another process began the program. */
   readonly interpreter: Interpreter | null;
 }
 
@@ -62,14 +62,14 @@ const FIELDS = {
   number: { shown: { type: 'number' }, read: z.number() },
 } as const;
 
-/** The programs that wait for answers of users. A program that waits is data: it holds no worker, and its time limit rests. */
+/** The programs that wait for answers of users. A waiting program holds no worker, and its time limits do not run. */
 export class Questions {
   readonly #tools: readonly ToolDefinition[];
   readonly #store: ProgramStore;
   readonly #clock: Clock;
-  /** Signs what a client brings back with its answers. */
+  /** Signs the state that a client returns with its answers. */
   readonly #codec: ReturnType<typeof codecOf>;
-  /** The interpreters of programs that this process began, from the one that has waited longest to the last. */
+  /** The interpreters of programs that this process began; the one that has waited longest comes first. */
   readonly #interpreters = new Map<string, Interpreter>();
 
   constructor(tools: readonly ToolDefinition[], store: ProgramStore, clock: Clock) {
@@ -79,12 +79,12 @@ export class Questions {
     this.#codec = codecOf(store);
   }
 
-  /** Checks what a client brings back, for the protocol's library. */
+  /** Verifies the state that a client returns, for the protocol's library. */
   get verify() {
     return this.#codec.verify;
   }
 
-  /** Keeps a program until its answer comes, and asks its question. */
+  /** Stores a program until its answer comes, and asks its question. */
   async ask({ interpreter, ...program }: WaitingProgram): Promise<InputRequiredResult> {
     const id = randomUUID();
     await this.#store.put(id, JSON.stringify(program), this.#clock.now());
@@ -97,7 +97,7 @@ export class Questions {
     });
   }
 
-  /** Gives out the program that waits under an id, once; null when there is none. */
+  /** Removes and returns the program that waits under an id; null when there is none. */
   async take(id: string): Promise<WaitingProgram | null> {
     const interpreter = this.#interpreters.get(id) ?? null;
     this.#interpreters.delete(id);
@@ -105,7 +105,7 @@ export class Questions {
     return text === null ? null : { ...readProgram(text), interpreter };
   }
 
-  /** The answer to a question; null when the client brings none, or one of another form. */
+  /** The answer to a question; null when the client sends none, or one of the wrong form. */
   answer({ mcpReq }: ServerContext, { waiting }: WaitingProgram): Completion | null {
     const response = inputResponse(mcpReq.inputResponses, ANSWER);
     if (response.kind !== 'elicit') return null;
@@ -122,7 +122,7 @@ export class Questions {
     return { mode: 'form', message: question.slice(0, QUESTION_LENGTH).toWellFormed() || '?', requestedSchema };
   }
 
-  /** The field of a form for the result of a tool: a truth value or a number where the tool gives one, else a text. */
+  /** The field of a form for the result of a tool: a boolean or a number if the tool returns one, else a text. */
   #field({ tool }: WaitingCall): (typeof FIELDS)[keyof typeof FIELDS] {
     const result = this.#tools.find(({ canonicalName }) => canonicalName === tool)?.result ?? null;
     const type = result !== null && 'type' in result ? result.type : result?.json.type;

@@ -7,15 +7,15 @@ import type { Answer } from './answer.ts';
 import type { Progress } from './progress.ts';
 import { askingHost, canAsk, MOST_QUESTIONS, type Questions } from './questions.ts';
 
-/** What runs the programs of the tool `run`. `questions` is null where programs cannot ask. */
+/** The parts with which the tool `run` runs programs. `questions` is null if programs cannot ask. */
 export interface Runner {
   readonly runtime: Runtime;
   readonly questions: Questions | null;
 }
 
 /**
- * Runs a program, or continues the one that the request brings an answer for. A program that waits for its user gives a question
- * for the client; its answer comes with the next request.
+ * Runs a program, or continues the one that the request answers. For a program that waits for its user, returns a question for the
+ * client; the answer comes with the next request.
  */
 export async function runProgram(
   { runtime, questions }: Runner,
@@ -41,7 +41,7 @@ export async function runProgram(
   const completion = questions.answer(context, program);
   if (completion === null) return questions.ask(program);
   const { run, asked } = program;
-  // The process that began the program may have ended.
+  // Without an interpreter, another process began the program.
   const interpreter = program.interpreter ?? runtime.interpreter({ host: askingHost(), callsMade: program.callsMade });
   const recorded = continued(program, [completion], runtime.limits);
   const mayWait = asked < MOST_QUESTIONS;

@@ -25,7 +25,7 @@ export interface McpServerInit {
   readonly version: string;
   /** Whether a program may ask the user of a client that can ask: with `promptuser`, and with tools that answer later. False when absent. */
   readonly askUser?: boolean;
-  /** Where programs wait for their users: the memory of this process when absent. */
+  /** Stores the programs that wait for their users; the memory of this process when absent. */
   readonly programs?: ProgramStore;
   /** The language on one page: `languageCard()` when absent, which a bundle does not contain. */
   readonly language?: string;
@@ -129,7 +129,7 @@ function addTools(server: McpServer, { runtime, turns, tools }: McpServerInit, r
       }),
     ),
   );
-  // A turn mints a token, so the same envelope never gives the same answer twice.
+  // A turn mints a token, so the same envelope gives another answer each time.
   const turnAnnotations = { ...annotations, idempotentHint: false };
   server.registerTool('turn', { ...TURN, outputSchema: TURN_OUTPUT, annotations: turnAnnotations }, (request, context) =>
     served('turn', context, () =>
@@ -162,14 +162,14 @@ function addTools(server: McpServer, { runtime, turns, tools }: McpServerInit, r
 /** The hints of a tool that computes and does nothing else. */
 const READS_NOTHING: ToolAnnotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
-/** What a program can do at most: what the tools that it may call can do. */
+/** The maximum effects of a program: those of the tools that it may call. */
 function effectsOf(tools: readonly ToolDefinition[]): ToolAnnotations {
   const writes = tools.some(({ effects }) => effects === 'write');
   const openWorldHint = tools.some(({ effects }) => effects !== 'none');
   return { readOnlyHint: !writes, destructiveHint: writes, idempotentHint: !writes, openWorldHint };
 }
 
-/** The sessions of `turn` that may go on. The resources of all others are released, so that no client fills the machine. */
+/** The sessions of `turn` that may continue. Resources of all others are released, so that clients cannot fill the machine. */
 class TurnSessions {
   readonly #turns: TurnHost;
   readonly #open = new Set<string>();
@@ -178,7 +178,7 @@ class TurnSessions {
     this.#turns = turns;
   }
 
-  /** A turn has ended; `open` says whether its session goes on. */
+  /** Called when a turn has ended; `open` says whether its session continues. */
   async ended(sid: string, open: boolean): Promise<void> {
     this.#open.delete(sid);
     if (!open) return this.#turns.executor.end?.(sid);

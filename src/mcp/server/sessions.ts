@@ -8,12 +8,12 @@ const SESSION = 'mcp-session-id';
 const MOST_SESSIONS = 64;
 
 /**
- * The sessions of clients that speak a version of the protocol before 2026-07-28 over HTTP. Each has a server of its own, which can
- * ask its client. A session ends when its client says so, when too many others are newer, and with this object.
+ * The sessions of clients that speak a version of the protocol before 2026-07-28 over HTTP. Each has a server of its own, which can ask
+ * its client. A session ends when its client ends it, when too many newer ones exist, and with this object.
  */
 export class HttpSessions {
   readonly #servers: () => McpServer;
-  /** From the session that was used least recently to the last. */
+  /** The least recently used session comes first. */
   readonly #open = new Map<string, WebStandardStreamableHTTPServerTransport>();
 
   constructor(servers: () => McpServer) {

@@ -6,7 +6,7 @@ import { MESSAGE_BYTES, takeIn } from './intake.ts';
 
 /**
  * Serves one client over the standard streams, in the version of the protocol that it speaks, until it closes them or the signal is
- * aborted. A client that does not read its answers is not read either.
+ * aborted. Stops reading from a client that does not read its answers.
  */
 export async function serveStdio(servers: () => McpServer, signal: AbortSignal): Promise<void> {
   const { stdin, stdout } = process;

@@ -10,7 +10,7 @@ export interface ErrorPage {
   readonly page: string;
 }
 
-/** What a client can learn. */
+/** The texts that a client can read. */
 export interface Lessons {
   /** The tools that programs can call. */
   readonly tools: readonly ToolDefinition[];
@@ -21,8 +21,8 @@ export interface Lessons {
 }
 
 /**
- * What clients put into the prompts of their models: at most 400 tokens, by `estimateTokens`. Everything else a model reads when it
- * needs it.
+ * The text that clients put into the prompts of their models: at most 400 tokens, by `estimateTokens`. A model reads everything else on
+ * demand.
  */
 export const INSTRUCTIONS = `Runs programs in NeuroScript, a small language for agents, in a sandbox without files, network, clock or randomness.
 A program reaches everything outside through tools.
