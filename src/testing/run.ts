@@ -93,7 +93,7 @@ export class ScriptRun {
 
   /** Expects success and exactly these emitted strings. */
   expectEmits(...texts: readonly string[]): this {
-    // The error of a failed script says more than the missing output.
+    // Checks for an error first, because it says more than the missing output.
     this.expectOk();
     assert.deepEqual([...this.emits], texts);
     return this;
@@ -114,7 +114,7 @@ export class ScriptRun {
 
   /** Expects exactly these tool calls, in this order. */
   expectCalls(...calls: readonly ExpectedCall[]): this {
-    // A misspelt key would check nothing.
+    // Refuses unknown keys, because a misspelt key would check nothing.
     for (const call of calls) if (typeof call !== 'string') checkExpectedCall('an expected call', call);
     const names = calls.map((call) => canonicalName(typeof call === 'string' ? call : call.tool));
     assert.deepEqual(

@@ -17,7 +17,7 @@ export interface PlannedCall {
 
 /** A sandbox without a process: each run makes one tool call. Everything on the host's side is real. */
 export class CallSandbox implements SandboxPort {
-  /** There is no boundary. */
+  /** The call that the next run makes. */
   #planned: PlannedCall | null = null;
   #reply: FinalReply | null = null;
   #closed = false;

@@ -13,7 +13,7 @@ export interface ScriptOptions extends Omit<RunOptions, 'turn'> {
  * Runs scripts in the real sandbox. The worker is ready when {@link create} resolves. Close the bench after use (`await using`).
  */
 export class ScriptBench implements AsyncDisposable {
-  /** The runtime of the bench, for everything that the bench does not offer. */
+  /** The runtime of the bench, for functions that the bench lacks. */
   readonly runtime: Runtime;
 
   private constructor(runtime: Runtime) {

@@ -34,7 +34,7 @@ const checkBenchOptions = checker<ToolBenchOptions>({
   vars: checkObject,
 });
 
-/** A policy that allows every tool and grant, also tools that require trust. */
+/** A policy that allows every tool and grants everything, also tools that require trust. */
 export const ALLOW_ALL: PolicyOptions = Object.freeze({ context: 'config', allow: ['*'], grants: ['*:*:*'] });
 
 /**

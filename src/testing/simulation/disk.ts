@@ -2,7 +2,7 @@ import type { LogDisk } from '../../loop/index.ts';
 import type { Process } from './process.ts';
 import type { Watch } from './watch.ts';
 
-/** A file of a world, and how many of its lines the watch has seen. */
+/** A file of a world, with the number of its lines that the watch has seen. */
 interface WorldFile {
   readonly inode: number;
   bytes: Buffer;
@@ -19,7 +19,7 @@ export class Files {
     this.#watch = watch;
   }
 
-  /** The number of the file at a path, which is made if there is none. */
+  /** The number of the file at a path. Creates the file if there is none. */
   open(path: string): number {
     const file = this.byPath.get(path) ?? { inode: ++this.#made, bytes: Buffer.alloc(0), seen: 0 };
     this.byPath.set(path, file);
@@ -31,7 +31,7 @@ export class Files {
     throw new Error('EBADF: bad file descriptor');
   }
 
-  /** Shows the watch the lines that are whole. From now on no process may remove them. */
+  /** Passes complete lines to the watch. From now on no process may remove them. */
   show(): void {
     for (const file of this.byPath.values()) {
       if (file.bytes.length < file.seen) this.#watch.cut();
@@ -46,7 +46,7 @@ export class Files {
 
 const LF = 0x0a;
 
-/** The disk of a world, as one process reaches it. Writes come short, fail, and are torn when the process dies within one. */
+/** The disk of a world, as one process reaches it. Writes may be short or fail, and are torn when the process dies within one. */
 export class WorldDisk implements LogDisk {
   readonly #process: Process;
   readonly #files: Files;
@@ -104,7 +104,7 @@ export class WorldDisk implements LogDisk {
   }
 
   rotated(path: string): readonly string[] {
-    // Files are renamed in the order of their numbers, of which a world has few.
+    // Files are renamed in the order of their numbers; a world has few.
     return [...this.#files.byPath.keys()].filter((name) => name.startsWith(`${path}.`)).sort();
   }
 
@@ -115,7 +115,7 @@ export class WorldDisk implements LogDisk {
     if (rest !== '') yield { text: rest, finished: false };
   }
 
-  /** What a process does with a lock is one step of the world, so that no other process can be within one. */
+  /** Work under a lock is one step of the world, so no other process can hold the lock meanwhile. */
   async lock(): Promise<{ readonly during: <T>(work: () => T) => T }> {
     return {
       during: (work) => {

@@ -3,7 +3,10 @@ import type { WorldDisk } from './disk.ts';
 import type { Process } from './process.ts';
 
 const PATH = 'decisions.log';
-/** Small, so that a world rotates files. A process searches the last two for a decision in doubt, which cover a lease. */
+/**
+ * Most bytes of a file: few, so that a world rotates files. A process searches the last two files for an uncertain decision; they cover a
+ * lease.
+ */
 const MOST_BYTES = 4096;
 
 /** The decision log of a process, in files that all processes share. */

@@ -1,12 +1,12 @@
 import { mixed } from './random.ts';
 
-/** What can go wrong between a process and the rest of its world. */
+/** The kinds of faults. */
 export type Fault =
-  /** A request has no effect and fails: a busy store, a full disk, an agent that is away. */
+  /** A request has no effect and fails: a busy store, a full disk, an absent agent. */
   | 'refused'
   /** A request has its effect, and its answer is lost: the process sees a failure. */
   | 'lost'
-  /** A request arrives twice, as after a driver's own repetition. The process sees the second answer. */
+  /** A request arrives twice, as after a retry by a driver. The process sees the second answer. */
   | 'twice'
   /** Request or answer takes longer than a lease. */
   | 'slow'
@@ -16,7 +16,7 @@ export type Fault =
   | 'dies-after'
   /** The process dies within a write to its disk, of which a part remains. */
   | 'torn'
-  /** The process stands still for longer than a lease, and then goes on. */
+  /** The process stops for longer than a lease, and then continues. */
   | 'stops'
   /** The process cannot reach the store for a time. */
   | 'cut-off'
@@ -37,15 +37,15 @@ export const FAULTS: readonly Fault[] = [
   ...(['stops', 'cut-off', 'jumps', 'full', 'dies', 'drains', 'cancels'] as const),
 ];
 
-/** Shares of the requests at which something goes wrong; a seed has one of them. */
+/** Possible shares of requests with a fault; a seed selects one. */
 const SHARES = [0, 0.01, 0.02, 0.05, 0.1];
 
 /**
- * Says what goes wrong, and where. Every place has a name, such as `a.commit.3`: the third commit of process `a`. A seed decides for each
- * place by itself, so that one fault less leaves the others where they are, as long as the same places come up.
+ * Decides the faults of a schedule. Every place has a name, such as `a.commit.3`: the third commit of process `a`. A seed decides for
+ * each place separately, so that removing one fault does not move the others, as long as the same places come up.
  */
 export class Faults {
-  /** What went wrong, as `PLACE=FAULT`. */
+  /** The faults so far, as `PLACE=FAULT`. */
   readonly happened: string[] = [];
   readonly #seed: number;
   readonly #share: number;
@@ -53,21 +53,21 @@ export class Faults {
   readonly #only: ReadonlySet<string> | null;
   #over = false;
 
-  /** `kinds` are those that may happen at all; `only`, unless null, names all faults that happen. */
+  /** `kinds` are the possible kinds of faults; `only`, unless null, lists all faults. */
   constructor(seed: number, kinds: readonly Fault[], only: readonly string[] | null) {
     this.#seed = seed;
     this.#share = SHARES[mixed(seed, 'share') % SHARES.length] ?? 0;
-    // A world in which not everything goes wrong gets further with what does.
+    // A world with fewer kinds of faults gets further.
     this.#kinds = new Set(kinds.filter((kind) => mixed(seed, `kind ${kind}`) % 3 > 0));
     this.#only = only === null ? null : new Set(only);
   }
 
-  /** From now on nothing goes wrong any more. */
+  /** Ends all faults. */
   end(): void {
     this.#over = true;
   }
 
-  /** What goes wrong at a place, of what can; null for nothing. `share` is that of the places of this kind. */
+  /** The fault at a place, out of the possible ones; null for none. `share` is the share of faulty places of this kind. */
   at(place: string, possible: readonly Fault[], share: number = this.#share): Fault | null {
     if (this.#over) return null;
     const fault = this.#only === null ? this.#drawn(place, possible, share) : this.#named(place, possible);
@@ -85,12 +85,12 @@ export class Faults {
     return possible.find((kind) => this.#only?.has(`${place}=${kind}`)) ?? null;
   }
 
-  /** A number from 0 and below 1 that belongs to a place. */
+  /** A number from 0 and below 1, fixed for a place. */
   share(place: string): number {
     return mixed(this.#seed, place) / 2 ** 32;
   }
 
-  /** How long something takes at a place, in milliseconds: mostly little. */
+  /** The duration of something at a place, in milliseconds: mostly short. */
   delay(place: string, most: number): number {
     return most * this.share(place) ** 3;
   }

@@ -53,14 +53,14 @@ class WorldTimer {
 
 type Arguments = readonly unknown[];
 
-/** A property of an object of Node that has another value for code of a world. */
+/** Gives a property of a Node object another value for code of a world. */
 interface Replaced {
   readonly target: object;
   readonly name: string;
   readonly value: unknown;
 }
 
-/** A function that does something else when code of a world calls it. */
+/** A function that behaves differently when code of a world calls it. */
 function inWorld(target: object, name: string, virtual: (actor: Actor, args: Arguments) => unknown): Replaced {
   const real = functionOf(target, name);
   return {
@@ -86,7 +86,7 @@ function timer(again: boolean) {
   };
 }
 
-/** Ends a timer of a world, or one of Node that code of a world was given. */
+/** Clears a timer of a world, or a timer of Node that code of a world received. */
 function clearing(target: object, name: string): Replaced {
   const real = functionOf(target, name);
   const value = (given: unknown): void => {
@@ -112,7 +112,7 @@ function timeout(actor: Actor, [ms]: Arguments): AbortSignal {
   return controller.signal;
 }
 
-/** Node keeps a signal of `AbortSignal.any` as long as somebody listens to it. The listeners of a process that died would stay for ever. */
+/** Node keeps a signal of `AbortSignal.any` alive while it has listeners, so listeners of a dead process would stay forever. */
 function any(_actor: Actor, [signals]: Arguments): AbortSignal {
   const controller = new AbortController();
   for (const signal of Array.isArray(signals) ? signals : []) {
@@ -159,13 +159,13 @@ function replaced(): readonly Replaced[] {
   ];
 }
 
-/** What Node's own objects had before, while at least one world exists. */
+/** The original properties of Node's objects, while at least one world exists. */
 let before: readonly (() => void)[] = [];
 let worlds = 0;
 
 /**
- * Gives code of a world the time and the chance of its world wherever it asks Node for them: timers, dates, clocks, random numbers.
- * Code outside of all worlds notices nothing. The result ends this; what it gives back lasts until the last world has ended.
+ * Replaces Node's timers, dates, clocks and random numbers for code of a world. Code outside of all worlds is not affected. Disposing of
+ * the result ends this; the originals are restored when the last world has ended.
  */
 export function virtualTime(): Disposable {
   worlds += 1;
@@ -175,7 +175,7 @@ export function virtualTime(): Disposable {
       Object.defineProperty(target, name, { configurable: true, writable: true, enumerable: own?.enumerable ?? false, value });
       return () => void (own === undefined ? Reflect.deleteProperty(target, name) : Object.defineProperty(target, name, own));
     });
-  // Named imports of Node's modules follow the properties of the modules.
+  // Updates named imports of Node's modules to the new properties.
   if (worlds === 1) syncBuiltinESMExports();
   return {
     [Symbol.dispose]: () => {

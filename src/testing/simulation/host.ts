@@ -24,7 +24,7 @@ import type { Scenario } from './scenario.ts';
 import type { Actor } from './timeline.ts';
 import type { Watch } from './watch.ts';
 
-/** What all processes of a world share. */
+/** The parts that all processes of a world share. */
 export interface Shared {
   readonly seed: number;
   readonly scenario: Scenario;
@@ -37,11 +37,11 @@ export interface Shared {
   readonly leaseMs: number;
 }
 
-/** Milliseconds that an agent and a tool take at most, in each direction. */
+/** Most milliseconds of a request to an agent and to a tool, in each direction. */
 const AGENT_MS = 2000;
 const TOOL_MS = 300;
 
-/** Everything that a process of the product consists of, in one of the world's. */
+/** The parts of a real host process, in a simulated process. */
 export function controllerIn(
   process: Process,
   shared: Shared,
@@ -98,7 +98,7 @@ export function hostIn(process: Process, shared: Shared, onError: (error: unknow
   });
 }
 
-/** An agent behind a network. Requests to it have the place of their session, or that of its model. */
+/** An agent behind a simulated network. A request to it has the place of its session, or of its model. */
 function distant(agent: Agent, process: Process, place?: string): Agent {
   return {
     ...(agent.name === undefined ? {} : { name: agent.name }),
@@ -113,7 +113,7 @@ function distant(agent: Agent, process: Process, place?: string): Agent {
   };
 }
 
-/** A tool whose calls are seen, and go wrong. */
+/** A tool whose calls the watch sees, and that may fail. */
 function disturbed(tool: ToolDefinition, process: Process, watch: Watch): ToolDefinition {
   const { canonicalName, idempotent, run, complete } = tool;
   const away = (why: string): Error => new ToolError(21, `the tool is away: ${why}`);

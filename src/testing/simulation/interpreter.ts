@@ -15,7 +15,7 @@ import { summaryOf, syntaxError } from '../../worker/parser.ts';
 type VarFrame = Extract<WorkerFrame, { readonly t: 'var' }>;
 type CallFrame = Extract<WorkerFrame, { readonly t: 'tool' | 'prompt' | 'ask' | 'together' }>;
 
-/** A parsed source: as JSON for the interpreter, and as the host sees it. */
+/** A parsed source: its JSON for the interpreter, and its summary for the host. */
 type ParsedSource =
   | { readonly ok: true; readonly json: string; readonly summary: ParsedFile }
   | { readonly ok: false; readonly errors: readonly [Diagnostic, ...Diagnostic[]] };
@@ -25,18 +25,18 @@ const parsed = new Map<string, ParsedSource>();
 const MOST_PARSED = 2000;
 
 const STOP = JSON.stringify({ t: 'halt', error: cancelledError('the program is run again as soon as there is an answer') });
-/** How the JSON of a frame of output begins. */
+/** Prefix of the JSON of a frame of output. */
 const OUT = '{"t":"out"';
 
 /**
- * The interpreter in this process, for one run. It cannot wait for an answer, so it runs the program again from its beginning with the
- * answers so far, and stops at the first frame that has none. Programs are deterministic, so each time the same happens up to there.
+ * The interpreter in this process, for one run. It cannot wait for an answer. So it runs the program again from its beginning with the
+ * answers so far, and stops at the first frame without one. Programs are deterministic, so each run is the same up to there.
  */
 class Rerun {
   readonly #input: string;
   readonly #handlers: RunHandlers;
   readonly #answers: string[] = [];
-  /** Frames of output that the host has got. */
+  /** Number of frames of output that the host has received. */
   #delivered = 0;
 
   constructor(input: string, handlers: RunHandlers) {
@@ -86,7 +86,7 @@ function isCall(frame: WorkerFrame): frame is CallFrame {
   return frame.t === 'tool' || frame.t === 'prompt' || frame.t === 'ask' || frame.t === 'together';
 }
 
-/** The sandbox of a simulated process: the interpreter without a worker. What computes takes no time here; what waits takes that of the world. */
+/** The sandbox of a simulated process: the interpreter without a worker. Computing takes no time; waiting takes time of the world. */
 export class WorldSandbox implements SandboxPort {
   readonly #onRun: (input: RunInput, session: string | null) => Disposable;
   #closed = false;
@@ -138,7 +138,7 @@ export class WorldSandbox implements SandboxPort {
     };
   }
 
-  /** Parses alone: a host of a world needs no advice. */
+  /** Only parses, because a host of a world needs no advice. */
   async check(sources: readonly Source[], sourceBytes: number): Promise<CheckReport> {
     return { ...(await this.parse(sources, sourceBytes)), findings: [], estimates: [] };
   }
@@ -156,7 +156,7 @@ export class WorldSandbox implements SandboxPort {
   }
 }
 
-/** Puts one call or several to the host. The program gets its questions about variables, and at last the answer, or the end of the run. */
+/** Passes one call or several to the host. Queries of variables run the program again; the result is the answer, or the end of the run. */
 function answered(frame: CallFrame, program: Rerun, handlers: RunHandlers, over: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const open = new OpenCall(

@@ -1,4 +1,4 @@
-/** The invariants of every world, in the words of a violation. */
+/** The invariants of every world, as texts for a violation. */
 export const INVARIANTS = {
   owner: 'one process at a time holds a session',
   inFlight: 'one turn of a session is in flight',

@@ -3,8 +3,8 @@ import { type CryptoPort, defaultCrypto, type Keyring, keyringFrom } from '../..
 import { acting } from './timeline.ts';
 
 /**
- * Signatures without elliptic curves: a digest of the public key and the message. Whoever knows the public key can forge one, which nobody
- * in a world does; a signature of another message or another key does not verify, as with Ed25519. Real ones would take a tenth of the time.
+ * Signatures without elliptic curves: a digest of the public key and the message. Anyone with the public key can forge one, but no code
+ * in a world does. As with Ed25519, a signature of another message or key does not verify. Digests are faster.
  */
 const CRYPTO: CryptoPort = {
   ...defaultCrypto,
@@ -19,7 +19,7 @@ function tagOf(key: Uint8Array, message: Uint8Array): Uint8Array {
   return new Uint8Array(hash('sha512', Buffer.concat([key, message]), 'buffer'));
 }
 
-/** The keys of all worlds: the same bytes, so that schedules repeat. They verify by the clock of the process that uses them. */
+/** The keys of all worlds. They are fixed, so that schedules repeat. Each process uses them with its own clock. */
 export const KEYS: Keyring = keyringFrom(
   (['primary', 'fallback'] as const).map((role, index) => {
     const seed = Uint8Array.from({ length: 32 }, (_, place) => 1 + index + place);

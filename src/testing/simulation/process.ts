@@ -5,39 +5,39 @@ import type { Actor, Timeline } from './timeline.ts';
 /** Unix milliseconds at which every world begins. */
 const BEGINNING = Date.UTC(2030, 0, 1);
 
-/** Milliseconds that most requests take at most, in each direction. */
+/** Most milliseconds of a usual request, in each direction. */
 const TRIP_MS = 20;
 
 /** Milliseconds after which a process gives up a request that cannot reach its destination. */
 const UNREACHABLE_MS = 1000;
 
-/** What the processes of a world have in common. */
+/** The parts that the processes of a world share. */
 export interface Surroundings {
   readonly timeline: Timeline;
   readonly faults: Faults;
   /** Milliseconds of a lease. */
   readonly leaseMs: number;
-  /** Until then, in milliseconds of the world, no disk takes anything. */
+  /** Milliseconds of the world until which all disks are full. */
   readonly fullUntil: number;
-  /** Notes what happens, for the trace. */
+  /** Adds an event to the trace. */
   readonly note: (line: string) => void;
-  /** Learns that a process has died. */
+  /** Called when a process has died. */
   died(process: Process): void;
 }
 
 /** A request to something outside of a process. */
 export interface Request<T> {
-  /** What can go wrong with it. */
+  /** Its possible faults. */
   readonly faults: readonly Fault[];
-  /** Has the effect and gives the answer. */
+  /** Performs the request and returns the answer. */
   readonly work: () => Promise<T>;
-  /** What the process sees of a request that failed. */
+  /** The error of a failed request. */
   readonly failure?: (why: string) => Error;
   /** Most milliseconds of each direction. */
   readonly ms?: number;
 }
 
-/** A process in a world: code that sees the rest of its world through requests alone, and can therefore die or stop at any of them. */
+/** A process in a world. Its code reaches the rest of the world only through requests, so it can die or stop at any of them. */
 export class Process implements Actor {
   readonly name: string;
   readonly timeline: Timeline;
@@ -47,7 +47,7 @@ export class Process implements Actor {
   #offset = 0;
   #alive = true;
   stoppedUntil = 0;
-  /** Until then no request reaches the store. */
+  /** Milliseconds of the world until which no request reaches the store. */
   cutOffUntil = 0;
 
   constructor(name: string, surroundings: Surroundings) {
@@ -65,19 +65,19 @@ export class Process implements Actor {
 
   readonly monotonic = (): number => this.timeline.now - this.#bootedAt;
 
-  /** Moves the wall clock by so many milliseconds. */
+  /** Moves the wall clock by `ms` milliseconds. */
   jump(ms: number): void {
     this.#offset += ms;
   }
 
-  /** Ends what keeps the process from its work, and sets its clock right. */
+  /** Ends stops and disconnections of the process, and corrects its clock. */
   recover(): void {
     this.stoppedUntil = 0;
     this.cutOffUntil = 0;
     this.#offset = 0;
   }
 
-  /** From now on nothing of the process happens. */
+  /** Kills the process: none of its events happens any more. */
   die(): void {
     if (!this.#alive) return;
     this.#alive = false;
@@ -85,25 +85,25 @@ export class Process implements Actor {
     this.#surroundings.died(this);
   }
 
-  /** The name of the next place of a kind. */
+  /** The name of the next place of this kind. */
   place(kind: string): string {
     const count = (this.#counts.get(kind) ?? 0) + 1;
     this.#counts.set(kind, count);
     return `${this.name}.${kind}.${count}`;
   }
 
-  /** Resolves in so many milliseconds, and never for a process that has died by then. */
+  /** Resolves in `ms` milliseconds, or never if the process has died by then. */
   pause(ms: number): Promise<void> {
     return new Promise((resolve) => this.timeline.after(ms, this, resolve));
   }
 
-  /** Never resolves: what waits for it is over with its process. */
+  /** Never resolves, because the process of the waiting code is dead. */
   dead(): Promise<never> {
     this.die();
     return new Promise(() => {});
   }
 
-  /** What goes wrong with a write to a disk of the process; then `share` of the bytes, from 0 and below 1, get there. */
+  /** The fault of a write to a disk of the process. `share` of the bytes, from 0 and below 1, are then written. */
   writes(kind: string): { readonly fault: Fault | null; readonly share: number } {
     const { faults, note } = this.#surroundings;
     const place = this.place(kind);
@@ -112,12 +112,12 @@ export class Process implements Actor {
     return { fault, share: faults.share(`${place} share`) };
   }
 
-  /** Whether no disk takes anything at the moment. */
+  /** Whether the disks are full at the moment. */
   get isFull(): boolean {
     return this.#surroundings.fullUntil > this.timeline.now;
   }
 
-  /** Does something that takes time within the process, such as asking an agent. */
+  /** Performs work outside of the store under faults, such as a request to an agent. */
   async disturbed<T>(kind: string, ms: number, failure: (why: string) => Error, work: () => Promise<T>): Promise<T> {
     if (!this.#alive) return this.dead();
     const { faults, note } = this.#surroundings;
@@ -134,7 +134,7 @@ export class Process implements Actor {
     return result;
   }
 
-  /** How long a slow request takes: about a lease. */
+  /** The duration of a slow request: about a lease. */
   #lateness(place: string): number {
     const { faults, leaseMs } = this.#surroundings;
     return leaseMs * (0.3 + 1.5 * faults.share(`${place} late`));
@@ -158,7 +158,7 @@ export class Process implements Actor {
 
   /** Sends a request to the store and waits for its answer. */
   send<T>(kind: string, destination: Actor, { faults: possible, work, failure = away, ms = TRIP_MS }: Request<T>): Promise<T> {
-    // What the process had begun beside the request at which it died ends with it.
+    // A dead process sends nothing: other work that it had begun ends with it.
     if (!this.#alive) return this.dead();
     const { faults, note } = this.#surroundings;
     const place = this.place(kind);
@@ -171,7 +171,7 @@ export class Process implements Actor {
     const slow = (way: string): number => (isRequestLate === (way === '>') ? late : 0) + faults.delay(place + way, ms);
     const back = (settle: () => void): void => void this.timeline.after(slow('<'), this, settle);
     const arrive = async (): Promise<void> => {
-      // Of the requests that are under way when a process dies, some end with its connections.
+      // Some requests that are under way when a process dies end with its connections.
       if (!this.#alive && faults.share(`${place} gone`) < 0.5) return note(`${place} is gone`);
       if (this.cutOffUntil > this.timeline.now)
         return void this.timeline.after(UNREACHABLE_MS, this, () => reject(failure('it cannot be reached')));

@@ -1,4 +1,4 @@
-/** A 32-bit number for a seed and a text. Equal ones give equal numbers, and similar ones give numbers that have nothing in common. */
+/** A 32-bit hash of a seed and a text. Similar inputs give unrelated numbers. */
 export function mixed(seed: number, text: string): number {
   let hash = seed ^ 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
@@ -7,7 +7,7 @@ export function mixed(seed: number, text: string): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Numbers that look random and depend on a seed alone. */
+/** Pseudo-random numbers that depend only on a seed. */
 export class Random {
   #state: number;
 

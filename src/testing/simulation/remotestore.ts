@@ -46,7 +46,7 @@ export class RemoteStore implements SessionStore {
     return this.#process.send(kind, this.#server, { faults: READING, work });
   }
 
-  /** `saw` tells the watch what the store has done. */
+  /** `saw` reports the effects of the store to the watch. */
   #write<T>(kind: string, work: () => Promise<T>, saw: (result: T) => void): Promise<T> {
     const effect = async (): Promise<T> => {
       if (this.#process.isFull) throw new StoreError('io', 'the disk of the store is full');
@@ -84,7 +84,7 @@ export class RemoteStore implements SessionStore {
   }
 
   onReady(wake: () => void): () => void {
-    // The store looks for changes in a time of its own.
+    // The store notices changes after a delay.
     return acting.run(this.#server, () => this.#store.onReady(() => void this.#process.timeline.after(1, this.#process, wake)));
   }
 

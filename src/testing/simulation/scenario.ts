@@ -8,7 +8,7 @@ export interface SimulatedSession {
   readonly userdata: unknown;
   /** What the store keeps of its turns; `turn` when absent. */
   readonly durable?: Durable;
-  /** What the session may use. */
+  /** The ceilings of the session. */
   readonly ceilings?: Ceilings;
   /** The tenant to which the session belongs; none when absent. */
   readonly tenant?: string;
@@ -20,20 +20,20 @@ export interface WaitingCall extends Waiting {
   readonly sid: string;
 }
 
-/** What an invariant of a scenario sees. */
+/** The state of a world for an invariant of a scenario. */
 export interface WorldView {
   /** The sessions of the world, in the order of their ids. */
   readonly sessions: readonly SessionSummary[];
   /** The decided turns of a session. */
   turns(sid: string): readonly TurnRecord[];
-  /** Whether everything has ended that would end: nothing goes wrong any more, and nobody waits for anything but named things. */
+  /** Whether the schedule is at its end: there are no more faults, and sessions wait only for named things. */
   readonly isOver: boolean;
 }
 
 /** An invariant of a scenario: why it does not hold; null while it holds. */
 export type Invariant = (view: WorldView) => string | null;
 
-/** What a scenario finds in its world. */
+/** The world of a scenario. */
 export interface World {
   /** Numbers that depend on the seed. */
   readonly random: Random;
@@ -41,21 +41,21 @@ export interface World {
   now(): number;
 }
 
-/** What is simulated. Every schedule makes its own, so that nothing of one reaches another. */
+/** The parts of a simulation. Every schedule makes its own, so that schedules do not affect each other. */
 export interface Scenario {
-  /** Writes the programs of all sessions. It knows the session by `sid`: `s1`, `s2` and so on. */
+  /** Writes the programs of all sessions. The `sid` of a request is `s1`, `s2` and so on. */
   readonly agent: Agent;
   /** Agents that programs `ask`, by the names of their models. Their sessions are nested, and have ids of their own. */
   readonly models?: Readonly<Record<string, Agent>>;
-  /** The tools of all hosts. What they change is the world outside, which no fault of a process touches. */
+  /** The tools of all hosts. Their effects stand for the outside world, which faults of a process do not undo. */
   readonly tools?: readonly ToolDefinition[];
   /** The policy of all hosts; every tool is allowed when absent. */
   readonly policy?: PolicyOptions;
-  /** What the hosts drive. */
+  /** The sessions that the hosts drive. */
   readonly sessions: readonly SimulatedSession[];
-  /** What a person answers to a call that waits; null for nothing, so that the session goes on waiting. Every call gets `true` when absent. */
+  /** A person's answer to a call that waits, or null to keep the session waiting. Every call gets `true` when absent. */
   readonly answer?: (call: WaitingCall, world: World) => CallAnswer | null;
-  /** What hosts do with a call that was not completed in time; `halt` when absent. */
+  /** The hosts' reaction to a call that was not completed in time; `halt` when absent. */
   readonly onExpired?: OnExpired;
   /** Invariants by name, besides those of every world. They are checked after every decision and at the end. */
   readonly invariants?: Readonly<Record<string, Invariant>>;

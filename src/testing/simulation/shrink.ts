@@ -1,12 +1,12 @@
 import type { Outcome, Schedule } from './world.ts';
 
-/** A schedule in which everything that happens is named, and what became of it. */
+/** A schedule with an explicit list of its faults, and its outcome. */
 export interface Failed {
   readonly schedule: Required<Schedule>;
   readonly outcome: Outcome;
 }
 
-/** Most schedules that are run to make a failing one smaller. */
+/** Most schedules that a search for a smaller failure runs. */
 const MOST_TRIES = 300;
 
 /**
@@ -22,7 +22,7 @@ export async function shrunk(first: Failed, run: (schedule: Required<Schedule>) 
     const schedule = { ...best.schedule, ...change };
     const outcome = await run(schedule);
     if (outcome.violation?.invariant !== first.outcome.violation?.invariant) return false;
-    // What did not happen any more need not be named.
+    // Drops faults that no longer happen.
     best = { schedule: { ...schedule, faults: outcome.faults }, outcome };
     return true;
   };
@@ -40,7 +40,7 @@ export async function shrunk(first: Failed, run: (schedule: Required<Schedule>) 
   return best;
 }
 
-/** What goes wrong on a host, on the first one instead. Hosts have names of one letter and a number. */
+/** Moves a fault from another host to the first one. The names of hosts are one letter and a number. */
 function ofFirst(fault: string): string {
   const [name = ''] = fault.split('.');
   return name.length === 1 || name.slice(1) === String(Number(name.slice(1))) ? `a${fault.slice(1)}` : fault;

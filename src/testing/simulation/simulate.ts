@@ -5,7 +5,7 @@ import type { Scenario, World } from './scenario.ts';
 import { shrunk } from './shrink.ts';
 import { type Outcome, type Schedule, SimulatedWorld } from './world.ts';
 
-/** Which schedules are run, and how. */
+/** Options of a simulation. */
 export interface SimulationOptions {
   /** Number of schedules; 100 when absent. */
   readonly seeds?: number;
@@ -13,7 +13,7 @@ export interface SimulationOptions {
   readonly from?: number;
   /** Most hosts of a fleet, from 1; 3 when absent. */
   readonly hosts?: number;
-  /** What may go wrong; everything when absent. */
+  /** The possible faults; all when absent. */
   readonly faults?: readonly Fault[];
   /** Called after every schedule with the number of schedules so far. */
   readonly onSchedule?: (schedules: number) => void;
@@ -23,27 +23,27 @@ export interface SimulationOptions {
 export interface SimulationFailure {
   /** The invariant, in words. */
   readonly invariant: string;
-  /** What happened instead. */
+  /** The violation. */
   readonly message: string;
-  /** For {@link replaySchedule}: it repeats the schedule, event by event. */
+  /** The schedule for {@link replaySchedule}, which repeats it event by event. */
   readonly schedule: Required<Schedule>;
-  /** What happened, one line an event: milliseconds of the world, the place, and what went wrong there. */
+  /** The trace, one line for each event: milliseconds of the world, the place, and the fault. */
   readonly trace: readonly string[];
 }
 
-/** What came of a simulation. */
+/** The result of a simulation. */
 export interface SimulationReport {
-  /** Schedules that were run, without those that made a failure smaller. */
+  /** Number of schedules, without those of the search for a smaller failure. */
   readonly schedules: number;
   /** Events of all schedules. */
   readonly events: number;
   /** Decided turns of all schedules. */
   readonly turns: number;
-  /** How often each kind of fault happened. */
+  /** Number of faults of each kind. */
   readonly faults: Readonly<Partial<Record<Fault, number>>>;
   /** Schedules in a second of real time. */
   readonly rate: number;
-  /** Of everything that happened, in order: equal seeds and scenarios give equal numbers. */
+  /** A digest of all events, in order. Equal seeds and scenarios give equal digests. */
   readonly hash: number;
   /** The first failure; the schedules after it were not run. Null when every invariant held. */
   readonly failure: SimulationFailure | null;
@@ -67,9 +67,9 @@ const checkSchedule = checker<Schedule>({
 });
 
 /**
- * Runs a scenario in many worlds, one after the other: real hosts, sessions, leases and turns around a store in memory, in a time that
- * does not pass by itself. A seed decides when everything happens, and what goes wrong. The first world in which an invariant does not hold
- * ends the simulation; a smaller one that fails in the same way is in the report. Throws `ConfigError` for unusable options.
+ * Runs a scenario in many worlds, one after the other: real hosts, sessions, leases and turns around a store in memory, with a simulated
+ * clock. A seed decides the order of events and the faults. The first world in which an invariant does not hold ends the simulation; a
+ * smaller one that fails in the same way is in the report. Throws `ConfigError` for unusable options.
  */
 export async function simulate(scenario: (world: World) => Scenario, options: SimulationOptions = {}): Promise<SimulationReport> {
   checkFunction('the scenario of a simulation', scenario);
@@ -100,7 +100,7 @@ export async function simulate(scenario: (world: World) => Scenario, options: Si
   return { schedules, ...sum, faults: Object.fromEntries(counts), rate, failure };
 }
 
-/** Repeats one schedule. Resolves with its failure; with null when every invariant holds, for instance because the mistake is mended. */
+/** Repeats one schedule. Resolves with its failure, or with null when every invariant holds, for instance because the bug is fixed. */
 export async function replaySchedule(
   scenario: (world: World) => Scenario,
   schedule: Schedule,

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Random } from './random.ts';
 
-/** The function of Node. A world replaces the global later. */
+/** Node's own function, because a world replaces the global later. */
 const nextRound = setImmediate;
 
-/** Events after which Node gets a turn for what is outside of the world, such as printing. */
+/** Number of events after which Node can do work outside of the world, such as printing. */
 const ROUND = 64;
 
 /** A process of a world, or its store. Events of a process that died never happen; those of a stopped one wait. */
@@ -12,7 +12,7 @@ export interface Actor {
   readonly name: string;
   readonly timeline: Timeline;
   readonly alive: boolean;
-  /** The time, in milliseconds of the world, until which its events wait. */
+  /** Milliseconds of the world until which its events wait. */
   readonly stoppedUntil: number;
   /** Unix milliseconds, as this process reads its clock. */
   now(): number;
@@ -20,11 +20,11 @@ export interface Actor {
   monotonic(): number;
 }
 
-/** Something that happens at a moment of the world. */
+/** An event of the world. */
 export interface Event {
   /** Milliseconds since the beginning of the world. */
   at: number;
-  /** The order of events of one moment. */
+  /** Order among events of the same time. */
   readonly tie: number;
   readonly actor: Actor;
   readonly run: () => void;
@@ -33,26 +33,29 @@ export interface Event {
   holds: boolean;
 }
 
-/** The actor for whom code runs. Code outside of all worlds has none. */
+/** The actor of the current code. Code outside of all worlds has none. */
 export const acting = new AsyncLocalStorage<Actor>();
 
-/** Lets everything happen that the last event has made possible. Node ends all microtasks before the next tick, which costs less than a round. */
+/** Runs all microtasks of the last event. Node ends them before the next tick, which costs less than a round of the event loop. */
 function settled(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }
 
-/** Lets Node do what it has to do besides. */
+/** Lets Node do other work. */
 function rounded(): Promise<void> {
   return new Promise((resolve) => nextRound(resolve));
 }
 
-/** The time of a world. Nothing in it waits: the clock goes to the next event, which happens alone. A seed orders events of one moment. */
+/**
+ * The simulated time of a world. The clock jumps to the next event, and events happen one at a time. A seed orders events of the same
+ * time.
+ */
 export class Timeline {
   /** Milliseconds since the beginning of the world. */
   now = 0;
   /** Events that have happened. */
   steps = 0;
-  /** Orders events, and is the chance of all code of the world. */
+  /** Orders events, and gives random numbers to all code of the world. */
   readonly random: Random;
   readonly #heap: Event[] = [];
 
@@ -70,14 +73,14 @@ export class Timeline {
     return this.#heap.filter((event) => event.actor === actor && !event.cancelled && event.holds).length;
   }
 
-  /** Has something happen for an actor in so many milliseconds. */
+  /** Schedules an event of an actor in `ms` milliseconds. */
   after(ms: number, actor: Actor, run: () => void): Event {
     const event = { at: this.now + Math.max(0, ms), tie: this.random.next(), actor, run, cancelled: false, holds: false };
     this.#push(event);
     return event;
   }
 
-  /** Lets events happen until there are none, or `done` says so after one. */
+  /** Runs events until there are none, or until `done` returns true after one. */
   async run(done: () => boolean | Promise<boolean>): Promise<void> {
     for (let event = this.#pop(); event !== undefined; event = this.#pop()) {
       const { actor, cancelled, run } = event;

@@ -17,7 +17,7 @@ import type { Timeline } from './timeline.ts';
 export interface Violation {
   /** The invariant, in words. */
   readonly invariant: string;
-  /** What happened instead. */
+  /** The violation. */
   readonly message: string;
 }
 
@@ -25,11 +25,11 @@ export interface Violation {
 interface Claim {
   readonly fence: number;
   readonly owner: string;
-  /** Milliseconds of the world; 0 when it was given up. */
+  /** End of the lease in milliseconds of the world; 0 when it was given up. */
   until: number;
 }
 
-/** One call of a tool, as its process made it. */
+/** One call of a tool by a process. */
 export interface MadeCall {
   readonly process: Process;
   readonly sid: string;
@@ -40,13 +40,13 @@ export interface MadeCall {
   readonly idempotent: boolean;
 }
 
-/** Sees everything that happens in a world at the moment when it happens, and says when an invariant does not hold. */
+/** Observes every event of a world when it happens, and reports a violated invariant. */
 export class Watch {
   /** The first violation; null while all invariants hold. */
   violation: Violation | null = null;
-  /** Decisions that the store took. */
+  /** Number of decisions in the store. */
   decided = 0;
-  /** Grows with everything after which a session may have come to its end. */
+  /** Grows with every event that may have ended a session. */
   progress = 0;
   readonly #timeline: Timeline;
   readonly #claims = new Map<string, Claim>();
@@ -56,7 +56,7 @@ export class Watch {
   /** Calls by key, and keys by call. */
   readonly #calls = new Map<string, string>();
   readonly #keys = new Map<string, string>();
-  /** Calls whose end the store has. */
+  /** Calls whose outcome is stored. */
   readonly #ended = new Set<string>();
   /** Calls that were made and whose outcome is not known yet. */
   readonly #made = new Set<string>();
@@ -153,12 +153,12 @@ export class Watch {
     if (!keep) this.released(sid, fence);
   }
 
-  /** A file of the log is shorter than it was. */
+  /** Reports that a file of the log became shorter. */
   cut(): void {
     this.fail(INVARIANTS.unchanged, 'a line was removed from the log');
   }
 
-  /** A line of the log. */
+  /** Takes a line of the log. */
   line(text: string): void {
     const why = this.#chain.next(text);
     if (why !== null) this.fail(INVARIANTS.chain, `of line ${this.#chain.lines + 1}, ${why}`);
@@ -172,10 +172,10 @@ export class Watch {
       this.fail(INVARIANTS.unchanged, `turn ${turn} of session ${sid} was decided otherwise than the log says: ${decision}`);
   }
 
-  /** A program begins in a process. */
+  /** Called when a program begins in a process. */
   began(process: Process, sid: string, turn: number): Disposable {
     const key = `${process.name} ${sid}`;
-    // A process that was stopped may compute what another one has decided meanwhile: it cannot act, and nothing that it stores is taken.
+    // A process that was stopped may run a turn that another one has decided meanwhile. It cannot act, and the store refuses its writes.
     const isOwner = this.#claims.get(sid)?.owner === process.name;
     if (isOwner && this.#decisions.has(turnKey(sid, turn)))
       this.fail(INVARIANTS.committed, `${process.name} runs turn ${turn} of session ${sid} after its decision`);
@@ -185,12 +185,12 @@ export class Watch {
     return { [Symbol.dispose]: () => void this.#running.delete(key) };
   }
 
-  /** A process makes a call of a tool. */
+  /** Called when a process makes a call of a tool. */
   called({ process, sid, turn, tool, args, key, idempotent }: MadeCall): void {
     const claim = this.#claims.get(sid);
     // A key is `SESSION/NUMBER/DIGEST`.
     const id = key?.split('/').at(-2);
-    // A nested session has another id in each attempt; its calls have keys of the session that asked.
+    // A nested session has another id in each attempt. Its calls have keys of the session that asked.
     const place = `call ${id} (${tool}) of session ${key?.slice(0, key.indexOf('/')) ?? sid}`;
     if (claim !== undefined && claim.owner !== process.name)
       this.fail(INVARIANTS.inFlight, `${process.name} makes ${place}, and ${claim.owner} has claimed the session since`);
@@ -214,7 +214,7 @@ export class Watch {
     this.#made.add(made);
   }
 
-  /** Compares the turns of a session with what was decided. Their seals must be verified besides. */
+  /** Compares the turns of a session with the observed decisions. The caller verifies their seals. */
   compare(sid: string, turns: readonly TurnRecord[]): void {
     for (const record of turns) {
       const { turn } = record;
@@ -227,7 +227,7 @@ export class Watch {
       this.fail(INVARIANTS.unchanged, `session ${sid} has ${turns.length} turns, and ${decided} were decided`);
   }
 
-  /** The decided turns of a session, as they were decided. */
+  /** The decided turns of a session, as observed. */
   turnsOf(sid: string): readonly TurnRecord[] {
     return [...this.#decisions.values()].flatMap(({ record }) => (record.sid === sid ? [record] : []));
   }
@@ -237,7 +237,7 @@ function turnKey(sid: string, turn: number): string {
   return `${sid} ${turn}`;
 }
 
-/** What no other record has: its seal is a digest of all of it. */
+/** Identifies a record by its seal, which is a digest of the whole record. */
 function markOf(record: TurnRecord): string {
   return record.seal?.hash ?? JSON.stringify(record);
 }

@@ -21,39 +21,39 @@ import type { Scenario, World, WorldView } from './scenario.ts';
 import { acting, Timeline } from './timeline.ts';
 import { type Violation, Watch } from './watch.ts';
 
-/** One schedule. Equal plans of one scenario do the same, event by event. */
+/** The plan of one schedule. Equal plans of one scenario give equal schedules, event by event. */
 export interface Schedule {
-  /** Decides when everything happens, and what goes wrong. */
+  /** Decides the order of events and the faults. */
   readonly seed: number;
   /** Hosts of the fleet, from 1; a seed has its own number when absent. */
   readonly hosts?: number;
-  /** The sessions of the scenario that there are, by their numbers from 1; all when absent. */
+  /** The selected sessions of the scenario, by their numbers from 1; all when absent. */
   readonly sessions?: readonly number[];
-  /** All that goes wrong, as `PLACE=FAULT`; the seed decides when absent. */
+  /** All faults, as `PLACE=FAULT`; the seed decides when absent. */
   readonly faults?: readonly string[];
   /** The store of the fleet. When absent, the seed decides: one of sixteen has SQLite. */
   readonly store?: 'memory' | 'sqlite';
 }
 
-/** What became of a schedule. */
+/** The outcome of a schedule. */
 export interface Outcome {
   readonly violation: Violation | null;
   readonly events: number;
   readonly turns: number;
-  /** What went wrong, as `PLACE=FAULT`. */
+  /** The faults, as `PLACE=FAULT`. */
   readonly faults: readonly string[];
   readonly hosts: number;
   readonly sessions: readonly number[];
   readonly store: 'memory' | 'sqlite';
-  /** Of everything that happened, in order: equal for equal schedules. */
+  /** A digest of all events, in order; equal for equal schedules. */
   readonly hash: number;
-  /** What happened, one line an event; empty unless it was asked for. */
+  /** The trace, one line for each event; empty unless requested. */
   readonly trace: readonly string[];
 }
 
-/** How schedules are run. */
+/** Options of running schedules. */
 export interface WorldOptions {
-  /** What may go wrong. */
+  /** The possible faults. */
   readonly kinds: readonly Fault[];
   /** Most hosts of a fleet. */
   readonly mostHosts: number;
@@ -62,19 +62,19 @@ export interface WorldOptions {
 }
 
 const LEASE_MS = 3000;
-/** Until then things go wrong. */
+/** Milliseconds of the world until which faults happen. */
 const TROUBLE_MS = 40_000;
-/** Milliseconds after that until everything must have come to its end. */
+/** Milliseconds after that until every session must have ended or wait. */
 const CALM_MS = 600_000;
-/** Milliseconds that hosts have to end their turns in the end. */
+/** Milliseconds for hosts to end their turns at the end. */
 const DRAIN_MS = 60_000;
-/** Things that happen to whole processes. */
+/** Faults of whole processes. */
 const INCIDENTS = 12;
 const INCIDENT: readonly Fault[] = ['stops', 'cut-off', 'jumps', 'full', 'dies', 'drains', 'cancels'];
 /** Events that may wait at the same time for each process and session of a world. */
 const MOST_WAITING = 40;
 
-/** A process of the fleet that is started again whenever it has ended. */
+/** A member of the fleet, whose process is started again when it has ended. */
 interface Slot {
   readonly name: string;
   starts: number;
@@ -82,7 +82,7 @@ interface Slot {
   host: Host | null;
 }
 
-/** Runs one schedule: a fleet of hosts over one store, with people who answer, and with what goes wrong. */
+/** Runs one schedule: a fleet of hosts over one store, with people who answer, and with faults. */
 export class SimulatedWorld implements Surroundings {
   readonly timeline: Timeline;
   readonly faults: Faults;
@@ -92,7 +92,7 @@ export class SimulatedWorld implements Surroundings {
   readonly #options: WorldOptions;
   readonly #watch: Watch;
   readonly #server: Process;
-  /** SQLite's takes its place before anything happens. */
+  /** Replaced by a SQLite store before the first event if the plan says so. */
   #store: SessionStore;
   #shared: Shared;
   readonly #world: World;
@@ -226,14 +226,14 @@ export class SimulatedWorld implements Surroundings {
     });
   }
 
-  /** Looks for calls that wait, again and again, and answers them. */
+  /** Repeatedly looks for calls that wait, and answers them. */
   async #look(process: Process, controller: LoopController): Promise<void> {
     for (;;) {
       await process.pause(100 + this.faults.delay(process.place('look'), 3000));
       for (const { sid, waits } of await this.#store.list())
         for (const call of waits === null ? [] : [waits, ...(waits.also ?? [])]) {
           const { answer = () => ({ result: true }) } = this.#shared.scenario;
-          // Somebody who does not know of an answer may give another one.
+          // A second person, unaware of the first answer, may give another one.
           const answers = !call.completed || this.faults.at(process.place('answer again'), ['twice'], 0.2) !== null;
           const given = answers ? answer({ sid, ...call }, this.#world) : null;
           if (given === null) continue;
@@ -286,7 +286,7 @@ export class SimulatedWorld implements Surroundings {
     acting.run(process, () => void host.drain(ms).then(() => process.die()));
   }
 
-  /** Nothing goes wrong any more: from now on everything must come to its end. */
+  /** Ends the faults. From now on every session must come to its end. */
   #calm(): void {
     this.note('calm');
     this.faults.end();
@@ -297,7 +297,7 @@ export class SimulatedWorld implements Surroundings {
     }
   }
 
-  /** After every event: whether the schedule is over. */
+  /** Called after every event. Returns whether the schedule is over. */
   async #step(): Promise<boolean> {
     const { timeline } = this;
     const processes = this.#slots.length + 1 + this.#sessions.length;
@@ -305,7 +305,7 @@ export class SimulatedWorld implements Surroundings {
       this.#watch.fail(INVARIANTS.memory, `${timeline.waiting} things wait at once`);
     if (this.#watch.violation !== null || timeline.now > TROUBLE_MS + CALM_MS) return true;
     const { decided, progress } = this.#watch;
-    // Leases end without anybody's doing.
+    // Leases end by time, without an event.
     if (timeline.steps % 64 !== 0 && this.#seen.progress === progress) return false;
     const sessions = await this.#store.list();
     this.#isOver = sessions.every((session) => this.#isSettled(session));
@@ -314,7 +314,7 @@ export class SimulatedWorld implements Surroundings {
     return this.#isOver || this.#watch.violation !== null;
   }
 
-  /** Whether a session has ended, or waits for an answer that nobody will give. */
+  /** Whether a session has ended, or waits for an answer that will not come. */
   #isSettled({ sid, status, owed, lease, waits }: SessionSummary): boolean {
     if (owed > 0 || lease !== null) return false;
     if (status !== 'open') return true;
@@ -323,7 +323,7 @@ export class SimulatedWorld implements Surroundings {
     return answer !== undefined && answer({ sid, ...waits }, this.#world) === null;
   }
 
-  /** The invariants of the scenario. */
+  /** Checks the invariants of the scenario. */
   #judge(sessions: readonly SessionSummary[]): void {
     const view: WorldView = { sessions, turns: (sid) => this.#watch.turnsOf(sid), isOver: this.#isOver };
     for (const [name, holds] of Object.entries(this.#shared.scenario.invariants ?? {})) {
@@ -349,14 +349,14 @@ export class SimulatedWorld implements Surroundings {
     return lines.join('; ');
   }
 
-  /** Ends a process, of which nothing may be left to come. */
+  /** Ends a process. None of its events may be left. */
   #leftBehind(process: Process): void {
     const left = this.timeline.timersOf(process);
     if (left > 0) this.#watch.fail(INVARIANTS.memory, `host ${process.name} has ended, and ${left} of its timers run on`);
     process.die();
   }
 
-  /** Ends the fleet and looks at what remains. */
+  /** Ends the fleet and checks the remaining state. */
   async #finish(): Promise<void> {
     this.#calm();
     this.#isEnding = true;
