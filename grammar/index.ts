@@ -1,7 +1,4 @@
-/**
- * The `./grammar` entry point, and the face of this folder for the other parts: parse NeuroScript source into an AST, lint it,
- * estimate its cost, format it.
- */
+/** The `./grammar` entry point, also for other parts: parse NeuroScript source into an AST, lint it, estimate its cost, format it. */
 
 export * from './estimate/index.ts';
 export * from './format/index.ts';

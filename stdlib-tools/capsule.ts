@@ -6,7 +6,7 @@ import type { VersionedStorage } from './storage/versioned.ts';
 
 /** Options of {@link capsuleTools}. */
 export interface CapsuleToolsOptions {
-  /** Keeps added capsules for every user of the storage. If absent, the interpreter keeps them, and they end with it. */
+  /** Keeps added capsules for every user of the storage. If absent, the interpreter keeps them until it ends. */
   readonly storage?: VersionedStorage;
 }
 

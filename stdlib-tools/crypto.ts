@@ -13,7 +13,7 @@ export interface CryptoToolsOptions {
 
 const checkCryptoOptions = checker<CryptoToolsOptions>({ uuid: checkFunction });
 
-/** For checksums. SHA-1 and MD5 are broken, but existing files are identified by them. */
+/** SHA-1 and MD5 are broken; they are only for checksums of existing files. */
 const HASHES = ['sha256', 'sha384', 'sha512', 'sha1', 'md5'];
 const HMACS = ['sha256', 'sha384', 'sha512'];
 

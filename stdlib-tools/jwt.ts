@@ -33,7 +33,7 @@ export function verifyJwt(token: string, secret: string, now: number): ValueMap 
   if (!isJwtAlgorithm(algorithm)) throw invalid(`its algorithm is not one of ${JWT_ALGORITHMS.join(', ')}`);
   const expected = mac(algorithm, secret, signed);
   const given = Buffer.from(signature, 'base64url');
-  // The decoder ignores foreign characters and left-over bits. Only one text may stand for a signature.
+  // The decoder ignores foreign characters and left-over bits, so the signature must equal its own canonical encoding.
   if (given.toString('base64url') !== signature) throw invalid('the signature is not base64url');
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw invalid('the signature is wrong');
   const { exp, nbf } = { exp: claims['exp'] ?? null, nbf: claims['nbf'] ?? null };
@@ -47,7 +47,7 @@ export function decodeJwt(token: string): ValueMap {
   return parts(token).claims;
 }
 
-/** Of one part: no header of HTTP holds more, and the host parses it in one piece. */
+/** Most units of one part. HTTP headers hold no more, and the host parses a part in one piece. */
 const MOST_UNITS = 64 * 1024;
 
 interface Parts {

@@ -4,7 +4,7 @@ import { actorScope, type ScopeOf } from './scope.ts';
 import { MemoryStorage } from './storage/memory.ts';
 import type { VersionedStorage } from './storage/versioned.ts';
 
-/** Where {@link memoryTools} keep values. */
+/** Options of {@link memoryTools}. */
 export interface MemoryToolsOptions {
   /** A {@link MemoryStorage} if absent. */
   readonly storage?: VersionedStorage;

@@ -7,9 +7,9 @@ import type { Value } from '../src/wire/values.ts';
 export interface PlanStep {
   /** The operation, such as `set`. */
   readonly op: string;
-  /** What the step changes. */
+  /** The path that the step changes. */
   readonly path: string;
-  /** What it becomes. */
+  /** The new value. */
   readonly value: Value;
 }
 

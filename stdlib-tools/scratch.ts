@@ -6,7 +6,7 @@ import { type ScopeOf, sessionScope } from './scope.ts';
 import { MemoryStorage } from './storage/memory.ts';
 import type { VersionedStorage } from './storage/versioned.ts';
 
-/** Where {@link scratchTools} keep values, and for how long. */
+/** Options of {@link scratchTools}. */
 export interface ScratchToolsOptions {
   /** A {@link MemoryStorage} if absent. Values expire by the clock of the turn. */
   readonly storage?: VersionedStorage;

@@ -1,9 +1,9 @@
 import { defineTool, type Policy, PolicyGuard, type ToolDefinition, type ToolView } from '../src/tools/index.ts';
 
 /**
- * `tool.system.Caps()`: a map from `resource:verb` to a boolean, for every capability that a registered tool needs. The answer
- * comes from the policy: a capability is true if the policy admits at least one tool that needs it, so a call meets what the
- * map says. `policy` is the policy of the runtime; what a fork tightens on top is not known here.
+ * `tool.system.Caps()`: a map from `resource:verb` to a boolean, for every capability that a registered tool needs. The answer comes from
+ * the policy: a capability is true if the policy admits at least one tool that needs it. `policy` is the policy of the runtime; the
+ * policies of forks are not considered.
  */
 export function systemTools({ policy }: { readonly policy: Policy }): readonly ToolDefinition[] {
   const guard = new PolicyGuard(policy);

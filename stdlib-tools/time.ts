@@ -15,8 +15,8 @@ const checkTimeOptions = checker<TimeToolsOptions>({ maxSleepSeconds: anything }
 const MAX_SLEEP_SECONDS = 60;
 
 /**
- * `tool.time`: the clock of the turn, and arithmetic on points in time. The journal records what the clock said as the result
- * of the call, so a replay sees the same time. Throws {@link ConfigError} (`ERR_CONFIG`).
+ * `tool.time`: the clock of the turn, and arithmetic on points in time. The journal records the time as the result of the call, so a
+ * replay sees the same time. Throws {@link ConfigError} (`ERR_CONFIG`).
  */
 export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefinition[] {
   checkTimeOptions('the options of the time tools', options);

@@ -11,15 +11,15 @@ import {
 } from '../src/tools/index.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
 
-/** Maximum number of tools of one listing: more than a model can read. */
+/** Maximum number of tools of one listing, which is more than a model can read. */
 const MAX_LISTED = 1000;
 
 const filter = { name: 'filter', type: 'string', required: false, description: 'part of a tool name' } as const;
 
 /**
- * `tool.tools.List(filter)` and `tool.tools.Help(name)`: the tools that the calling fork can see, as a program calls them. The
- * same stands under the names of the reference implementation, `tool.meta.…`. These tools run on the host, because the answer
- * depends on the host. The journal records them like any call, so a replay on a newer host reads the same text.
+ * `tool.tools.List(filter)` and `tool.tools.Help(name)`: the tools that the calling fork can see, as a program calls them. They also have
+ * the names of the reference implementation, `tool.meta.…`. These tools run on the host, because the answer depends on the host. The
+ * journal records them like any call, so a replay on a newer host reads the same text.
  */
 export function toolsTools(): readonly ToolDefinition[] {
   return [

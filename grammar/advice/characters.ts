@@ -1,8 +1,8 @@
-/** Characters and operators of other languages that begin no token of NeuroScript. */
+/** Advice on characters and operators of other languages that begin no token of NeuroScript. */
 import type { TokenType } from 'chevrotain';
 import { Identifier, keyword, Newline, punct, StringLiteral } from '../syntax/tokens.ts';
 
-/** Foreign text: its length, the error about it, and the token that takes its place so that the line can still be read. */
+/** Foreign text: its length, the error about it, and the token that replaces it so that the line can still be read. */
 export interface ForeignText {
   readonly length: number;
   readonly message: string;
@@ -80,7 +80,7 @@ function backtick(text: string, at: number, lineEnd: number): ForeignText {
 }
 
 function curlyString(text: string, at: number, lineEnd: number, closing: string): ForeignText {
-  // The limit keeps a line full of opening quotes from being searched to its end for each of them.
+  // The limit bounds the search in a line full of opening quotes.
   const limit = Math.min(lineEnd, at + 1000);
   let close = at + 1;
   while (close < limit && text.charAt(close) !== closing) close++;

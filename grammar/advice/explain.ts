@@ -1,6 +1,6 @@
 /**
- * Turns a mismatch into an error that says what is wrong and a hint that shows the NeuroScript form. Models write what they
- * know from other languages, so each such habit with a clear counterpart here has advice of its own.
+ * Turns a mismatch into an error that says what is wrong, and a hint that shows the NeuroScript form. Models write forms of other
+ * languages, so each such habit with a clear counterpart has its own advice.
  */
 
 import { endOf } from '../syntax/build.ts';
@@ -83,7 +83,7 @@ function noStatement(mismatch: Mismatch): Advice | undefined {
   );
 }
 
-/** The operator by which a line means to change a variable: `=`, `+=`, `++` and similar; undefined when there is none. */
+/** The assignment operator of a line without `set`: `=`, `+=`, `++` and similar; undefined when there is none. */
 function assignmentOperator(peek: Mismatch['peek']): string | undefined {
   for (let ahead = 2; ahead < 40; ahead++) {
     const token = peek(ahead);

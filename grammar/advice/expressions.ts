@@ -51,7 +51,7 @@ const pairs: readonly OperatorPair[] = [
   { left: punct.greater, right: punct.greater, advice: { message: '`>>` is not an operator', hint: 'write `x / 2 ** n`' } },
 ];
 
-/** Two tokens that are one operator elsewhere. The offending token is either of them. */
+/** Two tokens that are one operator in other languages. The offending token is either of them. */
 function operatorPair({ peek, expected, first }: Mismatch): Advice | undefined {
   for (const ahead of [0, 1]) {
     const [left, right] = [peek(ahead), peek(ahead + 1)];
@@ -176,7 +176,7 @@ function foreignWord({ peek, expected }: Mismatch): Advice | undefined {
   return undefined;
 }
 
-/** What `set` and `call` cannot write to. */
+/** Invalid targets of `set` and invalid operands of `call`. */
 function target({ peek, expected }: Mismatch): Advice | undefined {
   const [before, found, next] = [peek(0), peek(1), peek(2)];
   const type = found.tokenType;
@@ -208,7 +208,7 @@ function comma(mismatch: Mismatch): Advice | undefined {
   return found ? singleValued.get(statementStart(mismatch)) : undefined;
 }
 
-/** Two values with nothing between them, or with `.` between them. The advice is general: other advice comes first. */
+/** Two values with nothing or `.` between them. This advice is general, so it comes last. */
 export function sideBySide(mismatch: Mismatch): Advice | undefined {
   const { peek, expected } = mismatch;
   const [before, found] = [peek(0), peek(1)];

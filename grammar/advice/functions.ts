@@ -1,4 +1,4 @@
-/** Functions that programs call because other languages have them, and what to write in NeuroScript. */
+/** Advice on functions of other languages: what to write in NeuroScript. */
 const counting = 'count in a loop: `set i = 0`, `while i < n`, …, `set i = i + 1`, `endwhile`';
 const loopOrTool = 'use a loop, or call a tool';
 const textTool = 'call a tool for text, such as `tool.str.ToUpper(x)`';

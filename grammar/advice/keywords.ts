@@ -1,4 +1,4 @@
-/** Words that begin a statement in other languages, and what to write in NeuroScript. */
+/** Advice on words that begin a statement in other languages: what to write in NeuroScript. */
 import type { IToken, TokenType } from 'chevrotain';
 import { Identifier, keyword, keywords, punct } from '../syntax/tokens.ts';
 
@@ -14,7 +14,7 @@ interface Entry {
   readonly words: string;
   readonly hint: string;
   readonly topLevel?: boolean;
-  /** Whether the word opens a block, whose end keyword is then no second problem. */
+  /** Whether the word opens a block. The end keyword of such a block is not reported as a second problem. */
   readonly block?: boolean;
 }
 

@@ -1,10 +1,10 @@
-/** Where the grammar and the text disagree, and what the advice needs to know about that place. */
+/** A place where the text does not match the grammar, with the data for advice. */
 import type { IToken, TokenType } from 'chevrotain';
 import { endOf } from '../syntax/build.ts';
 import { Identifier, Metadata, Newline, StringLiteral, TemplateClose, TemplateOpen, TemplateText } from '../syntax/tokens.ts';
 import { shorten } from './characters.ts';
 
-/** A place where the grammar and the text disagree. */
+/** A place where the text does not match the grammar. */
 export interface Mismatch {
   /** What the grammar expected: a noun phrase, such as a token's label. */
   readonly expected: string;
@@ -59,7 +59,7 @@ export function lineBefore({ peek }: Mismatch): readonly IToken[] {
   return tokens;
 }
 
-/** The first token of the line, which names the statement: the part that was being read may begin after it. */
+/** The first token of the line, which names the statement. The part that was being read may begin after it. */
 export function statementStart(mismatch: Mismatch): TokenType {
   const before = lineBefore(mismatch);
   return (before.length < MAX_LOOKBACK ? before.at(-1) : undefined)?.tokenType ?? mismatch.first.tokenType;

@@ -1,10 +1,10 @@
 /**
- * Expressions. Each place has rules of its own, whose names end with its letter. Every expression takes the blanks behind it.
+ * Expressions. Each place has its own rules, whose names end with its letter. Every expression includes the blanks after it.
  *
- * The rules of a place: `x` an expression, `w` one after a word (a keyword, `not`, `and`) with what separates it from the word,
- * `m` one after a `-`, `p` one without prefix operators, `d` one that is more than a literal or a template; `n`, `g`, `c` and `e` what may
- * follow a name, a number, a closing bracket, and one that no other may follow; `r` a further operator with its operand, `z` one that needs
- * no blank in front. `xo` and `do` do not begin with a `[`: where `[[` begins a text, one stands directly behind another `[`.
+ * The rules of a place are: `x` an expression; `w` one after a word (a keyword, `not`, `and`), with the separator; `m` one after a `-`;
+ * `p` one without prefix operators; `d` one that is more than a literal or a template; `n`, `g`, `c` and `e` the continuation of a name,
+ * of a number, of a closing bracket, and of a bracket after which no other may follow; `r` a further operator with its operand; `z` one
+ * that needs no blank before it. `xo` and `do` do not begin with a `[`: they follow a `[` directly in files where `[[` begins a text.
  */
 import { all, any, type Form, many, maybe, type Part, type RuleBook, rule } from './form.ts';
 import { BUILTIN_WORDS, type Lexis } from './lexis.ts';
@@ -35,12 +35,12 @@ function place(rules: RuleBook, lexis: Lexis, calls: boolean, { letter, gaps, in
   define('x', tilde, prefix, all('-', at('m')), at('p'));
   define('w', all(gaps.some, at('x')), tilde, all('-', at('m')), at('pm'));
   define('m', all(gaps.afterDash, at('x')), tilde, prefix, at('p'));
-  // The same without a `{` in front, for the first key of a map.
+  // The same without a leading `{`, for the first key of a map.
   define('y', tilde, prefix, all('-', at('m')), at('pw'), at('pq'));
   define('p', at('pw'), at('pm'));
   define('pm', at('pq'), at('pb'));
   const called = all(gaps.any, own('args'), at('c'));
-  // What begins with a word and is no literal.
+  // Operands that begin with a word and are no literals.
   define(
     'v',
     all(inside.name, any(at('n'), called)),
@@ -59,7 +59,7 @@ function place(rules: RuleBook, lexis: Lexis, calls: boolean, { letter, gaps, in
   define('pq', all(any(...strings, ...texts), at('c')), all(own('list'), closed('bracket')));
   define('pb', all(any(...braced), closed('brace')));
   define('xo', tilde, prefix, all('-', at('m')), at('pw'), at('po'), at('pb'));
-  // The same, but no literal alone.
+  // The same without plain literals.
   const more = [all(gaps.some, at('r'))];
   const plain = [lexis.number, inside.string, ...braced, ...(inside.templates ? [own('template')] : [])];
   const operands = (...of: readonly Part[]): readonly Form[] => [

@@ -14,7 +14,7 @@ export type Form =
 
 /** A piece, or a text that stands for itself. */
 export type Part = Form | string;
-/** Parts, and lists of them: a long list is no list of arguments. */
+/** Parts, and lists of parts. A long list is passed as one argument. */
 export type Parts = readonly (Part | readonly Part[])[];
 
 function form(part: Part): Form {
@@ -43,7 +43,7 @@ export function maybe(...parts: readonly Part[]): Form {
   return { k: 'times', of: all(...parts), least: 0, most: 1 };
 }
 
-/** The parts any number of times. They must not be empty: llama.cpp refuses a repetition of what may be nothing. */
+/** The parts any number of times. They must not match the empty text, because llama.cpp refuses to repeat such parts. */
 export function many(...parts: readonly Part[]): Form {
   return { k: 'times', of: all(...parts), least: 0, most: null };
 }
@@ -124,8 +124,8 @@ export class RuleBook {
 }
 
 /**
- * The rules for texts of either grammar. A rule that says the same in both stands once; the others of the second grammar have names in
- * capitals.
+ * Joins the rules of two grammars, for texts of either one. Rules that are equal in both occur once; the other rules of the second
+ * grammar have names in capitals.
  */
 export function either(one: Rules, other: Rules): Rules {
   const own = new Set<string>();

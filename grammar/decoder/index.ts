@@ -1,4 +1,4 @@
-/** Grammars for decoders: what a model may write next, so that it can only write programs of the language. */
+/** Grammars for decoders, under which a model can only write programs of the language. */
 import { expressions } from './expressions.ts';
 import { either, RuleBook, type Rules } from './form.ts';
 import { lexis } from './lexis.ts';
@@ -10,7 +10,7 @@ import { TURN_SCOPES, turn } from './turn.ts';
 
 export type { DecoderTool, LiteralKind, LiteralType } from './toolcalls.ts';
 
-/** What a grammar is for. */
+/** Options of a grammar. */
 export interface DecoderGrammar {
   /** The tools that can be called; null for any tool. */
   readonly tools: readonly DecoderTool[] | null;
@@ -45,7 +45,7 @@ function dialect(tools: readonly DecoderTool[] | null, envelope: boolean, double
   return rules.finish();
 }
 
-/** The grammar as text, with notes in front. */
+/** The grammar as text, with notes at the top. */
 export function decoderGrammar(grammar: DecoderGrammar, notes: readonly string[] = []): string {
   return written(decoderRules(grammar), notes);
 }

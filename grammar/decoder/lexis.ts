@@ -18,7 +18,7 @@ import {
 } from './form.ts';
 import { ANY_WORD, defineWords, wordsExcept } from './words.ts';
 
-/** Every character that a source may have but the line feed: no control, zero-width or direction characters, no U+FEFF, no U+FFFD. */
+/** Every character of a source except the line feed: no control, zero-width or direction characters, no U+FEFF, no U+FFFD. */
 export const VISIBLE: Ranges = [
   [0x09, 0x09],
   [0x20, 0x200a],
@@ -30,7 +30,7 @@ export const VISIBLE: Ranges = [
   [0xfffe, 0x10ffff],
 ];
 
-/** A visible character that is none of these. */
+/** A visible character outside of these classes. */
 export function except(removed: string): Form {
   return without(VISIBLE, removed);
 }
@@ -45,9 +45,9 @@ export interface Gaps {
   readonly any: Form;
   /** At least one. */
   readonly some: Form;
-  /** At least one, so that no `--` arises after a `-`. */
+  /** At least one, so that no `--` forms after a `-`. */
   readonly afterDash: Form;
-  /** Any number, so that no `//` arises after a `/`. */
+  /** Any number, so that no `//` forms after a `/`. */
   readonly afterSlash: Form;
 }
 
@@ -55,16 +55,16 @@ export interface Gaps {
 export interface Lexis {
   /** Whether `[[` begins a text, as in a file whose header says `:: strings: double-bracket`. */
   readonly doubleBrackets: boolean;
-  /** The characters that could end a template, which no string in a placeholder has. */
+  /** The characters that could end a template. Strings in a placeholder exclude them. */
   readonly ends: string;
   /** Between the tokens of a line. */
   readonly line: Gaps;
-  /** In brackets, where lines may end and comments may stand. */
+  /** In brackets, where line ends and comments are allowed. */
   readonly brackets: Gaps;
   /** In a placeholder of a template: no comment there holds a quote, a backtick or a brace. */
   readonly placeholder: Gaps;
   readonly comment: Form;
-  /** The end of a line, with all blank lines, comments and blanks in front of the next statement. */
+  /** The end of a line, with all blank lines, comments and blanks before the next statement. */
   readonly lineEnd: Form;
   /** A name. */
   readonly name: Form;
@@ -77,7 +77,7 @@ export interface Lexis {
   readonly string: Form;
   /** A string in a placeholder. */
   readonly innerString: Form;
-  /** Text in a placeholder that begins no string and ends nothing. */
+  /** Text in a placeholder without quotes and ends of the placeholder. */
   readonly quiet: Form;
 }
 
@@ -89,7 +89,7 @@ export function lexis(rules: RuleBook, envelope: boolean, doubleBrackets: boolea
   const comment = rules.define('comment', any('#', '--', '//'), rest);
   const ends = doubleBrackets ? '`]' : '`';
   const soft = except(`'"}${ends}`);
-  // A brace that closes nothing: two would end the placeholder.
+  // A single closing brace. Two would end the placeholder.
   const quiet = rules.define('quiet', many(any(soft, all('}', soft))));
   const s = rules.define('s', many(any(BLANK, joint)));
   const s1 = rules.define('s1', some(any(BLANK, joint)));
@@ -131,7 +131,7 @@ function casesOf(word: string): readonly string[] {
   );
 }
 
-/** A number that is surely finite: with a large exponent it has at most one digit in front of the point. */
+/** A finite number: with a large exponent it has at most one digit before the point. */
 const NUMBER: Form = (() => {
   const fraction = maybe('.', DIGITS);
   const e = chars('eE');
@@ -172,11 +172,11 @@ function stringsOf(rules: RuleBook, envelope: boolean, ends: string): Pick<Lexis
   };
 }
 
-/** Text of several lines that ends at a triple mark: at most two marks stand side by side, and none at the end. */
+/** Text of several lines that ends at a triple mark. It has at most two marks in a row, and none at its end. */
 interface Lines {
   /** One or two marks. */
   readonly mark: Form;
-  /** Characters that do not stand for themselves. */
+  /** Excluded characters. */
   readonly refused: string;
   readonly envelope: boolean;
 }
@@ -219,7 +219,7 @@ export function otherStringsHeader(rules: RuleBook): Form {
   return rules.define('strings-o', '::', some(BLANK), 'strings', value, '\n');
 }
 
-/** A backslash in metadata: the line goes on when it ends there. */
+/** A backslash in metadata, which continues a line at its end. */
 function metadataJoint(rules: RuleBook): Form {
   return rules.define('joint', some('\\'), many(BLANK), any(except('\\ \t'), '\n'));
 }

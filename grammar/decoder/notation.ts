@@ -1,10 +1,10 @@
 /**
- * Writes a grammar in what GBNF (llama.cpp) and the EBNF of XGrammar have in common, so that both read the same text. llama.cpp takes
- * no other escapes, and no underscore in names.
+ * Writes a grammar in the common subset of GBNF (llama.cpp) and the EBNF of XGrammar. llama.cpp accepts no other escapes, and no
+ * underscore in names.
  */
 import type { Form, Ranges, Rules } from './form.ts';
 
-/** The grammar as text, a rule a line. Lines that begin with `#` are notes. */
+/** The grammar as text, one rule on each line. Lines that begin with `#` are notes. */
 export function written(rules: Rules, notes: readonly string[]): string {
   const lines = [...rules].map(([name, form]) => `${name} ::= ${alternatives(form)}`);
   return `${[...notes.map((note) => `# ${note}`), ...lines].join('\n')}\n`;
@@ -42,8 +42,8 @@ function mark(least: number, most: number | null): string {
 }
 
 /**
- * Text beyond ASCII is written as the ASCII that it leaves out, so that it has all other characters: XGrammar 0.1.27 takes U+2061
- * in a class for `a`. A decoder can therefore write the few invisible characters that the language refuses.
+ * Writes a class with characters beyond ASCII as the complement of its missing ASCII characters, because XGrammar 0.1.27 reads U+2061 in
+ * a class as `a`. So the class also admits the few invisible characters that the language refuses.
  */
 function classOf(ranges: Ranges): string {
   if (!ranges.some(([, last]) => last > ASCII)) return `[${rangesOf(ranges)}]`;
@@ -52,7 +52,7 @@ function classOf(ranges: Ranges): string {
 
 const ASCII = 0x7f;
 
-/** The ranges of ASCII that are not in these. */
+/** The ASCII ranges that these ranges lack. */
 function refusedAscii(ranges: Ranges): Ranges {
   const taken = ranges.filter(([first]) => first <= ASCII);
   const starts = [0, ...taken.map(([, last]) => last + 1)];
@@ -63,7 +63,7 @@ function refusedAscii(ranges: Ranges): Ranges {
   });
 }
 
-/** XGrammar takes any number of digits behind `\u`, so such characters come last. */
+/** XGrammar reads any number of digits after `\u`, so such characters come last. */
 function rangesOf(ranges: Ranges): string {
   const texts = ranges.map(([first, last]) => {
     return first === last ? inClass(first) : `${inClass(first)}-${inClass(last)}`;

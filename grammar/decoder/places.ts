@@ -1,23 +1,23 @@
 /**
- * Where expressions stand. A grammar cannot look ahead, so it must know what comes before and after: whether a blank is needed between
- * two words, whether lines may end, and whether a closing bracket may follow another. A place is one combination of these.
+ * The places of expressions. A grammar cannot look ahead, so its rules depend on the place: whether a blank is needed between two words,
+ * whether lines may end, and whether a closing bracket may follow another. A place is one combination of these.
  */
 import type { Form } from './form.ts';
 import type { Gaps, Lexis } from './lexis.ts';
 
-/** The letter of a place, with which the names of its rules end. */
+/** The letter of a place, which ends the names of its rules. */
 type Letter = 'l' | 'k' | 'b' | 'n' | 't' | 'o' | 'u' | 'v' | 's';
 
-/** What is the same everywhere between brackets. */
+/** The properties that all places between the same brackets share. */
 export interface Brackets {
   /** The letter of the place inside. */
   readonly letter: Letter;
   readonly gaps: Gaps;
   readonly name: Form;
   readonly string: Form;
-  /** Whether `last` may stand here: the arguments of calls that run together cannot read it. */
+  /** Whether `last` is allowed. The arguments of calls that run together cannot read it. */
   readonly last: boolean;
-  /** Whether templates and placeholders may stand here: a placeholder has none in it. */
+  /** Whether templates and placeholders are allowed. A placeholder cannot contain any. */
   readonly templates: boolean;
   /** The place of an expression that a `}` may follow. */
   readonly beforeBrace: Letter;
@@ -51,7 +51,7 @@ export function bracketsOf(lexis: Lexis): readonly Brackets[] {
   return [b, n, t, o];
 }
 
-/** The places in a line outside of brackets, and those that brackets have. */
+/** The places in a line outside of brackets, and those in brackets. */
 export function placesOf({ line }: Lexis, brackets: readonly Brackets[]): readonly Place[] {
   return brackets.flatMap((inside): readonly Place[] => {
     const { letter, gaps, beforeBrace, beforeBracket } = inside;

@@ -70,7 +70,7 @@ function expressions(rules: RuleBook, calls: boolean, { string, number }: Litera
   );
 }
 
-/** Calls by the declared spelling, without optional commas. */
+/** Calls in the declared spelling, without optional commas. */
 function toolCalls(rules: RuleBook, tools: readonly DecoderTool[] | null, literals: Literals): void {
   if (tools === null) {
     rules.define('tool', 'tool', some('.', rule('field')), rule('args'));

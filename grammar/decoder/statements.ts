@@ -1,15 +1,15 @@
 /**
- * Statements and blocks. A block knows where it stands, because `break` needs a loop, `return` has values only in a procedure, and
- * an event handler does not stand directly in a command block.
+ * Statements and blocks. The rules of a block depend on its scope, because `break` needs a loop, `return` has values only in a procedure,
+ * and an event handler is not allowed directly in a command block.
  */
 import { all, any, chars, type Form, many, maybe, type Part, type RuleBook, rule, some } from './form.ts';
 import { BUILTIN_WORDS, type Lexis, metadata, otherStringsHeader, stringsHeader } from './lexis.ts';
 
-/** Where a block stands. */
+/** The scope of a block. */
 export interface Scope {
   readonly name: string;
   readonly loop: boolean;
-  /** What `return` may have: values, nothing, a token emitted in front; or it is no statement here. */
+  /** The form of `return`: with values, without, after an emitted token, or not allowed. */
   readonly returns: 'values' | 'bare' | 'token' | 'none';
   readonly events: boolean;
   /** Names of the scopes of the bodies of loops, of branches and of handlers. */
@@ -23,7 +23,7 @@ const scope = (name: string, more: Partial<Scope>): Scope => ({
   ...more,
 });
 
-/** The scopes of a file: a command block, what is in one, a procedure or event handler, and their loops. */
+/** The scopes of a file: a command block, the blocks in one, a procedure or event handler, and their loops. */
 export const FILE_SCOPES: readonly Scope[] = [
   scope('ct', { events: false }),
   scope('c', {}),
@@ -75,7 +75,7 @@ export function statements(rules: RuleBook, lexis: Lexis, scopes: readonly Scope
   );
   if (together) {
     const call = (made: Form): Form => all(any(set, all('call', s1)), made, s, lineEnd);
-    // Only the first call of a block comes after a statement whose value `last` has.
+    // `last` has a value only for the first call of a block.
     rules.define('first', call(rule('tool-b')));
     rules.define('calls', some(call(rule('tool-n'))));
   }
@@ -165,7 +165,7 @@ export function file(rules: RuleBook, lexis: Lexis): void {
   rules.define('root', header(rules, lexis), maybe(blocks), b, maybe(lexis.comment));
 }
 
-/** What stands before the first block. Behind a blank line that a `\` continues, no line chooses how `[[` reads. */
+/** The header before the first block. After a blank line with a `\`, no header line selects the meaning of `[[`. */
 function header(rules: RuleBook, { doubleBrackets, brackets: { any: b }, comment }: Lexis): Form {
   const described = metadata(rules, 'header', ['strings']);
   const other = any(described, otherStringsHeader(rules));

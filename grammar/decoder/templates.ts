@@ -7,7 +7,7 @@ interface Marks {
   readonly kind: 'template' | 'texts';
   readonly open: string;
   readonly close: string;
-  /** The character of the closing mark, and how many of it may stand in the text side by side. */
+  /** The character of the closing mark, and how many of them in a row the text may have. */
   readonly char: string;
   readonly run: Form;
 }
@@ -24,10 +24,10 @@ export function templates(rules: RuleBook, lexis: Lexis, letter: string, envelop
     template(rules, letter, part, envelope, { kind: 'texts', open: '[[', close: ']]', char: ']', run: all(']') });
 }
 
-/** The first `}}` outside of strings ends a placeholder; a `{{` without one is text, as is everything behind it. */
+/** The first `}}` outside of strings ends a placeholder. A `{{` without one is text, and so is everything after it. */
 function template(rules: RuleBook, letter: string, part: Form, envelope: boolean, marks: Marks): void {
   const { kind, open, close, char: refused, run } = marks;
-  // The same text in all brackets: most of what compiling a grammar costs is characters of which nearly all are allowed.
+  // All brackets share this rule, because character classes that allow nearly everything take most of the time to compile a grammar.
   const text = textOf(rules, `${kind}-t`, { mark: run, refused: `${refused}{`, envelope });
   const brace = rule(`${kind}-brace-${letter}`);
   rules.define(`${kind}-brace-${letter}`, '{', any(all(part, maybe(text)), text, all(run, brace)));

@@ -3,7 +3,7 @@ import { all, any, chars, type Form, many, maybe, type Part, type RuleBook, rule
 import { type Lexis, VISIBLE } from './lexis.ts';
 import { type Brackets, bracketsOf } from './places.ts';
 
-/** What a literal can be. `numeral` and `truth` are strings that spell a number or a boolean. */
+/** The kinds of literals. `numeral` and `truth` are strings that spell a number or a boolean. */
 export type LiteralKind =
   | 'string'
   | 'number'
@@ -23,13 +23,13 @@ interface List {
 /** The literals that fit an argument. Expressions that are no literal always fit: their type is not known before the run. */
 export type LiteralType = 'any' | readonly LiteralKind[];
 
-/** A tool as a grammar knows it. */
+/** A tool of a grammar. */
 export interface DecoderTool {
   /** `tool.group.Name`. */
   readonly name: string;
   /** The arguments by position; null for any number of any arguments. */
   readonly args: readonly LiteralType[] | null;
-  /** How many arguments a call has at least. */
+  /** Fewest arguments of a call. */
   readonly least: number;
 }
 
@@ -54,7 +54,7 @@ export function toolCalls(rules: RuleBook, lexis: Lexis, tools: readonly Decoder
   }
 }
 
-/** The names of tools without `tool.`, those of a group behind its name. */
+/** The names of tools without `tool.`, grouped by the group of the tools. */
 function namesOf(tools: readonly DecoderTool[], dot: Form): Form {
   const split = tools.map(({ name }) => ({ segments: name.split('.').slice(1) }));
   const byGroup = Map.groupBy(split, ({ segments }) => segments.slice(0, -1).join('.').toLowerCase());
@@ -106,7 +106,7 @@ class Types {
     return this.#rules.define(`args-${index}-${letter}`, '(', gaps.any, given, ')');
   }
 
-  /** `place`: the letter of the place; `bare`: no `[` begins it. */
+  /** `place` is the letter of the place; `bare` excludes arguments that begin with `[`. */
   #argument(type: LiteralType, place: string = this.#place.letter, bare = false): Form {
     if (type === 'any') return rule(`${bare ? 'xo' : 'x'}-${place}`);
     const key = JSON.stringify([type, place, bare]);

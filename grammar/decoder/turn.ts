@@ -1,6 +1,6 @@
 /**
- * A whole reply: an envelope with one command block. The token is made only in the line that emits it, and that line is the last one
- * on every way through the block: the last statement, or one with `return` behind it.
+ * A whole reply: an envelope with one command block. Only the line that emits the token makes it, and that line is the last one on every
+ * path through the block: the last statement, or one before a `return`.
  */
 import { all, any, chars, type Form, many, maybe, type RuleBook, rule } from './form.ts';
 import type { Lexis } from './lexis.ts';
@@ -13,7 +13,7 @@ export const ACTIONS: readonly string[] = ['continue', 'done', 'abort'];
 /** A marker line. */
 export const MARKER = (name: string): string => `<<<NSENV:V3:${name}>>>\n`;
 
-/** The scopes of a turn. `h` is a handler, where `return` fails; no block ends by `return` without a token. */
+/** The scopes of a turn. `h` is a handler, where `return` fails. Every `return` of a command block needs a token before it. */
 export const TURN_SCOPES: readonly Scope[] = [
   { name: 'ct', loop: false, returns: 'token', events: false, loops: 'cl', branches: 'c', handlers: 'h' },
   { name: 'c', loop: false, returns: 'token', events: true, loops: 'cl', branches: 'c', handlers: 'h' },

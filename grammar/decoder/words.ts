@@ -3,7 +3,7 @@ import { all, any, chars, type Form, many, maybe, type Ranges, type RuleBook, ra
 
 /** The characters that continue a word. */
 const WORD = ranges('0-9A-Z_a-z');
-/** The rest of a word: a rule of its own, because it stands at every letter of every reserved word. */
+/** The rest of a word. It is a separate rule, because it occurs at every letter of every reserved word. */
 const MORE = rule('w');
 
 /** Defines the rest of a word. */
@@ -11,7 +11,7 @@ export function defineWords(rules: RuleBook): void {
   rules.define('w', many(chars('0-9A-Z_a-z')));
 }
 
-/** Any word, with digits only behind. */
+/** Any word. Its first character is no digit. */
 export const ANY_WORD: Form = all(chars('A-Z_a-z'), MORE);
 
 /** The words that begin with one of the characters `first` and are none of `reserved`. */
@@ -28,7 +28,7 @@ export function wordsExcept(reserved: Iterable<string>, first: string): Form {
   );
 }
 
-/** What may follow a beginning of reserved words so that the whole is none of them; `tails` are what they have left. */
+/** The continuation of a common prefix of reserved words that makes none of them; `tails` are their remaining letters. */
 function rest(tails: readonly string[]): Form {
   const next = Map.groupBy(
     tails.filter((tail) => tail !== ''),

@@ -4,10 +4,10 @@ import type { Expr } from '../syntax/astexpressions.ts';
 import type { Span } from '../syntax/position.ts';
 import { type Abstract, join } from './values.ts';
 
-/** What decides whether, or how often, a place is reached. */
+/** A condition that decides whether, or how often, a place is reached. */
 export interface Condition {
   readonly kind: 'if' | 'unless' | 'while' | 'each' | 'error' | 'event' | 'procedure';
-  /** The place and the expression that decides; of a procedure or handler, where it begins. */
+  /** The expression that decides, or the beginning of a procedure or handler. */
   readonly at: Span;
   readonly file: SourceFile;
   readonly expr?: Expr;
@@ -35,7 +35,7 @@ export interface CallRow {
   readonly args: readonly Abstract[] | null;
   /** Whether the row covers calls at other places too. */
   readonly elsewhere: boolean;
-  /** What happened on the way to the call, whenever it is made; outermost first. */
+  /** The conditions that held on the way to the call; outermost first. */
   readonly when: readonly Condition[];
 }
 
@@ -69,7 +69,7 @@ export class CallTable {
     const signature = this.#signature(call.args);
     const when = conditionsOf(path);
     const known = rows.get(signature);
-    // Equal signatures: the row says of these arguments all that it said before.
+    // With equal signatures, the row still describes its arguments.
     if (known !== undefined) return this.#widen(known, null, when);
     const further = rows.size >= MOST_OF_PLACE ? rows.get('') : undefined;
     if (further !== undefined) return this.#widen(further, call, when);

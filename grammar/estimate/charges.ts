@@ -41,7 +41,7 @@ export class Charges {
     this.calls = this.calls.plus(cost.calls);
   }
 
-  /** Counts a text that is made. */
+  /** Counts a new text. */
   made(units: number, plain: boolean): Abstract {
     const { text: own, unit } = this.#session.costs.values;
     this.bytes += own.amount + unit.amount * units;

@@ -1,4 +1,4 @@
-/** What is known of a value, as JSON. */
+/** Knowledge about a value, as JSON. */
 import type { CallRow } from './calls.ts';
 import { type Abstract, ANYTHING, BOOL, LIST, MAP, NIL, NUM, OTHER, prefixOf, type Scalar, TEXT } from './values.ts';
 
@@ -8,7 +8,7 @@ export type ForeseenType = 'nil' | 'boolean' | 'number' | 'string' | 'list' | 'm
 /** A literal as tagged JSON: a number that JSON lacks is `{"$num": "NaN"}`, `"Infinity"`, `"-Infinity"` or `"-0"`. */
 export type ForeseenScalar = Scalar | { readonly $num: string };
 
-/** What is known of a value before the program runs. All that is said holds; what is absent is not known. */
+/** Knowledge about a value before the program runs. Present fields hold for every run; absent ones are unknown. */
 export interface ForeseenValue {
   /** The value itself. */
   readonly value?: ForeseenScalar;
@@ -20,11 +20,11 @@ export interface ForeseenValue {
   readonly least?: number;
   /** The largest number. */
   readonly most?: number;
-  /** How the text begins. */
+  /** The prefix of the text. */
   readonly prefix?: string;
   /** The items of a list, one by one. */
   readonly items?: readonly ForeseenValue[];
-  /** What holds for each item of a list. */
+  /** A description that holds for each item of a list. */
   readonly each?: ForeseenValue;
   /** The keys of a map, as tagged JSON has them, and their values. */
   readonly entries?: readonly (readonly [key: string, value: ForeseenValue])[];
@@ -72,7 +72,7 @@ function described(value: Abstract, levels: number): ForeseenValue {
   if (oneOf !== undefined && oneOf.length === shown?.length) return { oneOf, ...source };
   const types = value.types === ANYTHING ? {} : { types: typesOf(value) };
   const parts = partsOf(value, levels);
-  // Parts have their own sources.
+  // Parts of the value describe their own sources.
   return { ...types, ...rangeOf(value), ...parts, ...(Object.keys(parts).length === 0 ? source : {}) };
 }
 
@@ -100,7 +100,7 @@ function partsOf({ types, items, item, fields }: Abstract, levels: number): Pick
   return { entries: [...fields].map(([key, value]) => [key.startsWith('$') ? `$${key}` : key, part(value)]) };
 }
 
-/** Undefined for a text that is too long. The host gets texts without lone surrogates. */
+/** Undefined for a text that is too long. Replaces lone surrogates, which the host does not accept. */
 function scalar(value: Scalar): ForeseenScalar | undefined {
   if (typeof value === 'string') return value.length > MOST_TEXT ? undefined : value.toWellFormed();
   if (typeof value !== 'number') return value;

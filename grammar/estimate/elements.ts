@@ -1,4 +1,4 @@
-/** What is known of the elements of a value. */
+/** Knowledge about the elements of a value. */
 import { type Abstract, join, LIST, MAP, TEXT, text, UNKNOWN } from './values.ts';
 
 /** Any element of a value. */
@@ -26,7 +26,7 @@ export function elementAt(value: Abstract, key: Abstract): Abstract {
 /** Most items and entries of a value whose parts are followed while it changes. */
 const MOST_FIELDS = 64;
 
-/** What is known of a list or map after one of its elements was set. */
+/** The description of a list or map after one of its elements was set. */
 export function replaced({ types, items, item, fields, least }: Abstract, key: Abstract, value: Abstract): Partial<Abstract> {
   const { known } = key;
   if (types === MAP && fields !== undefined && typeof known === 'string') {

@@ -16,7 +16,7 @@ import { type Abstract, join, NOTHING, UNKNOWN } from './values.ts';
 
 /** The estimate of a command block, or of a procedure or event handler that the host starts. */
 export interface Estimate {
-  /** What the block is. */
+  /** The kind of block. */
   readonly kind: 'command' | 'procedure' | 'event';
   /** Name of the procedure; empty for other blocks. */
   readonly name: string;
@@ -34,19 +34,19 @@ export interface Estimate {
   readonly because: { readonly message: string; readonly file: string; readonly line: number; readonly column: number } | null;
 }
 
-/** What is known about the host of the run. */
+/** Knowledge about the host of the run. */
 export interface EstimateOptions {
   /** Names of the globals, in addition to `self`. */
   readonly globals?: readonly string[];
   /** Canonical names of the tools that run inside the isolate. */
   readonly pure?: readonly string[];
-  /** Canonical names of the tools that set no variables. Any other tool may set all that its caller has. */
+  /** Canonical names of the tools that set no variables. Any other tool may set all variables of its caller. */
   readonly keeping?: readonly string[];
   /** Names of the global constants. */
   readonly constants?: readonly string[];
   /** Whether tools may define and change constants while the program runs. */
   readonly anyConstant?: boolean;
-  /** How many steps of work are done; less is known after fewer. */
+  /** Most steps of work. A lower number gives wider bounds. */
   readonly effort?: Partial<Effort>;
 }
 
@@ -65,7 +65,7 @@ export function estimate(files: readonly SourceFile[], costs: FuelCosts, options
   return [...commands(session, files), ...files.flatMap((file) => definitions(session, file))];
 }
 
-/** What all estimates of files that run together share; undefined without files. */
+/** The session that all estimates of files that run together share; undefined without files. */
 export function sessionOf(
   files: readonly SourceFile[],
   costs: FuelCosts,
@@ -111,7 +111,7 @@ export function commandCosts(session: Session, files: readonly SourceFile[]): re
       command,
       follow: () => {
         const start: Point = { ...FREE, state, bytes };
-        // After a block that the estimator gives up on, nothing is known.
+        // After the estimator gives up on a block, nothing is known of the variables.
         state = State.any;
         const endings = follow(session, command.body, start, false);
         state = resumed(endings)?.state ?? State.any;
@@ -162,7 +162,7 @@ const call: Call = (session, defined, args, at) => {
   return known;
 };
 
-/** What holds for every call of a procedure. */
+/** The result of a procedure for any arguments. */
 function summarised(session: Session, defined: Defined, at: Span): Summary {
   const { path, cause } = session;
   session.path = null;
@@ -250,7 +250,7 @@ export function attempt(run: () => Cost): Cost | undefined {
   try {
     return run();
   } catch (error) {
-    // A caller deep in its own stack may leave too little of it.
+    // The stack may be too short if the caller itself is deep.
     if (error instanceof TooLarge || error instanceof RangeError) return undefined;
     throw error;
   }

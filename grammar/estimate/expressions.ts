@@ -40,7 +40,7 @@ import {
   UNKNOWN,
 } from './values.ts';
 
-/** Expressions whose value holds what their parts hold. */
+/** Expressions whose value contains the values of their parts. */
 const COMPUTED: ReadonlySet<Expr['k']> = new Set(['template', 'text', 'eval', 'unary', 'power', 'binary', 'access', 'call']);
 
 /** Most bytes that a whisper counts beside its texts. */
@@ -50,11 +50,11 @@ const WHISPER_BYTES = 64;
 export class Evaluation {
   /** The variables. Only a tool changes them while an expression is evaluated. */
   state: State;
-  /** The variables as they are if the statement fails; undefined if it may have set some of them. */
+  /** The variables after a failure of the statement; undefined if it may have set some of them. */
   unstored: State | undefined;
   readonly #session: Session;
   readonly #charges: Charges;
-  /** The calls whose results are in what was evaluated of the current expression. */
+  /** The calls whose results are in the evaluated parts of the current expression. */
   #from: Pick<Abstract, 'from'> = {};
 
   constructor(session: Session, state: State) {
@@ -137,7 +137,7 @@ export class Evaluation {
     this.#charges.scratch += 3 * (this.#said(handle, to) + this.#said(value, at)) + WHISPER_BYTES;
   }
 
-  /** Charges for what is said: it is printed, counted in bytes, quoted, and written as JSON. Returns its length as text. */
+  /** Charges for an output value, which is printed, counted in bytes, quoted, and written as JSON. Returns its length as text. */
   #said(value: Abstract, at: Span): number {
     const what = 'the emitted value';
     const units = this.#charges.text(value, at, what);
@@ -379,7 +379,7 @@ export class Evaluation {
   }
 }
 
-/** A text that begins so. */
+/** A text with a known prefix. */
 function begins(made: Abstract, prefix: string): Abstract {
   return prefix === '' ? made : { ...made, prefix };
 }

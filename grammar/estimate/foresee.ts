@@ -1,4 +1,4 @@
-/** What a program can do, before it runs: every call of the host that it can make, and what it takes at most. */
+/** Foresees the effects of a program: every call of the host that it can make, and its maximum usage. */
 import type { CheckedFile } from '../lint/index.ts';
 import type { EventHandler, SourceFile } from '../syntax/ast.ts';
 import { positionAt, type Span } from '../syntax/position.ts';
@@ -15,7 +15,7 @@ import type { Session } from './session.ts';
 import { type Cost, FREE, fuel, repeated, sum } from './state.ts';
 import { asText } from './values.ts';
 
-/** What the host will do with the program. */
+/** The host's plan for the program. */
 export interface ForeseeOptions extends EstimateOptions {
   /** Globals whose values are known, as tagged JSON; `globals` names others. */
   readonly values?: Readonly<Record<string, GivenJson>>;
@@ -25,7 +25,7 @@ export interface ForeseeOptions extends EstimateOptions {
   readonly events?: readonly string[];
 }
 
-/** Something that happened on the way to a call, whenever it is made. What is done since may have changed the variables of a condition. */
+/** A condition that held on the way to a call. The program may have changed its variables since. */
 export interface ForeseenCondition {
   /**
    * `if`, `while`: the expression was true; `unless`: it was not; `each`: for each item of the expression; `error`: in this handler, after
@@ -50,19 +50,19 @@ export interface ForeseenCall {
   readonly line: number;
   /** From 1, in code points. */
   readonly column: number;
-  /** Whether it covers calls at other places too, because there are very many. */
+  /** Whether it also covers calls at other places, because there are very many. */
   readonly elsewhere: boolean;
   /** Null where nothing is known of the arguments. */
   readonly args: readonly ForeseenValue[] | null;
-  /** How often at most; null where the program sets no bound. */
+  /** Most calls; null if the program sets no bound. */
   readonly most: number | null;
-  /** All of this happened on the way to the call, whenever it is made. */
+  /** The conditions that held on the way to the call. */
   readonly when: readonly ForeseenCondition[];
 }
 
-/** What a program does at most. */
+/** The maximum effects of a program. */
 export interface Foreseen {
-  /** Other calls are not possible. `from` of an argument counts them from 1. */
+  /** All possible calls. `from` of an argument numbers them from 1. */
   readonly calls: readonly ForeseenCall[];
   /** Most fuel; null without a bound. */
   readonly fuel: number | null;
@@ -77,9 +77,9 @@ export interface Foreseen {
 }
 
 /**
- * Foresees the run of files: loading, all command blocks in order, then the call, then the events. Whatever happens is covered, for
- * any values of the globals, any results of tools and any errors. The work is bounded for any program: where it is too much, less is
- * known. The bounds of fuel and memory hold as those of an estimate do.
+ * Foresees the run of files: loading, all command blocks in order, then the call, then the events. The result holds for any values of the
+ * globals, any results of tools and any errors. The work is bounded for any program; beyond the bound the result is less exact. The
+ * bounds of fuel and memory hold under the same conditions as those of an estimate.
  */
 export function foresee(sources: readonly CheckedFile[], costs: FuelCosts, options: ForeseeOptions = {}): Foreseen {
   const files = sources.map(({ file }) => file);
@@ -131,7 +131,7 @@ export function foresee(sources: readonly CheckedFile[], costs: FuelCosts, optio
 const UNKNOWN_GLOBALS = 'globals and constants may have any size';
 const RECOUNT = 'its values may take so much memory that the interpreter recounts them';
 
-/** What the host gives is read before anything runs. */
+/** Reading the host's values comes before the first statement. */
 function received(session: Session, values: readonly GivenJson[]): Cost {
   let all = FREE;
   for (const value of values) all = sum(all, { ...FREE, ...givenCost(value, session.costs) });
@@ -216,7 +216,7 @@ function callOf(
   };
 }
 
-/** Gives `from` the numbers of calls in place of those of places. */
+/** Replaces the numbers of places in `from` by those of calls. */
 function numbered(value: ForeseenValue, numbers: ReadonlyMap<number, readonly number[]>): ForeseenValue {
   const { from, items, each, entries, ...rest } = value;
   const calls = [...new Set(from?.flatMap((place) => numbers.get(place) ?? []))].sort((a, b) => a - b);
@@ -229,7 +229,7 @@ function numbered(value: ForeseenValue, numbers: ReadonlyMap<number, readonly nu
   };
 }
 
-/** Most calls of which a value is said to come. */
+/** Most calls that `from` of a value lists. */
 const MOST_FROM = 8;
 
 /** Most characters of an expression in a condition. */

@@ -1,4 +1,4 @@
-/** What is known of values that the host gives to a program. */
+/** Descriptions of values that the host gives to a program. */
 import type { FuelCosts } from './costs.ts';
 import type { ForeseenScalar } from './describe.ts';
 import {
@@ -18,7 +18,7 @@ import {
 /** Tagged JSON: a value that JSON lacks is an object with one key that begins with `$`. */
 export type GivenJson = Exclude<ForeseenScalar, object> | readonly GivenJson[] | { readonly [key: string]: GivenJson } | null;
 
-/** The value that tagged JSON means. */
+/** The description of a value in tagged JSON. */
 export function givenValue(json: GivenJson): Abstract {
   if (json === null) return NOTHING;
   if (typeof json === 'string') return knownText(json);
@@ -30,7 +30,7 @@ export function givenValue(json: GivenJson): Abstract {
     return items.length === 0 ? made : { ...made, item: items.reduce(join) };
   }
   const entries = Object.entries(json);
-  // A key with a `$` may be that of a tag, or one of a map that is written in another way.
+  // A key with a `$` is a tag, or an escaped key of a map.
   if (entries.some(([key]) => key.startsWith('$'))) return tagged(json);
   const fields = new Map(entries.map(([key, value]) => [key, givenValue(value)]));
   const { size, nodes } = sizes([...fields.values()]);

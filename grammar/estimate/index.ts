@@ -1,4 +1,4 @@
-/** The cost estimate's face for other parts. */
+/** The cost estimate, as other parts may use it. */
 export type { FuelCosts } from './costs.ts';
 export type { ForeseenScalar, ForeseenType, ForeseenValue } from './describe.ts';
 export { type Estimate, type EstimateOptions, estimate } from './estimate.ts';

@@ -1,4 +1,4 @@
-/** What the estimator knows about statements before it follows them. */
+/** Properties of statements that the estimator needs before it follows them. */
 
 import type { Block, ErrorHandler } from '../syntax/ast.ts';
 import type { Expr } from '../syntax/astexpressions.ts';
@@ -6,10 +6,10 @@ import { constantTruth } from '../syntax/certainty.ts';
 import { childrenOf, eachExpression, eachStatement, expressionsOf, isAtom, loopNames, targetsOf } from '../syntax/walk.ts';
 import { ERROR_VARIABLES } from '../vocabulary/builtins.ts';
 
-/** Holds the result of a procedure among its variables. The blank keeps it from being a variable's name. */
+/** The key of a procedure's result among its variables. The blank keeps it distinct from variable names. */
 export const RESULT = ' result';
 
-/** Why a loop has no bound. `certain` says that every pass that was followed had a certain successor. */
+/** Why a loop has no bound. `certain` means that every followed pass certainly had a successor. */
 export function whyEndless(cond: Expr, certain: boolean): string {
   if (constantTruth(cond) === true) return 'the condition of this `while` never becomes false';
   return certain ? 'this `while` has too many passes to follow' : 'the number of passes of this `while` is not known';
@@ -22,7 +22,7 @@ export interface Changed {
   readonly any: boolean;
 }
 
-/** What blocks change. Each block is read once. */
+/** The changes that blocks make. Each block is read once. */
 export class Changes {
   readonly #pure: ReadonlySet<string>;
   readonly #keeping: ReadonlySet<string>;
@@ -34,7 +34,7 @@ export class Changes {
     this.#keeping = keeping;
   }
 
-  /** What the statements of a block may set, or the handler around it after one of them fails. */
+  /** The variables that the statements of a block may set, or the handler around it after one of them fails. */
   of(body: Block, handler: ErrorHandler | undefined): Changed {
     const own = this.#in(body);
     if (handler === undefined) return own;

@@ -32,7 +32,7 @@ import {
 /** Most passes of one loop that are followed one by one. */
 const MOST_PASSES = 10_000;
 
-/** What loops need to follow their bodies. */
+/** The functions that loops use to follow their bodies. */
 export interface Follows {
   block(block: Block, start: Point, place: Place): Endings;
   /** The point of an error that arises between two points. */
@@ -79,8 +79,8 @@ export class Loops {
   }
 
   /**
-   * What is known of the variables at the beginning of this and any later pass: of variables that change, what a further pass keeps
-   * true. `follow` follows one pass, and gives the point at which the next one begins.
+   * The description of the variables at the beginning of this and any later pass. It keeps only facts that a further pass keeps true.
+   * `follow` follows one pass, and returns the point at which the next one begins.
    */
   #settled({ body }: ForStmt | WhileStmt, start: State, { guard }: Place, follow: (state: State) => Point | undefined): State {
     const { names, any } = this.#session.changes.of(body, guard?.handler);

@@ -1,4 +1,4 @@
-/** Counts operations as the interpreter does: all of an expression, including parts that a run skips. */
+/** Counts operations as the interpreter does: all operations of an expression, including parts that a run skips. */
 
 import type { Stmt } from '../syntax/ast.ts';
 import type { Expr } from '../syntax/astexpressions.ts';

@@ -124,10 +124,10 @@ function multiply(charges: Charges, left: Abstract, right: Abstract, at: Span): 
   return join(NUMBER, charges.made(units, left.plain && right.plain));
 }
 
-/** The longest text whose content is tracked. Of longer texts only the length is. */
+/** The longest text whose content is tracked. For longer texts only the length is tracked. */
 export const LONGEST_KNOWN = 1000;
 
-/** A character that no number has. */
+/** A character that does not occur in numbers. */
 const NEVER_NUMERIC = /[^\s\u0085\-+._0-9a-fA-FxXpPiInNtTyY]/;
 
 /** Whether a value is text that spells no number. */

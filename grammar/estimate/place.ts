@@ -1,4 +1,4 @@
-/** What surrounds a block while it is followed. */
+/** The surroundings of a block that is followed. */
 import type { Block, ErrorHandler } from '../syntax/ast.ts';
 
 /** An `on error` block that guards a place. */
@@ -7,7 +7,7 @@ export interface Guard {
   readonly handler: ErrorHandler;
 }
 
-/** What surrounds a block. */
+/** The surroundings of a block. */
 export interface Place {
   /** The handler that runs first on an error. */
   readonly guard: Guard | undefined;

@@ -1,4 +1,4 @@
-/** All calls that a part of a program can come to, without following it. For parts that are too large, or call themselves. */
+/** All calls that a part of a program can reach, without following it. Used for parts that are too large or recursive. */
 import type { Block, Procedure, SourceFile, Stmt } from '../syntax/ast.ts';
 import type { Expr } from '../syntax/astexpressions.ts';
 import { bodiesOf, eachExpression, eachStatement, expressionsOf } from '../syntax/walk.ts';
@@ -13,13 +13,13 @@ export interface Defined {
   readonly file: SourceFile;
 }
 
-/** Where calls of the host and of procedures stand in one body. */
+/** The calls of the host and of procedures in one body. */
 interface Direct {
   readonly sites: readonly { readonly name: string; readonly node: CallNode; readonly args: readonly Expr[] | null }[];
   readonly procedures: ReadonlySet<string>;
 }
 
-/** Most bodies that are visited for all questions together. Afterwards every answer is the whole program. */
+/** Most bodies that are visited in all. Afterwards every answer is the whole program. */
 const MOST_VISITS = 20_000;
 
 export class Reach {

@@ -19,13 +19,13 @@ export interface Cause extends Span {
 /** Thrown when a unit is too large to follow. */
 export class TooLarge extends Error {}
 
-/** How much work the estimator does. */
+/** Bounds of the estimator's work. */
 export interface Effort {
-  /** Steps up to which it follows each call, and loops pass by pass. */
+  /** Steps up to which the estimator follows each call, and loops pass by pass. */
   readonly exact: number;
-  /** Steps after which it gives up on a unit. */
+  /** Steps after which the estimator gives up on a unit. */
   readonly unit: number;
-  /** Steps after which it gives up on all further units. */
+  /** Steps after which the estimator gives up on all further units. */
   readonly all: number;
 }
 
@@ -33,14 +33,14 @@ export const USUAL_EFFORT: Effort = { exact: 20_000, unit: 200_000, all: 2_000_0
 
 /** Levels of expressions and blocks, across calls, that fit a stack of the usual size. Nesting 200 levels takes fewer. */
 const MOST_LEVELS = 1200;
-/** Levels up to which the estimator does so. They leave room for a procedure of the deepest nesting. */
+/** Levels up to which the estimator follows calls. They leave room for a procedure of the deepest nesting. */
 const EXACT_LEVELS = 400;
-/** Branches of tallies that a statement makes without taking more than its step. One that counts the calls of few places makes fewer. */
+/** Branches of tallies that the step of a statement covers. A tally with the calls of few places makes fewer. */
 const FREE_BRANCHES = 64;
 /** Levels that a block takes. */
 export const BLOCK_LEVELS = 4;
 
-/** What a call of a procedure gives and costs. */
+/** The result and the cost of a call of a procedure. */
 export interface Called {
   readonly value: Abstract;
   readonly cost: Cost;
@@ -71,12 +71,12 @@ export class Session {
   readonly frameBytes: number;
   /** The procedures being followed, innermost last. */
   readonly stack: Procedure[] = [];
-  /** What calls give of procedures that were followed once for all arguments. */
+  /** The results of procedures that were followed once for all arguments. */
   readonly summaries = new Map<Procedure, Summary>();
   readonly calls = new CallTable(signature);
   readonly reach: Reach;
   readonly changes: Changes;
-  /** What decides whether the current place is reached. */
+  /** The conditions of the current place. */
   path: Path | null = null;
   /** The file of the current place. */
   file: SourceFile;
@@ -160,7 +160,7 @@ export class Session {
     return this.costs.steps.raise.amount + this.mostFrames;
   }
 
-  /** Does something that happens only under a condition. */
+  /** Runs `work` with a further condition. */
   under<Result>(condition: Omit<Condition, 'file'>, act: () => Result): Result {
     const { path } = this;
     this.assume(condition);
@@ -169,7 +169,7 @@ export class Session {
     return result;
   }
 
-  /** From here on, this holds. */
+  /** Adds a condition that holds from here on. */
   assume(condition: Omit<Condition, 'file'>): void {
     this.path = { condition: { ...condition, file: this.file }, outer: this.path };
   }

@@ -1,4 +1,4 @@
-/** What is known of the variables at a place of the program, and the cost of reaching it. */
+/** Knowledge about the variables at a place of the program, and the cost of reaching it. */
 import { Tally } from './tally.ts';
 import { type Abstract, join, NOTHING, UNKNOWN } from './values.ts';
 
@@ -33,7 +33,7 @@ export class State {
     return new State(next, this.#others);
   }
 
-  /** The state in which these variables are described anew. */
+  /** The state with new descriptions of these variables. */
   map(names: Iterable<string>, describe: (value: Abstract, name: string) => Abstract): State {
     const next = new Map(this.#names);
     for (const name of names) next.set(name, describe(this.get(name), name));
@@ -43,7 +43,7 @@ export class State {
   /** The state after something that may have changed any variable, such as a tool. */
   static readonly any = new State(new Map(), UNKNOWN);
 
-  /** The state where two ways meet. */
+  /** The state where two paths meet. */
   join(other: State): State {
     if (this === other) return this;
     if (this === State.any || other === State.any) return State.any;
@@ -54,7 +54,7 @@ export class State {
   }
 }
 
-/** What was spent so far. */
+/** The cost so far. */
 export interface Cost {
   /** Fuel, at least and at most. */
   readonly least: number;
@@ -71,7 +71,7 @@ export interface Cost {
 /** No cost. */
 export const FREE: Cost = { least: 0, most: 0, bytes: 0, output: 0, scratch: 0, calls: Tally.none };
 
-/** So much fuel. */
+/** A cost of fuel alone. */
 export function fuel(amount: number): Cost {
   return { ...FREE, least: amount, most: amount };
 }
@@ -88,7 +88,7 @@ export function worse(a: Cost, b: Cost): Cost {
   };
 }
 
-/** A place in the program: what is known there, and the cost of reaching it. */
+/** A place in the program, with the state and the cost of reaching it. */
 export interface Point extends Cost {
   readonly state: State;
 }
@@ -98,7 +98,7 @@ export function plus(point: Point, cost: Cost): Point {
   return { ...sum(point, cost), state: point.state };
 }
 
-/** Both costs. */
+/** The sum of two costs. */
 export function sum(a: Cost, b: Cost): Cost {
   return {
     least: a.least + b.least,
@@ -110,7 +110,7 @@ export function sum(a: Cost, b: Cost): Cost {
   };
 }
 
-/** The highest cost of something that happens so often. */
+/** The highest cost of something that happens at most `times` times. */
 export function repeated(cost: Cost, count: number): Cost {
   return {
     least: 0,
@@ -127,15 +127,15 @@ export function times(amount: number, count: number): number {
   return amount === 0 || count === 0 ? 0 : amount * count;
 }
 
-/** The point where two ways meet; the only way's point if there is one. */
+/** The point where two paths meet; with one path, its own point. */
 export function either(a: Point | undefined, b: Point): Point {
   return a === undefined ? b : { ...worse(a, b), state: a.state.join(b.state) };
 }
 
 /**
- * How a statement or block can end. `error`: no handler has run on the error. `offered`: the handler of this number did not
- * clear the error. `stopped`: a limit ended the run in a loop that may not end by itself. `far`: a `break` or `continue` of
- * the handler of this number has not yet reached the block of that handler.
+ * The ways in which a statement or block can end. `error`: no handler has run for the error. `offered`: the handler of this number did
+ * not clear the error. `stopped`: a limit ended the run in a loop that may not end by itself. `far`: a `break` or `continue` of the
+ * handler of this number has not yet reached the block of that handler.
  */
 export type Ending =
   | 'normal'
@@ -147,7 +147,7 @@ export type Ending =
   | `offered ${number}`
   | `far ${'break' | 'continue'} ${number}`;
 
-/** The ways in which a statement or block can end, each with the point it ends at. */
+/** The possible ends of a statement or block, each with its point. */
 export class Endings {
   readonly #points = new Map<Ending, Point>();
 

@@ -1,6 +1,6 @@
 /**
- * Follows statements without running them, along every way, and keeps the lowest and the highest cost. A loop is followed pass
- * by pass while the next pass is certain and few steps were taken. After that, one pass represents all remaining ones.
+ * Follows statements along every path without running them, and keeps the lowest and the highest cost. A loop is followed pass by pass
+ * while the next pass is certain and few steps were taken. After that, one pass represents all remaining ones.
  */
 
 import type { Block, ForStmt, IfStmt, SetStmt, Stmt, TogetherStmt } from '../syntax/ast.ts';
@@ -133,8 +133,8 @@ class Follower implements Follows {
   }
 
   /**
-   * Calls that run together: all are made, and each may fail. Then the first failure is raised, for the handlers around. Nothing is said of the variables
-   * that they set: an argument sees the value from before the block.
+   * Follows calls that run together. All are made, and each may fail; then the handlers around get the first failure. The variables that
+   * they set become unknown. Arguments see the values from before the block.
    */
   #joined(
     { body }: ForStmt | TogetherStmt,
@@ -247,7 +247,7 @@ class Follower implements Follows {
     const value = evaluation.value(expr);
     const [only] = targets;
     if (only !== undefined && targets.length === 1) {
-      // A variable without steps is set at the very end, or not at all.
+      // A variable without steps is set at the end, or not at all.
       if (only.steps.length === 0) evaluation.unstored = evaluation.state;
       evaluation.store(only, value);
     } else for (const [index, target] of targets.entries()) evaluation.store(target, elementAt(value, knownNumber(index)));
@@ -261,7 +261,7 @@ class Follower implements Follows {
     return { ...end, state: start.state, most: end.most + raise, least };
   }
 
-  /** Whether a statement can raise an error. Only for the simplest statements is it known that they cannot. */
+  /** Whether a statement can raise an error. False only for the simplest statements. */
   #canFail(stmt: Stmt, value: Abstract | undefined): boolean {
     if (this.#session.mostFrames > SHALLOW) return true;
     const printable = value !== undefined && value.nodes < 400;
@@ -297,7 +297,7 @@ class Follower implements Follows {
     if (truth === true) return endings;
     const other = otherwise === undefined ? single('normal', at) : branch('unless', otherwise);
     addAll(endings, other);
-    // Where one branch never comes to its end, what follows happens after the other one.
+    // If one branch never reaches its end, only the other one leads to the next statement.
     if (taken !== undefined && place.guard === undefined && !place.inHandler) {
       const [first, second] = [taken.get('normal'), other.get('normal')];
       if (first === undefined && second !== undefined) this.#session.assume({ kind: 'unless', at: cond, expr: cond });

@@ -1,4 +1,4 @@
-/** How often calls are made at most, by the number of their row. Immutable; tallies that were made from each other share parts. */
+/** The most calls of each row. Immutable; tallies that were made from each other share parts. */
 
 /** A node of a tree of 16 branches, with counts at its leaves. */
 type Branch = readonly (Branch | number | undefined)[];
@@ -11,7 +11,7 @@ type Combine = (a: number, b: number) => number;
 
 /** Most calls of each row. */
 export class Tally {
-  /** Branches that all tallies have made so far. Whoever looks at it twice knows the work in between. */
+  /** Branches that all tallies have made so far. The difference of two readings is the work between. */
   static made = 0;
   readonly #root: Branch;
   /** The tree holds the rows below 16 to the power of this. */
@@ -24,7 +24,7 @@ export class Tally {
 
   static readonly none = new Tally([], 1);
 
-  /** So many calls of one row. */
+  /** A number of calls of one row. */
   static of(row: number, count: number): Tally {
     let levels = 1;
     while (row >= WIDTH ** levels) levels++;
@@ -37,19 +37,19 @@ export class Tally {
     return typeof node === 'number' ? Tally.none : new Tally(node, levels);
   }
 
-  /** Both, one after the other. */
+  /** Both tallies, one after the other. */
   plus(other: Tally): Tally {
     if (other === Tally.none) return this;
     return this === Tally.none ? other : new Tally(...this.#combined(other, (a, b) => a + b, false));
   }
 
-  /** One of the two. */
+  /** Either tally. */
   or(other: Tally): Tally {
     if (this === other || other === Tally.none) return this;
     return this === Tally.none ? other : new Tally(...this.#combined(other, Math.max, true));
   }
 
-  /** The same calls so many times. */
+  /** The tally `times` times. */
   times(count: number): Tally {
     if (this === Tally.none || count === 0) return Tally.none;
     return new Tally(
@@ -58,7 +58,7 @@ export class Tally {
     );
   }
 
-  /** The rows that are called at all. */
+  /** The rows with calls. */
   *entries(): Generator<readonly [row: number, count: number]> {
     yield* leaves(this.#root, this.#levels - 1, 0);
   }
@@ -75,7 +75,7 @@ export class Tally {
   }
 }
 
-/** `same`: combining a count with itself gives the count. Then branches stay shared wherever they say the same. */
+/** `same` means that combining a count with itself gives the count. Equal branches then stay shared. */
 function merged(a: Branch, b: Branch, combine: Combine, same: boolean): Branch {
   if (same && a === b) return a;
   Tally.made++;

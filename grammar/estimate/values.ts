@@ -1,4 +1,4 @@
-/** What is known of a value without running the program: its possible types and its largest sizes. */
+/** Knowledge about a value without running the program: its possible types and its largest sizes. */
 
 import type { Expr } from '../syntax/astexpressions.ts';
 
@@ -41,7 +41,7 @@ export interface Abstract {
   readonly fields?: ReadonlyMap<string, Abstract>;
   /** All scalars that the value can be, if they are few and it is not certain which. */
   readonly options?: readonly Scalar[];
-  /** How a text begins. */
+  /** The prefix of a text. */
   readonly prefix?: string;
   /** Calls whose results are known to be in the value, by the number of their place. */
   readonly from?: readonly number[];
@@ -79,7 +79,7 @@ export const BOOLEAN: Abstract = { ...scalar, types: BOOL, size: 5 };
 export const LOGICAL: Abstract = { ...scalar, types: BOOL | OTHER, size: NUMBER_SIZE };
 export const NOTHING: Abstract = { ...scalar, types: NIL, size: 3, known: null };
 
-/** A number from `min` to `max`. Bounds that are NaN are none. */
+/** A number from `min` to `max`. A bound that is NaN does not count. */
 export function numberWithin(min: number, max: number): Abstract {
   return Number.isNaN(min) || Number.isNaN(max) ? NUMBER : { ...NUMBER, min, max };
 }
@@ -105,7 +105,7 @@ export function knownText(value: string): Abstract {
   return { ...text(value.length, PLAIN.test(value)), known: value, least: points, most: points };
 }
 
-/** The value of a literal; of any other expression nothing is known. */
+/** The value of a literal; any value for another expression. */
 export function literal(expr: Expr): Abstract {
   switch (expr.k) {
     case 'num':
@@ -158,7 +158,7 @@ export function truthOf(value: Abstract): boolean | undefined {
   return only(value, LIST | MAP) && value.most === 0 ? false : undefined;
 }
 
-/** Most scalars that a value is said to be one of. */
+/** Most scalars that a description lists as possible values. */
 const MOST_OPTIONS = 8;
 
 /** Most items and entries of a value whose parts are joined one by one. */
@@ -206,7 +206,7 @@ function scalarsOf({ known, options }: Abstract): readonly Scalar[] | undefined 
   return known === undefined ? options : [known];
 }
 
-/** How the value begins, if it can only be a text. */
+/** The prefix of the value, if it can only be a text. */
 export function prefixOf({ known, prefix, types }: Abstract): string {
   if (types !== TEXT) return '';
   return typeof known === 'string' ? known : (prefix ?? '');
@@ -249,7 +249,7 @@ function joinedParts(a: Abstract, b: Abstract): Pick<Abstract, 'items' | 'fields
   return { fields: joined };
 }
 
-/** What covers both, and as a start for further joins: a bound that moved is none, so that joining comes to an end. */
+/** A description that covers both. It drops each bound that moved, so that repeated joins come to an end (widening). */
 export function widened(before: Abstract, after: Abstract): Abstract {
   const { items: _, fields: __, options, ...joined } = join(before, after);
   const few = options === undefined || joined.types === NUM ? {} : { options };
@@ -267,7 +267,7 @@ export function widened(before: Abstract, after: Abstract): Abstract {
   };
 }
 
-/** Whether every value that fits the first description fits the second. May say no where they do. */
+/** Whether every value that fits the first description fits the second. May return false although they do. */
 export function isWithin(value: Abstract, cover: Abstract): boolean {
   if (value === cover) return true;
   const { known, options, prefix, item } = cover;

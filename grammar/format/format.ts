@@ -1,4 +1,4 @@
-/** Formats a source in the canonical layout. It keeps comments, literals and groups of lines; all else has one form. */
+/** Formats a source in the canonical layout. Comments, literals and groups of lines are kept; everything else has one form. */
 
 import { MAX_SOURCE_BYTES } from '../syntax/clean.ts';
 import { asksForDoubleBrackets, metadataEntry } from '../syntax/metadata.ts';
@@ -74,7 +74,7 @@ function lineText(line: Line, indent: number, bracketsApart: boolean): string {
   return comment === '' ? text : `${text}  ${comment}`;
 }
 
-/** A metadata line with a comment or a continuation in it stays as it is. */
+/** A metadata line with a comment or a continuation is unchanged. */
 function metadataText({ nodes: [node] }: Line): string {
   const text = node?.k === 'atom' ? node.text.trimEnd() : '';
   if (/[#\\]|--/.test(text)) return text;

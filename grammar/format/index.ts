@@ -1,3 +1,3 @@
-/** The formatter's face for other parts. */
+/** The formatter, as other parts may use it. */
 export { type FormatResult, format } from './format.ts';
 export { WIDTH } from './layout.ts';

@@ -5,14 +5,14 @@ import { Measure, type Width, withoutLastComma } from './measure.ts';
 import { isBinary, padded, spaced } from './spacing.ts';
 import type { Bracket, Node } from './tree.ts';
 
-/** The longest line, in columns. Only what cannot be broken is longer. */
+/** The longest line, in columns. Only text that cannot be broken is longer. */
 export const WIDTH = 100;
 
 const STEP = 2;
 /** Indentation after a line that ends with a backslash: more than that of the body of a block. */
 const CONTINUED = 4;
 
-/** Where a sequence stands: its indentation, the columns that must fit after it, and whether line ends are free. */
+/** The place of a sequence: its indentation, the columns that must fit after it, and whether line ends are free. */
 interface Place {
   readonly indent: number;
   readonly tail: number;

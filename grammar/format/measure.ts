@@ -50,7 +50,7 @@ export class Measure {
 
   #measured(bracket: Bracket): Width {
     const { role, open, close, content, spread } = bracket;
-    // A list or a map that the source spreads over several lines stays so.
+    // A list or a map on several lines in the source stays on several lines.
     const wanted = spread && content.length > 0 && (role === 'list' || role === 'map');
     if (wanted) return { columns: Number.POSITIVE_INFINITY, ends: true };
     const inner = this.of(content, 0, withoutLastComma(content));

@@ -1,6 +1,6 @@
 /**
- * The source as the formatter reads it: lines of tokens, nested by brackets, with the comments at their places. Nothing is
- * lost. The source must have been parsed without an error.
+ * The source as the formatter reads it: lines of tokens, nested by brackets, with the comments at their places. The source must have been
+ * parsed without an error.
  */
 import type { TokenType } from 'chevrotain';
 import { isBlank, LF } from '../syntax/codeunits.ts';

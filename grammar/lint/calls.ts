@@ -27,7 +27,7 @@ export function checkCalls(files: readonly CheckedFile[], environment: Environme
   }
 }
 
-/** A second definition in one file is a syntax error. In another file, without this check, only a run reports it. */
+/** A second definition in the same file is a syntax error. One in another file would otherwise be reported only by a run. */
 function checkDuplicates(files: readonly CheckedFile[], report: Report): void {
   const defined = new Map<string, CheckedFile>();
   for (const file of files)

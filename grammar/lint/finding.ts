@@ -19,13 +19,13 @@ export interface ToolShape {
   readonly least: number;
   /** Most arguments of a call. */
   readonly most: number;
-  /** The form of a call, for a tool whose arguments are more than their number says: `({path: string})`. */
+  /** The form of a call such as `({path: string})`, for a tool with maps among its arguments. */
   readonly form?: string;
   /** Set if the tool runs inside the isolate: it makes no call to the host and changes no variable. */
   readonly pure?: true;
 }
 
-/** What is known of the host that a program will run in. */
+/** Knowledge about the host of a program. */
 export interface Environment {
   /** Globals that the host defines, in addition to `self`. */
   readonly globals?: readonly string[];
@@ -53,7 +53,7 @@ export interface Edit {
   readonly endLine: number;
   /** Column after the last character that is replaced. */
   readonly endColumn: number;
-  /** What stands in the range afterwards. */
+  /** The new text of the range. */
   readonly text: string;
 }
 
@@ -61,7 +61,7 @@ export interface Edit {
 export interface Fix {
   /** What to do, as a sentence. */
   readonly message: string;
-  /** The changes; empty when somebody has to decide. */
+  /** The changes; empty when a person has to decide. */
   readonly edits: readonly Edit[];
   /** Set if `check --fix` makes the changes: they keep what the program does, or the place cannot run and has one evident meaning. */
   readonly safe?: true;
@@ -71,7 +71,7 @@ export interface Fix {
 export interface Finding {
   /** Code of the rule, with an entry in `docs/lints.md`. */
   readonly code: LintCode;
-  /** Whether the program is wrong or only may be. */
+  /** How serious the finding is. */
   readonly severity: Severity;
   /** Name of the file. */
   readonly file: string;

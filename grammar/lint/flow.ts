@@ -11,7 +11,7 @@ export function checkFlow(file: CheckedFile, globals: ReadonlySet<string>, repor
   for (const body of bodiesOf(file.file)) checker.block(body, { resumes: false, inHandler: false });
 }
 
-/** What surrounds a block. */
+/** The surroundings of a block. */
 interface Place {
   /** Whether a handler may clear an error. Execution then continues after the failing statement. */
   readonly resumes: boolean;

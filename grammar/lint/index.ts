@@ -1,4 +1,4 @@
-/** The linter's face for other parts. */
+/** The linter, as other parts may use it. */
 export { analyse, MAX_FINDINGS } from './analyse.ts';
 export { LINTS, type LintCode, type Severity } from './codes.ts';
 export type { CheckedFile, Edit, Environment, Finding, Fix, ToolShape } from './finding.ts';

@@ -1,4 +1,4 @@
-/** Text in quotes with what looks like a placeholder. Only templates fill placeholders in. */
+/** Reports text in quotes that looks like a template. Only templates fill placeholders in. */
 import type { Expr } from '../syntax/astexpressions.ts';
 import { eachExpression } from '../syntax/walk.ts';
 import { type CheckedFile, type Environment, lint, type Report } from './finding.ts';

@@ -1,4 +1,4 @@
-/** Marks that mean something else than they seem to: `--` and `//` begin comments, `[[` may open a template. */
+/** Reports misleading marks: `--` and `//` begin comments, `[[` may open a template. */
 import { type Comment, commentsOf } from '../syntax/comments.ts';
 import { asksForDoubleBrackets } from '../syntax/metadata.ts';
 import { scan } from '../syntax/scan.ts';

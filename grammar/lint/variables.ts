@@ -50,7 +50,7 @@ class Facts {
   /** Every target of `set` and `into`: a variable, or an element of one. */
   readonly sets: Place[] = [];
   readonly readNames = new Set<string>();
-  /** Whether `eval` fills in a text that only a run can know, so that it may read any variable. */
+  /** Whether `eval` fills in a text that is unknown before the run, so that it may read any variable. */
   readsAnything = false;
   /** Whether the unit has `last`, which reads the value of a statement instead of the variable that received it. */
   usesLast = false;

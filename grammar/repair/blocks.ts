@@ -14,17 +14,17 @@ export interface Block {
   readonly caught: readonly string[];
   /** Place of its first change. */
   readonly from: number;
-  /** How many `if` blocks its chain has opened in addition. */
+  /** Number of further `if` blocks that its chain has opened. */
   extra: number;
-  /** How many cases of a `switch` have begun. */
+  /** Number of cases of a `switch` that have begun. */
   cases: number;
-  /** Whether something leaves it in a way that NeuroScript has not. */
+  /** Whether a statement leaves it in a way that NeuroScript lacks. */
   doubtful: boolean;
   /** The head of its handler. */
   handler: Piece | null;
 }
 
-/** How NeuroScript ends a block. */
+/** The end keyword of each kind of block. */
 export const ENDS: Readonly<Record<BlockKind, string>> = {
   if: 'endif',
   while: 'endwhile',
@@ -38,7 +38,7 @@ export const ENDS: Readonly<Record<BlockKind, string>> = {
   repeat: 'endwhile',
 };
 
-/** Words that end a block, and the kinds of block that each ends; none: any. */
+/** Words that end a block, with the kinds of block that each ends; an empty list means any kind. */
 export const CLOSERS: Readonly<Record<string, readonly BlockKind[]>> = {
   ...Object.fromEntries(
     Object.entries(ENDS).map(([kind, end]) => [

@@ -1,11 +1,11 @@
-/** What stands in brackets: groups, lists, comprehensions, maps, ranges. */
+/** Translates the contents of brackets: groups, lists, comprehensions, maps, ranges. */
 
 import type { Word } from './lexer.ts';
 import type { Reader } from './reader.ts';
 import { Unclear } from './scope.ts';
 import { type Each, plain, plus, type Value } from './values.ts';
 
-/** The items of a bracket as they stand, each translated. */
+/** The items of a bracket, each translated. */
 export function between(reader: Reader, items: readonly Value[], open: Word, close: Word): string {
   let text = '';
   let at = open.e;
@@ -23,7 +23,10 @@ export function between(reader: Reader, items: readonly Value[], open: Word, clo
   );
 }
 
-/** Items in brackets with commas between them. A missing comma or closing bracket is put in. `inCondition`: they are part of one. */
+/**
+ * Items in brackets with commas between them. A missing comma or closing bracket is inserted. `inCondition` says that they are part of a
+ * condition.
+ */
 export function list(reader: Reader, open: string, close: string, inCondition = false): readonly Value[] {
   reader.expect(open);
   const items: Value[] = [];
@@ -68,7 +71,7 @@ export function listLiteral(reader: Reader, open: Word): Value {
   return { text: `[${between(reader, items, open, last)}]`, kind: 'list', s: open.s, e: last.e, literal: true };
 }
 
-/** `{1, 2}` behind `[]int`. */
+/** `{1, 2}` after `[]int`. */
 export function typedList(reader: Reader, open: Word): Value {
   const items = list(reader, '{', '}').map(plain);
   const e = reader.words[reader.at - 1]?.e ?? open.e;
@@ -90,7 +93,7 @@ function comprehension(reader: Reader, open: Word): Value | null {
   return { text: '', kind: 'list', s: open.s, e: reader.expect(']').e, form };
 }
 
-/** `for x in xs if x > 2`, behind what is made of each item. */
+/** `for x in xs if x > 2`, after the expression for each item. */
 function items(reader: Reader): Omit<Each, 'item'> {
   reader.expect('for');
   const names: string[] = [];
@@ -128,7 +131,7 @@ export function map(reader: Reader, open: Word): Value {
     const named = word?.kind === 'name' && key.text === word.text;
     const sign = reader.peek();
     const known = named && reader.scope.kinds.has(word.text);
-    // A name in front of a colon is a key in JavaScript and a variable in Python.
+    // A name before a colon is a key in JavaScript and a variable in Python.
     if (known && sign === ':') reader.scope.guess();
     const bare = named && (!known || sign === '=' || reader.scope.script);
     const lead = parts.length === 0 && spread.length > 0 ? '' : reader.source.slice(at, key.s);
@@ -162,7 +165,7 @@ export function map(reader: Reader, open: Word): Value {
   return { text: parts.length === 0 ? merged : `tool.map.Merge(${merged}, ${text})`, kind, s: open.s, e: close.e };
 }
 
-/** The key of a map. `[key]` is that of JavaScript for the value of a variable. */
+/** The key of a map. In JavaScript, `[key]` is the value of a variable. */
 function keyOf(reader: Reader): Value {
   const key = reader.read();
   return key.kind === 'list' && /^\[.*\]$/s.test(key.text) ? { ...key, text: key.text.slice(1, -1) } : key;

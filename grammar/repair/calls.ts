@@ -1,10 +1,10 @@
 /**
- * Functions and methods of other languages, and the expression that does the same. `$0` is the receiver, `$1` the first argument, and
- * `%0` and `%1` are these as operands. A form that begins with `?` is the likeliest one: another language means something else by the
- * name, such as the first occurrence alone, another order, rounding to even, or a change of the receiver.
+ * Functions and methods of other languages, with the equivalent expression. `$0` is the receiver, `$1` the first argument, and `%0` and
+ * `%1` are these as operands. A form that begins with `?` is only the likeliest one, because the name has another meaning in some
+ * language: only the first occurrence, another order, rounding to even, or a change of the receiver.
  */
 
-/** What is known of a value. */
+/** Knowledge about a value. */
 export type Kind = 'text' | 'list' | 'map' | 'number' | 'truth' | 'unknown';
 
 type Form = string | Readonly<Partial<Record<Kind, string>>>;
@@ -150,10 +150,10 @@ export const TYPE_TESTS: Readonly<Record<string, string>> = {
   bool: 'is_bool',
 };
 
-/** What stands for a call of another language. */
+/** The translation of a call of another language. */
 export interface Call {
   readonly text: string;
-  /** Whether another language means something else by the name. */
+  /** Whether the name has another meaning in some language. */
   readonly doubtful: boolean;
 }
 
@@ -178,7 +178,7 @@ function fill(form: string, receiver: string, args: readonly string[]): Call {
   return { text, doubtful: form.startsWith('?') };
 }
 
-/** What a call of NeuroScript returns, as far as its name says it. */
+/** The result of a call of NeuroScript, as far as its name tells. */
 export function kindOfCall(text: string): Kind {
   if (/^tool\.str\.(?:Split|Lines|SplitWords)/.test(text)) return 'list';
   if (/^tool\.str\.(?:ToUpper|ToLower|Trim|Replace|Join|Repeat|Pad|Substring|Concat)/.test(text)) return 'text';
@@ -190,7 +190,7 @@ export function kindOfCall(text: string): Kind {
   return /^(?:len\(|tool\.math\.)/.test(text) ? 'number' : 'unknown';
 }
 
-/** A value that stands as an operand: in brackets where it has operators itself. */
+/** A value as an operand: in brackets if it has operators. */
 export function operand(text: string): string {
   return /^(?:[\w.]+|"[^"]*"|'[^']*'|[\w.]+\([^()]*\)|\w+\[\w+\])$/.test(text) ? text : `(${text})`;
 }

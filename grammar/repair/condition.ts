@@ -1,4 +1,4 @@
-/** Conditions of other languages: those of heads, and the tests of the shell. */
+/** Translates conditions of other languages: those of heads, and the tests of the shell. */
 import { translate } from './expression.ts';
 import type { Word } from './lexer.ts';
 import type { Scope } from './scope.ts';

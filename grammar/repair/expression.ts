@@ -1,4 +1,4 @@
-/** Reads expressions of common languages and writes them in NeuroScript. What is NeuroScript already stays as it is. */
+/** Translates expressions of common languages into NeuroScript. NeuroScript expressions are unchanged. */
 import { FOREIGN_VALUES } from '../vocabulary/keywords.ts';
 import { group, list, listLiteral, map, typedList } from './brackets.ts';
 import { call } from './functions.ts';
@@ -77,7 +77,7 @@ class Expression extends Reader {
     return value;
   }
 
-  /** `is equal to`, `is greater than`: goes past it; null for any other operator. */
+  /** Reads `is equal to`, `is greater than` and similar; null for any other operator. */
   #spelt(): string | null {
     const negated = this.peek(1) === 'not';
     const at = this.at + (negated ? 2 : 1);
@@ -125,7 +125,7 @@ class Expression extends Reader {
     }
   }
 
-  /** `not a == b`: in Python the negation of the comparison, in NeuroScript a comparison with a negation. */
+  /** `not a == b`. Python negates the comparison; NeuroScript compares a negation. */
   #negated(): Value {
     const word = this.words[this.at++];
     if (word === undefined) throw new Unclear();

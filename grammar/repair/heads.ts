@@ -1,4 +1,4 @@
-/** The heads of blocks of other languages, as heads of NeuroScript. */
+/** Translates the heads of blocks of other languages. */
 
 import { condition } from './condition.ts';
 import { translate } from './expression.ts';
@@ -7,16 +7,16 @@ import { type Scope, Unclear } from './scope.ts';
 import { closingOf, separateAtCommas, word, wraps } from './split.ts';
 import { plain, plus } from './values.ts';
 
-/** What a block is, as far as its end is concerned. */
+/** The kinds of blocks, by their ends. */
 export type BlockKind = 'if' | 'while' | 'for' | 'func' | 'command' | 'on' | 'together' | 'try' | 'switch' | 'repeat';
 
 /** A head as NeuroScript. */
 export interface Head {
   readonly kind: BlockKind;
   readonly lines: readonly string[];
-  /** How the block ends: `brace` with `}`, `colon` where the indentation ends, `word` with a word. */
+  /** The end of the block: `brace` a `}`, `colon` the end of the indentation, `word` a word. */
   readonly style: 'brace' | 'colon' | 'word';
-  /** What a `switch` compares with. */
+  /** The value that a `switch` compares. */
   readonly subject?: string;
   /** Names that stand for the caught error. */
   readonly caught?: string;
@@ -33,7 +33,7 @@ export function headOf(source: string, all: readonly Word[], scope: Scope): Head
   return new Reader(source, trimmed.words, trimmed.style, scope).read();
 }
 
-/** The place of the statement behind the head in its line; -1 without one. */
+/** The place of a statement after the head on the same line; -1 without one. */
 export function bodyAt(words: readonly Word[]): number {
   const [first, second] = words;
   if (!/^(?:if|while|for|foreach|unless)$/.test(first?.text ?? '')) return -1;
@@ -61,7 +61,7 @@ function trailer(words: readonly Word[]): { readonly words: readonly Word[]; rea
 /** Methods that change the length of a list. */
 const MUTATES = /^(?:push|pop|shift|unshift|splice|append|insert|remove|add|clear)$/;
 
-/** Most characters of a block that are looked through. */
+/** Most characters of a block that are searched. */
 const MAX_BODY = 4000;
 
 class Reader {
@@ -134,7 +134,7 @@ class Reader {
     const names = left.filter(({ kind }) => kind === 'name').map(({ text }) => text);
     const written = words[0]?.text === 'each' && separator === 'in';
     const range = separator === ':=' && right[0]?.text === 'range';
-    // `for … in` of JavaScript and the one name of a range in Go are indexes or keys.
+    // `for … in` of JavaScript, and a range with one name in Go, give indexes or keys.
     const keys = names.length === 1 && (range || (declares && !bare && separator === 'in'));
     this.#scope.open = this.#style === 'brace' && bare;
     const over = range ? right.slice(1) : right;
@@ -158,7 +158,7 @@ class Reader {
     this.#scope.dollars = false;
     const of = value === null ? `[${list.map(word).join(', ')}]` : plain(value);
     const names = all[0] === '_' && all.length === 2 ? all.slice(1) : all;
-    // A loop of Python over a map gives its keys; over text of the shell its words.
+    // A Python loop over a map gives its keys; a shell loop over text gives its words.
     const shellText = right[0]?.text.startsWith('$') && value?.kind !== 'list';
     if (value?.kind === 'unknown' && !written && (this.#style === 'colon' || shellText)) this.#scope.guess();
     for (const name of names) {
@@ -208,7 +208,7 @@ class Reader {
     );
   }
 
-  /** Whether the block may change one of these names: the loop would count otherwise then. */
+  /** Whether the block may change one of these names, which would change the count of the loop. */
   #changes(names: readonly string[]): boolean {
     const body = wordsOf(this.#source.slice(this.#words.at(-1)?.e, (this.#words.at(-1)?.e ?? 0) + MAX_BODY));
     let depth = 0;

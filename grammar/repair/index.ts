@@ -1,4 +1,4 @@
-/** Fixes for programs that are written by the habits of other languages. */
+/** Fixes for programs with forms of other languages. */
 import type { CheckedFile, Edit, Finding, Fix } from '../lint/finding.ts';
 import { clean, MAX_SOURCE_BYTES } from '../syntax/clean.ts';
 import { parse } from '../syntax/parse.ts';
@@ -12,17 +12,17 @@ export { withEdits } from './apply.ts';
 
 /** A syntax error with its fix, if one is evident. */
 export interface FixedDiagnostic extends SyntaxDiagnostic {
-  /** What to write instead; absent where no fix is evident. */
+  /** The fix; absent if none is evident. */
   readonly fix?: Fix;
 }
 
-/** Longer programs get no fixes: somebody waits for them. */
+/** Most units of a program that gets fixes, because a person waits for them. */
 const MAX_LENGTH = 200_000;
 
 /**
- * The syntax errors of a source, each with its fix where one is evident. The text is read as one of another language, and what is
- * NeuroScript already stays. A change belongs to the first error in its lines, or else to the nearest one. No error gets a fix unless
- * all fixes together leave fewer errors. Takes time about linear in the length of the text.
+ * The syntax errors of a source, each with its fix if one is evident. The text is translated from other languages; NeuroScript parts are
+ * unchanged. A change belongs to the first error in its lines, or else to the nearest one. No error gets a fix unless all fixes together
+ * leave fewer errors. Takes time about linear in the length of the text.
  */
 export function errorsWithFixes(source: string, errors: readonly SyntaxDiagnostic[]): readonly FixedDiagnostic[] {
   const fixes = fixesFor(clean(source, MAX_SOURCE_BYTES).text, errors, false);
@@ -33,8 +33,8 @@ export function errorsWithFixes(source: string, errors: readonly SyntaxDiagnosti
 }
 
 /**
- * The findings of files that parse. A finding of a mistake gets the fix for a habit of another language in its lines, such as a call
- * of `str`; the other findings keep theirs.
+ * The findings of files that parse. A finding gets the fix for a form of another language in its lines, such as a call of `str`; other
+ * findings keep their fixes.
  */
 export function findingsWithFixes(files: readonly CheckedFile[], findings: readonly Finding[]): readonly Finding[] {
   const fixes = new Map<Finding, Fix>();
@@ -50,7 +50,7 @@ export function findingsWithFixes(files: readonly CheckedFile[], findings: reado
   });
 }
 
-/** What is wrong in a line. */
+/** An error or finding with its lines. */
 interface Wrong {
   readonly line: number;
 }

@@ -1,4 +1,4 @@
-/** What stands side by side in a program: definitions, command blocks, statements outside of them. */
+/** The parts of a program: definitions, command blocks, statements outside of them. */
 import type { Block } from './blocks.ts';
 import type { Change } from './changes.ts';
 import type { Piece } from './pieces.ts';
@@ -9,7 +9,7 @@ interface Part {
   readonly s: number;
   e: number;
   readonly block: Block | null;
-  /** The first statement behind definitions that stand in a command block. */
+  /** The first statement after definitions in a command block. */
   main: Piece | 'none yet' | null;
   readonly name: string;
 }
@@ -17,7 +17,7 @@ interface Part {
 const IMPORTS = /^(?:import|from|using|use|include|package|require)$/;
 const DEFINES = /^(?:func|function|def|fn|fun|sub|proc|procedure|async|const|let|var|export|public|static|pub)$/;
 
-/** Notes the parts of a program, and gives it the command block or the `main` that it lacks. */
+/** Collects the parts of a program, and adds a missing command block or `main`. */
 export class Layout {
   readonly #text: string;
   readonly #parts: Part[] = [];
@@ -29,12 +29,12 @@ export class Layout {
     this.#text = text;
   }
 
-  /** Notes that a statement has ended a block. */
+  /** Records that a statement has ended a block. */
   closed(block: Block | undefined): void {
     this.#closedFunc = block?.kind === 'func';
   }
 
-  /** Notes to which part of the program a statement belongs. */
+  /** Records the part of the program to which a statement belongs. */
   note(piece: Piece, outer: Block | null, blocks: readonly Block[]): void {
     const block = outer ?? blocks[0] ?? null;
     const known = this.#parts.at(-1);
@@ -61,7 +61,7 @@ export class Layout {
     this.#closedFunc = false;
   }
 
-  /** Gives a program its command block or its `main`. */
+  /** Adds the missing command block or `main`. */
   arrange(changes: Change[], group: number): void {
     this.#changes = changes;
     const procedures = this.#parts.filter(({ kind }) => kind === 'func');
@@ -91,7 +91,7 @@ export class Layout {
     this.#changes.push({ s: at, e: at, text, group, guessed: false });
   }
 
-  /** Replaces a word, whatever was planned for it. */
+  /** Replaces a word, and drops earlier replacements of it. */
   #rewrite(s: number, e: number, text: string, group: number): void {
     const planned = this.#changes.findIndex((change) => change.s <= s && change.e >= e && change.e > change.s);
     if (planned >= 0) this.#changes.splice(planned, 1);

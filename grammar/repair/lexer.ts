@@ -1,7 +1,7 @@
 /** A lexer for text of any common language: it never fails, and it keeps the text of every token. */
 import { lastAtMost } from '../syntax/position.ts';
 
-/** What a token is. A `text` is a string of any language, an `end` the end of a line. */
+/** The kinds of tokens. A `text` is a string of any language, an `end` the end of a line. */
 export type WordKind = 'name' | 'number' | 'text' | 'mark' | 'comment' | 'end';
 
 /** A token at its place in the text. */
@@ -61,7 +61,7 @@ function matched(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : at;
 }
 
-/** Whether a comment of any language begins here. `n--` and `7 // 2` are operators, `$#` is none of ours. */
+/** Whether a comment of any language begins here. `n--` and `7 // 2` are operators, and `$#` is a variable of the shell. */
 function beginsComment(text: string, at: number, before: Word | undefined): boolean {
   const two = text.slice(at, at + 2);
   if (two === '/*') return true;
@@ -104,7 +104,7 @@ function stringEnd(text: string, at: number): number {
   return lineEnd;
 }
 
-/** The white space at the begin of the line of an offset. `starts`: the offsets of all lines. */
+/** The white space at the beginning of the line of an offset. `starts` has the offsets of all lines. */
 export function indentAt(text: string, starts: readonly number[], offset: number): string {
   const start = starts[lastAtMost(starts, offset)] ?? 0;
   return /^[ \t]*/.exec(text.slice(start, Math.min(offset, start + 200)))?.[0] ?? '';

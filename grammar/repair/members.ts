@@ -1,4 +1,4 @@
-/** What stands behind a value: its members, methods and indexes. */
+/** Translates members, methods and indexes after a value. */
 import { list } from './brackets.ts';
 import { type Kind, kindOfCall, methodCall, operand } from './calls.ts';
 import type { Reader } from './reader.ts';
@@ -6,7 +6,7 @@ import { Unclear } from './scope.ts';
 import { fillFormat } from './strings.ts';
 import { plain, settled, type Value } from './values.ts';
 
-/** Questions of Ruby: `xs.empty?`. */
+/** Predicates of Ruby: `xs.empty?`. */
 const ASKED: Readonly<Record<string, string>> = {
   empty: 'no $0',
   nil: '$0 == nil',
@@ -66,7 +66,7 @@ function method(reader: Reader, receiver: Value, name: string): Value {
   return { text: call.text, kind: /^(?:toString|to_s)$/.test(name) ? 'text' : same, s, e };
 }
 
-/** `slice`, `substring` and `at`, whose arguments count otherwise. */
+/** `slice`, `substring` and `at`, whose arguments have another meaning. */
 function ranges(reader: Reader, of: Value, name: string, [from, to]: readonly string[]): string | undefined {
   const text = plain(of);
   if (name === 'at' && from !== undefined) return `${text}[${from.startsWith('-') ? `len(${text}) - ${from.slice(1)}` : from}]`;

@@ -1,4 +1,4 @@
-/** Statements that are NeuroScript already, and stay as they are. */
+/** Recognises statements that are NeuroScript already and stay unchanged. */
 import { parse } from '../syntax/parse.ts';
 
 /** Whether a text is a statement of NeuroScript already, with the same calls as its replacement. */
@@ -13,7 +13,7 @@ export function isStatement(text: string, replacement: string): boolean {
 const BEGINS = /^(?:set|emit|call|return|must|fail|whisper|ask|promptuser)\b/;
 
 /**
- * Whether a text is the head of a block of NeuroScript already, and its replacement has other brackets, or a template for a sum.
+ * Whether a text is the head of a NeuroScript block already, and its replacement differs only in brackets, or by a template for a sum.
  * `end` ends such a block.
  */
 export function isHead(text: string, replacement: string, end: string): boolean {
@@ -23,7 +23,7 @@ export function isHead(text: string, replacement: string, end: string): boolean 
   return /^(?:if|while|for each)\b/.test(text) && parse(`${text}\nset a = 1\n${end}`, { name: '', interactive: true }).ok;
 }
 
-/** Whether two texts differ in blanks only. */
+/** Whether two texts differ only in blanks. */
 export function same(left: string, right: string): boolean {
   const bare = (text: string): string =>
     text

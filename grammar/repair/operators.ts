@@ -1,4 +1,4 @@
-/** Operators of common languages: how they are spelt, how tightly they bind, and what they become. */
+/** Operators of common languages, with their precedence and their translation. */
 import { type Kind, methodCall } from './calls.ts';
 import type { Word } from './lexer.ts';
 import type { Reader } from './reader.ts';
@@ -6,7 +6,7 @@ import type { Scope } from './scope.ts';
 import { filled, fillFormat, type Part } from './strings.ts';
 import { called, choice, plain, plus, type Value } from './values.ts';
 
-/** Binary operators: how tightly they bind, and how NeuroScript spells them. */
+/** Binary operators, with their precedence and their spelling in NeuroScript. */
 export const BINARY: ReadonlyMap<string, readonly [level: number, spelling: string]> = new Map(
   [
     [1, 'or or', '|| or', '?? or', 'OR or'],
@@ -26,13 +26,13 @@ export const BINARY: ReadonlyMap<string, readonly [level: number, spelling: stri
   ),
 );
 
-/** Operators that Python writes in a row: `1 < n < 9`. */
+/** Operators that Python chains: `1 < n < 9`. */
 export const ORDER = new Set(['<', '>', '<=', '>=']);
 
-/** Signs and words before a value, and how NeuroScript spells them. */
+/** Prefix operators, with their spelling in NeuroScript. */
 export const PREFIXES: Readonly<Record<string, string>> = { '!': 'not ', not: 'not', NOT: 'not', '-': '-', '–': '-', '~': '~' };
 
-/** Words before a value that NeuroScript has as well. */
+/** Prefix words that NeuroScript has as well. */
 export const PREFIX_WORDS = new Set(['no', 'some', 'typeof']);
 
 /** Two operands and the operator between them. */
@@ -87,7 +87,7 @@ export function pair(reader: Reader, left: Value, word: Word, operator: string, 
   return { text, kind: /^[-*/%]/.test(operator) ? 'number' : both, s, e };
 }
 
-/** What text is made of: a sum of texts that spell numbers would be a number. */
+/** Joins texts. A template is used, because a sum of texts that spell numbers would be a number. */
 export function partsOf(value: Value): readonly Part[] {
   const fixed = /^"([^"\\]*)"$/.exec(value.text)?.[1];
   return value.parts ?? [fixed ?? { value: plain(value) }];
@@ -95,7 +95,7 @@ export function partsOf(value: Value): readonly Part[] {
 
 const COMPARISONS = /^(?:[!=<>]=|[<>])$/;
 
-/** An operand of a comparison: operators of bits bind tighter in some languages and not in NeuroScript. */
+/** An operand of a comparison. Bit operators get brackets, because they bind tighter in some languages but not in NeuroScript. */
 function side(scope: Scope, value: Value, compared: boolean): string {
   if (!compared || value.operator !== 'bits') return plain(value);
   scope.guess();
@@ -112,7 +112,7 @@ function range(scope: Scope, from: Value, to: Value): Value {
 /** `item in list`. */
 export function within(reader: Reader, item: Value, list: Value, negated: boolean): Value {
   const known = methodCall('in', plain(list), list.kind, [plain(item)]);
-  // `in` of JavaScript asks for an index or a key.
+  // `in` of JavaScript tests for an index or a key.
   if (known === undefined || reader.scope.script) reader.scope.guess();
   const call = known?.text ?? `tool.list.Contains(${plain(list)}, ${plain(item)})`;
   return { text: negated ? `not ${call}` : call, kind: 'truth', s: item.s, e: list.e };

@@ -1,7 +1,7 @@
 /** Splits a program of any common language into statements: at line ends, at semicolons, at the braces of blocks. */
 import type { Word } from './lexer.ts';
 
-/** A statement: its words without the comment behind it, and its place. */
+/** A statement: its words without the comment after it, and its place. */
 export interface Piece {
   readonly words: readonly Word[];
   readonly s: number;
@@ -18,7 +18,7 @@ const HEADS = new Set(
   ).split(' '),
 );
 
-/** Words that begin a statement of NeuroScript and stand nowhere else. */
+/** Words that occur only at the beginning of a NeuroScript statement. */
 const STARTERS = new Set(
   'set emit call whisper must fail endif endwhile endfor endfunc endcommand endon func command clear_error return break continue'.split(
     ' ',
@@ -92,7 +92,7 @@ class Splitter {
     if (colon) this.flush();
   }
 
-  /** Ends the statement with what has been read. */
+  /** Ends the statement after the words so far. */
   flush(): void {
     const [first] = this.#words;
     const last = this.#words.at(-1);
@@ -127,7 +127,7 @@ class Splitter {
     return first.kind === 'name' && second?.text === '(' && last.text === ')';
   }
 
-  /** Whether the statement is a `case x:` or one with types, whose colon ends no head. */
+  /** Whether the statement is a `case x:` or has types, so that its colon does not end a head. */
   #isValue(): boolean {
     return ['for', 'case'].includes(this.#words[0]?.text ?? '') && this.#words.length < 2;
   }

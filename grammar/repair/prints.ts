@@ -1,4 +1,4 @@
-/** What other languages print, as emits. */
+/** Translates print statements of other languages into emits. */
 import { translate } from './expression.ts';
 import type { Word } from './lexer.ts';
 import { partsOf } from './operators.ts';
@@ -25,7 +25,7 @@ export function print(source: string, first: string, words: readonly Word[], sco
   const option = (name: string): readonly Word[] | undefined =>
     parts.find(([key, equals]) => key?.text === name && equals?.text === '=')?.slice(2);
   const shown = parts.filter(([key, equals]) => !(/^(?:sep|end|file|flush)$/.test(key?.text ?? '') && equals?.text === '='));
-  // Without a line feed the next text follows in the same line; an emit is a line.
+  // A print without a line feed continues its line, but an emit is a whole line.
   if (shown.length < parts.length) scope.guess();
   if (shown.length > 1 && /^(?:puts|say|write|output|display)$/.test(first)) scope.guess();
   const separator = option('sep');
@@ -65,7 +65,7 @@ export function joinedValue(
   return { ...first, text: joinedBy(values, separator) };
 }
 
-/** Values with a separator between them: a sum that begins with text, or a template, because a sum of numbers is a number. */
+/** Values with a separator between them. Gives a sum that begins with text, or a template, because a sum of numbers is a number. */
 export function joinedBy(values: readonly Value[], separator: string): string {
   const between = separator === '""' ? [] : [separator];
   if (values[0]?.worded === true) {

@@ -28,7 +28,7 @@ class Program {
   readonly #blocks: Block[] = [];
   #groups = 0;
   #last: Piece | null = null;
-  /** The first word of the statement behind the one at hand. */
+  /** The first word of the next statement. */
   #next = '';
   readonly #layout: Layout;
 
@@ -117,7 +117,9 @@ class Program {
     return words.length === 1 && words[0]?.text === 'break' && this.#blocks.at(-1)?.kind === 'switch';
   }
 
-  /** Notes what leaves a block otherwise than in NeuroScript: a `break` deep in a `switch`, a `continue` before the test of a loop. */
+  /**
+   * Records a statement that leaves a block as NeuroScript cannot: a `break` deep in a `switch`, a `continue` before the test of a loop.
+   */
   #leaves({ words }: Piece): void {
     const word = words.find(({ kind, text }) => kind === 'name' && (text === 'break' || text === 'continue'))?.text;
     if (word === undefined) return;
@@ -207,7 +209,7 @@ class Program {
     const rest = piece.words.slice(end + 1);
     const fallback = first?.text === 'default' || (values.length === 1 && /^[_*]$/.test(values[0]?.text ?? ''));
     const lines: string[] = [];
-    // A case of C and JavaScript without an end goes on with the next one.
+    // In C and JavaScript, a case without `break` falls through to the next one.
     const ends =
       /^(?:break|return|throw|continue|fail|exit)$/.test(this.#last?.words[0]?.text ?? '') || this.#last === block.head;
     if (named && block.head.words[1]?.text === '(' && !ends) block.doubtful = true;
@@ -265,7 +267,7 @@ class Program {
     return true;
   }
 
-  /** What follows an `else` in its line. */
+  /** Translates the rest of the line of an `else`. */
   #elseOf(words: readonly Word[]): readonly string[] {
     const rest = words.slice(1).filter(({ text }, index) => index > 0 || !/^[:{]$/.test(text));
     return rest.length === 0 ? [] : simple(this.#text, rest, this.#scope);
@@ -304,7 +306,7 @@ class Program {
     else this.#replace(piece, endLines(block), block.group);
   }
 
-  /** Puts in the end that a block lacks, after `at`. */
+  /** Inserts the missing end of a block after `at`. */
   #insertEnd(block: Block, at: number): void {
     this.#blocks.pop();
     if (block.style === 'word') this.#scope.guess();
@@ -320,7 +322,7 @@ class Program {
     this.#scope.guessed = false;
   }
 
-  /** Moves the handler of a `try` before what it guards. */
+  /** Moves the handler of a `try` before the statements that it guards. */
   #closeTry(block: Block, end: number): void {
     const { handler, head, indent } = block;
     const inner = this.#changes.splice(block.from);
@@ -340,7 +342,7 @@ class Program {
     this.#changes.push({ s: head.s, e: end, text, group: block.group, guessed: true });
   }
 
-  /** Replaces a statement by lines; by nothing, it takes its line with it. */
+  /** Replaces a statement by lines. Without lines, removes its whole line. */
   #replace(piece: Piece, lines: readonly string[], group: number): void {
     const old = this.#text.slice(piece.s, piece.e);
     const indent = indentAt(this.#text, this.#starts, piece.s);

@@ -1,4 +1,4 @@
-/** What models write around a program: a Markdown fence, a sentence before it. */
+/** Removes text that models write around a program: a Markdown fence, a sentence before it. */
 import type { Change } from './changes.ts';
 
 const FENCE = /^(?:```|~~~)[ \t]*\w*$/;

@@ -1,4 +1,4 @@
-/** A place in the words of an expression, and what the parts of its reading ask of each other. */
+/** A cursor in the words of an expression, with the functions that read its parts. */
 
 import type { Word } from './lexer.ts';
 import { type Scope, Unclear } from './scope.ts';
@@ -18,13 +18,13 @@ export abstract class Reader {
     this.scope = scope;
   }
 
-  /** An expression, with what NeuroScript has statements for. */
+  /** Reads an expression, including forms that become statements in NeuroScript. */
   abstract read(): Value;
-  /** Operands joined by operators that bind at least as tightly as `level`, from 1 on. */
+  /** Reads operands joined by operators that bind at least as tightly as `level`, from 1 on. */
   abstract operand(level: number): Value;
-  /** A value with the signs and words before it. */
+  /** Reads a value with its prefix operators. */
   abstract prefix(): Value;
-  /** A value with the members, indexes and arguments behind it. */
+  /** Reads a value with its members, indexes and arguments. */
   abstract postfix(): Value;
   /** The expression that other words of the same text begin with. */
   abstract part(words: readonly Word[]): Value;
@@ -33,20 +33,20 @@ export abstract class Reader {
     return this.at >= this.words.length;
   }
 
-  /** The text of a coming word; undefined for a string, and behind the last word. */
+  /** The text of a later word; undefined for a string, and after the last word. */
   peek(ahead = 0): string | undefined {
     const word = this.words[this.at + ahead];
     return word?.kind === 'text' ? undefined : word?.text;
   }
 
-  /** Whether the next word is this one; goes past it then. */
+  /** Consumes the next word if it is this one. Returns whether it was. */
   take(text: string): boolean {
     if (this.peek() !== text) return false;
     this.at++;
     return true;
   }
 
-  /** Goes past a word that must be this one. Throws `Unclear`. */
+  /** Consumes the next word, which must be this one. Throws `Unclear`. */
   expect(text: string): Word {
     const word = this.words[this.at];
     if (word === undefined || !this.take(text)) throw new Unclear();

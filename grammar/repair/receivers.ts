@@ -1,17 +1,17 @@
-/** Operators and methods of other languages that change what stands before them, as statements that set it. */
+/** Translates operators and methods that change their receiver into `set` statements. */
 import { operand } from './calls.ts';
 import { partsOf } from './operators.ts';
 import { type Scope, Unclear } from './scope.ts';
 import { filled } from './strings.ts';
 import { plain, type Value } from './values.ts';
 
-/** The statement that does what the method does; null for any other method. */
+/** The statement for a method that changes its receiver; null for any other method. */
 export function changed(scope: Scope, receiver: Value, name: string, args: readonly string[]): readonly string[] | null {
   const of = plain(receiver);
   const set = statement(of, receiver.kind, name, args);
   if (set === null) return null;
   const [root = ''] = /^\w+/.exec(of) ?? [];
-  // NeuroScript copies what other names share, and languages differ in what these methods do.
+  // NeuroScript copies values that other languages share, and languages differ in these methods.
   if (scope.shared.has(root) || DOUBTFUL.has(`${name}/${args.length}`)) scope.guess();
   if (/^(?:delete|remove|update)$/.test(name) && receiver.kind !== 'map') scope.guess();
   return [set];

@@ -1,38 +1,40 @@
-/** What the translation of one program has learnt so far. */
+/** The state of the translation of one program. */
 import type { Kind } from './calls.ts';
 
 /** Thrown where no reading is evident. The statement then stays as it is. */
 export class Unclear extends Error {}
 
-/** Names and their values, as far as the text tells them. */
+/** Facts about names and the current statement, as far as the text tells them. */
 export class Scope {
-  /** What variables hold; a variable that is set to something unknown is in it too. */
+  /** Known values of variables. A variable that is set to something unknown has an entry too. */
   readonly kinds = new Map<string, Kind>();
   /** Names of procedures that the text defines. */
   readonly procedures: ReadonlySet<string>;
-  /** The name of the caught error where a handler of another language is read. */
+  /** The name of the caught error in a handler of another language. */
   caught: readonly string[] = [];
-  /** Whether the statement at hand was read in one of several ways. */
+  /** Whether the current statement has several readings. */
   guessed = false;
   /** Whether `$name` in a string stands for a value. */
   dollars = false;
-  /** Whether the text at hand is one of the shell for sure. */
+  /** Whether the current text is certainly shell. */
   shell = false;
   /** Whether a division has no fraction, as in the arithmetic of the shell. */
   whole = false;
   /** Whether the text declares variables as JavaScript does. */
   readonly script: boolean;
-  /** Whether only the truth of the value at hand counts. */
+  /** Whether only the truth of the current value counts. */
   condition = false;
   /** Whether a range leaves its end out. */
   open = false;
-  /** Whether the statement at hand stands in a procedure. */
+  /** Whether the current statement is in a procedure. */
   inside = false;
-  /** Names that other languages let share a value with another name: parameters, items of loops, and copies. NeuroScript copies it. */
+  /**
+   * Names that share a value with another name in other languages: parameters, items of loops, and copies. NeuroScript copies the value.
+   */
   readonly shared = new Set<string>();
-  /** Statements that precede the one at hand; null where none can. */
+  /** Statements to insert before the current one; null where none can be inserted. */
   before: string[] | null = null;
-  /** Statements that follow the one at hand. */
+  /** Statements to insert after the current one. */
   after: string[] = [];
 
   constructor(procedures: ReadonlySet<string>, script: boolean) {

@@ -1,4 +1,4 @@
-/** Values as the shell writes them: behind a dollar. */
+/** Translates values of the shell, which begin with a dollar. */
 
 import type { Word } from './lexer.ts';
 import type { Reader } from './reader.ts';

@@ -1,4 +1,4 @@
-/** Statements of other languages that stand alone, as statements of NeuroScript. */
+/** Translates simple statements of other languages. */
 import { KEYWORDS } from '../vocabulary/keywords.ts';
 import { nearestName } from '../vocabulary/names.ts';
 import { condition } from './condition.ts';
@@ -22,7 +22,7 @@ const SHELL = /^(?:echo|printf|\[|test|\$)$/;
 const KEYWORD_SET = new Set<string>(KEYWORDS);
 const STATEMENTS = ['set', 'emit', 'call', 'return', 'fail', 'must', 'whisper', 'break', 'continue'];
 
-/** The lines that stand for a statement; none for one to be deleted. Throws `Unclear`. */
+/** The lines that replace a statement; none to delete it. Throws `Unclear`. */
 export function simple(source: string, words: readonly Word[], scope: Scope): readonly string[] {
   return new Simple(source, words, scope).lines();
 }
@@ -112,7 +112,7 @@ class Simple {
     return this.#call();
   }
 
-  /** Statements that their first word tells. */
+  /** Statements that are recognised by their first word. */
   #byWord(first: string, second: Word | undefined): readonly string[] | null {
     const rest = this.#words.slice(1);
     const assigned = second?.text === '=' || second?.text === '.' || (second?.text === '[' && !DECLARES.has(first));
@@ -303,7 +303,7 @@ class Simple {
   #exit(words: readonly Word[]): readonly string[] {
     const [what] = words.filter(({ text }) => text !== '(' && text !== ')');
     if (what === undefined || what.text === '0') {
-      // It ends the program, and not only the procedure.
+      // The statement ends the program, not only the procedure.
       if (this.#scope.inside) this.#scope.guess();
       return ['return'];
     }
@@ -355,7 +355,7 @@ class Simple {
     }
     const value = this.#value(this.#words);
     if (!/^[\w.]+\(.*\)$/s.test(value.text) || value.form !== undefined) throw new Unclear();
-    // What another language calls for its effect may only return a value here.
+    // A call that is made for its effect in another language may only return a value here.
     if (!this.#scope.procedures.has(first.text) && first.text !== 'tool') this.#scope.guess();
     if (/^(?:tool\.|\w+\()/.test(value.text)) return [`call ${value.text}`];
     throw new Unclear();

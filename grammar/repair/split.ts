@@ -39,7 +39,7 @@ export function operatorAt(words: readonly Word[]): number {
   return -1;
 }
 
-/** What stands between the commas outside of brackets. */
+/** The parts between commas outside of brackets. */
 export function separateAtCommas(words: readonly Word[]): readonly (readonly Word[])[] {
   const parts: Word[][] = [[]];
   let depth = 0;

@@ -4,7 +4,7 @@ import { Unclear } from './scope.ts';
 /** A string of any language: fixed pieces and the source of the expressions between them. */
 export type Piece = { readonly fixed: string } | { readonly source: string };
 
-/** The pieces of a string as it is written. `dollars`: whether `$name` stands for a value, as in the shell. */
+/** The pieces of a string literal. `dollars` says that `$name` stands for a value, as in the shell. */
 export function piecesOf(written: string, dollars: boolean): readonly Piece[] {
   const prefix = /^[fFrRbB](?=["'])/.exec(written)?.[0].toLowerCase() ?? '';
   const quoted = written.slice(prefix.length);
@@ -32,7 +32,7 @@ function split(body: string, holes: RegExp): readonly Piece[] {
   return [...pieces, { fixed: body.slice(from) }].filter((piece) => 'source' in piece || piece.fixed !== '');
 }
 
-/** The pieces with fixed ones that touch as one. */
+/** The pieces with adjacent fixed ones merged. */
 function joined(pieces: readonly Piece[]): readonly Piece[] {
   const all: Piece[] = [];
   for (const piece of pieces) {

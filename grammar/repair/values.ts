@@ -1,4 +1,4 @@
-/** What a value of an expression is made of. */
+/** Translated values of expressions. */
 import { type Kind, kindOfCall } from './calls.ts';
 import { type Scope, Unclear } from './scope.ts';
 import type { Part } from './strings.ts';
@@ -9,21 +9,21 @@ export interface Value {
   readonly kind: Kind;
   readonly s: number;
   readonly e: number;
-  /** Set if the value is written down and not computed. */
+  /** Set if the value is a literal. */
   readonly literal?: boolean;
   /** Set if the value is text that spells no number, so that `+` joins it. */
   readonly worded?: boolean;
   /** Set for text that is joined from parts. */
   readonly parts?: readonly Part[];
-  /** Set behind an operator of this kind without brackets around it: languages order these differently. */
+  /** Set for a value with an operator of this kind outside of brackets, because languages differ in its precedence. */
   readonly operator?: 'bits' | 'comparison';
-  /** Set if the value is an element: of what, and of which key. */
+  /** Set if the value is an element: its container and its key. */
   readonly element?: { readonly of: string; readonly key: string };
-  /** Set for what NeuroScript has statements for. Such a value has no text. */
+  /** Set for a value that needs statements in NeuroScript. Such a value has no text. */
   readonly form?: Form;
 }
 
-/** What takes several statements in NeuroScript. */
+/** A value that takes several statements in NeuroScript. */
 export type Form =
   | { readonly k: 'choice'; readonly cond: string; readonly then: Value; readonly otherwise: Value }
   | Each
@@ -55,7 +55,7 @@ export function plain(value: Value): string {
   return value.text;
 }
 
-/** Statements that use a value: one, or several for a value that NeuroScript has statements for. */
+/** Statements that use a value: one, or several for a value that needs statements. */
 export function lifted(value: Value, use: (text: string) => readonly string[], target: string | null = null): readonly string[] {
   const { form } = value;
   if (form?.k === 'choice') {
@@ -86,7 +86,7 @@ export function lifted(value: Value, use: (text: string) => readonly string[], t
   return use(plain(value));
 }
 
-/** A value as an expression: what NeuroScript has a loop for is computed before the statement. */
+/** A value as an expression. A value that needs a loop is computed before the statement. */
 export function settled(scope: Scope, value: Value): Value {
   if ((value.form?.k !== 'each' && value.form?.k !== 'fold') || scope.before === null) return value;
   const name = `_items${scope.before.length === 0 ? '' : scope.before.length}`;
@@ -109,7 +109,7 @@ export function called(text: string, s: number, e: number): Value {
   return { text, kind: kindOfCall(text), s, e };
 }
 
-/** One more than a number that is written down, or a sum. */
+/** A literal number plus one, or a sum. */
 export function plus(text: string): string {
   return /^-?\d+$/.test(text) ? `${Number(text) + 1}` : `${text} + 1`;
 }

@@ -17,7 +17,7 @@ export type FileKind = 'library' | 'commands' | 'empty';
 
 /** One parsed file. */
 export interface SourceFile {
-  /** As positions in the file show it. */
+  /** The name of the file in positions. */
   readonly name: string;
   /** Whether the file may hold command blocks, definitions, or neither. */
   readonly kind: FileKind;
@@ -47,7 +47,7 @@ export interface Procedure extends Span {
   readonly returns: readonly Name[];
   /** The `::` lines at the top of the procedure. */
   readonly metadata: Metadata;
-  /** What a call runs. */
+  /** The body that a call runs. */
   readonly body: Block;
 }
 
@@ -59,7 +59,7 @@ export interface EventHandler extends Span {
   readonly named?: string;
   /** The variable that holds the event. */
   readonly as?: Name;
-  /** What an event runs. */
+  /** The body that an event runs. */
   readonly body: Block;
 }
 
@@ -67,7 +67,7 @@ export interface EventHandler extends Span {
 export interface CommandBlock extends Span {
   /** The `::` lines at the top of the block. */
   readonly metadata: Metadata;
-  /** What a run executes. */
+  /** The statements of the block. */
   readonly body: Block;
 }
 
@@ -81,7 +81,7 @@ export interface Block {
 
 /** `on error do … endon`. It guards the block that contains it. */
 export interface ErrorHandler extends Span {
-  /** What an error runs. */
+  /** The body that an error runs. */
   readonly body: Block;
 }
 
@@ -110,9 +110,9 @@ export type Stmt =
 /** `set a, b = value`. With several targets the value is a list of the same length. */
 export interface SetStmt extends Span {
   readonly k: 'set';
-  /** What is assigned to; at least one. */
+  /** The targets, at least one. */
   readonly targets: readonly Target[];
-  /** What is assigned. */
+  /** The assigned value. */
   readonly value: Expr;
 }
 /** `call f(…)`: calls for the effects and drops the result. */
@@ -124,21 +124,21 @@ export interface CallStmt extends Span {
 /** `return` with any number of values; in a command block, with none. */
 export interface ReturnStmt extends Span {
   readonly k: 'return';
-  /** What is returned; several values make a list. */
+  /** The returned values; several make a list. */
   readonly values: readonly Expr[];
 }
 /** `emit value`: writes to the output of the run. */
 export interface EmitStmt extends Span {
   readonly k: 'emit';
-  /** What is written. */
+  /** The emitted value. */
   readonly value: Expr;
 }
 /** `whisper handle, value`: writes to the scratchpad. */
 export interface WhisperStmt extends Span {
   readonly k: 'whisper';
-  /** Whom the text is for. */
+  /** The target of the text. */
   readonly handle: Expr;
-  /** What is whispered. */
+  /** The whispered value. */
   readonly value: Expr;
 }
 /** `must cond`: fails with code 5 when the condition is false. */
@@ -172,19 +172,19 @@ export interface AskStmt extends Span {
   readonly k: 'ask';
   /** The name of the agent model. */
   readonly model: Expr;
-  /** What the agent is asked. */
+  /** The prompt of the agent. */
   readonly prompt: Expr;
   /** A map of options. */
   readonly with?: Expr;
-  /** Where the answer goes. */
+  /** The target of the answer. */
   readonly into?: Target;
 }
 /** `promptuser prompt into target`: reads one line from the host. */
 export interface PromptStmt extends Span {
   readonly k: 'promptuser';
-  /** What the user is asked. */
+  /** The question to the user. */
   readonly prompt: Expr;
-  /** Where the line goes. */
+  /** The target of the line. */
   readonly into: Target;
 }
 /** `break`: leaves the innermost loop. */
@@ -250,6 +250,6 @@ export interface OnErrorStmt extends Span {
 export interface Target extends Span {
   /** The variable. */
   readonly name: Name;
-  /** The way from the variable to the element; empty for the variable itself. */
+  /** The steps from the variable to the element; empty for the variable itself. */
   readonly steps: readonly AccessStep[];
 }

@@ -141,11 +141,11 @@ export interface UnaryExpr extends Span {
 /** `base ** exponent`, right-associative. `at` is the offset of the operator. */
 export interface PowerExpr extends Span {
   readonly k: 'power';
-  /** What is raised. */
+  /** The base. */
   readonly base: Expr;
   /** Offset of the operator. */
   readonly at: number;
-  /** The power. */
+  /** The exponent. */
   readonly exponent: Expr;
 }
 
@@ -164,7 +164,7 @@ export interface BinaryExpr extends Span {
 /** `base[i].name…`: one node for all steps of the chain. */
 export interface AccessExpr extends Span {
   readonly k: 'access';
-  /** What is read from. */
+  /** The container. */
   readonly base: Expr;
   /** The steps in order; at least one. */
   readonly steps: readonly AccessStep[];

@@ -2,7 +2,7 @@
 import type { IToken, TokenType } from 'chevrotain';
 import type { Block, ErrorHandler, Stmt } from './ast.ts';
 
-/** A block that has begun and not ended. */
+/** An open block. */
 export interface OpenBlock {
   /** The keyword that opened it. */
   readonly token: IToken;

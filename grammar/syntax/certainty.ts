@@ -1,6 +1,6 @@
 /**
- * What is certain about a program without running it. The answers ignore that a value may nest too deeply to be printed and
- * that a run may reach a limit.
+ * Facts about a program that are certain without running it. The answers ignore that a value may nest too deeply to be printed and that a
+ * run may reach a limit.
  */
 import { BUILTIN_ARITY, BUILTINS, builtinNamed } from '../vocabulary/builtins.ts';
 import type { Block, ErrorHandler, Procedure, Stmt } from './ast.ts';

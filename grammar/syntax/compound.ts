@@ -194,7 +194,7 @@ export abstract class StatementParser extends SimpleStatementParser {
       : { k: 'if', cond: known, then, else: otherwise, ...span };
   });
 
-  /** Stands for an expression that could not be read. The parser never returns a tree that contains it. */
+  /** A placeholder for an expression that could not be read. The parser never returns a tree that contains it. */
   #nothing(token: IToken): Expr {
     return { k: 'nil', s: token.startOffset, e: token.startOffset };
   }

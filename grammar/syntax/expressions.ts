@@ -33,7 +33,7 @@ import {
 /** A rule of the grammar: what it returns, and its arguments. */
 export type Rule<T, A extends unknown[] = []> = ParserMethod<A, T>;
 
-/** Stands for a result while the grammar is recorded. */
+/** A placeholder for a result while the grammar is recorded. */
 const nothing: Expr = { k: 'nil', s: 0, e: 0 };
 
 const binaryOperators = members(BinaryOperator);

@@ -1,4 +1,4 @@
-/** The tokens and comments of a source as plain data, for editors and highlighters. They exist for broken sources as well. */
+/** The tokens and comments of a source as plain data, for editors and highlighters. Works for sources with errors, too. */
 import type { TokenType } from 'chevrotain';
 import { commentsOf } from './comments.ts';
 import { asksForDoubleBrackets } from './metadata.ts';
@@ -24,7 +24,7 @@ import {
   TemplateText,
 } from './tokens.ts';
 
-/** What a lexeme is. Words such as `and` are keywords; `text` is the literal text of a template or its delimiters. */
+/** The kinds of lexemes. Words such as `and` are keywords; `text` is the literal text of a template or its delimiters. */
 export type LexemeKind =
   | 'keyword'
   | 'name'
@@ -39,13 +39,16 @@ export type LexemeKind =
 
 /** One token or comment. */
 export interface Lexeme extends Span {
-  /** What the piece of text is. */
+  /** The kind of lexeme. */
   readonly kind: LexemeKind;
   /** The token as written; for a string its value, without quotes and with escapes resolved. */
   readonly image: string;
 }
 
-/** The tokens and comments of a text in their order, without line ends. `doubleBrackets` as in `ParseOptions`; by default the header says. */
+/**
+ * The tokens and comments of a text in their order, without line ends. `doubleBrackets` as in `ParseOptions`; by default the header
+ * decides.
+ */
 export function lexemesOf(text: string, doubleBrackets = asksForDoubleBrackets(text)): readonly Lexeme[] {
   const { tokens } = scan(text, doubleBrackets);
   let loop = false;

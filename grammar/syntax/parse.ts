@@ -7,7 +7,7 @@ import { type Parsed, ProgramParser, type Reading } from './program.ts';
 import { type Scanned, scan } from './scan.ts';
 import { contextual, Identifier, keyword, Metadata, Newline, NoStatement, Token } from './tokens.ts';
 
-/** What {@link parse} needs to know beside the text. */
+/** Options of {@link parse}. */
 export interface ParseOptions {
   /** Source name for positions and messages, such as the path that the user gave. */
   readonly name: string;
@@ -34,7 +34,7 @@ export type ParseResult =
       readonly open: boolean;
     };
 
-/** Made at the first parse: making it takes a few milliseconds, which a process that never parses does not spend. */
+/** Made at the first parse, because it takes a few milliseconds and some processes never parse. */
 let parser: ProgramParser | undefined;
 
 /**
@@ -65,7 +65,7 @@ export function parse(source: string | Uint8Array, options: ParseOptions): Parse
   return { ok: true, file, text };
 }
 
-/** Stands for the parse of tokens that the lexer did not complete: half a text would give false problems. */
+/** The result for tokens that the lexer did not complete, because parsing half a text would report false problems. */
 const unparsed: Parsed = { program: undefined, events: [], problems: [], open: false };
 
 function parseScanned(text: string, lines: LineTable, scanned: Scanned, interactive: boolean): Parsed {
@@ -97,7 +97,7 @@ function asName([word, ...rest]: readonly Token[]): Token[] {
   return word === undefined ? [] : [new Token(Identifier, word.image, word.startOffset, word.endOffset + 1), ...rest];
 }
 
-/** Parses tokens. A caller deep in its own stack may leave too little of it even for the 200 levels that the grammar allows. */
+/** Parses tokens. If the caller itself is deep, the stack may be too short even for the 200 levels that the grammar allows. */
 function parseTokens(text: string, lines: LineTable, scanned: Scanned, reading: Reading): Parsed {
   try {
     parser ??= new ProgramParser();
@@ -115,5 +115,5 @@ function failure(lines: LineTable, problems: readonly SyntaxProblem[], open: boo
   return { ok: false, errors: [first, ...rest], open };
 }
 
-/** Never reported, because every rejected source has a problem. */
+/** A fallback that is never reported, because every rejected source has a problem. */
 const unreadable = diagnosticOf({ starts: [0], astral: [] }, problemAt(0, 0, 'the source could not be read'));

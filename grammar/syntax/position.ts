@@ -1,4 +1,4 @@
-/** From offsets in a source to the lines and columns that users see. */
+/** Converts offsets in a source to lines and columns. */
 
 /** Turns an offset into a 1-based line and a 1-based column in code points. */
 export interface LineTable {

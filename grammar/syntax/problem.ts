@@ -1,12 +1,12 @@
-/** Syntax errors: as the phases of the parser collect them, by offset, and as users see them, by line and column. */
+/** Syntax errors: by offset in the parser, by line and column for users. */
 import type { Span } from './position.ts';
 import { type LineTable, positionAt } from './position.ts';
 
-/** A syntax error as the lexer or the parser finds it. */
+/** A syntax error of the lexer or the parser, by offset. */
 export interface SyntaxProblem extends Span {
   /** What is wrong, in one sentence. */
   readonly message: string;
-  /** What to write instead, where that is clear. */
+  /** The form to write instead, if that is clear. */
   readonly hint?: string;
 }
 

@@ -13,7 +13,7 @@ import { blockEnds, keyword, Newline, NoStatement } from './tokens.ts';
 /** Ends a parse that has found {@link MAX_PROBLEMS}. */
 export class TooManyProblems extends Error {}
 
-/** Replaces a source that has been parsed, so that the parser does not keep it alive. */
+/** Replaces the source after a parse, so that the parser does not keep it alive. */
 const noSource = { text: '', lines: { starts: [0], astral: [] } };
 
 export abstract class RecoveringParser extends ExpressionParser {
@@ -26,7 +26,7 @@ export abstract class RecoveringParser extends ExpressionParser {
   #owed: TokenType[] = [];
   /** Offset of the current top-level block. */
   protected topLevelAt = 0;
-  /** Whether the place is in a command block, where `return` takes no value. An event handler in one does not count. */
+  /** Whether the place is in a command block, where `return` takes no value. False in an event handler in such a block. */
   protected inCommand = false;
   /** The number of loops around the statement that `break` could leave. */
   protected loops = 0;

@@ -27,7 +27,7 @@ import {
   type Token,
 } from './tokens.ts';
 
-/** What the lexer made of a source. */
+/** The result of the lexer. */
 export interface Scanned {
   readonly tokens: Token[];
   readonly problems: readonly SyntaxProblem[];

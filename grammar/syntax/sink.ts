@@ -36,7 +36,7 @@ export class TokenSink {
   #first: TokenType | undefined;
   /** Whether the lexer skipped a newline inside brackets since the last token. */
   #wrapped = false;
-  /** Template parts around the place. In one of them, newlines are free and no statement can begin. */
+  /** Template parts around the place. Inside a part, newlines are free and no statement can begin. */
   #parts = 0;
   #braceBlocks = 0;
 

@@ -1,4 +1,4 @@
-/** What may stand in a `together` block: calls of tools that do not need each other's results. */
+/** Checks `together` blocks, which contain only calls of tools that do not need each other's results. */
 import type { Block, Stmt } from './ast.ts';
 import type { Expr, ToolCallExpr } from './astexpressions.ts';
 import { problemAt, type SyntaxProblem } from './problem.ts';
@@ -7,7 +7,7 @@ import { eachExpression, targetsOf } from './walk.ts';
 /** The tool that makes tokens of a turn. It is never called together with others. */
 const MAGIC = 'tool.aeiou.magic';
 
-/** The call of a statement that may stand in a `together` block; undefined for any other statement. */
+/** The call of a statement that is allowed in a `together` block; undefined for any other statement. */
 function callOf(stmt: Stmt): ToolCallExpr | undefined {
   if (stmt.k === 'call' && stmt.call.k === 'tool') return stmt.call;
   return stmt.k === 'set' && stmt.value.k === 'tool' ? stmt.value : undefined;
@@ -16,7 +16,7 @@ function callOf(stmt: Stmt): ToolCallExpr | undefined {
 /** The problems of the body of a `together` block, or of a `for each … together` with these variables. */
 export function togetherProblems({ stmts, onError }: Block, loop: boolean): readonly SyntaxProblem[] {
   const problems: SyntaxProblem[] = [];
-  // The results of a loop would reach the next pass, those of a block only the statements that follow.
+  // Results of a loop would reach the next pass. Results of a block reach only later statements.
   const written = new Set(loop ? stmts.flatMap(namesSet) : []);
   for (const stmt of stmts) {
     if (stmt.k === 'on_error') continue;

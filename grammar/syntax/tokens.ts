@@ -32,7 +32,7 @@ const words = KEYWORDS.map((word): [Keyword, TokenType] => [word, define(`Word_$
 /** The token types of the keywords. */
 export const keyword = Object.fromEntries(words) as Readonly<Record<Keyword, TokenType>>;
 
-/** Words that are keywords at one place only and names everywhere else, so that programs may use them as names. */
+/** Words that are keywords only in one place, so that programs may use them as names. */
 export const contextual = {
   together: define('Word_together', '`together`'),
   endtogether: define('Word_endtogether', '`endtogether`'),

@@ -1,4 +1,4 @@
-/** Walks over a tree that need not know every kind of node. Children come in the order of evaluation. */
+/** Generic walks over a tree. Children come in the order of evaluation. */
 
 import type { Block, ForStmt, SourceFile, Stmt, Target } from './ast.ts';
 import type { AccessStep, Expr } from './astexpressions.ts';

@@ -1,6 +1,6 @@
-/** What every program finds defined: the built-in functions, the global `self`, the variables of a handler. */
+/** Predefined names: the built-in functions, the global `self`, the variables of a handler. */
 
-/** What a built-in function accepts as its one argument, and what it returns. */
+/** The argument and the result of a built-in function. */
 export interface BuiltinSignature {
   /** `any` never fails; the others raise an error for a value of another kind. */
   readonly takes: 'any' | 'number' | 'string';

@@ -1,4 +1,4 @@
-/** The words that are not names, as plain data: reading them needs no lexer. */
+/** The words that are not names, as plain data, so that users need no lexer. */
 
 /** The keywords of the language. They are reserved everywhere except after a dot. */
 // biome-ignore format: a word on each line would take sixty lines
@@ -13,7 +13,7 @@ export const KEYWORDS = [
 /** A keyword. */
 export type Keyword = (typeof KEYWORDS)[number];
 
-/** How other languages spell a value, and the keyword for it here. The spellings are errors, not names. */
+/** Spellings of values in other languages, with the keyword for each. They are errors, not names. */
 export const FOREIGN_VALUES = {
   null: 'nil',
   NULL: 'nil',

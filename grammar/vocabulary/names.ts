@@ -1,6 +1,6 @@
 /** Names: the canonical name of a tool, and the known name that a misspelt one probably means. */
 
-/** The last name that was made canonical: a call asks for that of its tool several times (`bench contexts`). */
+/** The last canonical name, because a call needs that of its tool several times (`bench contexts`). */
 let [lastName, lastCanonical] = ['', 'tool.'];
 
 /** The canonical name of a tool: lower case, with exactly one `tool.` in front. */

@@ -8,14 +8,14 @@ import { MARK } from './path.ts';
 const MARK_BYTES = 64;
 
 /**
- * What a keyed call found before it changed anything, in a hidden file. When a process dies, nobody knows whether its last call was
- * done. The repetition of the call has the same key, finds the mark, and so can tell its own effect from what was there before.
+ * A hidden file with the state that a keyed call found before it changed anything. When a process dies, the outcome of its last call is
+ * unknown. The repeated call has the same key and finds the mark, so it can tell its own effect from the earlier state.
  */
 export class CallMark {
   readonly #root: string;
   readonly #name: string;
   readonly #turn: string;
-  /** What an earlier attempt at this call found; null for a first attempt. */
+  /** The state that an earlier attempt at this call found; null for a first attempt. */
   readonly before: string | null;
 
   private constructor(root: string, names: MarkName, before: string | null) {
@@ -25,7 +25,7 @@ export class CallMark {
     this.before = before;
   }
 
-  /** Looks for the mark of a call. Null for a call without a key, which nobody can recognise. */
+  /** Looks for the mark of a call. Null for a call without a key, because its repetition cannot be recognised. */
   static async find(root: string, key: string | null): Promise<CallMark | null> {
     if (key === null) return null;
     const names = markName(key);
@@ -36,7 +36,7 @@ export class CallMark {
     return new CallMark(root, names, before);
   }
 
-  /** Stores what the call has found. The marks of the session's earlier turns are not needed any more. */
+  /** Stores the state that the call has found. Removes the marks of the session's earlier turns. */
   set(before: string): Promise<void> {
     return within(this.#root, [], false, async (directory) => {
       await replace(directory, this.#name, before);

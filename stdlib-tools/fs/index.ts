@@ -18,11 +18,11 @@ import { ScanFull, scan } from './scan.ts';
 
 export type { FsQuota } from './quota.ts';
 
-/** Where {@link fsTools} work, and how much a session may store. */
+/** Options of {@link fsTools}. */
 export interface FsToolsOptions {
   /** Returns an absolute directory that exists. If absent: the sandbox directory of the caller's session. */
   readonly directoryOf?: (runtime: ToolRuntime) => Promise<string>;
-  /** How much a session may store; see {@link FsQuota} for the defaults. */
+  /** Bounds of a session's files; see {@link FsQuota} for the defaults. */
   readonly quota?: FsQuota;
 }
 
@@ -66,7 +66,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       const bytes = Buffer.from(contentOf(content));
       const mark = adding ? await CallMark.find(root, runtime.call.key) : null;
       const [from, there] = mark === null ? [0, null] : await contentFrom(root, path, mark.before);
-      // What an earlier attempt has appended already need not be appended again, all of it or a part.
+      // Appends only the part that an earlier attempt has not appended.
       const done = there !== null && bytes.subarray(0, there.length).equals(there.subarray(0, bytes.length)) ? there.length : 0;
       if (there !== null && done >= bytes.length) return 'OK';
       const rest = bytes.subarray(done);
@@ -76,7 +76,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       return 'OK';
     });
 
-  /** The size of a file before a call appended to it, and the content from there on; null when the call is made for the first time. */
+  /** The size of a file before a call appended to it, and the content after that; null for the first attempt at the call. */
   const contentFrom = async (root: string, path: string, before: string | null): Promise<readonly [number, Buffer | null]> => {
     try {
       return await parent(root, path, false, async (directory, name) => {
@@ -98,7 +98,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
     }
   };
 
-  /** The path, as names, of everything below a directory. */
+  /** The paths, as names, of all entries below a directory. */
   const heldBy = async (parent: Anchor, name: string): Promise<readonly (readonly string[])[]> => {
     await using directory = await parent.enter(name, false);
     return (await scanned(directory, true)).map((entry) => entry.path.split('/'));
@@ -260,10 +260,10 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
           const moved = { message: `moved ${from} to ${to}`, error: null };
           return parent(root, from, false, async (source, oldName) => {
             const stats = await statOf(source, oldName);
-            // An earlier attempt at this call found the source and the destination free, so it has moved the one to the other.
+            // The source is gone and an earlier attempt has set its mark, so that attempt has moved the source.
             if (stats === null && mark !== null && mark.before !== null) return moved;
             if (stats === null) throw absent(from);
-            // The content of a directory moves with it, and must not end up deeper than a path may reach.
+            // The content of a directory moves with it, and must not become deeper than a path may be.
             if (stats.isDirectory())
               for (const each of await heldBy(source, oldName)) mustBeReachable([...namesBelow(to), ...each]);
             await parent(root, to, false, async (target, newName) => {

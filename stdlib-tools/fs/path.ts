@@ -5,16 +5,16 @@ import { NS_CODES } from '../../src/wire/codes.ts';
 const MAX_DEPTH = 32;
 /** Maximum UTF-8 bytes of one name, as in most file systems. */
 const NAME_BYTES = 255;
-/** Maximum UTF-8 bytes of a path. Together with the directory's own path, the system must still be able to remove it. */
+/** Maximum UTF-8 bytes of a path, so that the system can remove it together with the directory's own path. */
 const PATH_BYTES = 2048;
 
 /** Prefix of temporary files. Scripts may not use it. */
 export const TEMPORARY = '.neuroscript-';
 
-/** Prefix of the marks of calls, which begin like temporary files and stay longer. */
+/** Prefix of the marks of calls. It extends that of temporary files; marks stay longer. */
 export const MARK = `${TEMPORARY}call-`;
 
-/** Names of devices on some systems, with or without an extension. */
+/** Names of devices on some systems, also with an extension. */
 const DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$/i;
 // Control characters, and the characters that mark streams, drives and network paths on some systems.
 const FORBIDDEN = /[\u0000-\u001f\u007f\\:]/;

@@ -4,7 +4,7 @@ import { wholeNumbers } from '../../src/wire/options.ts';
 import { within } from './anchor.ts';
 import { type Entry, ScanFull, scan } from './scan.ts';
 
-/** How much a session may store in its directory. Every number is a whole number from 1. */
+/** Bounds of a session's directory. Every number is a whole number from 1. */
 export interface FsQuota {
   /** Maximum bytes of one file; 8 MiB if absent. */
   readonly fileBytes?: number;

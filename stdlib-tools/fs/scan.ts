@@ -12,10 +12,10 @@ export interface Entry {
   readonly stats: Stats;
 }
 
-/** A temporary file that has not changed for this long has lost its writer. A younger one may still be written. */
+/** A temporary file that has not changed for this time has lost its writer. A younger one may still be written. */
 const ABANDONED_MS = 60_000;
 
-/** A mark is useful for as long as a turn whose process died may run again. */
+/** A mark is useful while a turn whose process died may run again. */
 const MARK_MS = 7 * 86_400_000;
 
 /** A scan found more entries than it may. */

@@ -3,7 +3,7 @@ import { NS_CODES } from '../../src/wire/codes.ts';
 import { wholeNumbers } from '../../src/wire/options.ts';
 import type { Write } from './versioned.ts';
 
-/** How much a storage may hold. Every number is a whole number from 1. */
+/** Bounds of a storage. Every number is a whole number from 1. */
 export interface StorageCaps {
   /** Maximum UTF-8 bytes of a key; 512 if absent. */
   readonly keyBytes?: number;
@@ -19,7 +19,7 @@ export interface StorageCaps {
   readonly totalBytes?: number;
 }
 
-/** What a storage holds already. */
+/** The present content of a storage. */
 export interface Taken {
   /** Bytes of the entry that the write replaces; null if there is none. */
   readonly replaced: number | null;
@@ -48,7 +48,7 @@ export function entryBytes({ key, value }: Pick<Write, 'key' | 'value'>, caps: R
   return bytes;
 }
 
-/** Returns which cap an entry of this size would exceed, in words; null if it fits. */
+/** Describes the cap that an entry of this size would exceed; null if it fits. */
 export function excess(bytes: number, taken: Taken, caps: Required<StorageCaps>): string | null {
   const added = bytes - (taken.replaced ?? 0);
   if (taken.replaced === null && taken.entries >= caps.entries) return `${caps.entries} entries are kept at most`;

@@ -8,9 +8,9 @@ import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { checkCaps, entryBytes, excess, full, type StorageCaps } from './caps.ts';
 import type { Versioned, VersionedStorage, Write, Written } from './versioned.ts';
 
-/** How a {@link SqliteStorage} is opened, and how much it may hold. */
+/** Options of opening a {@link SqliteStorage}. */
 export interface SqliteStorageOptions extends SqliteFileOptions {
-  /** How much the storage may hold; see {@link StorageCaps} for the defaults. */
+  /** Bounds of the storage; see {@link StorageCaps} for the defaults. */
   readonly caps?: StorageCaps;
 }
 

@@ -5,7 +5,7 @@ import { VALUES } from './sqlite.ts';
 export interface StorageStatistics {
   /** All entries. */
   readonly entries: number;
-  /** Counted as the caps count them. */
+  /** Bytes, by the counting of the caps. */
   readonly bytes: number;
   /** All scopes that have entries. */
   readonly scopes: number;

@@ -10,7 +10,7 @@ export interface Versioned {
 
 /** One compare-and-set. */
 export interface Write {
-  /** Whose values these are: a session, or a scope that all share. */
+  /** The owner of the value: a session, or a scope that all share. */
   readonly scope: string;
   /** Name of the value within the scope. */
   readonly key: string;
@@ -22,7 +22,7 @@ export interface Write {
   readonly ttlMs: number | null;
   /** Unix milliseconds by the clock of the turn, which decides what has expired. */
   readonly at: number;
-  /** Key of the call that writes, which a repetition of the call has too; absent or null when there is none. */
+  /** Key of the writing call. A repetition of the call has the same key. Absent or null without a key. */
   readonly call?: string | null;
 }
 
@@ -44,7 +44,7 @@ export interface VersionedStorage {
   get(scope: string, key: string, at: number): Promise<Versioned | null>;
   /** The keys of a scope, sorted. `at` as for {@link get}. */
   keys(scope: string, at: number): Promise<readonly string[]>;
-  /** A call that has written the entry last, and does so again after a crash, gets its first answer and writes nothing. */
+  /** A repeated call that was the last to write the entry gets its first answer and writes nothing. */
   cas(write: Write): Promise<Written>;
   /** Removes all entries of a scope, because its session has ended or its owner asks for it. */
   forget(scope: string): Promise<void>;
