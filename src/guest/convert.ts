@@ -65,7 +65,8 @@ function spacedToNumber(meter: Meter, text: string): number | undefined {
   const start = leadingSpace(text, () => meter.pay(WORK.textPart));
   // White space alone is not a number, but may become the beginning of one: it is not remembered.
   if (start === text.length) return undefined;
-  const number = START.test(text.slice(start, start + 1)) ? parseLong(meter, text) : undefined;
+  // Without the white space, which is paid for already.
+  const number = START.test(text.slice(start, start + 1)) ? parseLong(meter, text.slice(start)) : undefined;
   if (number === undefined) meter.nonNumeric.learn(text);
   return number;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DATA_FUEL, METER_INTERVAL, METER_WEIGHT, STEP_FUEL } from '../../src/wire/costs.ts';
+import { DATA_FUEL, METER_INTERVAL, METER_WEIGHT, SECOND_FUEL, STEP_FUEL } from '../../src/wire/costs.ts';
 import { type Driven, drive } from './driver.ts';
 
 const run = (body: string, limits = {}): Driven => drive(`command\n${body}\nendcommand\n`, { limits });
@@ -29,6 +29,23 @@ describe('fuel', () => {
     expect(repeat(80_000) - repeat(0)).toBe((8 * 80_000) / DATA_FUEL.concat.amount);
     const emitted = (times: number): number => run(`emit 'abcdefgh' * ${times}`).fuel;
     expect(emitted(8000) - emitted(0)).toBeGreaterThan((8 * 8000) / DATA_FUEL.text.amount);
+  });
+
+  it('is spent once for white space that stands before a number, as for white space behind it', () => {
+    const more = (text: string): number => {
+      const source = `command\nset x = -'${text}'\nendcommand\n`;
+      const [one, two] = [drive(source), drive(source, { prices: 2 })];
+      expect([one.error, two.error]).toEqual([null, null]);
+      return two.fuel - one.fuel;
+    };
+    const { fuel, units } = SECOND_FUEL.space;
+    const plain = more('7'.padStart(2 * units + 1, '0'));
+    for (const blanks of [units - 1, units, 2 * units]) {
+      const charge = fuel * Math.floor(blanks / units);
+      const zeros = '0'.repeat(2 * units - blanks);
+      expect(more(`${zeros}7${' '.repeat(blanks)}`) - plain).toBe(charge);
+      expect(more(`${' '.repeat(blanks)}${zeros}7`) - plain).toBe(charge);
+    }
   });
 
   it('is spent for calls that run together as for the same calls alone, and for the block', () => {
