@@ -122,7 +122,7 @@ export class Exchange {
   async #update(taskId: string, requests: unknown, given: Set<string>): Promise<void> {
     const open = Object.entries(isRecord(requests) ? requests : {}).filter(([key]) => !given.has(key));
     if (open.length === 0) return;
-    if (given.size > MAX_ROUNDS * MAX_QUESTIONS) throw new Error('its task asks for input again and again');
+    if (given.size > MAX_ROUNDS * MAX_QUESTIONS) throw new Error('its task asked for input too often');
     for (const [key] of open) given.add(key);
     await this.request('tasks/update', { taskId, inputResponses: await this.#answers(Object.fromEntries(open)) });
   }

@@ -89,7 +89,7 @@ function define(connection: McpConnection, tool: Tool, name: string, config: Mcp
     },
     complete(_answer: unknown, _args: unknown, runtime: ToolRuntime) {
       const taskId = taskIdIn(runtime.waitedFor ?? '');
-      if (taskId === null) throw new ToolError(NS_CODES.External, 'the call waited for no task of the server');
+      if (taskId === null) throw new ToolError(NS_CODES.External, 'the call did not wait for a task of the server');
       return settled(runtime, (patienceMs) => connection.resume(taskId, runtime, patienceMs));
     },
   } as const;

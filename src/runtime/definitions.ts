@@ -181,7 +181,7 @@ export class Definitions {
       throw new LibraryError(`${place}: ${first.message}`, diagnostics);
     }
     const [file] = files;
-    if (file === undefined) throw new LibraryError(`${source.name}: the parser said nothing of it`);
+    if (file === undefined) throw new LibraryError(`${source.name}: the parser returned nothing for it`);
     if (file.commandBlocks > 0)
       throw new LibraryError(`${source.name}: a library holds definitions; run its command blocks with execute`);
     const { procedures, signatures, events, metadata } = file;

@@ -73,7 +73,7 @@ export class Signers {
     if (verifier === undefined) throw new UnitError(`${name}: the unit was signed with ${key}, which is no trusted signer`);
     const tag = fromText(signature, ED25519_TAG_BYTES);
     if (tag === null || !verifier(message(name, source), tag))
-      throw new UnitError(`${name}: the signature does not fit; the unit was changed, or somebody else signed it`);
+      throw new UnitError(`${name}: the signature does not match; the unit was changed, or another key signed it`);
     return { name, text: source };
   }
 }

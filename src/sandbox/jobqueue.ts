@@ -94,11 +94,14 @@ export class JobQueue {
     const allowed = tenant.queueLength ?? Math.max(1, GREED * free);
     const used = this.#flows.get(flow)?.waiting ?? 0;
     if (used >= allowed)
-      throw new BusyError(`${used} runs of the tenant '${tenant.id}' are waiting already, ${allowed} may; try again later`, {
-        limit: 'tenantQueueLength',
-        allowed,
-        used,
-      });
+      throw new BusyError(
+        `${used} runs of the tenant '${tenant.id}' are waiting already, and ${allowed} are allowed; try again later`,
+        {
+          limit: 'tenantQueueLength',
+          allowed,
+          used,
+        },
+      );
   }
 
   push(job: Job): void {

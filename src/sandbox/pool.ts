@@ -212,7 +212,7 @@ export class Pool {
     if (!beginsSoon || !this.#queue.mayBegin(job, room)) {
       const used = this.#queue.length - this.#startable;
       if (used >= queueLength)
-        throw new BusyError(`${used} runs are waiting already, ${queueLength} may; try again later`, {
+        throw new BusyError(`${used} runs are waiting already, and ${queueLength} are allowed; try again later`, {
           limit: 'queueLength',
           allowed: queueLength,
           used,

@@ -24,7 +24,7 @@ export class Pending extends Error {
 
   /** Throws {@link ConfigError}: only {@link pending} makes these. */
   constructor(key: symbol, { reason, expiresIn }: PendingOptions) {
-    if (key !== MADE) throw new ConfigError('an answer to come is made with runtime.pending()');
+    if (key !== MADE) throw new ConfigError('only runtime.pending() makes a Pending');
     super(`the answer comes later: ${reason}`);
     this.reason = reason;
     this.expiresIn = expiresIn ?? null;

@@ -46,7 +46,7 @@ export class SessionStorage<T> {
   constructor(options: SessionStorageOptions = {}) {
     checkSessionStorageOptions('the options of a storage', options);
     if (options.allow !== undefined && options.audit === undefined)
-      throw new ConfigError('a storage that lets sessions reach each other must record it: give audit too');
+      throw new ConfigError('allow needs audit, because access to another session must be recorded');
     this.#maxSessions = options.maxSessions ?? 10_000;
     this.#options = options;
   }

@@ -8,7 +8,7 @@ const keys = Array.from({ length: 300_000 }, (_, index) => `"k${index}":0`).join
 
 it('finding 8: the host does not parse a prompt that is longer than any envelope', () => {
   const parse = vi.spyOn(JSON, 'parse');
-  expect(() => userdataOf(`{${keys}}`)).toThrow('cannot be asked');
+  expect(() => userdataOf(`{${keys}}`)).toThrow('the prompt cannot be sent');
   expect(parse).not.toHaveBeenCalled();
 });
 

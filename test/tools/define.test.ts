@@ -300,7 +300,7 @@ describe('arguments by any schema', () => {
     items.push(2);
     expect(await new Bench([count]).call('tool.t.Count')).toEqual({ t: 'ok', value: 1 });
     expect(() => defineTool({ name: 'tool.t.F', args: [{ name: 'f', default: (() => 1) as never }], run: () => 1 })).toThrow(
-      /the default of 'f' is nothing that a script could give: a function/,
+      /the default of 'f' is no value of a script: a function/,
     );
   });
 

@@ -176,8 +176,7 @@ export class Minter {
 
   #fallback(): Signer {
     const signer = this.#keyring.signer('fallback');
-    if (signer === null)
-      throw new ConfigError('the keyring needs a fallback key: without it a broken key service could not even abort');
+    if (signer === null) throw new ConfigError('the keyring needs a fallback key, which aborts when the primary key cannot sign');
     return signer;
   }
 

@@ -20,7 +20,7 @@ export function userdataOf(prompt: Value): unknown {
     return wrapped;
   } catch (error) {
     if (!(error instanceof UserdataError)) throw error;
-    throw new ToolError(NS_CODES.ArgMismatch, `this cannot be asked: ${error.message}`, undefined, { cause: error });
+    throw new ToolError(NS_CODES.ArgMismatch, `the prompt cannot be sent: ${error.message}`, undefined, { cause: error });
   }
 }
 

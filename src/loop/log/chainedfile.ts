@@ -158,7 +158,7 @@ export class ChainedFile {
   #hashOf(line: string): string {
     const link = readLink(line);
     if (typeof link !== 'string') return link.hash;
-    throw new LogError(`${this.#path} cannot be continued as a decision log: of its last line, ${link}`);
+    throw new LogError(`${this.#path} cannot be continued as a decision log, because of its last line: ${link}`);
   }
 
   /**

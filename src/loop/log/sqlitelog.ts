@@ -50,5 +50,5 @@ export class SqliteLog implements StoredLog {
 export function hashOfLine(text: unknown, line: number): string {
   const link = readLink(String(text));
   if (typeof link !== 'string') return link.hash;
-  throw new StoreError('damaged', `the decision log in the store cannot be continued: of line ${line}, ${link}`);
+  throw new StoreError('damaged', `the decision log in the store cannot be continued, because of line ${line}: ${link}`);
 }

@@ -107,7 +107,7 @@ export async function tryOut(runtime: Runtime, session: RecordedSession, changes
 /** The recorded inputs of a turn. Throws {@link ConfigError} for a record that cannot be executed; it may come from any source. */
 function sceneOf(record: TurnRecord): Scene {
   const { turn, inputs } = record;
-  if (inputs.scene === null) throw new ConfigError(`the record of turn ${turn} lacks what it takes to execute it`);
+  if (inputs.scene === null) throw new ConfigError(`the record of turn ${turn} lacks the inputs to execute it`);
   const malformed = malformation(record);
   if (malformed !== null) throw new ConfigError(`the record of turn ${turn} cannot be executed: ${malformed}`);
   return inputs.scene;

@@ -76,7 +76,7 @@ export async function completeCall(
     if (claimed.cancelled) throw cancelled(call);
     const { expiresAt } = stored;
     if (clock.now() >= expiresAt)
-      throw new CallError('ERR_CALL_EXPIRED', `call ${call} had to be completed until ${new Date(expiresAt).toISOString()}`);
+      throw new CallError('ERR_CALL_EXPIRED', `call ${call} expired at ${new Date(expiresAt).toISOString()}`);
     const acceptChanged = options.acceptChanged ?? false;
     if (!acceptChanged) checkToolUnchanged(executor, call, stored);
     const completion = completionOf(answer);
@@ -152,5 +152,5 @@ async function whyNotWaiting(coordinator: SessionCoordinator, { state, next }: C
 }
 
 function cancelled(call: string): CallError {
-  return new CallError('ERR_CALL_CANCELLED', `call ${call} is not waited for any more: its session was cancelled`);
+  return new CallError('ERR_CALL_CANCELLED', `call ${call} no longer waits: its session was cancelled`);
 }

@@ -33,7 +33,7 @@ export function oauthFetch(server: string, secrets: Secrets): Fetch {
   return async (address, init) => {
     const url = String(address);
     if (!isSecure(url) || (isLoopback(url) && !isLoopback(server)))
-      throw new Error(`a request to ${new URL(url).origin} is refused: logging in needs https, and no address of this machine`);
+      throw new Error(`a request to ${new URL(url).origin} is refused: a login must use https and a remote address`);
     remember(secrets, init);
     const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(init?.signal ? [init.signal] : [])]);
     const response = await fetch(url, { ...init, redirect: 'manual', signal });

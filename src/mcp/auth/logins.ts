@@ -112,7 +112,7 @@ async function opened(port: number | undefined, before: string | undefined, stat
   }
   const earlier = before === undefined ? null : await listen(Number(new URL(before).port), state);
   const loopback = earlier ?? (await listen(0, state));
-  if (loopback === null) throw new ConfigError('no port is free for the browser to return to');
+  if (loopback === null) throw new ConfigError('no port is free for the answer of the browser');
   return loopback;
 }
 

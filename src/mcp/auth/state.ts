@@ -76,7 +76,8 @@ export class LoginFile {
   write(parts: Partial<Pick<Login, 'client' | 'tokens' | 'wanted'>>): void {
     const login: Login = { ...this.read(), ...parts };
     const json = `${JSON.stringify(login, null, 2)}\n`;
-    if (Buffer.byteLength(json) > MAX_BYTES) throw new ConfigError('the authorization server gives more than a login can keep');
+    if (Buffer.byteLength(json) > MAX_BYTES)
+      throw new ConfigError('the answers of the authorization server are too large to be stored');
     writePrivate(this.path, json);
   }
 

@@ -179,7 +179,7 @@ function copied(what: string, value: Value): Value {
     return decode(encode(value));
   } catch (cause) {
     if (!(cause instanceof ValueError)) throw cause;
-    throw new ConfigError(`${what} is nothing that a script could give: ${cause.message}`, { cause });
+    throw new ConfigError(`${what} is no value of a script: ${cause.message}`, { cause });
   }
 }
 
