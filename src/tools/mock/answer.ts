@@ -6,7 +6,7 @@ import { typeName } from '../define/argtypes.ts';
 import type { ToolRuntime } from '../define/definition.ts';
 import { ToolError } from '../errors.ts';
 import type { PendingOptions } from '../pending.ts';
-import { describeCall, differences, nearestCase, type Wants } from './match.ts';
+import { type Difference, describeCall, differences, nearestCase, type Wants } from './match.ts';
 import type { Scope, Template } from './template.ts';
 
 /** The answer of a mock when a case applies. */
@@ -62,12 +62,9 @@ export async function answerCall(
   runtime: ToolRuntime,
 ): Promise<Value> {
   const scope: Scope = { args, state: world.state };
-  const found = cases.map(({ when, inState }) => [
-    ...differences(when, args, scope),
-    ...differences(inState, world.state, scope).map((each) => ({ ...each, place: `state.${each.place}` })),
-  ]);
   const exhausted = cases.map((each) => (world.used.get(each) ?? 0) >= each.times);
-  const hit = cases.find((_each, index) => found[index]?.length === 0 && exhausted[index] === false);
+  const found = cases.map((each) => differencesOf(each, scope));
+  const hit = cases.find((each, index) => exhausted[index] === false && differencesOf(each, scope).next().done === true);
   if (hit === undefined && otherwise === null)
     throw new ToolError(
       NS_CODES.ToolExecutionFailed,
@@ -76,6 +73,12 @@ export async function answerCall(
   // The answer is chosen before the mock waits: overlapping calls each take their own.
   const answer = hit === undefined ? otherwise : take(hit, world);
   return answer === null ? null : give(answer, scope, world, runtime);
+}
+
+/** The places where a call does not meet a case. */
+function* differencesOf({ when, inState }: MockCase, scope: Scope): Generator<Difference> {
+  yield* differences(when, scope.args, scope);
+  for (const each of differences(inState, scope.state, scope)) yield { ...each, place: `state.${each.place}` };
 }
 
 function take(hit: MockCase, { used }: World): Answer {

@@ -1,5 +1,5 @@
 import { encode, isValueMap } from '../../wire/codec.ts';
-import { isList, jsonText, plainMaps } from '../../wire/maporder.ts';
+import { isList, jsonText, mapEntries, mapFrom, plainMaps } from '../../wire/maporder.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { isRecord } from '../../wire/unknown.ts';
 import type { Value, ValueMap } from '../../wire/values.ts';
@@ -36,62 +36,99 @@ export function describeCall(called: ValueMap): string {
   return entries.length === 0 ? 'no arguments' : entries.map(([name, value]) => `${name} = ${shown(value)}`).join(', ');
 }
 
-/** The places where the values do not meet the conditions; empty for a match. */
-export function differences(wants: Wants, values: ValueMap, scope: Scope): readonly Difference[] {
-  return Object.entries(wants).flatMap(([name, wanted]) => {
+/**
+ * The places where the values do not meet the conditions, none for a match. The work ends with the last place that is taken, because the
+ * arguments of a call may be large, and a file may have many cases.
+ */
+export function* differences(wants: Wants, values: ValueMap, scope: Scope): Generator<Difference> {
+  for (const [name, wanted] of Object.entries(wants)) {
     const value = values[name] ?? null;
-    if ('equals' in wanted) return differ(name, wanted.equals(scope), value);
+    if ('equals' in wanted) {
+      yield* differ(name, wanted.equals(scope), value);
+      continue;
+    }
     const fits =
       'like' in wanted ? typeof value === 'string' && matchesPattern(wanted.like, value) : typeName(value) === wanted.type;
-    if (fits) return [];
-    return [
-      {
-        place: name,
-        wanted: 'like' in wanted ? `like ${JSON.stringify(wanted.like)}` : `of type ${wanted.type}`,
-        got: shown(value),
-      },
-    ];
-  });
+    if (fits) continue;
+    const pattern = 'like' in wanted ? `like ${JSON.stringify(wanted.like)}` : `of type ${wanted.type}`;
+    yield { place: name, wanted: pattern, got: shown(value) };
+  }
 }
 
-/** The sentence about the case with the fewest differences. `found` holds the differences of each case. */
-export function nearestCase(found: readonly (readonly Difference[])[], exhausted: readonly boolean[]): string {
+/** Most differences of a case that are counted. */
+const MOST_COUNTED = 100;
+
+/** The sentence about the case with the fewest differences. `found` looks for the differences of each case. */
+export function nearestCase(found: readonly Iterable<Difference>[], exhausted: readonly boolean[]): string {
   let best = 0;
-  for (const [index, each] of found.entries()) if (each.length < (found[best]?.length ?? 0)) best = index;
-  const nearest = found[best];
-  if (nearest === undefined) return 'it has no cases';
+  let nearest: readonly Difference[] | null = null;
+  for (const [index, each] of found.entries()) {
+    const most: number = nearest?.length ?? MOST_COUNTED;
+    const some = taken(each, most);
+    if (nearest !== null && some.length >= most) continue;
+    best = index;
+    nearest = some;
+  }
+  if (nearest === null) return 'it has no cases';
   const which = `the nearest is case ${best + 1} of ${found.length}`;
   if (nearest.length === 0) return exhausted[best] === true ? `${which}, which has given all its answers already` : which;
   const shownOnes = nearest.slice(0, MOST).map(({ place, wanted, got }) => `${place} ${wanted}, not ${got}`);
-  const more = nearest.length > MOST ? `, and ${nearest.length - MOST} more` : '';
+  const hidden = nearest.length === MOST_COUNTED ? 'many' : nearest.length - MOST;
+  const more = nearest.length > MOST ? `, and ${hidden} more` : '';
   return `${which}, which wants ${shownOnes.join('; ')}${more}`;
 }
 
-/** Compares place by place, down to the smallest parts that differ. The order of a map's keys does not count. */
-function differ(place: string, wanted: Value, got: Value): readonly Difference[] {
-  if (isValueMap(wanted) && isValueMap(got)) {
-    const keys = [...new Set([...Object.keys(wanted), ...Object.keys(got)])];
-    return keys.flatMap((key) => {
-      const has = [wanted, got].map((map) => Object.hasOwn(map, key));
-      if (has[0] && has[1]) return differ(`${place}.${key}`, wanted[key] ?? null, got[key] ?? null);
-      const one = has[0] ? (wanted[key] ?? null) : (got[key] ?? null);
-      return [
-        { place: `${place}.${key}`, wanted: has[0] ? `= ${shown(one)}` : 'left out', got: has[1] ? shown(one) : 'left out' },
-      ];
-    });
-  }
-  if (isList(wanted) && isList(got) && wanted.length === got.length)
-    return wanted.flatMap((item, index) => differ(`${place}[${index}]`, item, got[index] ?? null));
-  return sortedText(wanted) === sortedText(got) ? [] : [{ place, wanted: `= ${shown(wanted)}`, got: shown(got) }];
+/** The first items, at most so many. */
+function taken<T>(items: Iterable<T>, most: number): readonly T[] {
+  const first: T[] = [];
+  if (most === 0) return first;
+  for (const item of items) if (first.push(item) === most) break;
+  return first;
 }
 
+/** Compares place by place, down to the smallest parts that differ. The order of a map's keys does not count. */
+function* differ(place: string, wanted: Value, got: Value): Generator<Difference> {
+  if (isValueMap(wanted) && isValueMap(got)) {
+    for (const [key, item] of Object.entries(wanted)) {
+      if (Object.hasOwn(got, key)) yield* differ(`${place}.${key}`, item, got[key] ?? null);
+      else yield { place: `${place}.${key}`, wanted: `= ${shown(item)}`, got: 'left out' };
+    }
+    for (const key of Object.keys(got))
+      if (!Object.hasOwn(wanted, key)) yield { place: `${place}.${key}`, wanted: 'left out', got: shown(got[key] ?? null) };
+  } else if (isList(wanted) && isList(got) && wanted.length === got.length) {
+    for (const [index, item] of wanted.entries()) yield* differ(`${place}[${index}]`, item, got[index] ?? null);
+  } else if (!isEqual(wanted, got)) yield { place, wanted: `= ${shown(wanted)}`, got: shown(got) };
+}
+
+/** Whether two values are equal that are not both maps, nor lists of the same length. */
+function isEqual(a: Value, b: Value): boolean {
+  if (typeof a === 'string' || typeof b === 'string') return a === b;
+  if ([a, b].some((each) => isList(each) || isValueMap(each))) return false;
+  return keyText(encode(a)) === keyText(encode(b));
+}
+
+/** The beginning of a value as JSON. */
 function shown(value: Value): string {
-  const text = jsonText(plainMaps(encode(value)));
+  const text = jsonText(plainMaps(encode(beginning(value, { left: SHOWN }))));
   return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}…`;
 }
 
-function sortedText(value: Value): string {
-  return keyText(encode(value));
+/** A value shortened to the parts that a message can show: each part takes at least one character. */
+function beginning(value: Value, budget: { left: number }): Value {
+  budget.left -= 1;
+  if (typeof value === 'string') return value.length <= SHOWN ? value : [...value.slice(0, SHOWN + 1)].slice(0, -1).join('');
+  if (isList(value)) {
+    const items: Value[] = [];
+    for (let index = 0; index < value.length && budget.left >= 0; index++) items.push(beginning(value[index] ?? null, budget));
+    return items;
+  }
+  if (!isValueMap(value)) return value;
+  const entries: (readonly [string, Value])[] = [];
+  for (const [key, item] of mapEntries(value)) {
+    if (budget.left < 0) break;
+    entries.push([key, beginning(item, budget)]);
+  }
+  return mapFrom(entries);
 }
 
 /** A text that equal values share. */
