@@ -121,3 +121,58 @@ it('18: a turn that ends its host is tried again in processes of its own, while 
   expect(new Set(pids('poison')).size).toBe(4);
   expect(pids('poison')).not.toContain(child.pid);
 }, 120_000);
+
+it('serves a configuration of one profile, with which a session was opened by name', async () => {
+  const cwd = folder({
+    'agent.txt': envelope(magic('continue')) + envelope(magic('done')),
+    'serve.yaml': 'name: night\nagent: script:agent.txt\nlimits: { fuel: 100000 }\nmaxTurns: 3\n',
+    'short.yaml': 'agent: script:agent.txt\nceilings: { maxTurns: 1 }\n',
+    'job.json': '{"subject": "job", "fields": {}}',
+    'odd.json': '{"fields": {}}',
+  });
+  const opens = (...args: readonly string[]) => neuroscript(['sessions', 'open', ...args, '--store', 's.db'], { cwd });
+  expect(await opens('one', '--config', 'serve.yaml', '--userdata', 'job.json')).toMatchObject({ code: 0, stdout: 'one\n' });
+  expect(await opens('two', '--config', 'serve.yaml', '--max-turns', '1')).toMatchObject({ code: 0 });
+  expect(await opens('--sid', 'three')).toMatchObject({ code: 0, stdout: 'three\n' });
+  expect(await opens('four', '--config', 'short.yaml', '--profile', 'night')).toMatchObject({
+    code: 2,
+    stderr: "neuroscript: short.yaml has no profile 'night'; it has default\n",
+  });
+  expect(await opens('four', '--sid', 'five')).toMatchObject({ code: 2, stderr: expect.stringContaining('once') });
+  expect(await opens('four', '--userdata', 'odd.json')).toMatchObject({
+    code: 2,
+    stderr: "neuroscript: odd.json: USERDATA needs 'subject', a text\n",
+  });
+  expect(await opens('four', '--max-time', '5s')).toMatchObject({ code: 2 });
+  const { child, said } = await serve(cwd, 'a');
+  expect(said.join('')).toContain('serve.yaml names no keys');
+  const listed = async () => {
+    const { stdout } = await neuroscript(['sessions', 'list', '--store', 's.db', '--json'], { cwd });
+    const sessions: readonly { sid: string; status: string; subject: string; profile: string }[] = JSON.parse(stdout);
+    return sessions.map(({ sid, status, subject, profile }) => [sid, status, subject, profile].join(' ')).sort();
+  };
+  await expect
+    .poll(listed, { timeout: 60_000, interval: 300 })
+    .toEqual(['one done job night', 'three done session ', 'two halted session night']);
+  child.kill('SIGTERM');
+  expect(await stopped(child)).toBe(0);
+}, 120_000);
+
+it('says of a mistake in a configuration where it is', async () => {
+  const one = (...lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
+  const cases = [
+    [one('tools: t.yaml'), 'c.yaml:1: keys: is missing'],
+    [one('keys: k.json', 'profiles: {}'), 'c.yaml:2: profiles: needs at least one profile'],
+    [one('name: a', 'agent: 5'), 'c.yaml:2: agent: must be of type string, got number'],
+    [one('name: a', 'agent: nobody'), "c.yaml: profile a: unknown agent 'nobody'"],
+    [one('agent: command:true', 'limits: { fule: 1 }'), "c.yaml: profile default: unknown limit 'fule'"],
+    [one('agent: command:true', 'tolls: t.yaml'), 'c.yaml:1: Unrecognized key: "tolls"'],
+  ] as const;
+  for (const [text, message] of cases) {
+    const cwd = folder({ 'c.yaml': text });
+    expect(await neuroscript(['serve', '--store', 's.db', '--config', 'c.yaml'], { cwd })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`neuroscript: ${message}`),
+    });
+  }
+}, 60_000);

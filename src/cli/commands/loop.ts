@@ -88,7 +88,7 @@ function withAgent(flags: LoopFlags): LoopFlags & { readonly agent: string } {
 }
 
 /** The flags that a host sets in its own configuration. */
-const OF_HOSTS = ['agent', 'tools', 'policy', 'mcp', 'models', 'storage', 'keys', 'system'] as const;
+const OF_HOSTS = ['agent', 'tools', 'policy', 'mcp', 'models', 'storage', 'keys', 'system', 'maxTime'] as const;
 
 async function detach(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
   for (const flag of OF_HOSTS)

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { parseStrict } from '../../aeiou/index.ts';
+import { parseStrict, UserdataError } from '../../aeiou/index.ts';
 import { type Ceilings, type Durable, openSession, systemClock } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import type { PriceTable } from '../../wire/pricetable.ts';
@@ -8,7 +8,9 @@ import { configText } from '../flags/configfile.ts';
 import { pricesOption } from '../flags/options.ts';
 import { named } from '../flags/setup.ts';
 import { openStore } from '../flags/store.ts';
+import { readServeConfig } from '../serve/config.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { usable } from './drive.ts';
 
@@ -19,6 +21,8 @@ export interface OpenFlags extends CeilingFlags {
   readonly userdata?: string;
   readonly tenant?: string;
   readonly profile?: string;
+  /** The configuration of the hosts, with the profile. */
+  readonly config?: string;
   readonly durable?: Durable;
   readonly prices?: PriceTable;
   readonly json?: true;
@@ -29,7 +33,7 @@ The session waits in the store until a host claims it: "neuroscript serve", or
 "neuroscript sessions resume". It prints the id of the session.
 
 Example:
-  neuroscript sessions open --store sessions.db --userdata job.json
+  neuroscript sessions open job-7 --config serve.yaml --userdata job.json
 `;
 
 /** USERDATA of a session that was given none. */
@@ -44,35 +48,73 @@ export function durableOption(): Option {
 /** `sessions open`. `command` has the flags of the store already. */
 export function addOpen(command: Command, execute: Execute): void {
   command
-    .option('--sid <ID>', 'session id (default: a new one)')
+    .argument('[SID]', 'session id (default: a new one)')
+    .option('--sid <ID>', 'the same, as a flag')
     .option('--userdata <FILE>', 'JSON file with the USERDATA of every envelope')
     .option('--tenant <ID>', 'whose session it is; hosts share their work between tenants')
     .option('--profile <NAME>', 'which profile of the hosts drives it (default: that of every host)')
+    .option('--config <FILE>', 'the configuration of "neuroscript serve" with the profile, whose ceilings the session gets')
     .addOption(durableOption())
     .addOption(pricesOption())
     .option('--json', 'print a JSON object: sid');
-  addCeilings(command);
-  command.addHelpText('after', HELP).action((flags: OpenFlags) => execute((terminal) => usable(() => open(flags, terminal))));
+  addCeilings(command, { drives: false });
+  command
+    .addHelpText('after', HELP)
+    .action((sid: string | undefined, flags: OpenFlags) =>
+      execute((terminal) => usable(() => open(withSid(sid, flags), terminal))),
+    );
+}
+
+function withSid(sid: string | undefined, flags: OpenFlags): OpenFlags {
+  if (sid === undefined) return flags;
+  if (flags.sid !== undefined) throw new UsageError('give the id of the session once, as SID or with --sid');
+  return { ...flags, sid };
 }
 
 /** Puts a session into the store, undriven. */
 export async function open(flags: OpenFlags, terminal: Terminal): Promise<ExitCode> {
+  const { profile, ceilings } = await kindOf(flags);
+  const userdata = await userdataOf(flags.userdata);
   await using resources = new AsyncDisposableStack();
   const store = resources.use(await openStore(flags.store, { mustExist: false }));
-  const { tenant, profile, durable, sid, prices } = flags;
-  const ceilings: Ceilings = ceilingsOf(flags);
-  const opened = await openSession(store, await userdataOf(flags.userdata), {
-    at: systemClock.now(),
-    ceilings,
-    ...(sid === undefined ? {} : { sid }),
-    ...(tenant === undefined ? {} : { tenant }),
-    ...(profile === undefined ? {} : { profile }),
-    ...(durable === undefined ? {} : { durable }),
-    ...(prices === undefined ? {} : { prices }),
-  });
+  const { tenant, durable, sid, prices } = flags;
+  const opened = await withUserdata(flags.userdata, () =>
+    openSession(store, userdata, {
+      at: systemClock.now(),
+      ceilings,
+      ...(sid === undefined ? {} : { sid }),
+      ...(tenant === undefined ? {} : { tenant }),
+      ...(profile === undefined ? {} : { profile }),
+      ...(durable === undefined ? {} : { durable }),
+      ...(prices === undefined ? {} : { prices }),
+    }),
+  );
   if (flags.json) terminal.out.json({ sid: opened });
   else terminal.out.line(printable(opened));
   return EXIT.ok;
+}
+
+/** Turns an error about USERDATA into a {@link UsageError} that names its file. */
+async function withUserdata<Result>(file: string | undefined, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (file === undefined || !(error instanceof UserdataError)) throw error;
+    throw new UsageError(`${printable(file)}: ${error.message}`, { cause: error });
+  }
+}
+
+/** The profile and the ceilings of a session. Flags take the place of what a configuration says. */
+async function kindOf(flags: OpenFlags): Promise<{ readonly profile: string | undefined; readonly ceilings: Ceilings }> {
+  if (flags.config === undefined) return { profile: flags.profile, ceilings: ceilingsOf(flags) };
+  const { profiles, unnamed } = await readServeConfig(flags.config);
+  const { profile = unnamed } = flags;
+  const found = Object.hasOwn(profiles, profile) ? profiles[profile] : undefined;
+  if (found === undefined) {
+    const known = Object.keys(profiles).map(printable).join(', ');
+    throw new UsageError(`${printable(flags.config)} has no profile '${printable(profile)}'; it has ${known}`);
+  }
+  return { profile, ceilings: ceilingsOf({ ...found.ceilings, ...flags }) };
 }
 
 /** USERDATA of a file; without one, of a session that was given none. */

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
+import { DEFAULT_LIFETIMES, type Keyring } from '../../aeiou/index.ts';
 import {
   type DecisionLog,
   FileLog,
@@ -19,6 +19,7 @@ import {
 } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
+import { ConfigError } from '../../wire/errors.ts';
 import { messageOf } from '../../wire/unknown.ts';
 import { grammarOf, readAgent, systemOf } from '../flags/agent.ts';
 import { readModels } from '../flags/models.ts';
@@ -62,13 +63,13 @@ A configuration (YAML or JSON; schemas/serve.schema.json):
       baseUrl: http://127.0.0.1:11434/v1
       tools: tools.yaml
       policy: policy.yaml
+With one profile, its keys may stand beside those of the host:
+  name: night                # opened with "sessions open --config FILE"
+  agent: command:./night.sh
 
 Example:
   neuroscript serve --store sessions.db --config serve.yaml --drain 60s
 `;
-
-/** The profile of sessions that were opened without one. */
-const DEFAULT = 'default';
 
 /** `serve`: drives the sessions of a store, with other hosts. */
 export function addServe(program: Command, execute: Execute): void {
@@ -107,11 +108,15 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
     ...(flags.owner === undefined ? {} : { owner: flags.owner }),
   });
   const metrics = new Metrics();
-  const shared = { config, coordinator, store, log, metrics, resources, apart: apart(flags) };
+  const keyring = readKeyring(config.keys, systemClock);
+  const shared = { config, keyring, coordinator, store, log, metrics, resources, apart: apart(flags) };
   if (flags.take !== undefined) return await take(flags.take, shared, terminal);
   const profiles: Record<string, Profile> = {};
-  for (const [name, profile] of Object.entries(config.profiles)) profiles[name] = await driverOf(profile, shared);
-  const { [DEFAULT]: fallback } = profiles;
+  for (const [name, profile] of Object.entries(config.profiles))
+    profiles[name] = await within(`${flags.config}: profile ${name}`, () => driverOf(profile, shared));
+  if (config.keys === undefined)
+    terminal.err.line(`neuroscript: ${printable(flags.config)} names no keys; tokens are signed with new keys of this process`);
+  const { [config.unnamed]: fallback } = profiles;
   const host = new Host({
     coordinator,
     profiles: fallback === undefined ? profiles : { ...profiles, '': fallback },
@@ -144,7 +149,7 @@ async function take(sid: string, shared: Shared, terminal: Terminal): Promise<Ex
   terminal.onSignal(() => {});
   const { coordinator, config } = shared;
   const { setup } = await coordinator.claim(sid);
-  const profile = config.profiles[setup.profile === '' ? DEFAULT : setup.profile];
+  const profile = config.profiles[setup.profile === '' ? config.unnamed : setup.profile];
   if (profile === undefined) throw new UsageError(`this host has no profile '${printable(setup.profile)}'`);
   const { controller, options } = await driverOf(profile, { ...shared, apart: null });
   try {
@@ -166,6 +171,16 @@ async function stopped(terminal: Terminal, hurry: AbortController): Promise<void
   await first.promise;
 }
 
+/** Says of a mistake in a configuration in which part it is. */
+async function within<Result>(place: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof UsageError || error instanceof ConfigError)) throw error;
+    throw new UsageError(`${printable(place)}: ${error.message}`, { cause: error });
+  }
+}
+
 function problem(error: unknown, sid: string | null): string {
   const message = printable(messageOf(error));
   return `neuroscript: ${sid === null ? 'the store' : `session ${printable(sid)}`}: ${message}`;
@@ -173,6 +188,7 @@ function problem(error: unknown, sid: string | null): string {
 
 interface Shared {
   readonly config: ServeConfig;
+  readonly keyring: Keyring;
   readonly coordinator: SessionCoordinator;
   readonly store: SessionStore;
   readonly log: DecisionLog | null;
@@ -185,9 +201,8 @@ interface Shared {
 /** Makes what drives the sessions of one profile. It closes with `resources`. */
 async function driverOf(
   profile: ServeProfile,
-  { config, coordinator, store, log, metrics, resources, apart }: Shared,
+  { config, keyring, coordinator, store, log, metrics, resources, apart }: Shared,
 ): Promise<Profile> {
-  const keyring = readKeyring(config.keys, systemClock);
   const setup = await readSetup(profile, resources);
   const { ask, stores } = await readModels(profile, {
     keyring,

@@ -4,23 +4,23 @@ import { timeFlag, wholeNumber } from './options.ts';
 
 /** The flags that bound a whole session. */
 export interface CeilingFlags {
-  readonly maxTurns?: number;
-  readonly maxTime?: number;
-  readonly maxFuel?: number;
-  readonly maxTokens?: number;
-  readonly maxTurnTokens?: number;
-  readonly maxReasks?: number;
+  readonly maxTurns?: number | undefined;
+  readonly maxTime?: number | undefined;
+  readonly maxFuel?: number | undefined;
+  readonly maxTokens?: number | undefined;
+  readonly maxTurnTokens?: number | undefined;
+  readonly maxReasks?: number | undefined;
 }
 
 const GROUP = 'Ceilings of the whole session:';
 
-/** Adds the flags that bound a whole session, beside the limits of each turn. */
-export function addCeilings(command: Command): void {
+/** Adds the flags that bound a whole session, beside the limits of each turn. How long it is driven is for who drives it to say. */
+export function addCeilings(command: Command, { drives }: { readonly drives: boolean } = { drives: true }): void {
   const add = (flag: string, help: string, read: (text: string) => number): void => {
     command.addOption(command.createOption(flag, help).argParser(read).helpGroup(GROUP));
   };
   add('--max-turns <N>', 'most turns (25; v1: 4, at most 25)', wholeNumber('--max-turns', 1));
-  add('--max-time <TIME>', 'most time, agents and tools included (10m; v1: 30s)', timeFlag('max-time'));
+  if (drives) add('--max-time <TIME>', 'most time, agents and tools included (10m; v1: 30s)', timeFlag('max-time'));
   add('--max-fuel <N>', 'most fuel of all turns together', wholeNumber('--max-fuel', 1));
   add('--max-tokens <N>', 'most model tokens of all replies together', wholeNumber('--max-tokens', 1));
   add('--max-turn-tokens <N>', 'most model tokens of one turn', wholeNumber('--max-turn-tokens', 1));

@@ -4,11 +4,12 @@ import type { Ceilings } from '../../loop/index.ts';
 import type { TenantsOptions } from '../../runtime/index.ts';
 import type { LimitOptions } from '../../sandbox/index.ts';
 import { YamlFile } from '../../tools/index.ts';
+import { isRecord } from '../../wire/unknown.ts';
 import type { AgentFlags } from '../flags/agent.ts';
 import { configText } from '../flags/configfile.ts';
 import type { ModelFlags } from '../flags/models.ts';
 import { named, type SetupFlags } from '../flags/setup.ts';
-import { type PROFILE, SERVE_CONFIG } from './schema.ts';
+import { CEILINGS, ONE_PROFILE, PROFILE, SERVE_CONFIG } from './schema.ts';
 
 /** One profile, in the form of the flags that the other commands have. */
 export interface ServeProfile extends AgentFlags, SetupFlags, ModelFlags {
@@ -19,7 +20,8 @@ export interface ServeProfile extends AgentFlags, SetupFlags, ModelFlags {
 
 /** A configuration with paths that are resolved from its file. */
 export interface ServeConfig {
-  readonly keys: string;
+  /** Absent: new keys for this process. */
+  readonly keys: string | undefined;
   readonly log: string | undefined;
   readonly listen: string | undefined;
   readonly leaseMs: number | undefined;
@@ -27,30 +29,60 @@ export interface ServeConfig {
   readonly turnsPerClaim: number | undefined;
   readonly tenants: TenantsOptions | undefined;
   readonly profiles: Readonly<Record<string, ServeProfile>>;
+  /** The profile that drives sessions which were opened without one; it may be missing. */
+  readonly unnamed: string;
 }
+
+/** The profile of sessions that were opened without one. */
+const DEFAULT = 'default';
 
 /** Reads a configuration in YAML or JSON. Throws `UsageError` with file, line and key of the first mistake. */
 export async function readServeConfig(name: string): Promise<ServeConfig> {
   const content = await configText(name);
   return named(name, () => {
     const file = new YamlFile(content, name);
-    const read = SERVE_CONFIG.safeParse(file.value);
-    if (!read.success) {
-      const [issue] = read.error.issues;
-      return file.fail(
-        (issue?.path ?? []).filter((step) => typeof step !== 'symbol'),
-        issue?.message ?? 'it is not of its form',
-      );
-    }
-    const { keys, log, listen, leaseMs, tenantConcurrency, turnsPerClaim, tenants, profiles } = read.data;
+    const read = isRecord(file.value) && 'agent' in file.value ? alone(file) : several(file);
+    const { keys, log, listen, leaseMs, tenantConcurrency, turnsPerClaim, tenants, profiles, unnamed } = read;
     if (Object.keys(profiles).length === 0) return file.fail(['profiles'], 'needs at least one profile');
     const at = (path: string): string => resolve(dirname(name), path);
     return {
-      ...{ keys: at(keys), log: log === undefined ? undefined : at(log) },
-      ...{ listen, leaseMs, tenantConcurrency, turnsPerClaim, tenants },
+      ...{ keys: keys === undefined ? undefined : at(keys), log: log === undefined ? undefined : at(log) },
+      ...{ listen, leaseMs, tenantConcurrency, turnsPerClaim, tenants, unnamed },
       profiles: Object.fromEntries(Object.entries(profiles).map(([key, profile]) => [key, profileOf(profile, at)])),
     };
   });
+}
+
+function several(file: YamlFile) {
+  return { ...readAs(SERVE_CONFIG, file), unnamed: DEFAULT };
+}
+
+/** A configuration with one profile, whose keys stand beside those of the host. */
+function alone(file: YamlFile) {
+  const read = readAs(ONE_PROFILE, file);
+  const { name = DEFAULT } = read;
+  const profile = PROFILE.strip().parse(read);
+  const ceilings = { ...profile.ceilings, ...CEILINGS.strip().parse(read) };
+  return { ...read, profiles: { [name]: { ...profile, ceilings } }, unnamed: name };
+}
+
+function readAs<Form>(form: z.ZodType<Form>, file: YamlFile): Form {
+  const { data, error } = form.safeParse(file.value);
+  if (error === undefined) return data;
+  const [issue] = error.issues;
+  return file.fail(
+    (issue?.path ?? []).filter((step) => typeof step !== 'symbol'),
+    plain(issue?.message ?? 'it is not of its form'),
+  );
+}
+
+const WRONG_TYPE = 'Invalid input: expected ';
+
+/** What a schema says about a value, in the words of the other messages. */
+function plain(message: string): string {
+  const [wanted = '', given] = message.split(', received ');
+  if (given === undefined || !wanted.startsWith(WRONG_TYPE)) return message;
+  return given === 'undefined' ? 'is missing' : `must be of type ${wanted.slice(WRONG_TYPE.length)}, got ${given}`;
 }
 
 /** The agents whose name is a file. */

@@ -4,6 +4,15 @@ const text = z.string().min(1);
 const count = z.int().min(1);
 const numbers = z.record(z.string(), z.number());
 
+/** The most that a session may use. */
+export const CEILINGS = z.strictObject({
+  maxTurns: count.exactOptional(),
+  maxFuel: count.exactOptional(),
+  maxTokens: count.exactOptional(),
+  maxTurnTokens: count.exactOptional(),
+  maxReasks: z.int().min(0).exactOptional(),
+});
+
 /** How sessions of one kind are driven. */
 export const PROFILE = z
   .strictObject({
@@ -28,16 +37,7 @@ export const PROFILE = z
     models: text.exactOptional().meta({ description: "Models and accounts for 'ask'." }),
     storage: text.exactOptional().meta({ description: 'SQLite file for tool.memory, tool.scratch and tool.capsule.' }),
     limits: numbers.exactOptional().meta({ description: 'Limits of every turn, by key; times in milliseconds, sizes in bytes.' }),
-    ceilings: z
-      .strictObject({
-        maxTurns: count.exactOptional(),
-        maxFuel: count.exactOptional(),
-        maxTokens: count.exactOptional(),
-        maxTurnTokens: count.exactOptional(),
-        maxReasks: z.int().min(0).exactOptional(),
-      })
-      .optional()
-      .meta({ description: 'Most that a session may use; a session can be opened with less.' }),
+    ceilings: CEILINGS.optional().meta({ description: 'Most that a session may use; a session can be opened with less.' }),
     maxTime: count.exactOptional().meta({ description: 'Most milliseconds for which one host drives a session at a stretch.' }),
   })
   .meta({ id: 'profile', description: 'How sessions of one kind are driven.' });
@@ -66,3 +66,13 @@ export const SERVE_CONFIG = z
       .meta({ description: "By name. 'default' also drives sessions that were opened without a profile." }),
   })
   .meta({ title: 'Configuration of neuroscript serve' });
+
+/** The configuration of a host with one profile, whose keys stand beside those of the host. */
+export const ONE_PROFILE = SERVE_CONFIG.omit({ profiles: true })
+  .partial({ keys: true })
+  .extend({
+    name: text.max(128).exactOptional().meta({ description: "Name of the profile, 'default' when absent." }),
+    ...PROFILE.shape,
+    ...CEILINGS.shape,
+  })
+  .meta({ title: 'Configuration of neuroscript serve with one profile' });
