@@ -14,9 +14,19 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { canonicalize } from '../../src/aeiou/index.ts';
 import { SqliteStore } from '../../src/loop/index.ts';
 import { chained, GENESIS } from '../../src/loop/log/chain.ts';
 import { newSession } from '../../src/loop/sessions/store.ts';
+import {
+  CHECKPOINT_FORMAT,
+  formatCheckpoint,
+  formatReceiptKey,
+  generateReceiptKey,
+  issueCheckpoint,
+  publicReceiptKey,
+  RECEIPT_FORMAT,
+} from '../../src/receipt/index.ts';
 import { SqliteStorage } from '../../stdlib-tools/index.ts';
 import { FALLBACK_SEED, NONCE, PRIMARY, PRIMARY_SEED, SHARED, SID, TOKENS } from '../aeiou/kit.ts';
 import { command, folder, linesOf, neuroscript } from './spawn.ts';
@@ -401,6 +411,31 @@ describe('SQLite files', () => {
     const piped = await neuroscript(['inspect', '-'], { stdin: readFileSync(join(cwd, 'v.db')) });
     expect(piped).toMatchObject({ code: 2, stdout: '' });
     expect(linesOf(piped.stderr)).toHaveLength(1);
+  });
+});
+
+describe('receipts, checkpoints and their keys', () => {
+  const KEY = generateReceiptKey('notary');
+  const log = { ok: true, lines: 3, head: 'a'.repeat(64) } as const;
+  const receipt = {
+    manifest: {
+      ...{ format: RECEIPT_FORMAT, version: 1, kid: 'notary', issuedAt: 0, engine: '1', prices: 1 },
+      ...{ sid: 'job-7', status: 'done', reason: null, parts: {} },
+      turns: [{ turn: 1, decision: 'DONE', reason: null, fuel: 5 }],
+    },
+    ...{ signature: 'x', parts: {} },
+  };
+  it.each([
+    ['receipt', `${canonicalize(receipt)}\n`, { form: 'receipt', sid: 'job-7', turns: 1, kid: 'notary', error: null }, 0],
+    ['damaged receipt', JSON.stringify({ manifest: { format: RECEIPT_FORMAT } }), { form: 'receipt', sid: null }, 1],
+    ['checkpoint', formatCheckpoint(issueCheckpoint(log, GENESIS, KEY, 0)), { form: 'checkpoint', lines: 3, error: null }, 0],
+    ['damaged checkpoint', JSON.stringify({ statement: { format: CHECKPOINT_FORMAT } }), { form: 'checkpoint', lines: null }, 1],
+    ['private key', formatReceiptKey(KEY), { form: 'key', private: true, kid: 'notary' }, 0],
+    ['public key', formatReceiptKey(publicReceiptKey(KEY)), { form: 'key', private: false }, 0],
+  ])('knows a %s, and shows no private half', async (_, text, facts, code) => {
+    expect(await inspectText(text)).toMatchObject({ code, json: { kind: 'evidence', ...facts } });
+    const said = await say('-', { stdin: text });
+    expect(said.text).not.toContain(b64(KEY.seed ?? new Uint8Array(1)));
   });
 });
 

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { badLine } from '../terminal/input.ts';
 import { POLICY, TOOLS } from './config.ts';
 import { ENVELOPE } from './envelope.ts';
+import { EVIDENCE } from './evidence.ts';
 import { GATE } from './gate.ts';
 import { KEYS } from './keys.ts';
 import type { Artefact, Found, Kind } from './kind.ts';
@@ -15,7 +16,21 @@ import { TURN } from './turn.ts';
  * All kinds, in the order of recognition. Keys come first, so that no other kind shows a private half. Kinds with distinctive marks
  * come before kinds that are recognised by words.
  */
-const KINDS: readonly Kind[] = [KEYS, ENVELOPE, TOKENS, SESSIONS, TURN, SESSION, LOG, GATE, POLICY, TOOLS, PROGRAM, NO_TOKENS];
+const KINDS: readonly Kind[] = [
+  KEYS,
+  EVIDENCE,
+  ENVELOPE,
+  TOKENS,
+  SESSIONS,
+  TURN,
+  SESSION,
+  LOG,
+  GATE,
+  POLICY,
+  TOOLS,
+  PROGRAM,
+  NO_TOKENS,
+];
 
 /** A kind that was tried, and why the artefact is not of it. */
 export interface Tried {
