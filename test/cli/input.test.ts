@@ -114,6 +114,8 @@ describe('a named pipe, a device or a folder as a file (finding 9)', () => {
     [['run', 'ok.ns', '--record', 'pipe'], /cannot record to pipe: it is not an ordinary file/],
     [['sessions', 'list', '--store', 'pipe'], /pipe cannot be opened: it is no ordinary file/],
     [['inspect', 'pipe'], /no ordinary file/],
+    [['fmt', 'pipe'], /cannot write pipe: it is a pipe; '-' reads standard input/],
+    [['check', '--fix', 'pipe'], /cannot write pipe: it is a pipe/],
     [['inspect', '/dev/zero'], /no ordinary file/],
     [['turn', 'ok.ns', '--keys', 'pipe'], /pipe is not a regular file/],
     [['receipt', 'verify', 'pipe', '--key', 'pipe'], /pipe is not a regular file/],

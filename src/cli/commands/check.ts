@@ -12,7 +12,7 @@ import { readSetup, type SetupFlags } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readSources, STDIN } from '../terminal/input.ts';
-import { rewriteFile } from '../terminal/rewrite.ts';
+import { mustRewrite, rewriteFile } from '../terminal/rewrite.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { fix, proposals } from './fix.ts';
 
@@ -61,6 +61,7 @@ export function addCheck(program: Command, execute: Execute): void {
 async function check(names: readonly string[], flags: CheckFlags, terminal: Terminal): Promise<ExitCode> {
   if (flags.proposed && !flags.fix) throw new UsageError('--proposed goes with --fix');
   if (flags.fix && names.includes(STDIN)) throw new UsageError('--fix changes files; it cannot change standard input');
+  if (flags.fix) mustRewrite(names);
   const given = await readSources(names, SOURCE_BYTES, () => terminal.stdin);
   await using checker = await Checker.open(flags);
   const first = await checker.check(given);

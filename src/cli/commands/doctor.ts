@@ -111,7 +111,7 @@ function limits(): readonly object[] {
 
 function described({ flag, unit, max, help, default: usual }: LimitRow): readonly string[] {
   const amounts = `${usual === null ? 'cores' : quantity(unit, usual)}, ${quantity(unit, max)}`;
-  return [`  ${`--${flag}`.padEnd(18)}${amounts}`, ...paragraph(help, ' '.repeat(20))];
+  return [`  ${`--${flag}`.padEnd(17)} ${amounts}`, ...paragraph(help, ' '.repeat(20))];
 }
 
 function show({ ring, name, complete, active, missing }: Ring, { out, paintOut }: Terminal): void {

@@ -5,7 +5,7 @@ import { limitOf } from '../../wire/limits.ts';
 import type { Source } from '../../wire/protocol.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { readSources, STDIN } from '../terminal/input.ts';
-import { rewriteFile } from '../terminal/rewrite.ts';
+import { mustRewrite, rewriteFile } from '../terminal/rewrite.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 const DETAILS = `
@@ -35,6 +35,7 @@ export function addFmt(program: Command, execute: Execute): void {
 async function fmt(names: readonly string[], checks: boolean, terminal: Terminal): Promise<ExitCode> {
   const sourceBytes = limitOf('sourceBytes').max;
   // Reads all files before it writes one, so that a wrong name changes nothing.
+  if (!checks) mustRewrite(names);
   const sources = await readSources(names, sourceBytes, () => terminal.stdin);
   await using runtime = await createRuntime({ concurrency: 1 });
   const outcomes: Outcome[] = [];

@@ -15,7 +15,9 @@ import { formatReceiptKey, isReceiptKey, parseReceiptKey, publicReceiptKey } fro
 import { printable } from '../../report/index.ts';
 import { wholeNumber } from '../flags/options.ts';
 import { named } from '../flags/setup.ts';
+import { ofTokens } from '../flags/tokenkeys.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 interface RotateFlags {
@@ -49,7 +51,10 @@ export function addKeyChanges(keys: Command, execute: Execute): void {
 
 async function rotate(file: string, { role, kid, buffer, json }: RotateFlags, terminal: Terminal): Promise<ExitCode> {
   const { minted, retired, dropped } = named(file, () => {
-    const rotation = rotateKeys(loadKeyFile(file), {
+    const keys = ofTokens(file, loadKeyFile);
+    if (keys.every((key) => key.alg === 'Ed25519' && !('seed' in key)))
+      throw new UsageError(`${printable(file)} has public halves alone; rotate the file with the private ones`);
+    const rotation = rotateKeys(keys, {
       role,
       now: secondsOf(systemClock),
       ...(kid === undefined ? {} : { kid }),

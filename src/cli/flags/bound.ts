@@ -19,7 +19,7 @@ export async function readBound(file: string | undefined): Promise<{ readonly bo
     throw new UsageError('--bound cannot read standard input; name a file');
   });
   if (isMonstrous(text)) throw new UsageError(`${printable(file)}: the preview nests too deep, or has too many values`);
-  const bound: unknown = parseJson('--bound', text);
+  const bound: unknown = parseJson(`--bound ${printable(file)}`, text);
   return named(file, () => {
     checkPreview('the preview', bound);
     return { bound };

@@ -73,7 +73,8 @@ export interface Named {
 /** Reads `NAME=TEXT`; `form` is what the error calls the text. */
 export function parseNamed(flag: string, text: string, form: string): Named {
   const cut = text.indexOf('=');
-  if (cut <= 0) throw new UsageError(`${flag} '${text}' lacks its value; write ${flag} NAME=${form}`);
+  if (cut <= 0 || (form === 'FILE' && cut === text.length - 1))
+    throw new UsageError(`${flag} '${text}' lacks its value; write ${flag} NAME=${form}`);
   return { name: text.slice(0, cut), text: text.slice(cut + 1) };
 }
 
@@ -115,8 +116,9 @@ export function timeFlag(flag: string): (text: string) => number {
 export function wholeNumber(flag: string, min: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < min)
-      throw new UsageError(`${flag} '${text}' must be a whole number of at least ${min}`);
+    if (!/^\d+$/.test(text) || value < min) throw new UsageError(`${flag} '${text}' must be a whole number of at least ${min}`);
+    if (value > Number.MAX_SAFE_INTEGER)
+      throw new UsageError(`${flag} '${text}' is too large; the most is ${Number.MAX_SAFE_INTEGER}`);
     return value;
   };
 }

@@ -28,7 +28,7 @@ export async function changesOf(fromTurn: number, settings: readonly string[]): 
     if (key === 'program' && not === '') changes = { ...changes, program: await programOf(value) };
     else if (key === 'policy' && not === '') changes = { ...changes, policy: await policyOf(value) };
     else if (key.startsWith('limit.') && not === '') setLimit(limits, key.slice('limit.'.length), value, setting);
-    else if (/^[1-9]\d*\.[1-9]\d*$/.test(key) || key.startsWith('tool.')) answers.set(key, answerOf(not === '!', value));
+    else if (/^[1-9]\d*\.[1-9]\d*$/.test(key) || key.startsWith('tool.')) answers.set(key, answerOf(not === '!', value, setting));
     else throw unclear(setting);
   }
   return { ...changes, limits, answers };
@@ -55,7 +55,7 @@ function setLimit(limits: Partial<Record<LimitKey, number>>, flag: string, value
   limits[limit.key] = parseQuantity(limit, value);
 }
 
-function answerOf(fails: boolean, text: string): CallAnswer {
+function answerOf(fails: boolean, text: string, setting: string): CallAnswer {
   if (fails) return { error: { message: text } };
   let result: TaggedJson;
   try {
@@ -63,7 +63,7 @@ function answerOf(fails: boolean, text: string): CallAnswer {
     decode(result);
   } catch (cause) {
     const why = cause instanceof ValueError ? cause.message : 'it is not JSON; write a text as \'"text"\'';
-    throw new UsageError(`--set …=${printable(text.slice(0, 100))}: ${why}`, { cause });
+    throw new UsageError(`--set ${printable(setting.slice(0, 100))}: ${why}`, { cause });
   }
   return { result };
 }

@@ -8,9 +8,12 @@ export function keepsValues(tool: string): boolean {
 /** An error with what to write so that it does not come again: for a denied call, the flags and the lines of a policy file. */
 export function withNextStep(error: ErrorInfo): ErrorInfo {
   if (error.code !== 'NS1003' || error.hint !== undefined) return error;
+  if (error.message.includes(' foreseen, and the run is bound')) return { ...error, hint: UNFORESEEN };
   const tool = /^tool '([\w.]+)' was not found/.exec(error.message)?.[1];
   return { ...error, hint: tool === undefined ? WITHOUT_FLAG : howToAllow(tool) };
 }
+
+const UNFORESEEN = "if the program may make this call, write a new preview with 'neuroscript foresee --json' and read it first";
 
 const WITHOUT_FLAG =
   "a file given with --policy says what is allowed; without one, the tools of --tools and --mcp and those without effects ('explain NS1003')";

@@ -1,8 +1,15 @@
-import { constants } from 'node:fs';
+import { constants, statSync } from 'node:fs';
 import { access, chmod, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { printable } from '../../report/index.ts';
 import { UsageError } from './failure.ts';
-import { fileTrouble } from './input.ts';
+import { fileTrouble, STDIN } from './input.ts';
+
+/** Checks, before they are read, that files can be rewritten: a pipe would become a file. Throws {@link UsageError}. */
+export function mustRewrite(names: readonly string[]): void {
+  for (const name of names)
+    if (name !== STDIN && statSync(name, { throwIfNoEntry: false })?.isFIFO() === true)
+      throw new UsageError(`cannot write ${printable(name)}: it is a pipe; '-' reads standard input`);
+}
 
 /**
  * Replaces a file's content atomically: a reader sees the old text or the new one, even after a crash. Replaces the target of a

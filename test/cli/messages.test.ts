@@ -1,0 +1,68 @@
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { command, folder, neuroscript } from './spawn.ts';
+
+it.each([
+  ['run a.ns --bound a.ns', "--bound a.ns: 'command"],
+  ['run a.ns --global-file k=', "--global-file 'k=' lacks its value; write --global-file NAME=FILE"],
+  ['turn a.ns --turn 99999999999999999999', "--turn '99999999999999999999' is too large; the most is 9007199254740991"],
+])('%s says which flag and file is wrong', async (line, message) => {
+  const cwd = folder({ 'a.ns': command('emit 1'), 'agent.txt': '' });
+  const { code, stderr } = await neuroscript(line.split(' '), { cwd });
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`neuroscript: ${message}`) });
+});
+
+it('tells keys for receipts from keys for control tokens, and public halves from private ones', async () => {
+  const cwd = folder({ 'a.ns': '' });
+  const keys = (...args: readonly string[]) => neuroscript(['keys', ...args], { cwd });
+  expect(await keys('generate', 'r.json', '--receipts')).toMatchObject({ code: 0 });
+  const other = 'neuroscript: r.json has a key for receipts and checkpoints, which neither signs nor verifies control tokens\n';
+  for (const args of [
+    ['keys', 'list'],
+    ['keys', 'rotate'],
+    ['turn', 'a.ns', '--keys'],
+  ])
+    expect(await neuroscript([...args, 'r.json'], { cwd })).toMatchObject({ code: 2, stderr: other });
+  const verify = 'token verify x --sid s --turn 1 --nonce AAECAwQFBgcICQoLDA0ODw --keys r.json';
+  expect(await neuroscript(verify.split(' '), { cwd })).toMatchObject({ code: 2, stderr: other });
+  expect(await keys('generate', 'k.json')).toMatchObject({ code: 0 });
+  const { stdout: halves } = await keys('export-public', 'k.json');
+  const there = folder({ 'public.json': halves });
+  chmodSync(join(there, 'public.json'), 0o600);
+  expect(await neuroscript(['keys', 'rotate', 'public.json'], { cwd: there })).toMatchObject({
+    code: 2,
+    stderr: 'neuroscript: public.json has public halves alone; rotate the file with the private ones\n',
+  });
+});
+
+it('says of a trial which of its settings is wrong', async () => {
+  const cwd = folder({
+    'agent.txt': `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{}\n<<<NSENV:V3:ACTIONS>>>\n${command('emit 1')}<<<NSENV:V3:END>>>\n`,
+  });
+  await neuroscript('loop --agent script:agent.txt --store s.db --sid one'.split(' '), { cwd });
+  const trial = 'replay one --store s.db --from-turn 1 --set 1.1=2 --set 1.2={'.split(' ');
+  expect(await neuroscript(trial, { cwd })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('neuroscript: --set 1.2={: it is not JSON'),
+  });
+});
+
+it('says of a call that a preview does not have what to do about the preview', async () => {
+  const files = {
+    'a.ns': command('emit tool.shop.Buy("a")'),
+    'b.ns': command('emit tool.shop.Buy("b")'),
+    'tools.yaml': 'tools: { tool.shop.Buy: { args: [item], effects: write, cases: [{ when: {}, returns: 1 }] } }\n',
+  };
+  const preview = await neuroscript('foresee a.ns --tools tools.yaml --json'.split(' '), { cwd: folder(files) });
+  const cwd = folder({ ...files, 'p.json': preview.stdout });
+  const { code, stderr } = await neuroscript('run b.ns --tools tools.yaml --bound p.json'.split(' '), { cwd });
+  expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringMatching(/hint: .*neuroscript foresee --json/) });
+  expect(stderr).not.toContain('--policy');
+});
+
+it('doctor keeps flags and amounts apart', async () => {
+  const { stdout } = await neuroscript(['doctor']);
+  expect(stdout).toMatch(/^ {2}--tool-calls-per-tool 100000, /m);
+  expect(stdout).toMatch(/^ {2}--fuel {12}100000000, /m);
+});
