@@ -79,7 +79,7 @@ export const SECOND_FUEL = {
  */
 export function boundingPrices(table: PriceTable): Pick<FuelCosts, 'steps' | 'data'> {
   if (table === 1) return { steps: STEP_FUEL, data: DATA_FUEL };
-  const { said, pure, concat, compare, scan, same, character, line } = SECOND_FUEL;
+  const { said, pure, concat, compare, scan, same, character, line, space } = SECOND_FUEL;
   const together = (...each: readonly number[]): { readonly amount: number } => ({
     amount: 1 / each.reduce((sum, per) => sum + 1 / per, 0),
   });
@@ -91,7 +91,8 @@ export function boundingPrices(table: PriceTable): Pick<FuelCosts, 'steps' | 'da
       compare: { amount: compare.units },
       text: together(DATA_FUEL.text.amount, line.units),
       scan: together(scan.units, same.units, character.units),
-      number: together(DATA_FUEL.number.amount, same.units),
+      // A unit is white space or a digit; digits among underscores may be read twice.
+      number: together(DATA_FUEL.number.amount, same.units, space.units / (2 * space.fuel)),
     },
   };
 }

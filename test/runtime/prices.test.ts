@@ -92,6 +92,8 @@ describe('tables of prices (issue 21, 6)', () => {
     ['joining', "set a = 'ab' * 2000\nset b = a + a", 10],
     ['comparing', "set a = 'a' * 600\nset b = a < a", 4],
     ['counting', "set a = len('é' * 600)", 4],
+    ['white space before a number', `set a = '${' '.repeat(9000)}1'\nset b = 1 + a`, 1000],
+    ['digits among underscores', `set a = '${'1_'.repeat(10_000)}1'\nset b = 1 + a`, 1000],
     ['lines', 'emit "\\n" * 30', SAID + 10],
     ['printing', "emit ['a' * 300, 'b']", 10],
   ])('no run takes more than was foreseen by its table: %s', async (_, statement, other) => {

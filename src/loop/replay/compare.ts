@@ -29,7 +29,11 @@ const FIELDS = [
   'digest',
 ] as const satisfies readonly (keyof TurnRecord)[];
 
-const USAGE = ['fuel', 'toolCalls', 'outputBytes', 'peakMemoryBytes'] as const;
+/**
+ * Counts that a program and its inputs determine. The peak of memory is not among them: it also depends on when output leaves the isolate,
+ * which another version may do sooner or later.
+ */
+const USAGE = ['fuel', 'toolCalls', 'outputBytes'] as const;
 
 /** The first difference of two executions of a turn; null when they are equal. Times are not compared, because no input determines them. */
 export function compareTurns(recorded: TurnRecord, replayed: TurnRecord, calls: RecordedCalls): Divergence | null {

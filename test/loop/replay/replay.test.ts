@@ -150,6 +150,7 @@ describe('replay', () => {
     ['the nonce', 'inputs.nonce', 'AAAAAAAAAAAAAAAAAAAAAA', 'inputs.nonce', 'candidates'],
     ['the clock', 'inputs.clock', [5], 'inputs.clock', 'candidates'],
     ['the fuel', 'usage.fuel', 1, 'usage', 'fuel'],
+    ['the peak of memory, which a version may reach otherwise', 'usage.peakMemoryBytes', 1, 'usage', null],
     ['the decision', 'decision', 'DONE', 'decision', 'decision'],
     ['the time', 'latencyMs', 0.5, 'latencyMs', null],
   ];
