@@ -44,7 +44,7 @@ export function progressDigest(output: string, scratchpad: string, crypto: Crypt
 export interface ProgressState {
   /** Null before the first turn that has one. */
   readonly digest: string | null;
-  /** How many turns in a row had the digest; 0 without one. */
+  /** Number of turns in a row with the digest; 0 without one. */
   readonly repeats: number;
 }
 
@@ -64,7 +64,7 @@ export interface ProgressVerdict {
  * pass it only turns whose program ran to its end.
  */
 export class ProgressGuard {
-  /** How many equal turns in a row halt a session. */
+  /** Number of equal turns in a row that halt a session. */
   readonly n: number;
 
   /** Throws {@link ConfigError} for an N that is not a whole number from 2 to {@link MAX_NO_PROGRESS_N}. */

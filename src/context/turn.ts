@@ -153,7 +153,10 @@ export class TurnContext implements Cancellation, Disposable {
     return this.#closed;
   }
 
-  /** Makes a child of this context. Throws {@link TurnClosedError} (`ERR_TURN_CLOSED`) after the end and {@link ConfigError} for an invalid field. */
+  /**
+   * Makes a child of this context. Throws {@link TurnClosedError} (`ERR_TURN_CLOSED`) after the end and {@link ConfigError} for an
+   * invalid field.
+   */
   derive(init: TurnInit): TurnContext {
     if (this.#closed) throw new TurnClosedError('this turn has ended; nothing can be started in its name');
     checkInit(init);

@@ -2,7 +2,7 @@ import { type Checks, wholeNumber } from '../wire/options.ts';
 import { AgentError } from './agents/agent.ts';
 import type { SessionState } from './sessions/store.ts';
 
-/** What a whole session may use, over all its turns and all processes that drive it. */
+/** Ceilings of a whole session, over all its turns and all processes that drive it. */
 export interface Ceilings {
   /** Most turns, from 1; 25 when absent. */
   readonly maxTurns?: number | undefined;

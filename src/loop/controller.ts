@@ -97,7 +97,7 @@ export class LoopController {
     return id;
   }
 
-  /** The log is not searched for an id that this host generated. */
+  /** Does not search the log for a generated id. */
   async #open(userdata: unknown, sid: string, options: OpenOptions, isChosen: boolean): Promise<void> {
     const { prices = 1 } = this.#host.executor;
     const { state, setup } = sessionToOpen(userdata, sid, { durable: this.#durable, prices, ...options });
@@ -192,9 +192,8 @@ export class LoopController {
   }
 
   /**
-   * Continues an open session to its end. Decided turns do not run again, and the result has only the turns of this call.
-   * Rejects as {@link runLoop} does, with `SessionStateError` for a session that is unknown or has ended, and with
-   * `SessionLeasedError` while another process drives it.
+   * Continues an open session to its end. The result has only the turns of this call. Rejects as {@link runLoop} does, with
+   * `SessionStateError` for an unknown or ended session, and with `SessionLeasedError` while another process drives it.
    */
   async resume(sid: string, options: ResumeOptions): Promise<LoopResult> {
     checkResume('the options of a session', options);
@@ -384,7 +383,8 @@ export class LoopController {
   }
 
   /**
-   * Ends an open session, for hosts with a loop of their own. Has no effect on a session that has ended. Rejects with `SessionStateError` for an unknown session and `SessionLeasedError` while another process drives it.
+   * Ends an open session, for hosts with a loop of their own; has no effect on an ended one. Rejects with `SessionStateError` for an
+   * unknown session and `SessionLeasedError` while another process drives it.
    */
   halt(sid: string, reason: HaltReason): Promise<void> {
     return this.#mutex.run(sid, async () => {

@@ -103,7 +103,10 @@ export interface LoopControllerOptions {
   readonly coordinator?: SessionCoordinator;
   /** Name of this process in leases, unique among all live processes; random when absent. */
   readonly owner?: string;
-  /** Length of a lease in milliseconds, from 100; 15 seconds when absent. The sessions of a dead process stay leased for at most this time. */
+  /**
+   * Length of a lease in milliseconds, from 100; 15 seconds when absent. The sessions of a dead process stay leased for at most this
+   * time.
+   */
   readonly leaseMs?: number;
 }
 

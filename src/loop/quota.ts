@@ -7,7 +7,7 @@ export const ASK_QUOTA = 'loop.askQuota';
 /** The value of a turn context that counts the asks around it. */
 export const ASK_DEPTH = 'loop.askDepth';
 
-/** What a quota allows; null stands for no limit. */
+/** The amounts that a quota allows; null stands for no limit. */
 export interface AskQuotaInit {
   readonly turns: number | null;
   readonly tokens: number | null;

@@ -19,7 +19,7 @@ import { limitResources } from './resources.ts';
 import { SourceCache } from './sourcecache.ts';
 import { readWorkerFrame } from './workerframes.ts';
 
-/** How a worker process ended. */
+/** The end of a worker process. */
 export interface Gone {
   /** `exit code 70`, `signal SIGKILL`. */
   readonly how: string;

@@ -42,7 +42,9 @@ export class ScriptBench implements AsyncDisposable {
   }
 }
 
-/** Runs one script in a bench of its own. Takes the options of {@link ScriptBench.create}, and those of {@link ScriptBench.run} as `run`. */
+/**
+ * Runs one script in a bench of its own. Takes the options of {@link ScriptBench.create}, and those of {@link ScriptBench.run} as `run`.
+ */
 export async function runScript(
   source: string,
   { run = {}, ...options }: RuntimeOptions & { readonly run?: ScriptOptions } = {},

@@ -21,9 +21,10 @@ import { warmupFrames } from './warmup.ts';
 const GUEST_STACK_KB = 6500;
 
 /**
- * The worker process: `worker.js GUEST ISOLATED_VM MEMORY_BYTES FILTER LIBRARY`, with the frames on descriptor 3. It loads its files, sets
- * the filter of system calls (in base64, or by a library; both empty when a launcher sets one), drops the permissions that it needed for that, prepares the first
- * isolate and says hello. Then it answers the frames of the host one by one and never returns to the event loop.
+ * The worker process: `worker.js GUEST ISOLATED_VM MEMORY_BYTES FILTER LIBRARY`, with the frames on descriptor 3. It loads its files,
+ * sets the filter of system calls (in base64, or by a library; both empty when a launcher sets one), drops the permissions that it needed
+ * for that, prepares the first isolate and says hello. Then it answers the frames of the host one by one and never returns to the event
+ * loop.
  */
 function main([guestFile, ivmFile, memoryBytes, filter = '', library = '']: readonly string[]): void {
   if (guestFile === undefined || ivmFile === undefined)

@@ -29,9 +29,11 @@ export interface MintInput {
 export interface UnsignedToken {
   /** The canonical bytes of the payload, which the tag covers. */
   readonly message: Uint8Array;
-  /** How many bytes the tag must have. */
+  /** Length of the tag in bytes. */
   readonly tagBytes: number;
-  /** The token line with the tag of {@link message}. Throws {@link MagicError} (`ERR_MAGIC_TOOL_INTERNAL`) for a tag of the wrong length. */
+  /**
+   * The token line with the tag of {@link message}. Throws {@link MagicError} (`ERR_MAGIC_TOOL_INTERNAL`) for a tag of the wrong length.
+   */
   seal(tag: Uint8Array): string;
 }
 

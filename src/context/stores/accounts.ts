@@ -45,7 +45,10 @@ const REQUIRED = ['kind', 'provider', 'api_key'] as const;
 export class AccountStore implements AccountReader {
   readonly #accounts = new NamedEntries<Account>('account');
 
-  /** Throws {@link ConfigError} (`ERR_CONFIG`) for missing, unknown or invalid fields and for a name that is taken. The message shows no value. */
+  /**
+   * Throws {@link ConfigError} (`ERR_CONFIG`) for missing, unknown or invalid fields and for a name that is taken. The message shows no
+   * value.
+   */
   register(name: string, fields: AccountFields): void {
     const known = checkName('account', name);
     // `readFields` has read every field with its reader.

@@ -97,7 +97,10 @@ export class CapsuleLayers implements CapsuleReader {
     this.#layers = [this.#own, ...readOnly.map(layerOf)];
   }
 
-  /** Adds a capsule to the writable layer, which hides those of other layers. Throws {@link ConfigError} for invalid fields and for an id that the layer has. */
+  /**
+   * Adds a capsule to the writable layer, which hides those of other layers. Throws {@link ConfigError} for invalid fields and for an id
+   * that the layer has.
+   */
   register(fields: CapsuleFields): StoredCapsule {
     const made = capsule(fields);
     if (this.#own.has(made.id)) throw new ConfigError(`there is a capsule '${made.id}' already; raise its version`);

@@ -121,7 +121,10 @@ export class AgentModelStore implements AgentModelReader {
     this.#models.add(known, modelOf(known, fields));
   }
 
-  /** Sets the given fields and keeps the others; nil removes a field. Throws {@link ConfigError} as {@link register} does, and for an unknown name. */
+  /**
+   * Sets the given fields and keeps the others; nil removes a field. Throws {@link ConfigError} as {@link register} does, and for an
+   * unknown name.
+   */
   update(name: string, fields: AgentModelFields): void {
     const before = this.#models.get(name);
     if (before === undefined) throw new ConfigError(`there is no agent model '${String(name).slice(0, 100)}'`);

@@ -11,9 +11,9 @@ export interface AgentRequest {
   readonly turn: number;
   /** Number of this request for the turn, from 1. It exceeds 1 after a reply without an envelope. */
   readonly attempt: number;
-  /** What an agent must know in addition to the prompt: rules, language, tools (`agentBrief`). The same in every turn. */
+  /** The system text: rules, language, tools (`agentBrief`). The same in every turn. */
   readonly system: string;
-  /** What a reply must match (`toolGrammar` of a turn), for servers that decode under a grammar. The same in every turn. */
+  /** The grammar of a reply (`toolGrammar` of a turn), for servers that decode under one. The same in every turn. */
   readonly grammar?: string;
   /** The envelope of this turn: USERDATA, what the last turn emitted and whispered, and an example of ACTIONS. */
   readonly prompt: string;
@@ -57,9 +57,9 @@ export interface AgentReply {
   readonly text: string;
   /** Model tokens of the prompt and the reply together. */
   readonly tokens: number;
-  /** Tokens of the prompt, if the agent knows. */
+  /** Tokens of the prompt, if known. */
   readonly inputTokens?: number;
-  /** Tokens of the reply, if the agent knows. */
+  /** Tokens of the reply, if known. */
   readonly outputTokens?: number;
 }
 

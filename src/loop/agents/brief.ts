@@ -13,8 +13,8 @@ export interface AgentBrief {
   /** The tools that a program may call, in the order of presentation. */
   readonly tools?: readonly ToolDefinition[];
   /**
-   * Most tokens for the tools, as `estimateTokens` counts them; when absent 45 for each tool, at least 450 and at most 6,000. Signatures take
-   * precedence over descriptions, and `tool.tools.Help` explains the rest.
+   * Most tokens for the tools, as `estimateTokens` counts them; when absent 45 for each tool, at least 450 and at most 6,000. Signatures
+   * take precedence over descriptions, and `tool.tools.Help` explains the rest.
    */
   readonly toolTokens?: number;
   /**
@@ -32,10 +32,7 @@ const LEAST_TOOL_TOKENS = 450;
 /** Twice what the standard tools need with their first sentences; a tenth of a small model's context. */
 const MOST_TOOL_TOKENS = 6_000;
 
-/**
- * What an agent must know in addition to the envelope of a turn: rules, tools and language, in this order. Throws
- * `ConfigError` for a budget in which no tool fits.
- */
+/** The system text of an agent: rules, tools and language, in this order. Throws `ConfigError` for a budget in which no tool fits. */
 export function agentBrief({
   rules = systemPrompt(),
   tools = [],
@@ -56,7 +53,9 @@ export function languageCard(): string {
   return page('#language');
 }
 
-/** `docs/language-brief.md`: the language for a small context, less than half as long. Throws `ConfigError` as {@link languageCard} does. */
+/**
+ * `docs/language-brief.md`: the language for a small context, less than half as long. Throws `ConfigError` as {@link languageCard} does.
+ */
 export function languageBrief(): string {
   return page('#brief');
 }

@@ -19,7 +19,7 @@ export interface ChatResponse {
 export interface ChatInit {
   readonly model: ModelIdentity;
   readonly request: AgentRequest;
-  /** How often the request was sent before. */
+  /** Number of earlier attempts at the request. */
   readonly retry: number;
   readonly maxTokens: number | null;
   readonly temperature: number | null;

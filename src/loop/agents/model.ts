@@ -112,7 +112,7 @@ export interface ModelSource {
   readonly settings: Settings;
   /** Removes secrets from error messages: a server may repeat the key that it received. */
   readonly clean: (text: string) => string;
-  /** What the server finds in the request beside the prompt. */
+  /** The fields of the request beside the prompt. */
   readonly fields: (request: AgentRequest) => Fields;
 }
 
@@ -222,7 +222,7 @@ async function streamed(
   throw APICallError.isInstance(failure) && !isBroken(failure) ? ofResponse(failure) : ofConnection(failure);
 }
 
-/** What the SDK tells at the end of a response. */
+/** The SDK's data at the end of a response. */
 interface StepEnd {
   readonly response: { readonly id: string; readonly modelId: string };
   readonly finishReason: string;

@@ -14,7 +14,7 @@ export interface OpenaiAgentOptions extends ModelAgentOptions {
   readonly baseUrl: string;
   /** Sent as a bearer token; none when absent. Messages never contain it. */
   readonly apiKey?: string;
-  /** How the server takes the grammar of a request, under which it then decodes. When absent, it gets none. */
+  /** The form in which the server takes the grammar of a request. When absent, it gets none. */
   readonly grammar?: GrammarServer;
 }
 
@@ -29,7 +29,9 @@ const checkOpenaiOptions = checker<OpenaiAgentOptions>({
 /** Most bytes of one response. Streaming wraps every few characters of a reply in many times their size. */
 const RESPONSE_BYTES = 64 * REPLY_CHARACTERS;
 const LF = 0x0a;
-/** Most bytes that the SDK gets before the host does other work: the SDK spends more time on a line of five bytes than a small tool takes. */
+/**
+ * Most bytes that the SDK gets before the host does other work: the SDK spends more time on a line of five bytes than a small tool takes.
+ */
 const PIECE_BYTES = 4096;
 /** Most bytes of one line, because the SDK buffers a line until it ends. */
 const LINE_BYTES = 4 * REPLY_CHARACTERS;

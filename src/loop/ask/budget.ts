@@ -26,9 +26,8 @@ type Counted = 'fuel' | 'toolCalls' | 'cpuMs';
 const NOTHING: Readonly<Record<Counted, number>> = { fuel: 0, toolCalls: 0, cpuMs: 0 };
 
 /**
- * What a nested loop may still use: at most what its caller had left at the `ask`, and at most what `with` says. Every turn
- * reduces fuel, tool calls and time, but not memory, which a turn returns. The {@link AskQuota} limits turns and model
- * tokens.
+ * The remaining budget of a nested loop: at most the rest of its caller's budget at the `ask`, and at most the amounts of `with`. Every
+ * turn reduces fuel, tool calls and time, but not memory, which a turn returns. The {@link AskQuota} limits turns and model tokens.
  */
 export class Budget {
   readonly #left: AskBudget;

@@ -8,7 +8,7 @@ import { SessionLeasedError, SessionStateError } from '../sessions/errors.ts';
 import type { SessionSetup } from '../sessions/setup.ts';
 import { Signal } from './signal.ts';
 
-/** How a host drives the sessions of one profile. */
+/** The settings with which a host drives the sessions of one profile. */
 export interface Profile {
   /** Made with the coordinator of the host. */
   readonly controller: LoopController;

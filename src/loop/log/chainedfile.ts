@@ -25,7 +25,7 @@ interface Tail {
   readonly hash: string;
 }
 
-/** How a {@link ChainedFile} is written. */
+/** Options of writing a {@link ChainedFile}. */
 interface ChainedFileOptions {
   /** Whether an append waits for the disk. */
   readonly isSynced: boolean;

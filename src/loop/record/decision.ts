@@ -1,7 +1,7 @@
 import type { ErrorInfo } from '../../wire/errors.ts';
 import { findLimit } from '../../wire/limits.ts';
 
-/** What a turn leads to. A token can request the first three; only the host decides HALT. */
+/** The decision of a turn. A token can request the first three; only the host decides HALT. */
 export type Decision = 'CONTINUE' | 'DONE' | 'ABORT' | 'HALT';
 
 /** Every reason for a HALT, with the sentence that explains it to a reader. */

@@ -36,7 +36,7 @@ export interface UnsealedRecord {
   readonly startedAt: number;
   /** Milliseconds from the start of the turn to its decision, without the agent's time. */
   readonly latencyMs: number;
-  /** What the turn's agent used; null when no agent was consulted. */
+  /** The usage of the turn's agent; null when no agent was consulted. */
   readonly agent: AgentUse | null;
   /** Everything that the turn depended on, apart from the answers of tools. */
   readonly inputs: TurnInputs;
@@ -77,7 +77,7 @@ export interface UnsealedRecord {
    * declared idempotent. Absent when there is none.
    */
   readonly repeats?: readonly number[];
-  /** What the program used. */
+  /** The usage of the program. */
   readonly usage: Usage;
   /** Why the envelope or the program failed; null when the program ran to its end. */
   readonly error: ErrorInfo | null;
@@ -103,7 +103,7 @@ export interface CandidateRecord {
   readonly jti: string | null;
 }
 
-/** What a turn's agent used. */
+/** The usage of a turn's agent. */
 export interface AgentUse {
   /** The agent's own name; null when it has none. */
   readonly name: string | null;

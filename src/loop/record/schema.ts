@@ -16,7 +16,7 @@ export const HALT_REASON = z.enum(Object.keys(HALT_REASONS).filter(isHaltReason)
 const DECISION = z.enum(['CONTINUE', 'DONE', 'ABORT', 'HALT']);
 const TOKEN_CODE = z.enum(['ERR_TOKEN_PARSE', 'ERR_TOKEN_VERIFY', 'ERR_TOKEN_SCOPE', 'ERR_TOKEN_TTL', 'ERR_TOKEN_REPLAY']);
 
-/** What a turn's agent used. */
+/** The usage of a turn's agent. */
 export const AGENT_USE = z
   .object({
     name: z.string().nullable(),
@@ -27,7 +27,7 @@ export const AGENT_USE = z
   })
   .meta({ id: 'agent' });
 
-/** What a run used. */
+/** The usage of a run. */
 const USAGE = z
   .object({
     fuel: count,

@@ -71,8 +71,10 @@ export interface ReplayOptions {
 export async function replayTurn(runtime: Runtime, record: TurnRecord, options: ReplayOptions = {}): Promise<TurnReplay> {
   const faults = sealFaults(record, options.prev === undefined ? (record.seal?.prev ?? null) : options.prev);
   const { sid, turn } = record;
-  const common = { sid, turn, faults, unverified: options.keys === undefined ? secretKeys(record) : [] };
   const { scene } = record.inputs;
+  const malformed = scene === null ? null : (malformation(record) ?? keyFault(record));
+  const unverified = options.keys === undefined && malformed === null ? secretKeys(record) : [];
+  const common = { sid, turn, faults, unverified };
   const why = scene === null ? whyIncomplete(record) : null;
   const end = (verdict: TurnReplay['verdict'], more: Partial<TurnReplay> = {}): TurnReplay => ({
     ...common,
@@ -84,7 +86,6 @@ export async function replayTurn(runtime: Runtime, record: TurnRecord, options: 
   });
   if (record.erased !== undefined) return end('erased', { why: `erased: ${record.erased.join(', ')}` });
   if (scene === null) return end('incomplete', { why });
-  const malformed = malformation(record) ?? keyFault(record);
   if (malformed !== null) return end('incomplete', { why: malformed });
   if (options.redacted !== undefined && options.redacted.length > 0) {
     const redacted = `redacted: ${options.redacted.join(', ')}`;
@@ -298,7 +299,7 @@ function executorOf(runtime: Runtime, record: TurnRecord, { denied, host }: Scen
   };
 }
 
-/** A program that reached its time limit gets the recorded error, however its execution ends now. */
+/** A program that reached its time limit gets the recorded error, whatever its end in this execution. */
 function timedOut(record: TurnRecord, result: RunResult): RunResult {
   if (stoppedAt(record) === null || record.error === null || result.usage.fuel !== record.usage.fuel) return result;
   return { ...result, ok: false, error: record.error };

@@ -79,7 +79,10 @@ export interface TurnVerdicts {
   readonly refused: Verdict | null;
 }
 
-/** The verdicts in the record of a turn, which must not be malformed. They come from the record alone: no tool is known, and nothing is parsed. */
+/**
+ * The verdicts in the record of a turn, which must not be malformed. They come from the record alone: no tool is known, and nothing is
+ * parsed.
+ */
 export function turnVerdicts(record: TurnRecord): TurnVerdicts {
   const policies = new RecordedPolicies(record);
   const judged = (name: string) =>

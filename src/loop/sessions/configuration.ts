@@ -8,7 +8,7 @@ import type { JsonObject, SessionSetup } from './setup.ts';
 
 /** The host loop's part of the configuration of a session. A host may add its own. */
 export interface LoopConfiguration {
-  /** What the store keeps of a turn: `turn`, when absent, or each call too. */
+  /** Whether the store keeps a turn only at its end (`turn`, when absent), or each call too (`call`). */
   readonly durable?: Durable;
   /** Ceilings of the session. The ceilings of the host that drives it apply too. */
   readonly ceilings?: Ceilings;

@@ -221,8 +221,8 @@ export class SessionCoordinator {
   }
 
   /**
-   * Stores a call of the turn that is started. A store that cannot be reached for a moment is tried again while the turn and its lease last. Throws
-   * as {@link SessionStore.keep} does.
+   * Stores a call of the turn that is started. A store that cannot be reached for a moment is tried again while the turn and its lease
+   * last. Throws as {@link SessionStore.keep} does.
    */
   async keep(session: DrivenSession, step: StoredStep): Promise<void> {
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {

@@ -56,7 +56,7 @@ interface StoredSession {
 
 const NONE: readonly never[] = Object.freeze([]);
 
-/** How a {@link MemoryStore} is made. */
+/** Options of a {@link MemoryStore}. */
 export interface MemoryStoreOptions {
   /** Measures leases. The default is the system's clock. */
   readonly clock?: Pick<Clock, 'now'>;

@@ -8,7 +8,7 @@ export function newestFirst(a: Place, b: Place): number {
   return b.updatedAt - a.updatedAt || (a.sid < b.sid ? 1 : a.sid > b.sid ? -1 : 0);
 }
 
-/** What follows `FROM sessions AS s` in the statement of {@link SessionStore.recent}, and its values; `marker` writes the n-th one, from 1. */
+/** The SQL after `FROM sessions AS s` for {@link SessionStore.recent}, with its values; `marker` writes the n-th parameter, from 1. */
 export function recentSql(
   { limit, after, status, reason, since, until }: RecentQuery,
   marker: (n: number) => string,

@@ -38,7 +38,7 @@ export const PLAIN_SETUP: SessionSetup = Object.freeze({
 export interface Runnable {
   /** The profiles of the host. */
   readonly profiles: readonly string[];
-  /** The newest form of stored sessions that it knows; {@link READER} when absent. */
+  /** The newest form of stored sessions that the host can drive; {@link READER} when absent. */
   readonly reader?: number;
   /** Tenants whose sessions the host does not take now. */
   readonly without?: readonly string[];

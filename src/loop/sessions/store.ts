@@ -10,7 +10,7 @@ import type { JsonObject, Runnable, SessionSetup } from './setup.ts';
 /** State of a session between two turns. */
 export type SessionStatus = 'open' | 'done' | 'aborted' | 'halted';
 
-/** What a session has used so far, over all its turns and all processes that drove it. */
+/** The usage of a session so far, over all its turns and all processes that drove it. */
 export interface Spent {
   /** Fuel of all programs. */
   readonly fuel: number;
@@ -28,7 +28,7 @@ export interface SessionParent {
   readonly seq: number;
 }
 
-/** What a session needs to continue. Everything else is in the records of its turns. */
+/** The state from which a session continues. Everything else is in the records of its turns. */
 export interface SessionState {
   /** Id of the session. */
   readonly sid: string;
@@ -46,7 +46,7 @@ export interface SessionState {
   readonly scratchpad: string | null;
   /** State of the progress guard. */
   readonly progress: ProgressState;
-  /** What it has used so far. */
+  /** Its usage so far. */
   readonly spent: Spent;
   /** Name of the agent that wrote the last turn; null before the first turn and for an agent without a name. */
   readonly agent: string | null;
@@ -88,7 +88,7 @@ export interface StartedTurn {
   readonly startedAt: number;
   /** The agent's reply, so that an interrupted turn needs no second one; null when no prompt could be composed. */
   readonly reply: string | null;
-  /** What the agent used; null when it was not consulted. */
+  /** The agent's usage; null when it was not consulted. */
   readonly agent: AgentUse | null;
   /** The limits under which the program runs. */
   readonly limits: LimitValues;
@@ -102,7 +102,7 @@ export interface StoredStep {
   readonly turn: number;
   /** Its number among the steps of the turn. A store keeps one step of each number. */
   readonly seq: number;
-  /** What the driver needs to continue after the step. */
+  /** The data with which the driver continues after the step. */
   readonly body: JsonObject;
 }
 
@@ -129,7 +129,7 @@ export interface WaitingTurn {
   readonly suspended: Suspension;
 }
 
-/** How a session's next turn begins: new, again after its process died, or from the call at which it waited. */
+/** The start of a session's next turn: new, again after its process died, or from the call at which it waited. */
 export type NextTurn =
   | { readonly kind: 'fresh' }
   /** The attempt whose process died. */
@@ -229,7 +229,7 @@ export interface SessionSummary extends Pick<SessionSetup, 'tenant' | 'profile' 
   readonly started: number | null;
   /** The call that this turn waits for; null when it does not wait. */
   readonly waits: Waiting | null;
-  /** Who drives the session, and when the lease expires (Unix milliseconds of the store); null without a lease that lasts. */
+  /** The owner and the end of the lease (Unix milliseconds of the store); null without a valid lease. */
   readonly lease: { readonly owner: string; readonly until: number } | null;
   /** Number of decisions and ends that are not known to be in the log. */
   readonly owed: number;

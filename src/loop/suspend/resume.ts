@@ -7,7 +7,7 @@ import { callId, type StoredCall, type Suspension, storedCalls } from '../record
 import type { EarlierRun } from '../turn/turn.ts';
 
 /**
- * How a suspended turn continues at `now`: a call that was not completed in time fails, and one that still has time waits on.
+ * The continuation of a suspended turn at `now`: a call that was not completed in time fails, and one that still has time keeps waiting.
  * `approved` is the hash of the ACTIONS that a human approved when the turn began.
  */
 export function continuation(

@@ -35,8 +35,8 @@ export interface TurnApproval {
 class TurnFailed extends Error {}
 
 /**
- * Runs ACTIONS that requires approval, if its approval allows it. Resolves with the result, or with the line to show when approval is missing. A
- * failed execution is not recorded as executed; one that waits for an answer has begun and counts as executed.
+ * Runs ACTIONS that requires approval, if its approval allows it. Resolves with the result, or with the line to show when approval is
+ * missing. A failed execution is not recorded as executed; one that waits for an answer has begun and counts as executed.
  */
 export async function approved<R>(
   { approval }: TurnApproval,

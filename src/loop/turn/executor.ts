@@ -83,7 +83,7 @@ export interface TurnFork {
   execute(execution: TurnExecution): Promise<RunResult>;
 }
 
-/** What the loop needs from a runtime. */
+/** The part of a runtime that the loop uses. */
 export interface TurnExecutor {
   /** Upper bounds for the limits of every turn. */
   readonly limits: LimitValues;

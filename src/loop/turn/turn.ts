@@ -65,7 +65,7 @@ export interface TurnRequest {
   readonly turn: number;
   /** The envelope of the turn, or why it cannot be read. */
   readonly input: TurnInput;
-  /** What the agent used, for the record alone. Null when absent. */
+  /** The agent's usage, only for the record. Null when absent. */
   readonly agent?: AgentUse | null;
   /** State of the progress guard after the previous turn. */
   readonly progress: ProgressState;
@@ -85,7 +85,7 @@ export interface TurnRequest {
   readonly attempt?: number;
   /** The tenant in whose name the turn runs. */
   readonly tenant?: string;
-  /** Stores every call before the program goes on; absent where a turn is stored at its end alone. */
+  /** Stores every call before the program goes on; absent if a turn is stored only at its end. */
   readonly keep?: (call: KeptCall) => Promise<void>;
   /** Awaited when nonce and limits are fixed and nothing has run. If it throws, the turn does not begin. */
   readonly onStart?: (start: TurnStart) => Promise<void>;

@@ -35,7 +35,10 @@ const checkCeilingOptions = checker<CeilingOptions>({
   totalTokens: wholeNumber(1),
 });
 
-/** Supplies the defaults. Throws {@link ConfigError} (`ERR_CONFIG`) for a ceiling that cannot be enforced. `fuel` is the executor's limit per turn. */
+/**
+ * Supplies the defaults. Throws {@link ConfigError} (`ERR_CONFIG`) for a ceiling that cannot be enforced. `fuel` is the executor's limit
+ * per turn.
+ */
 export function resolveCeilings(options: CeilingOptions, fuel: number): Ceilings {
   checkCeilingOptions('the ceilings of a loop', options);
   const { maxTurnsCap: cap = 25, maxTurns = Math.min(4, cap), wallMs = 30_000, turnTokens = 200_000 } = options;

@@ -6,7 +6,7 @@ import type { Control, ControlLint } from './control.ts';
 import type { InvalidReason } from './diagnostics.ts';
 import type { SecretLint } from './secrets.ts';
 
-/** What one turn did, independently of any loop. */
+/** The effects of one turn, independent of any loop. */
 export interface V1Execution {
   /** The agent's reply. */
   readonly reply: string;
@@ -48,9 +48,9 @@ export interface V1TurnRecord extends Omit<V1Execution, 'lints'> {
   readonly tokens: number;
   /** What OUTPUT requests. */
   readonly control: Control;
-  /** What returns to the agent or the caller: OUTPUT, cut to its limit, and the host's lines. */
+  /** The text for the agent or the caller: OUTPUT, cut to its limit, and the host's lines. */
   readonly nextOutput: string;
-  /** What the progress guard compared; null when it did not run. */
+  /** The value that the progress guard compared; null when it did not run. */
   readonly digest: string | null;
   /** Remarks on the control line and on OUTPUT. */
   readonly lints: readonly (ControlLint | SecretLint)[];

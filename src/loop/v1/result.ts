@@ -21,7 +21,7 @@ export type V1Stop =
   /** The host stopped the loop. */
   | { readonly decision: 'HALT'; readonly cause: 'host'; readonly reason: V1HaltReason };
 
-/** How a loop ended. */
+/** The result of a loop. */
 export type V1LoopResult = V1Stop & {
   /** Id of the loop. */
   readonly loopId: string;

@@ -23,7 +23,9 @@ export interface McpServerInit {
   readonly tools: readonly ToolDefinition[];
   /** Version of the server, which clients see. */
   readonly version: string;
-  /** Whether a program may ask the user of a client that can ask: with `promptuser`, and with tools that answer later. False when absent. */
+  /**
+   * Whether a program may ask the user of a client that can ask: with `promptuser`, and with tools that answer later. False when absent.
+   */
   readonly askUser?: boolean;
   /** Stores the programs that wait for their users; the memory of this process when absent. */
   readonly programs?: ProgramStore;

@@ -49,7 +49,7 @@ export interface ArgTypes {
   map_any_any: ValueMap;
   /** Bytes. */
   blob: Uint8Array;
-  /** Nil, whatever the call gives. */
+  /** Nil, for any value. */
   nil: null;
   /** The same as `nil`. */
   void: null;

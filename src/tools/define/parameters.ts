@@ -77,7 +77,7 @@ export interface Parameter {
   readonly required: boolean;
   /** Takes the place of nil for an argument with an ArgType. Schemas have defaults of their own. */
   readonly default: Value;
-  /** How a value is checked and converted. */
+  /** The check and the conversion of a value. */
   readonly kind: ParameterKind;
   /** The JSON Schema of its schema; empty where the schema cannot describe itself, and for an ArgType. */
   readonly schema: JsonSchema;

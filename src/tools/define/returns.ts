@@ -37,7 +37,7 @@ export type ResultOf<R extends ReturnSpec> = R extends string
     ? Input
     : FromJsonSchema<R>;
 
-/** How the results of a tool are checked: by an ArgType, or by a schema. */
+/** The check of a tool's results: by an ArgType, or by a schema. */
 export type ResultKind =
   /** The result is converted to an ArgType. */
   | { readonly type: ArgType }

@@ -6,7 +6,7 @@ import { Halt } from '../errors.ts';
 /** The call on whose behalf the current code runs. */
 const current = new AsyncLocalStorage<{ open: boolean; readonly depth: number }>();
 
-/** How many scripts wait, each within the other, for the call on whose behalf the current code runs; 0 outside of any call. */
+/** The number of nested scripts that wait for the call on whose behalf the current code runs; 0 outside of any call. */
 export function callDepth(): number {
   const call = current.getStore();
   return call?.open === true ? call.depth : 0;

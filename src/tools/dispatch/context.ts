@@ -45,7 +45,7 @@ export interface DispatchContext {
   readonly bound?: Bound | undefined;
   /** Stores the calls while the run goes on; absent if the run is stored only at its end. */
   readonly keeper?: CallKeeper | undefined;
-  /** How many scripts wait for this run; 0 when absent. */
+  /** Number of scripts that wait for this run; 0 when absent. */
   readonly depth?: number;
 }
 
@@ -65,7 +65,7 @@ export interface ToolCall {
   /** Where in the script the outermost call stands. */
   readonly site: CallSite;
   readonly io: CallIo;
-  /** How many tools called each other to get here; 0 for a call of a script. */
+  /** Nesting depth of tools that call tools; 0 for a call of a script. */
   readonly depth: number;
   /** Whether a tool that called this one sets no variables. */
   readonly keepsVariables?: boolean;

@@ -49,8 +49,9 @@ function textOf(error: unknown): string {
 }
 
 /**
- * Encodes a value, a large one in pieces. Rejects with {@link ToolError} `code`, with `what` in front of the problem, for a value that no script can hold, and
- * {@link Halt} for one that breaches `toolBytes` or has more values than a frame may have, which no script can catch.
+ * Encodes a value, a large one in pieces. Rejects with {@link ToolError} `code`, with `what` before the problem, for a value that no
+ * script can hold. Rejects with {@link Halt}, which no script can catch, for one that breaches `toolBytes` or has more values than a
+ * frame may have.
  */
 export async function encodeAs(code: number, what: string, value: unknown, maxBytes: number): Promise<TaggedJson> {
   try {

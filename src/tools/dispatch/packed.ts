@@ -43,7 +43,7 @@ export class PackedMessages {
   }
 }
 
-/** How many bytes a message takes. */
+/** The bytes of a message. */
 export function packedSize({ start, end }: Packed): number {
   return end - start;
 }

@@ -51,7 +51,7 @@ interface Step {
   readonly from: Step | null;
 }
 
-/** Counts one call for one of its rows. Returns false when all are full, whatever other calls are counted for. */
+/** Counts one call for one of its rows. Returns false when all are full, however the other calls are distributed. */
 function place(group: Group): boolean {
   const seen = new Set<Row>();
   const steps: Step[] = [];

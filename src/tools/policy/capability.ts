@@ -69,7 +69,7 @@ export function matchesPattern(pattern: string, text: string): boolean {
 function globMatches(glob: string, path: string): boolean {
   const steps = globSteps(glob);
   if (steps === null) return false;
-  /** How many of the first steps can match the path so far. */
+  /** Number of leading steps that can match the path so far. */
   let counts = withEmpty(steps, new Set([0]));
   for (const char of path) {
     const next = new Set<number>();
