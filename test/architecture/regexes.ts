@@ -32,7 +32,7 @@ export const KEPT: Readonly<Record<string, string>> = {
   "new RegExp(`^[ \\\\t]*(?:\\\\{[ \\\\t]*)?[\"']?(?:${names})[\"']?[ \\\\t]*:`, 'm')":
     'the names are constants; each blank matches in one way only',
   'new RegExp(`(\\\\\\\\{0,7})"${name}\\\\1"\\\\s{0,8}:\\\\s{0,8}`, \'gi\')': 'every repetition is bounded; the name is quoted',
-  "new RegExp(`^${source}$`, 'su')": 'a policy is matched with what tools need, and both are the words of the host',
+  "new RegExp(`^[${content.replace(/[\\\\[\\]]/g, '\\\\$&')}]$`, 'su')": 'it reads one character',
   "new RegExp(`^\\\\p{${form}}$`, 'u')": 'it reads one character',
   "new RegExp(`\\\\b${form.sum}\\\\b`, 'g')": 'it is a name between word boundaries',
 };
