@@ -61,6 +61,16 @@ it('says of a call that a preview does not have what to do about the preview', a
   expect(stderr).not.toContain('--policy');
 });
 
+it('says of a turn and of a session that the policy denied what allows the call', async () => {
+  const cwd = folder({
+    'e.txt': `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{"subject":"s","fields":{}}\n<<<NSENV:V3:ACTIONS>>>\n${command('emit tool.memory.Get("/x")')}<<<NSENV:V3:END>>>\n`,
+  });
+  for (const line of ['turn e.txt', 'loop --agent script:e.txt --store none']) {
+    const { code, stdout } = await neuroscript(line.split(' '), { cwd });
+    expect({ code, stdout }).toEqual({ code: 4, stdout: expect.stringMatching(/hint: allow it with --storage FILE/) });
+  }
+});
+
 it('doctor keeps flags and amounts apart', async () => {
   const { stdout } = await neuroscript(['doctor']);
   expect(stdout).toMatch(/^ {2}--tool-calls-per-tool 100000, /m);

@@ -29,6 +29,7 @@ import { limitsOf } from '../flags/options.ts';
 import { Recorder } from '../flags/record.ts';
 import { readSetup, type SetupFlags } from '../flags/setup.ts';
 import { type OpenedStore, openStore, storeFile, storeName } from '../flags/store.ts';
+import { withAdvice } from '../terminal/denial.ts';
 import { type ExitCode, exitOfDecision } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble, mustAppend } from '../terminal/input.ts';
@@ -157,7 +158,7 @@ async function watch(
       const end = { ...next.value, turns };
       progress.clear();
       if (flags.json) terminal.out.json(toPublicLoop(end));
-      else print([...explainEnd(end, terminal.paintOut), ...nextStep(next.value, flags)]);
+      else print([...explainEnd(withAdvice(end), terminal.paintOut), ...nextStep(next.value, flags)]);
       return next.value;
     }
     progress.show(next.value);

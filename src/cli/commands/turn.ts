@@ -20,6 +20,7 @@ import { addModels, type ModelFlags, readModels } from '../flags/models.ts';
 import { addLimits, limitsOf, wholeNumber } from '../flags/options.ts';
 import { RECORD_HELP, Recorder } from '../flags/record.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
+import { withAdvice } from '../terminal/denial.ts';
 import { type ExitCode, exitOfDecision } from '../terminal/exit.ts';
 import { readBytes } from '../terminal/input.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
@@ -113,7 +114,7 @@ async function turn(file: string, flags: TurnFlags, terminal: Terminal): Promise
     { sid, turn: flags.turn, input, progress: NO_PROGRESS_YET, signal: terminal.interrupt, ...bound },
   );
   if (flags.json) terminal.out.json(toPublicTurn(record));
-  else for (const line of explainTurn(record, terminal.paintOut)) terminal.out.line(line);
+  else for (const line of explainTurn(withAdvice(record), terminal.paintOut)) terminal.out.line(line);
   recorder?.add(record.journal);
   await recorder?.save(setup.tools, terminal);
   return exitOfDecision(record.decision, record.reason);

@@ -13,6 +13,11 @@ export function withNextStep(error: ErrorInfo): ErrorInfo {
   return { ...error, hint: tool === undefined ? WITHOUT_FLAG : howToAllow(tool) };
 }
 
+/** A turn or the end of a session, as it is shown, with what {@link withNextStep} says. */
+export function withAdvice<Shown extends { readonly error: ErrorInfo | null }>(shown: Shown): Shown {
+  return shown.error === null ? shown : { ...shown, error: withNextStep(shown.error) };
+}
+
 const UNFORESEEN = "if the program may make this call, write a new preview with 'neuroscript foresee --json' and read it first";
 
 const WITHOUT_FLAG =
