@@ -7,6 +7,7 @@ import type { PublicKeyRecord, TurnRecord } from '../record/record.ts';
 import { sealRecord } from '../record/seal.ts';
 import { readRecord } from '../sessions/rows.ts';
 import type { SessionState, SessionStore } from '../sessions/store.ts';
+import { namedKeys } from './check.ts';
 import { Redaction } from './redact.ts';
 
 /** The `format` of a file of sessions. */
@@ -87,7 +88,7 @@ export function exportRecords(
   }
   const { sid, status, reason, spent, parent } = state;
   const head = turns.at(-1)?.seal?.hash ?? state.head;
-  const keys = new Map(turns.flatMap(({ inputs }) => inputs.scene?.judged.keys ?? []).map((key) => [key.kid, key]));
+  const keys = new Map(turns.flatMap(namedKeys).map((key) => [key.kid, key]));
   return {
     sid,
     status,

@@ -2,6 +2,7 @@ import { decodeBase64Url, type KeyLookup, Keyring, ReplayCache, selectDecision, 
 import { NeuroScriptError } from '../../wire/errors.ts';
 import type { Clock } from '../clock.ts';
 import type { Scene, TurnRecord } from '../record/record.ts';
+import { namedKeys } from './check.ts';
 import type { Divergence } from './compare.ts';
 
 /** Bytes of a tag of HMAC-SHA-256. */
@@ -26,7 +27,9 @@ export function recordedKeys(record: TurnRecord, clock: Clock): KeyLookup {
 
 /** Ids of a record's secret keys, whose tags cannot be verified from the record. */
 export function secretKeys(record: TurnRecord): readonly string[] {
-  return (record.inputs.scene?.judged.keys ?? []).filter(({ publicKey }) => publicKey === null).map(({ kid }) => kid);
+  return namedKeys(record)
+    .filter(({ publicKey }) => publicKey === null)
+    .map(({ kid }) => kid);
 }
 
 /** Why a public key of a record is invalid; null when all are valid. */

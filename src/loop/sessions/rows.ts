@@ -90,7 +90,7 @@ const WAITING = z.custom<Waiting>((value) => WAITING_HEAD.validate(value));
 
 /** The part of a record that is checked when it is read. Code that executes or shows a record checks the fields that it uses. */
 const RECORD_HEAD = RECORD.pick({ version: true, sid: true, turn: true, decision: true })
-  .extend({ inputs: z.looseObject({}) })
+  .extend({ inputs: RECORD.shape.inputs.pick({ envelope: true, limits: true, scene: true }).loose() })
   .loose();
 /** Supplies what version 2 of a record added to version 1. */
 const STORED_RECORD = z

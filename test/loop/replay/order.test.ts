@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
+  exportSession,
   LoopController,
   MemoryStore,
   Redaction,
@@ -8,6 +9,7 @@ import {
   type TurnRecord,
   tryOut,
 } from '../../../src/loop/index.ts';
+import { readRecord } from '../../../src/loop/sessions/rows.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
 import { newKeyring } from '../../aeiou/kit.ts';
@@ -41,6 +43,7 @@ const SAID = '{"20": 1, "3": 2}\n2025\n2024\n2023\n{"b": 1, "3": {"9": 1, "8": 2
 let recording: Runtime;
 let replaying: Runtime;
 let record: TurnRecord;
+let kept: MemoryStore;
 beforeAll(async () => {
   recording = await createRuntime({ tools, policy: { allow: ['tool.o.*'] }, concurrency: 1 });
   replaying = await createRuntime({ concurrency: 1 });
@@ -60,6 +63,7 @@ beforeAll(async () => {
   const [first] = await store.turns('s');
   if (first === undefined) throw new Error('there is no turn');
   record = first;
+  kept = store;
 });
 afterAll(() => Promise.all([recording.close(), replaying.close()]));
 
@@ -106,3 +110,21 @@ it('redaction knows a key by its own name, and leaves no name that is none', () 
   expect(clean.journal[0]).toMatchObject({ outcome: { value: { $2025: 1, '[redacted]': 2, $2023: 3 } } });
   expect(clean.journal[1]).toMatchObject({ args: [{ b: 1, $3: '[redacted]' }] });
 });
+
+it.each([7, {}, { judged: 7 }, { judged: { keys: [null] } }])(
+  '18: a record with the scene %j is incomplete, and names no key',
+  async (scene) => {
+    const altered = unsealed((text) => JSON.stringify({ ...JSON.parse(text), inputs: { ...JSON.parse(text).inputs, scene } }));
+    expect(await replayTurn(replaying, altered)).toMatchObject({ verdict: 'incomplete', unverified: [] });
+    const altering = { read: (sid: string) => kept.read(sid), turns: async () => [altered] };
+    expect(await exportSession(altering, 's')).toMatchObject({ keys: [] });
+  },
+);
+
+it.each([{}, { envelope: 5 }, { limits: null }, { scene: 7 }])(
+  '18: a stored record with %j among its inputs is damaged',
+  (inputs) => {
+    const text = JSON.stringify({ ...record, inputs: { ...(Object.keys(inputs).length === 0 ? {} : record.inputs), ...inputs } });
+    expect(() => readRecord(text)).toThrow('a turn in the store cannot be read');
+  },
+);
