@@ -71,10 +71,8 @@ export interface ReplayOptions {
 export async function replayTurn(runtime: Runtime, record: TurnRecord, options: ReplayOptions = {}): Promise<TurnReplay> {
   const faults = sealFaults(record, options.prev === undefined ? (record.seal?.prev ?? null) : options.prev);
   const { sid, turn } = record;
+  const common = { sid, turn, faults, unverified: options.keys === undefined ? secretKeys(record) : [] };
   const { scene } = record.inputs;
-  const malformed = scene === null ? null : (malformation(record) ?? keyFault(record));
-  const unverified = options.keys === undefined && malformed === null ? secretKeys(record) : [];
-  const common = { sid, turn, faults, unverified };
   const why = scene === null ? whyIncomplete(record) : null;
   const end = (verdict: TurnReplay['verdict'], more: Partial<TurnReplay> = {}): TurnReplay => ({
     ...common,
@@ -86,6 +84,7 @@ export async function replayTurn(runtime: Runtime, record: TurnRecord, options: 
   });
   if (record.erased !== undefined) return end('erased', { why: `erased: ${record.erased.join(', ')}` });
   if (scene === null) return end('incomplete', { why });
+  const malformed = malformation(record) ?? keyFault(record);
   if (malformed !== null) return end('incomplete', { why: malformed });
   if (options.redacted !== undefined && options.redacted.length > 0) {
     const redacted = `redacted: ${options.redacted.join(', ')}`;

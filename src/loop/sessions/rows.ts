@@ -89,7 +89,7 @@ const OBJECT: z.ZodType<JsonObject> = mapOf(z.unknown());
 const WAITING = z.custom<Waiting>((value) => WAITING_HEAD.validate(value));
 
 /** The part of a record that is checked when it is read. Code that executes or shows a record checks the fields that it uses. */
-const RECORD_HEAD = RECORD.pick({ version: true, sid: true, turn: true, decision: true })
+const RECORD_HEAD = RECORD.pick({ version: true, sid: true, turn: true, decision: true, journal: true })
   .extend({ inputs: RECORD.shape.inputs.pick({ envelope: true, limits: true, scene: true }).loose() })
   .loose();
 /** Supplies what version 2 of a record added to version 1. */

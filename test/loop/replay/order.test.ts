@@ -128,3 +128,7 @@ it.each([{}, { envelope: 5 }, { limits: null }, { scene: 7 }])(
     expect(() => readRecord(text)).toThrow('a turn in the store cannot be read');
   },
 );
+
+it.each([{}, 7, [null], [{ kind: 7 }]])('18: a stored record with the journal %j is damaged', (journal) => {
+  expect(() => readRecord(JSON.stringify({ ...record, journal }))).toThrow('a turn in the store cannot be read');
+});
