@@ -19,7 +19,7 @@ export type FormatResult =
  * Formats a source. Parsing the result gives the same tree, apart from spans and the text that `must` shows, and formatting
  * the result changes nothing. A source that does not parse is not formatted. Never throws; takes linear time.
  */
-export function format(source: string | Uint8Array, options: ParseOptions): FormatResult {
+export function format(source: string | Uint8Array, options: ParseOptions = {}): FormatResult {
   const parsed = parse(source, options);
   if (!parsed.ok) return parsed;
   const maxBytes = options.maxBytes ?? MAX_SOURCE_BYTES;

@@ -9,8 +9,8 @@ import { contextual, Identifier, keyword, Metadata, Newline, NoStatement, Token 
 
 /** Options of {@link parse}. */
 export interface ParseOptions {
-  /** Source name for positions and messages, such as the path that the user gave. */
-  readonly name: string;
+  /** Source name for positions and messages, such as the path that the user gave; `src` when absent. */
+  readonly name?: string;
   /** Most bytes of UTF-8 after cleaning; 1 048 576 when absent. */
   readonly maxBytes?: number;
   /** Treats `[[…]]` as a template string, like the header `:: strings: double-bracket`. */
@@ -42,7 +42,7 @@ let parser: ProgramParser | undefined;
  * Bytes must be UTF-8; a string is taken as it is. `text` is the cleaned source to which all offsets refer.
  * Reports at most 100 errors. A source that cannot be cleaned, or nests deeper than 200 levels, is not parsed at all.
  */
-export function parse(source: string | Uint8Array, options: ParseOptions): ParseResult {
+export function parse(source: string | Uint8Array, options: ParseOptions = {}): ParseResult {
   const { text, problem } = clean(source, options.maxBytes ?? MAX_SOURCE_BYTES);
   const lines = lineTable(text);
   if (problem !== undefined) return failure(lines, [problem], false);
@@ -53,7 +53,7 @@ export function parse(source: string | Uint8Array, options: ParseOptions): Parse
   if (program === undefined || problems.length > 0)
     return failure(lines, problems, scanned.complete && (scanned.open || parsed.open));
   const file: SourceFile = {
-    name: options.name,
+    name: options.name ?? 'src',
     kind: program.kind,
     lines,
     metadata: program.metadata,

@@ -15,12 +15,12 @@ export interface JsonObject {
  */
 export type NumberProfile = 'integers' | 'doubles';
 
-/** What {@link parseStrict} accepts. */
+/** What {@link parseStrict} accepts. The defaults are those of USERDATA. */
 export interface StrictJsonOptions {
-  /** Which numbers are accepted. */
-  readonly numbers: NumberProfile;
-  /** Whether white space may surround the document. */
-  readonly padding: boolean;
+  /** Which numbers are accepted; `doubles` when absent. */
+  readonly numbers?: NumberProfile;
+  /** Whether white space may surround the document; true when absent. */
+  readonly padding?: boolean;
 }
 
 /** Most containers nested in each other, the outermost included. */
@@ -31,11 +31,12 @@ export const MAX_JSON_DEPTH = 32;
  * depth. Objects have no prototype, so `__proto__` is a name like any other. The result is frozen. Takes time linear in the size of the
  * input. Throws {@link JsonError}.
  */
-export function parseStrict(input: Uint8Array | string, options: StrictJsonOptions): JsonValue {
+export function parseStrict(input: Uint8Array | string, options: StrictJsonOptions = {}): JsonValue {
+  const { numbers = 'doubles', padding = true } = options;
   const text = typeof input === 'string' ? input : fromUtf8(input);
   if (text === null) throw new JsonError('encoding', 'the text is not valid UTF-8');
   if (!text.isWellFormed()) throw new JsonError('surrogate', 'the text has a lone surrogate');
-  return new Reader(text, options).document();
+  return new Reader(text, { numbers, padding }).document();
 }
 
 /** Whether a value of strict JSON is an object. */
@@ -59,10 +60,10 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 
 class Reader {
   readonly #text: string;
-  readonly #options: StrictJsonOptions;
+  readonly #options: Required<StrictJsonOptions>;
   #at = 0;
 
-  constructor(text: string, options: StrictJsonOptions) {
+  constructor(text: string, options: Required<StrictJsonOptions>) {
     this.#text = text;
     this.#options = options;
   }

@@ -26,6 +26,13 @@ describe('strict JSON', () => {
     });
   });
 
+  it('takes fractions and surrounding white space when no options are given, as in USERDATA', () => {
+    expect(plain(parseStrict(' {"a":1.5}\n'))).toEqual({ a: 1.5 });
+    expect(plain(parseStrict(' 1.5', { numbers: 'doubles' }))).toBe(1.5);
+    expect(thrownBy(() => parseStrict(' 1', { padding: false }))).toMatchObject({ detail: 'syntax' });
+    expect(thrownBy(() => parseStrict(' 1.5', { numbers: 'integers' }))).toMatchObject({ detail: 'number' });
+  });
+
   it('refuses duplicate names at any depth, also when one is escaped (threat 33)', () => {
     expect(
       ['{"a":1,"a":1}', '{"a":1,"\\u0061":2}', '[{"x":{"b":[],"b":[]}}]', '{"__proto__":1,"__proto__":2}'].map((t) => fault(t)),
