@@ -6,7 +6,7 @@ import { isPriceTable } from '../../wire/pricetable.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
 import { ORIGINAL_LIMITS } from '../record/limits.ts';
-import type { PublicKeyRecord, TurnRecord } from '../record/record.ts';
+import type { TurnRecord } from '../record/record.ts';
 import { RECORD } from '../record/schema.ts';
 
 /**
@@ -88,13 +88,6 @@ export function malformation(record: TurnRecord): string | null {
   const { error } = EXECUTABLE.safeParse(record, FIRST_ISSUE);
   const [issue] = error?.issues ?? [];
   return issue === undefined ? null : `it is malformed: ${issue.path.join('.')}: ${issue.message}`;
-}
-
-const NAMED_KEYS = z.looseObject({ judged: judged.pick({ keys: true }).loose() });
-
-/** The keys that a record names; none in a record that names them in another form. */
-export function namedKeys({ inputs: { scene } }: TurnRecord): readonly PublicKeyRecord[] {
-  return scene !== null && NAMED_KEYS.validate(scene) ? scene.judged.keys : [];
 }
 
 function isTagged(json: unknown): boolean {

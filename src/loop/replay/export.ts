@@ -7,8 +7,8 @@ import type { PublicKeyRecord, TurnRecord } from '../record/record.ts';
 import { sealRecord } from '../record/seal.ts';
 import { readRecord } from '../sessions/rows.ts';
 import type { SessionState, SessionStore } from '../sessions/store.ts';
-import { namedKeys } from './check.ts';
 import { Redaction } from './redact.ts';
+import { namedKeys } from './verify.ts';
 
 /** The `format` of a file of sessions. */
 export const EXPORT_FORMAT = 'neuroscript-sessions';

@@ -1,8 +1,8 @@
 import { decodeBase64Url, type KeyLookup, Keyring, ReplayCache, selectDecision, type VerifyKey } from '../../aeiou/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
+import { isRecord } from '../../wire/unknown.ts';
 import type { Clock } from '../clock.ts';
-import type { Scene, TurnRecord } from '../record/record.ts';
-import { namedKeys } from './check.ts';
+import type { PublicKeyRecord, Scene, TurnRecord } from '../record/record.ts';
 import type { Divergence } from './compare.ts';
 
 /** Bytes of a tag of HMAC-SHA-256. */
@@ -23,6 +23,19 @@ export function recordedKeys(record: TurnRecord, clock: Clock): KeyLookup {
     else if (bytes !== null) ring.add({ kid, alg, role: 'retired', publicKey: bytes });
   }
   return { lookup: (kid) => secret.get(kid) ?? ring.lookup(kid) };
+}
+
+/** The keys that a record names; none in a record that names them in another form. The inspector's page uses this too, so it needs no schema. */
+export function namedKeys({ inputs: { scene } }: TurnRecord): readonly PublicKeyRecord[] {
+  const judged: unknown = scene?.judged;
+  const keys: unknown = isRecord(judged) ? judged['keys'] : null;
+  return Array.isArray(keys) && keys.every(isPublicKeyRecord) ? keys : [];
+}
+
+function isPublicKeyRecord(value: unknown): value is PublicKeyRecord {
+  if (!isRecord(value)) return false;
+  const { kid, alg, publicKey } = value;
+  return typeof kid === 'string' && typeof alg === 'string' && (publicKey === null || typeof publicKey === 'string');
 }
 
 /** Ids of a record's secret keys, whose tags cannot be verified from the record. */
