@@ -48,6 +48,7 @@ export {
   type Waiting,
   waitingOf,
 } from './record/suspension.ts';
+export { recordProblem } from './record/viewed.ts';
 export { malformation } from './replay/check.ts';
 export type { Divergence } from './replay/compare.ts';
 export * from './replay/export.ts';

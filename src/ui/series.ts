@@ -1,7 +1,6 @@
-import type { SessionStore } from '../loop/index.ts';
+import { recordProblem, type SessionStore } from '../loop/index.ts';
 import { entryOf, type LogSource, linesOf } from './log.ts';
 import type { SeriesView } from './logviews.ts';
-import { recordProblem } from './record.ts';
 import { wholeOf } from './request.ts';
 
 /** Steps of a series at most. */

@@ -1,5 +1,6 @@
 import {
   isHaltReason,
+  recordProblem,
   type SessionState,
   type SessionStatus,
   type SessionStore,
@@ -7,7 +8,6 @@ import {
   StoreError,
   type Waiting,
 } from '../loop/index.ts';
-import { recordProblem } from './record.ts';
 import { RequestError, wholeOf } from './request.ts';
 import type { Texts } from './texts.ts';
 import { turnRow } from './turn.ts';

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeUserdata } from '../../src/aeiou/index.ts';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
@@ -33,6 +34,24 @@ async function withOpen(sid: string): Promise<string> {
 }
 
 describe('loop --store and sessions', () => {
+  it.each([
+    ['$.usage.cpuMs', 'null', 'usage.cpuMs'],
+    ['$.output', '5', 'output'],
+    ['$.candidates', '[7]', 'candidates.0'],
+    ['$.journal', '[{"seq": 1, "kind": "tool", "outcome": null}]', 'journal.0'],
+  ])('finding 14: a stored turn with another %s is named, and the others are shown', async (path, json, field) => {
+    const store = newPath('store.db');
+    expect(await within(['loop', '--agent', agent, '--sid', 's', '--store', store])).toMatchObject({ code: 0 });
+    using database = new DatabaseSync(store);
+    database.prepare('UPDATE turns SET record = json_set(record, ?, json(?)) WHERE turn = 1').run(path, json);
+    for (const flags of [[], ['--brief'], ['--json']]) {
+      const { code, stdout, stderr } = await within(['sessions', 'show', 's', '--store', store, ...flags]);
+      expect(code).toBe(1);
+      expect(stderr).toContain(`neuroscript: turn 1 of session s cannot be shown: it is malformed: ${field}`);
+      expect(stdout).toMatch(/[tT]urn 2|"turn": ?2/);
+    }
+  });
+
   it('AL3-11-6: a session is kept with its turns, and its decisions are chained in the log', async () => {
     const [store, log] = [newPath('store.db'), newPath('log.jsonl')];
     const run = await within(['loop', '--agent', agent, '--sid', 's', '--store', store, '--log', log]);

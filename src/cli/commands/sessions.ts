@@ -1,6 +1,13 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
-import { allSessions, SessionCoordinator, type SessionSummary, systemClock, toPublicTurn } from '../../loop/index.ts';
+import {
+  allSessions,
+  recordProblem,
+  SessionCoordinator,
+  type SessionSummary,
+  systemClock,
+  toPublicTurn,
+} from '../../loop/index.ts';
 import { explainTurn, printable, sessionLine, turnLine } from '../../report/index.ts';
 import { type AgentFlags, addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
@@ -100,7 +107,12 @@ async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<
   if (session === null) throw unknown(sid);
   if (flags.html !== undefined) return await page(store, sid, flags.html, flags);
   const lost: string[] = [];
-  const all = await store.turns(sid, (_, problem) => lost.push(problem));
+  const stored = await store.turns(sid, (_, problem) => lost.push(problem));
+  const all = stored.filter((record) => {
+    const problem = recordProblem(record);
+    if (problem !== null) lost.push(`turn ${record.turn} of session ${sid} cannot be shown: ${problem}`);
+    return problem === null;
+  });
   const turns = flags.turn === undefined ? all : all.filter(({ turn }) => turn === flags.turn);
   if (flags.turn !== undefined && turns.length === 0)
     throw new UsageError(`session ${printable(sid)} has no decided turn ${flags.turn} that can be read`);
