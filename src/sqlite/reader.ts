@@ -6,7 +6,7 @@ import { StoreError } from './error.ts';
 import { guarded, openTrouble, type Row } from './file.ts';
 import { type Format, integrityProblem, pragma } from './format.ts';
 
-const ANY = { name: 'SQLite file' };
+const ANY = { name: 'database' };
 
 /**
  * Reads a SQLite file of any origin and changes neither the file nor its folder. It also sees the changes that another process
