@@ -1,4 +1,6 @@
-import { expect, it } from 'vitest';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { folder } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -7,5 +9,32 @@ it('says once that a file is no SQLite file', async () => {
   expect(await within(['store', 'migrate', '--store', 'noise.bin'], { cwd })).toMatchObject({
     code: 2,
     stderr: 'neuroscript: noise.bin is not a database: it is not a SQLite file\n',
+  });
+});
+
+describe('a file of keys for tokens', () => {
+  it.each([0o644, 0o664])('that is something else is called so before its mode (%o) matters', async (mode) => {
+    const cwd = folder({ 'tools.yaml': 'tools: {}\n' });
+    chmodSync(join(cwd, 'tools.yaml'), mode);
+    for (const args of [['keys', 'list', 'tools.yaml'], 'keys rotate tools.yaml'.split(' ')]) {
+      const { code, stderr } = await within(args, { cwd });
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: 'neuroscript: tools.yaml: the key file is not strict JSON (syntax)\n',
+      });
+    }
+  });
+
+  it('with public halves alone may be read by all who list it; one with private halves may not', async () => {
+    const cwd = folder({});
+    const keys = (...args: readonly string[]) => within(['keys', ...args], { cwd });
+    await keys('generate', 'k.json');
+    const { stdout: halves } = await keys('export-public', 'k.json');
+    writeFileSync(join(cwd, 'k.pub'), halves, { mode: 0o644 });
+    const listed = await keys('list', 'k.pub', '--json');
+    expect(listed).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ canSign: false }, { canSign: false }]);
+    chmodSync(join(cwd, 'k.json'), 0o644);
+    expect(await keys('list', 'k.json')).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod 600 k.json') });
   });
 });

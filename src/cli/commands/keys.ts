@@ -7,6 +7,7 @@ import {
   type Keyring,
   keyringFrom,
   loadKeyFile,
+  loadVerifyKeys,
   saveKeyFile,
   savePrivateText,
   type TokenClock,
@@ -80,7 +81,8 @@ async function generate(file: string, { name, receipts }: GenerateFlags, termina
 }
 
 async function list(file: string, json: boolean, terminal: Terminal): Promise<ExitCode> {
-  const keys = readKeyring(file, systemClock).list().map(shown);
+  const ring = named(file, () => keyringFrom(ofTokens(file, loadVerifyKeys), { clock: systemClock }));
+  const keys = ring.list().map(shown);
   if (json) terminal.out.json(keys);
   else
     for (const { kid, role, alg, public: half, verifyUntil } of keys)
