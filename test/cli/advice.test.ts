@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { folder } from './spawn.ts';
+import { command, folder, linesOf } from './spawn.ts';
 import { within } from './terminal.ts';
 
 it('says once that a file is no SQLite file', async () => {
@@ -37,4 +37,20 @@ describe('a file of keys for tokens', () => {
     chmodSync(join(cwd, 'k.json'), 0o644);
     expect(await keys('list', 'k.json')).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod 600 k.json') });
   });
+});
+
+it('run --jsonl says which line is no request', async () => {
+  const good = { id: 1, src: command('emit 1') };
+  const lines = [JSON.stringify(good), '{"id":2,', '', '{"id":4,"src":5}', Buffer.from([0x22, 0xff]), JSON.stringify(good)];
+  const stdin = Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from('\n')]));
+  const { stdout } = await within(['run', '--jsonl'], { stdin });
+  const messages = linesOf(stdout).map((line) => JSON.parse(line).error?.message ?? null);
+  expect(messages).toEqual([
+    null,
+    expect.stringMatching(/^line 2 of the input: the line is not JSON: /),
+    expect.stringMatching(/^line 3 of the input: the line is not JSON: /),
+    "line 4 of the input: 'src' must be a text, got a number",
+    'line 5 of the input: the line is not UTF-8 text',
+    null,
+  ]);
 });

@@ -24,9 +24,13 @@ export async function answerRequests(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const { interrupt, out } = terminal;
-  const answer = (line: Line): Promise<PublicResult> => {
+  let lineNumber = 0;
+  const answer = async (line: Line): Promise<PublicResult> => {
+    lineNumber += 1;
+    const number = lineNumber;
     const text = textOf(line);
-    return typeof text === 'string' ? answerRequest(runtime, text, { signal: interrupt, journal }) : Promise.resolve(text);
+    const result = typeof text === 'string' ? await answerRequest(runtime, text, { signal: interrupt, journal }) : text;
+    return numbered(result, number);
   };
   const lines = splitLines(until(interrupt, terminal.stdin), LINE_BYTES);
   await inOrder(lines, width, answer, (result) => out.lineWhenReady(oneLine(jsonText(result))));
@@ -41,6 +45,13 @@ function textOf(line: Line): string | PublicResult {
   } catch {
     return refused('the line is not UTF-8 text');
   }
+}
+
+/** The answer to a line that is no request names the line. */
+function numbered(result: PublicResult, line: number): PublicResult {
+  const { phase, error } = result;
+  if (phase !== 'request' || error?.kind !== 'usage') return result;
+  return { ...result, error: { ...error, message: `line ${line} of the input: ${error.message}` } };
 }
 
 function refused(message: string): PublicResult {
