@@ -72,7 +72,7 @@ describe('propose', () => {
   ])('refuses %s: it is not strict JSON', async (_, plan) => {
     const queue = folder({ plan });
     const { code, stderr } = await typing(['propose', join(queue, 'plan'), '--queue', queue], '');
-    expect(stderr).toMatch(/^neuroscript: the plan is not strict JSON: /);
+    expect(stderr).toMatch(/^neuroscript: \S+plan is not strict JSON: /);
     expect(code).toBe(2);
     expect(existsSync(join(queue, 'pending.jsonl'))).toBe(false);
   });

@@ -47,8 +47,8 @@ export function addApprove(program: Command, execute: Execute): void {
 }
 
 async function propose(file: string, { queue }: Flags, terminal: Terminal): Promise<ExitCode> {
-  const plan = await readText(file, PLAN_BYTES, () => terminal.stdin);
-  const { id, hash } = addPending(resolve(queue), plan, systemClock.now());
+  const text = await readText(file, PLAN_BYTES, () => terminal.stdin);
+  const { id, hash } = addPending(resolve(queue), { file, text }, systemClock.now());
   terminal.out.line(`${id} ${hash}`);
   return EXIT.ok;
 }

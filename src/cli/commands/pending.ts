@@ -7,7 +7,7 @@ import { isUuid, sameUuid } from '../../gate/formats.ts';
 import { canonicalPlan, planHash } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { fileTrouble } from '../terminal/input.ts';
+import { fileTrouble, label } from '../terminal/input.ts';
 
 /** A plan that waits for a human. */
 export interface PendingIntent {
@@ -61,17 +61,21 @@ export function pendingOf(queue: string, id: string): PendingIntent {
   return intent;
 }
 
-/** Appends a pending plan. Throws {@link UsageError} for text that is not strict JSON or is too long. */
-export function addPending(queue: string, planText: string, now: number): PendingIntent {
+/** Appends the plan of a file. Throws {@link UsageError} for text that is not strict JSON or is too long. */
+export function addPending(
+  queue: string,
+  { file, text }: { readonly file: string; readonly text: string },
+  now: number,
+): PendingIntent {
   let line: string;
   try {
-    const plan = canonicalPlan(parseStrict(planText, { numbers: 'doubles', padding: true }));
+    const plan = canonicalPlan(parseStrict(text, { numbers: 'doubles', padding: true }));
     line = `{"id":"${randomUUID()}","timestamp":"${new Date(now).toISOString()}","plan":${plan}}\n`;
   } catch (error) {
-    if (error instanceof JsonError) throw new UsageError(`the plan is not strict JSON: ${error.message}`);
+    if (error instanceof JsonError) throw new UsageError(`${label(file)} is not strict JSON: ${error.message}`);
     throw error;
   }
-  if (Buffer.byteLength(line) > MAX_BYTES) throw new UsageError('the plan is longer than 1 MiB');
+  if (Buffer.byteLength(line) > MAX_BYTES) throw new UsageError(`${label(file)}: the plan is longer than 1 MiB`);
   if (existsSync(join(queue, PENDING))) readPending(queue);
   try {
     appendFileSync(join(queue, PENDING), line, { flush: true, mode: 0o644 });

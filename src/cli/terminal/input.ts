@@ -130,7 +130,8 @@ export function fileTrouble(error: unknown, use: 'read' | 'make' = 'read'): stri
   return REASONS[code ?? ''] ?? printable(message);
 }
 
-function label(name: string): string {
+/** A file as messages name it. */
+export function label(name: string): string {
   return name === STDIN ? 'standard input' : printable(name);
 }
 
