@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { command, folder, linesOf } from './spawn.ts';
@@ -68,5 +68,50 @@ it('propose names the file that is no plan', async () => {
   expect(await propose('long.json')).toMatchObject({
     code: 2,
     stderr: 'neuroscript: long.json: the plan is longer than 1 MiB\n',
+  });
+});
+
+describe('evidence', () => {
+  async function evidence() {
+    const cwd = folder({
+      'agent.txt': `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{"subject":"s","fields":{}}\n<<<NSENV:V3:ACTIONS>>>\n${command('emit tool.aeiou.magic("LOOP", {"action": "done"})')}<<<NSENV:V3:END>>>\n`,
+    });
+    const run = (line: string) => within(line.split(' '), { cwd });
+    await run('loop --agent script:agent.txt --store s.db --log d.log --sid one');
+    for (const name of ['mine', 'other']) {
+      await run(`keys generate ${name}.key --receipts --name same`);
+      writeFileSync(join(cwd, `${name}.pub`), (await run(`keys export-public ${name}.key`)).stdout, { mode: 0o644 });
+    }
+    await run('log checkpoint d.log --key mine.key --out cp.json');
+    await run('sessions receipt one --store s.db --key mine.key --out one.receipt');
+    return { cwd, run };
+  }
+
+  it('that another key signed, or that was changed, fails with 1 and not as a mistake of usage', async () => {
+    const { cwd, run } = await evidence();
+    expect(await run('log verify d.log --since cp.json --key mine.pub')).toMatchObject({ code: 0, stderr: '' });
+    const changed = readFileSync(join(cwd, 'cp.json'), 'utf8').replace('"lines":1', '"lines":0');
+    writeFileSync(join(cwd, 'changed.json'), changed);
+    for (const flags of ['--since cp.json --key other.pub', '--since changed.json --key mine.pub']) {
+      const shown = await run(`log verify d.log ${flags}`);
+      expect(shown).toMatchObject({
+        code: 1,
+        stderr: '',
+        stdout: expect.stringMatching(/^c\w+\.json, line 1: .*does not verify: /),
+      });
+      const { code, stdout } = await run(`log verify d.log ${flags} --json`);
+      expect({ code, ...JSON.parse(stdout) }).toMatchObject({
+        code: 1,
+        ok: false,
+        line: 1,
+        why: expect.stringContaining('signed'),
+      });
+    }
+    expect(await run('receipt verify one.receipt --key other.pub')).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('FAULT: '),
+    });
+    expect(await run('log verify d.log --since none.json --key mine.pub')).toMatchObject({ code: 2 });
+    expect(await run('log verify d.log --since cp.json --key none.pub')).toMatchObject({ code: 2 });
   });
 });

@@ -14,6 +14,7 @@ import {
   CheckpointWalk,
   formatCheckpoint,
   issueCheckpoint,
+  ReceiptError,
   type ReceiptKey,
   readCheckpoint,
 } from '../../receipt/index.ts';
@@ -109,9 +110,12 @@ function readHash(text: string): string {
 async function verify(files: readonly string[], flags: VerifyFlags, terminal: Terminal): Promise<ExitCode> {
   const { head, since = [], key } = flags;
   if (since.length > 0 && key === undefined) throw new UsageError('--since needs the public key of the checkpoints: --key FILE');
-  const statements = key === undefined ? [] : await checkpointsOf(since, readPublicReceiptKey(key));
-  const witness = named('--since', () => new CheckpointWalk(statements, flags.after ?? GENESIS));
-  const report = await walked(files, flags, { through: head, witness }, terminal);
+  const checkpoints = key === undefined ? NO_CHECKPOINTS : await checkpointsOf(since, readPublicReceiptKey(key));
+  const compare = (): Promise<ChainReport> => {
+    const witness = named('--since', () => new CheckpointWalk(checkpoints.statements, flags.after ?? GENESIS));
+    return walked(files, flags, { through: head, witness }, terminal);
+  };
+  const report = checkpoints.wrong ?? (await compare());
   if (flags.json) terminal.out.json(report);
   else if (report.ok) terminal.out.line(`${report.lines} lines, unbroken; head ${report.head}`);
   const wrong = wrongOf(report);
@@ -134,13 +138,27 @@ async function checkpoint(files: readonly string[], flags: CheckpointFlags, term
   return EXIT.ok;
 }
 
-async function checkpointsOf(files: readonly string[], key: ReceiptKey): Promise<readonly CheckpointStatement[]> {
+/** What checkpoints state, up to the first that does not verify. */
+interface Checkpoints {
+  readonly statements: readonly CheckpointStatement[];
+  /** Where and why a checkpoint does not verify; null if all do. */
+  readonly wrong: (ChainReport & { readonly ok: false }) | null;
+}
+
+const NO_CHECKPOINTS: Checkpoints = { statements: [], wrong: null };
+
+async function checkpointsOf(files: readonly string[], key: ReceiptKey): Promise<Checkpoints> {
   const statements: CheckpointStatement[] = [];
   for (const file of files) {
     const text = await readText(file, CHECKPOINT_BYTES, noStdin('a checkpoint'));
-    statements.push(named(file, () => readCheckpoint(text, key)));
+    try {
+      statements.push(readCheckpoint(text, key));
+    } catch (error) {
+      if (!(error instanceof ReceiptError)) throw error;
+      return { statements, wrong: { ok: false, file, line: 1, why: `the checkpoint does not verify: ${error.message}` } };
+    }
   }
-  return statements;
+  return { statements, wrong: null };
 }
 
 /** The first thing that is wrong with a log, as a line; null for none. */
