@@ -87,6 +87,15 @@ describe('evidence', () => {
     return { cwd, run };
   }
 
+  it('of a log: --key without --since is refused', async () => {
+    const { run } = await evidence();
+    expect(await run('log verify d.log --key mine.pub')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'neuroscript: --key verifies checkpoints: name them with --since FILE\n',
+    });
+  });
+
   it('that another key signed, or that was changed, fails with 1 and not as a mistake of usage', async () => {
     const { cwd, run } = await evidence();
     expect(await run('log verify d.log --since cp.json --key mine.pub')).toMatchObject({ code: 0, stderr: '' });

@@ -110,6 +110,7 @@ function readHash(text: string): string {
 async function verify(files: readonly string[], flags: VerifyFlags, terminal: Terminal): Promise<ExitCode> {
   const { head, since = [], key } = flags;
   if (since.length > 0 && key === undefined) throw new UsageError('--since needs the public key of the checkpoints: --key FILE');
+  if (since.length === 0 && key !== undefined) throw new UsageError('--key verifies checkpoints: name them with --since FILE');
   const checkpoints = key === undefined ? NO_CHECKPOINTS : await checkpointsOf(since, readPublicReceiptKey(key));
   const compare = (): Promise<ChainReport> => {
     const witness = named('--since', () => new CheckpointWalk(checkpoints.statements, flags.after ?? GENESIS));
