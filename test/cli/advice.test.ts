@@ -39,6 +39,30 @@ describe('a file of keys for tokens', () => {
   });
 });
 
+describe('run --event', () => {
+  const files = {
+    'on.ns': 'on event "known" do\n  emit "taken"\nendon\n',
+    'global.ns': 'on event name do\n  emit "taken"\nendon\n',
+    'main.ns': command('set n = 0', 'while n < 3', '  set n = n + 1', 'endwhile'),
+    'lib.ns': 'func f() means\n  return 1\nendfunc\n',
+  };
+  const note = "neuroscript: no handler takes event 'nosuch', so it did nothing\n";
+
+  it.each([
+    ['on.ns --event nosuch=1', note, []],
+    ['on.ns main.ns --event nosuch=1 --event known --event nosuch', note, ['taken']],
+    ['on.ns lib.ns --call f --event nosuch', note, []],
+    ['on.ns --event known', '', ['taken']],
+    ['global.ns --global name="nosuch" --event nosuch', '', ['taken']],
+    ['global.ns --global name="known" --event nosuch', note, []],
+  ])('%s says which event nothing took', async (line, said, emits) => {
+    const cwd = folder(files);
+    const { code, stdout, stderr } = await within(['run', ...line.split(' '), '--json'], { cwd });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: said });
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, emits });
+  });
+});
+
 it('run --jsonl says which line is no request', async () => {
   const good = { id: 1, src: command('emit 1') };
   const lines = [JSON.stringify(good), '{"id":2,', '', '{"id":4,"src":5}', Buffer.from([0x22, 0xff]), JSON.stringify(good)];

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { nearestName } from '../../../grammar/vocabulary/names.ts';
 import { createHostContext, SILENT_LOGGER } from '../../context/index.ts';
-import { printableLines, renderCall } from '../../report/index.ts';
+import { printable, printableLines, renderCall } from '../../report/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
+import { NeuroScriptError } from '../../wire/errors.ts';
 import type { Probe } from '../../wire/heat.ts';
 import { limitOf } from '../../wire/limits.ts';
 import { jsonText } from '../../wire/maporder.ts';
@@ -101,6 +102,7 @@ async function run(files: readonly string[], flags: RunFlags & HeatFlags, termin
   recorder?.add(result.journal);
   if (['request', 'parse', 'load'].includes(result.phase)) await recorder?.discard(terminal);
   else await recorder?.save(setup.tools, terminal);
+  if (result.ok && flags.event !== undefined) await noteStrayEvents(runtime, sources, given.globals, flags.event, terminal);
   const { profile, phase } = result;
   if (probe !== null && (profile === undefined || ['request', 'parse'].includes(phase)))
     terminal.err.line('nothing was executed, so no trace and no heat are written');
@@ -189,7 +191,7 @@ async function advised(
   { call, event }: RunFlags,
   { err }: Terminal,
 ): Promise<RunResult> {
-  const ranNothing = result.ok && call === undefined && (event !== undefined || result.usage.fuel === 0);
+  const ranNothing = result.ok && call === undefined && event === undefined && result.usage.fuel === 0;
   const unknown = call !== undefined && result.phase === 'call' && !result.ok && result.error.code === 'NS2';
   if (!ranNothing && !unknown) return result;
   const { files } = await runtime.parse(sources);
@@ -198,17 +200,41 @@ async function advised(
   if (meant !== undefined && !result.ok) return { ...result, error: { ...result.error, hint: `did you mean '${meant}'?` } };
   if (!ranNothing) return result;
   const handlers = files.reduce((sum, file) => sum + file.events, 0);
-  if (event !== undefined && handlers === 0) err.line('neuroscript: no file has an event handler, so --event did nothing');
-  if (
-    call === undefined &&
-    event === undefined &&
-    procedures.length + handlers > 0 &&
-    files.every(({ commandBlocks }) => commandBlocks === 0)
-  )
+  if (procedures.length + handlers > 0 && files.every(({ commandBlocks }) => commandBlocks === 0))
     err.line(
       `neuroscript: nothing was run: the files have no command block; run a procedure with --call ${procedures[0] ?? 'NAME'}, or give --event NAME`,
     );
   return result;
+}
+
+/** Says on standard error which events no handler takes. */
+async function noteStrayEvents(
+  runtime: Runtime,
+  sources: readonly Source[],
+  globals: Given['globals'],
+  events: NonNullable<GivenFlags['event']>,
+  { err }: Terminal,
+): Promise<void> {
+  const { files } = await runtime.parse(sources);
+  const handling = sources.filter(({ name }) => files.some((file) => file.name === name && file.events > 0));
+  if (handling.length === 0) return err.line('neuroscript: no file has an event handler, so --event did nothing');
+  // Only the worker knows the names that handlers take. What it foresees for an event without a handler is what it foresees for none.
+  const mostFuel = async (names: readonly string[]): Promise<number | null> => {
+    const given = names.map((name) => ({ name, source: 'cli', payload: null }));
+    try {
+      const { preview } = await runtime.interpreter().fork().foresee({ sources: handling, globals, events: given });
+      return preview?.fuel.most ?? null;
+    } catch (error) {
+      // The run itself ended well, and a note must not change that.
+      if (error instanceof NeuroScriptError && ['ERR_TIMEOUT', 'ERR_WORKER'].includes(error.code)) return null;
+      throw error;
+    }
+  };
+  const without = await mostFuel([]);
+  if (without === null) return;
+  for (const name of new Set(events.map((event) => event.name)))
+    if ((await mostFuel([name])) === without)
+      err.line(`neuroscript: no handler takes event '${printable(name)}', so it did nothing`);
 }
 
 function report(result: RunResult, sources: readonly Source[], flags: RunFlags, terminal: Terminal): void {
