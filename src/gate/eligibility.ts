@@ -28,10 +28,19 @@ export interface GateOptions {
  */
 export function checkEligibility(request: GateRequest, options: GateOptions): Verdict {
   return decide(request, {
-    isVerifierPresent: () => isPresent(options.verifier),
+    isVerifierPresent: () => isPresent(configured(options).verifier),
     verify: (intentId, hash) => runVerifier(options.verifier, intentId, hash),
     historyOf: (intentId) => historyOf(options.queue, intentId),
   });
+}
+
+/** The options, unless one is missing, which plain JavaScript allows. */
+function configured(options: GateOptions): GateOptions {
+  const { queue, verifier } = options ?? {};
+  if (typeof queue !== 'string') throw new TypeError('the option queue is missing: the path of the queue directory');
+  if (typeof verifier?.command !== 'string' || !Array.isArray(verifier.args))
+    throw new TypeError('the option verifier is missing, or has no command or no args');
+  return options;
 }
 
 /** The effects that the steps need. */
@@ -44,6 +53,8 @@ export interface Steps {
 /** The five steps of the decision in their fixed order. Each step continues or denies. */
 export function decide(request: GateRequest, steps: Steps): Verdict {
   try {
+    if (typeof request !== 'object' || request === null)
+      return denied('ERR_GATE_INPUT', 'No request: it needs intentId, hash and source');
     const { intentId, hash, source } = request;
     if (source !== 'human') return denied('ERR_GATE_INPUT', 'Not triggered by a human');
     if (!isUuid(intentId)) return denied('ERR_GATE_INPUT', 'Invalid intent ID format');

@@ -94,6 +94,29 @@ describe('the three inputs', () => {
       expect(checkEligibility(request as unknown as GateRequest, { queue: queueWith(), verifier }).eligible).toBe(false);
     expect(verifier.calls()).toEqual([]);
   });
+
+  it('ARGO-3-7: a call without a request or an option is denied, and says which one is missing', () => {
+    const verifier = stub('exit 0');
+    const verdict = (...given: readonly unknown[]) => Reflect.apply(checkEligibility, undefined, given);
+    expect(verdict()).toMatchObject({
+      eligible: false,
+      code: 'ERR_GATE_INPUT',
+      line: '[ERROR] No request: it needs intentId, hash and source',
+    });
+    const request = { intentId: ID, hash: HASH, source: 'human' };
+    const failure = { eligible: false, code: 'ERR_GATE_FAILURE' };
+    for (const options of [undefined, null, {}, { verifier }])
+      expect(verdict(request, options)).toMatchObject({
+        ...failure,
+        detail: expect.stringContaining('the option queue is missing'),
+      });
+    for (const missing of [{}, { verifier: null }, { verifier: { command: 'x' } }])
+      expect(verdict(request, { queue: queueWith(), ...missing })).toMatchObject({
+        ...failure,
+        detail: expect.stringContaining('the option verifier is missing'),
+      });
+    expect(verifier.calls()).toEqual([]);
+  });
 });
 
 describe('the command line', () => {
