@@ -104,6 +104,9 @@ const RECEIPT = z.strictObject({
   parts: mapOf(z.strictObject({ salt: text, json: z.string() })),
 });
 
+/** Tells a receipt with a fault from JSON that is no receipt at all. */
+const NAMED = z.looseObject({ manifest: z.looseObject({ format: z.literal(RECEIPT_FORMAT) }) });
+
 /** A receipt may hold as many values as a session of the host's own. */
 const MOST = { containers: 8_000_000, items: 20_000_000 };
 
@@ -134,6 +137,8 @@ export function readReceipt(file: string): Receipt {
   const { success, data, error } = RECEIPT.safeParse(json, FIRST_ISSUE);
   if (!success) {
     const [issue] = error.issues;
+    if (!NAMED.safeParse(json).success)
+      throw new ReceiptError(`it is no receipt: it has no manifest of the format '${RECEIPT_FORMAT}'`);
     throw new ReceiptError(`it is no receipt: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'wrong'}`);
   }
   // In the text of a receipt, the JSON of a part is a string.

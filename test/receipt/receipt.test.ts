@@ -286,6 +286,13 @@ describe('a checkpoint of a log (issue 23)', () => {
   });
 });
 
+it('JSON without the manifest of a receipt is said to be no receipt; a receipt with a fault names the fault', () => {
+  for (const other of ['{}', '[]', 'null', '7', '{"manifest":{}}', '{"name":"x","version":"1.0.0"}'])
+    expect(() => readReceipt(other)).toThrow("it is no receipt: it has no manifest of the format 'neuroscript-receipt'");
+  const faulty = formatReceipt({ ...receipt, manifest: { ...receipt.manifest, issuedAt: -1 } });
+  expect(() => readReceipt(faulty)).toThrow('it is no receipt: manifest.issuedAt: ');
+});
+
 it('18: a receipt that names a turn twice, or a time that no clock has, is refused before anything is executed', () => {
   const { manifest } = receipt;
   const turns = [...manifest.turns, ...manifest.turns];
