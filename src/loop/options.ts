@@ -9,9 +9,9 @@ import {
   checkFlag,
   checkFunction,
   checkList,
-  checkObject,
   checkSignal,
   checkText,
+  methods,
   oneOf,
   required,
   wholeNumber,
@@ -156,14 +156,14 @@ export interface LoopOptions extends ResumeOptions {
 /** The check of the options of a controller. */
 export const checkController = checker<LoopControllerOptions>({
   runtime: anything,
-  executor: anything,
-  keyring: anything,
-  clock: anything,
-  ids: anything,
+  executor: methods('context', 'inspect', 'fork'),
+  keyring: methods('lookup', 'signer', 'list'),
+  clock: methods('now', 'monotonic'),
+  ids: methods('session', 'nonce', 'jti'),
   system: checkText,
   grammar: checkText,
   store: anything,
-  log: anything,
+  log: methods('append', 'has'),
   metrics: anything,
   telemetry: anything,
   lifetimes: anything,
@@ -184,10 +184,7 @@ export const checkController = checker<LoopControllerOptions>({
 
 const STEP_CHECKS: Checks<StepOptions> = {
   ...CEILING_CHECKS,
-  agent: required((what, agent) => {
-    checkObject(what, agent);
-    checkFunction(`${what}.reply`, Reflect.get(agent, 'reply'));
-  }),
+  agent: required(methods('reply')),
   tenant: anything,
   limits: checkLimitOptions,
   signal: checkSignal,

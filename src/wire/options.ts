@@ -126,6 +126,14 @@ export function checkFunction(what: string, value: unknown): void {
   if (typeof value !== 'function') refuse(what, 'a function', value);
 }
 
+/** The check of an object of any class that has these methods. */
+export function methods(...names: readonly string[]): Check {
+  return (what, value) => {
+    checkObject(what, value);
+    for (const name of names) checkFunction(`${what}.${name}`, Reflect.get(value, name));
+  };
+}
+
 /** A function, or nothing. */
 export function checkCallback(what: string, value: unknown): void {
   if (value !== undefined) checkFunction(what, value);

@@ -6,6 +6,7 @@ import { MemoryLog } from '../../src/loop/log/log.ts';
 import type { LoopControllerOptions } from '../../src/loop/options.ts';
 import type { GuardView } from '../../src/loop/turn/verdict.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
+import { thrownBy } from '../aeiou/kit.ts';
 import { fakeExecutor, newKeyring, type Program, programAgent, TestClock, USERDATA } from './fake.ts';
 
 const clock = new TestClock();
@@ -128,6 +129,25 @@ describe('no configuration switches the protection off', () => {
     // What TypeScript does not let through, JavaScript may try.
     for (const noProgressN of [null, false, '3', {}])
       expect(() => loopOf(programs, Object.assign({}, { noProgressN }) as Partial<LoopControllerOptions>)).toThrow(ConfigError);
+  });
+
+  it('a part of the wrong form is refused, by the name of its option and the type that was given', () => {
+    // What TypeScript does not let through, JavaScript may try.
+    const refused = (options: object): unknown => thrownBy(() => loopOf(programs, options));
+    for (const option of ['executor', 'keyring', 'clock', 'ids', 'log'])
+      for (const [value, type] of [
+        [5, 'number'],
+        [null, 'null'],
+        [[], 'a list'],
+      ])
+        expect(refused({ [option]: value })).toMatchObject({
+          code: 'ERR_CONFIG',
+          message: `the options of a LoopController: ${option} must be an object, got ${type}`,
+        });
+    expect(refused({ clock: { now: () => 0 } })).toMatchObject({
+      code: 'ERR_CONFIG',
+      message: 'the options of a LoopController: clock.monotonic must be a function, got undefined',
+    });
   });
 
   it('A3-1.1-5: a replay memory shorter than tokens live is refused', () => {
