@@ -1,6 +1,7 @@
 import { type CryptoPort, defaultCrypto } from '../crypto/index.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { isTokenLine } from './token/format.ts';
+import { typeName } from './typename.ts';
 import { toUtf8 } from './utf8.ts';
 
 /** Default for the number of equal turns in a row that end a session. */
@@ -67,12 +68,17 @@ export class ProgressGuard {
   /** Number of equal turns in a row that halt a session. */
   readonly n: number;
 
-  /** Throws {@link ConfigError} for an N that is not a whole number from 2 to {@link MAX_NO_PROGRESS_N}. */
-  constructor(n: number = DEFAULT_NO_PROGRESS_N) {
-    if (!Number.isSafeInteger(n) || n < 2 || n > MAX_NO_PROGRESS_N)
+  /**
+   * `name` is the name of the number in messages. Throws {@link ConfigError} for an N that is not a whole number from 2 to
+   * {@link MAX_NO_PROGRESS_N}.
+   */
+  constructor(n: number = DEFAULT_NO_PROGRESS_N, name = 'the n of a ProgressGuard') {
+    if (!Number.isSafeInteger(n) || n < 2 || n > MAX_NO_PROGRESS_N) {
+      const got = typeof n === 'number' ? String(n) : typeName(n);
       throw new ConfigError(
-        `no_progress_n must be a whole number from 2 to ${MAX_NO_PROGRESS_N}, got ${String(n)}; the guard cannot be switched off`,
+        `${name} must be a whole number from 2 to ${MAX_NO_PROGRESS_N}, got ${got}; the guard cannot be switched off`,
       );
+    }
     this.n = n;
   }
 

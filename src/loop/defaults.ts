@@ -24,7 +24,7 @@ export function stepperOf(options: LoopControllerOptions): Stepper {
     ids: options.ids ?? randomIds,
     replay: new ReplayCache({ clock, ttl: replayTtl }),
     lifetimes,
-    noProgressN: new ProgressGuard(options.noProgressN).n,
+    noProgressN: new ProgressGuard(options.noProgressN, 'noProgressN').n,
     checks: options.checks ?? [],
   };
   const coordinator =

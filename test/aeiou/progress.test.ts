@@ -81,4 +81,12 @@ describe('progress guard', () => {
     for (const n of [1, 0, -3, 2.5, 101, Number.NaN, Number.POSITIVE_INFINITY])
       expect(thrownBy(() => new ProgressGuard(n))).toBeInstanceOf(ConfigError);
   });
+
+  it('says which number is refused, and of what type it is', () => {
+    const must = 'the n of a ProgressGuard must be a whole number from 2 to 100';
+    const refused = (n: unknown) => thrownBy(() => Reflect.construct(ProgressGuard, [n]));
+    expect(refused(1)).toMatchObject({ message: `${must}, got 1; the guard cannot be switched off` });
+    expect(refused({ n: 2 })).toMatchObject({ message: `${must}, got object; the guard cannot be switched off` });
+    expect(refused('3')).toMatchObject({ message: `${must}, got string; the guard cannot be switched off` });
+  });
 });

@@ -129,6 +129,9 @@ describe('no configuration switches the protection off', () => {
     // What TypeScript does not let through, JavaScript may try.
     for (const noProgressN of [null, false, '3', {}])
       expect(() => loopOf(programs, Object.assign({}, { noProgressN }) as Partial<LoopControllerOptions>)).toThrow(ConfigError);
+    expect(thrownBy(() => loopOf(programs, { noProgressN: 1 }))).toMatchObject({
+      message: 'noProgressN must be a whole number from 2 to 100, got 1; the guard cannot be switched off',
+    });
   });
 
   it('a part of the wrong form is refused, by the name of its option and the type that was given', () => {

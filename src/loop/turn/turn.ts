@@ -160,7 +160,7 @@ async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): 
   const { sid, turn, input, earlier } = request;
   const { clock } = host;
   checkSid(sid);
-  const guard = new ProgressGuard(host.noProgressN);
+  const guard = new ProgressGuard(host.noProgressN, 'noProgressN');
   const lifetimes = resolveLifetimes(host.lifetimes);
   const emit = (body: LoopEventBody): void => request.onEvent?.({ sid, turn, ...body });
   const lifecycle = new Lifecycle((from, to) => emit({ type: 'state', from, to }));
