@@ -108,6 +108,13 @@ interface Entry {
 }
 
 const KID = /^[A-Za-z0-9._-]{1,64}$/;
+
+/** Throws {@link KeyError} (`kid`) for what cannot name a key. */
+export function checkKid(kid: unknown): void {
+  if (typeof kid !== 'string' || !KID.test(kid))
+    throw new KeyError('kid', 'a kid has 1 to 64 characters out of A-Z a-z 0-9 . _ -');
+}
+
 const MIN_SECRET_BYTES = 32;
 
 /**
@@ -198,8 +205,7 @@ export class Keyring implements KeyLookup {
   }
 
   #entryOf(init: KeyInit): Entry {
-    if (typeof init.kid !== 'string' || !KID.test(init.kid))
-      throw new KeyError('kid', 'a kid has 1 to 64 characters out of A-Z a-z 0-9 . _ -');
+    checkKid(init.kid);
     if (init.verifyUntil !== undefined && (init.role !== 'retired' || !Number.isSafeInteger(init.verifyUntil)))
       throw new KeyError('role', `verifyUntil of '${init.kid}' must be a whole Unix second, and only a retired key has one`);
     return init.alg === 'HS256' ? this.#sharedEntry(init) : this.#ed25519Entry(init);

@@ -1,9 +1,9 @@
 import { type CryptoPort, defaultCrypto, ED25519_KEY_BYTES } from '../../crypto/index.ts';
 import { KeyError } from '../errors.ts';
 import { type Lifetimes, resolveLifetimes } from '../lifetimes.ts';
-import type { KeyInit } from './keyring.ts';
+import { checkKid, type KeyInit } from './keyring.ts';
 
-/** Two new Ed25519 keys: `<name>-primary` and `<name>-fallback`. */
+/** Two new Ed25519 keys: `<name>-primary` and `<name>-fallback`. Throws {@link KeyError} (`kid`) for a name that makes no kids. */
 export function generateKeys(name: string): readonly KeyInit[] {
   return [newKey(`${name}-primary`, 'primary'), newKey(`${name}-fallback`, 'fallback')];
 }
@@ -47,7 +47,7 @@ export interface Rotation {
 /**
  * Puts a new Ed25519 key into one role and returns the keys of the file after the rotation. The old key loses its private
  * half and still verifies for the longest `ttl` plus the buffer. Retired keys whose time is over are dropped. Throws
- * {@link KeyError} (`duplicate`) for a name that is taken.
+ * {@link KeyError}: `duplicate` for a name that is taken, `kid` for one that is no kid.
  */
 export function rotateKeys(keys: readonly KeyInit[], options: RotationOptions): Rotation {
   const { role } = options;
@@ -70,6 +70,7 @@ export function rotateKeys(keys: readonly KeyInit[], options: RotationOptions): 
 }
 
 function newKey(kid: string, role: 'primary' | 'fallback'): KeyInit {
+  checkKid(kid);
   return { kid, role, alg: 'Ed25519', seed: crypto.getRandomValues(new Uint8Array(ED25519_KEY_BYTES)) };
 }
 

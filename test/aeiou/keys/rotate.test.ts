@@ -80,6 +80,19 @@ describe('rotating a key file', () => {
   });
 });
 
+describe('the name of a new key', () => {
+  it('is refused where the key is made, in the words of the keyring', () => {
+    const message = 'a kid has 1 to 64 characters out of A-Z a-z 0-9 . _ -';
+    for (const name of ['a b', 'ä', 'n'.repeat(56)])
+      expect(thrownBy(() => generateKeys(name))).toMatchObject({ code: 'ERR_KEY', detail: 'kid', message });
+    expect(thrownBy(() => rotateKeys(KEYS, { role: 'primary', now: ISSUED, kid: 'a b' }))).toMatchObject({
+      detail: 'kid',
+      message,
+    });
+    expect(generateKeys('n'.repeat(55)).map(({ kid }) => kid.length)).toEqual([63, 64]);
+  });
+});
+
 describe('the cryptography of a rotation', () => {
   it('is the one that the caller gives', () => {
     const used: number[] = [];
