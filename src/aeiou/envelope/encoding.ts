@@ -1,4 +1,5 @@
 import { EnvelopeError } from '../errors.ts';
+import { typeName } from '../typename.ts';
 import { fromUtf8, toUtf8 } from '../utf8.ts';
 import { LF, type SectionName } from './markers.ts';
 
@@ -16,6 +17,12 @@ export function encode(text: string, what: string): Uint8Array {
   if (!text.isWellFormed())
     throw new EnvelopeError('ERR_ENV_MARKERS_INVALID', 'encoding', `${what} has a lone surrogate and cannot be written as UTF-8`);
   return toUtf8(text);
+}
+
+/** Refuses what is no bytes, which plain JavaScript may pass. */
+export function checkBytes(bytes: unknown): void {
+  if (!(bytes instanceof Uint8Array))
+    throw new EnvelopeError('ERR_ENV_MARKERS_INVALID', 'encoding', `the envelope must be a Uint8Array, got ${typeName(bytes)}`);
 }
 
 /** Refuses an envelope that is too large. */

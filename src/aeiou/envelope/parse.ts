@@ -1,6 +1,6 @@
 import { EnvelopeError, type Lint } from '../errors.ts';
 import { fromUtf8 } from '../utf8.ts';
-import { checkEncoding, checkLines, checkSection, checkSize, encode, MAX_ENVELOPE_BYTES } from './encoding.ts';
+import { checkBytes, checkEncoding, checkLines, checkSection, checkSize, encode, MAX_ENVELOPE_BYTES } from './encoding.ts';
 import { BOM_BYTES, hasBom, LF, MARKERS, type MarkerLine, markerLines, SECTIONS, type SectionName } from './markers.ts';
 
 /**
@@ -36,6 +36,7 @@ export interface ParsedEnvelope extends Envelope {
  * and line sizes), END, order, missing sections. Throws {@link EnvelopeError}.
  */
 export function parseEnvelope(bytes: Uint8Array): ParsedEnvelope {
+  checkBytes(bytes);
   const lead = hasBom(bytes, 0) ? BOM_BYTES : 0;
   const trail = bytes.length > lead && bytes[bytes.length - 1] === LF ? 1 : 0;
   checkSize(bytes.length - lead - trail);
@@ -51,6 +52,7 @@ export function parseEnvelope(bytes: Uint8Array): ParsedEnvelope {
 export function extractEnvelope(reply: Uint8Array | string): ParsedEnvelope {
   if (typeof reply === 'string' && reply.length > MAX_ENVELOPE_BYTES) checkSize(reply.length);
   const bytes = typeof reply === 'string' ? encode(reply, 'the reply') : reply;
+  checkBytes(bytes);
   checkSize(bytes.length);
   checkEncoding(bytes);
   const { start, end, line } = findOnly(bytes);

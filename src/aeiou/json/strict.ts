@@ -1,4 +1,5 @@
 import { JsonError } from '../errors.ts';
+import { typeName } from '../typename.ts';
 import { fromUtf8 } from '../utf8.ts';
 
 /** A JSON value. */
@@ -33,6 +34,8 @@ export const MAX_JSON_DEPTH = 32;
  */
 export function parseStrict(input: Uint8Array | string, options: StrictJsonOptions = {}): JsonValue {
   const { numbers = 'doubles', padding = true } = options;
+  if (typeof input !== 'string' && !(input instanceof Uint8Array))
+    throw new JsonError('type', `expected a text or a Uint8Array, got ${typeName(input)}`);
   const text = typeof input === 'string' ? input : fromUtf8(input);
   if (text === null) throw new JsonError('encoding', 'the text is not valid UTF-8');
   if (!text.isWellFormed()) throw new JsonError('surrogate', 'the text has a lone surrogate');

@@ -226,6 +226,23 @@ describe('envelope: bytes', () => {
     expect(fault(() => extractEnvelope(`${MINIMAL}\udfff`))).toBe('ERR_ENV_MARKERS_INVALID/encoding');
   });
 
+  it('what is no bytes is refused by its type, and extractEnvelope takes a text too', () => {
+    const given = [
+      ['text', 'string'],
+      [undefined, 'undefined'],
+      [null, 'null'],
+      [{}, 'object'],
+      [[60], 'a list'],
+    ] as const;
+    for (const [value, type] of given) {
+      const message = `the envelope must be a Uint8Array, got ${type}`;
+      const refusal = { code: 'ERR_ENV_MARKERS_INVALID', detail: 'encoding', message };
+      expect(thrownBy(() => Reflect.apply(parseEnvelope, undefined, [value]))).toMatchObject(refusal);
+      if (value !== 'text') expect(thrownBy(() => Reflect.apply(extractEnvelope, undefined, [value]))).toMatchObject(refusal);
+    }
+    expect(extractEnvelope(MINIMAL).actions).toBe(COMMAND);
+  });
+
   it('A3-13-E6: an envelope that is no UTF-8 is refused before its structure is looked at', () => {
     expect(fault(() => parseEnvelope(Uint8Array.of(0xff)))).toBe('ERR_ENV_MARKERS_INVALID/encoding');
   });

@@ -21,6 +21,21 @@ describe('USERDATA', () => {
     expect(['[]', '"x"', '1', 'null', 'true'].map(fault)).toEqual(Array(5).fill('not_object'));
   });
 
+  it('a value in place of its JSON is refused by its type', () => {
+    const given = [
+      [{ subject: 's', fields: {} }, 'object'],
+      [null, 'null'],
+      [7, 'number'],
+      [undefined, 'undefined'],
+    ] as const;
+    for (const [value, type] of given)
+      expect(thrownBy(() => Reflect.apply(validateUserdata, undefined, [value]))).toMatchObject({
+        code: 'ERR_USERDATA_SCHEMA',
+        detail: 'json',
+        message: `USERDATA is not strict JSON: expected a text or a Uint8Array, got ${type}`,
+      });
+  });
+
   it('A3-3.5-1: subject must be a text', () => {
     const subjects = ['', '"subject":null,', '"subject":123,', '"subject":[],', '"subject":{},', '"Subject":"x",'];
     expect(subjects.map((subject) => fault(`{${subject}"fields":{}}`))).toEqual(subjects.map(() => 'subject'));
