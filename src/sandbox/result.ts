@@ -62,10 +62,13 @@ export function isReportable({ code, kind }: ErrorInfo): boolean {
   return code.startsWith('NS') ? LANGUAGE_KINDS.has(kind) : REPORTABLE.get(code) === kind;
 }
 
+/** What V8 writes before it ends a process that is out of memory, or that asks for a larger list than there can be. */
+const OUT_OF_MEMORY = /out of memory|is_heap_oom|Allocation failed|Fatal JavaScript invalid size error/i;
+
 /** The error of a run whose worker ended unexpectedly. */
 export function crashError({ how, violation, stderr }: Gone, memoryBytes: number): ErrorInfo {
   if (violation !== null) return workerError(`the worker process broke the protocol and was killed: ${violation}`);
-  if (/out of memory|is_heap_oom|Allocation failed/i.test(stderr)) {
+  if (OUT_OF_MEMORY.test(stderr)) {
     return quotaError(
       { limit: 'memoryBytes', allowed: memoryBytes },
       `the program needs more memory than ${memoryBytes} bytes; its worker process ran out of it`,

@@ -97,9 +97,12 @@ describe('a worker that dies', () => {
     }
   });
 
-  it('out of memory of its own is a quota', async () => {
-    const stderr = 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n';
-    expect((await answered([started, { stderr }, { signal: 'SIGABRT' }])).code).toBe('ERR_QUOTA');
+  it.each([
+    ['Reached heap limit Allocation failed - JavaScript heap out of memory', 'SIGABRT'],
+    ['Fatal JavaScript invalid size error 536870812 (see crbug.com/1201626)', 'SIGTRAP'],
+  ])('out of memory of its own is a quota: %s', async (words, signal) => {
+    const stderr = `#\n# FATAL ERROR: ${words}\n#\n`;
+    expect((await answered([started, { stderr }, { signal }])).code).toBe('ERR_QUOTA');
   });
 
   it('a worker that says nothing at all is ended by the wall clock, or while parsing by the bound for that', async () => {
