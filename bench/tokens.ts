@@ -18,7 +18,7 @@ export interface TokenRow {
   readonly work: string;
   /** Microseconds of one operation, by batch. */
   readonly us: Summary | null;
-  /** Our median divided by the bare one's, from the same run; null for the bare ones. */
+  /** Our 10th percentile divided by the bare one's, from the same run; null for the bare ones. */
   readonly ratio: number | null;
   /** The most that the ratio may be. */
   readonly target: number | null;
@@ -112,7 +112,7 @@ async function perPiece(piece: () => unknown): Promise<number> {
 
 function rowOf(work: string, us: readonly number[], bare: readonly number[] = [], target: number | null = null): TokenRow {
   const [summary, base] = [summarize(us), summarize(bare)];
-  return { work, us: summary, ratio: summary === null || base === null ? null : summary.median / base.median, target };
+  return { work, us: summary, ratio: summary === null || base === null ? null : summary.p10 / base.p10, target };
 }
 
 function mustVerify(token: string, keys: Keyring, replay: ReplayCache): void {
