@@ -313,7 +313,7 @@ export class LoopController {
     for (let decided = state.nextTurn - 1; ; decided++) {
       const left = wallMs - (this.#clock.monotonic() - begun);
       if (left <= 0) return stop('ERR_TIMEOUT', `the session did not end within ${wallMs} ms`);
-      if (decided >= maxTurns) return stop('ERR_MAX_TURNS', `the session did not end within ${maxTurns} turns`);
+      if (decided >= maxTurns) return stop('ERR_MAX_TURNS', `the session did not end within its maxTurns, ${maxTurns}`);
       try {
         const record = await this.#step(sid, { ...options, wallMs: left }, true);
         session.decided(record);

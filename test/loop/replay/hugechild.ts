@@ -4,6 +4,7 @@ import type { TurnRecord } from '../../../src/loop/record/record.ts';
 import { malformation } from '../../../src/loop/replay/check.ts';
 import { readExport } from '../../../src/loop/replay/export.ts';
 import { readRecord } from '../../../src/loop/sessions/rows.ts';
+import { StoreError } from '../../../src/sqlite/error.ts';
 import { defaultLimits } from '../../../src/wire/limits.ts';
 
 const MISTAKES = 300_000;
@@ -29,8 +30,17 @@ const at = { fork: 'f', source: 'a.ns', line: 1, column: 1 };
 const call = { kind: 'tool', name: 'tool.a.B', args: [], seq: 1, at, ms: 1, outcome: { ok: true, value: 1 } };
 const session = { sid: 's', status: 'open', reason: null, userdata: '', head: null, turns: [], redacted: [] };
 
-const problemOf = (record: object): string | null =>
-  malformation(readRecord(JSON.stringify({ ...whole, ...record })) satisfies TurnRecord);
+/** Why a record is refused: when it is read, or when it is checked for a replay. */
+const problemOf = (record: object): string | null => {
+  let read: TurnRecord;
+  try {
+    read = readRecord(JSON.stringify({ ...whole, ...record }));
+  } catch (error) {
+    if (error instanceof StoreError) return error.message;
+    throw error;
+  }
+  return malformation(read);
+};
 const withInputs = (inputs: object): object => ({ inputs: { ...whole.inputs, ...inputs } });
 const withRun = (more: object): object => withInputs({ scene: { ...scene, run: { ...run, ...more } } });
 
@@ -53,7 +63,7 @@ const records: readonly object[] = [
   withRun({ globals: list.map(() => ({ $num: 'six' })) }),
   withRun({ globals: Object.fromEntries(list.map((_, index) => [`k${index}`, { $num: 'six' }])) }),
 ];
-for (const record of records) assert.match(problemOf(record) ?? 'none', /^it is malformed: /);
+for (const record of records) assert.match(problemOf(record) ?? 'none', /^it is malformed: |: it is no record of a turn$/);
 
 const files: readonly object[] = [
   { sessions: list },
