@@ -54,9 +54,16 @@ async function changesIn(name: string, damage = (_: string): void => {}, where =
     // The gate runs apart from all other commands.
     const now = await (command.startsWith('gate') ? neuroscript : within)(args, { cwd: folder });
     if (now.code !== code) changes.push(`${command}: exit code ${now.code}, then ${code} ${now.stderr}`);
-    changes.push(...differences(typeof said === 'string' ? now.stdout : JSON.parse(now.stdout), said, new Set(apart), command));
+    const answer: unknown = typeof said === 'string' ? now.stdout : JSON.parse(now.stdout);
+    changes.push(...differences(byKind(answer), byKind(said), new Set(apart), command));
   }
   return changes;
+}
+
+/** The answer of `inspect` with the kinds that it tried as a map, because later versions know further kinds. */
+function byKind(answer: unknown): unknown {
+  if (!isMap(answer) || !Array.isArray(answer['tried'])) return answer;
+  return { ...answer, tried: Object.fromEntries(answer['tried'].map((tried: unknown) => [JSON.stringify(tried), true])) };
 }
 
 /** Where a value does not say what an old one says. It may have further keys in its maps. */

@@ -7,5 +7,6 @@ export const SERVE_SCHEMA = 'schemas/serve.schema.json';
 
 /** The JSON Schema of the configuration of `serve`, from the schema that reads it. */
 export function serveSchema(): object {
-  return schemaOf(z.union([SERVE_CONFIG, ONE_PROFILE]), 'serve.schema.json');
+  const either = z.union([SERVE_CONFIG, ONE_PROFILE]).meta({ title: 'Configuration of neuroscript serve' });
+  return schemaOf(either, 'serve.schema.json');
 }
