@@ -48,7 +48,7 @@ export async function crash(plan: CrashPlan): Promise<CrashReport> {
   const [store, log, world] = ['store.db', 'log.jsonl', 'world.db'].map((name) => join(folder, name)) as [string, string, string];
   const start = () =>
     spawn(process.execPath, [CHILD, store, log, world, ...[plan.sessions, plan.turns, plan.leaseMs].map(String)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
   createWorld(world);
   try {
@@ -78,9 +78,12 @@ function createWorld(path: string): void {
 }
 
 async function exited(child: ChildProcess, mustSucceed = false): Promise<void> {
+  let words = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (words += text));
   child.stdout?.resume();
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  if (mustSucceed && child.exitCode !== 0) throw new Error(`a process of the crash test ended with ${child.exitCode}`);
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
+  if (mustSucceed && child.exitCode !== 0)
+    throw new Error(`a process of the crash test ended with ${child.exitCode}: ${words.slice(0, 2000)}`);
 }
 
 async function look(killed: number, storePath: string, log: string, worldPath: string): Promise<CrashReport> {
