@@ -6,8 +6,9 @@ import { pathToFileURL } from 'node:url';
 import { BURST, throughput } from './compare.ts';
 import { benchContexts, type Library } from './contexts.ts';
 import type { Engine } from './engine.ts';
-import { RAW_PROCESS } from './names.ts';
+import { FLOOR, RAW_PROCESS } from './names.ts';
 import { openOurs } from './ours.ts';
+import { openFloorProcess } from './peers.ts';
 import { medianBound, summarize } from './stats.ts';
 import { short, table } from './table.ts';
 import { PAUSE_MS, SLICE_MS } from './turns.ts';
@@ -76,8 +77,22 @@ export async function benchAgainst(bench: Comparable, checkout: string, rounds: 
   const { openOurs: openTheirs }: { readonly openOurs: typeof openOurs } = await theirs('dist/bench/ours.js');
   await using ours = engine(bench, await openOurs());
   await using other = engine(bench, await openTheirs());
-  return await compareBuilds(ours, other, rounds);
+  const rows = await compareBuilds(ours, other, rounds);
+  if (bench !== 'turns') return rows;
+  await using floor = closedLoop(await openFloorProcess());
+  return [...rows, ...(await compareBuilds(floor, closedLoop(other.opened), rounds)).map(ofFloor)];
 }
+
+/** The closed loop alone. */
+function closedLoop(opened: Engine): Build {
+  return {
+    measure: async () => new Map([[CLOSED_LOOP, await elapsedOfTurn(opened)]]),
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  };
+}
+
+/** The row of the smallest interpreter, which says how far the ratio could fall. */
+const ofFloor = (row: BuildRow): BuildRow => ({ ...row, workload: `${FLOOR}: ${row.workload}` });
 
 /** Measures by the benchmark of this build: another build's has other pauses. The bare round trips and raw isolates are not ours. */
 function contexts(library?: Library): Build {
@@ -91,9 +106,10 @@ function contexts(library?: Library): Build {
   };
 }
 
-function engine(bench: 'interp' | 'turns', opened: Engine): Build {
+function engine(bench: 'interp' | 'turns', opened: Engine): Build & { readonly opened: Engine } {
   const [workloads, runs, pauseMs] = bench === 'turns' ? [[TURN], BURST, PAUSE_MS] : [WORKLOADS, RUNS, 0];
   return {
+    opened,
     async measure() {
       const times = new Map<string, number>();
       for (const workload of workloads) times.set(workload.name, await medianOf(opened, workload, runs, pauseMs));
@@ -135,6 +151,6 @@ export function renderBuilds(rows: readonly BuildRow[]): string {
 /** What to say of each workload that may have become slower by more than 5 %. */
 export function slowerWorkloads(rows: readonly BuildRow[]): string[] {
   return rows
-    .filter(({ bound }) => !(bound <= MOST))
+    .filter(({ workload, bound }) => !workload.startsWith(FLOOR) && !(bound <= MOST))
     .map(({ workload, bound }) => `${workload}: the median ratio may be as high as ${short(bound)}, above ${MOST}`);
 }

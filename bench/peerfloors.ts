@@ -124,6 +124,9 @@ const step = (s) => {
 return run(JSON.parse(tree).stmts.map(step), []).value;
 })()`;
 
+/** With these flags of V8 the process collects young values as our workers do. */
+export const FLOOR_FLAGS: readonly string[] = ['--max-semi-space-size=2', '--no-parallel-scavenge'];
+
 /** Scripts for a raw isolate by the names of the rows; their values are the results of the rows. */
 export const PEER_FLOORS: Readonly<Record<string, string>> = {
   'trivial turn, rested': TURN,

@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { type Engine, type Opener, timed } from './engine.ts';
-import { RAW_PROCESS } from './names.ts';
-import { RawProcess } from './rawprocess.ts';
+import { FLOOR, RAW_PROCESS } from './names.ts';
+import { FLOOR_FLAGS, PEER_FLOORS } from './peerfloors.ts';
+import { RawProcess, type RawRun } from './rawprocess.ts';
+import type { Workload } from './workloads.ts';
 
 /** Limits of every engine that supports them: ours cannot be switched off. */
 const SECONDS = 10;
@@ -47,17 +49,32 @@ export const openRawIsolate: Opener = () => openRaw('isolated-vm (raw)', 'isolat
 /** The same, measured from host to host: what ours is compared with by the promises about turns. */
 export const openRawProcess: Opener = () => openRaw(RAW_PROCESS, 'process + isolate', 'ms');
 
+/**
+ * The smallest interpreter of `peerfloors.ts` on the trivial turn, from host to host. As in our workers, the next isolate is made after the
+ * answer, and young values are collected in one thread.
+ */
+export const openFloorProcess: Opener = () =>
+  openRaw(FLOOR, 'process + isolate', 'ms', FLOOR_FLAGS, (raw) =>
+    raw.run(PEER_FLOORS['trivial turn, rested'] ?? '', undefined, { ahead: true }),
+  );
+
 /** Runs on one process for each core, so that each may be in the middle of a run. */
-async function openRaw(name: string, boundary: string, time: 'ms' | 'insideMs'): Promise<Engine> {
-  const processes = await Promise.all(Array.from({ length: availableParallelism() }, () => RawProcess.open()));
+async function openRaw(
+  name: string,
+  boundary: string,
+  time: 'ms' | 'insideMs',
+  flags: readonly string[] = [],
+  perform = (raw: RawProcess, { javascript }: Workload): Promise<RawRun> => raw.run(javascript),
+): Promise<Engine> {
+  const processes = await Promise.all(Array.from({ length: availableParallelism() }, () => RawProcess.open(flags)));
   const free = [...processes];
   return {
     name,
     boundary,
-    async run({ javascript }) {
+    async run(workload) {
       const raw = free.pop();
       if (raw === undefined) throw new Error(`more runs at once than the ${processes.length} processes of ${name}`);
-      const run = await raw.run(javascript);
+      const run = await perform(raw, workload);
       free.push(raw);
       return { value: run.value, ms: run[time] };
     },

@@ -3,7 +3,7 @@ import { createRuntime, defineTool, type Runtime } from '../src/entries/index.ts
 import { pureTools } from '../stdlib-tools/index.ts';
 import { type MemoryRow, ourMemory, peerMemory, renderMemory } from './memory.ts';
 import { FLOOR, OURS } from './names.ts';
-import { PARSED_FLOORS, PEER_FLOORS } from './peerfloors.ts';
+import { FLOOR_FLAGS, PARSED_FLOORS, PEER_FLOORS } from './peerfloors.ts';
 import { listPeers, PeerProcess } from './peerprocess.ts';
 import { PEER_ROWS, type PeerRow, TRIVIAL } from './peerrows.ts';
 import { RawProcess, type RawRun } from './rawprocess.ts';
@@ -42,8 +42,6 @@ export interface PeerTable {
 
 const LIMITS = { ms: 20_000, memoryMb: 64 } as const;
 const PAUSE_MS = 5;
-/** Young values are collected as in our workers. */
-const FLOOR_FLAGS = ['--max-semi-space-size=2', '--no-parallel-scavenge'];
 /** Runs of a trivial turn in a row. */
 const TURNS = 20;
 
