@@ -33,4 +33,28 @@ describe('a controller with defaults', () => {
       expect.objectContaining({ code: 'ERR_CONFIG', message: 'a LoopController needs a runtime, or an executor in its place' }),
     );
   });
+
+  it.each(['runtime', 'store', 'metrics', 'telemetry', 'coordinator', 'lifetimes'])(
+    'refuses %s of another kind, and names it',
+    (option) => {
+      const given = { runtime, keyring: newKeyring('test', new TestClock()) };
+      for (const value of [null, 'x', 7, []])
+        expect(() => new LoopController({ ...given, [option]: value as never })).toThrow(
+          expect.objectContaining({ code: 'ERR_CONFIG', message: expect.stringContaining(`LoopController: ${option} must be`) }),
+        );
+    },
+  );
+
+  it('refuses the promise of a runtime, whose await is missing, and parts without their methods', () => {
+    const keyring = newKeyring('test', new TestClock());
+    const refused = (options: object, member: string) =>
+      expect(() => new LoopController({ keyring, ...options } as never)).toThrow(
+        expect.objectContaining({ code: 'ERR_CONFIG', message: expect.stringContaining(`LoopController: ${member} must be`) }),
+      );
+    refused({ runtime: Promise.resolve(runtime) }, 'runtime.interpreter');
+    refused({ runtime, store: {} }, 'store.create');
+    refused({ runtime, metrics: {} }, 'metrics.record');
+    refused({ runtime, telemetry: {} }, 'telemetry.span');
+    refused({ runtime, coordinator: {} }, 'coordinator.create');
+  });
 });
