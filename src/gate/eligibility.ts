@@ -1,7 +1,7 @@
 import { isHash, isUuid } from './formats.ts';
 import { type History, historyOf } from './history.ts';
 import { reasonOf } from './queue.ts';
-import { denied, deniedApproval, deniedHistory, ELIGIBLE, FAILURE, type Verdict } from './verdict.ts';
+import { type Denied, denied, deniedApproval, deniedHistory, ELIGIBLE, FAILURE, type Verdict } from './verdict.ts';
 import { type Approval, isPresent, runVerifier, type Verifier } from './verifier.ts';
 
 /** The three inputs of the gate. */
@@ -35,12 +35,22 @@ export function checkEligibility(request: GateRequest, options: GateOptions): Ve
 }
 
 /** The options, unless one is missing, which plain JavaScript allows. */
-function configured(options: GateOptions): GateOptions {
+export function configured<T extends GateOptions>(options: T): T {
   const { queue, verifier } = options ?? {};
   if (typeof queue !== 'string') throw new TypeError('the option queue is missing: the path of the queue directory');
   if (typeof verifier?.command !== 'string' || !Array.isArray(verifier.args))
     throw new TypeError('the option verifier is missing, or has no command or no args');
   return options;
+}
+
+/** A copy of the request, each field read once; the denial of one that is not well formed. */
+export function readRequest(request: GateRequest): GateRequest | Denied {
+  if (typeof request !== 'object' || request === null)
+    return denied('ERR_GATE_INPUT', 'No request: it needs intentId, hash and source');
+  const { intentId, hash, source } = request;
+  if (source !== 'human') return denied('ERR_GATE_INPUT', 'Not triggered by a human');
+  if (!isUuid(intentId)) return denied('ERR_GATE_INPUT', 'Invalid intent ID format');
+  return isHash(hash) ? { intentId, hash, source } : denied('ERR_GATE_INPUT', 'Invalid hash format');
 }
 
 /** The effects that the steps need. */
@@ -53,12 +63,9 @@ export interface Steps {
 /** The five steps of the decision in their fixed order. Each step continues or denies. */
 export function decide(request: GateRequest, steps: Steps): Verdict {
   try {
-    if (typeof request !== 'object' || request === null)
-      return denied('ERR_GATE_INPUT', 'No request: it needs intentId, hash and source');
-    const { intentId, hash, source } = request;
-    if (source !== 'human') return denied('ERR_GATE_INPUT', 'Not triggered by a human');
-    if (!isUuid(intentId)) return denied('ERR_GATE_INPUT', 'Invalid intent ID format');
-    if (!isHash(hash)) return denied('ERR_GATE_INPUT', 'Invalid hash format');
+    const input = readRequest(request);
+    if ('eligible' in input) return input;
+    const { intentId, hash } = input;
     if (!steps.isVerifierPresent()) return denied('ERR_GATE_VERIFIER', 'Execution verification tool not found');
     const approval = steps.verify(intentId, hash);
     if (approval !== 'approved') return deniedApproval(approval);

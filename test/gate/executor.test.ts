@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type ExecuteOptions, executeOnce, QueueLock, recordApproved, recordExecuted } from '../../src/gate/index.ts';
@@ -249,6 +249,72 @@ describe('executing once', () => {
     await expect(execute(queue, work, { show })).rejects.toThrow('the screen is gone');
     expect(ran).toBe(false);
     expect(existsSync(join(queue, 'executed.lock'))).toBe(false);
+  });
+});
+
+describe('what plain JavaScript can pass', () => {
+  const call = (...given: readonly unknown[]) => Reflect.apply(executeOnce, undefined, given);
+  const never = (): never => {
+    throw new Error('it ran');
+  };
+
+  it('executeOnce denies a call in which something is missing or wrong, says what, and leaves the queue as it was', async () => {
+    const queue = queueWith({ 'attempts.jsonl': attempt('failed') });
+    const shown: string[] = [];
+    const options = { queue, verifier: { command: 'true', args: [] }, show: (text: string) => shown.push(text) };
+    for (const request of [undefined, null, 7, {}, { ...REQUEST, intentId: undefined }, { ...REQUEST, hash: 7 }])
+      expect(await call(request, options, never)).toMatchObject({ state: 'denied', verdict: { code: 'ERR_GATE_INPUT' } });
+    for (const [given, work, detail] of [
+      [undefined, never, 'the option queue is missing'],
+      [null, never, 'the option queue is missing'],
+      [{ ...options, queue: 7 }, never, 'the option queue is missing'],
+      [{ ...options, verifier: undefined }, never, 'the option verifier is missing'],
+      [{ ...options, show: undefined }, never, 'the option show is missing'],
+      [{ ...options, now: NOW }, never, 'the option now must be a function'],
+      [options, undefined, 'the work is missing'],
+    ])
+      expect(await call(REQUEST, given, work)).toMatchObject({
+        state: 'denied',
+        verdict: { code: 'ERR_GATE_FAILURE', detail: expect.stringContaining(String(detail)) },
+      });
+    expect(await call()).toMatchObject({ state: 'denied', verdict: { eligible: false, code: 'ERR_GATE_INPUT' } });
+    expect(shown).toContain('[ERROR] No request: it needs intentId, hash and source');
+    expect(readdirSync(queue)).toEqual(['attempts.jsonl']);
+    expect(read(queue, 'attempts.jsonl')).toBe(attempt('failed'));
+  });
+
+  it('executeOnce records the intent that it asked about, whatever the work does to the request', async () => {
+    const queue = queueWith();
+    const request = { intentId: ID, hash: HASH, source: 'human' };
+    const verifier = { command: 'true', args: [] };
+    const work = async () => Object.assign(request, { intentId: OTHER });
+    expect(await call(request, { queue, verifier, now: () => NOW, show: () => {} }, work)).toMatchObject({ state: 'executed' });
+    expect(read(queue)).toBe(RECORD);
+    expect(read(queue, 'attempts.jsonl')).toBe(attempt('started') + attempt('executed'));
+  });
+
+  it('approving, recording and locking refuse it with an error of theirs', () => {
+    const queue = queueWith();
+    const lock = new QueueLock(queue, NOW);
+    const refuses = (code: string, act: (...given: readonly never[]) => unknown, calls: readonly (readonly unknown[])[]) => {
+      for (const given of calls)
+        expect(() => Reflect.apply(act, undefined, given), JSON.stringify(given)).toThrow(
+          expect.objectContaining({ name: 'ExecutorError', code }),
+        );
+    };
+    const untimed = [undefined, null, '2026', Number.NaN, 1e300];
+    refuses('ERR_GATE_RECORD', recordApproved, [[], [queue], [queue, null, NOW], [queue, {}, NOW], [undefined, 'x', NOW]]);
+    refuses('ERR_GATE_RECORD', recordExecuted, [[], [lock], [lock, null, NOW], [null, INTENT, NOW], [{}, INTENT, NOW]]);
+    refuses(
+      'ERR_GATE_RECORD',
+      recordExecuted,
+      untimed.map((now) => [lock, INTENT, now]),
+    );
+    refuses('ERR_GATE_LOCKED', recordApproved, [[7, INTENT, NOW], ...untimed.map((now) => [queue, INTENT, now])]);
+    const locks = (...given: readonly never[]) => Reflect.construct(QueueLock, given);
+    refuses('ERR_GATE_LOCKED', locks, [[], [null, NOW], [queue, NOW, 7], ...untimed.map((now) => [queue, now, 'other.lock'])]);
+    lock.release();
+    expect(readdirSync(queue)).toEqual([]);
   });
 });
 

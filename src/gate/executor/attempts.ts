@@ -4,6 +4,7 @@ import { parseRecord } from '../record.ts';
 import { appendLine } from './append.ts';
 import { ExecutorError } from './error.ts';
 import type { QueueLock } from './lock.ts';
+import { timestampOf } from './timestamp.ts';
 
 /** The executor's journal. The gate never opens it. */
 export const ATTEMPTS = 'attempts.jsonl';
@@ -46,7 +47,7 @@ export function refuseOpenAttempt(queue: string, intentId: string): void {
 
 /** Records the start or the end of an attempt. Throws {@link ExecutorError} `ERR_GATE_RECORD`. */
 export function recordAttempt(lock: QueueLock, { intentId, hash }: Intent, state: AttemptState, now: number): void {
-  const line = `${JSON.stringify({ id: intentId, timestamp: new Date(now).toISOString(), hash, state })}\n`;
+  const line = `${JSON.stringify({ id: intentId, timestamp: timestampOf(now), hash, state })}\n`;
   appendLine(lock.queue, ATTEMPTS, line, parseAttempt, () => {});
 }
 

@@ -1,6 +1,6 @@
-import { checkEligibility, type GateOptions, type GateRequest } from '../eligibility.ts';
+import { checkEligibility, configured, type GateOptions, type GateRequest, readRequest } from '../eligibility.ts';
 import { reasonOf } from '../queue.ts';
-import type { Denied } from '../verdict.ts';
+import { type Denied, denied, FAILURE } from '../verdict.ts';
 import { recordAttempt, refuseOpenAttempt } from './attempts.ts';
 import { type ExecutorCode, ExecutorError } from './error.ts';
 import { recordExecuted } from './executed.ts';
@@ -36,14 +36,15 @@ export interface ExecuteOptions extends GateOptions {
 /**
  * Executes an approved intent at most once. It takes the lock of the queue, refuses an intent whose last attempt has an unknown
  * outcome, asks the gate once, records the attempt, runs the work, and records a success. `work` must do exactly what was
- * hashed; the caller compares the two. Rejects only with {@link ExecutorError} `ERR_GATE_RECORD`: the work ran, its end could
+ * hashed; the caller compares the two. A call with a missing or wrong argument is denied. Rejects only with {@link ExecutorError} `ERR_GATE_RECORD`: the work ran, its end could
  * not be recorded or the lock not be removed, and the lock stays until a human removes it.
  */
-export async function executeOnce<T>(
-  request: GateRequest,
-  options: ExecuteOptions,
-  work: () => Promise<T>,
-): Promise<Execution<T>> {
+export async function executeOnce<T>(call: GateRequest, options: ExecuteOptions, work: () => Promise<T>): Promise<Execution<T>> {
+  const request = readCall(call, options, work);
+  if ('eligible' in request) {
+    if (typeof options?.show === 'function') options.show(request.line);
+    return { state: 'denied', verdict: request };
+  }
   const now = options.now ?? Date.now;
   const prepared = prepare(request, options, now);
   if (!(prepared instanceof QueueLock)) return { state: 'denied', verdict: prepared };
@@ -57,6 +58,21 @@ export async function executeOnce<T>(
   recordAttempt(prepared, request, result.state, now());
   prepared.release();
   return result;
+}
+
+/** A copy of the request, which the caller cannot change; the denial of a call with a missing or wrong argument. */
+function readCall(request: GateRequest, options: ExecuteOptions, work: unknown): GateRequest | Denied {
+  try {
+    const read = readRequest(request);
+    if ('eligible' in read) return read;
+    const { show, now = Date.now } = configured(options);
+    if (typeof show !== 'function') throw new TypeError('the option show is missing: a function that shows a line to the human');
+    if (typeof now !== 'function') throw new TypeError('the option now must be a function');
+    if (typeof work !== 'function') throw new TypeError('the work is missing: a function');
+    return read;
+  } catch (error) {
+    return denied('ERR_GATE_FAILURE', FAILURE, reasonOf(error));
+  }
 }
 
 /** The lock, when the gate agreed and the attempt is recorded; otherwise the refusal. */

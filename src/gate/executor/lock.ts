@@ -3,6 +3,7 @@ import { closeSync, constants, openSync, readSync, rmSync, writeSync } from 'nod
 import { join } from 'node:path';
 import { reasonOf } from '../queue.ts';
 import { ExecutorError } from './error.ts';
+import { timestampOf } from './timestamp.ts';
 
 /** Name of the lock file. It exists while a process executes an intent, and after that process died. */
 export const LOCK = 'executed.lock';
@@ -18,11 +19,13 @@ export class QueueLock {
   readonly #path: string;
   readonly #content: string;
 
-  /** Takes the lock without waiting. Throws {@link ExecutorError} `ERR_GATE_LOCKED` when it is held. `now` is Unix milliseconds. */
+  /** Takes the lock without waiting. Throws {@link ExecutorError} `ERR_GATE_LOCKED` when it is held, and for what is no path or no time. `now` is Unix milliseconds. */
   constructor(queue: string, now: number, name: string = LOCK) {
+    if (typeof queue !== 'string' || typeof name !== 'string')
+      throw new ExecutorError('ERR_GATE_LOCKED', 'the queue cannot be locked: it must be the path of a directory');
     this.queue = queue;
     this.#path = join(queue, name);
-    const holder = { pid: process.pid, since: new Date(now).toISOString(), token: randomUUID() };
+    const holder = { pid: process.pid, since: timestampOf(now, 'ERR_GATE_LOCKED'), token: randomUUID() };
     this.#content = `${JSON.stringify(holder)}\n`;
     try {
       const file = openSync(this.#path, 'wx', 0o644);
