@@ -1,11 +1,10 @@
 /** Checks `together` blocks, which contain only calls of tools that do not need each other's results. */
+
+import { MAGIC_TOOL } from '../vocabulary/names.ts';
 import type { Block, Stmt } from './ast.ts';
 import type { Expr, ToolCallExpr } from './astexpressions.ts';
 import { problemAt, type SyntaxProblem } from './problem.ts';
 import { eachExpression, targetsOf } from './walk.ts';
-
-/** The tool that makes tokens of a turn. It is never called together with others. */
-const MAGIC = 'tool.aeiou.magic';
 
 /** The call of a statement that is allowed in a `together` block; undefined for any other statement. */
 function callOf(stmt: Stmt): ToolCallExpr | undefined {
@@ -37,7 +36,7 @@ const ONLY = 'write `set x = tool.group.name(…)` or `call tool.group.name(…)
 function problemOf(stmt: Stmt, written: ReadonlySet<string>, after: boolean): SyntaxProblem | undefined {
   const call = callOf(stmt);
   if (call === undefined) return problemAt(stmt.s, stmt.e, 'only calls of tools can run together', ONLY);
-  if (call.name === MAGIC)
+  if (call.name === MAGIC_TOOL)
     return problemAt(call.s, call.e, `\`${call.written}\` cannot run together with other calls`, 'call it after the block');
   for (const arg of call.args) {
     const read = readOf(arg, written, after);

@@ -1,5 +1,8 @@
 /** Names: the canonical name of a tool, and the known name that a misspelt one probably means. */
 
+/** The tool that makes the control token of a turn. The host loop gives it to every turn. */
+export const MAGIC_TOOL = 'tool.aeiou.magic';
+
 /** The last canonical name, because a call needs that of its tool several times (`bench contexts`). */
 let [lastName, lastCanonical] = ['', 'tool.'];
 

@@ -1,11 +1,11 @@
+import { MAGIC_TOOL } from '../../grammar/vocabulary/names.ts';
 import { MagicError, Minter, type MinterOptions, MintLedger, type TurnFacts } from '../aeiou/index.ts';
 import { nonceOf } from '../context/nonce.ts';
 import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { messageOf } from '../wire/unknown.ts';
 
-/** The name of the magic tool in programs. */
-export const MAGIC_TOOL = 'tool.aeiou.magic';
+export { MAGIC_TOOL };
 
 /** The key of the turn's {@link MintLedger} in its turn context. Contexts derived within the turn share the ledger. */
 export const MINT_LEDGER = 'aeiou.mintLedger';

@@ -1,15 +1,7 @@
 import { type Envelope, EnvelopeError, parseEnvelope } from '../aeiou/index.ts';
-import {
-  type AgentUse,
-  type CandidateRecord,
-  type Decision,
-  HALT_REASONS,
-  type LoopResult,
-  type LoopSummary,
-  type TurnRecord,
-  type Waiting,
-} from '../loop/index.ts';
+import type { AgentUse, CandidateRecord, Decision, LoopResult, LoopSummary, TurnRecord, Waiting } from '../loop/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
+import { HALT_REASONS } from '../wire/haltreasons.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { Usage, WorkerUsage } from '../wire/protocol.ts';
 import { explainCall } from './calls.ts';

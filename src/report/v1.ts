@@ -1,4 +1,5 @@
-import { V1_HALT_REASONS, type V1LoopResult, type V1TurnRecord } from '../loop/index.ts';
+import type { V1LoopResult, V1TurnRecord } from '../loop/index.ts';
+import { V1_HALT_REASONS } from '../wire/haltreasons.ts';
 import { explainCall } from './calls.ts';
 import { counted, field, grouped, row, rule, section, streamLines } from './layout.ts';
 import type { Palette } from './palette.ts';

@@ -1,3 +1,4 @@
+import { MAGIC_TOOL } from '../../grammar/vocabulary/names.ts';
 import {
   callForm,
   type Denial,
@@ -25,7 +26,7 @@ export interface CheckOptions {
 }
 
 /** The host loop gives this tool to every turn, whatever the policy allows. A check cannot know whether the program runs in a turn. */
-export const TURN_TOOL = { name: 'tool.aeiou.magic', least: 2, most: 3 };
+export const TURN_TOOL = { name: MAGIC_TOOL, least: 2, most: 3 };
 
 /** The data of a runtime that a check needs. `called`: canonical names of the tools that the sources call. */
 export function checkEnvironment(

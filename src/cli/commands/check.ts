@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { MAGIC_TOOL } from '../../loop/index.ts';
+import { MAGIC_TOOL } from '../../../grammar/vocabulary/names.ts';
 import { printable, renderDiagnostic, renderFinding, type SourceTexts, SYNTAX } from '../../report/index.ts';
 import { type CheckOptions, createRuntime, type Runtime } from '../../runtime/index.ts';
 import { nearestTool, Suggestions } from '../../tools/index.ts';

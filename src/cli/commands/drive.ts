@@ -88,13 +88,13 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
   const log = logOf(flags.log, store);
   const kept = { ...(store === null ? {} : { store }), ...(log === null ? {} : { log }) };
   using progress = new Progress(terminal, flags.stream);
-  const { ask, stores } = await readModels(flags, {
+  const { ask, stores } = await readModels(flags, () => ({
     keyring,
     clock,
     ids,
     ...kept,
     onEvent: (event) => progress.showNested(event),
-  });
+  }));
   const asking = ask === undefined ? {} : { ask };
   await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1, ...asking });
   const controller = new LoopController({

@@ -67,7 +67,7 @@ async function repl(files: readonly string[], flags: ReplFlags, terminal: Termin
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources, terminal);
   const [clock, ids] = [systemClock, randomIds];
-  const { ask, stores } = await readModels(flags, { keyring: readKeyring(undefined, clock), clock, ids });
+  const { ask, stores } = await readModels(flags, () => ({ keyring: readKeyring(undefined, clock), clock, ids }));
   await using runtime = await createRuntime({ ...setup, limits, concurrency: 1, ...(ask === undefined ? {} : { ask }) });
   const questions = new Questions(terminal);
   const session = new Session({

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { nearestName } from '../../../grammar/vocabulary/names.ts';
 import { createHostContext, SILENT_LOGGER } from '../../context/index.ts';
+import type { AskHandlerOptions } from '../../loop/index.ts';
 import { printable, printableLines, renderCall } from '../../report/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
@@ -11,7 +12,7 @@ import type { Preview } from '../../wire/preview.ts';
 import type { EventInput, OutFrame, Source } from '../../wire/protocol.ts';
 import { type RunResult, toPublicResult } from '../../wire/result.ts';
 import { BOUND, readBound } from '../flags/bound.ts';
-import { addGiven, type Given, type GivenFlags, givenBy, refuseStrayArguments } from '../flags/given.ts';
+import { addGiven, type Given, type GivenFlags, givenBy, type Pair, refuseStrayArguments } from '../flags/given.ts';
 import { addModels, MODELS_HELP, type ModelFlags, type Models, readModels } from '../flags/models.ts';
 import { addLimits, limitsOf, wholeNumber } from '../flags/options.ts';
 import { RECORD_HELP, Recorder } from '../flags/record.ts';
@@ -24,8 +25,7 @@ import { oneLine } from '../terminal/output.ts';
 import { showEnd, showSaid } from '../terminal/result.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { answerRequests } from './jsonl.ts';
-import { readKeyring } from './keys.ts';
-import { sourcesOf } from './turn.ts';
+import type { RepeatFlags } from './turn.ts';
 
 interface RunFlags extends SetupFlags, ModelFlags, GivenFlags {
   readonly bound?: string;
@@ -93,8 +93,7 @@ async function run(files: readonly string[], flags: RunFlags & HeatFlags, termin
     terminal.err.text(`neuroscript: ${files.join(', ')}: no program found; nothing was run\n`);
   const given = { ...(await givenBy(flags)), ...(await readBound(flags.bound)) };
   const recorder = await Recorder.open(flags.record);
-  const { clock, ids } = sourcesOf(flags);
-  const { ask, stores } = await readModels(flags, { keyring: readKeyring(undefined, clock), clock, ids });
+  const { ask, stores } = await readModels(flags, () => sessionsOf(flags));
   await using runtime = await createRuntime({ ...setup, limits, concurrency: 1, ...(ask === undefined ? {} : { ask }) });
   const result = await perform(runtime, stores, sources, given, flags, terminal, probe);
   if (!(terminal.out.closed.aborted && result.error?.kind === 'cancelled'))
@@ -143,6 +142,20 @@ const PER_REQUEST = [
 /** The session of runs with --storage: its tools keep values for each session. */
 const SESSION = 'run';
 
+/** What signs and names the sessions of `ask`. Loaded only where a program can ask. */
+async function sessionsOf(flags: RepeatFlags): Promise<AskHandlerOptions> {
+  const [{ readKeyring }, { sourcesOf }] = await Promise.all([import('./keys.ts'), import('./turn.ts')]);
+  const { clock, ids } = sourcesOf(flags);
+  return { keyring: readKeyring(undefined, clock), clock, ids };
+}
+
+/** The events that flags send. */
+async function eventsOf(pairs: readonly Pair[], flags: RepeatFlags): Promise<EventInput[]> {
+  const { sourcesOf } = await import('./turn.ts');
+  const { clock, ids } = sourcesOf(flags);
+  return pairs.map(({ name, value }) => ({ name, source: 'cli', payload: value, id: ids.session(), ts: clock.now() * 1e6 }));
+}
+
 async function perform(
   runtime: Runtime,
   stores: Models['stores'],
@@ -161,10 +174,7 @@ async function perform(
     stdout: { write: (text) => terminal.err.text(printableLines(text)) },
   });
   const live = flags.json !== true;
-  const { clock, ids } = sourcesOf(flags);
-  const events: EventInput[] = (flags.event ?? []).map(({ name, value }) => {
-    return { name, source: 'cli', payload: value, id: ids.session(), ts: clock.now() * 1e6 };
-  });
+  const events = flags.event === undefined ? [] : await eventsOf(flags.event, flags);
   using turn = flags.storage === undefined ? null : runtime.turn({ sessionId: SESSION });
   return await runtime
     .interpreter({ host, ...(stores === undefined ? {} : { stores }) })

@@ -204,13 +204,13 @@ async function driverOf(
   { config, keyring, coordinator, store, log, metrics, resources, apart }: Shared,
 ): Promise<Profile> {
   const setup = await readSetup(profile, resources);
-  const { ask, stores } = await readModels(profile, {
+  const { ask, stores } = await readModels(profile, () => ({
     keyring,
     store,
     metrics,
     ...(log === null ? {} : { log }),
     ...(config.leaseMs === undefined ? {} : { leaseMs: config.leaseMs }),
-  });
+  }));
   const runtime = resources.use(
     await createRuntime({
       ...setup,

@@ -100,7 +100,7 @@ async function turn(file: string, flags: TurnFlags, terminal: Terminal): Promise
   const bound = await readBound(flags.bound);
   const recorder = await Recorder.open(flags.record);
   const sid = flags.sid ?? ids.session();
-  const { ask, stores } = await readModels(flags, { keyring, clock, ids });
+  const { ask, stores } = await readModels(flags, () => ({ keyring, clock, ids }));
   const asking = ask === undefined ? {} : { ask };
   await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1, ...asking });
   const { record } = await runTurn(

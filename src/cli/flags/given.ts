@@ -5,7 +5,8 @@ import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
 import { type Named, parseJson, parseNamed, parsePair, repeatable } from './options.ts';
 
-interface Pair {
+/** A name and its value, as a flag gives them. */
+export interface Pair {
   readonly name: string;
   readonly value: TaggedJson;
 }

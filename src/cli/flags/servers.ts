@@ -5,7 +5,7 @@ import { printable } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { configText } from './configfile.ts';
 import { texts } from './options.ts';
-import { stateFolder } from './store.ts';
+import { stateFolder } from './statefolder.ts';
 
 /** Adds the flag for MCP servers. */
 export function addServers(command: Command): Command {

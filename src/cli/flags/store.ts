@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { allSessions, SqliteStore } from '../../loop/index.ts';
 import { isPostgresUrl, type PostgresStore, placeOf } from '../../postgres/index.ts';
 import { printable } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';
+import { stateFolder } from './statefolder.ts';
 
 /** {@link defaultStore} in the help text. */
 export const STORE_PLACE = '~/.local/state/neuroscript/sessions.db';
@@ -24,14 +24,6 @@ export function defaultStore(env: Readonly<Record<string, string | undefined>> =
   if (folder === null)
     throw new UsageError('there is no home directory to keep sessions in; name a file with --store FILE, or set HOME');
   return join(folder, 'sessions.db');
-}
-
-/** The folder for what the command line keeps for its user; null without a home directory. */
-export function stateFolder(env: Readonly<Record<string, string | undefined>> = process.env): string | null {
-  const state = env['XDG_STATE_HOME'] ?? '';
-  // The XDG specification says to ignore relative paths.
-  const base = isAbsolute(state) ? state : join(homedir(), '.local', 'state');
-  return isAbsolute(base) ? join(base, 'neuroscript') : null;
 }
 
 /** Adds `--store` to a command that works on the sessions of a store. */

@@ -1,14 +1,6 @@
-/** Every reason for which the host stops a loop. */
-export const V1_HALT_REASONS = {
-  timeout: 'the time allowed was used up',
-  'max-turns': 'the loop used up its turns',
-  'no-progress': 'two turns in a row asked for the same',
-  policy: 'a budget or the policy does not allow it to go on',
-  'execute-error': 'there was no program to run, or it failed',
-} as const;
+import type { V1HaltReason } from '../../wire/haltreasons.ts';
 
-/** A key of {@link V1_HALT_REASONS}. */
-export type V1HaltReason = keyof typeof V1_HALT_REASONS;
+export { V1_HALT_REASONS, type V1HaltReason } from '../../wire/haltreasons.ts';
 
 /** Why ACTIONS was not executed. */
 export type InvalidReason =

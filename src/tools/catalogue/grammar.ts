@@ -1,4 +1,5 @@
 import { type DecoderTool, decoderGrammar, type LiteralKind, type LiteralType } from '../../../grammar/decoder/index.ts';
+import { MAGIC_TOOL } from '../../../grammar/vocabulary/names.ts';
 import type { ArgType } from '../define/argtypes.ts';
 import type { ToolDefinition, ToolView } from '../define/definition.ts';
 import type { JsonSchema } from '../define/jsonschema.ts';
@@ -32,15 +33,13 @@ export function toolGrammar(
   const tools = 'lookup' in view ? view.names().flatMap((name) => view.lookup(name) ?? []) : view;
   const guard = policy === undefined ? null : new PolicyGuard(policy instanceof Policy ? policy : new Policy(policy));
   // The grammar of a turn has its own rule for the tool that makes tokens; elsewhere there is no such tool.
-  const callable = tools.filter((tool) => tool.canonicalName !== TURN_TOOL && (guard?.denial(tool, false) ?? null) === null);
+  const callable = tools.filter((tool) => tool.canonicalName !== MAGIC_TOOL && (guard?.denial(tool, false) ?? null) === null);
   const what = of === 'turn' ? 'reply' : 'program';
   const count = `${callable.length} tool${callable.length === 1 ? '' : 's'}`;
   return decoderGrammar({ tools: decoderTools(callable), whole: of === 'turn' ? 'turn' : 'file', small }, [
     `NeuroScript: a ${what} that can call ${count}. ${READERS[format]}.`,
   ]);
 }
-
-const TURN_TOOL = 'tool.aeiou.magic';
 
 /** Most parameters that the grammar checks, because it nests one level for each. A tool with more takes any arguments. */
 const MOST_PARAMETERS = 250;
