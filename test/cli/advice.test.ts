@@ -12,6 +12,49 @@ it('says once that a file is no SQLite file', async () => {
   });
 });
 
+describe('a file that is named in place of a key file', () => {
+  const files = { empty: '', 'tools.yaml': 'tools: {}\n', 'other.json': '{"a":1}' };
+  const advice = async (cwd: string, command: string) => {
+    const { code, stderr } = await within(command.split(' '), { cwd });
+    return `${code} ${stderr.replace('neuroscript: ', '').trimEnd()}`;
+  };
+
+  it.each([0o600, 0o644, 0o664])('is called so before its mode (%o) matters', async (mode) => {
+    const cwd = folder(files);
+    for (const name of Object.keys(files)) chmodSync(join(cwd, name), mode);
+    const exported = (name: string) => advice(cwd, `keys export-public ${name}`);
+    expect(await exported('empty')).toBe('2 empty: the key file is not strict JSON (syntax)');
+    expect(await exported('tools.yaml')).toBe('2 tools.yaml: the key file is not strict JSON (syntax)');
+    expect(await exported('other.json')).toBe("2 other.json: the key file has the unknown field 'a'");
+    for (const command of ['sessions receipt s --store s.db --key', 'log checkpoint s.db --key']) {
+      expect(await advice(cwd, `${command} empty`)).toBe('2 empty: the key file is not JSON');
+      expect(await advice(cwd, `${command} tools.yaml`)).toBe('2 tools.yaml: the key file is not JSON');
+      expect(await advice(cwd, `${command} other.json`)).toMatch(/^2 other.json: it is no key for receipts: make one by/);
+    }
+  });
+
+  it.each([0o600, 0o644])('with public halves (mode %o) is exported as it is, and signs and rotates nothing', async (mode) => {
+    const cwd = folder({});
+    for (const [name, kind] of [
+      ['t', ''],
+      ['r', ' --receipts'],
+    ]) {
+      await within(`keys generate ${name}.key${kind}`.split(' '), { cwd });
+      const { stdout } = await within(['keys', 'export-public', `${name}.key`], { cwd });
+      writeFileSync(join(cwd, `${name}.pub`), stdout, { mode });
+      expect(await within(['keys', 'export-public', `${name}.pub`], { cwd })).toMatchObject({ code: 0, stdout });
+    }
+    expect(await advice(cwd, 'keys rotate t.pub')).toBe('2 t.pub has public halves alone; rotate the file with the private ones');
+    const sign = 'sessions receipt s --store s.db --key';
+    expect(await advice(cwd, `${sign} r.pub`)).toBe('2 r.pub has only the public half of a key, which cannot sign');
+    expect(await advice(cwd, `${sign} t.pub`)).toMatch(/^2 t.pub: it is no key for receipts/);
+    for (const command of ['keys export-public', sign]) {
+      chmodSync(join(cwd, 'r.key'), 0o644);
+      expect(await advice(cwd, `${command} r.key`)).toMatch(/^2 others can access r.key \(mode 0644\); run: chmod 600 r.key$/);
+    }
+  });
+});
+
 describe('a file of keys for tokens', () => {
   it.each([0o644, 0o664])('that is something else is called so before its mode (%o) matters', async (mode) => {
     const cwd = folder({ 'tools.yaml': 'tools: {}\n' });

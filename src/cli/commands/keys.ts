@@ -7,7 +7,6 @@ import {
   type Keyring,
   keyringFrom,
   loadKeyFile,
-  loadVerifyKeys,
   saveKeyFile,
   savePrivateText,
   type TokenClock,
@@ -16,7 +15,7 @@ import { systemClock } from '../../loop/index.ts';
 import { formatReceiptKey, generateReceiptKey } from '../../receipt/index.ts';
 import { printable } from '../../report/index.ts';
 import { named } from '../flags/setup.ts';
-import { ofTokens } from '../flags/tokenkeys.ts';
+import { readTokenKeys } from '../flags/tokenkeys.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
@@ -56,7 +55,7 @@ export function addKeys(program: Command, execute: Execute): void {
 /** The keys of a key file; without one, a new pair for this process. Throws {@link UsageError}. */
 export function readKeyring(file: string | undefined, clock: TokenClock): Keyring {
   if (file === undefined) return keyringFrom(generateKeys('session'), { clock });
-  return named(file, () => keyringFrom(ofTokens(file, loadKeyFile), { clock }));
+  return named(file, () => keyringFrom(readTokenKeys(file, loadKeyFile), { clock }));
 }
 
 async function generate(file: string, { name, receipts }: GenerateFlags, terminal: Terminal): Promise<ExitCode> {
@@ -81,7 +80,7 @@ async function generate(file: string, { name, receipts }: GenerateFlags, termina
 }
 
 async function list(file: string, json: boolean, terminal: Terminal): Promise<ExitCode> {
-  const ring = named(file, () => keyringFrom(ofTokens(file, loadVerifyKeys), { clock: systemClock }));
+  const ring = named(file, () => keyringFrom(readTokenKeys(file), { clock: systemClock }));
   const keys = ring.list().map(shown);
   if (json) terminal.out.json(keys);
   else

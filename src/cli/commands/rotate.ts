@@ -1,21 +1,13 @@
 import { realpathSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import {
-  formatKeys,
-  keyringFrom,
-  loadKeyFile,
-  publicKeys,
-  readPrivateBytes,
-  rotateKeys,
-  saveKeyFile,
-  secondsOf,
-} from '../../aeiou/index.ts';
+import { formatKeys, keyringFrom, publicKeys, rotateKeys, saveKeyFile, secondsOf } from '../../aeiou/index.ts';
 import { systemClock } from '../../loop/index.ts';
-import { formatReceiptKey, isReceiptKey, parseReceiptKey, publicReceiptKey } from '../../receipt/index.ts';
+import { formatReceiptKey, publicReceiptKey } from '../../receipt/index.ts';
 import { printable } from '../../report/index.ts';
 import { wholeNumber } from '../flags/options.ts';
+import { hasReceiptKey, readEitherReceiptKey } from '../flags/receiptkey.ts';
 import { named } from '../flags/setup.ts';
-import { ofTokens } from '../flags/tokenkeys.ts';
+import { readTokenKeys } from '../flags/tokenkeys.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
@@ -51,7 +43,7 @@ export function addKeyChanges(keys: Command, execute: Execute): void {
 
 async function rotate(file: string, { role, kid, buffer, json }: RotateFlags, terminal: Terminal): Promise<ExitCode> {
   const { minted, retired, dropped } = named(file, () => {
-    const keys = ofTokens(file, loadKeyFile);
+    const keys = readTokenKeys(file);
     if (keys.every((key) => key.alg === 'Ed25519' && !('seed' in key)))
       throw new UsageError(`${printable(file)} has public halves alone; rotate the file with the private ones`);
     const rotation = rotateKeys(keys, {
@@ -77,9 +69,8 @@ async function rotate(file: string, { role, kid, buffer, json }: RotateFlags, te
 
 async function exportPublic(file: string, terminal: Terminal): Promise<ExitCode> {
   const text = named(file, () => {
-    const content = new TextDecoder().decode(readPrivateBytes(file));
-    if (isReceiptKey(content)) return formatReceiptKey(publicReceiptKey(parseReceiptKey(content)));
-    return formatKeys(publicKeys(loadKeyFile(file)));
+    if (hasReceiptKey(file)) return formatReceiptKey(publicReceiptKey(readEitherReceiptKey(file)));
+    return formatKeys(publicKeys(readTokenKeys(file)));
   });
   terminal.out.line(text.trimEnd());
   return EXIT.ok;

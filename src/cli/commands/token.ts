@@ -7,7 +7,6 @@ import {
   isTurnNonce,
   type JsonObject,
   keyringFrom,
-  loadVerifyKeys,
   type TokenFailure,
   type Verification,
   verifyToken,
@@ -16,7 +15,7 @@ import { systemClock } from '../../loop/index.ts';
 import { CHECKS, describeToken, printable } from '../../report/index.ts';
 import { wholeNumber } from '../flags/options.ts';
 import { named } from '../flags/setup.ts';
-import { ofTokens } from '../flags/tokenkeys.ts';
+import { readTokenKeys } from '../flags/tokenkeys.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText, STDIN } from '../terminal/input.ts';
@@ -138,9 +137,7 @@ function verify(line: string, flags: VerifyFlags, terminal: Terminal): ExitCode 
   if (!isTurnNonce(flags.nonce)) throw new UsageError('--nonce must be 16 bytes in base64url (22 characters)');
   const now = flags.now ?? Math.floor(systemClock.now() / 1000);
   const clock = { now: () => now * 1000 };
-  const keys = named(flags.keys, () =>
-    keyringFrom(ofTokens(flags.keys, loadVerifyKeys), { clock, allowHs256: flags.allowHs256 === true }),
-  );
+  const keys = named(flags.keys, () => keyringFrom(readTokenKeys(flags.keys), { clock, allowHs256: flags.allowHs256 === true }));
   const result = verifyToken(line, {
     keys,
     sessionId: flags.sid,

@@ -1,18 +1,50 @@
-import { readOwnedBytes, readPrivateBytes } from '../../aeiou/index.ts';
-import { parseReceiptKey, type ReceiptKey } from '../../receipt/index.ts';
+import { KeyError, readOwnedBytes, readPrivateBytes } from '../../aeiou/index.ts';
+import { readOrdinary } from '../../files/ordinary.ts';
+import { isReceiptKey, parseReceiptKey, type ReceiptKey } from '../../receipt/index.ts';
+import { printable } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { named } from './setup.ts';
 
+/** Maximum bytes of a key file. */
+export const KEY_FILE_BYTES = 1024 * 1024;
+
 /** A key that signs receipts. Throws {@link UsageError}: the file must be its owner's alone and have a private half. */
 export function readReceiptKey(file: string): ReceiptKey {
-  const key = named(file, () => parseReceiptKey(new TextDecoder().decode(readPrivateBytes(file))));
-  if (key.seed === null) throw new UsageError(`${file} has only the public half of a key, which cannot sign`);
+  const key = named(file, () => readEitherReceiptKey(file));
+  if (key.seed === null) throw new UsageError(printable(`${file} has only the public half of a key, which cannot sign`));
   return key;
+}
+
+/**
+ * A key for receipts with or without its private half; with it, nobody else may read the file. A file that is no such key is reported as
+ * such, whatever its permissions: changing them would not help.
+ */
+export function readEitherReceiptKey(file: string): ReceiptKey {
+  try {
+    return parsed(readPrivateBytes(file));
+  } catch (error) {
+    if (!(error instanceof KeyError) || error.detail !== 'mode') throw error;
+    if (parsed(readOrdinary(file, KEY_FILE_BYTES)).seed === null) return parsed(readOwnedBytes(file));
+    throw error;
+  }
+}
+
+/** Whether a file has a key for receipts, whatever its permissions. False for one that cannot be read. */
+export function hasReceiptKey(file: string): boolean {
+  try {
+    return isReceiptKey(new TextDecoder().decode(readOrdinary(file, KEY_FILE_BYTES)));
+  } catch {
+    return false;
+  }
+}
+
+function parsed(bytes: Uint8Array): ReceiptKey {
+  return parseReceiptKey(new TextDecoder().decode(bytes));
 }
 
 /** A key that verifies receipts. Throws {@link UsageError}: nobody but the owner of the file may write it. */
 export function readPublicReceiptKey(file: string): ReceiptKey {
-  return named(file, () => parseReceiptKey(new TextDecoder().decode(readOwnedBytes(file))));
+  return named(file, () => parsed(readOwnedBytes(file)));
 }
 
 /** For {@link readText}, where standard input is no choice. */
