@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { ToolBench } from '../../src/testing/index.ts';
 import { type ToolDefinition, ToolError } from '../../src/tools/index.ts';
 import { loadMockTools } from '../../src/tools/mock/file.ts';
@@ -42,6 +42,19 @@ it.each<[string, readonly Value[], Value, string]>([
   const all = await refused(wanted, arg);
   expect(all.message).toContain(message);
   expect(all.ms).toBeLessThan(3 * one.ms + 500);
+});
+
+it('13: a mock with 200 patterns puts a long text into small letters once, and not for each case', async () => {
+  const text = 'A'.repeat(2 ** 16);
+  const lower = vi.spyOn(String.prototype, 'toLowerCase');
+  try {
+    const patterns = Array.from({ length: 200 }, (_, index) => ({ $like: `*b${index}*` }));
+    expect((await refused(patterns, text)).message).toContain('case 1 of 200, which wants x like "*b0*", not "AAA');
+    const long = lower.mock.contexts.filter((each) => String(each).length === text.length);
+    expect(long).toHaveLength(1);
+  } finally {
+    lower.mockRestore();
+  }
 });
 
 it('tells the beginning of a value, also of a text whose character would be cut in two', async () => {

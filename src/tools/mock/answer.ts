@@ -7,7 +7,7 @@ import type { ToolRuntime } from '../define/definition.ts';
 import { ToolError } from '../errors.ts';
 import type { PendingOptions } from '../pending.ts';
 import { type Difference, describeCall, differences, nearestCase, type Wants } from './match.ts';
-import type { Scope, Template } from './template.ts';
+import { type Scope, scopeOf, type Template } from './template.ts';
 
 /** The answer of a mock when a case applies. */
 export interface Answer {
@@ -61,7 +61,7 @@ export async function answerCall(
   world: World,
   runtime: ToolRuntime,
 ): Promise<Value> {
-  const scope: Scope = { args, state: world.state };
+  const scope = scopeOf(args, world.state);
   const exhausted = cases.map((each) => (world.used.get(each) ?? 0) >= each.times);
   const found = cases.map((each) => differencesOf(each, scope));
   const hit = cases.find((each, index) => exhausted[index] === false && differencesOf(each, scope).next().done === true);

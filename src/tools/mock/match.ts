@@ -48,7 +48,9 @@ export function* differences(wants: Wants, values: ValueMap, scope: Scope): Gene
       continue;
     }
     const fits =
-      'like' in wanted ? typeof value === 'string' && matchesPattern(wanted.like, value) : typeName(value) === wanted.type;
+      'like' in wanted
+        ? typeof value === 'string' && matchesPattern(wanted.like, value, scope.lower)
+        : typeName(value) === wanted.type;
     if (fits) continue;
     const pattern = 'like' in wanted ? `like ${JSON.stringify(wanted.like)}` : `of type ${wanted.type}`;
     yield { place: name, wanted: pattern, got: shown(value) };

@@ -11,6 +11,19 @@ import { ToolError } from '../errors.ts';
 export interface Scope {
   readonly args: ValueMap;
   readonly state: ValueMap;
+  /** A text in small letters. Computed once in a call, however many cases ask, because the text may be large. */
+  readonly lower: (text: string) => string;
+}
+
+/** The inputs of one call. */
+export function scopeOf(args: ValueMap, state: ValueMap): Scope {
+  const lowered = new Map<string, string>();
+  const lower = (text: string): string => {
+    const known = lowered.get(text) ?? text.toLowerCase();
+    lowered.set(text, known);
+    return known;
+  };
+  return { args, state, lower };
 }
 
 /** A value of a tools file: constant, or computed from a call. Throws {@link ToolError} when it cannot be computed. */

@@ -50,11 +50,14 @@ function scopeMatcher(resource: string): ScopeMatch {
   return (granted, wanted) => granted === '*' || granted === 'true' || granted.toLowerCase() === wanted.toLowerCase();
 }
 
-/** Matches a wildcard: `*` all, `*x*` contains, `*x` ends with, `x*` begins with, else equal. Ignores letter case. */
-export function matchesPattern(pattern: string, text: string): boolean {
+/**
+ * Matches a wildcard: `*` all, `*x*` contains, `*x` ends with, `x*` begins with, else equal. Ignores letter case. `lower` puts the text
+ * into small letters; who has many patterns for one long text passes a function that keeps its result.
+ */
+export function matchesPattern(pattern: string, text: string, lower = (each: string): string => each.toLowerCase()): boolean {
   const wanted = pattern.toLowerCase();
-  const subject = text.toLowerCase();
   if (wanted === '*') return true;
+  const subject = lower(text);
   const open = wanted.startsWith('*');
   const close = wanted.endsWith('*');
   if (open && close) return subject.includes(wanted.slice(1, -1));
