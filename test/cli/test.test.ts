@@ -70,6 +70,30 @@ describe('neuroscript test', () => {
     expect(linesOf(stdout).at(-1)).toBe('0 passed, 1 failed');
   });
 
+  it.each([
+    ['a byte-order mark', '\ufeff#: case\nemit 1 #=> 1\n'],
+    ['line ends of CR LF', '#: case\r\nemit 1 #=> 1\r\nemit 2\r\n#=> 2\r\n'],
+    ['line ends of CR', '#: case\remit 1 #=> 1\r---\r#: other\remit 2 #=> 2\r'],
+    ['a tab in front of an expectation', '#: case\nemit 1 / 0\t#!! 14\n'],
+    ['no blank in front of an expectation', '#: case\nemit 1#=> 1\n'],
+    ['blanks behind a code', '#: case\nemit 1 / 0 #!!  14 \n'],
+    ['blanks behind the code of a handler', '#: case\n#: event e=1\non event "e" do\n  fail "no"\nendon\n#!event 1 \n'],
+    ['a string that holds a mark', '#: case\nemit "a #=> b" #=> a #=> b\nemit \'#!! 7\'\n#=> #!! 7\n'],
+    ['a text of several lines that holds a mark', "#: case\nemit '''a\n#: file x\n#=> b''' #=> a\\n#: file x\\n#=> b\n"],
+    ['an expectation behind an open string', '#: case\nemit "a #!! 15\n'],
+    ['an emit with a line separator', '#: case\nemit "a\u2028b" #=> a\u2028b\n'],
+    ['a setting behind blanks', '#: case\n  #: limits {"fuel": 5}\nwhile true\n  set x = 1\nendwhile\n#!! ERR_QUOTA  fuel\n'],
+  ])('takes %s', async (_, text) => {
+    const { code, stdout, stderr } = await within(['test', 'a.test.ns'], { cwd: folder({ 'a.test.ns': text }) });
+    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
+  });
+
+  it('prints no control character of a case', async () => {
+    const text = '#: a\nemit "x\\u009b31my" #=> \x9b32m\n---\n#: b\nemit 1 #=> 1\n#!! \x1b[31m\n#!event \x1b[31m\n';
+    const { code, stdout } = await within(['test', 'a.test.ns'], { cwd: folder({ 'a.test.ns': text }) });
+    expect({ code, controls: stdout.match(/[\0-\x09\x0b-\x1f\x7f-\x9f]/g) }, stdout).toEqual({ code: 1, controls: null });
+  });
+
   it('shows an error at its place in the test file', async () => {
     const cwd = folder({ 'a.test.ns': '#: one\nemit 1 #=> 1\n---\n#: two\nset x = 1\nemit x / 0\n' });
     expect((await within(['test'], { cwd })).stdout).toContain('a.test.ns:6:');
@@ -94,6 +118,13 @@ describe('neuroscript test', () => {
     ['a case without title', 'emit 1\n', "a.test.ns:1: a case starts with '#: ' and its title"],
     ['an unknown setting', '#: a\n#: limit {}\n', "a.test.ns:2: '#: limit' is none of file, global, event, limits"],
     ['two errors', '#: a\n#!! 1\n#!! 2\n', 'a.test.ns:3: a case ends with one error'],
+    ['an error that nobody would look for', '#: a\nset x = 1 #!!14\n', "a.test.ns:2: a blank must follow '#!!'"],
+    ['an emit that nobody would look for', '#: a\n#=>5\n', "a.test.ns:2: a blank must follow '#=>'"],
+    ['an error without its code', '#: a\nset x = 1 #!! \n', 'a.test.ns:2: the code of the error is missing'],
+    ['an error of a handler without its code', '#: a\n#!event\n', 'a.test.ns:2: the code of the error is missing'],
+    ['an error with two limits', '#: a\n#!! ERR_QUOTA fuel cpuMs\n', 'a.test.ns:2: behind the code stands at most the limit'],
+    ['a case that does nothing', '#: a\nemit 1 #=> 1\n---\n#: b\n# later\n', 'a.test.ns:4: the case has no program'],
+    ['limits that are no object', '#: a\n#: limits 5\nemit 1\n', 'a.test.ns:2: limits are an object, such as'],
     ['a limit that does not exist', '#: a\n#: limits {"full": 1}\nemit 1\n', "unknown limit 'full'"],
   ])('refuses %s with exit code 2', async (_, text, message) => {
     const { code, stderr } = await within(['test'], { cwd: folder({ 'a.test.ns': text }) });

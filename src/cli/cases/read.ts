@@ -3,8 +3,10 @@ import { printable } from '../../report/index.ts';
 import type { RunRequest } from '../../runtime/index.ts';
 import type { LimitOptions } from '../../sandbox/index.ts';
 import type { EventInput, TaggedJson } from '../../wire/protocol.ts';
+import { isRecord } from '../../wire/unknown.ts';
 import { parseJson, parsePair } from '../flags/options.ts';
 import { UsageError } from '../terminal/failure.ts';
+import { marksOf } from './marks.ts';
 
 /** One case of a test file: a program, and what it must do. */
 export interface TestCase {
@@ -33,7 +35,7 @@ export interface Expected {
 /** The cases of a test file, which lines of `---` separate. Throws {@link UsageError} with the line of a mistake. */
 export function readCases(file: string, text: string): TestCase[] {
   const cases: TestCase[] = [];
-  const lines = text.split(/\r?\n/);
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n?|\n/);
   let first = 0;
   for (const [index, line] of [...lines, '---'].entries()) {
     if (line.trimEnd() !== '---') continue;
@@ -47,8 +49,9 @@ export function readCases(file: string, text: string): TestCase[] {
 }
 
 const SETTING = /^#: ?(.*)$/;
-const MARKS = ['#=>', '#!!', '#!event'] as const;
 const BLOCK = /^\s*(?:func|command|on\s+event|::)(?![A-Za-z0-9_])/;
+/** A line that holds a setting and nothing else. */
+const BARE = /^\s*#:/;
 const COMMENT = /^\s*(?:#|--|$)/;
 
 /** A case from its lines. The file has `before` lines in front of them. */
@@ -56,26 +59,27 @@ function readCase(file: string, lines: readonly string[], before: number): TestC
   const place = (index: number): string => `${printable(file)}:${before + index + 1}`;
   const title = SETTING.exec(lines[0] ?? '')?.[1]?.trim() ?? '';
   if (title === '') throw new UsageError(`${place(0)}: a case starts with '#: ' and its title`);
-  const { files, ...given }: Settings = { files: [], globals: {}, events: [], limits: {} };
+  const { files, ...given }: Settings = { files: [], globals: Object.create(null), events: [], limits: {} };
   const emits: string[] = [];
   const eventErrors: string[] = [];
   let error: Expected['error'] = null;
-  for (const [index, line] of lines.entries()) {
+  for (const { index, mark, glued, what } of marksOf(lines)) {
     if (index === 0) continue;
-    const setting = SETTING.exec(line)?.[1];
-    if (setting !== undefined) {
-      set({ files, ...given }, setting, place(index), dirname(file));
+    const here = place(index);
+    if (mark === '#:') {
+      if (BARE.test(lines[index] ?? '')) set({ files, ...given }, what.trim(), here, dirname(file));
       continue;
     }
-    const { mark, what } = expectationOf(line);
+    if (glued) throw new UsageError(`${here}: a blank must follow '${mark}'`);
     if (mark === '#=>') emits.push(what);
-    if (mark === '#!event') eventErrors.push(codeOf(what));
-    if (mark === '#!!') {
-      if (error !== null) throw new UsageError(`${place(index)}: a case ends with one error`);
-      const [code = '', limit] = what.split(' ');
-      error = { code: codeOf(code), limit: limit ?? null, line: COMMENT.test(line) ? null : before + index + 1 };
+    else if (mark === '#!event') eventErrors.push(readError(what, here).code);
+    else {
+      if (error !== null) throw new UsageError(`${here}: a case ends with one error`);
+      error = { ...readError(what, here), line: COMMENT.test(lines[index] ?? '') ? null : before + index + 1 };
     }
   }
+  if (files.length + emits.length + eventErrors.length === 0 && error === null && lines.every((line) => COMMENT.test(line)))
+    throw new UsageError(`${place(0)}: the case has no program, and expects nothing`);
   return {
     title,
     file,
@@ -87,15 +91,6 @@ function readCase(file: string, lines: readonly string[], before: number): TestC
     given,
     expected: { emits, error, eventErrors },
   };
-}
-
-/** The expectation at the end of a line, or alone on it. */
-function expectationOf(line: string): { readonly mark: (typeof MARKS)[number] | null; readonly what: string } {
-  for (const mark of MARKS) {
-    const at = ` ${line} `.indexOf(` ${mark} `);
-    if (at >= 0) return { mark, what: line.slice(at + mark.length + 1) };
-  }
-  return { mark: null, what: '' };
 }
 
 interface Settings {
@@ -115,13 +110,19 @@ function set({ files, globals, events, limits }: Settings, setting: string, plac
   } else if (word === 'event') {
     const { name, value } = rest.includes('=') ? parsePair(place, rest) : { name: rest, value: null };
     events.push({ name, source: 'test', payload: value });
-  } else if (word === 'limits') Object.assign(limits, parseJson(place, rest));
-  else throw new UsageError(`${place}: '#: ${printable(word)}' is none of file, global, event, limits`);
+  } else if (word === 'limits') {
+    const given = parseJson(place, rest);
+    if (!isRecord(given)) throw new UsageError(`${place}: limits are an object, such as {"fuel": 100}`);
+    Object.assign(limits, given);
+  } else throw new UsageError(`${place}: '#: ${printable(word)}' is none of file, global, event, limits`);
 }
 
-/** `9` and `NS9` are the same code. */
-function codeOf(text: string): string {
-  return /^\d+$/.test(text) ? `NS${text}` : text;
+/** A code and, behind it, the limit of a quota. `9` and `NS9` are the same code. */
+function readError(text: string, place: string): { readonly code: string; readonly limit: string | null } {
+  const [code = '', limit = null, ...more] = text.trim().split(/\s+/);
+  if (code === '') throw new UsageError(`${place}: the code of the error is missing`);
+  if (more.length > 0) throw new UsageError(`${place}: behind the code stands at most the limit of a quota`);
+  return { code: /^\d+$/.test(code) ? `NS${code}` : code, limit };
 }
 
 /** The program with its lines where they are in the file. Statements alone become a command block, which the line of the title opens. */

@@ -117,19 +117,19 @@ function differences({ file, expected }: TestCase, result: RunResult, texts: Sou
   const same = (error?.code ?? null) === code && (limit === null || error?.limit === limit) && (line === null || here === line);
   if (!same) {
     const wanted = [code ?? 'no error', limit, line === null ? null : `on line ${line}`].filter((word) => word !== null);
-    problems.push(`expected ${wanted.join(' ')}, got ${error === null ? 'none' : ''}`.trimEnd());
+    problems.push(`expected ${printable(wanted.join(' '))}, got ${error === null ? 'none' : ''}`.trimEnd());
     if (error !== null) problems.push(...renderError(withNextStep(error), texts, terminal.paintOut));
   }
   const handlers = result.eventErrors.map(({ error: { code: each } }) => each);
   if (handlers.join() !== expected.eventErrors.join())
     problems.push(
-      `errors of handlers: expected ${expected.eventErrors.join(', ') || 'none'}, got ${handlers.join(', ') || 'none'}`,
+      `errors of handlers: expected ${printable(expected.eventErrors.join(', ')) || 'none'}, got ${handlers.join(', ') || 'none'}`,
     );
   return problems;
 }
 
 function shown(text: string | undefined): string {
-  return text === undefined ? 'none' : JSON.stringify(text);
+  return text === undefined ? 'none' : printable(JSON.stringify(text));
 }
 
 function report({ file, line, title }: TestCase, problems: readonly string[], terminal: Terminal): void {
