@@ -164,10 +164,12 @@ export class Tenants {
     const tenant = this.#listed.get(id) ?? this.#others.get(id);
     if (tenant === undefined) return undefined;
     const { since, limits } = tenant;
-    if (since !== null && limits.periodMs !== undefined && this.#now() >= since + limits.periodMs) {
+    if (since === null || limits.periodMs === undefined) return tenant;
+    const now = this.#now();
+    if (now >= since + limits.periodMs) {
       tenant.used = UNUSED;
-      tenant.since = tenant.active > 0 ? this.#now() : null;
-    }
+      tenant.since = tenant.active > 0 ? now : null;
+    } else if (now < since) tenant.since = now; // The clock was set back. The period must not last longer for that.
     return tenant;
   }
 

@@ -50,6 +50,18 @@ describe('issue 19: the budgets of a tenant', () => {
     expect((await runtime.run(SOURCE, { tenant: 'acme' })).ok).toBe(true);
   });
 
+  it('are full again after a period, also when it began while the clock was a year ahead', async () => {
+    const right = Date.UTC(2030, 0, 1);
+    let now = Date.UTC(2031, 0, 1);
+    const { runtime } = fakeRuntime(NOTHING, { now: () => now, tenants: { defaults: { fuel: 1, periodMs: 60_000 } } });
+    expect((await runtime.run(SOURCE, { tenant: 'acme' })).ok).toBe(true);
+    now = right;
+    const { error } = await runtime.run(SOURCE, { tenant: 'acme' });
+    expect(error?.message).toContain('it is full again at 2030-01-01T00:01:00.000Z');
+    now = right + 60_000;
+    expect((await runtime.run(SOURCE, { tenant: 'acme' })).ok).toBe(true);
+  });
+
   it('count tokens that the application charges', async () => {
     const { runtime } = fakeRuntime(NOTHING);
     const tenant = { id: 'acme', tokens: 10 };
