@@ -1,4 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OtherNode, otherNode } from './node.ts';
@@ -24,10 +27,26 @@ describe('on a Node that is too old', () => {
   });
   afterAll(() => node[Symbol.dispose]());
 
-  it('the command line says so in one sentence and exits with 2', () => {
+  it('the command line says so in one sentence, with the way to run it in a checkout, and exits with 2', () => {
     const { status, stdout, stderr } = run(node);
+    const way = '("npx neuroscript" in this checkout uses its own Node)';
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toBe(`neuroscript needs Node 24 or newer; this is Node ${node.version.slice(1)}.\n`);
+    expect(stderr).toBe(`neuroscript needs Node 24 or newer; this is Node ${node.version.slice(1)} ${way}.\n`);
+  });
+
+  it('an installed package, which has no Node of its own, says no more than the version', () => {
+    const root = mkdtempSync(join(tmpdir(), 'neuroscript-installed-'));
+    try {
+      cpSync(command, join(root, 'bin', 'neuroscript.js'));
+      writeFileSync(join(root, 'package.json'), '{"type":"module"}');
+      const { status, stderr } = spawnSync(node.binary, [join(root, 'bin', 'neuroscript.js')], { encoding: 'utf8' });
+      expect({ status, stderr }).toEqual({
+        status: 2,
+        stderr: `neuroscript needs Node 24 or newer; this is Node ${node.version.slice(1)}.\n`,
+      });
+    } finally {
+      rmSync(root, { recursive: true, force: true });
+    }
   });
 });
 
