@@ -1,7 +1,6 @@
-import { MAGIC_TOOL } from '../../grammar/vocabulary/names.ts';
 import { MagicError, Minter, type MinterOptions, MintLedger, type TurnFacts } from '../aeiou/index.ts';
 import { nonceOf } from '../context/nonce.ts';
-import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/index.ts';
+import { defineTool, MAGIC_TOOL, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { messageOf } from '../wire/unknown.ts';
 

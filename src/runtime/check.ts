@@ -1,7 +1,7 @@
-import { MAGIC_TOOL } from '../../grammar/vocabulary/names.ts';
 import {
   callForm,
   type Denial,
+  MAGIC_TOOL,
   type Policy,
   PolicyGuard,
   type ToolDefinition,

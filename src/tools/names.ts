@@ -1,7 +1,7 @@
-import { canonicalName, nearestTool, Suggestions, toolParts } from '../../grammar/vocabulary/names.ts';
+import { canonicalName, MAGIC_TOOL, nearestTool, Suggestions, toolParts } from '../../grammar/vocabulary/names.ts';
 import { ConfigError } from '../wire/errors.ts';
 
-export { canonicalName, nearestTool, Suggestions };
+export { canonicalName, MAGIC_TOOL, nearestTool, Suggestions };
 
 const FULL_NAME = /^tool(?:\.[A-Za-z_][A-Za-z0-9_]*){2,}$/;
 

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import type { Stores } from '../../context/index.ts';
 import type { AskHandlerOptions } from '../../loop/index.ts';
-import type { AskHandler } from '../../runtime/index.ts';
+import type { Models } from './modelsfile.ts';
+
+export type { Models };
 
 /** The flag for the models of `ask`. */
 export interface ModelFlags {
@@ -25,12 +26,6 @@ A models file (YAML or JSON) lists the models that 'ask' can name:
 /** Adds the flag of {@link ModelFlags}. */
 export function addModels(command: Command): Command {
   return command.option('--models <FILE>', "models and accounts for 'ask', in YAML or JSON");
-}
-
-/** The contents of a models file, for a runtime and its interpreters. */
-export interface Models {
-  readonly stores?: Partial<Stores>;
-  readonly ask?: AskHandler;
 }
 
 /**

@@ -1,14 +1,20 @@
 import { dirname, join } from 'node:path';
-import { AccountStore, AgentModelStore, createStores } from '../../context/index.ts';
+import { AccountStore, AgentModelStore, createStores, type Stores } from '../../context/index.ts';
 import { type AgentProvider, type AskHandlerOptions, askHandler, commandAgent, scriptAgent } from '../../loop/index.ts';
+import type { AskHandler } from '../../runtime/index.ts';
 import { YamlFile } from '../../tools/index.ts';
 import { messageOf } from '../../wire/unknown.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
 import { TRANSCRIPT_BYTES, words } from './agent.ts';
 import { configText } from './configfile.ts';
-import type { Models } from './models.ts';
 import { named } from './setup.ts';
+
+/** The contents of a models file, for a runtime and its interpreters. */
+export interface Models {
+  readonly stores?: Partial<Stores>;
+  readonly ask?: AskHandler;
+}
 
 /** Providers by name, in addition to those of `askHandler`; a models file can name no others. */
 type Transcripts = ReadonlyMap<string, string>;
