@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { COMPUTED, type Import, importsOf, isOurs, partOf, productFiles } from './imports.ts';
+import { COMPUTED, type Import, importsOf, isOurs, loadedWith, partOf, productFiles } from './imports.ts';
 import { BESIDE_THE_INDEX, PARTS, type Part } from './parts.ts';
 
 const files = productFiles();
@@ -117,6 +117,12 @@ describe('imports point one way', () => {
       'bench/builds.ts',
       'bench/peerprocess.ts',
     ]);
+  });
+
+  it.each(['run', 'check', 'fmt', 'test', 'tools'])("'%s', which is about programs alone, starts without the loop", (command) => {
+    const loaded = [...loadedWith(`src/cli/commands/${command}.ts`, imports)];
+    expect(loaded.length).toBeGreaterThan(20);
+    expect(loaded.filter((path) => partOf(path) === 'loop')).toEqual([]);
   });
 
   it('no files import each other in a circle, types included', () => {

@@ -9,6 +9,8 @@ export interface Import {
   readonly to: string;
   /** Whether nothing of it is left when the types are stripped. */
   readonly typeOnly: boolean;
+  /** Whether it is an `import(…)`, which loads nothing before it runs. */
+  readonly later: boolean;
 }
 
 /** The parts that rules speak of: a folder of `src`, else the top folder. */
@@ -28,6 +30,14 @@ export function productFiles(): SourceText[] {
   return ['grammar', 'src', 'stdlib-tools', 'bench'].flatMap((folder) => filesBelow(folder, '.ts')).map(sourceOf);
 }
 
+/** The files that are loaded with a file. */
+export function loadedWith(path: string, imports: readonly Import[]): ReadonlySet<string> {
+  const loaded = new Set([path]);
+  for (const file of loaded)
+    for (const { from, to, typeOnly, later } of imports) if (from === file && !typeOnly && !later) loaded.add(to);
+  return loaded;
+}
+
 /** What a computed `import(…)` imports: no rule can judge it, so there is a list of the files that may have one. */
 export const COMPUTED = '#computed';
 
@@ -39,7 +49,7 @@ export function importsOf({ path, program }: SourceText): Import[] {
     if (!IMPORTING.has(node.type) || source === undefined) return undefined;
     const specifier = literalText(source);
     const to = specifier === null ? COMPUTED : resolve(path, specifier);
-    found.push({ from: path, to, typeOnly: isTypeOnly(node) });
+    found.push({ from: path, to, typeOnly: isTypeOnly(node), later: node.type === 'ImportExpression' });
     return undefined;
   });
   return found;
