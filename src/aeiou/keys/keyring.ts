@@ -153,9 +153,10 @@ export class Keyring implements KeyLookup {
 
   /**
    * Makes `init` the key of its role. The replaced key still verifies for the longest `ttl` plus the buffer, so that its tokens stay
-   * valid. Afterwards it is dropped. Throws {@link KeyError}.
+   * valid, and no longer; the next rotation drops it. Throws {@link KeyError}.
    */
   rotate(init: KeyInit & { readonly role: 'primary' | 'fallback' }): void {
+    this.#dropExpired();
     if (this.#entries.has(init.kid)) throw new KeyError('duplicate', `the kid '${init.kid}' is registered already`);
     const entry = this.#entryOf(init);
     const old = this.#holder(init.role);
@@ -165,8 +166,8 @@ export class Keyring implements KeyLookup {
 
   /** Null for an unknown kid and for a retired key past its time. */
   lookup(kid: string): VerifyKey | null {
-    this.#dropExpired();
-    return this.#entries.get(kid)?.key ?? null;
+    const entry = this.#entries.get(kid);
+    return entry === undefined || this.#isOver(entry) ? null : entry.key;
   }
 
   /** The signer of a role; null when there is no such key or when this host cannot sign with it. */
@@ -183,8 +184,7 @@ export class Keyring implements KeyLookup {
 
   /** The public facts of every key, in the order of registration. */
   list(): readonly KeyInfo[] {
-    this.#dropExpired();
-    return Array.from(this.#entries.values(), ({ info }) => info);
+    return [...this.#entries.values()].filter((entry) => !this.#isOver(entry)).map(({ info }) => info);
   }
 
   #holder(role: 'primary' | 'fallback'): Entry | null {
@@ -198,10 +198,13 @@ export class Keyring implements KeyLookup {
     this.#entries.set(info.kid, { ...entry, info, signer: null });
   }
 
+  /** Whether the time of a retired key is over. Looking drops no key: the clock may be ahead for a moment, and set back. */
+  #isOver({ info: { verifyUntil } }: Entry): boolean {
+    return verifyUntil !== null && secondsOf(this.#clock) > verifyUntil;
+  }
+
   #dropExpired(): void {
-    const now = secondsOf(this.#clock);
-    for (const [kid, { info }] of this.#entries)
-      if (info.verifyUntil !== null && now > info.verifyUntil) this.#entries.delete(kid);
+    for (const [kid, entry] of this.#entries) if (this.#isOver(entry)) this.#entries.delete(kid);
   }
 
   #entryOf(init: KeyInit): Entry {

@@ -222,6 +222,18 @@ describe('keys: rotation', () => {
     expect(keys.lookup(PRIMARY)).toBeNull();
   });
 
+  it('a replaced key verifies again when a clock that was a year ahead is set back', () => {
+    const clock = new TestClock();
+    const keys = goldenKeys({ clock });
+    keys.rotate(next);
+    clock.seconds = ISSUED + 365 * 86_400;
+    expect(keys.lookup(PRIMARY)).toBeNull();
+    expect(keys.list().map(({ kid }) => kid)).not.toContain(PRIMARY);
+    clock.seconds = ISSUED + 1;
+    expect(keys.lookup(PRIMARY)).not.toBeNull();
+    expect(keys.list().map(({ kid }) => kid)).toContain(PRIMARY);
+  });
+
   it('the new key signs at once, the old one never again', () => {
     const keys = goldenKeys();
     keys.rotate(next);
