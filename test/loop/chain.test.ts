@@ -202,4 +202,12 @@ describe('the file', () => {
   it.each([0, 1023, 1.5, Number.NaN])('refuses a size of %d bytes', (maxBytes) => {
     expect(() => new FileLog(newPath(), { maxBytes })).toThrow(ConfigError);
   });
+
+  it('refuses a path that is no text, and options that are unknown or wrong', () => {
+    const refused = (...given: readonly unknown[]) =>
+      expect(() => Reflect.construct(FileLog, given), JSON.stringify(given)).toThrow(ConfigError);
+    refused();
+    refused(7);
+    for (const options of [null, 'x', { fsync: true }, { fsync: 'allways' }, { maxbytes: 2048 }]) refused(newPath(), options);
+  });
 });

@@ -1,4 +1,4 @@
-import { wholeNumber } from '../../wire/options.ts';
+import { checker, checkText, oneOf, wholeNumber } from '../../wire/options.ts';
 import { ChainedFile } from './chainedfile.ts';
 import { REAL_DISK } from './disk.ts';
 import type { DecisionLog, LogEntry } from './log.ts';
@@ -14,6 +14,8 @@ export interface FileLogOptions {
   readonly maxBytes?: number;
 }
 
+const checkOptions = checker<FileLogOptions>({ fsync: oneOf('never', 'always'), maxBytes: wholeNumber(1024) });
+
 /**
  * Appends one JSON line per decision to a file, each chained to the previous line. Only the owner can read the file. Several
  * processes may append to one file: a lock (`FILE.lock`) that the operating system releases when its holder dies keeps their
@@ -22,9 +24,11 @@ export interface FileLogOptions {
 export class FileLog implements DecisionLog {
   readonly #file: ChainedFile;
 
-  /** Does not access the file yet. Throws `ConfigError` for a `maxBytes` that is not a whole number from 1024. */
-  constructor(path: string, { fsync = 'never', maxBytes = 64 * 1024 * 1024 }: FileLogOptions = {}) {
-    wholeNumber(1024)('maxBytes of a log', maxBytes);
+  /** Does not access the file yet. Throws `ConfigError` for a path that is no text and for options that are unknown or wrong. */
+  constructor(path: string, options: FileLogOptions = {}) {
+    checkText('the path of a log', path);
+    checkOptions('the options of a log', options);
+    const { fsync = 'never', maxBytes = 64 * 1024 * 1024 } = options;
     this.#file = new ChainedFile(path, { isSynced: fsync === 'always', maxBytes, disk: REAL_DISK });
   }
 
