@@ -3,10 +3,10 @@ import { canonicalize } from '../aeiou/index.ts';
 import { FIRST_ISSUE } from '../files/check.ts';
 import { isMonstrous } from '../files/json.ts';
 import type { ChainReport, ChainWitness } from '../loop/index.ts';
+import { LAST_MS } from '../wire/time.ts';
 import { isCanonical } from './canonical.ts';
 import { ReceiptError } from './error.ts';
 import { isSignedFor, type ReceiptKey, signFor } from './key.ts';
-import { LAST_MS } from './receipt.ts';
 
 /** The `format` of a checkpoint. */
 export const CHECKPOINT_FORMAT = 'neuroscript-checkpoint';

@@ -5,6 +5,7 @@ import { FIRST_ISSUE, mapOf } from '../files/check.ts';
 import { areMonstrous, isMonstrous } from '../files/json.ts';
 import { type Decision, type HaltReason, isHaltReason } from '../loop/index.ts';
 import { isPriceTable } from '../wire/pricetable.ts';
+import { LAST_MS } from '../wire/time.ts';
 import { isCanonical } from './canonical.ts';
 import { ReceiptError } from './error.ts';
 
@@ -70,8 +71,6 @@ export interface Part {
 }
 
 const SALT_BYTES = 16;
-/** The last moment that a clock of JavaScript has, Unix milliseconds. */
-export const LAST_MS = 8.64e15;
 const text = z.string().max(1000);
 const RECEIPT = z.strictObject({
   manifest: z.strictObject({

@@ -5,6 +5,7 @@
  * come from the {@link Palette} of the caller.
  */
 export { SYNTAX } from '../wire/findings.ts';
+export { timeText } from '../wire/time.ts';
 export { renderCall } from './calls.ts';
 export { excerpt, renderDiagnostic, renderError, renderFinding, type SourceTexts } from './errors.ts';
 export { explainPreview } from './foresee.ts';
@@ -15,5 +16,5 @@ export { explainEnd, explainSession, explainTurn } from './session.ts';
 export * from './summary.ts';
 export { clip, printable, printableLines, wrap } from './text.ts';
 export { CHECKS, describeToken, type TokenCheck } from './tokens.ts';
-export { amount, quantity, timeText, UNIT_SIZES } from './units.ts';
+export { amount, quantity, UNIT_SIZES } from './units.ts';
 export { explainV1End, explainV1Turn } from './v1.ts';

@@ -4,6 +4,7 @@ import type { ErrorInfo } from '../wire/errors.ts';
 import { HALT_REASONS } from '../wire/haltreasons.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { Usage, WorkerUsage } from '../wire/protocol.ts';
+import { timeText } from '../wire/time.ts';
 import { explainCall } from './calls.ts';
 import {
   capLines,
@@ -24,7 +25,6 @@ import {
 import type { Palette } from './palette.ts';
 import { printable, wrap } from './text.ts';
 import { CHECKS, describeToken } from './tokens.ts';
-import { timeText } from './units.ts';
 
 /**
  * A turn for a reader at a terminal of 80 columns, as lines: what went in, what the program called and said, every token

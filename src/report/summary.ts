@@ -1,10 +1,11 @@
 import type { Decision, SessionParent, SessionSummary, Waiting } from '../loop/index.ts';
 import { defaultLimits, findLimit } from '../wire/limits.ts';
 import type { Usage } from '../wire/protocol.ts';
+import { timeText } from '../wire/time.ts';
 import { counted } from './layout.ts';
 import { usageParts } from './session.ts';
 import { clip, printable } from './text.ts';
-import { amount, quantity, timeText } from './units.ts';
+import { amount, quantity } from './units.ts';
 
 /** Columns of a subject and of an agent's name. */
 const SHOWN = 40;

@@ -33,11 +33,6 @@ export function quantity(unit: Unit, value: number): string {
   return `${value / factor}${best}`;
 }
 
-/** Unix milliseconds as RFC 3339; a number outside the calendar unchanged. */
-export function timeText(ms: number): string {
-  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
-}
-
 /** A measured quantity; large sizes are rounded to a tenth of their unit. */
 export function amount(unit: Unit, value: number): string {
   if (unit !== 'bytes' || value < 10 * 1024) return quantity(unit, value);

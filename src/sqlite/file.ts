@@ -106,12 +106,12 @@ export class SqliteFile implements Disposable {
 
   /** The first row. Call it within {@link read} or {@link write}. */
   get(sql: string, ...values: SQLInputValue[]): Row | undefined {
-    return this.#prepared(sql).get(...values);
+    return this.#reading(sql, (statement) => oneOrNone(statement.get(...values)))[0];
   }
 
   /** All rows. Call it within {@link read} or {@link write}. */
   all(sql: string, ...values: SQLInputValue[]): Row[] {
-    return this.#prepared(sql).all(...values);
+    return this.#reading(sql, (statement) => statement.all(...values));
   }
 
   /** Runs a statement and returns the number of changed rows. Call it within {@link write}. */
@@ -136,6 +136,30 @@ export class SqliteFile implements Disposable {
   /** Closes the file. Idempotent. */
   [Symbol.dispose](): void {
     if (this.#database.isOpen) this.#database.close();
+  }
+
+  /**
+   * Reads rows. No number of this package exceeds those of JavaScript, but a file is foreign: a number that does comes rounded, so that one
+   * such row does not hide the others.
+   */
+  #reading(sql: string, work: (statement: StatementSync) => Row[]): Row[] {
+    const statement = this.#prepared(sql);
+    try {
+      return work(statement);
+    } catch (error) {
+      // Anything but a SELECT would take effect twice.
+      if (!isOutOfRange(error) || !sql.startsWith('SELECT')) throw error;
+    }
+    statement.setReadBigInts(true);
+    try {
+      return work(statement).map((row) =>
+        Object.fromEntries(
+          Object.entries(row).map(([column, value]) => [column, typeof value === 'bigint' ? Number(value) : value]),
+        ),
+      );
+    } finally {
+      statement.setReadBigInts(false);
+    }
   }
 
   #prepared(sql: string): StatementSync {
@@ -170,6 +194,7 @@ export function guarded<T>(path: string, format: Pick<Format, 'name'>, work: () 
   try {
     return work();
   } catch (error) {
+    if (isOutOfRange(error)) throw new StoreError('damaged', `${path} is damaged: ${error.message}`, { cause: error });
     const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : null;
     if (code === null || !(error instanceof Error)) throw error;
     if (code === SQLITE.notadb)
@@ -179,6 +204,15 @@ export function guarded<T>(path: string, format: Pick<Format, 'name'>, work: () 
       throw new StoreError('busy', `${path} is in use by another process for too long`, { cause: error });
     throw new StoreError('io', `${path} cannot be used: ${error.message}`, { cause: error });
   }
+}
+
+function oneOrNone(row: Row | undefined): Row[] {
+  return row === undefined ? [] : [row];
+}
+
+/** Whether Node found a number in a row that is no number of JavaScript. */
+function isOutOfRange(error: unknown): error is RangeError {
+  return error instanceof RangeError && 'code' in error && error.code === 'ERR_OUT_OF_RANGE';
 }
 
 /** Why a file could not be opened or made, in plain words for the common reasons. */

@@ -8,6 +8,7 @@ import type { SessionState, TurnCommit } from '../../src/loop/sessions/store.ts'
 import { VERSION } from '../../src/runtime/version.ts';
 import { StoreError } from '../../src/sqlite/error.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
+import { EMPTY_RUN } from '../../src/wire/protocol.ts';
 import { bench, turnOf } from './harness.ts';
 import { type MakeStore, ownedStore } from './owners.ts';
 
@@ -42,25 +43,36 @@ export const started = (sid: string, turn = 1) => ({
   agent: { name: 'model', asks: 2, tokens: 3, inputTokens: 1, outputTokens: 2 },
   limits: defaultLimits('turn'),
 });
-/** What a turn that waits is put aside with, as far as a store looks at it. */
-export const WAITS = {
+/** What a turn that waits is put aside with. */
+export const WAITS: Suspension = {
   waiting: {
     seq: 1,
     tool: 'tool.t.x',
     args: [],
     reason: 'r',
-    at: { file: 'f', line: 1, column: 1 },
+    at: { fork: 'f', source: 's', line: 1, column: 1 },
     asked: [],
     expiresIn: null,
     ms: 1,
   },
-  earlier: { nonce: 'n', startedAt: 5, run: { limits: defaultLimits('turn') }, journal: [], clock: [], jtis: [] },
+  promise: null,
+  earlier: {
+    startedAt: 5,
+    nonce: 'n',
+    clock: [],
+    jtis: [],
+    mints: 0,
+    mintFailed: false,
+    ranMs: 0,
+    run: { ...EMPTY_RUN, limits: defaultLimits('turn') },
+    journal: [],
+  },
   since: 5,
   expiresAt: 500,
   completion: null,
   acceptChanged: false,
   approved: null,
-} as unknown as Suspension;
+};
 type OwnedCommit = Omit<TurnCommit, 'fence'> & { readonly owner: string };
 /** A lease in words of moments. */
 export const lease = (owner: string, now = 0, until = 1000) => ({ owner, now, until });

@@ -92,7 +92,7 @@ export function queueContract(name: string, make: MakeStore): void {
       await store.create(state('nested', { parent: { sid: 'waits', turn: 1, seq: 1 } }), 1);
       expect(await store.next('h', 9)).toEqual([]);
       await store.claim('answered', lease('a', 1));
-      const completion = { kind: 'value', value: 1, at: 1 } as never;
+      const completion = { ok: true, value: 1 } as const;
       await store.start({ ...started('answered'), suspended: { ...WAITS, completion } }, 'a');
       await store.release('answered', 'a');
       expect(await store.next('h', 9)).toEqual(['answered']);

@@ -3,6 +3,7 @@ import { FIRST_ISSUE } from '../../files/check.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
 import type { RunInput } from '../../wire/protocol.ts';
+import { asItIs, EARLIER, ENTRY, RUN, WAITING } from './pending.ts';
 import { type EarlierTurn, type Suspension, storedCalls } from './suspension.ts';
 
 /** Whether a store keeps a turn only at its end, or each of its calls too. */
@@ -37,24 +38,23 @@ export interface Progress {
   readonly begun: readonly WaitingCall[];
 }
 
-const object = z.looseObject({});
 const HEAD = z.object({
   seq: z.int().min(1),
   since: z.number().nullable(),
-  begun: z.looseObject({ seq: z.int().min(1), tool: z.string(), args: z.array(z.unknown()), reason: z.string() }).nullable(),
-  entry: z.looseObject({ seq: z.int().min(1), kind: z.enum(['tool', 'prompt', 'ask']), outcome: object }).nullable(),
-  earlier: z.looseObject({ nonce: z.string(), startedAt: z.number(), ranMs: z.number(), mints: z.int().min(0) }),
-  run: z.looseObject({ sources: z.array(object), limits: object, globals: object }).nullable(),
+  begun: WAITING.nullable(),
+  entry: ENTRY.nullable(),
+  earlier: EARLIER,
+  run: RUN.nullable(),
 });
-const KEPT = z.custom<KeptBody>((value) => HEAD.validate(value));
+const KEPT = asItIs<KeptBody>(HEAD);
 
 /**
  * The progress of a turn, from the bodies of its steps in order; null when no step was kept. `suspended` is the wait from which the turn
- * continued. Throws {@link StoreError} (`damaged`).
+ * continued; `sid` is the session, for errors. Throws {@link StoreError} (`damaged`).
  */
-export function progressOf(bodies: readonly unknown[], suspended: Suspension | null): Progress | null {
+export function progressOf(bodies: readonly unknown[], suspended: Suspension | null, sid: string): Progress | null {
   // The journal of a wait contains the calls that were kept before it.
-  const calls = bodies.map(readKept).filter(({ since }) => since === lastWait(suspended));
+  const calls = bodies.map((body) => readKept(body, sid)).filter(({ since }) => since === lastWait(suspended));
   // Calls that run together may be kept out of order.
   const last = calls.reduce<KeptBody | undefined>(
     (a, b) => (a === undefined || b.earlier.ranMs >= a.earlier.ranMs ? b : a),
@@ -62,7 +62,7 @@ export function progressOf(bodies: readonly unknown[], suspended: Suspension | n
   );
   if (last === undefined) return null;
   const run = suspended?.earlier.run ?? calls.find((call) => call.run !== null)?.run ?? null;
-  if (run === null) throw new StoreError('damaged', 'the steps of a turn lack the run to which they belong');
+  if (run === null) throw damaged(sid, 'they lack the run to which they belong');
   const before = suspended?.earlier.journal ?? [];
   const known = new Set(before.map(({ seq }) => seq));
   const kept = calls.filter(({ seq }) => !known.has(seq));
@@ -79,8 +79,14 @@ export function lastWait(suspended: Suspension | null): number | null {
   return suspended && storedCalls(suspended).reduce((last, { since }) => Math.max(last, since), Number.NEGATIVE_INFINITY);
 }
 
-function readKept(body: unknown): KeptBody {
+function readKept(body: unknown, sid: string): KeptBody {
   const read = KEPT.safeParse(body, FIRST_ISSUE);
   if (read.success) return read.data;
-  throw new StoreError('damaged', 'a step of a started turn cannot be read', { cause: read.error });
+  const [issue] = read.error.issues;
+  throw damaged(sid, `${issue?.path.join('.')}: ${issue?.message}`, read.error);
+}
+
+function damaged(sid: string, why: string, cause?: unknown): StoreError {
+  const what = `the steps of the started turn of session ${JSON.stringify(sid)} cannot be read`;
+  return new StoreError('damaged', `${what}: ${why}`, { cause });
 }

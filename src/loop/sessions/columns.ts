@@ -1,9 +1,10 @@
 import { StoreError } from '../../sqlite/error.ts';
+import { LAST_MS } from '../../wire/time.ts';
 import { isHaltReason } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
-import { readConfiguration, readRecord, readStarted, readState, readStep, readUsed, readWaiting } from './rows.ts';
+import { readConfiguration, readStarted, readState, readStep, readTurn, readUsed, readWaiting } from './rows.ts';
 import type { SessionSetup } from './setup.ts';
-import { type ClaimedSession, headOf, nextTurnOf, type SessionStatus, type SessionSummary } from './store.ts';
+import { type ClaimedSession, headOf, nextTurnOf, type SessionState, type SessionStatus, type SessionSummary } from './store.ts';
 
 /** A row of a database: values by column. Databases differ in how they return large numbers and truth. */
 export type Columns = Readonly<Record<string, unknown>>;
@@ -28,12 +29,12 @@ export function summaryOf(row: Columns, now: number): SessionSummary {
 
 /** The parts of a summary that may be damaged. A damaged session must not hide the others; it counts as open. */
 function bodyOf(row: Columns): Pick<SessionSummary, 'status' | 'waits' | 'subject' | 'agent' | 'parent' | 'damaged'> {
-  const { sid, waits, state } = row;
+  const { waits } = row;
   let status: SessionStatus = 'open';
   try {
     status = statusOf(row['status']);
-    const read = readState(state, String(sid));
-    return { status, waits: waits === null ? null : readWaiting(waits), ...headOf(read), damaged: null };
+    const read = stateOf(row);
+    return { status, waits: waits === null ? null : readWaiting(waits, read.sid), ...headOf(read), damaged: null };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     return { status, waits: null, subject: null, agent: null, parent: null, damaged: error.message };
@@ -51,17 +52,35 @@ interface Beside {
 
 /** The claimed session in a row of `sessions`, which the claim has changed already. */
 export function claimedOf(row: Columns, { started, steps, used, unlogged }: Beside): ClaimedSession {
+  const state = stateOf(row);
   return {
     fence: Number(row['fence']),
-    state: readState(row['state'], String(row['sid'])),
+    state,
     setup: setupOf(row),
-    next: nextTurnOf(started === null ? null : readStarted(started)),
-    steps: steps.map(({ turn, seq, body }) => ({ turn: Number(turn), seq: Number(seq), body: readStep(body) })),
+    next: nextTurnOf(started === null ? null : readStarted(started, state.sid, state.nextTurn)),
+    steps: steps.map(({ turn, seq, body }) => ({ turn: Number(turn), seq: Number(seq), body: readStep(body, state.sid) })),
     used,
     unlogged,
-    unloggedEnd: Number(row['end_owed']) === 1 ? Number(row['updated_at']) : null,
+    unloggedEnd: Number(row['end_owed']) === 1 ? endOf(row) : null,
     cancelled: Number(row['cancelled']) === 1,
   };
+}
+
+/** When a session ended, for its entry in the log. */
+function endOf({ sid, updated_at }: Columns): number {
+  const at = Number(updated_at);
+  if (Math.abs(at) <= LAST_MS) return at;
+  throw new StoreError('damaged', `session ${JSON.stringify(sid)} in the store cannot be read: it ended at no date, ${at}`);
+}
+
+/** The state in a row, whose own columns repeat some of it. */
+function stateOf(row: Columns): SessionState {
+  const sid = String(row['sid']);
+  const state = readState(row['state'], sid);
+  const differs = state.status !== row['status'] ? 'status' : state.nextTurn !== Number(row['next_turn']) ? 'next turn' : null;
+  if (differs === null) return state;
+  const what = `session ${JSON.stringify(sid)} in the store cannot be read`;
+  throw new StoreError('damaged', `${what}: its row and its state differ in the ${differs}`);
 }
 
 /** The used token ids in a JSON column, the oldest first. */
@@ -70,11 +89,11 @@ export function usedOf(text: unknown): ClaimedSession['used'] {
 }
 
 /** The setup of a session in its row. */
-export function setupOf({ tenant, profile, configuration, engine, reader }: Columns): SessionSetup {
+export function setupOf({ sid, tenant, profile, configuration, engine, reader }: Columns): SessionSetup {
   return {
     tenant: String(tenant),
     profile: String(profile),
-    configuration: configuration === null ? null : readConfiguration(configuration),
+    configuration: configuration === null ? null : readConfiguration(configuration, String(sid)),
     engine: String(engine),
     reader: Number(reader),
   };
@@ -94,7 +113,7 @@ export function recordsOf(
 ): readonly TurnRecord[] {
   return rows.flatMap(({ turn, record }) => {
     try {
-      return [readRecord(record, `turn ${String(turn)} of session ${JSON.stringify(sid)} in the store`)];
+      return [readTurn(record, sid, Number(turn))];
     } catch (error) {
       if (onDamaged === undefined || !(error instanceof StoreError)) throw error;
       onDamaged(Number(turn), error.message);

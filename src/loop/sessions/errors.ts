@@ -1,4 +1,5 @@
 import { NeuroScriptError } from '../../wire/errors.ts';
+import { timeText } from '../../wire/time.ts';
 import type { SessionStatus } from './store.ts';
 
 /** A session with this id exists already. */
@@ -21,7 +22,7 @@ export class SessionStateError extends NeuroScriptError {
 export class SessionLeasedError extends NeuroScriptError {
   static readonly code = 'ERR_SESSION_LEASED';
   constructor(sid: string, holder: { readonly owner: string; readonly until: number } | null) {
-    const whose = holder === null ? 'nobody any more' : `${holder.owner} until ${new Date(holder.until).toISOString()}`;
+    const whose = holder === null ? 'nobody any more' : `${holder.owner} until ${timeText(holder.until)}`;
     super(SessionLeasedError.code, `session ${JSON.stringify(sid)} is not held by this process: it is held by ${whose}`);
   }
 }

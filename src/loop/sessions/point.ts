@@ -12,11 +12,12 @@ export interface KeptTurn {
 export type Point = NextTurn | KeptTurn;
 
 /** The point at which a claimed session continues. Throws `StoreError` (`damaged`) for kept calls that cannot be read. */
-export function pointOf({ next, steps }: Pick<ClaimedSession, 'next' | 'steps'>): Point {
+export function pointOf({ state, next, steps }: Pick<ClaimedSession, 'state' | 'next' | 'steps'>): Point {
   if (next.kind === 'fresh') return next;
   const progress = progressOf(
     steps.map(({ body }) => body),
     next.started.suspended,
+    state.sid,
   );
   return progress === null ? next : { kind: 'kept', started: next.started, progress };
 }

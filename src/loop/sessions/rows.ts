@@ -7,6 +7,7 @@ import { ConfigError } from '../../wire/errors.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import { messageOf } from '../../wire/unknown.ts';
 import { ORIGINAL_LIMITS } from '../record/limits.ts';
+import { asItIs, COMPLETION, DATE, EARLIER, ENTRY, RUN, WAITING } from '../record/pending.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { AGENT_USE, HALT_REASON, RECORD } from '../record/schema.ts';
 import type { SignedApproval, Suspension, Waiting } from '../record/suspension.ts';
@@ -40,42 +41,48 @@ const limits = mapOf(z.number()).transform((kept): LimitValues => {
   return resolveLimits('turn', kept);
 });
 
-const WAITING_CALL = z.looseObject({
+const PUBLIC_CALL = z.looseObject({
   call: z.string(),
   turn: z.int(),
   tool: z.string(),
   args: z.array(z.unknown()),
   reason: z.string(),
+  since: z.number(),
   expiresAt: z.number(),
   completed: z.boolean(),
 });
-const WAITING_HEAD = WAITING_CALL.extend({ also: z.array(WAITING_CALL).optional() });
-const SUSPENSION_HEAD = z.looseObject({
-  waiting: z.looseObject({ seq: z.int().min(1), tool: z.string(), reason: z.string() }),
-  earlier: z.looseObject({ nonce: z.string(), run: z.looseObject({ limits: z.unknown() }), journal: z.array(z.unknown()) }),
+const PUBLIC_HEAD = PUBLIC_CALL.extend({ also: z.array(PUBLIC_CALL).optional() });
+const STORED_CALL = z.looseObject({
+  waiting: WAITING,
+  promise: z.string().nullish(),
+  since: z.number(),
   expiresAt: z.number(),
+  completion: COMPLETION.nullable(),
+  acceptChanged: z.boolean().optional(),
+});
+const SUSPENSION_HEAD = STORED_CALL.extend({
+  alsoWaiting: z.array(STORED_CALL).optional(),
+  earlier: EARLIER.extend({ run: RUN, journal: z.array(ENTRY) }),
 });
 const APPROVED: z.ZodType<SignedApproval> = z.object({ plan: z.string(), kid: z.string(), tag: z.string() });
-/** Checks only the head, as for records. */
-const SUSPENSION = z
-  .custom<Suspension>((value) => SUSPENSION_HEAD.validate(value))
-  .transform((kept): Suspension => {
-    const { run } = kept.earlier;
-    // Older versions stored no approval, or only its hash; such a turn needs an approval again.
-    const approved = APPROVED.safeParse(kept.approved);
-    return {
-      ...kept,
-      approved: approved.success ? approved.data : null,
-      earlier: { ...kept.earlier, run: { ...run, limits: limits.parse(run.limits, FIRST_ISSUE) } },
-    };
-  });
+/** Checks every part with which the loop goes on. It keeps the value itself: the order of its keys is signed. */
+const SUSPENSION = asItIs<Suspension>(SUSPENSION_HEAD).transform((kept): Suspension => {
+  const { run } = kept.earlier;
+  // Older versions stored no approval, or only its hash; such a turn needs an approval again.
+  const approved = APPROVED.safeParse(kept.approved);
+  return {
+    ...kept,
+    approved: approved.success ? approved.data : null,
+    earlier: { ...kept.earlier, run: { ...run, limits: limits.parse(run.limits, FIRST_ISSUE) } },
+  };
+});
 
 const STARTED: z.ZodType<StartedTurn> = z.looseObject({
   sid: z.string(),
   turn: z.int().min(1),
   attempt: z.int().min(0),
   nonce: z.string(),
-  startedAt: z.number(),
+  startedAt: DATE,
   reply: z.string().nullable(),
   // Absent in turns that older versions started.
   agent: AGENT_USE.nullable().default(null),
@@ -86,11 +93,11 @@ const STARTED: z.ZodType<StartedTurn> = z.looseObject({
 
 const USED: z.ZodType<readonly UsedId[]> = z.array(z.object({ jti: z.string(), second: z.number() }));
 const OBJECT: z.ZodType<JsonObject> = mapOf(z.unknown());
-const WAITING = z.custom<Waiting>((value) => WAITING_HEAD.validate(value));
+const PUBLIC_WAITING = asItIs<Waiting>(PUBLIC_HEAD);
 
 /** The part of a record that is checked when it is read. Code that executes or shows a record checks the fields that it uses. */
 const RECORD_HEAD = RECORD.pick({ version: true, sid: true, turn: true, decision: true, journal: true })
-  .extend({ inputs: RECORD.shape.inputs.pick({ envelope: true, limits: true, scene: true }).loose() })
+  .extend({ startedAt: DATE, inputs: RECORD.shape.inputs.pick({ envelope: true, limits: true, scene: true }).loose() })
   .loose();
 /** Supplies what version 2 of a record added to version 1. */
 const STORED_RECORD = z
@@ -104,17 +111,31 @@ const STORED_RECORD = z
 
 /** The state of a session, from the JSON text of a row. Throws {@link StoreError} (`damaged`), as do the other readers. */
 export function readState(text: unknown, sid: string): SessionState {
-  return checked(`session ${JSON.stringify(sid)} in the store`, text, STATE);
+  const what = `session ${JSON.stringify(sid)} in the store`;
+  const state = checked(what, text, STATE);
+  mustBe(what, 'session', state.sid, sid);
+  return state;
 }
 
-/** A started turn. */
-export function readStarted(text: unknown): StartedTurn {
-  return checked('a started turn in the store', text, STARTED);
+/** The started turn of a session; `turn` is the one that comes next. */
+export function readStarted(text: unknown, sid: string, turn: number): StartedTurn {
+  const what = `the started turn of session ${JSON.stringify(sid)} in the store`;
+  const started = checked(what, text, STARTED);
+  mustBe(what, 'session', started.sid, sid);
+  mustBe(what, 'turn', started.turn, turn);
+  return started;
 }
 
-/** The public form of a suspension. */
-export function readWaiting(text: unknown): Waiting {
-  return checked('a turn that waits in the store', text, WAITING);
+/** The public form of the suspension of a session. */
+export function readWaiting(text: unknown, sid: string): Waiting {
+  return checked(`the waiting turn of session ${JSON.stringify(sid)} in the store`, text, PUBLIC_WAITING);
+}
+
+/** Throws {@link StoreError} (`damaged`) when a row has what belongs to another session or turn. */
+function mustBe(what: string, part: string, found: string | number, expected: string | number): void {
+  if (found === expected) return;
+  const [other, own] = [found, expected].map((each) => JSON.stringify(each));
+  throw new StoreError('damaged', `${what} cannot be read: it is of ${part} ${other}, not ${own}`);
 }
 
 /** Token ids that a session has used. */
@@ -123,18 +144,27 @@ export function readUsed(text: unknown): readonly UsedId[] {
 }
 
 /** The body of a step. */
-export function readStep(text: unknown): JsonObject {
-  return checked('a step of a turn in the store', text, OBJECT);
+export function readStep(text: unknown, sid: string): JsonObject {
+  return checked(`a step of the started turn of session ${JSON.stringify(sid)} in the store`, text, OBJECT);
 }
 
 /** The configuration of a session. */
-export function readConfiguration(text: unknown): JsonObject {
-  return checked('the configuration of a session in the store', text, OBJECT);
+export function readConfiguration(text: unknown, sid: string): JsonObject {
+  return checked(`the configuration of session ${JSON.stringify(sid)} in the store`, text, OBJECT);
 }
 
 /** The record of a turn; `what` names it in errors. */
 export function readRecord(text: unknown, what = 'a turn in the store'): TurnRecord {
   return checked(what, text, STORED_RECORD);
+}
+
+/** The record in the row of a turn. */
+export function readTurn(text: unknown, sid: string, turn: number): TurnRecord {
+  const what = `turn ${turn} of session ${JSON.stringify(sid)} in the store`;
+  const record = readRecord(text, what);
+  mustBe(what, 'session', record.sid, sid);
+  mustBe(what, 'turn', record.turn, turn);
+  return record;
 }
 
 function checked<T>(what: string, text: unknown, schema: z.ZodType<T>): T {

@@ -155,7 +155,7 @@ export class SqliteStore implements ErasableStore, Disposable {
         throw new StoreError('order', `turn ${turn.turn} of session ${JSON.stringify(turn.sid)} is not the next`);
       const { nonce, suspended } = turn;
       const before = this.#file.get('SELECT body FROM started WHERE sid = ?', turn.sid);
-      if (before !== undefined && readStarted(before['body']).nonce !== nonce) this.#forgetSteps(turn.sid);
+      if (before !== undefined && readStarted(before['body'], turn.sid, turn.turn).nonce !== nonce) this.#forgetSteps(turn.sid);
       this.#file.run(
         'INSERT OR REPLACE INTO started (sid, turn, body, waits) VALUES (?, ?, ?, ?)',
         ...[turn.sid, turn.turn, body, suspended === null ? null : JSON.stringify(waitingOf(turn.turn, suspended))],

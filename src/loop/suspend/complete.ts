@@ -4,6 +4,7 @@ import { NS_CODES } from '../../wire/codes.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import { limitOf } from '../../wire/limits.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
+import { timeText } from '../../wire/time.ts';
 import { ValueError } from '../../wire/values.ts';
 import type { Clock } from '../clock.ts';
 import { callId, type StoredCall, type Suspension, storedCalls, type Waiting, waitingOf } from '../record/suspension.ts';
@@ -75,8 +76,7 @@ export async function completeCall(
     if (stored.completion !== null) throw new CallError('ERR_CALL_COMPLETED', `call ${call} was completed before`);
     if (claimed.cancelled) throw cancelled(call);
     const { expiresAt } = stored;
-    if (clock.now() >= expiresAt)
-      throw new CallError('ERR_CALL_EXPIRED', `call ${call} expired at ${new Date(expiresAt).toISOString()}`);
+    if (clock.now() >= expiresAt) throw new CallError('ERR_CALL_EXPIRED', `call ${call} expired at ${timeText(expiresAt)}`);
     const acceptChanged = options.acceptChanged ?? false;
     if (!acceptChanged) checkToolUnchanged(executor, call, stored);
     const completion = completionOf(answer);
