@@ -10,6 +10,7 @@ const NODE_CODES = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
   'ERR_INVALID_ARG_VALUE',
   'ERR_MODULE_NOT_FOUND',
+  'ERR_OUT_OF_RANGE',
 ]);
 
 const pages = filesBelow('docs/errors', '.md').map((path) => ({
