@@ -43,8 +43,8 @@ export class SqliteFile implements Disposable {
   }
 
   /**
-   * Opens the file or makes it; `:memory:` is a database without a file. Throws {@link StoreError}: `foreign` for a file of another kind, `damaged` if SQLite finds damage
-   * (it checks every page), `newer` for a file of a later version, `busy`, `io`.
+   * Opens the file or makes it; `:memory:` is a database without a file. Throws {@link StoreError}: `foreign` for a file of another kind,
+   * `damaged` if SQLite finds damage (it checks every page), `newer` for a file of a later version, `busy`, `io`.
    */
   static async open(path: string, format: Format, options: SqliteFileOptions = {}): Promise<SqliteFile> {
     // A dynamic import, because Node 24 prints a warning when it loads this module.

@@ -6,8 +6,8 @@ import { UsageError } from '../terminal/failure.ts';
 import { KEY_FILE_BYTES } from './receiptkey.ts';
 
 /**
- * The keys of control tokens in a file. With `loadVerifyKeys`, others may read a file without private halves. Throws {@link UsageError} for a key file of
- * the other kind. A file that is no key file is reported as such, whatever its permissions: changing them would not help.
+ * The keys of control tokens in a file. With `loadVerifyKeys`, others may read a file without private halves. Throws {@link UsageError} for
+ * a key file of the other kind. A file that is no key file is reported as such, whatever its permissions: changing them would not help.
  */
 export function readTokenKeys(file: string, load = loadVerifyKeys): readonly KeyInit[] {
   try {

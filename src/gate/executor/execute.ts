@@ -36,8 +36,8 @@ export interface ExecuteOptions extends GateOptions {
 /**
  * Executes an approved intent at most once. It takes the lock of the queue, refuses an intent whose last attempt has an unknown
  * outcome, asks the gate once, records the attempt, runs the work, and records a success. `work` must do exactly what was
- * hashed; the caller compares the two. A call with a missing or wrong argument is denied. Rejects only with {@link ExecutorError} `ERR_GATE_RECORD`: the work ran, its end could
- * not be recorded or the lock not be removed, and the lock stays until a human removes it.
+ * hashed; the caller compares the two. A call with a missing or wrong argument is denied. Rejects only with {@link ExecutorError}
+ * `ERR_GATE_RECORD`: the work ran, its end could not be recorded or the lock not be removed, and the lock stays until a human removes it.
  */
 export async function executeOnce<T>(call: GateRequest, options: ExecuteOptions, work: () => Promise<T>): Promise<Execution<T>> {
   const request = readCall(call, options, work);

@@ -19,7 +19,10 @@ export class QueueLock {
   readonly #path: string;
   readonly #content: string;
 
-  /** Takes the lock without waiting. Throws {@link ExecutorError} `ERR_GATE_LOCKED` when it is held, and for what is no path or no time. `now` is Unix milliseconds. */
+  /**
+   * Takes the lock without waiting. `now` is Unix milliseconds. Throws {@link ExecutorError} `ERR_GATE_LOCKED` when it is held, and for
+   * what is no path or no time.
+   */
   constructor(queue: string, now: number, name: string = LOCK) {
     if (typeof queue !== 'string' || typeof name !== 'string')
       throw new ExecutorError('ERR_GATE_LOCKED', 'the queue cannot be locked: it must be the path of a directory');
