@@ -93,6 +93,30 @@ describe('recovering', () => {
     expect(log.entries).toMatchObject([{ SID: 's', turn_index: 1, decision: 'CONTINUE' }]);
   });
 
+  it('passes by a damaged session, which it names, and logs what the others owe', async () => {
+    const { coordinator, store, clock, log } = await coordinated('bad');
+    const { loop } = controller({ store, clock, log: new MemoryLog() });
+    await loop.open(USERDATA, 's');
+    await loop.step('s', { agent: programAgent('continue') });
+    const [record] = await store.turns('s');
+    const damage = new StoreError('damaged', "session 'bad' cannot be read");
+    Object.assign(store, {
+      find: async (...args: Parameters<MemoryStore['find']>) =>
+        args[0].kind === 'owing' ? ['bad', 's'] : MemoryStore.prototype.find.apply(store, args),
+      claim: async (...args: Parameters<MemoryStore['claim']>) => {
+        if (args[0] === 'bad') throw damage;
+        return { ...(await MemoryStore.prototype.claim.apply(store, args)), unlogged: [record] };
+      },
+    });
+    const seen: unknown[] = [];
+    expect(await coordinator.tend(undefined, (...damaged) => seen.push(damaged))).toEqual(new Set(['bad']));
+    expect(seen).toEqual([[damage, 'bad']]);
+    expect(log.entries).toMatchObject([{ SID: 's', turn_index: 1 }]);
+    expect(await coordinator.recover()).toEqual(['s']);
+    Object.assign(store, { claim: () => Promise.reject(new StoreError('io', 'the disk is gone')) });
+    await expect(coordinator.recover()).rejects.toThrow('the disk is gone');
+  });
+
   it('halts a nested session that nobody has driven for the length of a lease, and no sooner', async () => {
     const { coordinator, store, clock } = await coordinated('outer/nested');
     clock.ms += 999;

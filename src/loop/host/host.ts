@@ -131,7 +131,10 @@ export class Host {
         try {
           if (performance.now() - tended > coordinator.leaseMs) {
             tended = performance.now();
-            await coordinator.tend((sid) => this.#driving.has(sid));
+            await coordinator.tend(
+              (sid) => this.#driving.has(sid),
+              (error, sid) => this.#failed(error, sid),
+            );
           }
           const found = this.#driving.size < concurrency ? await this.#claim() : 0;
           if (this.#status === 'unreachable') this.#status = 'ready';

@@ -314,7 +314,7 @@ export class SessionCoordinator {
    * Logs the decisions that dead processes did not log, and resolves with the ids of open sessions that no process drives, at most
    * 10,000. A session that waits for a call is among them once the call is completed or has expired. Halts nested sessions that no
    * process has driven for the length of a lease (`ERR_INTERRUPTED`). Skips sessions with a turn in this process and those that it
-   * `drives` otherwise. Reads only sessions that need recovery.
+   * `drives` otherwise, and damaged ones, which the list of the store explains. Reads only sessions that need recovery.
    */
   async recover(drives: (sid: string) => boolean = () => false): Promise<readonly string[]> {
     const taken = await this.tend(drives);
@@ -323,18 +323,27 @@ export class SessionCoordinator {
   }
 
   /**
-   * Finishes the work of dead processes, as {@link recover} does. Resolves with the ids of sessions that other processes drive and log
-   * themselves.
+   * Finishes the work of dead processes, as {@link recover} does. Resolves with the ids of sessions that are not this process's to take:
+   * other processes drive and log them, or they are damaged. `onDamaged` is told of each damaged one.
    */
-  async tend(drives: (sid: string) => boolean = () => false): Promise<ReadonlySet<string>> {
+  async tend(
+    drives: (sid: string) => boolean = () => false,
+    onDamaged: (error: StoreError, sid: string) => void = () => {},
+  ): Promise<ReadonlySet<string>> {
     const free = (sid: string): boolean => !drives(sid) && !this.#leases.holds(sid);
     const taken = new Set<string>();
+    /** A damaged session must not keep the others from being logged. */
+    const passBy = (error: unknown, sid: string): void => {
+      if (!(error instanceof StoreError) || error.detail !== 'damaged') throw error;
+      taken.add(sid);
+      onDamaged(error, sid);
+    };
     for await (const sid of this.#each((after) => ({ kind: 'owing', after })))
-      if (free(sid) && !(await this.#logUnlogged(sid))) taken.add(sid);
+      if (free(sid) && !(await this.#logUnlogged(sid).catch((error) => passBy(error, sid)))) taken.add(sid);
     // A nested session has no lease between two of its turns, although its driver is alive.
     const idleMs = this.#leases.lease.ms;
     for await (const sid of this.#each((after) => ({ kind: 'orphaned', after, idleMs })))
-      if (free(sid)) await this.#end(sid, 'ERR_INTERRUPTED');
+      if (free(sid)) await this.#end(sid, 'ERR_INTERRUPTED').catch((error) => passBy(error, sid));
     return taken;
   }
 
