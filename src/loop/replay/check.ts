@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isTurnNonce } from '../../aeiou/index.ts';
 import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
 import { decode } from '../../wire/codec.ts';
 import { LIMITS } from '../../wire/limits.ts';
@@ -74,6 +75,7 @@ const scene = z.looseObject({
   host: z.looseObject({ policies: z.array(z.looseObject({}).nullable()) }).nullish(),
   judged,
 });
+const nonce = z.string().refine(isTurnNonce, 'is not 16 bytes in base64url');
 const EXECUTABLE = RECORD.pick({
   startedAt: true,
   candidates: true,
@@ -81,7 +83,7 @@ const EXECUTABLE = RECORD.pick({
   scratchpad: true,
   usage: true,
   error: true,
-}).extend({ inputs: RECORD.shape.inputs.extend({ limits, scene }), journal: z.array(entry) });
+}).extend({ inputs: RECORD.shape.inputs.extend({ limits, nonce, scene }), journal: z.array(entry) });
 
 /** Why a record of version 2 is malformed and cannot be executed; null when it can. */
 export function malformation(record: TurnRecord): string | null {

@@ -23,7 +23,7 @@ const run = { sources: [], globals: {}, call: null, events: [], forkId: 'f', tur
 const whole = {
   ...{ version: 2, sid: 's', turn: 1, decision: 'DONE', startedAt: 0, candidates: [], output: '', scratchpad: '', error: null },
   usage: { fuel: 1, cpuMs: 1, wallMs: 1, peakMemoryBytes: 1, toolCalls: 0, outputBytes: 0 },
-  inputs: { envelope: '', limits: defaultLimits('turn'), nonce: '', clock: [], jtis: [], scene: { ...scene, run } },
+  inputs: { envelope: '', limits: defaultLimits('turn'), nonce: 'A'.repeat(22), clock: [], jtis: [], scene: { ...scene, run } },
   journal: [],
 };
 const at = { fork: 'f', source: 'a.ns', line: 1, column: 1 };

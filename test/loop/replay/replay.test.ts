@@ -395,6 +395,7 @@ describe('what if', () => {
   it.each<readonly [string, string, unknown]>([
     ['limits that no host could have had', 'inputs.limits.cpuMs', 1e12],
     ['no clock', 'inputs.clock', null],
+    ['a nonce that is none', 'inputs.nonce', 'short'],
     ['policies that are none', 'inputs.scene.host.policies', 5],
     ['keys that are none', 'inputs.scene.judged.keys', [null]],
   ])('a record from anybody with %s is refused before anything is executed', async (_what, path, value) => {
