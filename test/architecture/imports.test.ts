@@ -130,7 +130,6 @@ describe('imports point one way', () => {
   });
 });
 
-/** A file of grammar that stands beside its index: the guest and the host's parts use its values without the parser. */
 /** A file of the grammar that needs no parser. The files of the decoder's grammars are such leaves together. */
 function isGrammarLeaf(path: string): boolean {
   return path.startsWith('grammar/decoder/') || (path.startsWith('grammar/') && Object.hasOwn(BESIDE_THE_INDEX, path));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Build, compareBuilds, slowerWorkloads } from '../../bench/builds.ts';
+import { FLOOR } from '../../bench/names.ts';
 import { medianBound } from '../../bench/stats.ts';
 
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, index) => n - index);
@@ -35,6 +36,7 @@ describe('two builds', () => {
     expect(slowerWorkloads([{ ...row, bound: 1.05 }])).toEqual([]);
     expect(slowerWorkloads([{ ...row, bound: 1.051 }])).toHaveLength(1);
     expect(slowerWorkloads([{ ...row, bound: Number.NaN }])).toHaveLength(1);
+    expect(slowerWorkloads([{ ...row, workload: `${FLOOR}: loop`, bound: 2 }])).toEqual([]);
   });
 });
 

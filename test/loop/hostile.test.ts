@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { MintLedger } from '../../src/aeiou/index.ts';
 import { LoopController, runtimeExecutor, SqliteStore } from '../../src/loop/index.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { StoreError } from '../../src/sqlite/error.ts';
@@ -92,6 +93,15 @@ describe('a store to which others have written', () => {
     const [other, own] = await host.loop.list();
     expect([other?.damaged, other?.waits?.completed]).toEqual([null, false]);
     expect(own?.damaged).toContain(`session "s" in the store cannot be read: ${problem}`);
+  });
+
+  it('has a turn that minted many tokens: it goes on without counting each again', async () => {
+    using host = await changed(...inBody('$.suspended.earlier.mints', '100000'));
+    await host.loop.complete('s', '1.2', { result: true });
+    const counted = vi.spyOn(MintLedger.prototype, 'countMint');
+    expect(await host.loop.resume('s', { agent })).toMatchObject({ decision: 'HALT' });
+    expect(counted.mock.calls.length).toBeLessThanOrEqual(1);
+    counted.mockRestore();
   });
 
   it('has a step of a turn that died, which cannot be read', async () => {

@@ -49,9 +49,14 @@ export interface Minted {
 
 /** Counts the minting of one turn. The host makes one ledger per turn and reads it when the turn has ended. */
 export class MintLedger {
-  #mints = 0;
+  #mints: number;
   #fallbacks = 0;
   #failed = false;
+
+  /** `mints` is how many tokens an earlier execution of the turn requested. */
+  constructor(mints = 0) {
+    this.#mints = mints;
+  }
 
   /** Tokens that were requested with valid arguments. */
   get mints(): number {

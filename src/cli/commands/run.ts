@@ -93,7 +93,7 @@ async function run(files: readonly string[], flags: RunFlags & HeatFlags, termin
     terminal.err.text(`neuroscript: ${files.join(', ')}: no program found; nothing was run\n`);
   const given = { ...(await givenBy(flags)), ...(await readBound(flags.bound)) };
   const recorder = await Recorder.open(flags.record);
-  const { ask, stores } = await readModels(flags, () => sessionsOf(flags));
+  const { ask, stores } = await readModels(flags, () => askOptionsOf(flags));
   await using runtime = await createRuntime({ ...setup, limits, concurrency: 1, ...(ask === undefined ? {} : { ask }) });
   const result = await perform(runtime, stores, sources, given, flags, terminal, probe);
   if (!(terminal.out.closed.aborted && result.error?.kind === 'cancelled'))
@@ -143,7 +143,7 @@ const PER_REQUEST = [
 const SESSION = 'run';
 
 /** What signs and names the sessions of `ask`. Loaded only where a program can ask. */
-async function sessionsOf(flags: RepeatFlags): Promise<AskHandlerOptions> {
+async function askOptionsOf(flags: RepeatFlags): Promise<AskHandlerOptions> {
   const [{ readKeyring }, { sourcesOf }] = await Promise.all([import('./keys.ts'), import('./turn.ts')]);
   const { clock, ids } = sourcesOf(flags);
   return { keyring: readKeyring(undefined, clock), clock, ids };

@@ -318,8 +318,7 @@ async function executeTurn(
 
 /** The ledger of a turn, including the tokens that an earlier execution minted. */
 function ledgerOf(earlier: EarlierRun | undefined): MintLedger {
-  const ledger = new MintLedger();
-  for (let mint = 0; mint < (earlier?.mints ?? 0); mint += 1) ledger.countMint();
+  const ledger = new MintLedger(earlier?.mints);
   if (earlier?.mintFailed) ledger.markFailed();
   return ledger;
 }
