@@ -118,7 +118,8 @@ describe('P33: time', () => {
   it('P33: a script of 5 000 lines parses at 2 MB/s or more once warm', () => {
     const source = script(500);
     expect(problems(source)).toEqual([]);
-    const best = took(source, 8);
+    // V8 goes on compiling the parser through some twenty rounds.
+    const best = took(source, 24);
     expect(source.length / best / 1000).toBeGreaterThan(2);
   });
 
