@@ -10,6 +10,7 @@ import { rotatedFiles } from '../../src/loop/log/disk.ts';
 import type { TurnRecord } from '../../src/loop/record/record.ts';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import type { SessionSummary } from '../../src/loop/sessions/store.ts';
+import { COMPILED } from '../compiled.ts';
 
 /** How much is run, and how often it is killed. */
 export interface CrashPlan {
@@ -49,6 +50,7 @@ export async function crash(plan: CrashPlan): Promise<CrashReport> {
   const start = () =>
     spawn(process.execPath, [CHILD, store, log, world, ...[plan.sessions, plan.turns, plan.leaseMs].map(String)], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...COMPILED },
     });
   createWorld(world);
   try {

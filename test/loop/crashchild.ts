@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { DatabaseSync } from 'node:sqlite';
 import type { AgentRequest } from '../../src/loop/agents/index.ts';
 import { systemClock } from '../../src/loop/clock.ts';
@@ -63,6 +64,8 @@ async function drive(sid: string): Promise<void> {
   }
 }
 
+// A process that is killed writes nothing at its end.
+flushCompileCache();
 await loop.recover();
 process.stdout.write('ready\n');
 const left = Array.from({ length: Number(sessions) }, (_, index) => `session-${index}`);

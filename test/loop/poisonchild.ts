@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/loop/clock.ts';
@@ -16,6 +17,8 @@ import { INNOCENT, POISON, type Started, WITNESS } from './poison.ts';
  */
 const [storePath = '', logPath = '', count = '', mode = '', taken = '', owner = ''] = process.argv.slice(2);
 const sids = [POISON, ...Array.from({ length: Number(count) }, (_, index) => `${INNOCENT}-${index}`)];
+// A process that is killed writes nothing at its end.
+flushCompileCache();
 const store = await SqliteStore.open(storePath);
 const isFirst = (await store.list()).length === 0;
 

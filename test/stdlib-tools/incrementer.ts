@@ -1,7 +1,7 @@
 // A process that counts up under compare-and-set: `node incrementer.ts FILE TIMES`. It prints every value that the storage
 // has acknowledged, a line each.
 import { writeSync } from 'node:fs';
-import { SqliteStorage } from '../../stdlib-tools/index.ts';
+import { SqliteStorage } from '../../stdlib-tools/storage/sqlite.ts';
 
 const [, , file = '', times = '0'] = process.argv;
 using storage = await SqliteStorage.open(file, { busyMs: 60_000 });
