@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SILENT_LOGGER } from '../../src/context/index.ts';
 import { type McpProgress, type McpServerConfig, McpSource } from '../../src/mcp/index.ts';
-import { createRuntime } from '../../src/runtime/index.ts';
+import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import type { RunResult } from '../../src/wire/result.ts';
+import { COMPILED } from '../compiled.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'ns-mcp-modern-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -14,25 +15,31 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const modern = (more: Partial<McpServerConfig> = {}): McpServerConfig => ({
   command: process.execPath,
   args: ['--disable-warning=ExperimentalWarning', fileURLToPath(new URL('modern.ts', import.meta.url))],
+  env: COMPILED,
   ...more,
 });
+
+/** All programs run in one runtime; each run gets the tools of its source. */
+let runtime: Runtime;
+beforeAll(async () => {
+  runtime = await createRuntime({ concurrency: 1 });
+});
+afterAll(() => runtime.close());
+
+const POLICY = { allow: ['*'], grants: ['mcp:*:s'] };
 
 /** Runs one expression; the user types these lines, and the questions are in `asked`. */
 async function run(config: McpServerConfig, expression: string, lines: readonly string[] = []) {
   const progress: McpProgress[] = [];
   await using source = await McpSource.connect({ s: config }, { onProgress: (report) => progress.push(report) });
-  await using runtime = await createRuntime({
-    tools: source.tools,
-    policy: { allow: ['*'], grants: ['mcp:*:s'] },
-    concurrency: 1,
-  });
   const asked: string[] = [];
   const host = {
     logger: SILENT_LOGGER,
     stdin: lines.map((each) => `${each}\n`),
     stdout: { write: (words: string) => asked.push(words) },
   };
-  const result: RunResult = await runtime.run(`command\n  emit ${expression}\nendcommand`, { host });
+  const program = `command\n  emit ${expression}\nendcommand`;
+  const result: RunResult = await runtime.run(program, { host, tools: source.tools, policy: POLICY });
   return { values: result.values, error: result.error, asked: asked.join(''), progress };
 }
 
@@ -93,12 +100,9 @@ describe('a server of protocol version 2026-07-28 answers later', () => {
 
   it('a task that never ends is ended by the limits of the run', async () => {
     await using source = await McpSource.connect({ s: modern() });
-    await using runtime = await createRuntime({
-      tools: source.tools,
-      policy: { allow: ['*'], grants: ['mcp:*:s'] },
-      concurrency: 1,
-    });
     const { error } = await runtime.run('command\n  emit tool.s.slow({"until": "/never"})\nendcommand', {
+      tools: source.tools,
+      policy: POLICY,
       limits: { toolMs: 1000 },
     });
     expect(error?.code).toBe('ERR_TIMEOUT');
@@ -141,12 +145,10 @@ describe('resources', () => {
     ]);
     await using source = await McpSource.connect({ s: modern({ tools: ['ask', 'ReadResource'] }) });
     expect(source.tools.map(({ name }) => name)).toEqual(['tool.s.ask', 'tool.s.ReadResource']);
-    await using runtime = await createRuntime({
+    const denied = await runtime.run('command\n  emit tool.s.ReadResource("x:/a")\nendcommand', {
       tools: source.tools,
       policy: { allow: ['*'], grants: ['mcp:call:s'] },
-      concurrency: 1,
     });
-    const denied = await runtime.run('command\n  emit tool.s.ReadResource("x:/a")\nendcommand');
     expect(denied.error?.code).toBe('NS1003');
   });
 });

@@ -50,6 +50,17 @@ const change: Mode = (server) => {
   });
 };
 
+/** Its tool sends this many messages that nobody asked for. */
+function notes(count: number): Mode {
+  const note = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } })}\n`;
+  return (server) =>
+    server.registerTool('trap', {}, async () => {
+      for (let sent = 0; sent < count; sent++)
+        if (!process.stdout.write(note)) await new Promise((resolve) => process.stdout.once('drain', resolve));
+      return text('done');
+    });
+}
+
 const MODES: Readonly<Record<string, Mode>> = {
   honest: () => {},
   hang: (server) => server.registerTool('trap', {}, () => new Promise<never>(() => {})),
@@ -65,14 +76,15 @@ const MODES: Readonly<Record<string, Mode>> = {
       const chunk = `"${'x'.repeat(65_536)}`;
       for (;;) if (!process.stdout.write(chunk)) await new Promise((resolve) => process.stdout.once('drain', resolve));
     }),
-  // Almost a whole message at once, and then byte by byte until it is closed. It ignores every request to end.
+  // Almost a whole message at once, and then byte by byte until it is closed, slowly enough for each byte to be a chunk of its own. It
+  // ignores every request to end.
   trickle: (server) => {
     process.on('SIGTERM', () => {});
     server.registerTool('trap', {}, async () => {
       process.stdout.write('x'.repeat(3_900_000));
       for (;;) {
         process.stdout.write('x');
-        await new Promise((resolve) => setImmediate(resolve));
+        await new Promise((resolve) => setTimeout(resolve, 1));
       }
     });
   },
@@ -80,13 +92,8 @@ const MODES: Readonly<Record<string, Mode>> = {
     process.on('SIGTERM', () => {});
     setInterval(() => {}, 1000);
   },
-  flood: (server) =>
-    server.registerTool('trap', {}, async () => {
-      const note = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } })}\n`;
-      for (let sent = 0; sent < 1_000_000; sent++)
-        if (!process.stdout.write(note)) await new Promise((resolve) => process.stdout.once('drain', resolve));
-      return text('done');
-    }),
+  flood: notes(1_000_000),
+  burst: notes(2000),
   ping: (server) => server.registerTool('trap', {}, () => text('fine')),
   relist: (server) => server.registerTool('trap', {}, () => text('fine')),
   garbage: (server) =>

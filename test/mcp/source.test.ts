@@ -13,6 +13,7 @@ import { type McpServerConfig, McpSource } from '../../src/mcp/index.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { toolPrompt } from '../../src/tools/index.ts';
 import type { RunResult } from '../../src/wire/result.ts';
+import { COMPILED } from '../compiled.ts';
 import { honestServer } from './server.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'ns-mcp-'));
@@ -23,6 +24,7 @@ const DIST = new URL('../../dist/src/mcp/index.js', import.meta.url).href;
 const stdio = (mode: string, more: Partial<McpServerConfig> = {}): McpServerConfig => ({
   command: process.execPath,
   args: ['--disable-warning=ExperimentalWarning', FILE, mode],
+  env: COMPILED,
   ...more,
 });
 
@@ -212,7 +214,7 @@ describe('a hostile server', () => {
   it.each([
     ['many', {}, 'a message of the server nests too deep, or has too many values'],
     ['huge', { messageBytes: 1_000_000 }, 'a message of the server is larger than messageBytes, which is 1000000 bytes'],
-    ['flood', {}, 'the server sent 1000 messages without being asked'],
+    ['burst', {}, 'the server sent 1000 messages without being asked'],
   ])('%s: the error names the bound (finding 11)', async (mode, bounds, problem) => {
     await using source = await McpSource.connect({ s: stdio(mode, bounds) });
     expect((await codeOf(run(source, 'tool.s.trap()')))[1]).toBe(`MCP server 's': the call of 'trap' failed: ${problem}`);
@@ -247,10 +249,7 @@ describe('a hostile server', () => {
     '%s: one that asks again whenever it is answered is given up, and used again when needed',
     async (mode) => {
       const counted = join(directory, `${mode}.count`);
-      const config: McpServerConfig = {
-        command: process.execPath,
-        args: ['--disable-warning=ExperimentalWarning', FILE, mode, counted],
-      };
+      const config = { ...stdio(mode), args: ['--disable-warning=ExperimentalWarning', FILE, mode, counted] };
       const lost = Promise.withResolvers<void>();
       const logger: Logger = {
         ...SILENT_LOGGER,
