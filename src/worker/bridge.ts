@@ -2,6 +2,7 @@ import { internalError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { excessOf, frameLimit } from '../wire/frames.ts';
 import type { AskSpent, GuestFrame, GuestReply, RunInput } from '../wire/protocol.ts';
+import { nowMs } from './node.ts';
 
 /** The worker's end of the pipe to the host, in texts of frames. `read` does not return when the host is gone. */
 export interface HostPort {
@@ -76,9 +77,9 @@ export class Bridge {
   }
 
   #answer(): string {
-    const from = performance.now();
+    const from = nowMs();
     const text = this.#port.read();
-    this.waitedMs += performance.now() - from;
+    this.waitedMs += nowMs() - from;
     this.#asked = QUESTIONS.has(kindOf(text) ?? '');
     return this.#nests && !this.#asked ? this.#paid(text) : text;
   }

@@ -1,7 +1,4 @@
-import inspector from 'node:inspector';
-import { syncBuiltinESMExports } from 'node:module';
-import os from 'node:os';
-import v8 from 'node:v8';
+import { inspector, os, syncBuiltinESMExports, v8 } from './node.ts';
 
 /** Functions of Node that the permission model does not close and that a worker does not need once it has loaded. */
 const REMOVED: readonly (readonly [owner: object, names: readonly string[]])[] = [

@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { setFlagsFromString } from 'node:v8';
 import { parse } from '../../grammar/index.ts';
 import { FramePipe } from '../wire/frames.ts';
 import { PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
 import { disarm } from './disarm.ts';
 import { filterSystemCalls, loadFilter } from './filter.ts';
 import { GuestImage, type IsolatedVm } from './image.ts';
+import { createRequire, readFileSync, v8 } from './node.ts';
 import { Parser } from './parser.ts';
 import { closePermissions } from './permissions.ts';
 import { descriptorPipe, FRAMES_FD } from './pipe.ts';
@@ -38,24 +36,24 @@ function main([guestFile, ivmFile, memoryBytes, filter = '', library = '']: read
   // V8's code cache of a script has the functions that were compiled when the cache was made. By default V8 compiles a function at
   // its first call, so that every fresh isolate would compile the interpreter anew: 1.3 ms instead of 0.2 for a small program.
   // The flag is part of the cache's key and must not change later.
-  setFlagsFromString('--no-lazy');
+  v8.setFlagsFromString('--no-lazy');
   // V8's baseline compiler works in a thread. Waking the thread takes as long as a small program and may take the host's core. Without
   // this compiler a program of ten tool calls ends 0.6 ms sooner; the optimising compilers compile long programs.
-  setFlagsFromString('--no-sparkplug');
+  v8.setFlagsFromString('--no-sparkplug');
   // isolated-vm gives an isolate of our size a young generation of half a megabyte, which fills 60 times in a run of 30 ms. A collection
   // in several threads waits for the threads, which takes longer than the collection itself when the cores are busy.
-  setFlagsFromString('--max-semi-space-size=2');
-  setFlagsFromString('--no-parallel-scavenge');
+  v8.setFlagsFromString('--max-semi-space-size=2');
+  v8.setFlagsFromString('--no-parallel-scavenge');
   // V8 keeps free large pages for its next large object, so the old half of a list would stay after each doubling. The V8 of Node 24 has
   // no such pool and rejects the flag.
-  if (Number(process.versions.node.split('.')[0]) >= 26) setFlagsFromString('--no-large-page-pool');
+  if (Number(process.versions.node.split('.')[0]) >= 26) v8.setFlagsFromString('--no-large-page-pool');
   // An isolate uses the stack of this thread. This realm may use more of it (`launch.ts`), because it answers calls of the deepest
   // program.
-  setFlagsFromString(`--stack-size=${GUEST_STACK_KB}`);
+  v8.setFlagsFromString(`--stack-size=${GUEST_STACK_KB}`);
   // This realm was started with the flag (`launch.ts`); isolates must not have it.
-  setFlagsFromString('--no-expose-gc');
+  v8.setFlagsFromString('--no-expose-gc');
   // The flag that limits the heap of this realm would override the limit of every later isolate.
-  setFlagsFromString('--max-old-space-size=0');
+  v8.setFlagsFromString('--max-old-space-size=0');
 
   disarm();
 

@@ -1,5 +1,5 @@
-import { readSync, writeSync } from 'node:fs';
 import type { BytePipe } from '../wire/frames.ts';
+import { readSync, writeSync } from './node.ts';
 
 /** The connection to a host, in texts of frames; `read` returns null when the host is gone. */
 export interface FramePort {

@@ -6,6 +6,7 @@ import type { GuestInput, GuestResult, RunInput, WorkerUsage } from '../wire/pro
 import { messageOf } from '../wire/unknown.ts';
 import { Bridge, type HostPort } from './bridge.ts';
 import type { GuestPorts, Prepared } from './image.ts';
+import { nowMs } from './node.ts';
 import type { Tree } from './parser.ts';
 
 /** The end of a run, for the `result` frame. */
@@ -28,7 +29,7 @@ export class Run implements GuestPorts {
   readonly #bridge: Bridge;
   readonly #trees: readonly Tree[];
   readonly #startCpu: number;
-  readonly #startWall = performance.now();
+  readonly #startWall = nowMs();
 
   /** `startCpu` is the CPU time that the isolate has used before, milliseconds. */
   constructor(prepared: Prepared, startCpu: number, input: RunInput, port: HostPort, trees: readonly Tree[]) {
@@ -40,7 +41,7 @@ export class Run implements GuestPorts {
   }
 
   clock(measured: boolean): number {
-    const elapsed = performance.now() - this.#startWall;
+    const elapsed = nowMs() - this.#startWall;
     if (measured) return Math.floor(elapsed * 1000);
     if (this.#bridge.breach !== null) return 1;
     // A program computes on one thread, so its CPU time is at most the elapsed time. Reading the CPU time takes longer than a statement.
@@ -69,7 +70,7 @@ export class Run implements GuestPorts {
   execute(input: RunInput, pureTools?: Reference): Ended {
     const outcome = this.#apply(guestInput(input, this.#trees), pureTools);
     const breach = this.#bridge.breach ?? outcome.breach;
-    const wallMs = performance.now() - this.#startWall;
+    const wallMs = nowMs() - this.#startWall;
     const ended = breach === null ? outcome.result : { ...outcome.result, ok: false, error: breach };
     const result = { ...ended, error: measured(ended.error, { cpuMs: outcome.cpuMs, wallMs }) };
     const { fuel, peakMemoryBytes, toolCalls, outputBytes } = result;
@@ -98,7 +99,7 @@ export class Run implements GuestPorts {
   #broken(error: unknown): { result: GuestResult; breach: ErrorInfo; last: boolean; cpuMs: number } {
     const message = messageOf(error);
     const { isolate } = this.#prepared;
-    const elapsed = performance.now() - this.#startWall - this.#bridge.waitedMs;
+    const elapsed = nowMs() - this.#startWall - this.#bridge.waitedMs;
     const used = isolate.isDisposed ? elapsed + this.#bridge.nestedCpuMs : this.#cpuMs();
     const end = (breach: ErrorInfo) => ({ result: NO_RESULT, breach, last: true, cpuMs: used });
     if (isolate.isDisposed || /memory limit|allocation failed/.test(message)) {

@@ -7,6 +7,7 @@ import type { GuestResult, HostFrame, RunInput, SentInput, SentSource, Source, W
 import type { HostPort } from './bridge.ts';
 import { checkSources, foreseeSources, formatSource } from './check.ts';
 import type { GuestImage, GuestPorts, Prepared } from './image.ts';
+import { nowMs } from './node.ts';
 import { type Parser, pureCalls, syntaxError, type Tree } from './parser.ts';
 import type { FramePort } from './pipe.ts';
 import { cpuMs, type Ended, Run } from './run.ts';
@@ -155,7 +156,7 @@ export class Server implements HostPort, GuestPorts {
 
   /** Returns true when this worker must not be used again. */
   #runProgram(id: number, input: RunInput): boolean {
-    const asked = performance.now();
+    const asked = nowMs();
     const refused = oversized(input);
     if (refused !== null) return this.#refuse(id, 'parse', refused);
     const parsed = this.#parser.trees(input.sources, input.limits.sourceBytes);
@@ -171,7 +172,7 @@ export class Server implements HostPort, GuestPorts {
     const pure = pureCalls(allowed, parsed.trees);
     const pureTools = pure.length === 0 ? undefined : this.#shelf.image.pureTools(prepared);
     this.hold(JSON.stringify({ t: 'started', id } satisfies WorkerFrame));
-    if (performance.now() - asked > READY_MS) this.#frames?.flush();
+    if (nowMs() - asked > READY_MS) this.#frames?.flush();
     this.#checks = 0;
     // The CPU time of loading the pure tools does not count for the run.
     const startCpu = pureTools === undefined ? prepared.startCpu : cpuMs(prepared);

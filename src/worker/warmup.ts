@@ -22,7 +22,7 @@ const COMMANDS = `command
   set n = len([1, 2]) + f(1)
   emit \`\`\`{{n}} of \`\`\` + n
   call f(0)
-  emit tool.str.Length("x")
+  emit tool.host.Call("x")
 endcommand
 `;
 
@@ -30,8 +30,8 @@ endcommand
 export const WARMUP_ID = 0;
 
 /**
- * The frames of a host that requests one run and lets the worker make and warm up the isolate of the next. The worker answers them before
- * its `hello`, so that first uses, such as the parser's tables, do not slow down the first real run.
+ * The frames of a host that requests one run, answers its tool call and lets the worker make and warm up the isolate of the next. The
+ * worker answers them before its `hello`, so that first uses, such as the parser's tables, do not slow down the first real run.
  */
 export function warmupFrames(memoryBytes: number): FramePort {
   const run: HostFrame = {
@@ -43,7 +43,6 @@ export function warmupFrames(memoryBytes: number): FramePort {
         { name: 'src', text: COMMANDS },
       ],
       globals: {},
-      pure: ['tool.str.length'],
       call: null,
       events: [],
       limits: { ...defaultLimits('run'), memoryBytes },
@@ -52,15 +51,16 @@ export function warmupFrames(memoryBytes: number): FramePort {
       stdin: false,
     },
   };
+  const answer: HostFrame = { t: 'ok', value: 1 };
   const prepare: HostFrame = { t: 'prepare' };
-  const frames = [run, prepare, prepare].map((frame) => JSON.stringify(frame));
+  const frames = [run, answer, prepare, prepare].map((frame) => JSON.stringify(frame));
   return { read: () => frames.shift() ?? null, write: () => {}, hold: () => {}, flush: () => {} };
 }
 
 /**
  * Runs the warm-up program in an isolate that no program has used yet. V8 then compiles and links what every program needs;
- * without it a small program takes twice as long. Output and calls are discarded. The program ends at its call of a pure tool,
- * because the isolate has no pure tools.
+ * without it a small program takes twice as long. Output and calls are discarded. The program ends at its call of a tool, which
+ * gets no answer.
  */
 export class Warmup implements GuestPorts {
   readonly #input: string;

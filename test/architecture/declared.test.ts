@@ -5,9 +5,6 @@ import { PURE_TOOLS } from '../../src/wire/pure/tools.ts';
 import { productFiles } from './imports.ts';
 import { literalText, ROOT, walk } from './source.ts';
 
-/** Runs a program of its own in every new isolate; the program calls one pure tool. */
-const WARM_UP = 'src/worker/warmup.ts';
-
 const declared = Object.entries(PURE_TOOLS).flatMap(([group, tools]) =>
   Object.entries(tools).map(([name, tool]) => ({ group, name, ...tool })),
 );
@@ -16,7 +13,7 @@ describe('a pure tool stands in two places', () => {
   it('its name is written once in its declaration and once at its implementation, nowhere else', () => {
     const names = new Set(declared.map(({ name }) => name.toLowerCase()));
     const places = new Map<string, string[]>();
-    for (const { path, program } of productFiles().filter((file) => file.path !== WARM_UP))
+    for (const { path, program } of productFiles())
       walk(program, (node) => {
         const name = literalText(node)?.toLowerCase();
         if (name !== undefined && names.has(name)) places.set(name, [...(places.get(name) ?? []), path]);
