@@ -219,7 +219,7 @@ export class LoopController {
 
   /**
    * Ends an open session: HALT `ERR_CANCELLED`. If the session is driven, here or by another process, its driver ends it. False
-   * when there is no such open session.
+   * when there is no such open session. A session that cannot be read ends without a record; what the store has of it stays.
    */
   async cancel(sid: string): Promise<boolean> {
     const running = this.#running.get(sid);

@@ -71,6 +71,7 @@ export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from '
 export * from './sessions/columns.ts';
 export { tightestCeilings } from './sessions/configuration.ts';
 export { SessionCoordinator, type SessionCoordinatorInit } from './sessions/coordinator.ts';
+export { type DamagedSession, type ForcedEnd, isDamage } from './sessions/damaged.ts';
 export { eraseSession } from './sessions/erase.ts';
 export { SessionExistsError, SessionLeasedError, SessionStateError } from './sessions/errors.ts';
 export type { OnInterrupted } from './sessions/interrupted.ts';

@@ -1,7 +1,13 @@
 import {
+  type Columns,
   eraseRecord,
   eraseState,
+  type ForcedEnd,
+  forcedEnd,
+  hasEnded,
+  type LogEntry,
   leaseOf,
+  owedEntries,
   type Pruning,
   readRecord,
   readState,
@@ -31,6 +37,43 @@ export async function pruneSessions(
   await dropPartitions(query, schema, before);
   await query(`DELETE FROM ${schema}.turns WHERE sid = ANY ($1)`, sids);
   return removed;
+}
+
+/**
+ * Ends a claimed session that cannot be read, unless it has ended, within a transaction. Returns what it owes to the log. Throws
+ * {@link SessionLeasedError} when the claim is not the last one.
+ */
+export async function endUnread(
+  query: PostgresQuery,
+  schema: string,
+  sid: string,
+  fence: number,
+  end: ForcedEnd,
+): Promise<readonly LogEntry[]> {
+  const text = `SELECT * FROM ${schema}.sessions WHERE sid = $1 AND fence = $2 AND lease_owner IS NOT NULL FOR UPDATE`;
+  const held = async (): Promise<Columns> => {
+    const [row] = (await query(text, [sid, fence])).rows;
+    if (row === undefined) throw new SessionLeasedError(sid, null);
+    return row;
+  };
+  const row = await held();
+  if (!hasEnded(row)) {
+    const [last] = (await query(`SELECT max(turn) AS turns FROM ${schema}.turns WHERE sid = $1`, [sid])).rows;
+    const { status, reason, nextTurn, state, entry } = forcedEnd(row, Number(last?.['turns'] ?? 0), end);
+    await query(
+      `UPDATE ${schema}.sessions SET status = $2, reason = $3, next_turn = $4, state = $5, updated_at = $6, end_owed = $7, waits_until = NULL
+       WHERE sid = $1`,
+      [sid, status, reason, nextTurn, state, Math.floor(end.at), end.log === 'owed' ? 1 : 0],
+    );
+    if (end.log === 'own')
+      await query(`INSERT INTO ${schema}.decisions (sid, turn, text) VALUES ($1, $2, $3)`, [
+        sid,
+        nextTurn,
+        JSON.stringify(entry),
+      ]);
+  }
+  const owed = await query(`SELECT turn, record FROM ${schema}.turns WHERE sid = $1 AND owed = 1 ORDER BY turn`, [sid]);
+  return owedEntries(await held(), owed.rows);
 }
 
 /** Erases the content of an ended session, within a transaction. Throws {@link SessionStateError} and {@link SessionLeasedError}. */

@@ -5,8 +5,11 @@ import {
   type Condition,
   checkSetup,
   claimedOf,
+  type DamagedSession,
   type ErasableStore,
+  type ForcedEnd,
   type Held,
+  isDamage,
   type Lease,
   type ListQuery,
   leaseOf,
@@ -46,7 +49,7 @@ import { Database } from './database.ts';
 import { summaries } from './lists.ts';
 import { PostgresLog } from './log.ts';
 import { findSql, lapseSql, nextSql, nextValues } from './queue.ts';
-import { eraseSession, pruneSessions } from './removal.ts';
+import { endUnread, eraseSession, pruneSessions } from './removal.ts';
 import { checkSchema } from './schema.ts';
 import { formOf, keepPartitions, migrate, mustBePresent, NOW } from './tables.ts';
 import { WakeUps } from './wakeups.ts';
@@ -135,23 +138,26 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
     return row === undefined ? null : readState(row['state'], sid);
   }
 
-  async claim(sid: string, { owner, ms }: Lease): Promise<ClaimedSession> {
-    const [row] = await this.#database.again(
-      `UPDATE ${this.#schema}.sessions SET fence = fence + 1, lease_owner = $2, lease_until = ${NOW} + $3::bigint
-       WHERE sid = $1 AND reader <= $4 AND (lease_owner IS NULL OR lease_owner = $2 OR lease_until <= ${NOW}) RETURNING *`,
-      ...[sid, owner, Math.floor(ms), READER],
-    );
-    if (row === undefined) {
-      const found = await this.#found(sid);
-      mustKnow(sid, setupOf({ ...found, configuration: null }));
-      throw new SessionLeasedError(sid, leaseOf(found, Number(found['now'])));
-    }
+  async claim(sid: string, lease: Lease): Promise<ClaimedSession> {
+    const row = await this.#take(sid, lease);
     try {
       return await this.#claimed(row);
     } catch (error) {
       await this.release(sid, Number(row['fence']));
       throw error;
     }
+  }
+
+  async #take(sid: string, { owner, ms }: Lease): Promise<Columns> {
+    const [row] = await this.#database.again(
+      `UPDATE ${this.#schema}.sessions SET fence = fence + 1, lease_owner = $2, lease_until = ${NOW} + $3::bigint
+       WHERE sid = $1 AND reader <= $4 AND (lease_owner IS NULL OR lease_owner = $2 OR lease_until <= ${NOW}) RETURNING *`,
+      ...[sid, owner, Math.floor(ms), READER],
+    );
+    if (row !== undefined) return row;
+    const found = await this.#found(sid);
+    mustKnow(sid, setupOf({ ...found, configuration: null }));
+    throw new SessionLeasedError(sid, leaseOf(found, Number(found['now'])));
   }
 
   async next(lease: Lease, most: number, runnable: Runnable): Promise<readonly ClaimedSession[]> {
@@ -273,10 +279,25 @@ export class PostgresStore implements ErasableStore, AsyncDisposable {
   }
 
   async cancel(sid: string): Promise<boolean> {
-    const text = `UPDATE ${this.#schema}.sessions SET cancelled = 1, waits_until = NULL WHERE sid = $1 AND status = 'open' RETURNING 1`;
+    const text = `UPDATE ${this.#schema}.sessions SET cancelled = 1, waits_until = NULL WHERE sid = $1 AND status NOT IN ('done', 'aborted', 'halted') RETURNING 1`;
     const cancelled = (await this.#database.again(text, sid)).length > 0;
     if (cancelled) this.#wakeUps.tell();
     return cancelled;
+  }
+
+  async endDamaged(sid: string, lease: Lease, end: ForcedEnd): Promise<DamagedSession | null> {
+    const row = await this.#take(sid, lease);
+    const fence = Number(row['fence']);
+    try {
+      await this.#claimed(row);
+      await this.release(sid, fence);
+      return null;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+    }
+    const unlogged = await this.#database.transaction((query) => endUnread(query, this.#schema, sid, fence, end));
+    if (end.log === 'own') this.log.sealSoon();
+    return { fence, unlogged };
   }
 
   async turns(sid: string, onDamaged?: OnDamaged, { after = 0, limit }: TurnsQuery = {}): Promise<readonly TurnRecord[]> {

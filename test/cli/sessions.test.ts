@@ -112,6 +112,23 @@ describe('loop --store and sessions', () => {
     expect(await cancel()).toMatchObject({ code: 2, stderr: 'neuroscript: session s has ended already\n' });
   });
 
+  it('cancel ends an open session that cannot be read, and says what is wrong with it', async () => {
+    const store = await withOpen('s');
+    using database = new DatabaseSync(store);
+    database.exec(`UPDATE sessions SET state = 'x'`);
+    const { code, stdout, stderr } = await within(['sessions', 'cancel', 's', '--store', store]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 's: cancelled\n' });
+    expect(stderr).toMatch(
+      /^neuroscript: session "s" in the store cannot be read: .*; it ended without a record of a turn under way, /,
+    );
+    const show = await within(['sessions', 'show', 's', '--store', store, '--json']);
+    expect(JSON.parse(show.stdout)).toMatchObject({ status: 'halted', reason: 'ERR_CANCELLED', damaged: expect.any(String) });
+    expect(database.prepare('SELECT state FROM sessions').get()).toEqual({ state: 'x' });
+    const again = await within(['sessions', 'cancel', 's', '--store', store]);
+    expect(again).toMatchObject({ code: 2, stderr: 'neuroscript: session s has ended already\n' });
+    expect(await within(['sessions', 'erase', 's', '--store', store])).toMatchObject({ code: 0 });
+  });
+
   it('prune removes what ended long ago, says what, and says with --dry-run what it would', async () => {
     const path = await withOpen('open');
     using store = await SqliteStore.open(path);

@@ -77,7 +77,8 @@ describe('a store to which others have written', () => {
     const refusal = /started turn of session "s" in the store cannot be read/;
     await expect(host.loop.complete('s', '1.2', { result: true })).rejects.toThrow(refusal);
     await expect(host.loop.resume('s', { agent })).rejects.toThrow(StoreError);
-    await expect(host.loop.cancel('s')).rejects.toThrow(refusal);
+    expect(await host.loop.cancel('s')).toBe(true);
+    expect((await host.loop.list()).map(({ status }) => status)).toEqual(['open', 'halted']);
     await host.loop.complete('other', '1.2', { result: true });
     expect(await host.loop.resume('other', { agent })).toMatchObject({ decision: 'DONE' });
   });
@@ -89,10 +90,14 @@ describe('a store to which others have written', () => {
   ])('has a session with %s: it writes to no session', async (_, state, problem) => {
     using host = await changed(`UPDATE sessions SET state = ${state} WHERE sid = 's'`);
     await expect(host.loop.complete('s', '1.2', { result: true })).rejects.toThrow(problem);
-    await expect(host.loop.cancel('s')).rejects.toThrow(problem);
     const [other, own] = await host.loop.list();
     expect([other?.damaged, other?.waits?.completed]).toEqual([null, false]);
     expect(own?.damaged).toContain(`session "s" in the store cannot be read: ${problem}`);
+    expect(await host.loop.cancel('s')).toBe(true);
+    expect((await host.loop.list()).map(({ status, reason }) => [status, reason])).toEqual([
+      ['open', null],
+      ['halted', 'ERR_CANCELLED'],
+    ]);
   });
 
   it('has a turn that minted many tokens: it goes on without counting each again', async () => {
@@ -128,7 +133,11 @@ describe('a store to which others have written', () => {
     using host = await changed(`UPDATE sessions SET next_turn = ? WHERE sid = 's'`, 9223372036854775807n);
     expect((await host.loop.list()).map(({ damaged }) => damaged === null)).toEqual([true, false]);
     await expect(host.loop.resume('s', { agent })).rejects.toThrow();
-    await expect(host.loop.cancel('s')).rejects.toThrow(StoreError);
+    expect(await host.loop.cancel('s')).toBe(true);
+    expect((await host.loop.list()).map(({ status, turns }) => [status, turns])).toEqual([
+      ['open', 0],
+      ['halted', 0],
+    ]);
   });
 
   it('has a lease until no date: the refusal names the holder', async () => {

@@ -144,15 +144,20 @@ async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Prom
   await using store = await openStore(flags.store, { mustExist: true });
   const log = logOf(flags.log, store);
   const coordinator = new SessionCoordinator({ store, log, clock: systemClock, replayTtl: DEFAULT_LIFETIMES.replayTtl });
-  if (!(await coordinator.cancel(sid))) {
-    if ((await store.read(sid)) === null) throw unknown(sid);
+  const problems: string[] = [];
+  if (!(await coordinator.cancel(sid, ({ message }) => problems.push(message)))) {
+    if ((await store.summary(sid)) === null) throw unknown(sid);
     throw new UsageError(`session ${printable(sid)} has ended already`);
   }
-  const state = await store.read(sid);
-  const ended = state?.status !== 'open';
+  const ended = (await store.summary(sid))?.status !== 'open';
   terminal.out.line(`${printable(sid)}: ${ended ? 'cancelled' : 'is being driven; its process was asked to end it'}`);
+  for (const problem of problems) terminal.err.line(`neuroscript: ${printable(problem)}; ${LEFT}`);
   return EXIT.ok;
 }
+
+/** What becomes of a session that could not be read when it was cancelled. */
+const LEFT =
+  'it ended without a record of a turn under way, and what the store has of it stays there until "sessions erase" or "sessions prune"';
 
 function unknown(sid: string): UsageError {
   return new UsageError(`session ${printable(sid)} does not exist`);

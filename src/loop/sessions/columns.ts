@@ -1,10 +1,13 @@
 import { StoreError } from '../../sqlite/error.ts';
 import { LAST_MS } from '../../wire/time.ts';
+import { endEntry, type LogEntry, logEntry } from '../log/log.ts';
 import { isHaltReason } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
+import type { ForcedEnd } from './damaged.ts';
+import { headOf } from './head.ts';
 import { readConfiguration, readStarted, readState, readStep, readTurn, readUsed, readWaiting } from './rows.ts';
 import type { SessionSetup } from './setup.ts';
-import { type ClaimedSession, headOf, nextTurnOf, type SessionState, type SessionStatus, type SessionSummary } from './store.ts';
+import { type ClaimedSession, nextTurnOf, type SessionState, type SessionStatus, type SessionSummary } from './store.ts';
 
 /** A row of a database: values by column. Databases differ in how they return large numbers and truth. */
 export type Columns = Readonly<Record<string, unknown>>;
@@ -34,7 +37,9 @@ function bodyOf(row: Columns): Pick<SessionSummary, 'status' | 'waits' | 'subjec
   try {
     status = statusOf(row['status']);
     const read = stateOf(row);
-    return { status, waits: waits === null ? null : readWaiting(waits, read.sid), ...headOf(read), damaged: null };
+    // A session that was ended although its started turn cannot be read keeps that turn, but waits no more.
+    const waiting = waits === null || status !== 'open' ? null : readWaiting(waits, read.sid);
+    return { status, waits: waiting, ...headOf(read), damaged: null };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     return { status, waits: null, subject: null, agent: null, parent: null, damaged: error.message };
@@ -71,6 +76,31 @@ function endOf({ sid, updated_at }: Columns): number {
   const at = Number(updated_at);
   if (Math.abs(at) <= LAST_MS) return at;
   throw new StoreError('damaged', `session ${JSON.stringify(sid)} in the store cannot be read: it ended at no date, ${at}`);
+}
+
+/** The end of an open session that cannot be read, as its row keeps it. `turns` is the number of its last decided turn. */
+export function forcedEnd(row: Columns, turns: number, { reason, at }: ForcedEnd) {
+  const sid = String(row['sid']);
+  const nextTurn = turns + 1;
+  let state = String(row['state']);
+  try {
+    const ended: SessionState = { ...stateOf(row), status: 'halted', reason, nextTurn, output: null, scratchpad: null };
+    state = JSON.stringify(ended);
+  } catch (error) {
+    // The text stays, for people who look into the damage.
+    if (!(error instanceof StoreError)) throw error;
+  }
+  return { status: 'halted', reason, nextTurn, state, entry: endEntry({ sid, nextTurn, reason }, at) };
+}
+
+/** What a session that has ended and cannot be read owes to the log: the turns that can be read, and its end. */
+export function owedEntries(row: Columns, owed: readonly Columns[]): readonly LogEntry[] {
+  const sid = String(row['sid']);
+  const reason = String(row['reason']);
+  const turns = recordsOf(sid, owed, () => {}).map(logEntry);
+  if (Number(row['end_owed']) !== 1) return turns;
+  const end = { sid, nextTurn: Number(row['next_turn']), reason: isHaltReason(reason) ? reason : null };
+  return [...turns, endEntry(end, endOf(row))];
 }
 
 /** The state in a row, whose own columns repeat some of it. */
@@ -133,6 +163,11 @@ export function unlessDamaged(rest: () => object): string {
 }
 
 const STATUSES: readonly string[] = ['open', 'done', 'aborted', 'halted'] satisfies readonly SessionStatus[];
+
+/** Whether a session has ended by its row. One with an unknown status has not. */
+export function hasEnded({ status }: Columns): boolean {
+  return status !== 'open' && STATUSES.includes(String(status));
+}
 
 /** The status in a row. Throws {@link StoreError} (`damaged`) for another word. */
 export function statusOf(value: unknown): SessionStatus {

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { StoreError } from '../../sqlite/error.ts';
-import type { JournalEntry } from '../../wire/journal.ts';
 import type { Clock } from '../clock.ts';
 import { type DecisionLog, endEntry, type LogEntry, logEntry } from '../log/log.ts';
 import type { HaltReason } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { SharedLock } from '../sharedlock.ts';
+import { Agreement } from './agreement.ts';
+import { isDamage } from './damaged.ts';
 import { SessionLeasedError } from './errors.ts';
 import { interruptedRecord } from './interrupted.ts';
 import { type Holding, Leases } from './lease.ts';
-import { pointOf } from './point.ts';
+import { keptCalls } from './point.ts';
 import type { Runnable, SessionSetup } from './setup.ts';
 import type { ClaimedSession, Condition, NextTurn, SessionState, SessionStore, StartedTurn, StoredStep } from './store.ts';
 
@@ -35,14 +36,14 @@ export interface SessionCoordinatorInit {
 /** Shared by all coordinators, because a turn whose process died runs alone: no turn of any controller or store may run beside it. */
 const TURNS = new SharedLock();
 
-/** Most sessions that are remembered to agree with the log. */
-const MOST_AGREED = 10_000;
-
 /** Sessions that a search for owed or orphaned ones reads at a time. */
 const PAGE = 500;
 
 /** Most sessions that {@link SessionCoordinator.recover} resolves with. */
 const MOST_OPEN = 10_000;
+
+/** Called with the problem of a damaged session. */
+type OnDamage = (error: StoreError, sid: string) => void;
 
 /** A session that this process drives. */
 export interface DrivenSession extends ClaimedSession {
@@ -62,8 +63,7 @@ export class SessionCoordinator {
   readonly #clock: Clock;
   readonly #leases: Leases;
   readonly #replayTtl: number;
-  /** Sessions for which the log has no turn that the store lacks; the oldest first. */
-  readonly #agreed = new Set<string>();
+  readonly #agreement: Agreement;
   #abandoned = new AbortController();
 
   constructor({
@@ -78,6 +78,7 @@ export class SessionCoordinator {
     this.store = store;
     this.turns = turns;
     this.#log = log;
+    this.#agreement = new Agreement(store, log);
     this.#clock = clock;
     this.#leases = new Leases({ store, clock, owner, ...(leaseMs === undefined ? {} : { leaseMs }) });
     this.#replayTtl = replayTtl;
@@ -96,40 +97,17 @@ export class SessionCoordinator {
   /** Stores a new session. Throws as {@link SessionStore.create} does. */
   async create(state: SessionState, setup?: SessionSetup): Promise<void> {
     await this.store.create(state, this.#clock.now(), setup);
-    this.#agree(state.sid);
+    this.#agreement.add(state.sid);
   }
 
-  /**
-   * Throws {@link StoreError} (`order`) when the session is open in the log and missing in the store: the store was set back to a time
-   * before the session was opened.
-   */
-  async mustBeNew(sid: string): Promise<void> {
-    const turn = (await this.#log?.goesOnAfter?.(sid)) ?? null;
-    if (turn === null || (await this.store.read(sid)) !== null) return;
-    throw new StoreError(
-      'order',
-      `by the log, session ${JSON.stringify(sid)} goes on after turn ${turn}, and the store does not have it: the store was set back to an earlier state; bring the newer one back, or choose another id`,
-    );
+  /** Throws as {@link Agreement.mustBeNew} does. */
+  mustBeNew(sid: string): Promise<void> {
+    return this.#agreement.mustBeNew(sid);
   }
 
-  /**
-   * Throws {@link StoreError} (`order`) when the log has the next turn of a claimed session: the store was set back to an earlier state,
-   * and would decide the turn a second time.
-   */
-  async mustAgree({ sid, nextTurn }: SessionState): Promise<void> {
-    if (this.#log === null || this.#agreed.has(sid)) return;
-    if (await this.#log.has(sid, nextTurn))
-      throw new StoreError(
-        'order',
-        `the log has the decision of turn ${nextTurn} of session ${JSON.stringify(sid)}, and the store does not: the store was set back to an earlier state; bring the newer one back, or cancel the session`,
-      );
-    this.#agree(sid);
-  }
-
-  #agree(sid: string): void {
-    this.#agreed.add(sid);
-    const [oldest] = this.#agreed;
-    if (this.#agreed.size > MOST_AGREED && oldest !== undefined) this.#agreed.delete(oldest);
+  /** Throws as {@link Agreement.mustAgree} does. */
+  mustAgree(state: SessionState): Promise<void> {
+    return this.#agreement.mustAgree(state);
   }
 
   /** Claims the session and logs its unlogged decisions. Throws as {@link SessionStore.claim} and the log do. */
@@ -147,16 +125,21 @@ export class SessionCoordinator {
 
   async #driven(found: ClaimedSession, until: number): Promise<DrivenSession> {
     const { fence, state, unlogged, unloggedEnd } = found;
-    const { sid } = state;
-    const holding = { sid, fence, until };
+    const holding = { sid: state.sid, fence, until };
     const end: readonly LogEntry[] = unloggedEnd === null ? [] : [endEntry(state, unloggedEnd)];
+    await this.#pay([...unlogged.map(logEntry), ...end], holding);
+    return { ...found, holding };
+  }
+
+  /** Logs the entries that a claimed session owes to the log. */
+  async #pay(owed: readonly LogEntry[], holding: Holding): Promise<void> {
+    const { sid, fence } = holding;
     if (this.#log !== null)
-      for (const entry of [...unlogged.map(logEntry), ...end]) {
+      for (const entry of owed) {
         const turn = entry.turn_index;
         if (!(await this.#log.has(sid, turn))) await this.#append(this.#log, entry, holding);
         await this.store.logged(sid, turn, fence, true);
       }
-    return { ...found, holding };
   }
 
   /** Logs an entry. A process whose lease may have ended does not: the next process that claims the session logs it. */
@@ -270,7 +253,7 @@ export class SessionCoordinator {
       at,
       keep: keep || unlogged,
     });
-    if (next.status !== 'open') this.#agreed.delete(next.sid);
+    if (next.status !== 'open') this.#agreement.delete(next.sid);
     if (entry === null || this.#log === null || together) return;
     // If the store was set back, the log may have this turn already.
     if (record !== null || !(await this.#log.has(next.sid, entry.turn_index))) await this.#append(this.#log, entry, holding);
@@ -302,11 +285,30 @@ export class SessionCoordinator {
 
   /**
    * Ends an open session with `ERR_CANCELLED`. If another process drives it, that process ends it within a third of a lease.
-   * False when there is no such open session.
+   * False when there is no such open session. A damaged session is ended without a record of its started turn, and `onDamaged` is told
+   * of it; what is stored of it stays.
    */
-  async cancel(sid: string): Promise<boolean> {
+  async cancel(sid: string, onDamaged: OnDamage = () => {}): Promise<boolean> {
     if (!(await this.store.cancel(sid))) return false;
-    await this.#end(sid, 'ERR_CANCELLED');
+    try {
+      await this.#end(sid, 'ERR_CANCELLED');
+    } catch (error) {
+      if (!isDamage(error) || !(await this.#endDamaged(sid))) throw error;
+      onDamaged(error, sid);
+    }
+    return true;
+  }
+
+  /** Ends a session that cannot be read, and logs what it owes to the log. False for a session that can be read. */
+  async #endDamaged(sid: string): Promise<boolean> {
+    const log = this.#log === null ? 'none' : this.#log === this.store.log ? 'own' : 'owed';
+    const until = this.#leases.end();
+    const end = { reason: 'ERR_CANCELLED', at: this.#clock.now(), log } as const;
+    const damaged = (await this.store.endDamaged?.(sid, this.#leases.lease, end)) ?? null;
+    if (damaged === null) return false;
+    const { fence, unlogged } = damaged;
+    await this.#pay(unlogged, { sid, fence, until });
+    await this.store.release(sid, fence);
     return true;
   }
 
@@ -326,15 +328,12 @@ export class SessionCoordinator {
    * Finishes the work of dead processes, as {@link recover} does. Resolves with the ids of sessions that are not this process's to take:
    * other processes drive and log them, or they are damaged. `onDamaged` is told of each damaged one.
    */
-  async tend(
-    drives: (sid: string) => boolean = () => false,
-    onDamaged: (error: StoreError, sid: string) => void = () => {},
-  ): Promise<ReadonlySet<string>> {
+  async tend(drives: (sid: string) => boolean = () => false, onDamaged: OnDamage = () => {}): Promise<ReadonlySet<string>> {
     const free = (sid: string): boolean => !drives(sid) && !this.#leases.holds(sid);
     const taken = new Set<string>();
     /** A damaged session must not keep the others from being logged. */
     const passBy = (error: unknown, sid: string): void => {
-      if (!(error instanceof StoreError) || error.detail !== 'damaged') throw error;
+      if (!isDamage(error)) throw error;
       taken.add(sid);
       onDamaged(error, sid);
     };
@@ -364,6 +363,8 @@ export class SessionCoordinator {
       return true;
     } catch (error) {
       if (error instanceof SessionLeasedError) return false;
+      // A process died after it had ended the session and before it logged the end.
+      if (isDamage(error) && (await this.store.summary(sid))?.status !== 'open') await this.#endDamaged(sid);
       throw error;
     }
   }
@@ -377,17 +378,6 @@ export class SessionCoordinator {
     } catch (error) {
       if (!(error instanceof SessionLeasedError)) throw error;
     }
-  }
-}
-
-/** The kept calls of a turn that have ended; none for a turn that cannot be read. */
-function keptCalls(claimed: ClaimedSession): readonly JournalEntry[] {
-  try {
-    const point = pointOf(claimed);
-    return point.kind === 'kept' ? point.progress.journal : [];
-  } catch (error) {
-    if (error instanceof StoreError) return [];
-    throw error;
   }
 }
 

@@ -5,6 +5,7 @@ import { eraseRecord, eraseState } from '../record/erase.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { waitingOf } from '../record/suspension.ts';
 import { SessionExistsError, SessionLeasedError, SessionStateError } from './errors.ts';
+import { headOf } from './head.ts';
 import { newestFirst } from './recent.ts';
 import { checkSetup, mustKnow, PLAIN_SETUP, READER, type Runnable, type SessionSetup } from './setup.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type Condition,
   type ErasableStore,
   type Held,
-  headOf,
   type Lease,
   type ListQuery,
   nextTurnOf,

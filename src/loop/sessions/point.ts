@@ -1,3 +1,5 @@
+import { StoreError } from '../../sqlite/error.ts';
+import type { JournalEntry } from '../../wire/journal.ts';
 import { type Progress, progressOf } from '../record/kept.ts';
 import type { ClaimedSession, NextTurn, StartedTurn } from './store.ts';
 
@@ -20,4 +22,15 @@ export function pointOf({ state, next, steps }: Pick<ClaimedSession, 'state' | '
     state.sid,
   );
   return progress === null ? next : { kind: 'kept', started: next.started, progress };
+}
+
+/** The kept calls of a turn that have ended; none for a turn that cannot be read. */
+export function keptCalls(claimed: ClaimedSession): readonly JournalEntry[] {
+  try {
+    const point = pointOf(claimed);
+    return point.kind === 'kept' ? point.progress.journal : [];
+  } catch (error) {
+    if (error instanceof StoreError) return [];
+    throw error;
+  }
 }

@@ -2,15 +2,16 @@ import { StoreError } from '../../sqlite/error.ts';
 import { type Row, SqliteFile, type SqliteFileOptions } from '../../sqlite/file.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { SqliteLog } from '../log/sqlitelog.ts';
-import { eraseRecord, eraseState } from '../record/erase.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { waitingOf } from '../record/suspension.ts';
-import { claimedOf, leaseOf, recordsOf, setupOf, statusOf, summaryOf, unlessDamaged } from './columns.ts';
+import { claimedOf, leaseOf, recordsOf, setupOf, summaryOf } from './columns.ts';
+import { type DamagedSession, type ForcedEnd, isDamage } from './damaged.ts';
+import { endUnread, eraseRow, removeRow } from './ending.ts';
 import { SessionExistsError, SessionLeasedError, SessionStateError } from './errors.ts';
 import type { MemoryStoreOptions } from './memory.ts';
 import { SqliteQueue } from './queue.ts';
 import { recentSql } from './recent.ts';
-import { readRecord, readStarted, readState } from './rows.ts';
+import { readStarted, readState } from './rows.ts';
 import { checkSetup, mustKnow, PLAIN_SETUP, type Runnable, type SessionSetup } from './setup.ts';
 import {
   type ClaimedSession,
@@ -98,10 +99,7 @@ export class SqliteStore implements ErasableStore, Disposable {
 
   async claim(sid: string, { owner, ms }: Lease): Promise<ClaimedSession> {
     return this.#file.write(() => {
-      const row = this.#file.get('SELECT * FROM sessions WHERE sid = ?', sid);
-      if (row === undefined) throw new SessionStateError(sid, 'unknown');
-      const holder = leaseOf(row, this.#clock.now());
-      if (holder !== null && holder.owner !== owner) throw new SessionLeasedError(sid, holder);
+      const row = this.#free(sid, owner);
       mustKnow(sid, setupOf(row));
       return this.#claimed(row, { owner, ms });
     });
@@ -230,10 +228,26 @@ export class SqliteStore implements ErasableStore, Disposable {
   }
 
   async cancel(sid: string): Promise<boolean> {
-    const sql = `UPDATE sessions SET cancelled = 1, waits_until = NULL WHERE sid = ? AND status = 'open'`;
+    const sql = `UPDATE sessions SET cancelled = 1, waits_until = NULL WHERE sid = ? AND ${NOT_ENDED}`;
     const cancelled = this.#file.write(() => this.#file.run(sql, sid) === 1);
     if (cancelled) this.#queue.wake();
     return cancelled;
+  }
+
+  async endDamaged(sid: string, lease: Lease, end: ForcedEnd): Promise<DamagedSession | null> {
+    return this.#file.write(() => {
+      const row = this.#free(sid, lease.owner);
+      mustKnow(sid, setupOf({ ...row, configuration: null }));
+      const fence = Number(row['fence']) + 1;
+      try {
+        this.#read(row, fence);
+        return null;
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+      }
+      this.#lease(sid, lease, fence);
+      return { fence, unlogged: endUnread(this.#file, this.log, row, end) };
+    });
   }
 
   async turns(sid: string, onDamaged?: OnDamaged, { after = 0, limit = -1 }: TurnsQuery = {}): Promise<readonly TurnRecord[]> {
@@ -278,16 +292,14 @@ export class SqliteStore implements ErasableStore, Disposable {
     if (dryRun) return this.#file.read(old);
     return this.#file.write(() => {
       const removed = old();
-      for (const { sid } of removed)
-        for (const table of ['turns', 'used', 'steps', 'started', 'sessions'])
-          this.#file.run(`DELETE FROM ${table} WHERE sid = ?`, sid);
+      for (const { sid } of removed) removeRow(this.#file, sid);
       return removed;
     });
   }
 
   async erase(sids: readonly string[]): Promise<void> {
     this.#file.write(() => {
-      for (const sid of sids) this.#erase(sid);
+      for (const sid of sids) eraseRow(this.#file, this.#free(sid, null));
     });
     // Free pages and the write-ahead log still hold the old content.
     this.#file.compact();
@@ -299,22 +311,6 @@ export class SqliteStore implements ErasableStore, Disposable {
     this.#file[Symbol.dispose]();
   }
 
-  #erase(sid: string): void {
-    const row = this.#file.get('SELECT * FROM sessions WHERE sid = ?', sid);
-    if (row === undefined) throw new SessionStateError(sid, 'unknown');
-    const holder = leaseOf(row, this.#clock.now());
-    if (holder !== null) throw new SessionLeasedError(sid, holder);
-    if (statusOf(row['status']) === 'open') throw new SessionStateError(sid, 'open');
-    for (const { turn, record } of this.#file.all('SELECT turn, record FROM turns WHERE sid = ?', sid)) {
-      const bare = unlessDamaged(() => eraseRecord(readRecord(record)));
-      this.#file.run('UPDATE turns SET record = ?, digest = NULL WHERE sid = ? AND turn = ?', bare, sid, turn ?? null);
-    }
-    const state = unlessDamaged(() => eraseState(readState(row['state'], sid)));
-    this.#file.run('UPDATE sessions SET state = ? WHERE sid = ?', state, sid);
-    this.#file.run('DELETE FROM started WHERE sid = ?', sid);
-    this.#forgetSteps(sid);
-  }
-
   /** The summaries of the sessions that the rest of a statement selects and orders. */
   #summaries(rest: string, ...values: readonly (string | number)[]): SessionSummary[] {
     const now = this.#clock.now();
@@ -322,14 +318,35 @@ export class SqliteStore implements ErasableStore, Disposable {
     return rows.map((row) => summaryOf(row, now));
   }
 
+  /** The row of a session that no other owner has leased. */
+  #free(sid: string, owner: string | null): Row {
+    const row = this.#file.get('SELECT * FROM sessions WHERE sid = ?', sid);
+    if (row === undefined) throw new SessionStateError(sid, 'unknown');
+    const holder = leaseOf(row, this.#clock.now());
+    if (holder !== null && holder.owner !== owner) throw new SessionLeasedError(sid, holder);
+    return row;
+  }
+
   /** Takes the lease of a session and reads the session, atomically. */
-  #claimed(row: Row, { owner, ms }: Lease): ClaimedSession {
+  #claimed(row: Row, lease: Lease): ClaimedSession {
+    const claimed = this.#read(row, Number(row['fence']) + 1);
+    this.#lease(claimed.state.sid, lease, claimed.fence);
+    return claimed;
+  }
+
+  #lease(sid: string, { owner, ms }: Lease, fence: number): void {
+    this.#file.run(
+      'UPDATE sessions SET lease_owner = ?, lease_until = ?, fence = ? WHERE sid = ?',
+      ...[owner, Math.floor(this.#clock.now() + ms), fence, sid],
+    );
+  }
+
+  #read(row: Row, fence: number): ClaimedSession {
     const sid = String(row['sid']);
-    const fence = Number(row['fence']) + 1;
     const started = this.#file.get('SELECT body FROM started WHERE sid = ?', sid);
     const used = this.#file.all('SELECT jti, second FROM used WHERE sid = ? ORDER BY second', sid);
     const unlogged = this.#file.all('SELECT turn, record FROM turns WHERE sid = ? AND owed = 1 ORDER BY turn', sid);
-    const claimed = claimedOf(
+    return claimedOf(
       { ...row, fence },
       {
         started: started?.['body'] ?? null,
@@ -338,11 +355,6 @@ export class SqliteStore implements ErasableStore, Disposable {
         unlogged: recordsOf(sid, unlogged),
       },
     );
-    this.#file.run(
-      'UPDATE sessions SET lease_owner = ?, lease_until = ?, fence = ? WHERE sid = ?',
-      ...[owner, Math.floor(this.#clock.now() + ms), fence, sid],
-    );
-    return claimed;
   }
 
   #forgetSteps(sid: string): void {
@@ -360,6 +372,9 @@ export class SqliteStore implements ErasableStore, Disposable {
     return row;
   }
 }
+
+/** A status that is no word of this version counts as open. */
+const NOT_ENDED = `status NOT IN ('done', 'aborted', 'halted')`;
 
 /** Gives up leases, with the time as parameter; conditions follow. */
 const FREE = 'UPDATE sessions SET lease_owner = NULL, lease_until = NULL, idle_since = ?';

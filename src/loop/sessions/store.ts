@@ -1,10 +1,11 @@
-import { NO_PROGRESS_YET, type ProgressState, type UsedId, UserdataError, validateUserdata } from '../../aeiou/index.ts';
+import { NO_PROGRESS_YET, type ProgressState, type UsedId } from '../../aeiou/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { LogEntry, StoredLog } from '../log/log.ts';
 import type { HaltReason } from '../record/decision.ts';
 import type { AgentUse, TurnRecord } from '../record/record.ts';
 import { openCalls, type Suspension, type Waiting } from '../record/suspension.ts';
+import type { DamagedSession, ForcedEnd } from './damaged.ts';
 import type { JsonObject, Runnable, SessionSetup } from './setup.ts';
 
 /** State of a session between two turns. */
@@ -239,21 +240,6 @@ export interface SessionSummary extends Pick<SessionSetup, 'tenant' | 'profile' 
   readonly damaged: string | null;
 }
 
-/** The parts of a summary that come from the state. */
-export function headOf({ userdata, agent, parent }: SessionState): Pick<SessionSummary, 'subject' | 'agent' | 'parent'> {
-  return { subject: subjectOf(userdata), agent, parent };
-}
-
-/** The subject of a USERDATA text; null for a text that is no USERDATA, which a store keeps as it is. */
-function subjectOf(userdata: string): string | null {
-  try {
-    return validateUserdata(userdata).subject;
-  } catch (error) {
-    if (error instanceof UserdataError) return null;
-    throw error;
-  }
-}
-
 /** Selects the sessions of a list. */
 export interface ListQuery {
   /** Only sessions whose ids come after this one. */
@@ -365,6 +351,12 @@ export interface SessionStore {
   logged(sid: string, turn: number, fence: number, keep: boolean): Promise<void>;
   /** Requests the end of an open session from its current or next driver, and makes it ready. False when there is no such open session. */
   cancel(sid: string): Promise<boolean>;
+  /**
+   * Takes the lease of a session that cannot be read, and ends the session if it is open. Its stored texts stay as they are. Null for a
+   * session that can be read, which it does not change. Throws {@link SessionStateError} and {@link SessionLeasedError} as {@link claim} does.
+   * Absent in a store whose sessions can always be read.
+   */
+  endDamaged?(sid: string, lease: Lease, end: ForcedEnd): Promise<DamagedSession | null>;
   /**
    * The records of a session, in the order of turns. Reports an unreadable record to `onDamaged` and omits it; without
    * `onDamaged`, throws `StoreError` (`damaged`).
