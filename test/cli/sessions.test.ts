@@ -129,6 +129,27 @@ describe('loop --store and sessions', () => {
     expect(await within(['sessions', 'erase', 's', '--store', store])).toMatchObject({ code: 0 });
   });
 
+  it('a lease that lies far ahead is told, and its owner, once it has ended, can be named to cancel', async () => {
+    const path = await withOpen('s');
+    using store = await SqliteStore.open(path, { clock: { now: () => Date.now() + 3_600_000 } });
+    await store.claim('s', { owner: 'dead host', ms: 15_000 });
+    const command = (...words: readonly string[]) => within(['sessions', ...words, '--store', path]);
+    const far =
+      /^neuroscript: session s is held for 60 more minutes, .*"sessions cancel" with --owner "dead host" ends the session now\n$/;
+    for (const words of [['list'], ['show', 's'], ['show', 's', '--json'], ['cancel', 's'], ['cancel', 's', '--owner', 'other']])
+      expect(await command(...words)).toMatchObject({ code: 0, stderr: expect.stringMatching(far) });
+    expect((await store.summary('s'))?.status).toBe('open');
+    expect(await command('cancel', 's', '--owner', 'dead host')).toMatchObject({ code: 0, stdout: 's: cancelled\n', stderr: '' });
+    expect(await store.read('s')).toMatchObject({ status: 'halted', reason: 'ERR_CANCELLED' });
+  });
+
+  it('a lease of the usual length is nothing to tell', async () => {
+    const path = await withOpen('s');
+    using store = await SqliteStore.open(path);
+    await store.claim('s', { owner: 'host', ms: 15_000 });
+    expect(await within(['sessions', 'list', '--store', path])).toMatchObject({ code: 0, stderr: '' });
+  });
+
   it('prune removes what ended long ago, says what, and says with --dry-run what it would', async () => {
     const path = await withOpen('open');
     using store = await SqliteStore.open(path);

@@ -41,6 +41,7 @@ interface ShowFlags extends StoreFlags {
 
 interface CancelFlags extends StoreFlags {
   readonly log?: string;
+  readonly owner?: string;
 }
 
 /** `sessions list|show|open|resume|complete|cancel|receipt|export|erase|prune`. */
@@ -82,6 +83,7 @@ export function addSessions(program: Command, execute: Execute): void {
   add('cancel', 'Ends an open session with HALT ERR_CANCELLED, or asks the process that drives it to do so.')
     .argument('<SID>', 'session id')
     .option('--log <FILE>', 'the decision log, for a turn that was interrupted')
+    .option('--owner <NAME>', 'the process that holds the session, if it has certainly ended: its lease ends at once')
     .action((sid: string, flags: CancelFlags) => execute((terminal) => usable(() => cancel(sid, flags, terminal))));
   addSessionReceipt(add('receipt', 'Prints a signed receipt of a session, which others can verify and run.'), execute);
   addExport(add('export', 'Prints sessions with the complete records of their turns as one JSON object.'), execute);
@@ -95,7 +97,10 @@ async function list(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
     await using store = await openStore(flags.store, { mustExist: true });
     for await (const session of allSessions(store))
       if (flags.json) sessions.push(session);
-      else terminal.out.line(sessionLine(session));
+      else {
+        terminal.out.line(sessionLine(session));
+        tellFar(session, terminal);
+      }
   }
   if (flags.json) terminal.out.json(sessions);
   return EXIT.ok;
@@ -123,6 +128,7 @@ async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<
       if (flags.brief) terminal.out.line(turnLine(turn));
       else for (const line of ['', ...explainTurn(turn, terminal.paintOut, true)]) terminal.out.line(line);
   }
+  tellFar(session, terminal);
   for (const problem of lost) terminal.err.line(`neuroscript: ${printable(problem)}`);
   return lost.length === 0 ? EXIT.ok : EXIT.runtime;
 }
@@ -143,16 +149,39 @@ async function page(store: OpenedStore, sid: string, file: string, flags: ShowFl
 async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Promise<ExitCode> {
   await using store = await openStore(flags.store, { mustExist: true });
   const log = logOf(flags.log, store);
-  const coordinator = new SessionCoordinator({ store, log, clock: systemClock, replayTtl: DEFAULT_LIFETIMES.replayTtl });
+  const owner = flags.owner === undefined ? {} : { owner: flags.owner };
+  const coordinator = new SessionCoordinator({
+    store,
+    log,
+    clock: systemClock,
+    replayTtl: DEFAULT_LIFETIMES.replayTtl,
+    ...owner,
+  });
   const problems: string[] = [];
   if (!(await coordinator.cancel(sid, ({ message }) => problems.push(message)))) {
     if ((await store.summary(sid)) === null) throw unknown(sid);
     throw new UsageError(`session ${printable(sid)} has ended already`);
   }
-  const ended = (await store.summary(sid))?.status !== 'open';
+  const left = await store.summary(sid);
+  const ended = left?.status !== 'open';
   terminal.out.line(`${printable(sid)}: ${ended ? 'cancelled' : 'is being driven; its process was asked to end it'}`);
+  if (left !== null) tellFar(left, terminal);
   for (const problem of problems) terminal.err.line(`neuroscript: ${printable(problem)}; ${LEFT}`);
   return EXIT.ok;
+}
+
+/** A lease that ends later than this is no usual one: hosts take 15 seconds at a time unless they are told otherwise. */
+const FAR_MS = 300_000;
+
+/** Says that a lease ends so late that the clock of its process may have been wrong, and what to do then. */
+function tellFar({ sid, lease }: SessionSummary, terminal: Terminal): void {
+  const ahead = (lease?.until ?? 0) - systemClock.now();
+  if (lease === null || ahead <= FAR_MS) return;
+  const what = `session ${printable(sid)} is held for ${Math.round(ahead / 60_000)} more minutes, longer than hosts usually take`;
+  const whose = `--owner ${JSON.stringify(printable(lease.owner))}`;
+  terminal.err.line(
+    `neuroscript: ${what}: the clock of its process may have been ahead; if that process has ended, "sessions cancel" with ${whose} ends the session now`,
+  );
 }
 
 /** What becomes of a session that could not be read when it was cancelled. */
