@@ -1,3 +1,4 @@
+import { checkText } from './arguments.ts';
 import type { Lint, TokenCode, TokenDetail } from './errors.ts';
 import { type Action, isTokenLine, TOKEN_PREFIX, type TokenPayload } from './token/format.ts';
 import { type VerifyOptions, verifyToken } from './token/verify.ts';
@@ -26,6 +27,7 @@ const ANY_TOKEN_PREFIX = TOKEN_PREFIX.slice(0, TOKEN_PREFIX.indexOf(':') + 1);
  * linear time: it examines only lines that contain the token prefix.
  */
 export function scanOutput(output: string): OutputScan {
+  checkText('OUTPUT', output);
   const candidates: Candidate[] = [];
   const lookalikes: number[] = [];
   let line = 1;

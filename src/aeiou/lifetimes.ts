@@ -1,4 +1,5 @@
 import { ConfigError } from '../wire/errors.ts';
+import { checkMethods, checkObject } from './arguments.ts';
 
 /** The lifetimes of tokens, used ids and replaced keys, in whole seconds of one injected clock. */
 export interface Lifetimes {
@@ -28,6 +29,7 @@ export const DEFAULT_LIFETIMES: Lifetimes = Object.freeze({
  * {@link ConfigError} for a value that is not a whole number of seconds in range, and for lifetimes that contradict each other.
  */
 export function resolveLifetimes(options: Partial<Lifetimes> = {}): Lifetimes {
+  checkObject('the lifetimes', options);
   const maxTtl = options.maxTtl ?? DEFAULT_LIFETIMES.maxTtl;
   const resolved: Lifetimes = {
     ...DEFAULT_LIFETIMES,
@@ -60,5 +62,6 @@ export interface TokenClock {
 
 /** Unix seconds of a clock, rounded down: the unit of `issued_at`, expiry and replay. */
 export function secondsOf(clock: TokenClock): number {
+  if (typeof clock?.now !== 'function') checkMethods('the clock', clock, 'now');
   return Math.floor(clock.now() / 1000);
 }

@@ -1,5 +1,6 @@
 import { type CryptoPort, defaultCrypto } from '../crypto/index.ts';
 import { ConfigError } from '../wire/errors.ts';
+import { checkMethods, checkText } from './arguments.ts';
 import { isTokenLine } from './token/format.ts';
 import { typeName } from './typename.ts';
 import { toUtf8 } from './utf8.ts';
@@ -14,6 +15,7 @@ export const MAX_NO_PROGRESS_N = 100;
  * returns at the ends of lines, and drops the final line feed. Takes linear time: no regular expression runs over the blanks.
  */
 export function normalizeStream(stream: string): string {
+  checkText('a stream', stream);
   const lines = stream.split('\n');
   if (lines.at(-1) === '') lines.pop();
   return lines
@@ -37,6 +39,7 @@ function isBlank(unit: number): boolean {
  * normalized by {@link normalizeStream}.
  */
 export function progressDigest(output: string, scratchpad: string, crypto: CryptoPort = defaultCrypto): string {
+  if (typeof crypto?.sha256 !== 'function') checkMethods('the crypto of progressDigest', crypto, 'sha256');
   const digest = crypto.sha256(toUtf8(`OUT|${normalizeStream(output)}\nSCR|${normalizeStream(scratchpad)}`));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,3 +1,5 @@
+import { ConfigError } from '../wire/errors.ts';
+
 /** A source of lines for `promptuser`: any iterable of text or UTF-8 bytes, such as standard input. */
 export type LineSource = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 
@@ -21,6 +23,10 @@ export class LineReader {
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(source: LineSource) {
+    if (typeof source !== 'string' && (typeof source !== 'object' || source === null))
+      throw new ConfigError(
+        `the source of lines must be an iterable of text or bytes, got ${source === null ? 'null' : typeof source}`,
+      );
     this.#source = source;
     Object.freeze(this);
   }

@@ -9,6 +9,7 @@ const VALUES: Int8Array = (() => {
 
 /** Encodes bytes as base64url without padding (RFC 4648 section 5). */
 export function encodeBase64Url(bytes: Uint8Array): string {
+  if (!(bytes instanceof Uint8Array)) throw new TypeError(`base64url is of a Uint8Array, not of a value of type ${typeof bytes}`);
   let text = '';
   let bits = 0;
   let buffer = 0;
@@ -30,7 +31,7 @@ export function encodeBase64Url(bytes: Uint8Array): string {
  * a token has no second spelling.
  */
 export function decodeBase64Url(text: string): Uint8Array | null {
-  if (text.length % 4 === 1) return null;
+  if (typeof text !== 'string' || text.length % 4 === 1) return null;
   const bytes = new Uint8Array(Math.floor((text.length * 3) / 4));
   let at = 0;
   let bits = 0;

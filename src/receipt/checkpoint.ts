@@ -3,10 +3,11 @@ import { canonicalize } from '../aeiou/index.ts';
 import { FIRST_ISSUE } from '../files/check.ts';
 import { isMonstrous } from '../files/json.ts';
 import type { ChainReport, ChainWitness } from '../loop/index.ts';
+import { checkObject, checkText, listOf } from '../wire/options.ts';
 import { LAST_MS } from '../wire/time.ts';
 import { isCanonical } from './canonical.ts';
 import { ReceiptError } from './error.ts';
-import { isSignedFor, type ReceiptKey, signFor } from './key.ts';
+import { checkKey, isSignedFor, type ReceiptKey, signFor } from './key.ts';
 
 /** The `format` of a checkpoint. */
 export const CHECKPOINT_FORMAT = 'neuroscript-checkpoint';
@@ -55,11 +56,14 @@ const CHECKPOINT = z.strictObject({
 
 /** Signs the length and the head of a log that was verified. Throws {@link ReceiptError} for a key without a private half. */
 export function issueCheckpoint(
-  { lines, head }: ChainReport & { readonly ok: true },
+  report: ChainReport & { readonly ok: true },
   after: string,
   key: ReceiptKey,
   at: number,
 ): Checkpoint {
+  checkObject('the report of a log', report);
+  checkKey(key);
+  const { lines, head } = report;
   const statement = { format: CHECKPOINT_FORMAT, version: 1, kid: key.kid, at, after, lines, head } as const;
   return { statement, signature: signFor('neuroscript-checkpoint', statement, key) };
 }
@@ -71,6 +75,8 @@ export function formatCheckpoint(checkpoint: Checkpoint): string {
 
 /** Reads a checkpoint and verifies its signature. Throws {@link ReceiptError} (`ERR_RECEIPT`). */
 export function readCheckpoint(text: string, key: ReceiptKey): CheckpointStatement {
+  checkText('the checkpoint', text);
+  checkKey(key);
   if (isMonstrous(text)) throw new ReceiptError('it nests too deep, or has too many values');
   let json: unknown;
   try {
@@ -87,6 +93,8 @@ export function readCheckpoint(text: string, key: ReceiptKey): CheckpointStateme
   return statement;
 }
 
+const checkStatements = listOf(checkObject);
+
 /** Follows a log line by line, and finds the first checkpoint that the log contradicts. */
 export class CheckpointWalk implements ChainWitness {
   /** The statements of the line that comes next, and of later ones, by line. */
@@ -94,6 +102,7 @@ export class CheckpointWalk implements ChainWitness {
 
   /** `after` is the hash of the line before the first one. Throws {@link ReceiptError} for statements of another part of the log. */
   constructor(statements: readonly CheckpointStatement[], after: string) {
+    checkStatements('the statements', statements);
     const stray = statements.find((each) => each.after !== after);
     if (stray !== undefined)
       throw new ReceiptError(

@@ -1,10 +1,13 @@
 import type { SessionState, TurnRecord } from '../loop/index.ts';
 import { VERSION } from '../runtime/version.ts';
-import { type ReceiptKey, signFor } from './key.ts';
+import { checkObject, listOf } from '../wire/options.ts';
+import { checkKey, type ReceiptKey, signFor } from './key.ts';
 import { digestOf, type Manifest, newPart, type Part, RECEIPT_FORMAT, type Receipt } from './receipt.ts';
 
 /** What a receipt says of a session besides its turns. */
 export type ReceiptSession = Pick<SessionState, 'sid' | 'status' | 'reason' | 'userdata' | 'parent'>;
+
+const checkRecords = listOf(checkObject);
 
 /** The names of the two parts of a session as a whole. */
 export const SESSION_PARTS = ['session.userdata', 'session.parent'] as const;
@@ -14,6 +17,9 @@ export const SESSION_PARTS = ['session.userdata', 'session.parent'] as const;
  * milliseconds. Throws `ReceiptError` for a key without a private half.
  */
 export function issueReceipt(session: ReceiptSession, records: readonly TurnRecord[], key: ReceiptKey, at: number): Receipt {
+  checkObject('the session', session);
+  checkRecords('the records', records);
+  checkKey(key);
   const parts: Record<string, Part> = {};
   const add = (name: string, value: unknown): void => {
     const text = JSON.stringify(value);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { canonicalize } from '../aeiou/index.ts';
 import { decodeBase64Url, defaultCrypto, ED25519_KEY_BYTES, encodeBase64Url, publicKeyFault } from '../crypto/index.ts';
 import { FIRST_ISSUE } from '../files/check.ts';
+import { checkObject } from '../wire/options.ts';
 import { ReceiptError } from './error.ts';
 
 /**
@@ -37,19 +38,23 @@ export function generateReceiptKey(kid: string): ReceiptKey {
 }
 
 /** The key without its private half. */
-export function publicReceiptKey({ kid, publicKey }: ReceiptKey): ReceiptKey {
+export function publicReceiptKey(key: ReceiptKey): ReceiptKey {
+  checkKey(key);
+  const { kid, publicKey } = key;
   return { kid, publicKey, seed: null };
 }
 
 /** The text of a key file. */
-export function formatReceiptKey({ kid, publicKey, seed }: ReceiptKey): string {
+export function formatReceiptKey(key: ReceiptKey): string {
+  checkKey(key);
+  const { kid, publicKey, seed } = key;
   const secret = seed === null ? {} : { seed: encodeBase64Url(seed) };
   return `${JSON.stringify({ format: FORMAT, version: 1, kid, public: encodeBase64Url(publicKey), ...secret }, null, 2)}\n`;
 }
 
 /** Whether a text claims to be a file of {@link formatReceiptKey}. */
 export function isReceiptKey(text: string): boolean {
-  return text.includes(`"${FORMAT}"`);
+  return typeof text === 'string' && text.includes(`"${FORMAT}"`);
 }
 
 /** Reads the text of a key file. Throws {@link ReceiptError}; its message never shows key material. */
@@ -72,6 +77,13 @@ export function parseReceiptKey(text: string): ReceiptKey {
   if (!defaultCrypto.equal(defaultCrypto.ed25519PublicKey(seed), publicKey))
     throw new ReceiptError("'seed' and 'public' of the key file are of different keys");
   return { kid: data.kid, publicKey, seed };
+}
+
+/** Refuses what is no key, which plain JavaScript may pass. */
+export function checkKey(key: ReceiptKey): void {
+  checkObject('the key', key);
+  if (!(key.publicKey instanceof Uint8Array) || !(key.seed === null || key.seed instanceof Uint8Array))
+    throw new ReceiptError('it is no key for receipts: publicKey must be a Uint8Array, and seed one or null');
 }
 
 /** Signs `content` for a purpose. Throws {@link ReceiptError} for a key without a private half. */

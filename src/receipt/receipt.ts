@@ -4,6 +4,7 @@ import { defaultCrypto, encodeBase64Url } from '../crypto/index.ts';
 import { FIRST_ISSUE, mapOf } from '../files/check.ts';
 import { areMonstrous, isMonstrous } from '../files/json.ts';
 import { type Decision, type HaltReason, isHaltReason } from '../loop/index.ts';
+import { checkFunction, checkObject, checkText } from '../wire/options.ts';
 import { isPriceTable } from '../wire/pricetable.ts';
 import { LAST_MS } from '../wire/time.ts';
 import { isCanonical } from './canonical.ts';
@@ -119,13 +120,24 @@ export function digestOf(name: string, { salt, json }: Part): string {
   return encodeBase64Url(defaultCrypto.sha256(new TextEncoder().encode(`${name}\n${salt}\n${json}`)));
 }
 
+/** Refuses what is no receipt, which plain JavaScript may pass. */
+export function checkForm(receipt: Receipt): void {
+  checkObject('the receipt', receipt);
+  checkObject('the receipt: parts', receipt.parts);
+  checkObject('the receipt: manifest', receipt.manifest);
+  checkObject('the receipt: manifest.parts', receipt.manifest.parts);
+}
+
 /** The text of a receipt. */
-export function formatReceipt({ manifest, signature, parts }: Receipt): string {
+export function formatReceipt(receipt: Receipt): string {
+  checkForm(receipt);
+  const { manifest, signature, parts } = receipt;
   return `${canonicalize({ manifest, signature, parts }, 'doubles')}\n`;
 }
 
 /** Reads a receipt. Verifies nothing but its form. Throws {@link ReceiptError} (`ERR_RECEIPT`). */
 export function readReceipt(file: string): Receipt {
+  checkText('the receipt', file);
   if (isMonstrous(file, MOST)) throw new ReceiptError('it nests too deep, or has too many values');
   let json: unknown;
   try {
@@ -149,6 +161,9 @@ export function readReceipt(file: string): Receipt {
 }
 
 /** The receipt without the parts whose names `isWithheld` picks. It stays verifiable. */
-export function withhold({ manifest, signature, parts }: Receipt, isWithheld: (name: string) => boolean): Receipt {
+export function withhold(receipt: Receipt, isWithheld: (name: string) => boolean): Receipt {
+  checkForm(receipt);
+  checkFunction('isWithheld', isWithheld);
+  const { manifest, signature, parts } = receipt;
   return { manifest, signature, parts: Object.fromEntries(Object.entries(parts).filter(([name]) => !isWithheld(name))) };
 }

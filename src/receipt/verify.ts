@@ -3,8 +3,8 @@ import { chainFaults, readRecord, replayTurn, sealRecord, type TurnRecord, type 
 import type { Runtime } from '../runtime/index.ts';
 import { StoreError } from '../sqlite/error.ts';
 import { SESSION_PARTS } from './issue.ts';
-import { isSignedFor, type ReceiptKey } from './key.ts';
-import { type DecidedTurn, digestOf, type Part, type Receipt } from './receipt.ts';
+import { checkKey, isSignedFor, type ReceiptKey } from './key.ts';
+import { checkForm, type DecidedTurn, digestOf, type Part, type Receipt } from './receipt.ts';
 
 /** The faults of a receipt that show without executing it, and its withheld parts. */
 export interface ReceiptCheck {
@@ -37,7 +37,10 @@ export interface ReceiptTurn extends DecidedTurn {
 }
 
 /** Checks signature, digests and names of a receipt, and executes nothing. */
-export function checkReceipt({ manifest, signature, parts }: Receipt, key: ReceiptKey): ReceiptCheck {
+export function checkReceipt(receipt: Receipt, key: ReceiptKey): ReceiptCheck {
+  checkForm(receipt);
+  checkKey(key);
+  const { manifest, signature, parts } = receipt;
   const faults: string[] = [];
   if (manifest.kid !== key.kid) faults.push(`it was signed by key ${manifest.kid}, not by ${key.kid}`);
   if (!isSignedFor('neuroscript-receipt', manifest, signature, key))
@@ -61,8 +64,8 @@ export async function verifyReceipt(
   key: ReceiptKey,
   signal?: AbortSignal,
 ): Promise<ReceiptReport> {
-  const { manifest } = receipt;
   const { faults, withheld } = checkReceipt(receipt, key);
+  const { manifest } = receipt;
   const turns: ReceiptTurn[] = [];
   const read = recordsOf(receipt);
   const records = read.flatMap(({ record }) => (record === null ? [] : [record]));

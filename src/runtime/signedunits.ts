@@ -35,7 +35,9 @@ export class UnitError extends NeuroScriptError {
 const FORMAT = 'neuroscript-unit-1';
 
 /** Signs a library with a 32-byte Ed25519 seed. Throws {@link ConfigError} (`ERR_CONFIG`) for a bad name, text or seed. */
-export function signUnit({ name, text }: Source, seed: Uint8Array): SignedUnit {
+export function signUnit(source: Source, seed: Uint8Array): SignedUnit {
+  checkObject('the unit', source);
+  const { name, text } = source;
   checkText('the name of a unit', name);
   checkText('the text of a unit', text);
   if (!(seed instanceof Uint8Array) || seed.length !== ED25519_KEY_BYTES)

@@ -1,6 +1,7 @@
+import { checkObject, checkText } from '../arguments.ts';
 import { EnvelopeError } from '../errors.ts';
 import { toUtf8 } from '../utf8.ts';
-import { checkEncoding, checkLines, checkSection, checkSize, encode } from './encoding.ts';
+import { checkBytes, checkEncoding, checkLines, checkSection, checkSize, encode } from './encoding.ts';
 import { LF, MARKERS, type MarkerName, markerLines, SECTIONS, type SectionName } from './markers.ts';
 
 /** The bodies of an envelope to write: text, or bytes that must be UTF-8. A body that is null or absent gets no section. */
@@ -21,11 +22,13 @@ export interface EnvelopeParts {
  * for every size that is exceeded.
  */
 export function composeEnvelope(parts: EnvelopeParts): Uint8Array {
+  checkObject('the parts of an envelope', parts);
   const pieces: Uint8Array[] = [markerLine('START')];
   for (const name of SECTIONS) {
     const part = partOf(parts, name);
     if (part === null) continue;
     const body = typeof part === 'string' ? encode(part, `the ${name} section`) : part;
+    checkBytes(body, `the ${name} section must be a text or a Uint8Array`);
     checkBody(name, body);
     pieces.push(markerLine(name), body, LINE_FEED);
   }
@@ -40,6 +43,7 @@ export function composeEnvelope(parts: EnvelopeParts): Uint8Array {
  * {@link composeEnvelope} writes one after every body. Null for an empty stream, which gets no section. Token lines stay.
  */
 export function carryForward(stream: string): string | null {
+  checkText('a stream', stream);
   if (stream === '') return null;
   return stream.endsWith('\n') ? stream.slice(0, -1) : stream;
 }

@@ -19,10 +19,10 @@ export function encode(text: string, what: string): Uint8Array {
   return toUtf8(text);
 }
 
-/** Refuses what is no bytes, which plain JavaScript may pass. */
-export function checkBytes(bytes: unknown): void {
+/** Refuses what is no bytes, which plain JavaScript may pass. `wanted` begins the message. */
+export function checkBytes(bytes: unknown, wanted = 'the envelope must be a Uint8Array'): void {
   if (!(bytes instanceof Uint8Array))
-    throw new EnvelopeError('ERR_ENV_MARKERS_INVALID', 'encoding', `the envelope must be a Uint8Array, got ${typeName(bytes)}`);
+    throw new EnvelopeError('ERR_ENV_MARKERS_INVALID', 'encoding', `${wanted}, got ${typeName(bytes)}`);
 }
 
 /** Refuses an envelope that is too large. */

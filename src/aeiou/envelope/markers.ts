@@ -1,3 +1,6 @@
+import { checkObject } from '../arguments.ts';
+import { checkWholeNumber } from '../lifetimes.ts';
+
 /** The marker lines, which give an envelope its structure, and their recognition. */
 
 /** A section of an envelope. */
@@ -43,6 +46,10 @@ export interface MarkerLine {
  * line. One pass over the bytes; it looks twice only at lines that start like a marker.
  */
 export function markerLines(bytes: Uint8Array, from: number, to: number, firstLine: number): readonly MarkerLine[] {
+  checkObject('the bytes', bytes);
+  checkWholeNumber('from', from, 0);
+  checkWholeNumber('to', to, 0);
+  checkWholeNumber('firstLine', firstLine, 0);
   const found: MarkerLine[] = [];
   let line = firstLine;
   for (let start = from; start <= to; line++) {

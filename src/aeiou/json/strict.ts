@@ -1,3 +1,4 @@
+import { checkObject } from '../arguments.ts';
 import { JsonError } from '../errors.ts';
 import { typeName } from '../typename.ts';
 import { fromUtf8 } from '../utf8.ts';
@@ -33,6 +34,7 @@ export const MAX_JSON_DEPTH = 32;
  * input. Throws {@link JsonError}.
  */
 export function parseStrict(input: Uint8Array | string, options: StrictJsonOptions = {}): JsonValue {
+  checkObject('the options of parseStrict', options);
   const { numbers = 'doubles', padding = true } = options;
   if (typeof input !== 'string' && !(input instanceof Uint8Array))
     throw new JsonError('type', `expected a text or a Uint8Array, got ${typeName(input)}`);

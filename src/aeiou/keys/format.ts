@@ -1,4 +1,5 @@
 import { decodeBase64Url, encodeBase64Url } from '../../crypto/index.ts';
+import { checkObjects } from '../arguments.ts';
 import { JsonError, KeyError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseStrict } from '../json/strict.ts';
 import type { KeyInit, KeyRole } from './keyring.ts';
@@ -12,6 +13,7 @@ const VERSION = 1;
 
 /** Writes the text of a key file. A key with a remote signer is written with its public half alone. */
 export function formatKeys(keys: readonly KeyInit[]): string {
+  checkObjects('the keys', keys);
   return `${JSON.stringify({ version: VERSION, keys: keys.map(record) }, null, 2)}\n`;
 }
 

@@ -6,6 +6,7 @@ import {
   HS256_TAG_BYTES,
   publicKeyFault,
 } from '../../crypto/index.ts';
+import { checkMethods, checkObject, checkObjects } from '../arguments.ts';
 import { KeyError } from '../errors.ts';
 import { type Lifetimes, resolveLifetimes, secondsOf, type TokenClock } from '../lifetimes.ts';
 
@@ -129,6 +130,8 @@ export class Keyring implements KeyLookup {
   readonly #crypto: CryptoPort;
 
   constructor(options: KeyringOptions) {
+    checkObject('the options of a Keyring', options);
+    checkMethods('the clock of a Keyring', options.clock, 'now');
     this.#clock = options.clock;
     this.#lifetimes = resolveLifetimes(options.lifetimes);
     this.#allowHs256 = options.allowHs256 ?? false;
@@ -208,6 +211,7 @@ export class Keyring implements KeyLookup {
   }
 
   #entryOf(init: KeyInit): Entry {
+    checkObject('a key', init);
     checkKid(init.kid);
     if (init.verifyUntil !== undefined && (init.role !== 'retired' || !Number.isSafeInteger(init.verifyUntil)))
       throw new KeyError('role', `verifyUntil of '${init.kid}' must be a whole Unix second, and only a retired key has one`);
@@ -262,6 +266,7 @@ export class Keyring implements KeyLookup {
 
 /** A keyring that holds the given keys. Throws {@link KeyError}. */
 export function keyringFrom(keys: readonly KeyInit[], options: KeyringOptions): Keyring {
+  checkObjects('the keys', keys);
   const keyring = new Keyring(options);
   for (const key of keys) keyring.add(key);
   return keyring;

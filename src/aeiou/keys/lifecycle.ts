@@ -1,6 +1,7 @@
 import { type CryptoPort, defaultCrypto, ED25519_KEY_BYTES } from '../../crypto/index.ts';
+import { checkObject, checkObjects } from '../arguments.ts';
 import { KeyError } from '../errors.ts';
-import { type Lifetimes, resolveLifetimes } from '../lifetimes.ts';
+import { checkWholeNumber, type Lifetimes, resolveLifetimes } from '../lifetimes.ts';
 import { checkKid, type KeyInit } from './keyring.ts';
 
 /** Two new Ed25519 keys: `<name>-primary` and `<name>-fallback`. Throws {@link KeyError} (`kid`) for a name that makes no kids. */
@@ -10,6 +11,7 @@ export function generateKeys(name: string): readonly KeyInit[] {
 
 /** The public halves of the Ed25519 keys, for verifiers elsewhere. Each becomes a retired key. */
 export function publicKeys(keys: readonly KeyInit[], crypto: CryptoPort = defaultCrypto): readonly KeyInit[] {
+  checkObjects('the keys', keys);
   return keys.flatMap((key) => {
     if (key.alg === 'HS256') return [];
     const publicKey = 'seed' in key ? crypto.ed25519PublicKey(key.seed) : key.publicKey;
@@ -50,9 +52,13 @@ export interface Rotation {
  * {@link KeyError}: `duplicate` for a name that is taken, `kid` for one that is no kid.
  */
 export function rotateKeys(keys: readonly KeyInit[], options: RotationOptions): Rotation {
+  checkObjects('the keys', keys);
+  checkObject('the options of rotateKeys', options);
   const { role } = options;
+  if (role !== 'primary' && role !== 'fallback')
+    throw new KeyError('role', `the role to rotate must be primary or fallback, got '${String(role)}'`);
   const { maxTtl, rotationBuffer } = resolveLifetimes(options.lifetimes);
-  const now = Math.floor(options.now);
+  const now = checkWholeNumber('now of rotateKeys', Math.floor(options.now), 0);
   const old = keys.find((key) => key.role === role);
   const kid = options.kid ?? nextName(old?.kid ?? role, keys);
   if (keys.some((key) => key.kid === kid)) throw new KeyError('duplicate', `the kid '${kid}' is in the file already`);

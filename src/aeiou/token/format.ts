@@ -1,6 +1,7 @@
 import { decodeBase64Url, encodeBase64Url } from '../../crypto/index.ts';
 import { JsonError, type TokenCode, type TokenDetail } from '../errors.ts';
 import { isJsonObject, type JsonObject, parseStrict } from '../json/strict.ts';
+import { typeName } from '../typename.ts';
 import { fromUtf8 } from '../utf8.ts';
 
 /** The only kind of token in this version. */
@@ -54,7 +55,7 @@ const TOKEN = /^<<<NSMAG:V3:([A-Z0-9_]+):([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)>>>$/
  * it.
  */
 export function isTokenLine(line: string): boolean {
-  return line.length <= MAX_TOKEN_BYTES && line.startsWith(TOKEN_PREFIX) && TOKEN.test(line);
+  return typeof line === 'string' && line.length <= MAX_TOKEN_BYTES && line.startsWith(TOKEN_PREFIX) && TOKEN.test(line);
 }
 
 /** Whether a value is one of the three actions. */
@@ -101,6 +102,7 @@ export interface TokenFailure {
 
 /** Decodes a line as far as possible without keys. Checks length, grammar, base64url and that the payload is a strict JSON object. */
 export function decodeToken(line: string): { readonly ok: true; readonly token: DecodedToken } | TokenFailure {
+  if (typeof line !== 'string') return malformed('grammar', `a token is a text, got ${typeName(line)}`);
   if (line.length > MAX_TOKEN_BYTES) return malformed('length', `a token has at most ${MAX_TOKEN_BYTES} bytes`);
   const [, kind, payload64, tag64] = TOKEN.exec(line) ?? [];
   if (kind === undefined || payload64 === undefined || tag64 === undefined)

@@ -1,4 +1,5 @@
 import { ConfigError } from '../../wire/errors.ts';
+import { checkMethods, checkObject } from '../arguments.ts';
 import { JsonError, MagicError } from '../errors.ts';
 import { plainJson } from '../json/canonical.ts';
 import { isJsonObject, type JsonObject } from '../json/strict.ts';
@@ -119,6 +120,10 @@ export class Minter {
 
   /** Throws {@link ConfigError} when the keyring has no fallback signer, or when a bound is not a whole number from 1. */
   constructor(options: MinterOptions) {
+    checkObject('the options of a Minter', options);
+    checkMethods('the keyring of a Minter', options.keyring, 'signer');
+    checkMethods('the clock of a Minter', options.clock, 'now');
+    checkMethods('the ids of a Minter', options.ids, 'jti');
     this.#keyring = options.keyring;
     this.#clock = options.clock;
     this.#ids = options.ids;

@@ -1,3 +1,4 @@
+import { checkMethods, checkObject } from '../arguments.ts';
 import { checkWholeNumber, DEFAULT_LIFETIMES, secondsOf, type TokenClock } from '../lifetimes.ts';
 
 /** Bounds of a {@link ReplayCache}. */
@@ -41,6 +42,8 @@ export class ReplayCache {
 
   /** Throws {@link ConfigError} for bounds that are not whole numbers from 1. */
   constructor(options: ReplayCacheOptions) {
+    checkObject('the options of a ReplayCache', options);
+    checkMethods('the clock of a ReplayCache', options.clock, 'now');
     this.#clock = options.clock;
     this.ttl = checkWholeNumber('ttl of the replay cache', options.ttl ?? DEFAULT_LIFETIMES.replayTtl);
     this.#capacity = checkWholeNumber('capacity of the replay cache', options.capacity ?? 4096);

@@ -1,4 +1,5 @@
 import { ED25519_TAG_BYTES, encodeBase64Url, HS256_TAG_BYTES } from '../../crypto/index.ts';
+import { checkMethods, checkObject } from '../arguments.ts';
 import { JsonError, MagicError } from '../errors.ts';
 import { canonicalize } from '../json/canonical.ts';
 import type { Algorithm, Signer } from '../keys/keyring.ts';
@@ -42,6 +43,7 @@ export interface UnsignedToken {
  * (`ERR_MAGIC_TOOL_ARGS`) when `payload` cannot be signed or when the line would exceed 1024 bytes.
  */
 export function prepareToken(input: MintInput, kid: string, alg: Algorithm): UnsignedToken {
+  checkObject('the content of a token', input);
   const message = toUtf8(canonicalPayload(input, kid));
   const head = `${TOKEN_PREFIX}${TOKEN_KIND}:${encodeBase64Url(message)}.`;
   const tagBytes = TAG_BYTES[alg];
@@ -89,6 +91,7 @@ function canonicalPayload(input: MintInput, kid: string): string {
  * become a token, and every error of the signer.
  */
 export async function mintToken(input: MintInput, signer: Signer, signal: AbortSignal = NEVER): Promise<string> {
+  checkMethods('the signer', signer, 'sign');
   const token = prepareToken(input, signer.kid, signer.alg);
   return token.seal(await signer.sign(token.message, signal));
 }

@@ -1,3 +1,4 @@
+import { checkMethods, checkObject } from '../arguments.ts';
 import { type TokenDetail, TokenError } from '../errors.ts';
 import { canonicalize } from '../json/canonical.ts';
 import { isJsonObject, type JsonObject } from '../json/strict.ts';
@@ -42,9 +43,11 @@ export type Verification =
  * Verifies that a line is a token of this turn. The first check that fails decides, in this order: length → grammar →
  * base64url → strict JSON → kid → registry, tag length → canonical form → tag → version, kind, fields, action → scope → time
  * → replay. No content is believed before the tag verifies. The id is remembered only when every other check passed, so
- * that an invalid token cannot block a valid one. Never throws.
+ * that an invalid token cannot block a valid one. No line makes it throw.
  */
 export function verifyToken(line: string, options: VerifyOptions): Verification {
+  checkObject('the options of verifyToken', options);
+  if (typeof options.keys?.lookup !== 'function') checkMethods('the keys of verifyToken', options.keys, 'lookup');
   const decoded = decodeToken(line);
   if (!decoded.ok) return decoded;
   const { token } = decoded;

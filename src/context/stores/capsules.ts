@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ConfigError } from '../../wire/errors.ts';
+import { checkList, listOf } from '../../wire/options.ts';
 import { integer, readFields, text } from './fields.ts';
 
 /** A named, versioned text, such as a specification or a prompt. */
@@ -84,6 +85,8 @@ export function capsule(fields: CapsuleFields): StoredCapsule {
   return Object.freeze({ id: `${name}@${version}`, name, version, description, mime, content, sha256, size, priority });
 }
 
+const checkLayers = listOf(checkList);
+
 /**
  * The capsules of a root interpreter, shared by all its forks: one writable layer in front of read-only layers. The standard
  * tools `tool.capsule.*` read from it.
@@ -94,6 +97,7 @@ export class CapsuleLayers implements CapsuleReader {
 
   /** `readOnly` lists the read-only layers, the nearest first. Throws {@link ConfigError} for an id that occurs twice in one layer. */
   constructor(readOnly: readonly (readonly CapsuleFields[])[] = []) {
+    checkLayers('the read-only layers', readOnly);
     this.#layers = [this.#own, ...readOnly.map(layerOf)];
   }
 

@@ -1,4 +1,5 @@
 import { encode } from '../../wire/codec.ts';
+import { checkObject, listOf } from '../../wire/options.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import type { Effects, ToolDefinition } from '../define/definition.ts';
 import type { JsonSchema } from '../define/jsonschema.ts';
@@ -61,8 +62,11 @@ export interface CatalogueTool {
   readonly example?: string;
 }
 
+const checkTools = listOf(checkObject);
+
 /** The catalogue of tools as data, in their order. */
 export function toolCatalogue(tools: readonly ToolDefinition[]): readonly CatalogueTool[] {
+  checkTools('the tools', tools);
   return tools.map(entryOf);
 }
 

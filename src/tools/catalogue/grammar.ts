@@ -1,5 +1,6 @@
 import { type DecoderTool, decoderGrammar, type LiteralKind, type LiteralType } from '../../../grammar/decoder/index.ts';
 import { MAGIC_TOOL } from '../../../grammar/vocabulary/names.ts';
+import { methods } from '../../wire/options.ts';
 import type { ArgType } from '../define/argtypes.ts';
 import type { ToolDefinition, ToolView } from '../define/definition.ts';
 import type { JsonSchema } from '../define/jsonschema.ts';
@@ -19,6 +20,8 @@ export interface ToolGrammarOptions {
   readonly format?: 'gbnf' | 'ebnf';
 }
 
+const checkView = methods('names', 'lookup');
+
 /** The readers of each notation. */
 const READERS = { gbnf: 'GBNF for llama.cpp', ebnf: 'EBNF for XGrammar, as in vLLM and SGLang' } as const;
 
@@ -30,6 +33,7 @@ export function toolGrammar(
   view: readonly ToolDefinition[] | Pick<ToolView, 'names' | 'lookup'>,
   { policy, of = 'program', small = false, format = 'gbnf' }: ToolGrammarOptions = {},
 ): string {
+  if (!Array.isArray(view)) checkView('the tools', view);
   const tools = 'lookup' in view ? view.names().flatMap((name) => view.lookup(name) ?? []) : view;
   const guard = policy === undefined ? null : new PolicyGuard(policy instanceof Policy ? policy : new Policy(policy));
   // The grammar of a turn has its own rule for the tool that makes tokens; elsewhere there is no such tool.

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../wire/errors.ts';
-import { wholeNumber } from '../../wire/options.ts';
+import { checkText, wholeNumber } from '../../wire/options.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { matchesPattern } from '../policy/capability.ts';
 import { argumentNotes, type CatalogueTool, toolCatalogue } from './entry.ts';
@@ -35,6 +35,7 @@ const BYTES_PER_TOKEN = 3;
  * texts it may be too low.
  */
 export function estimateTokens(text: string): number {
+  checkText('the text', text);
   return Math.ceil(Buffer.byteLength(text, 'utf8') / BYTES_PER_TOKEN);
 }
 

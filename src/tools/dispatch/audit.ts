@@ -1,4 +1,5 @@
 import type { JournalOutcome } from '../../wire/journal.ts';
+import { checkObject } from '../../wire/options.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 
 /** One tool call for the audit trail, made by a script or by another tool. */
@@ -34,7 +35,10 @@ export interface AuditEntry extends Omit<AuditRecord, 'args' | 'outcome'> {
 }
 
 /** The entry of an audit log for a call. */
-export function auditEntry({ args: _, outcome, ...rest }: AuditRecord): AuditEntry {
+export function auditEntry(record: AuditRecord): AuditEntry {
+  checkObject('the record', record);
+  checkObject('the record: outcome', record.outcome);
+  const { args: _, outcome, ...rest } = record;
   const told = outcome.ok ? 'ok' : 'halted' in outcome ? outcome.halted.code : outcome.code;
   return { ...rest, outcome: told };
 }

@@ -1,3 +1,4 @@
+import { checkObject } from '../../wire/options.ts';
 import type { Policy } from './policy.ts';
 import { findingsOf, type JudgedTool, overLimit, type RuleFinding, type RuleFindings } from './rules.ts';
 
@@ -85,6 +86,8 @@ export interface Explanation extends Verdict {
  * gives the tool to the calling fork itself; false when absent.
  */
 export function explainPolicy(policy: Policy | null, tool: JudgedTool, own = false): Explanation {
+  if (policy !== null) checkObject('the policy', policy);
+  checkObject('the tool', tool);
   const steps = findingsOf(policy, tool, own);
   return { ...judge(tool, steps), steps, maxCalls: policy?.toolMaxCalls.get(tool.canonicalName) ?? null };
 }
