@@ -48,10 +48,11 @@ export function resolveLifetimes(options: Partial<Lifetimes> = {}): Lifetimes {
   return Object.freeze(resolved);
 }
 
-/** Returns a configured number. Throws {@link ConfigError} unless it is a whole number from `least`. */
-export function checkWholeNumber(name: string, value: number, least: 0 | 1 = 1, unit = ''): number {
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new ConfigError(`${name} must be a whole number${unit} from ${least}, got ${String(value)}`);
+/** Returns a configured number. Throws {@link ConfigError} unless it is a whole number from `least`, and to `most` if that is given. */
+export function checkWholeNumber(name: string, value: number, least: 0 | 1 = 1, unit = '', most?: number): number {
+  if (Number.isSafeInteger(value) && value >= least && value <= (most ?? value)) return value;
+  const range = most === undefined ? `from ${least}` : `from ${least} to ${most}`;
+  throw new ConfigError(`${name} must be a whole number${unit} ${range}, got ${String(value)}`);
 }
 
 /** A clock: `now` gives milliseconds since the Unix epoch, as `Date.now` does. This package reads no other clock for tokens. */

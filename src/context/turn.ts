@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Cancellation, LazyAbort } from '../wire/cancellation.ts';
 import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
-import { wholeNumber } from '../wire/options.ts';
+import { MAX_TIMER_MS, wholeNumber } from '../wire/options.ts';
 import { keepNonce, nonceOf } from './nonce.ts';
 
 /** A turn, or the runtime object of a tool call, was used after its end. */
@@ -60,9 +60,6 @@ export function checkTenantId(id: unknown): string {
 }
 
 const NO_VALUES: Readonly<Record<string, unknown>> = Object.freeze({ __proto__: null });
-
-/** Longest delay that `setTimeout` accepts. A deadline further away sets no timer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The key of the constructor. It is not exported, so other code can only derive contexts. */
 const FROM_NOTHING = Symbol('root');
@@ -197,6 +194,7 @@ export class TurnContext implements Cancellation, Disposable {
     }
     if (this.deadline === null) return;
     const delay = this.deadline - this.#now();
+    // A deadline further away sets no timer.
     if (delay > MAX_TIMER_MS) return;
     const timer = setTimeout(() => this.#abort(new DeadlineError()), Math.max(0, delay));
     timer.unref();

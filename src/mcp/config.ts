@@ -1,5 +1,6 @@
 import { YamlFile } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
+import { MAX_TIMER_MS } from '../wire/options.ts';
 import { type McpAuth, problemOfAuth, readAuth } from './auth/config.ts';
 
 /** A server that the host starts as a process and reaches over its standard streams. */
@@ -93,7 +94,8 @@ export function checkMcpConfig(config: McpConfig, name = 'the MCP configuration'
     const problem = 'url' in server ? problemOfHttp(server) : problemOfStdio(server);
     if (problem !== null) fail(problem);
     const { timeoutMs = DEFAULT_TIMEOUT_MS, messageBytes = DEFAULT_MESSAGE_BYTES } = server;
-    if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > 2 ** 31 - 1) fail('timeoutMs must be whole, from 1');
+    if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_TIMER_MS)
+      fail(`timeoutMs must be a whole number from 1 to ${MAX_TIMER_MS}`);
     if (!Number.isSafeInteger(messageBytes) || messageBytes < 1024) fail('messageBytes must be whole, from 1024');
   }
   return config;

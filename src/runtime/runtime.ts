@@ -16,7 +16,7 @@ import type { ParseOutcome, PoolLoad } from '../sandbox/index.ts';
 import type { Telemetry } from '../telemetry/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import { anything, checker, checkList, checkObject, checkText, listOf, required, wholeNumber } from '../wire/options.ts';
+import { anything, checker, checkList, checkObject, checkText, listOf, required, timerMs, wholeNumber } from '../wire/options.ts';
 import type { PriceTable } from '../wire/pricetable.ts';
 import type { EventInput, Source } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
@@ -121,7 +121,7 @@ export interface CloseOptions {
   readonly drainMs?: number;
 }
 
-const checkCloseOptions = checker<CloseOptions>({ drainMs: wholeNumber(0, 2 ** 31 - 1) });
+const checkCloseOptions = checker<CloseOptions>({ drainMs: timerMs(0) });
 
 /** The worker processes and runs of a runtime at one moment. */
 export interface RuntimeStats extends PoolLoad {

@@ -29,8 +29,13 @@ export function checker<T extends object>(checks: Checks<T>): Check {
  * The reader of options that are whole numbers from `least`: it refuses what {@link checker} would refuse, and fills in the
  * defaults. The defaults name the keys, and `what` names the options in messages.
  */
-export function wholeNumbers<T extends object>(what: string, least: 0 | 1, defaults: Required<T>): (options: T) => Required<T> {
-  const check = required(wholeNumber(least));
+export function wholeNumbers<T extends object>(
+  what: string,
+  least: 0 | 1,
+  defaults: Required<T>,
+  most?: number,
+): (options: T) => Required<T> {
+  const check = required(wholeNumber(least, most));
   const rows = rowsOf(Object.fromEntries(Object.keys(defaults).map((key) => [key, check])));
   return (options) => {
     checkObject(what, options);
@@ -90,6 +95,14 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Chec
     if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least || value > most)
       throw new ConfigError(`${what} must be a whole number ${range}, got ${String(value)}`);
   };
+}
+
+/** Longest delay of a timer: 24 days, in milliseconds. A timer that gets a longer one ends at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** The check of milliseconds that a timer can wait for. */
+export function timerMs(least: number): Check {
+  return wholeNumber(least, MAX_TIMER_MS);
 }
 
 /** The number of a table of prices. */

@@ -128,6 +128,7 @@ describe('conformance', () => {
     ],
     [['conformance', '--impl', 'x', '--only', 'nothing-like-this'], /no vector has/],
     [['conformance', '--impl', 'x', '--serve'], /two sides/],
+    [['conformance', '--impl', 'x', '--timeout', '2147483648'], /is too large; the most is 2147483647/],
   ])('%j is wrong use: exit 2, one sentence', async (args, says) => {
     const ended = await neuroscript(args);
     expect(ended).toMatchObject({ code: 2, stdout: '' });

@@ -361,9 +361,12 @@ describe('leases', () => {
     expect(() => controller({ leaseMs: 100 })).not.toThrow();
   });
 
-  it.each([{ leaseMs: 99 }, { leaseMs: 1.5 }, { leaseMs: Number.NaN }, { owner: '' }])('refuses %j', (options) => {
-    expect(() => controller(options)).toThrow(ConfigError);
-  });
+  it.each([{ leaseMs: 99 }, { leaseMs: 2 ** 31 }, { leaseMs: 1.5 }, { leaseMs: Number.NaN }, { owner: '' }])(
+    'refuses %j',
+    (options) => {
+      expect(() => controller(options)).toThrow(ConfigError);
+    },
+  );
 });
 
 describe('ceilings of a whole session', () => {

@@ -102,9 +102,12 @@ export interface MinterOptions {
   readonly lifetimes?: Partial<Lifetimes>;
   /** Most tokens of one turn. Default 64. */
   readonly mintCap?: number;
-  /** Most milliseconds that a signer may take. Default 2000. */
+  /** Most milliseconds that a signer may take, at most 2,147,483,647. Default 2000. */
   readonly signMs?: number;
 }
+
+/** Longest delay of a timer. A timer that gets a longer one ends at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Mints the tokens that programs request. When the primary signer fails, the fallback signer mints an abort instead. The caller passes
@@ -129,7 +132,7 @@ export class Minter {
     this.#ids = options.ids;
     this.#lifetimes = resolveLifetimes(options.lifetimes);
     this.#mintCap = checkWholeNumber('mintCap', options.mintCap ?? 64);
-    this.#signMs = checkWholeNumber('signMs', options.signMs ?? 2000);
+    this.#signMs = checkWholeNumber('signMs', options.signMs ?? 2000, 1, '', LONGEST_TIMER_MS);
     this.#fallback();
   }
 

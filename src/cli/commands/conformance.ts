@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { splitLines } from '../../files/lines.ts';
 import { clip, printable } from '../../report/index.ts';
+import { MAX_TIMER_MS } from '../../wire/options.ts';
 import { KitError, type KitReport, runKit, type Verdict } from '../conformance/driver.ts';
 import { LanguageRuns } from '../conformance/language.ts';
 import { answerLine } from '../conformance/serve.ts';
@@ -54,7 +55,7 @@ export function addConformance(program: Command, execute: Execute): void {
     .option('--serve', 'act as the implementation: answer requests on standard input')
     .addOption(new Option('--suite <NAME>', 'which vectors').choices(Object.keys(SUITES)).default('aeiou'))
     .option('--only <TEXT>', 'run only vectors whose file or id contains this text')
-    .option('--timeout <MS>', 'time limit of one answer in milliseconds', wholeNumber('--timeout', 1), 10_000)
+    .option('--timeout <MS>', 'time limit of one answer in milliseconds', wholeNumber('--timeout', 1, MAX_TIMER_MS), 10_000)
     .option('--json', 'print the report as a JSON object')
     .addHelpText('after', HELP)
     .action((flags: Flags) => execute((terminal) => (flags.serve ? serve(flags, terminal) : conformance(flags, terminal))));

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { clip, quantity } from '../../report/index.ts';
 import { LAUNCHERS, type RuntimeLimitOptions } from '../../sandbox/index.ts';
 import { LIMITS, type LimitKey, POOL_LIMITS, type PoolKey } from '../../wire/limits.ts';
+import { MAX_TIMER_MS } from '../../wire/options.ts';
 import { isPriceTable, PRICE_TABLES } from '../../wire/pricetable.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -108,17 +109,15 @@ export const texts = repeatable((text) => text);
 
 /** Reads a time in milliseconds that a timer can wait for. */
 export function timeFlag(flag: string): (text: string) => number {
-  // The longest delay of a timer.
-  return (text) => parseQuantity({ flag, unit: 'ms', min: 1, max: 2 ** 31 - 1 }, text);
+  return (text) => parseQuantity({ flag, unit: 'ms', min: 1, max: MAX_TIMER_MS }, text);
 }
 
-/** Reads a whole number of at least `min`. */
-export function wholeNumber(flag: string, min: number): (text: string) => number {
+/** Reads a whole number from `min` to `max`. */
+export function wholeNumber(flag: string, min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (!/^\d+$/.test(text) || value < min) throw new UsageError(`${flag} '${text}' must be a whole number of at least ${min}`);
-    if (value > Number.MAX_SAFE_INTEGER)
-      throw new UsageError(`${flag} '${text}' is too large; the most is ${Number.MAX_SAFE_INTEGER}`);
+    if (value > max) throw new UsageError(`${flag} '${text}' is too large; the most is ${max}`);
     return value;
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_TIMER_MS } from '../../wire/options.ts';
 
 const text = z.string().min(1);
 const count = z.int().min(1);
@@ -51,6 +52,7 @@ export const SERVE_CONFIG = z
     leaseMs: z
       .int()
       .min(100)
+      .max(MAX_TIMER_MS)
       .exactOptional()
       .meta({ description: 'Milliseconds after which other hosts take over from a dead one.' }),
     tenantConcurrency: count.exactOptional().meta({ description: 'Most sessions of one tenant on this host at a time.' }),

@@ -125,6 +125,3 @@ export class AgentError extends NeuroScriptError {
  * stop here.
  */
 export const REPLY_CHARACTERS: number = MAX_ENVELOPE_BYTES + 8;
-
-/** Longest delay that `setTimeout` accepts. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { systemPrompt } from '../../aeiou/index.ts';
 import { type ToolDefinition, toolPrompt } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import { wholeNumber } from '../../wire/options.ts';
-import { type AgentRequest, MAX_TIMER_MS } from './agent.ts';
+import { timerMs } from '../../wire/options.ts';
+import type { AgentRequest } from './agent.ts';
 
 /** Options of {@link agentBrief}. */
 export interface AgentBrief {
@@ -88,4 +88,4 @@ export function fullPrompt({ system, prompt }: AgentRequest): string {
 }
 
 /** Checks a time-out: at least 1 ms, and not longer than a timer can measure. */
-export const checkTimeout = wholeNumber(1, MAX_TIMER_MS);
+export const checkTimeout = timerMs(1);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { wholeNumbers } from '../../wire/options.ts';
+import { MAX_TIMER_MS, wholeNumbers } from '../../wire/options.ts';
 
 /** When a request whose transport failed is repeated. */
 export interface RetryOptions {
@@ -12,11 +12,12 @@ export interface RetryOptions {
 }
 
 /** The options with their defaults. Throws `ConfigError` for invalid numbers. */
-export const checkRetry = wholeNumbers<RetryOptions>('the retry options of an agent', 0, {
-  retries: 3,
-  firstDelayMs: 500,
-  maxDelayMs: 30_000,
-});
+export const checkRetry = wholeNumbers<RetryOptions>(
+  'the retry options of an agent',
+  0,
+  { retries: 3, firstDelayMs: 500, maxDelayMs: 30_000 },
+  MAX_TIMER_MS,
+);
 
 /** The transport failed. The request was not refused, so the same request may succeed later. */
 export class TransportError extends Error {

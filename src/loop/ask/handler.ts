@@ -3,7 +3,7 @@ import type { AskHandler } from '../../runtime/index.ts';
 import { ToolError } from '../../tools/index.ts';
 import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
-import { anything, checker, checkFunction, required, wholeNumber } from '../../wire/options.ts';
+import { anything, checker, checkFunction, required, timerMs, wholeNumber } from '../../wire/options.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { LoopEvent } from '../events.ts';
 import { type Ids, randomIds } from '../ids.ts';
@@ -54,7 +54,7 @@ const checkAskOptions = checker<AskHandlerOptions>({
   clock: anything,
   ids: anything,
   lifetimes: anything,
-  leaseMs: wholeNumber(100),
+  leaseMs: timerMs(100),
   maxDepth: wholeNumber(1),
   onEvent: checkFunction,
 });

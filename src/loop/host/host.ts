@@ -1,5 +1,14 @@
 import { RuntimeClosedError } from '../../wire/errors.ts';
-import { anything, type Checks, checker, checkFunction, checkObject, required, wholeNumber } from '../../wire/options.ts';
+import {
+  anything,
+  type Checks,
+  checker,
+  checkFunction,
+  checkObject,
+  required,
+  timerMs,
+  wholeNumber,
+} from '../../wire/options.ts';
 import type { LoopController } from '../controller.ts';
 import type { ResumeOptions } from '../options.ts';
 import type { LoopResult } from '../result.ts';
@@ -42,11 +51,12 @@ const CHECKS: Checks<HostOptions> = {
   concurrency: wholeNumber(1),
   tenantConcurrency: wholeNumber(1),
   turnsPerClaim: wholeNumber(1),
-  pollMs: wholeNumber(1),
+  pollMs: timerMs(1),
   onError: checkFunction,
   onLeft: checkFunction,
 };
 const checkHost = checker(CHECKS);
+const checkDrain = timerMs(0);
 
 /** The current state of a host. */
 export interface HostState {
@@ -101,9 +111,11 @@ export class Host {
 
   /**
    * Stops claiming and waits until every turn under way is decided. Sessions stay open for other hosts. After `ms` milliseconds, or when
-   * `hurry` aborts, the host gives up the turns that still run; other hosts run them again. Resolves when no turn is left.
+   * `hurry` aborts, the host gives up the turns that still run; other hosts run them again. Resolves when no turn is left. Rejects
+   * with `ConfigError` for a time that no timer can wait.
    */
   async drain(ms: number, hurry?: AbortSignal): Promise<void> {
+    checkDrain('ms', ms);
     this.#status = 'draining';
     this.#wake.call();
     const { coordinator } = this.#options;

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../wire/errors.ts';
-import { wholeNumber } from '../../wire/options.ts';
+import { timerMs } from '../../wire/options.ts';
 import type { Clock } from '../clock.ts';
 import type { Held, Lease, SessionStore } from './store.ts';
 
@@ -12,7 +12,7 @@ export interface LeasesInit {
   readonly clock: Clock;
   /** Different for every process that lives at the same time. */
   readonly owner: string;
-  /** From 100. */
+  /** From 100 to 2,147,483,647, the longest time of a timer. */
   readonly leaseMs?: number;
 }
 
@@ -54,7 +54,7 @@ export class Leases {
 
   /** Throws {@link ConfigError} for a lease that is too short to renew or an owner without a name. */
   constructor({ store, clock, owner, leaseMs = DEFAULT_LEASE_MS }: LeasesInit) {
-    wholeNumber(100)('leaseMs', leaseMs);
+    timerMs(100)('leaseMs', leaseMs);
     if (owner === '') throw new ConfigError('the owner of leases needs a name');
     this.lease = { owner, ms: leaseMs };
     this.#store = store;

@@ -1,4 +1,5 @@
 import { EnvelopeError, encodeUserdata, isJsonObject, parseStrict } from '../../aeiou/index.ts';
+import { MAX_TIMER_MS } from '../../wire/options.ts';
 import { messageOf } from '../../wire/unknown.ts';
 import {
   type Agent,
@@ -6,7 +7,6 @@ import {
   AgentError,
   type AgentReply,
   type AgentRequest,
-  MAX_TIMER_MS,
   REPLY_CHARACTERS,
 } from '../agents/agent.ts';
 import type { ResolvedCeilings } from '../ceilings.ts';

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { auth, computeScopeUnion, extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
 import { encodeBase64Url } from '../../aeiou/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import { timerMs } from '../../wire/options.ts';
 import type { HttpServer } from '../config.ts';
 import { McpError } from '../error.ts';
 import { isLoopback, isSecure, problemOfAuth } from './config.ts';
@@ -61,6 +62,7 @@ export class McpLogins {
    * or the person refuses or the time is over, and with {@link ConfigError} (`ERR_CONFIG`) for a server that cannot be logged in to.
    */
   async login(name: string, server: HttpServer, { open, signal, timeoutMs = PATIENCE_MS }: LoginOptions): Promise<void> {
+    timerMs(0)('timeoutMs', timeoutMs);
     const { url, auth: config = {}, headers = {} } = server;
     const problem = config.grant === 'client_credentials' ? 'nobody logs in' : problemOfAuth(config, url, headers);
     if (problem !== null) throw new ConfigError(`MCP server '${name}': ${problem}`);

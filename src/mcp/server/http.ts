@@ -9,7 +9,7 @@ import {
   originValidationResponse,
 } from '@modelcontextprotocol/server';
 import { ConfigError } from '../../wire/errors.ts';
-import { checker, checkText, listOf, required, wholeNumber } from '../../wire/options.ts';
+import { checker, checkText, listOf, required, timerMs, wholeNumber } from '../../wire/options.ts';
 import { MESSAGE_BYTES, refusal, refused, TOO_LONG } from './intake.ts';
 import { HttpSessions } from './sessions.ts';
 
@@ -26,7 +26,7 @@ export interface McpHttpOptions {
 const checkMcpHttpOptions = checker<McpHttpOptions>({
   port: required(wholeNumber(0, 65_535)),
   hosts: listOf(checkText),
-  timeoutMs: wholeNumber(1, 2 ** 31 - 1),
+  timeoutMs: timerMs(1),
 });
 
 /** A server over HTTP. */

@@ -9,6 +9,7 @@ import {
   listOf,
   oneOf,
   required,
+  timerMs,
   wholeNumber,
 } from '../../wire/options.ts';
 import type { Value } from '../../wire/values.ts';
@@ -75,9 +76,6 @@ export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec>
 /** The tools that {@link defineAt} has checked. */
 const made = new WeakSet<object>();
 
-/** The longest time of a timer. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
-
 const checkInit = checker<ToolInit<ArgSpecs>>({
   group: anything,
   name: required(anything),
@@ -91,7 +89,7 @@ const checkInit = checker<ToolInit<ArgSpecs>>({
   capabilities: listOf(checkText),
   requiresTrust: checkFlag,
   requiresApproval: checkFlag,
-  timeoutMs: wholeNumber(1, MAX_TIMEOUT_MS),
+  timeoutMs: timerMs(1),
   maxArgBytes: wholeNumber(1),
   maxResultBytes: wholeNumber(1),
   run: required(checkFunction),

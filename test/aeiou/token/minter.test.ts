@@ -175,7 +175,7 @@ describe('fallback', () => {
   it('A3-11.4-1: without a fallback key nothing starts', () => {
     const keys = new Keyring({ clock: new TestClock() });
     expect(thrownBy(() => minterOf({ keyring: keys }))).toBeInstanceOf(ConfigError);
-    for (const bad of [{ mintCap: 0 }, { signMs: 0.5 }, { lifetimes: { replayTtl: 1 } }])
+    for (const bad of [{ mintCap: 0 }, { signMs: 0.5 }, { signMs: 2 ** 31 }, { lifetimes: { replayTtl: 1 } }])
       expect(thrownBy(() => minterOf(bad))).toBeInstanceOf(ConfigError);
   });
 

@@ -23,6 +23,7 @@ import { Halt } from '../../../src/tools/errors.ts';
 import { defineTool } from '../../../src/tools/index.ts';
 import { timeoutError } from '../../../src/wire/errorinfo.ts';
 import { NeuroScriptError } from '../../../src/wire/errors.ts';
+import { MAX_TIMER_MS } from '../../../src/wire/options.ts';
 import { lineOf, privateKeyOf, reply, TestClock } from '../../aeiou/kit.ts';
 import { USERDATA } from '../fake.ts';
 import type { Token } from './model.ts';
@@ -195,7 +196,7 @@ export class World {
       log,
       metrics,
       system: '',
-      leaseMs: 30 * DAYS * 1000,
+      leaseMs: MAX_TIMER_MS,
     });
   }
 
