@@ -11,9 +11,9 @@ export function checkObject(what: string, value: unknown): asserts value is obje
   if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse(what, 'an object', value);
 }
 
-/** An object of any class that has these methods. */
+/** An object or a class that has these methods, such as `Date` for a clock. */
 export function checkMethods(what: string, value: unknown, ...names: readonly string[]): void {
-  checkObject(what, value);
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) refuse(what, 'an object', value);
   for (const name of names) {
     const method: unknown = Reflect.get(value, name);
     if (typeof method !== 'function') refuse(`${what}: ${name}`, 'a function', method);

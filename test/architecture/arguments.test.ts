@@ -67,6 +67,10 @@ const ROWS: readonly (readonly [call: (none: never) => unknown, message: string]
   [(none) => protocol.markerLines(new Uint8Array(), 0, none, 1), 'to must be a whole number from 0, got undefined'],
 ];
 
+it('a class with the method of a clock is a clock', () => {
+  expect(new aeiou.Keyring({ clock: Date }).signer('primary')).toBeNull();
+});
+
 for (const [call, message] of ROWS)
   it(message, () => {
     expect(thrownBy(() => Reflect.apply(call, undefined, []))).toMatchObject({ message });

@@ -80,7 +80,7 @@ describe('two executors', () => {
         child.stdout.setEncoding('utf8').on('data', (text: string) => {
           told[index] += text;
         });
-        await once(child.stdout, 'data');
+        await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
       }),
     );
     writeFileSync(go, '');

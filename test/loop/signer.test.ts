@@ -43,7 +43,8 @@ async function startAgent(delay = 0, key = primary): Promise<ChildProcess> {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   agents.push(agent);
-  await once(agent.stdout, 'data');
+  await Promise.race([once(agent.stdout, 'data'), once(agent, 'exit')]);
+  expect(agent.exitCode).toBeNull();
   return agent;
 }
 
