@@ -40,7 +40,7 @@ describe('a configuration of MCP servers', () => {
     ['mcpServers: { a: { command: x, env: { A: "sec\\0ret" } } }', 'env must be without the character 0'],
     ['mcpServers: { a: { command: x, args: ["sec\\0ret"] } }', 'must be without the character 0'],
     ['mcpServers: { "a-b": { command: x } }', 'a name has letters, digits and _'],
-    ['mcpServers: { a: { command: x, timeoutMs: 0 } }', 'timeoutMs must be whole'],
+    ['mcpServers: { a: { command: x, timeoutMs: 0 } }', 'timeoutMs must be a whole number from 1'],
     ['mcpServers: { a: { command: x, messageBytes: 10 } }', 'messageBytes must be whole'],
     ['mcpServers: { a: { command: x, timeoutMs: soon } }', 'must be a number'],
     ['mcpServers: { a: { command: x, env: { A: { env: 5 } } } }', 'must be a text'],
