@@ -18,13 +18,8 @@ const NAMESPACES = ['pid', 'net', 'user', 'mnt', 'ipc', 'uts'] as const;
 /** Lines of `/proc/PID/status` of a process without rights. */
 const RIGHTLESS: readonly RegExp[] = [/^NoNewPrivs:\t1$/m, /^CapEff:\t0+$/m, /^CapPrm:\t0+$/m];
 
-/** Lines of `/proc/PID/limits` of a process that cannot open anything, fill a file, dump core or start a process. */
-const LIMITED: readonly RegExp[] = [
-  /^Max open files +0 +0 /m,
-  /^Max file size +0 +0 /m,
-  /^Max core file size +0 +0 /m,
-  /^Max processes +0 +0 /m,
-];
+/** Lines of `/proc/PID/limits` of a process that cannot open anything, fill a file or dump core. */
+const LIMITED: readonly RegExp[] = [/^Max open files +0 +0 /m, /^Max file size +0 +0 /m, /^Max core file size +0 +0 /m];
 
 /**
  * Asks the kernel how a process is confined. Launcher and worker are not trusted: a launcher may be another program of the same name, or

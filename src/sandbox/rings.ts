@@ -103,7 +103,7 @@ function processFacts({ launcher, confinement }: Sandbox): readonly Fact[] {
     },
     {
       holds: !confinement.has('resources'),
-      active: 'resource limits: no new files or processes, nothing written to files, no core dumps',
+      active: 'resource limits: no new files, nothing written to files, no core dumps',
       missing: {
         what: `a worker that was taken over could open files: ${confinement.get('resources')}`,
         todo: "install 'prlimit' (package 'util-linux'); the host uses it on Linux",

@@ -77,6 +77,11 @@ describe.each(Object.entries(RESTRICTIONS))('18: with %s', (_name, { prefix, cag
     else expect(run).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('cannot be used') });
   });
 
+  it('a program ends right under a limit for which isolated-vm starts a thread of its own', () => {
+    const { stderr, stdout } = restricted(prefix, 'run', join(folder, 'honest.ns'), '--cpu', '1s');
+    expect([stderr.includes('ERR_WORKER'), stdout]).toEqual([false, '42\n']);
+  });
+
   it('an honest program ends right, and so does the next one after a hostile one', () => {
     expect(restricted(prefix, 'run', join(folder, 'honest.ns'))).toMatchObject({ code: 0, stdout: '42\n' });
     const hostile = restricted(prefix, 'run', join(folder, 'hostile.ns'));

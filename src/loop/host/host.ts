@@ -1,10 +1,11 @@
-import { RuntimeClosedError } from '../../wire/errors.ts';
+import { ConfigError, RuntimeClosedError } from '../../wire/errors.ts';
 import {
   anything,
   type Checks,
   checker,
   checkFunction,
   checkObject,
+  MAX_TIMER_MS,
   required,
   timerMs,
   wholeNumber,
@@ -56,7 +57,6 @@ const CHECKS: Checks<HostOptions> = {
   onLeft: checkFunction,
 };
 const checkHost = checker(CHECKS);
-const checkDrain = timerMs(0);
 
 /** The current state of a host. */
 export interface HostState {
@@ -115,7 +115,8 @@ export class Host {
    * with `ConfigError` for a time that no timer can wait.
    */
   async drain(ms: number, hurry?: AbortSignal): Promise<void> {
-    checkDrain('ms', ms);
+    if (typeof ms !== 'number' || !(ms >= 0 && ms <= MAX_TIMER_MS))
+      throw new ConfigError(`ms must be a number from 0 to ${MAX_TIMER_MS}, got ${String(ms)}`);
     this.#status = 'draining';
     this.#wake.call();
     const { coordinator } = this.#options;
