@@ -129,11 +129,13 @@ export class RuleBook {
  */
 export function either(one: Rules, other: Rules): Rules {
   const own = new Set<string>();
-  for (let known = -1; known < own.size; ) {
-    known = own.size;
-    for (const [name, form] of other)
-      if (JSON.stringify(form) !== JSON.stringify(one.get(name)) || namesIn(form).some((used) => own.has(used))) own.add(name);
+  const users = new Map([...other.keys()].map((name): [string, string[]] => [name, []]));
+  for (const [name, form] of other) {
+    if (!isEqual(form, one.get(name))) own.add(name);
+    for (const used of namesIn(form)) users.get(used)?.push(name);
   }
+  // A rule that refers to one of the other grammar is one of the other grammar, too.
+  for (const name of own) for (const user of users.get(name) ?? []) own.add(user);
   const renamed = (form: Form): Form => {
     if (form.k === 'rule') return own.has(form.name) ? rule(form.name.toUpperCase()) : form;
     if (form.k === 'times') return { ...form, of: renamed(form.of) };
@@ -143,9 +145,20 @@ export function either(one: Rules, other: Rules): Rules {
   return new Map([...one, ...added, ['root', any(one.get('root') ?? all(), rule('ROOT'))]]);
 }
 
-function namesIn(form: Form | undefined): readonly string[] {
-  if (form === undefined) return [];
-  if (form.k === 'rule') return [form.name];
-  if (form.k === 'times') return namesIn(form.of);
-  return form.k === 'all' || form.k === 'any' ? form.of.flatMap(namesIn) : [];
+function isEqual(one: Form, other: Form | undefined): boolean {
+  if (one === other) return true;
+  if (one.k === 'text') return other?.k === 'text' && one.text === other.text;
+  if (one.k === 'rule') return other?.k === 'rule' && one.name === other.name;
+  if (one.k === 'chars') return other?.k === 'chars' && JSON.stringify(one.ranges) === JSON.stringify(other.ranges);
+  if (one.k === 'times')
+    return other?.k === 'times' && one.least === other.least && one.most === other.most && isEqual(one.of, other.of);
+  return other?.k === one.k && one.of.length === other.of.length && one.of.every((part, index) => isEqual(part, other.of[index]));
+}
+
+function namesIn(form: Form | undefined, names = new Set<string>()): ReadonlySet<string> {
+  if (form === undefined) return names;
+  if (form.k === 'rule') names.add(form.name);
+  if (form.k === 'times') namesIn(form.of, names);
+  if (form.k === 'all' || form.k === 'any') for (const part of form.of) namesIn(part, names);
+  return names;
 }

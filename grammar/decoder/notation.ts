@@ -22,7 +22,7 @@ function sequence(form: Form): string {
 function item(form: Form): string {
   switch (form.k) {
     case 'text':
-      return `"${Array.from(form.text, inText).join('')}"`;
+      return `"${form.text.replace(MARKED, inText)}"`;
     case 'chars':
       return classOf(form.ranges);
     case 'rule':
@@ -78,6 +78,9 @@ function inClass(point: number): string {
   const isPlain = point >= 0x20 && point < ASCII && char !== '[' && char !== '^';
   return isPlain || named !== char ? named : `\\u${point.toString(16).toUpperCase().padStart(4, '0')}`;
 }
+
+/** The characters that have an escape in a text. */
+const MARKED = /[\n\t\\"]/g;
 
 function inText(char: string): string {
   return NAMED.get(char) ?? (char === '"' ? '\\"' : char);

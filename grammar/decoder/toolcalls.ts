@@ -70,13 +70,18 @@ function namesOf(tools: readonly DecoderTool[], dot: Form): Form {
 
 /** A word in any letter case. */
 function inAnyCase(word: string): Form {
-  return all(
-    Array.from(word, (char): Part => {
-      const [lower, upper] = [char.toLowerCase(), char.toUpperCase()];
-      return lower === upper ? char : chars(upper + lower);
-    }),
-  );
+  return all(Array.from(word, (char) => LETTERS.get(char) ?? bothCases(char)));
 }
+
+function bothCases(char: string): Part {
+  const [lower, upper] = [char.toLowerCase(), char.toUpperCase()];
+  return lower === upper ? char : chars(upper + lower);
+}
+
+/** One form for each letter, because the names of many tools have many letters. */
+const LETTERS: ReadonlyMap<string, Part> = new Map(
+  Array.from('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ', (letter) => [letter, bothCases(letter)]),
+);
 
 /** The arguments and literals in brackets of one kind. Equal types share a rule. */
 class Types {
@@ -176,11 +181,15 @@ const INTEGER = any(
 
 /** A string with this value. Characters that a source cannot have are escaped, and those of `ends`. */
 export function quoted(text: string, ends = '`'): Form {
+  if (PLAIN.test(text)) return any(`"${text}"`, `'${text}'`);
   const inner = Array.from(text, (char) => {
     return ESCAPES.get(char) ?? (isVisible(char) && !ends.includes(char) ? char : unicode(char));
   }).join('');
   return inner === text && !text.includes("'") ? any(`"${text}"`, `'${text}'`) : all(`"${inner}"`);
 }
+
+/** What is the same in every string. Most texts are that, and this is the fastest way to see it. */
+const PLAIN = /^[\w .,:/-]*$/;
 
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['"', '\\"'],
