@@ -23,14 +23,19 @@ export class State {
   }
 
   with(name: string, value: Abstract): State {
+    if (this.#names.get(name) === value) return this;
     return new State(new Map(this.#names).set(name, value), this.#others);
   }
 
   /** The state after something that may have changed these variables. */
   without(names: Iterable<string>): State {
-    const next = new Map(this.#names);
-    for (const name of names) next.set(name, UNKNOWN);
-    return new State(next, this.#others);
+    let next: Map<string, Abstract> | undefined;
+    for (const name of names) {
+      if (this.#names.get(name) === UNKNOWN) continue;
+      next ??= new Map(this.#names);
+      next.set(name, UNKNOWN);
+    }
+    return next === undefined ? this : new State(next, this.#others);
   }
 
   /** The state with new descriptions of these variables. */
@@ -47,10 +52,27 @@ export class State {
   join(other: State): State {
     if (this === other) return this;
     if (this === State.any || other === State.any) return State.any;
-    const next = new Map<string, Abstract>();
-    for (const name of new Set([...this.#names.keys(), ...other.#names.keys()]))
-      next.set(name, join(this.get(name), other.get(name)));
-    return new State(next, join(this.#others, other.#others));
+    const others = join(this.#others, other.#others);
+    // Two paths differ in few of many variables: only what differs is written, and nothing is copied when nothing does.
+    let next: Map<string, Abstract> | undefined;
+    let shared = 0;
+    for (const [name, value] of other.#names) {
+      const own = this.#names.get(name);
+      if (own !== undefined) shared++;
+      const both = join(own ?? this.#others, value);
+      if (both === own) continue;
+      next ??= new Map(this.#names);
+      next.set(name, both);
+    }
+    if (shared < this.#names.size)
+      for (const [name, own] of this.#names) {
+        if (other.#names.has(name)) continue;
+        const both = join(own, other.#others);
+        if (both === own) continue;
+        next ??= new Map(this.#names);
+        next.set(name, both);
+      }
+    return next === undefined && others === this.#others ? this : new State(next ?? this.#names, others);
   }
 }
 

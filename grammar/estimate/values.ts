@@ -166,7 +166,7 @@ const MOST_PARTS = 64;
 
 /** The abstract value that covers both. */
 export function join(a: Abstract, b: Abstract): Abstract {
-  if (a === b) return a;
+  if (a === b || addsNothing(b, a)) return a;
   const joined: Abstract = {
     types: a.types | b.types,
     min: Math.min(a.min, b.min),
@@ -180,6 +180,11 @@ export function join(a: Abstract, b: Abstract): Abstract {
   };
   const item = a.item !== undefined && b.item !== undefined ? { item: join(a.item, b.item) } : {};
   return { ...joined, ...item, ...joinedScalars(a, b), ...joinedParts(a, b), ...origins(a, b) };
+}
+
+/** Whether the other value covers this one, and all of its origins: the same values meet again and again. */
+function addsNothing(value: Abstract, other: Abstract): boolean {
+  return (value.from === undefined || value.from === other.from) && isWithin(value, other);
 }
 
 /** The calls whose results are in any of the values. */
