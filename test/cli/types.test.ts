@@ -36,7 +36,7 @@ it.each<[string, readonly string[]]>([
       };
       writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['main.ts'] }));
       writeFileSync(join(folder, 'main.ts'), PROGRAM);
-      expect(execute({ language: 'sh', code: `tsc -p ${folder}\n` })).toMatchObject({ status: 0, stdout: '' });
+      expect(execute(`tsc -p ${folder}\n`)).toMatchObject({ status: 0, stdout: '' });
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

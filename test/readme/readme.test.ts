@@ -16,7 +16,7 @@ describe('what README.md shows is what happens', () => {
   it('every line of the demo that it shows is one that the demo prints, but for times and ids', () => {
     const [shown = ''] = /(?<=```text\n)-- calls[^`]*/.exec(README) ?? [];
     const lines = shown.split('\n').filter((line) => !['', '  …'].includes(line));
-    const { stdout } = execute({ language: 'sh', code: 'npm run -s demo' });
+    const { stdout } = execute('npm run -s demo');
     const printed = new Set(stdout.split('\n').map(withoutChance));
     expect(lines.length).toBeGreaterThan(15);
     expect(lines.filter((line) => !printed.has(withoutChance(line)))).toEqual([]);
