@@ -30,6 +30,9 @@ export class Failure {
   /** The frame whose handlers are offered this error, and the handler that got it last there. */
   frame: object | null = null;
   offered: object | null = null;
+  /** The text that handlers see. Each of many handlers gets it, so it is put together once. */
+  text: string | null = null;
+  #info: ErrorInfo | null = null;
 
   constructor(code: number, message: string, hint: string | undefined, place: Place | null, stack: readonly FramePlace[]) {
     this.code = code;
@@ -39,8 +42,13 @@ export class Failure {
     this.stack = stack;
   }
 
-  /** As the result of the run, or of an event, shows it. */
+  /** As the result of the run, or of an event, shows it. Its positions are worked out once. */
   info(): ErrorInfo {
+    this.#info ??= this.#located();
+    return this.#info;
+  }
+
+  #located(): ErrorInfo {
     const { source, line, column } = placed(this.place);
     return {
       kind: this.code === NS_CODES.Policy ? 'policy' : 'runtime',
@@ -52,7 +60,7 @@ export class Failure {
       line,
       column,
       ...(this.hint === undefined ? {} : { hint: this.hint }),
-      stack: this.stack.map(stackFrame),
+      stack: stackFrames(this.stack),
     };
   }
 }
@@ -131,6 +139,17 @@ export function codeOf(name: NsCodeName): number {
 /** A frame with its 1-based position. */
 export function stackFrame({ name, file, at }: FramePlace): StackFrame {
   return { name, source: file.name, ...positionAt(file.lines, at) };
+}
+
+/** As {@link stackFrame}, for a stack. In a recursion, one frame after another is the same. */
+function stackFrames(places: readonly FramePlace[]): readonly StackFrame[] {
+  let before: FramePlace | undefined;
+  let frame: StackFrame | undefined;
+  return places.map((place) => {
+    if (frame === undefined || place !== before) frame = stackFrame(place);
+    before = place;
+    return frame;
+  });
 }
 
 function placed(place: Place | null): { source: string | null; line: number | null; column: number | null } {

@@ -2,16 +2,22 @@ import type { ErrorHandler } from '../../grammar/index.ts';
 import { ERROR_TEXT_VARIABLE, ERROR_VARIABLE } from '../../grammar/vocabulary/builtins.ts';
 import { nsCodeName } from '../wire/codes.ts';
 import { textBytes, VALUE_BYTES } from '../wire/costs.ts';
-import type { StackFrame } from '../wire/errors.ts';
+import type { ErrorInfo, StackFrame } from '../wire/errors.ts';
 import { Failure } from './errors.ts';
 import { BREAK, CONTINUE, type Completion, type Exec, FAR_BREAK, FAR_CONTINUE, type Frame, NORMAL, rareOf } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { measuredList, measuredMap } from './measure.ts';
 import { entryBytes, listBytes } from './memory.ts';
 import type { Spot } from './probe.ts';
-import type { Dict, Value } from './values.ts';
+import { Dict, type Value } from './values.ts';
 import { defineByName } from './variables.ts';
 import { WORK } from './work.ts';
+
+/** Bytes of the map of a frame, without those of its texts. */
+const FRAME_BYTES = ['name', 'source', 'line', 'column'].reduce<number>(
+  (sum, key) => sum + entryBytes(key),
+  VALUE_BYTES.map.amount,
+);
 
 /** Name of a command block in a stack. */
 export const COMMAND_FRAME = 'Command Block';
@@ -104,17 +110,10 @@ function bodyOf(guard: Guard): Exec {
 
 /** Sets `system_error_message` and `system_error` (P17). */
 function publish(machine: Machine, frame: Frame, failure: Failure): void {
-  const { message, source, line, column, stack } = failure.info();
+  const { message, line, column, stack } = failure.info();
   machine.pay(WORK.handle, stack.length);
   machine.allocate(listBytes(stack.length));
-  const frames = stack.map((at) =>
-    record(machine, [
-      ['name', at.name],
-      ['source', at.source],
-      ['line', at.line],
-      ['column', at.column],
-    ]),
-  );
+  const frames = stack.map((at) => frameRecord(machine, at));
   const error = record(machine, [
     ['code', failure.code],
     ['name', nsCodeName(failure.code)],
@@ -124,19 +123,33 @@ function publish(machine: Machine, frame: Frame, failure: Failure): void {
     ['stack', measuredList(frames)],
   ]);
   defineByName(frame, ERROR_VARIABLE, error);
-  const text = [
+  failure.text ??= errorText(failure.info());
+  machine.allocate(textBytes(failure.text.length));
+  defineByName(frame, ERROR_TEXT_VARIABLE, failure.text);
+}
+
+function errorText({ message, source, line, column, stack }: ErrorInfo): string {
+  return [
     message,
     ...(source === null ? [] : [`  at ${source}:${line}:${column}`]),
     'Stack Trace:',
     ...stack.map(frameText),
   ].join('\n');
-  machine.allocate(textBytes(text.length));
-  defineByName(frame, ERROR_TEXT_VARIABLE, text);
 }
 
 /** The line of a frame in the text of an error. */
 function frameText({ name, source, line, column }: StackFrame): string {
   return `  ${name} (${name === COMMAND_FRAME ? '' : 'defined '}at ${source}:${line}:${column})`;
+}
+
+/** As {@link record}, written out: each of many handlers gets a map for every frame of the stack. */
+function frameRecord(machine: Machine, { name, source, line, column }: StackFrame): Dict {
+  machine.allocate(FRAME_BYTES);
+  const entries = new Map<string, Value>();
+  entries.set('name', name).set('source', source).set('line', line).set('column', column);
+  const map = new Dict(entries);
+  map.bytes = FRAME_BYTES + textBytes(name.length) + textBytes(source.length);
+  return map;
 }
 
 function record(machine: Machine, entries: readonly (readonly [string, Value])[]): Dict {
