@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { expect } from 'vitest';
 import { type Expr, type ParseOptions, parse, type SourceFile, type Stmt } from '../../grammar/index.ts';
 
 /** Parses a source that must be free of errors. */
@@ -43,12 +45,31 @@ export function places(source: string | Uint8Array, options: Partial<ParseOption
   return problems(source, options).map((problem) => problem.at);
 }
 
+const POSITIONS: ReadonlySet<string> = new Set(['s', 'e', 'at', 'lines']);
+/** The positions, and the source text that `must` keeps, which another layout changes. */
+const LAYOUT: ReadonlySet<string> = new Set([...POSITIONS, 'text']);
+
 /** A tree without positions. */
 export function bare(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(bare);
+  return without(node, POSITIONS);
+}
+
+/** A tree without what depends on the layout of the source. */
+export function meaning(node: unknown): unknown {
+  return without(node, LAYOUT);
+}
+
+function without(node: unknown, dropped: ReadonlySet<string>): unknown {
+  if (Array.isArray(node)) return node.map((each) => without(each, dropped));
   if (typeof node !== 'object' || node === null) return node;
-  const entries = Object.entries(node).filter(([key]) => key !== 's' && key !== 'e' && key !== 'at' && key !== 'lines');
-  return Object.fromEntries(entries.map(([key, value]) => [key, bare(value)]));
+  const kept: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(node)) if (!dropped.has(key)) kept[key] = without(value, dropped);
+  return kept;
+}
+
+/** As `expect(…).toEqual(…)`, which takes longer than the parse of the trees: it is asked only about trees that differ. */
+export function expectEqual(tree: unknown, expected: unknown): void {
+  if (!isDeepStrictEqual(tree, expected)) expect(tree).toEqual(expected);
 }
 
 /** An expression as fully parenthesised text, to compare structure at a glance. */

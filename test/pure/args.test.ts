@@ -5,11 +5,12 @@ import { defineTool } from '../../src/tools/index.ts';
 import { decode as toHost } from '../../src/wire/codec.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { pureTools } from '../../stdlib-tools/index.ts';
+import { codePoint } from '../codepoint.ts';
 import { drive } from '../guest/driver.ts';
 
 const number = fc.oneof(fc.integer(), fc.double(), fc.constantFrom(2 ** 63, -(2 ** 63), 1.5, -0, Number.NaN, 1e300));
 const word = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: codePoint }),
   fc.constantFrom(
     'true',
     'FALSE',

@@ -3,6 +3,7 @@ import { diffLines } from 'diff';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
+import { codePoint } from '../codepoint.ts';
 import { called, value } from './call.ts';
 
 /** Texts of all planes, with much that occurs twice. */
@@ -100,7 +101,7 @@ describe('str, against plain JavaScript', () => {
 
   it('encodes as Node does, and decodes what it encodes', () => {
     fc.assert(
-      fc.property(fc.oneof(text, fc.string({ unit: 'binary', maxLength: 40 })), (t) => {
+      fc.property(fc.oneof(text, fc.string({ unit: codePoint, maxLength: 40 })), (t) => {
         const bytes = Buffer.from(t, 'utf8');
         expect(value('tool.str.ToBase64', t)).toBe(bytes.toString('base64'));
         expect(value('tool.str.ToHex', t)).toBe(bytes.toString('hex'));
@@ -188,7 +189,7 @@ describe('list, against plain JavaScript', () => {
   it('sorts numbers, and texts by code points, and keeps the order of equal ones', () => {
     const points = (a: string, b: string) => Buffer.compare(utf32(a), utf32(b));
     fc.assert(
-      fc.property(fc.array(fc.integer()), fc.array(fc.string({ unit: 'binary', maxLength: 4 })), (numbers, texts) => {
+      fc.property(fc.array(fc.integer()), fc.array(fc.string({ unit: codePoint, maxLength: 4 })), (numbers, texts) => {
         expect(value('tool.list.Sort', numbers)).toEqual(numbers.toSorted((a, b) => a - b));
         expect(value('tool.list.Sort', texts)).toEqual(texts.toSorted(points));
         const rows = numbers.map((n, at) => ({ n: Math.abs(n) % 3, at }));

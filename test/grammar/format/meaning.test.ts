@@ -1,22 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { format } from '../../../grammar/format/index.ts';
-import { parse, type SourceFile } from '../../../grammar/index.ts';
+import { parse } from '../../../grammar/index.ts';
 import { cpuMs } from '../../cost.ts';
 import { MORE_TRIES } from '../../groups.ts';
-import { bare } from '../help.ts';
+import { expectEqual, meaning } from '../help.ts';
 import { corpus } from '../lint/corpus.ts';
 import { programs } from '../lint/programs.ts';
 
-/** A tree without its spans and the text that `must` shows. */
-function meaning(source: string): unknown {
+/** What a source means. */
+function meaningOf(source: string): unknown {
   const result = parse(source, { name: 'test.ns' });
   if (!result.ok) throw new Error(`${result.errors[0].line}: ${result.errors[0].message}\n${source}`);
-  return bare(withoutText(result.file));
-}
-
-function withoutText(file: SourceFile): unknown {
-  return JSON.parse(JSON.stringify(file, (key, value: unknown) => (key === 'text' ? undefined : value)));
+  return meaning(result.file);
 }
 
 const comments = (source: string): readonly string[] => [...source.matchAll(/#\d+#/g)].map(([mark]) => mark);
@@ -25,7 +21,7 @@ const comments = (source: string): readonly string[] => [...source.matchAll(/#\d
 function keeps(source: string): string {
   const first = format(source, { name: 'test.ns' });
   if (!first.ok) throw new Error(first.errors[0].message);
-  expect(meaning(first.text)).toEqual(meaning(source));
+  expectEqual(meaningOf(first.text), meaningOf(source));
   expect(format(first.text, { name: 'test.ns' })).toEqual(first);
   expect([...comments(first.text)].sort()).toEqual([...comments(source)].sort());
   expect(first.text).toMatch(/^(?:$|[^\n])(?:[\s\S]*[^\n]\n)?$/);

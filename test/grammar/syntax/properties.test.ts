@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AccessStep, type BinaryOp, type Expr, parse, type UnaryOp } from '../../../grammar/index.ts';
+import { codePoint } from '../../codepoint.ts';
 import { cpuMs } from '../../cost.ts';
-import { bare, command, file } from '../help.ts';
+import { bare, command, expectEqual, file, meaning } from '../help.ts';
 import { print } from '../print.ts';
 import { printExpression } from '../printexpression.ts';
 
@@ -13,7 +14,7 @@ const reserved = new Set(
   ),
 );
 const text = fc
-  .string({ unit: 'binary', maxLength: 8 })
+  .string({ unit: codePoint, maxLength: 8 })
   .filter((value) => !/[\0-\x08\x0B-\x1F\u200B-\u200D\u2060\u202A-\u202E\uFFFD]/.test(value));
 const span = { s: 0, e: 0 };
 
@@ -109,7 +110,7 @@ describe('print and parse', () => {
     fc.assert(
       fc.property(expr, (value) => {
         const [statement] = file(command(`emit ${printExpression(value)}`)).commands[0]?.body.stmts ?? [];
-        expect(bare(statement)).toEqual({ k: 'emit', value: bare(value) });
+        expectEqual(bare(statement), { k: 'emit', value: bare(value) });
       }),
       { numRuns: 600 },
     );
@@ -121,7 +122,7 @@ describe('print and parse', () => {
         const source = `:: a: b\n\n${command(...body, 'emit 1')}\n${command('# x', 'emit 2')}`;
         const first = file(source);
         const printed = print(first);
-        expect(bare(withoutText(file(printed)))).toEqual(bare(withoutText(first)));
+        expectEqual(meaning(file(printed)), meaning(first));
         expect(print(file(printed))).toBe(printed);
       }),
       { numRuns: 300 },
@@ -149,11 +150,6 @@ describe('print and parse', () => {
   );
 });
 
-/** Removes the source text that `must` keeps, because printing may change it. */
-function withoutText(node: unknown): unknown {
-  return JSON.parse(JSON.stringify(node, (key, value: unknown) => (key === 'text' ? undefined : value)));
-}
-
 describe('parse never throws', () => {
   const within = (source: string | Uint8Array): void => {
     let result = parse('', { name: 'x' });
@@ -162,16 +158,13 @@ describe('parse never throws', () => {
     };
     expect(cpuMs(work, 1)).toBeLessThan(2000);
     if (result.ok) return;
-    let last = 0;
-    for (const error of result.errors) {
-      expect(error.s).toBeGreaterThanOrEqual(last);
-      expect(error.e).toBeGreaterThanOrEqual(error.s);
-      expect(error.line).toBeGreaterThanOrEqual(1);
-      expect(error.column).toBeGreaterThanOrEqual(1);
-      expect(error.message).not.toMatch(/^$|could not be read|something/);
-      last = error.s;
-    }
-    expect(result.errors.length).toBeLessThanOrEqual(100);
+    const { errors } = result;
+    const odd = errors.find(({ s, e, line, column, message }, index) => {
+      const isPlaced = s >= (errors[index - 1]?.s ?? 0) && e >= s && line >= 1 && column >= 1;
+      return !isPlaced || /^$|could not be read|something/.test(message);
+    });
+    expect(odd).toBeUndefined();
+    expect(errors.length).toBeLessThanOrEqual(100);
   };
 
   it('on any bytes', () => {
@@ -183,7 +176,7 @@ describe('parse never throws', () => {
 
   it('on any text', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (source) => within(source)),
+      fc.property(fc.string({ unit: codePoint, maxLength: 300 }), (source) => within(source)),
       { numRuns: 500 },
     );
   });
