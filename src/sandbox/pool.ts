@@ -49,6 +49,8 @@ const MAX_FAILED_STARTS = 3;
 const RETRY_MS = 100;
 /** The pool ends a worker beyond `concurrency` that has been idle for this time. */
 const SPARE_MS = 5_000;
+/** The pool starts its second worker after this time, or when a job needs it: its start would slow down the first run on few cores. */
+const ALONE_MS = 1_000;
 
 /**
  * Runs a function outside of the caller's asynchronous context. A worker outlives the run for which it is started; it would keep
@@ -79,6 +81,9 @@ export class Pool {
   readonly #levels: number;
   #failedStarts = 0;
   #breaches = 0;
+  /** The number of workers to keep alive. */
+  #kept = 1;
+  #full: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
   #spare: NodeJS.Timeout | undefined;
   readonly #watch = new WorkerWatch(this.#workers, this.#idle, (worker, what) => {
@@ -93,13 +98,15 @@ export class Pool {
     this.#levels = Math.min(options.levels, options.maxWorkers - 1);
   }
 
-  /** Starts the workers; resolves with the first when it is ready. Throws {@link ConfigError} when none can be started. */
+  /** Starts the first worker; resolves with it when it is ready. Throws {@link ConfigError} when it cannot be started. */
   async open(): Promise<WorkerProcess> {
     try {
-      return await Promise.any(Array.from({ length: this.#options.concurrency }, () => this.#spawn()));
+      const first = await this.#spawn();
+      this.#full = detached(() => setTimeout(() => this.#grow(this.#options.concurrency), ALONE_MS).unref());
+      return first;
     } catch (error) {
       await this.close();
-      throw new ConfigError(error instanceof AggregateError ? messageOf(error.errors[0]) : messageOf(error), { cause: error });
+      throw new ConfigError(messageOf(error), { cause: error });
     }
   }
 
@@ -192,8 +199,7 @@ export class Pool {
   /** Ends all workers and fails the waiting jobs. Resolves when every process is gone. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#retry);
-    clearTimeout(this.#spare);
+    for (const timer of [this.#full, this.#retry, this.#spare]) clearTimeout(timer);
     for (const job of [...this.#queue.drain(), ...this.#inner.splice(0)]) job.fail(new RuntimeClosedError());
     const all = [...this.#workers];
     for (const worker of all) worker.kill();
@@ -288,12 +294,12 @@ export class Pool {
     return free <= 0 ? 0 : Math.min(free, this.#queue.ready(this.#room(0)));
   }
 
-  /** Keeps `concurrency` workers alive, and starts one for each job that lacks only a worker. */
-  #grow(): void {
+  /** Keeps this number of workers alive from now on, and starts one for each job that lacks only a worker. */
+  #grow(kept = this.#kept): void {
+    this.#kept = kept;
     if (this.#closed || this.#retry !== undefined) return;
-    const { concurrency, maxWorkers } = this.#options;
-    const missing = Math.max(concurrency - this.#workers.size, this.#startable - this.#idle.length - this.#starting.size);
-    for (let n = Math.min(missing, maxWorkers - this.#workers.size); n > 0; n--) this.#spawn().catch(() => {});
+    const missing = Math.max(this.#kept - this.#workers.size, this.#startable - this.#idle.length - this.#starting.size);
+    for (let n = Math.min(missing, this.#options.maxWorkers - this.#workers.size); n > 0; n--) this.#spawn().catch(() => {});
   }
 
   /** Starts a worker for the next job. Rejects when the worker cannot be used; that is already handled. */

@@ -88,6 +88,25 @@ describe('the queue', () => {
   });
 });
 
+describe('the workers beyond the first', () => {
+  it('start a second after the first, so that one run does not wait for their start', async () => {
+    const sandbox = await sandboxOf({ concurrency: 3 });
+    expect(sandbox.load().workers).toBe(1);
+    await run(sandbox, 'nothing');
+    expect(sandbox.load().workers).toBe(1);
+    await until(() => sandbox.load().idle === 3);
+    await sandbox.close();
+  });
+
+  it('start at once when runs need them', async () => {
+    const sandbox = await sandboxOf({ concurrency: 2 });
+    const runs = [run(sandbox, 'nothing'), run(sandbox, 'nothing')];
+    expect(sandbox.load()).toMatchObject({ workers: 2, computing: 1, queued: 1 });
+    for (const { result } of await Promise.all(runs)) expect(result.ok).toBe(true);
+    await sandbox.close();
+  });
+});
+
 describe('the worker for a run', () => {
   const wakings = (pid: number): number =>
     Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
@@ -106,8 +125,7 @@ describe('the worker for a run', () => {
     const before = childrenOf(process.pid);
     const sandbox = await sandboxOf({ concurrency: 2, launcher: 'none' });
     const workers = (): number[] => childrenOf(process.pid).filter((pid) => !before.includes(pid));
-    await until(() => workers().length === 2);
-    // Until both have said hello.
+    await until(() => sandbox.load().idle === 2);
     await Promise.all([run(sandbox, 'loop', {}, { cpuMs: 50 }), run(sandbox, 'loop', {}, { cpuMs: 50 })]);
     await sleep(100);
     const [small, large] = [{ memoryBytes: 16 * 2 ** 20 }, { memoryBytes: 64 * 2 ** 20 }];
