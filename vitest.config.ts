@@ -55,7 +55,7 @@ export default defineConfig({
       group('alone', 0, ALONE, { ...MORE_TRIES, exclude: [...REMOVALS], isolate: true, maxWorkers }),
       group('shared', 0, ['test/**/*.test.ts'], {
         exclude: [...ELSEWHERE, ...TIMED, ...ALONE],
-        setupFiles: 'test/moretries.ts',
+        setupFiles: 'test/setup.ts',
         maxWorkers,
       }),
       // One file at a time, so that none disturbs another.

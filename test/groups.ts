@@ -36,6 +36,30 @@ export function hasMoreTries(path: string, text: string): boolean {
   return startsProcesses || (CLOCK.test(text) && !text.includes("'fast-check'"));
 }
 
+/** Tests whose runtimes share the workers of a test process; `sharedworkers.ts` says why. */
+const SHARING: readonly string[] = [
+  'ai',
+  'cli',
+  'docs',
+  'loop',
+  'mcp',
+  'pure',
+  'receipt',
+  'records',
+  'stdlib-tools',
+  'telemetry',
+  'testing',
+  'tools',
+  'ui',
+].map((folder) => `test/${folder}/**`);
+/** Of these, the tests that count workers or end them. */
+const OWN_WORKERS: readonly string[] = [];
+
+/** Whether the runtimes of a file share workers. */
+export function sharesWorkers(path: string): boolean {
+  return SHARING.some((glob) => matchesGlob(path, glob)) && !OWN_WORKERS.includes(path);
+}
+
 /** The files that take longest, the longest first. Without a cache of earlier runs, Vitest would go by the size of the files. */
 export const LONGEST: readonly string[] = [
   ...[

@@ -14,7 +14,7 @@ import { flowOf, type Job } from './jobqueue.ts';
 import { checkFiles, packageFiles, type WorkerFiles } from './launch.ts';
 import { type Launcher, type LauncherChoice, withLauncher } from './launcher.ts';
 import { type PoolLimitOptions, poolLimits } from './limits.ts';
-import { type Isolation, Pool, type PoolLoad, type PoolOptions } from './pool.ts';
+import { type Isolation, Pool, type PoolLoad } from './pool.ts';
 import { checkQuery, foreseeQuery, formatQuery, type ParseOutcome, parseQuery, type Query, QueryTask } from './query.ts';
 import { type SandboxResult, unstartedResult } from './result.ts';
 import { Watchdog } from './watchdog.ts';
@@ -44,7 +44,9 @@ export interface SandboxOptions extends PoolLimitOptions {
 export class Sandbox implements AsyncDisposable {
   /** The launcher of its workers. */
   readonly launcher: Launcher;
-  readonly #pool: Pool;
+  /** The restrictions that the workers lack, as the kernel reported them for the first worker. */
+  readonly confinement: Confinement;
+  readonly #pool: OpenPool['pool'];
   readonly #watchdog = new Watchdog();
   readonly #running = new Set<{ cancel(message: string): void }>();
   /** The number of the next task. */
@@ -53,38 +55,17 @@ export class Sandbox implements AsyncDisposable {
   readonly #keepAlive = setInterval(() => {}, 1 << 30).unref();
   #draining: PromiseWithResolvers<void> | null = null;
   #closing: Promise<void> | null = null;
-  #confinement: Confinement = new Map();
 
   /** Use {@link create}, which starts the workers. */
-  constructor(pool: Pool, launcher: Launcher) {
+  constructor({ pool, launcher, confinement }: OpenPool) {
     this.#pool = pool;
     this.launcher = launcher;
+    this.confinement = confinement;
   }
 
   /** Starts the workers and returns when the first is ready. Throws {@link ConfigError}. */
   static async create(options: SandboxOptions = {}): Promise<Sandbox> {
-    const { concurrency, maxWorkers, queueLength } = poolLimits(options, availableParallelism());
-    const isolation = options.isolation ?? 'worker';
-    if (!ISOLATIONS.includes(isolation))
-      throw new ConfigError(`isolation must be one of ${ISOLATIONS.join(', ')}, got '${String(isolation)}'`);
-    const settings = {
-      isolation,
-      concurrency,
-      maxWorkers,
-      queueLength,
-      levels: options.nesting ?? 0,
-      memoryBytes: options.memoryBytes ?? defaultLimits('run').memoryBytes,
-      files: options.files === undefined ? packageFiles() : checkFiles(options.files),
-    };
-    return withLauncher(options.launcher ?? 'auto', (launcher) => Sandbox.#open({ ...settings, launcher }));
-  }
-
-  static async #open(options: PoolOptions): Promise<Sandbox> {
-    const pool = new Pool(options);
-    const sandbox = new Sandbox(pool, options.launcher);
-    const worker = await sandbox.#whileAwake(() => pool.open());
-    sandbox.#confinement = worker.confinement;
-    return sandbox;
+    return new Sandbox(await openPool(options));
   }
 
   /** Its worker processes and runs at this moment. */
@@ -97,11 +78,6 @@ export class Sandbox implements AsyncDisposable {
     this.#draining ??= Promise.withResolvers();
     if (this.#outstanding === 0) this.#draining.resolve();
     await this.#draining.promise;
-  }
-
-  /** The restrictions that the workers lack, as the kernel reported them for the first worker. */
-  get confinement(): Confinement {
-    return this.#confinement;
   }
 
   /** Workers that the host killed because they broke the protocol, let a program exceed a limit, or acted without a task. */
@@ -315,6 +291,39 @@ export class Sandbox implements AsyncDisposable {
         this.#draining?.resolve();
       }
     }
+  }
+}
+
+/** A pool whose first worker is ready, and what confines its workers. */
+export interface OpenPool extends Pick<Sandbox, 'launcher' | 'confinement'> {
+  readonly pool: Pick<Pool, 'submit' | 'withdraw' | 'block' | 'release' | 'load' | 'breaches' | 'close'>;
+}
+
+/** Starts the workers of a sandbox and returns when the first is ready. Throws {@link ConfigError}. */
+export async function openPool(options: SandboxOptions): Promise<OpenPool> {
+  const { concurrency, maxWorkers, queueLength } = poolLimits(options, availableParallelism());
+  const isolation = options.isolation ?? 'worker';
+  if (!ISOLATIONS.includes(isolation))
+    throw new ConfigError(`isolation must be one of ${ISOLATIONS.join(', ')}, got '${String(isolation)}'`);
+  const settings = {
+    isolation,
+    concurrency,
+    maxWorkers,
+    queueLength,
+    levels: options.nesting ?? 0,
+    memoryBytes: options.memoryBytes ?? defaultLimits('run').memoryBytes,
+    files: options.files === undefined ? packageFiles() : checkFiles(options.files),
+  };
+  // A worker that starts does not keep the event loop of the host alive.
+  const awake = setInterval(() => {}, 1 << 30);
+  try {
+    return await withLauncher(options.launcher ?? 'auto', async (launcher) => {
+      const pool = new Pool({ ...settings, launcher });
+      const { confinement } = await pool.open();
+      return { pool, launcher, confinement };
+    });
+  } finally {
+    clearInterval(awake);
   }
 }
 
