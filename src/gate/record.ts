@@ -18,7 +18,7 @@ export function parseRecord(line: string): QueueRecord | null {
   } catch {
     return null;
   }
-  if (typeof value !== 'object' || value === null || hasDoubleKey(line)) return null;
+  if (typeof value !== 'object' || value === null || hasDoubleKey(line, value)) return null;
   const id = own(value, 'id');
   return isUuid(id) ? { id, timestamp: textOf(own(value, 'timestamp')), hash: textOf(own(value, 'hash')) } : null;
 }
@@ -46,7 +46,9 @@ function textOf(value: unknown): string | null {
 const TOKEN = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g;
 
 /** Whether the top level of a valid JSON object has a duplicate key. `JSON.parse` would silently take the second of two ids. */
-function hasDoubleKey(json: string): boolean {
+function hasDoubleKey(json: string, value: object): boolean {
+  // Of two equal keys the value has one. So JSON that is the text of its value has none twice, and most lines are that.
+  if (JSON.stringify(value) === json) return false;
   const keys = new Set<string>();
   let depth = 0;
   for (const [token, colon] of json.matchAll(TOKEN)) {
