@@ -52,12 +52,10 @@ const SHARING: readonly string[] = [
   'tools',
   'ui',
 ].map((folder) => `test/${folder}/**`);
-/** Of these, the tests that count workers or end them. */
-const OWN_WORKERS: readonly string[] = [];
 
 /** Whether the runtimes of a file share workers. */
 export function sharesWorkers(path: string): boolean {
-  return SHARING.some((glob) => matchesGlob(path, glob)) && !OWN_WORKERS.includes(path);
+  return SHARING.some((glob) => matchesGlob(path, glob));
 }
 
 /** The files that take longest, the longest first. Without a cache of earlier runs, Vitest would go by the size of the files. */
