@@ -40,7 +40,7 @@ export const BURST = 50;
 /**
  * Measures all engines on a workload, interleaved: each round runs every engine once and starts with another one, so that other load of
  * the machine meets all alike. The first `warmup` rounds are not counted. The first candidate is ours. An engine with a wrong result gets
- * no number. With `pauseMs` each engine makes {@link BURST} runs in a row with a pause before each: a run after a pause meets a colder
+ * no number. With `pauseMs` each engine makes `burst` runs in a row with a pause before each: a run after a pause meets a colder
  * machine.
  */
 export async function compare(
@@ -49,12 +49,13 @@ export async function compare(
   rounds: number,
   warmup: number,
   pauseMs = 0,
+  burst = BURST,
 ): Promise<Row[]> {
   const lanes = candidates.map((candidate) => ({ candidate, times: [] as number[], wrong: [] as string[] }));
   for (let round = 0; round < warmup + rounds; round++) {
     for (const lane of rotated(lanes, round)) {
       if (!('engine' in lane.candidate)) continue;
-      for (let run = pauseMs > 0 ? BURST : 1; run > 0; run--) {
+      for (let run = pauseMs > 0 ? burst : 1; run > 0; run--) {
         if (pauseMs > 0) await sleep(pauseMs);
         const { value, ms } = await lane.candidate.engine.run(workload);
         if (value !== workload.result) lane.wrong.push(String(value));

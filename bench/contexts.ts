@@ -26,9 +26,9 @@ const MOST = { turn: 0.9, light: 1, pure: 5, call: 12 } as const;
 const CALLS = 1_000;
 
 /** Passes of one measurement: a call takes a fraction of a microsecond, and V8 compiles the loop during the first ones. */
-const PASSES = 1_000_000;
+const PASSES = { whole: 1_000_000, quick: 50_000 } as const;
 /** Tool calls or round trips in one measurement, see {@link toolCalls}. */
-const TRIPS = { stream: 3_000, burst: 300 } as const;
+const TRIPS = { whole: { stream: 3_000, burst: 300 }, quick: { stream: 500, burst: 50 } } as const;
 /** Pause between two turns, in which the worker makes its next isolate, as it does while a model thinks. */
 const PAUSE_MS = 5;
 
@@ -99,13 +99,14 @@ export async function benchContexts(
   });
   await using pipe = await BarePipe.open();
   await using raw = await RawProcess.open();
+  const size = quick ? 'quick' : 'whole';
   const nested = runtime.interpreter();
   await nested.load(NESTED);
   const parts = [
-    await turns(runtime, raw, quick ? 20 : 300),
-    await insideCalls(nested, raw, quick ? 1 : 10),
-    await toolCalls(nested, pipe, raw, ['stream', quick ? 2 : 16]),
-    await toolCalls(nested, pipe, raw, ['burst', quick ? 5 : 16]),
+    await turns(runtime, raw, quick ? 5 : 300),
+    await insideCalls(nested, raw, quick ? 1 : 10, PASSES[size]),
+    await toolCalls(nested, pipe, raw, ['stream', TRIPS[size].stream, quick ? 2 : 16]),
+    await toolCalls(nested, pipe, raw, ['burst', TRIPS[size].burst, quick ? 5 : 16]),
   ];
   return { rows: parts.flatMap(({ rows }) => rows), promises: parts.flatMap(({ promises }) => promises) };
 }
@@ -157,22 +158,27 @@ async function turns(runtime: Runtime, raw: RawProcess, rounds: number): Promise
 }
 
 /** Loops with a procedure call and with a pure call in each pass, beside the smallest interpreter with a procedure call. Each is CPU time in an isolate. */
-async function insideCalls(root: Interpreter, raw: RawProcess, rounds: number): Promise<PromiseReport<ContextRow>> {
+async function insideCalls(
+  root: Interpreter,
+  raw: RawProcess,
+  rounds: number,
+  passes: number,
+): Promise<PromiseReport<ContextRow>> {
   const lanes = [
     { what: 'passes with a light fork', expression: 'light(n)', most: MOST.light, ms: [] as number[] },
     { what: 'passes with a pure tool call', expression: 'n * tool.str.Length("x")', most: MOST.pure, ms: [] as number[] },
   ];
   const floor: number[] = [];
   for (let round = -1; round < rounds; round++) {
-    const { usedMs } = await raw.run(floorCalls(PASSES));
+    const { usedMs } = await raw.run(floorCalls(passes));
     if (round >= 0) floor.push(usedMs);
     for (const { expression, ms } of lanes) {
-      const { cpuMs } = await looped(root, expression, PASSES);
+      const { cpuMs } = await looped(root, expression, passes);
       if (round >= 0) ms.push(cpuMs);
     }
   }
   const yardstick = summarize(floor);
-  const found = lanes.map(({ what, most, ms }) => ({ what: `${PASSES} ${what}`, most, measured: summarize(ms) }));
+  const found = lanes.map(({ what, most, ms }) => ({ what: `${passes} ${what}`, most, measured: summarize(ms) }));
   return {
     rows: found.map(({ what, measured }) => ({ what, unit: 'ms', measured })),
     promises: found.map(({ what, most, measured }) =>
@@ -191,9 +197,8 @@ async function toolCalls(
   root: Interpreter,
   pipe: BarePipe,
   raw: RawProcess,
-  [length, rounds]: readonly [keyof typeof TRIPS, number],
+  [length, trips, rounds]: readonly ['stream' | 'burst', number, number],
 ): Promise<PromiseReport<ContextRow>> {
-  const trips = TRIPS[length];
   const lanes = { trip: [] as number[], call: [] as number[], added: [] as number[], loop: [] as number[] };
   for (let round = -1; round < rounds; round++) {
     // Without a pause, the worker of the run before would occupy a core by making its next isolate.

@@ -20,8 +20,8 @@ const PAY = /\b((?:pay|hasten)\(\{[^{}]*\}(?:,[\w$=]*)?\))\{let\{[^{}]*\}[^{}]*\
 /** Least number of places that pay. Fewer mean that the bundler writes them differently now. */
 const PLACES = 6;
 
-/** How often a run repeats its workload: the time in which V8 warms up varies by more than fuel costs. */
-const TIMES = 5;
+/** How often a run repeats its workload: the time in which V8 warms up varies by more than fuel costs. A quick run does not judge that. */
+const TIMES = { whole: 5, quick: 1 } as const;
 /** Most pairs of processes. The layout of compiled code makes some faster than others for as long as they live. */
 const PROCESSES = 10;
 
@@ -30,7 +30,8 @@ const PROCESSES = 10;
  * Both do the same work right after each other, in alternating order. The interpreter without payments exists
  * only in a temporary folder while this runs.
  */
-export async function measureFuel(rounds: number): Promise<PromiseRow[]> {
+export async function measureFuel(rounds: number, quick: boolean): Promise<PromiseRow[]> {
+  const times = TIMES[quick ? 'quick' : 'whole'];
   const { worker, guest } = packageFiles();
   const folder = mkdtempSync(join(tmpdir(), 'neuroscript-bench-'));
   try {
@@ -48,13 +49,13 @@ export async function measureFuel(rounds: number): Promise<PromiseRow[]> {
         for (let round = -1; round < each; round++) {
           const [first, second] = round % 2 === 0 ? [true, false] : [false, true];
           for (const pays of [first, second]) {
-            const ms = await cpuMs(pays ? metered : unpaid, workload, pays);
+            const ms = await cpuMs(pays ? metered : unpaid, workload, times, pays);
             if (round >= 0) (pays ? paid : unmetered).push(ms);
           }
         }
     }
     return lanes.map(({ workload, paid, free: unmetered }) => {
-      const what = `${workload.name}, ${TIMES} times, with fuel by without`;
+      const what = `${workload.name}, ${times} times, with fuel by without`;
       return ratio(what, [summarize(paid), summarize(unmetered)], 'ms', ['most', 1.2]);
     });
   } finally {
@@ -77,9 +78,14 @@ export function unmetered(guest: string): string {
 /** More than the host counts for one emit, and much less than a program pays. */
 const EMIT_FUEL = 10;
 
-async function cpuMs(sandbox: Sandbox, { neuroscript: { library, commands }, result }: Workload, pays: boolean): Promise<number> {
+async function cpuMs(
+  sandbox: Sandbox,
+  { neuroscript: { library, commands }, result }: Workload,
+  times: number,
+  pays: boolean,
+): Promise<number> {
   const values: unknown[] = [];
-  const texts = [library ?? '', ...Array<string>(TIMES).fill(commands)];
+  const texts = [library ?? '', ...Array<string>(times).fill(commands)];
   const sources = texts.map((text, index) => ({ name: `${index}.ns`, text }));
   const outcome = await sandbox.run(
     { ...EMPTY_RUN, sources, limits: defaultLimits('run') },
@@ -91,7 +97,7 @@ async function cpuMs(sandbox: Sandbox, { neuroscript: { library, commands }, res
   const { error } = outcome.result;
   if (error !== null) throw new Error(`${error.code}: ${error.message}`);
   // The host counts a few units for each emit, whatever the interpreter says.
-  if (values.length !== TIMES || values.some((value) => value !== result) || outcome.usage.fuel > TIMES * EMIT_FUEL !== pays)
+  if (values.length !== times || values.some((value) => value !== result) || outcome.usage.fuel > times * EMIT_FUEL !== pays)
     throw new Error(`a program gave ${values.join(' ')} for ${outcome.usage.fuel} fuel`);
   return outcome.usage.cpuMs;
 }

@@ -99,14 +99,14 @@ export async function benchMain(argv: readonly string[], onProgress: OnProgress 
     process.stderr.write(`${BENCH_USAGE}\n`);
     return 2;
   }
-  const before = measureLoad();
+  const before = measureLoad(asked.quick);
   const report = await reportOf(bench, asked, onProgress);
   if (typeof report === 'string') {
     process.stderr.write(`bench ${asked.name}: ${report}\n`);
     return 1;
   }
   const { text, ...found } = report;
-  const load = busier(before, measureLoad());
+  const load = busier(before, measureLoad(asked.quick));
   const failures = found.failures.map((failure) => `${failure} (${loadText(load)})`);
   // The end of the work: a status line makes room for the report.
   onProgress(1, 1);

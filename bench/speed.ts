@@ -13,12 +13,12 @@ import { CALLS, LOOP } from './workloads.ts';
 /** Pause between runs, in which the worker discards its isolate and makes the next, as it does between turns. */
 const REST_MS = 20;
 const MONTY = '@pydantic/monty';
-const SIZE = 10_000;
-const LINES = 5_000;
-const DEPTH = 95;
-const TERMS = 4_000;
-/** Lines of JavaScript that take about as long. Equal times suffer alike from a busy machine. */
-const RAW_LINES = 20_000;
+/** Sizes of the programs. `rawLines` of JavaScript take about as long as `lines`: equal times suffer alike from a busy machine. */
+const SIZES = {
+  whole: { items: 10_000, lines: 5_000, rawLines: 20_000, depth: 95, terms: 4_000 },
+  quick: { items: 2_000, lines: 1_000, rawLines: 4_000, depth: 95, terms: 800 },
+} as const;
+type Sizes = (typeof SIZES)[keyof typeof SIZES];
 /** Factor by which two measurements of the same work differ on a machine that does other things too. */
 const NOISE = 1.1;
 
@@ -29,15 +29,16 @@ export async function measurePromises(
   quick: boolean,
 ): Promise<PromiseRow[]> {
   const rounds = quick ? 1 : 15;
+  const sizes = SIZES[quick ? 'quick' : 'whole'];
   await using runtime = await createRuntime({ tools: [MARK], policy: { allow: ['tool.bench.mark'] } });
   await using raw = await RawProcess.open();
   return [
     againstMonty(`${LOOP.name}, cold, by Monty's time`, rows, LOOP.name, 1),
     againstMonty(`${CALLS.name}, cold, by Monty's time`, rows, CALLS.name, 1),
     await again(runtime, candidates, rounds),
-    ...(await growth(runtime, raw, rounds)),
-    ...(await parsing(runtime, raw, rounds)),
-    ...(await measureFuel(rounds)),
+    ...(await growth(runtime, raw, rounds, sizes)),
+    ...(await parsing(runtime, raw, rounds, sizes)),
+    ...(await measureFuel(rounds, quick)),
   ];
 }
 
@@ -77,36 +78,41 @@ async function again(runtime: Runtime, candidates: readonly Candidate[], rounds:
 }
 
 /** CPU time of a cold program in a fresh isolate: beside the smallest interpreter, and beside ten times the size. */
-async function growth(runtime: Runtime, raw: RawProcess, rounds: number): Promise<PromiseRow[]> {
+async function growth(runtime: Runtime, raw: RawProcess, rounds: number, { items }: Sizes): Promise<PromiseRow[]> {
   const found: PromiseRow[] = [];
   for (const { name, source, floor, result, most } of GROWING) {
     const cpuMs = (size: number) => async () => (await emitted(runtime, [source(size)], result(size))).cpuMs;
-    const bare = async () => (await raw.run(floor(SIZE))).usedMs;
-    const [small, large, yardstick] = await inTurns(rounds, [cpuMs(SIZE), cpuMs(10 * SIZE), bare]);
+    const bare = async () => (await raw.run(floor(items))).usedMs;
+    const [small, large, yardstick] = await inTurns(rounds, [cpuMs(items), cpuMs(10 * items), bare]);
     const of = (what: string) => `${what}, CPU time in the isolate`;
     found.push(
-      ratio(of(`${SIZE} ${name}, cold, by the smallest interpreter`), [small, yardstick], 'ms', ['most', most]),
-      ratio(of(`${10 * SIZE} ${name} by ${SIZE}`), [large, small], 'ms', ['most', 12]),
+      ratio(of(`${items} ${name}, cold, by the smallest interpreter`), [small, yardstick], 'ms', ['most', most]),
+      ratio(of(`${10 * items} ${name} by ${items}`), [large, small], 'ms', ['most', 12]),
     );
   }
   return found;
 }
 
 /** From the text of a library to the result of an empty program: lexing, parsing, checking, transfer to the isolate, building. */
-async function parsing(runtime: Runtime, raw: RawProcess, rounds: number): Promise<PromiseRow[]> {
-  const text = library(LINES);
-  const script = rawLibrary(RAW_LINES);
+async function parsing(
+  runtime: Runtime,
+  raw: RawProcess,
+  rounds: number,
+  { lines, rawLines, depth, terms }: Sizes,
+): Promise<PromiseRow[]> {
+  const text = library(lines);
+  const script = rawLibrary(rawLines);
   const ours = async () => (await emitted(runtime, unseen(text), 1)).ms;
   const bare = async () => (await raw.run(`// ${texts++}\n${script}`)).ms;
   const pair = await inTurns(rounds, [ours, bare]);
   const doubled = (what: string, measured: number): PromiseRow =>
     judged(`${what}, by half of it`, measured, { unit: 'x', bound: 'most', target: 2 * NOISE }, rounds);
-  const what = `parse and build of ${LINES} lines, warm, by ${RAW_LINES} lines of JavaScript in ${RAW_PROCESS}`;
+  const what = `parse and build of ${lines} lines, warm, by ${rawLines} lines of JavaScript in ${RAW_PROCESS}`;
   return [
     ratio(what, [pair[0], pair[1]], 'ms', ['most', 1.8]),
-    doubled(`parse and build of ${2 * LINES} lines`, await built(runtime, rounds, text, library(2 * LINES))),
-    doubled(`nesting of ${2 * DEPTH}`, await built(runtime, rounds, nested(DEPTH), nested(2 * DEPTH))),
-    doubled(`a sum of ${2 * TERMS} terms`, await built(runtime, rounds, sums(TERMS), sums(2 * TERMS))),
+    doubled(`parse and build of ${2 * lines} lines`, await built(runtime, rounds, text, library(2 * lines))),
+    doubled(`nesting of ${2 * depth}`, await built(runtime, rounds, nested(depth), nested(2 * depth))),
+    doubled(`a sum of ${2 * terms} terms`, await built(runtime, rounds, sums(terms), sums(2 * terms))),
   ];
 }
 

@@ -44,7 +44,7 @@ export async function benchTokens(quick: boolean): Promise<TokenRow[]> {
   const pair = bareKeys(keys[0]);
   const lanes = { mint: [] as number[], sign: [] as number[], verify: [] as number[], bare: [] as number[] };
   const room = quick ? QUICK_ROOM : 1;
-  const [rounds, warmup] = quick ? [100, 300] : [400, 300];
+  const [rounds, warmup] = quick ? [100, 100] : [400, 300];
   const minter = new Minter({ keyring, clock, ids: { jti: () => crypto.randomUUID() }, mintCap: (rounds + warmup) * BATCH });
   const ledger = new MintLedger();
   const replay = new ReplayCache({ clock });

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Candidate, compare, type Row, type Throughput, throughput } from './compare.ts';
+import { BURST, type Candidate, compare, type Row, type Throughput, throughput } from './compare.ts';
 import type { Engine } from './engine.ts';
 import { OURS, RAW_PROCESS } from './names.ts';
 import { type PromiseReport, ratio, renderPromises } from './promises.ts';
@@ -27,17 +27,22 @@ const REST_MS = 20;
 const SLICES = { whole: 7, quick: 1 } as const;
 /** Milliseconds of a slice. */
 export const SLICE_MS = 300;
+const QUICK_SLICE_MS = 50;
+
+/** Runs in a row of a quick run. */
+const QUICK_BURST = 10;
 
 /** The smallest program on every engine, each run in a fresh sandbox, and the promises about ours. */
 export async function benchTurns(candidates: readonly Candidate[], quick: boolean): Promise<PromiseReport<TurnRow>> {
-  const rows = await compare(TURN, candidates, quick ? 1 : 6, quick ? 0 : 1, PAUSE_MS);
+  const rows = await compare(TURN, candidates, quick ? 1 : 6, quick ? 0 : 1, PAUSE_MS, quick ? QUICK_BURST : BURST);
   const rested = await alternating(candidates, quick ? 10 : 200);
   const loops = rows.map((): Throughput[] => []);
+  const sliceMs = quick ? QUICK_SLICE_MS : SLICE_MS;
   for (let slice = 0; slice < SLICES[quick ? 'quick' : 'whole']; slice++)
     for (const [index, candidate] of candidates.entries()) {
       if (!('engine' in candidate) || rows[index]?.ms === null) continue;
       const { engine } = candidate;
-      loops[index]?.push(await throughput(engine, TURN, LANED.has(engine.name) ? availableParallelism() : 1, SLICE_MS));
+      loops[index]?.push(await throughput(engine, TURN, LANED.has(engine.name) ? availableParallelism() : 1, sliceMs));
     }
   const measured = rows.map((row, index) => ({
     ...row,
