@@ -93,9 +93,8 @@ describe('completion: what can follow', () => {
 });
 
 describe('completion in bash', () => {
-  /** The words that bash itself would offer after it split a line as it does. */
-  async function offered(words: readonly string[], cwd: string): Promise<string[]> {
-    const script = (await neuroscript(['completion', 'bash'])).stdout;
+  /** The words that bash itself would offer with this script after it split a line as it does. */
+  async function offeredBy(script: string, words: readonly string[], cwd: string): Promise<string[]> {
     const quoted = words.map((word) => `'${word}'`).join(' ');
     const line = `COMP_WORDS=(neuroscript ${quoted}); COMP_CWORD=${words.length}; _neuroscript neuroscript; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const bin = join(cwd, 'bin');
@@ -113,12 +112,14 @@ describe('completion in bash', () => {
 
   it('offers commands, values and files, and only the last part of a word that bash splits', async () => {
     const cwd = folder({ 'tools.yaml': '', 'turn.txt': '', 'with blank.txt': '' });
-    expect(await offered(['expl'], cwd)).toEqual(['explain']);
-    expect(await offered(['run', '--tools', 'to'], cwd)).toEqual(['tools.yaml']);
-    expect(await offered(['run', '--tools', '=', 'to'], cwd)).toEqual(['tools.yaml']);
-    expect(await offered(['tools', '--format', '='], cwd)).toEqual(['text', 'json', 'schema', 'prompt', 'md']);
-    expect(await offered(['tools', '--format', '=', 'pr'], cwd)).toEqual(['prompt']);
-    expect(await offered(['loop', '--agent', 'script', ':', 'tu'], cwd)).toEqual(['turn.txt']);
-    expect(await offered(['inspect', 'wi'], cwd)).toEqual(['with blank.txt']);
+    const { stdout: script } = await neuroscript(['completion', 'bash']);
+    const offered = (words: readonly string[]) => offeredBy(script, words, cwd);
+    expect(await offered(['expl'])).toEqual(['explain']);
+    expect(await offered(['run', '--tools', 'to'])).toEqual(['tools.yaml']);
+    expect(await offered(['run', '--tools', '=', 'to'])).toEqual(['tools.yaml']);
+    expect(await offered(['tools', '--format', '='])).toEqual(['text', 'json', 'schema', 'prompt', 'md']);
+    expect(await offered(['tools', '--format', '=', 'pr'])).toEqual(['prompt']);
+    expect(await offered(['loop', '--agent', 'script', ':', 'tu'])).toEqual(['turn.txt']);
+    expect(await offered(['inspect', 'wi'])).toEqual(['with blank.txt']);
   });
 });

@@ -7,7 +7,8 @@ import { differenceOf } from '../../src/cli/conformance/answer.ts';
 import { LanguageRuns } from '../../src/cli/conformance/language.ts';
 import { bytesOf, readVectors } from '../../src/cli/conformance/vectors.ts';
 import { requirements } from '../traceability/ids.ts';
-import { folder, linesOf, neuroscript } from './spawn.ts';
+import { folder, linesOf } from './spawn.ts';
+import { within } from './terminal.ts';
 
 const FOLDER = new URL('../../conformance/aeiou/', import.meta.url);
 const validate = new Ajv2020({ strict: true }).compile(
@@ -45,7 +46,7 @@ function broken(change: string): string {
 
 describe('conformance', () => {
   it('our own implementation passes every vector', async () => {
-    const ended = await neuroscript(['conformance', '--impl', OURS, '--json']);
+    const ended = await within(['conformance', '--impl', OURS, '--json']);
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     const report = JSON.parse(ended.stdout);
     expect(validate(report), JSON.stringify(validate.errors)).toBe(true);
@@ -60,7 +61,7 @@ describe('conformance', () => {
       if (request.op === 'envelope.parse' && answer.ok?.scratchpad) {
         answer.ok.scratchpad = Buffer.from(Buffer.from(answer.ok.scratchpad, 'base64').toString().trim()).toString('base64');
       }`);
-    const ended = await neuroscript(['conformance', '--impl', impl]);
+    const ended = await within(['conformance', '--impl', impl]);
     expect(ended).toMatchObject({ code: 1, stderr: '' });
     const lines = linesOf(ended.stdout);
     const expired = lines.indexOf('tokens.json T6-expired: one second later');
@@ -73,7 +74,7 @@ describe('conformance', () => {
 
   it('operations that are not there are counted and no failure', async () => {
     const impl = broken("if (request.op === 'token.mint') { delete answer.ok; delete answer.error; answer.unsupported = true; }");
-    const ended = await neuroscript(['conformance', '--impl', impl, '--only', 'minting']);
+    const ended = await within(['conformance', '--impl', impl, '--only', 'minting']);
     expect(ended).toMatchObject({ code: 0 });
     expect(linesOf(ended.stdout).at(-1)).toBe('0 passed, 0 failed, 7 unsupported');
   });
@@ -101,16 +102,7 @@ describe('conformance', () => {
       /answered request 99/,
     ],
   ])('one that %s fails that vector and is started again for the next', async (_, change, says) => {
-    const ended = await neuroscript([
-      'conformance',
-      '--impl',
-      broken(change),
-      '--only',
-      'digests',
-      '--timeout',
-      '4000',
-      '--json',
-    ]);
+    const ended = await within(['conformance', '--impl', broken(change), '--only', 'digests', '--timeout', '4000', '--json']);
     expect(ended.code).toBe(1);
     const report = JSON.parse(ended.stdout);
     expect(validate(report), JSON.stringify(validate.errors)).toBe(true);
@@ -130,7 +122,7 @@ describe('conformance', () => {
     [['conformance', '--impl', 'x', '--serve'], /two sides/],
     [['conformance', '--impl', 'x', '--timeout', '2147483648'], /is too large; the most is 2147483647/],
   ])('%j is wrong use: exit 2, one sentence', async (args, says) => {
-    const ended = await neuroscript(args);
+    const ended = await within(args);
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(linesOf(ended.stderr)).toHaveLength(1);
     expect(ended.stderr).toMatch(says);
@@ -192,7 +184,7 @@ describe('the programs of the language', () => {
   });
 
   it('issue 23: the command runs them against any implementation', async () => {
-    const ended = await neuroscript(['conformance', '--suite', 'language', '--only', '2300002', '--impl', OURS]);
+    const ended = await within(['conformance', '--suite', 'language', '--only', '2300002', '--impl', OURS]);
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/programs\.json +(\d+) of \1 passed/) });
   });
 });

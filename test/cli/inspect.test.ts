@@ -29,7 +29,7 @@ import {
 } from '../../src/receipt/index.ts';
 import { SqliteStorage } from '../../stdlib-tools/index.ts';
 import { FALLBACK_SEED, NONCE, PRIMARY, PRIMARY_SEED, SHARED, SID, TOKENS } from '../aeiou/kit.ts';
-import { command, folder, linesOf, neuroscript } from './spawn.ts';
+import { command, folder, linesOf } from './spawn.ts';
 import { within } from './terminal.ts';
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
@@ -252,7 +252,7 @@ describe('tokens', () => {
 describe('programs', () => {
   it('syntax errors are exit 3, in the words of check', async () => {
     const cwd = folder({ 'p.ns': 'func f(needs a) means\n  retrun a\nendfunc\n' });
-    const checked = await neuroscript(['check', 'p.ns'], { cwd });
+    const checked = await within(['check', 'p.ns'], { cwd });
     const { code, text: stdout } = await say('p.ns', { cwd });
     expect(code).toBe(3);
     for (const line of linesOf(checked.stderr)) expect(stdout).toContain(line);
@@ -275,8 +275,8 @@ describe('sessions, turns, stores and logs of a real session', () => {
   it('knows all of them, verifies what takes no key, and leaves the store as it was', async () => {
     const cwd = folder({ 'a.txt': envelope(DONE, '{}'), 't.yaml': TOOLS });
     const made = ['loop', '--agent', 'script:a.txt', '--sid', 'job', '--store', 's.db', '--log', 'd.log', '--json'];
-    writeFileSync(join(cwd, 'loop.json'), (await neuroscript(made, { cwd })).stdout);
-    const exported = (await neuroscript(['sessions', 'export', '--store', 's.db'], { cwd })).stdout;
+    writeFileSync(join(cwd, 'loop.json'), (await within(made, { cwd })).stdout);
+    const exported = (await within(['sessions', 'export', '--store', 's.db'], { cwd })).stdout;
     const file = JSON.parse(exported);
     const record = file.sessions[0].turns[0];
     const changed = structuredClone(file);
@@ -408,7 +408,7 @@ describe('SQLite files', () => {
       json: { error: { code: 'ERR_STORE', message: expect.stringContaining('damaged') } },
     });
 
-    const piped = await neuroscript(['inspect', '-'], { stdin: readFileSync(join(cwd, 'v.db')) });
+    const piped = await within(['inspect', '-'], { stdin: readFileSync(join(cwd, 'v.db')) });
     expect(piped).toMatchObject({ code: 2, stdout: '' });
     expect(linesOf(piped.stderr)).toHaveLength(1);
   });
@@ -502,7 +502,7 @@ describe('hostile input', () => {
     mkdirSync(join(cwd, 'd'));
     execFileSync('mkfifo', [join(cwd, 'fifo')]);
     truncateSync(join(cwd, 'huge'), 1024 ** 3);
-    const ended = await neuroscript(['inspect', name], { cwd });
+    const ended = await within(['inspect', name], { cwd });
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(linesOf(ended.stderr)).toHaveLength(1);
     expect(ended.stderr).toMatch(says);
@@ -542,7 +542,7 @@ describe('hostile input', () => {
       log: jsonl({ ...entry(1, 'DONE'), SID: evil, ts: evil }),
     });
     const said = [await say(evil, { cwd }), await say('log', { cwd })].map(({ text }) => text);
-    const { stdout, stderr } = await neuroscript(['inspect', 'none\u001b[2J'], { cwd });
+    const { stdout, stderr } = await within(['inspect', 'none\u001b[2J'], { cwd });
     for (const text of [...said, stdout + stderr]) {
       expect(text).not.toMatch(/[\u001b\u202e]/);
       expect(text).toContain('\\e[2J');

@@ -10,6 +10,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { consent, protectedServer } from '../mcp/oauth.ts';
 import { neuroscript } from './spawn.ts';
+import { within } from './terminal.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
@@ -30,7 +31,7 @@ describe('--mcp', () => {
   });
 
   it('names a server on the command line, and shows its tools', async () => {
-    const { code, stdout } = await neuroscript(['tools', 'tool.s.*', '--mcp', `s=${SERVER}`], { cwd: root });
+    const { code, stdout } = await within(['tools', 'tool.s.*', '--mcp', `s=${SERVER}`], { cwd: root });
     expect(code).toBe(0);
     expect(stdout).toContain('tool.s.add(arguments');
     expect(stdout).toContain('Adds two numbers.');
@@ -41,7 +42,7 @@ describe('--mcp', () => {
     ['missing.json', 'missing.json'],
     ['tool=x', 'is not "tool"'],
   ])('%s is wrong use, said in one line', async (spec, problem) => {
-    const { code, stdout, stderr } = await neuroscript(['run', '-', '--mcp', spec], { stdin: 'command\nemit 1\nendcommand' });
+    const { code, stdout, stderr } = await within(['run', '-', '--mcp', spec], { stdin: 'command\nemit 1\nendcommand' });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(problem);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
@@ -53,13 +54,13 @@ describe('neuroscript mcp login', () => {
     await using server = await protectedServer();
     const mcp = ['--mcp', `s=${server.url}`];
     const env = { XDG_STATE_HOME: mkdtempSync(join(tmpdir(), 'ns-state-')) };
-    const before = await neuroscript(['tools', 'tool.s.*', ...mcp], { env });
+    const before = await within(['tools', 'tool.s.*', ...mcp], { env });
     expect([before.code, before.stderr]).toEqual([2, expect.stringContaining('neuroscript mcp login s')]);
     const login = await neuroscript(['mcp', 'login', 's', ...mcp], { env, onStdout: (text) => void consent(text.trim()) });
     expect(login).toMatchObject({ code: 0, stdout: expect.stringMatching(/^http\S+\n$/) });
     expect(login.stderr).toBe('To log in to s, open this address:\nlogged in to s\n');
-    expect(await neuroscript(['tools', 'tool.s.add', ...mcp], { env })).toMatchObject({ code: 0, stderr: '' });
-    const out = await neuroscript(['mcp', 'logout', 's', ...mcp], { env });
+    expect(await within(['tools', 'tool.s.add', ...mcp], { env })).toMatchObject({ code: 0, stderr: '' });
+    const out = await within(['mcp', 'logout', 's', ...mcp], { env });
     expect([out.code, out.stderr]).toEqual([0, 'logged out of s\n']);
     rmSync(env.XDG_STATE_HOME, { recursive: true });
   });
@@ -71,7 +72,7 @@ describe('neuroscript mcp login', () => {
     [['s', '--mcp', 's=http://192.0.2.1/'], 'auth needs an https url'],
     [['s', '--mcp', 's=http://127.0.0.1:1/'], "MCP server 's': the login has failed: fetch failed"],
   ])('%j is wrong use, said in one line', async (args, problem) => {
-    const { code, stdout, stderr } = await neuroscript(['mcp', 'login', ...args]);
+    const { code, stdout, stderr } = await within(['mcp', 'login', ...args]);
     expect([code, stdout, stderr.trimEnd().split('\n').length]).toEqual([2, '', 1]);
     expect(stderr).toContain(problem);
   });
@@ -225,7 +226,7 @@ describe('neuroscript mcp', () => {
     [['--ask-user', '--store', 'postgres://localhost/x'], 'names a database'],
     [['--ask-user', '--store', 'package.json'], 'is not a store of programs that wait'],
   ])('%j is wrong use, said in one line', async (args, problem) => {
-    const { code, stderr } = await neuroscript(['mcp', ...args], { cwd: root });
+    const { code, stderr } = await within(['mcp', ...args], { cwd: root });
     expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
     expect(stderr).toContain(problem);
   });
@@ -239,7 +240,7 @@ describe('neuroscript mcp', () => {
     child.kill('SIGINT');
     expect(await once(child, 'exit')).toEqual([0, null]);
     await client.close();
-    expect(await neuroscript(['mcp', '--allow-host', 'x'])).toMatchObject({ code: 2 });
+    expect(await within(['mcp', '--allow-host', 'x'])).toMatchObject({ code: 2 });
   });
 
   it('does not read a client that does not read its answers', async () => {

@@ -1,7 +1,8 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { command, folder, neuroscript } from './spawn.ts';
+import { command, folder } from './spawn.ts';
+import { within } from './terminal.ts';
 
 it.each([
   ['run a.ns --bound a.ns', "--bound a.ns: 'command"],
@@ -9,13 +10,13 @@ it.each([
   ['turn a.ns --turn 99999999999999999999', "--turn '99999999999999999999' is too large; the most is 9007199254740991"],
 ])('%s says which flag and file is wrong', async (line, message) => {
   const cwd = folder({ 'a.ns': command('emit 1'), 'agent.txt': '' });
-  const { code, stderr } = await neuroscript(line.split(' '), { cwd });
+  const { code, stderr } = await within(line.split(' '), { cwd });
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`neuroscript: ${message}`) });
 });
 
 it('tells keys for receipts from keys for control tokens, and public halves from private ones', async () => {
   const cwd = folder({ 'a.ns': '' });
-  const keys = (...args: readonly string[]) => neuroscript(['keys', ...args], { cwd });
+  const keys = (...args: readonly string[]) => within(['keys', ...args], { cwd });
   expect(await keys('generate', 'r.json', '--receipts')).toMatchObject({ code: 0 });
   const other = 'neuroscript: r.json has a key for receipts and checkpoints, which neither signs nor verifies control tokens\n';
   for (const args of [
@@ -23,14 +24,14 @@ it('tells keys for receipts from keys for control tokens, and public halves from
     ['keys', 'rotate'],
     ['turn', 'a.ns', '--keys'],
   ])
-    expect(await neuroscript([...args, 'r.json'], { cwd })).toMatchObject({ code: 2, stderr: other });
+    expect(await within([...args, 'r.json'], { cwd })).toMatchObject({ code: 2, stderr: other });
   const verify = 'token verify x --sid s --turn 1 --nonce AAECAwQFBgcICQoLDA0ODw --keys r.json';
-  expect(await neuroscript(verify.split(' '), { cwd })).toMatchObject({ code: 2, stderr: other });
+  expect(await within(verify.split(' '), { cwd })).toMatchObject({ code: 2, stderr: other });
   expect(await keys('generate', 'k.json')).toMatchObject({ code: 0 });
   const { stdout: halves } = await keys('export-public', 'k.json');
   const there = folder({ 'public.json': halves });
   chmodSync(join(there, 'public.json'), 0o600);
-  expect(await neuroscript(['keys', 'rotate', 'public.json'], { cwd: there })).toMatchObject({
+  expect(await within(['keys', 'rotate', 'public.json'], { cwd: there })).toMatchObject({
     code: 2,
     stderr: 'neuroscript: public.json has public halves alone; rotate the file with the private ones\n',
   });
@@ -40,9 +41,9 @@ it('says of a trial which of its settings is wrong', async () => {
   const cwd = folder({
     'agent.txt': `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{}\n<<<NSENV:V3:ACTIONS>>>\n${command('emit 1')}<<<NSENV:V3:END>>>\n`,
   });
-  await neuroscript('loop --agent script:agent.txt --store s.db --sid one'.split(' '), { cwd });
+  await within('loop --agent script:agent.txt --store s.db --sid one'.split(' '), { cwd });
   const trial = 'replay one --store s.db --from-turn 1 --set 1.1=2 --set 1.2={'.split(' ');
-  expect(await neuroscript(trial, { cwd })).toMatchObject({
+  expect(await within(trial, { cwd })).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('neuroscript: --set 1.2={: it is not JSON'),
   });
@@ -54,9 +55,9 @@ it('says of a call that a preview does not have what to do about the preview', a
     'b.ns': command('emit tool.shop.Buy("b")'),
     'tools.yaml': 'tools: { tool.shop.Buy: { args: [item], effects: write, cases: [{ when: {}, returns: 1 }] } }\n',
   };
-  const preview = await neuroscript('foresee a.ns --tools tools.yaml --json'.split(' '), { cwd: folder(files) });
+  const preview = await within('foresee a.ns --tools tools.yaml --json'.split(' '), { cwd: folder(files) });
   const cwd = folder({ ...files, 'p.json': preview.stdout });
-  const { code, stderr } = await neuroscript('run b.ns --tools tools.yaml --bound p.json'.split(' '), { cwd });
+  const { code, stderr } = await within('run b.ns --tools tools.yaml --bound p.json'.split(' '), { cwd });
   expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringMatching(/hint: .*neuroscript foresee --json/) });
   expect(stderr).not.toContain('--policy');
 });
@@ -66,13 +67,13 @@ it('says of a turn and of a session that the policy denied what allows the call'
     'e.txt': `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{"subject":"s","fields":{}}\n<<<NSENV:V3:ACTIONS>>>\n${command('emit tool.memory.Get("/x")')}<<<NSENV:V3:END>>>\n`,
   });
   for (const line of ['turn e.txt', 'loop --agent script:e.txt --store none']) {
-    const { code, stdout } = await neuroscript(line.split(' '), { cwd });
+    const { code, stdout } = await within(line.split(' '), { cwd });
     expect({ code, stdout }).toEqual({ code: 4, stdout: expect.stringMatching(/hint: allow it with --storage FILE/) });
   }
 });
 
 it('doctor keeps flags and amounts apart', async () => {
-  const { stdout } = await neuroscript(['doctor']);
+  const { stdout } = await within(['doctor']);
   expect(stdout).toMatch(/^ {2}--tool-calls-per-tool 100000, /m);
   expect(stdout).toMatch(/^ {2}--fuel {12}100000000, /m);
 });

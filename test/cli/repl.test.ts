@@ -2,15 +2,23 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { folder, linesOf, neuroscript, type Outcome, type SpawnOptions } from './spawn.ts';
+import { within } from './terminal.ts';
 
-/** Types these lines into a pipe. */
+/** Types these lines into the command, which runs in this process. */
 function repl(lines: readonly string[], args: readonly string[] = [], options: SpawnOptions = {}): Promise<Outcome> {
-  return neuroscript(['repl', ...args], { stdin: lines.map((line) => `${line}\n`).join(''), ...options });
+  return within(['repl', ...args], { stdin: typed(lines), ...options });
 }
+
+/** Types these lines into the pipe of a process. */
+function piped(lines: readonly string[], args: readonly string[] = [], options: SpawnOptions = {}): Promise<Outcome> {
+  return neuroscript(['repl', ...args], { stdin: typed(lines), ...options });
+}
+
+const typed = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
 describe('repl with lines from a pipe', () => {
   it('standard output has the emits and values alone; variables and procedures stay', async () => {
-    const { code, stdout, stderr } = await repl([
+    const { code, stdout, stderr } = await piped([
       'set x = 6',
       'x * 7',
       'func add(needs a, b) means',
@@ -98,7 +106,8 @@ describe('repl with lines from a pipe', () => {
 
   it('the exit code is that of the first input that failed', async () => {
     const all = [['set = 1', 'fail "x"', 'emit 1'], [':bogus', 'set = 1'], ['tool.http.get("http://127.0.0.1/")', '1'], []];
-    const codes = await Promise.all(all.map(async (lines) => (await repl(lines)).code));
+    const codes = [];
+    for (const lines of all) codes.push((await repl(lines)).code);
     expect(codes).toEqual([3, 2, 1, 0]);
   });
 
@@ -187,7 +196,7 @@ export const tools = [open, look];
 
   it('a handle means the same object in a later input; :reset ends it', async () => {
     const path = folder({ 'tools.mjs': tools });
-    const { stdout, stderr, code } = await repl(
+    const { stdout, stderr, code } = await piped(
       ['set box = tool.box.Open("inside")', 'fail "no"', 'tool.box.Look(box)', ':reset', 'set again = 1', 'again'],
       ['--tools', 'tools.mjs'],
       { cwd: path },
@@ -221,7 +230,7 @@ describe('repl and files', () => {
     expect(linesOf(stdout)).toEqual(['2', '3', 'a', '  b']);
     expect(stderr).toContain('saved; run it with: neuroscript run out.lib.ns out.ns\n');
     expect(code).toBe(1);
-    expect(await neuroscript(['run', 'out.lib.ns', 'out.ns'], { cwd: path })).toEqual({ code: 0, stdout, stderr: '' });
+    expect(await within(['run', 'out.lib.ns', 'out.ns'], { cwd: path })).toEqual({ code: 0, stdout, stderr: '' });
   });
 
   it('a missing file, a folder, standard input, a file that is there already: one sentence each', async () => {
@@ -261,7 +270,7 @@ describe('repl and files', () => {
 
 describe('repl and hostile lines', () => {
   it('a line of 10 MB is refused and forgotten', async () => {
-    const { code, stdout, stderr } = await repl(['set x = 1', 'x'.repeat(10_000_000), 'x']);
+    const { code, stdout, stderr } = await piped(['set x = 1', 'x'.repeat(10_000_000), 'x']);
     expect(stdout).toBe('1\n');
     expect(stderr).toBe('neuroscript: the line is longer than 1MB (ERR_USAGE)\n');
     expect(code).toBe(2);
@@ -275,7 +284,7 @@ describe('repl and hostile lines', () => {
       Buffer.from([0xc3]),
       Buffer.from('\nemit "a\0b"\n'),
     ]);
-    const { code, stdout, stderr } = await repl([], [], { stdin: bytes });
+    const { code, stdout, stderr } = await piped([], [], { stdin: bytes });
     expect(stdout).toBe('ab\n');
     expect(linesOf(stderr)).toEqual([
       'neuroscript: the line is not UTF-8 text; the input that it stood in was not run (ERR_USAGE)',
@@ -295,7 +304,7 @@ describe('repl and hostile lines', () => {
   });
 
   it('a reader of the output that had enough ends the command', async () => {
-    const { code } = await repl(new Array<string>(20_000).fill('emit "more"'), [], {
+    const { code } = await piped(new Array<string>(20_000).fill('emit "more"'), [], {
       onStdout: (_, child) => child.stdout?.destroy(),
     });
     expect(code).toBe(0);

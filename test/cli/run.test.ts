@@ -185,11 +185,11 @@ describe('run', () => {
       'deny.yaml': 'allow: ["*"]\ndeny: [tool.t.one]\n',
     });
     const args = ['run', '-', '--tools', 't.yaml', '--policy', 'deny.yaml'];
-    const denied = await neuroscript(args, { cwd, stdin: command('call tool.t.One()') });
+    const denied = await within(args, { cwd, stdin: command('call tool.t.One()') });
     expect(denied).toMatchObject({ code: 4, stdout: '' });
     expect(denied.stderr).toMatch(/denied by policy rule: tool\.t\.one \(NS1003\)/);
     expect(denied.stderr).toContain('hint: a file given with --policy says what is allowed');
-    const handled = await neuroscript(args, {
+    const handled = await within(args, {
       cwd,
       stdin: command('call tool.t.One()', 'on error do', 'emit system_error["code"]', 'clear_error', 'endon'),
     });
@@ -198,7 +198,7 @@ describe('run', () => {
 
   it('without --policy, exactly the tools of --tools are allowed', async () => {
     const cwd = folder({ 't.yaml': 'tools: { tool.t.One: { args: [], cases: [{ returns: 1 }] } }\n' });
-    const ended = await neuroscript(['run', '-', '--tools', 't.yaml'], { cwd, stdin: command('emit tool.T.one()') });
+    const ended = await within(['run', '-', '--tools', 't.yaml'], { cwd, stdin: command('emit tool.T.one()') });
     expect(ended).toEqual({ code: 0, stdout: '1\n', stderr: '' });
     const without = await within(['run', '-'], { stdin: command('emit tool.t.One()') });
     expect(without.code).toBe(1);

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { BIN, command, folder, neuroscript } from './spawn.ts';
+import { BIN, command, folder } from './spawn.ts';
+import { within } from './terminal.ts';
 
 const envelope = (...lines: readonly string[]): string =>
   `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{"subject":"s","fields":{}}\n<<<NSENV:V3:ACTIONS>>>\n${command(...lines)}<<<NSENV:V3:END>>>\n`;
@@ -37,21 +38,21 @@ async function stopped(child: ChildProcess): Promise<number | null> {
 }
 
 async function done(cwd: string): Promise<number> {
-  const { stdout } = await neuroscript(['sessions', 'list', '--store', 's.db', '--json'], { cwd });
+  const { stdout } = await within(['sessions', 'list', '--store', 's.db', '--json'], { cwd });
   return (JSON.parse(stdout) as readonly { status: string }[]).filter(({ status }) => status === 'done').length;
 }
 
 it('issue 20: hosts serve one store, tell about themselves, and drain at a signal', async () => {
   const cwd = folder(FILES);
-  expect(await neuroscript(['keys', 'generate', 'k.json'], { cwd })).toMatchObject({ code: 0 });
-  const wrong = await neuroscript(['serve', '--store', 's.db', '--config', 'wrong.yaml'], { cwd });
+  expect(await within(['keys', 'generate', 'k.json'], { cwd })).toMatchObject({ code: 0 });
+  const wrong = await within(['serve', '--store', 's.db', '--config', 'wrong.yaml'], { cwd });
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringMatching(/wrong\.yaml:\d+: profiles\.default: .*tolls/) });
   for (const sid of ['one', 'two']) {
-    const opened = await neuroscript(['sessions', 'open', '--store', 's.db', '--sid', sid, '--durable', 'call'], { cwd });
+    const opened = await within(['sessions', 'open', '--store', 's.db', '--sid', sid, '--durable', 'call'], { cwd });
     expect(opened).toMatchObject({ code: 0, stdout: `${sid}\n` });
   }
   const hosts = [await serve(cwd, 'a'), await serve(cwd, 'b')];
-  expect(await neuroscript(['loop', '--detach', '--sid', 'three', '--store', 's.db'], { cwd })).toMatchObject({
+  expect(await within(['loop', '--detach', '--sid', 'three', '--store', 's.db'], { cwd })).toMatchObject({
     stdout: 'three\n',
   });
   await expect.poll(() => done(cwd), { timeout: 300_000, interval: 300 }).toBe(6);
@@ -70,19 +71,19 @@ it('issue 20: hosts serve one store, tell about themselves, and drain at a signa
   expect(new Set(keys).size).toBe(6);
   expect(keys).toHaveLength(6);
   // The log is one chain: the decisions of the six turns, and of the three turns that they asked for.
-  const verified = await neuroscript(['log', 'verify', 'log.jsonl', '--json'], { cwd });
+  const verified = await within(['log', 'verify', 'log.jsonl', '--json'], { cwd });
   expect(verified.code).toBe(0);
   const decided = readFileSync(join(cwd, 'log.jsonl'), 'utf8').trimEnd().split('\n');
   expect(decided).toHaveLength(9);
-  const shown = await neuroscript(['sessions', 'show', 'one', '--store', 's.db'], { cwd });
+  const shown = await within(['sessions', 'show', 'one', '--store', 's.db'], { cwd });
   expect(shown.stdout).toContain('DONE');
 }, 120_000);
 
 it('issue 20: a session that hosts drive is opened without what they have themselves', async () => {
   const cwd = folder(FILES);
-  const both = await neuroscript(['loop', '--detach', '--agent', 'script:agent.txt', '--store', 's.db'], { cwd });
+  const both = await within(['loop', '--detach', '--agent', 'script:agent.txt', '--store', 's.db'], { cwd });
   expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('--detach') });
-  const tenant = await neuroscript(['loop', '--tenant', 't', '--agent', 'script:agent.txt', '--store', 's.db'], { cwd });
+  const tenant = await within(['loop', '--tenant', 't', '--agent', 'script:agent.txt', '--store', 's.db'], { cwd });
   expect(tenant).toMatchObject({ code: 2, stderr: expect.stringContaining('--tenant belongs to --detach') });
 }, 60_000);
 
@@ -97,10 +98,10 @@ it('18: a turn that ends its host is tried again in processes of its own, while 
       };
       export const tools = [{ name: 'tool.w.Note', run }];`,
   });
-  const open = (sid: string) => neuroscript(['sessions', 'open', '--store', 's.db', '--sid', sid], { cwd });
+  const open = (sid: string) => within(['sessions', 'open', '--store', 's.db', '--sid', sid], { cwd });
   const listed = async (): Promise<readonly { sid: string; status: string }[]> =>
-    JSON.parse((await neuroscript(['sessions', 'list', '--store', 's.db', '--json'], { cwd })).stdout);
-  expect(await neuroscript(['keys', 'generate', 'k.json'], { cwd })).toMatchObject({ code: 0 });
+    JSON.parse((await within(['sessions', 'list', '--store', 's.db', '--json'], { cwd })).stdout);
+  expect(await within(['keys', 'generate', 'k.json'], { cwd })).toMatchObject({ code: 0 });
   await open('poison');
   const first = await serve(cwd, 'a');
   await stopped(first.child);
@@ -130,7 +131,7 @@ it('serves a configuration of one profile, with which a session was opened by na
     'job.json': '{"subject": "job", "fields": {}}',
     'odd.json': '{"fields": {}}',
   });
-  const opens = (...args: readonly string[]) => neuroscript(['sessions', 'open', ...args, '--store', 's.db'], { cwd });
+  const opens = (...args: readonly string[]) => within(['sessions', 'open', ...args, '--store', 's.db'], { cwd });
   expect(await opens('one', '--config', 'serve.yaml', '--userdata', 'job.json')).toMatchObject({ code: 0, stdout: 'one\n' });
   expect(await opens('two', '--config', 'serve.yaml', '--max-turns', '1')).toMatchObject({ code: 0 });
   expect(await opens('--sid', 'three')).toMatchObject({ code: 0, stdout: 'three\n' });
@@ -147,7 +148,7 @@ it('serves a configuration of one profile, with which a session was opened by na
   const { child, said } = await serve(cwd, 'a');
   expect(said.join('')).toContain('serve.yaml names no keys');
   const listed = async () => {
-    const { stdout } = await neuroscript(['sessions', 'list', '--store', 's.db', '--json'], { cwd });
+    const { stdout } = await within(['sessions', 'list', '--store', 's.db', '--json'], { cwd });
     const sessions: readonly { sid: string; status: string; subject: string; profile: string }[] = JSON.parse(stdout);
     return sessions.map(({ sid, status, subject, profile }) => [sid, status, subject, profile].join(' ')).sort();
   };
@@ -170,7 +171,7 @@ it('says of a mistake in a configuration where it is', async () => {
   ] as const;
   for (const [text, message] of cases) {
     const cwd = folder({ 'c.yaml': text });
-    expect(await neuroscript(['serve', '--store', 's.db', '--config', 'c.yaml'], { cwd })).toMatchObject({
+    expect(await within(['serve', '--store', 's.db', '--config', 'c.yaml'], { cwd })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(`neuroscript: ${message}`),
     });

@@ -139,7 +139,7 @@ describe('--record', () => {
     expect(real.stderr).toBe('recorded 3 calls in calls.yaml (2 secrets left out)\n');
     expect(statSync(join(cwd, 'calls.yaml')).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(cwd, 'calls.yaml'), 'utf8')).not.toContain('top-secret');
-    const again = await neuroscript(['run', 'a.ns', '--tools', 'calls.yaml'], { cwd });
+    const again = await within(['run', 'a.ns', '--tools', 'calls.yaml'], { cwd });
     expect(again).toMatchObject({ code: 0, stdout: real.stdout, stderr: '' });
   });
 
@@ -154,7 +154,7 @@ describe('--record', () => {
       const real = await neuroscript([...args, '--tools', 'tools.ts', '--record', 'calls.yaml', ...repeat], { cwd });
       expect(real.stderr).toContain('recorded 1 call in calls.yaml');
       expect(readFileSync(join(cwd, 'calls.yaml'), 'utf8')).not.toContain('magic');
-      const again = await neuroscript([...args, '--tools', 'calls.yaml', ...repeat], { cwd });
+      const again = await within([...args, '--tools', 'calls.yaml', ...repeat], { cwd });
       expect(JSON.parse(again.stdout).output ?? JSON.parse(again.stdout).turns?.[0]?.output).toMatch(/^1(?:\n|$)/);
     }
   });
@@ -169,7 +169,7 @@ describe('--record', () => {
       stderr: expect.stringContaining('nothing was executed, so nothing is recorded in calls.yaml'),
     });
     expect(readFileSync(join(cwd, 'calls.yaml'), 'utf8')).toBe(before);
-    await neuroscript(['run', 'bad.ns', '--record', 'new.yaml'], { cwd });
+    await within(['run', 'bad.ns', '--record', 'new.yaml'], { cwd });
     expect(existsSync(join(cwd, 'new.yaml'))).toBe(false);
   });
 
