@@ -55,10 +55,11 @@ if (result.error !== null || result.journal.length !== CALLS) throw new Error(JS
 using store = await SqliteStore.open(storePath);
 const keyring = newKeyring('hostile', systemClock);
 const loop = new LoopController({ executor: runtimeExecutor(runtime), keyring, store });
-const TURNS = 10;
+// Two turns warm the process up and four are measured: the journal of one of them, kept as objects, would take ten times the bound.
+const TURNS = 6;
 let beforeTurns = 0;
 const agent = functionAgent(async ({ turn }) => {
-  if (turn === 4) beforeTurns = await held();
+  if (turn === 3) beforeTurns = await held();
   const action = turn < TURNS ? 'continue' : 'done';
   return reply(program(`emit "turn ${turn}"\n  emit tool.aeiou.magic("LOOP", {"action": "${action}"})`));
 });
