@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { parse } from '../../grammar/index.ts';
+import { parse, type SourceFile } from '../../grammar/index.ts';
 import type { Step, StepPlace } from '../../src/wire/heat.ts';
 import { eventsOf, globalsOf, isMain } from '../conformance/both.ts';
 import type { Chunk } from '../conformance/chunks.ts';
 import { type Section, sections } from '../conformance/suite.ts';
-import { type Driven, drive } from './driver.ts';
+import { type Driven, driveFiles } from './driver.ts';
 
 const MARK = 'a mark of the test';
 /** Steps of a program that are compared. */
@@ -12,8 +12,8 @@ const STEPS = [2, 3, 5, 9, 20];
 /** Fuel of a program that is run a few times more. */
 const SMALL = 10_000;
 
-function runOf(section: Section, chunk: Chunk, source: string, at?: StepPlace): Driven {
-  return drive(source, {
+function runOf(section: Section, chunk: Chunk, file: SourceFile, at?: StepPlace): Driven {
+  return driveFiles([file], {
     call: isMain(chunk) ? 'main' : null,
     globals: globalsOf(chunk),
     stdin: chunk.stdin,
@@ -58,8 +58,9 @@ function compared(section: Section, chunk: Chunk, step: Step, plain: Driven): bo
     step.line,
     variables.map(({ name }) => name),
   );
-  if (!parse(source, { name: 'test.ns' }).ok) return false;
-  const { emits, error } = runOf(section, chunk, source);
+  const parsed = parse(source, { name: 'test.ns' });
+  if (!parsed.ok) return false;
+  const { emits, error } = runOf(section, chunk, parsed.file);
   const { visits, rest } = apart(emits, variables.length);
   if (JSON.stringify(rest) !== JSON.stringify(plain.emits) || error?.code !== plain.error?.code) return false;
   const shown = variables.map(({ text, cut }) => ({ text, cut }));
@@ -74,13 +75,16 @@ describe('a step', () => {
     for (const section of sections()) {
       for (const chunk of section.chunks) {
         if (chunk.host || Object.keys(chunk.limits).length > 0) continue;
-        const plain = runOf(section, chunk, chunk.source);
-        if (plain.phase === 'parse' || plain.fuel > SMALL) continue;
+        const parsed = parse(chunk.source, { name: 'test.ns' });
+        if (!parsed.ok) continue;
+        const { file } = parsed;
+        const plain = runOf(section, chunk, file);
+        if (plain.fuel > SMALL) continue;
         for (const number of STEPS) {
-          const { profile } = runOf(section, chunk, chunk.source, { step: number });
+          const { profile } = runOf(section, chunk, file, { step: number });
           if (profile === null || profile.step === null) break;
           const { source, line, visit } = profile.step;
-          const again = runOf(section, chunk, chunk.source, { source, line, visit }).profile;
+          const again = runOf(section, chunk, file, { source, line, visit }).profile;
           expect(again?.step).toEqual(profile.step);
           if (compared(section, chunk, profile.step, plain)) steps++;
         }
