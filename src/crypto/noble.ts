@@ -25,11 +25,29 @@ export const nobleCrypto: CryptoPort = {
   equal: equalInConstantTime,
 };
 
+type KeyFault = 'not_canonical' | 'small_order' | 'torsion';
+
+const KEY_BYTES = 32;
+/** What was found out about keys, by their bytes: a key takes milliseconds, and a host meets the same few again and again. */
+const found = new Map<string, KeyFault | null>();
+const MOST_FOUND = 256;
+
 /**
  * Why a public key must not be used, or null. Keys of small order let forged signatures verify; platforms disagree on
  * signatures of the other faulty keys.
  */
-export function publicKeyFault(publicKey: Uint8Array): 'not_canonical' | 'small_order' | 'torsion' | null {
+export function publicKeyFault(publicKey: Uint8Array): KeyFault | null {
+  if (!(publicKey instanceof Uint8Array) || publicKey.length !== KEY_BYTES) return faultOf(publicKey);
+  const bytes = publicKey.join();
+  const known = found.get(bytes);
+  if (known !== undefined) return known;
+  const fault = faultOf(publicKey);
+  if (found.size >= MOST_FOUND) found.clear();
+  found.set(bytes, fault);
+  return fault;
+}
+
+function faultOf(publicKey: Uint8Array): KeyFault | null {
   let point: Point;
   try {
     point = Point.fromBytes(publicKey, false);

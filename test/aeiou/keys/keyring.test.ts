@@ -72,6 +72,15 @@ describe('keys: what is admitted', () => {
     expect(ring().add(publicKey(PRIMARY_PUBLIC))).toBeUndefined();
   });
 
+  it('says of a key the same each time, whatever else it is asked in between', () => {
+    const keys = [...SMALL_ORDER, ...NOT_CANONICAL].map(hex);
+    const wanted = keys.map((_, index) => (index < SMALL_ORDER.length ? 'small_order' : 'not_canonical'));
+    for (const _ of [1, 2]) {
+      expect(keys.map((key) => fault(() => ring().add(publicKey(key))))).toEqual(wanted);
+      expect(ring().add(publicKey(PRIMARY_PUBLIC))).toBeUndefined();
+    }
+  });
+
   it('refuses material of the wrong length or type', () => {
     const bad: readonly KeyInit[] = [
       publicKey(new Uint8Array(31)),
