@@ -1,7 +1,7 @@
 /**
  * CPU time, in milliseconds, that this process takes for some work: the least of `rounds` tries. What else the machine does adds to a try
- * and takes nothing away, and elapsed time would count the waiting for a core, too. A try below `enough` is the last one: who only asks
- * whether the least is below that has the answer.
+ * and takes nothing away, and elapsed time would count the waiting for a core, too. A try below `enough` is the last one, for a caller that only asks
+ * whether the least is below it.
  */
 export function cpuMs(work: () => void, rounds = 3, enough = 0): number {
   let least = Number.POSITIVE_INFINITY;
