@@ -43,7 +43,7 @@ const maxWorkers = 3 * availableParallelism();
 
 export default defineConfig({
   test: {
-    globalSetup: 'test/temporary.ts',
+    globalSetup: 'test/environment.ts',
     pool: 'forks',
     // The files of a group share a few processes, each of which loads the source once: half a second of CPU time less a file.
     isolate: false,

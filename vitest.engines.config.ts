@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     ...MORE_TRIES,
     include: ['test/engines/**/*.test.ts'],
-    globalSetup: ['test/temporary.ts', 'test/engines/setup.ts'],
+    globalSetup: ['test/environment.ts', 'test/engines/setup.ts'],
     pool: 'forks',
     fileParallelism: false,
     testTimeout: 120_000,

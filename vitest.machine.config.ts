@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     ...MORE_TRIES,
     include: ['test/machine/**/*.test.ts'],
-    globalSetup: 'test/temporary.ts',
+    globalSetup: 'test/environment.ts',
     pool: 'forks',
     testTimeout: 120_000,
     hookTimeout: 120_000,

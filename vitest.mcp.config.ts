@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     ...MORE_TRIES,
     include: ['test/interop/**/*.test.ts'],
-    globalSetup: ['test/temporary.ts', 'test/interop/setup.ts'],
+    globalSetup: ['test/environment.ts', 'test/interop/setup.ts'],
     pool: 'forks',
     fileParallelism: false,
     testTimeout: 300_000,

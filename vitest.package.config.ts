@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     ...MORE_TRIES,
     include: ['test/package/**/*.test.ts'],
-    globalSetup: ['test/temporary.ts', 'test/package/setup.ts'],
+    globalSetup: ['test/environment.ts', 'test/package/setup.ts'],
     pool: 'forks',
     fileParallelism: false,
     testTimeout: 600_000,

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { COMPILED } from '../compiled.ts';
 import type { HeapReport } from './journal.ts';
 
 const CHILD = fileURLToPath(new URL('journalchild.ts', import.meta.url));
@@ -14,9 +13,7 @@ const MB = 1024 * 1024;
 it('finding 2: a journal takes the bytes that are counted, and a session keeps no journals that nobody asked for', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'journal-'));
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', CHILD, join(folder, 'store.db')], {
-      env: { ...process.env, ...COMPILED },
-    });
+    const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', CHILD, join(folder, 'store.db')]);
     const { jsonBytes, ofRun, ofSession }: HeapReport = JSON.parse(stdout);
     expect(jsonBytes).toBeGreaterThan(0.9 * MB);
     expect(ofRun).toBeLessThan(2 * jsonBytes);

@@ -10,7 +10,6 @@ import { eraseSession } from '../../src/loop/sessions/erase.ts';
 import { MemoryStore } from '../../src/loop/sessions/memory.ts';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import { type ErasableStore, newSession } from '../../src/loop/sessions/store.ts';
-import { COMPILED } from '../compiled.ts';
 import { fakeRuntime } from '../runtime/fake.ts';
 import { programAgent } from './fake.ts';
 import { controller, run } from './host.ts';
@@ -152,7 +151,6 @@ describe('issue 19: the file of a store', () => {
 async function killedEraser(path: string, delay: number): Promise<void> {
   const child = spawn(process.execPath, ['--no-warnings', join(import.meta.dirname, 'erasechild.ts'), path], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, ...COMPILED },
   });
   const gone = new Promise((resolve) => child.once('close', resolve));
   await new Promise((resolve) => child.stdout.once('data', resolve));

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
-import { COMPILED } from '../compiled.ts';
 import { INNOCENT, POISON, type Started, WITNESS } from './poison.ts';
 
 const CHILD = fileURLToPath(new URL('poisonchild.ts', import.meta.url));
@@ -20,7 +19,7 @@ function host(
 ): Promise<{ readonly killed: boolean; readonly pid: number | undefined; readonly started: readonly Started[] }> {
   const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof host>>>();
   const args = [CHILD, store, log, String(INNOCENTS[mode]), mode];
-  const child = execFile(process.execPath, args, { env: { ...process.env, ...COMPILED } }, (error, _stdout, stderr) => {
+  const child = execFile(process.execPath, args, (error, _stdout, stderr) => {
     const killed = error?.signal === 'SIGKILL';
     if (error !== null && !killed) return reject(new Error(stderr, { cause: error }));
     const lines = readFileSync(`${store}.started`, 'utf8').split('\n');

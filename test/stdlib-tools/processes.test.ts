@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { SqliteStorage } from '../../stdlib-tools/index.ts';
-import { COMPILED } from '../compiled.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'ns-cas-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -21,7 +20,6 @@ interface Counted {
 function count(file: string, times: number): Counted {
   const child = spawn(process.execPath, [INCREMENTER, file, String(times)], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, ...COMPILED },
   });
   let text = '';
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {

@@ -1,0 +1,26 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { COMPILED } from './compiled.ts';
+
+/**
+ * Gives a run of tests, and all processes that it starts, one folder for temporary files, which it removes at the end, and one for what
+ * Node compiles.
+ */
+export default function setup(): () => void {
+  const folder = mkdtempSync(join(tmpdir(), 'ns-'));
+  // A server that runs as another user, as that of Postgres does for root, reaches its own folder below.
+  chmodSync(folder, 0o711);
+  const before = Object.entries({ TMPDIR: folder, ...COMPILED }).map(([name, value]) => {
+    const old = process.env[name];
+    process.env[name] = value;
+    return [name, old] as const;
+  });
+  return () => {
+    for (const [name, old] of before) {
+      if (old === undefined) delete process.env[name];
+      else process.env[name] = old;
+    }
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+}
