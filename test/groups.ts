@@ -10,7 +10,7 @@ export const PROCESSES: readonly string[] = ['cli', 'mcp', 'bench', 'sandbox', '
 export const TIMED: readonly string[] = ['test/sandbox/{breaches,busypoll,counters,pool,processstats,together,warmup}.test.ts'];
 /** Tests that replace modules, look at what a process does first, or measure the memory of their own. */
 export const ALONE: readonly string[] = [
-  ...['test/gate/faults.test.ts', 'test/runtime/nolauncher.test.ts', 'test/sandbox/launcher.test.ts'],
+  ...['test/gate/faults.test.ts', 'test/runtime/nolauncher.test.ts', 'test/sandbox/{kill,launcher}.test.ts'],
   'test/attack/**/*.test.ts',
 ];
 /** Tests that have a configuration of their own. */
