@@ -158,6 +158,7 @@ describe.each(['bubblewrap', 'unshare'] as const)('the launcher %s', (launcher) 
 
   it('leaves no process behind when the sandbox is closed', async () => {
     const sandbox = await Sandbox.create({ files: HOLED, concurrency: 2, launcher });
+    await vi.waitFor(() => expect(sandbox.load().idle).toBe(2), 10_000);
     expect(descendants().length).toBeGreaterThanOrEqual(4);
     const busy = sandbox.run(inputOf('spin', {}, defaultLimits('run')), handlers());
     await sandbox.close();
@@ -170,9 +171,12 @@ describe.each(['bubblewrap', 'unshare'] as const)('the launcher %s', (launcher) 
   it('leaves no process behind when launchers are killed while they set up', async () => {
     const before = launchers();
     for (let round = 0; round < 5; round++) {
-      // Resolves with the first worker; the others are on their way then.
       const sandbox = await Sandbox.create({ files: HOLED, concurrency: 6, launcher });
+      const runs = Promise.allSettled(Array.from({ length: 6 }, () => run(sandbox, 'spin')));
+      // The others are on their way then.
+      expect(sandbox.load().workers).toBe(6);
       await sandbox.close();
+      await runs;
     }
     const left = (): string[] => launchers().filter((pid) => !before.includes(pid));
     const end = performance.now() + 5_000;

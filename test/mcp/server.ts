@@ -150,6 +150,7 @@ if (import.meta.main) {
       if (pidFile !== undefined) writeFileSync(pidFile, String(answers));
       again();
     });
-    setTimeout(again, 300).unref();
+    // Again and again, because a client that is still connecting passes over it.
+    setInterval(again, 300).unref();
   }
 }

@@ -142,6 +142,7 @@ describe('the worker for a run', () => {
   it('is another one when that has not made its next isolate yet', async () => {
     const before = childrenOf(process.pid);
     const sandbox = await sandboxOf({ concurrency: 2, launcher: 'none' });
+    await until(() => sandbox.load().idle === 2);
     await Promise.all([run(sandbox, 'loop', {}, { cpuMs: 50 }), run(sandbox, 'loop', {}, { cpuMs: 50 })]);
     await sleep(100);
     const workers = childrenOf(process.pid).filter((pid) => !before.includes(pid));
