@@ -35,12 +35,17 @@ const tools = [
 ];
 const audit: AuditRecord[] = [];
 
-/** The command lines of the children of this process. */
+/** The command lines of the children of this process. One that ends meanwhile has none. */
 function childCommands(): string[] {
+  const read = (path: string): string => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      return '';
+    }
+  };
   return readdirSync('/proc/self/task').flatMap((task) =>
-    (readFileSync(`/proc/self/task/${task}/children`, 'utf8').match(/\d+/g) ?? []).map((pid) =>
-      readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '),
-    ),
+    (read(`/proc/self/task/${task}/children`).match(/\d+/g) ?? []).map((pid) => read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')),
   );
 }
 
