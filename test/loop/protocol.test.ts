@@ -45,7 +45,9 @@ function childCommands(): string[] {
     }
   };
   return readdirSync('/proc/self/task').flatMap((task) =>
-    (read(`/proc/self/task/${task}/children`).match(/\d+/g) ?? []).map((pid) => read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')),
+    (read(`/proc/self/task/${task}/children`).match(/\d+/g) ?? []).map((pid) =>
+      read(`/proc/${pid}/cmdline`).replaceAll('\0', ' '),
+    ),
   );
 }
 
