@@ -10,6 +10,8 @@ import { RuntimeClosedError } from '../src/wire/errors.ts';
 /** Most pools that a test process keeps. A test file uses few combinations of options. */
 const MOST_POOLS = 4;
 
+type SharedPool = OpenPool['pool'];
+
 const create = Sandbox.create;
 /** The pools by their options; the one that was used last stands last. */
 const pools = new Map<string, { readonly open: Promise<OpenPool>; users: number }>();
@@ -49,8 +51,8 @@ async function closeIdle(): Promise<void> {
 }
 
 /** The jobs of one sandbox in a pool that outlives it. */
-class BorrowedPool implements Pick<OpenPool['pool'], keyof OpenPool['pool']> {
-  readonly #pool: OpenPool['pool'];
+class BorrowedPool implements SharedPool {
+  readonly #pool: SharedPool;
   readonly #onClosed: () => void;
   readonly #breachesBefore: number;
   /** The waiting jobs, as the sandbox and as the pool know them. */
@@ -58,7 +60,7 @@ class BorrowedPool implements Pick<OpenPool['pool'], keyof OpenPool['pool']> {
   readonly #held = new Set<WorkerProcess>();
   #closing: PromiseWithResolvers<void> | null = null;
 
-  constructor(pool: OpenPool['pool'], onClosed: () => void) {
+  constructor(pool: SharedPool, onClosed: () => void) {
     this.#pool = pool;
     this.#onClosed = onClosed;
     this.#breachesBefore = pool.breaches;
@@ -103,7 +105,7 @@ class BorrowedPool implements Pick<OpenPool['pool'], keyof OpenPool['pool']> {
     if (this.#held.size === 0) this.#closing?.resolve();
   }
 
-  load(): ReturnType<OpenPool['pool']['load']> {
+  load(): ReturnType<SharedPool['load']> {
     return this.#pool.load();
   }
 

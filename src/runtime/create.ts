@@ -34,7 +34,7 @@ const checkRuntimeOptions = checker<RuntimeOptions>({
 });
 
 /**
- * Starts a runtime: its workers are ready when it resolves. Close it when done (`await using`, or `close()`). Rejects with
+ * Starts a runtime: its first worker is ready when it resolves. Close it when done (`await using`, or `close()`). Rejects with
  * `ConfigError` (`ERR_CONFIG`) for options that cannot be used, before any process is started.
  *
  * @example

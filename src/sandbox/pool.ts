@@ -49,7 +49,7 @@ const MAX_FAILED_STARTS = 3;
 const RETRY_MS = 100;
 /** The pool ends a worker beyond `concurrency` that has been idle for this time. */
 const SPARE_MS = 5_000;
-/** The pool starts its second worker after this time, or when a job needs it: its start would slow down the first run on few cores. */
+/** The pool starts the workers beyond the first after this time, or when jobs need them: on few cores they would slow down the first run. */
 const ALONE_MS = 1_000;
 
 /**
@@ -83,7 +83,8 @@ export class Pool {
   #breaches = 0;
   /** The number of workers to keep alive. */
   #kept = 1;
-  #full: NodeJS.Timeout | undefined;
+  /** Starts the workers beyond the first. */
+  #rest: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
   #spare: NodeJS.Timeout | undefined;
   readonly #watch = new WorkerWatch(this.#workers, this.#idle, (worker, what) => {
@@ -102,7 +103,7 @@ export class Pool {
   async open(): Promise<WorkerProcess> {
     try {
       const first = await this.#spawn();
-      this.#full = detached(() => setTimeout(() => this.#grow(this.#options.concurrency), ALONE_MS).unref());
+      this.#rest = detached(() => setTimeout(() => this.#grow(this.#options.concurrency), ALONE_MS).unref());
       return first;
     } catch (error) {
       await this.close();
@@ -199,7 +200,7 @@ export class Pool {
   /** Ends all workers and fails the waiting jobs. Resolves when every process is gone. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const timer of [this.#full, this.#retry, this.#spare]) clearTimeout(timer);
+    for (const timer of [this.#rest, this.#retry, this.#spare]) clearTimeout(timer);
     for (const job of [...this.#queue.drain(), ...this.#inner.splice(0)]) job.fail(new RuntimeClosedError());
     const all = [...this.#workers];
     for (const worker of all) worker.kill();

@@ -56,14 +56,14 @@ export class Sandbox implements AsyncDisposable {
   #draining: PromiseWithResolvers<void> | null = null;
   #closing: Promise<void> | null = null;
 
-  /** Use {@link create}, which starts the workers. */
+  /** Use {@link create}, which starts the first worker. */
   constructor({ pool, launcher, confinement }: OpenPool) {
     this.#pool = pool;
     this.launcher = launcher;
     this.confinement = confinement;
   }
 
-  /** Starts the workers and returns when the first is ready. Throws {@link ConfigError}. */
+  /** Starts the first worker and returns when it is ready. Throws {@link ConfigError}. */
   static async create(options: SandboxOptions = {}): Promise<Sandbox> {
     return new Sandbox(await openPool(options));
   }
@@ -299,7 +299,7 @@ export interface OpenPool extends Pick<Sandbox, 'launcher' | 'confinement'> {
   readonly pool: Pick<Pool, 'submit' | 'withdraw' | 'block' | 'release' | 'load' | 'breaches' | 'close'>;
 }
 
-/** Starts the workers of a sandbox and returns when the first is ready. Throws {@link ConfigError}. */
+/** Starts the first worker of a sandbox and returns when it is ready. Throws {@link ConfigError}. */
 export async function openPool(options: SandboxOptions): Promise<OpenPool> {
   const { concurrency, maxWorkers, queueLength } = poolLimits(options, availableParallelism());
   const isolation = options.isolation ?? 'worker';
