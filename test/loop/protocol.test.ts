@@ -30,7 +30,8 @@ const tools = [
     args: [sid, key],
     run: (given, { turn }) => storage.of(turn, given.sid).get(given.key) ?? null,
   }),
-  defineTool({ name: 'tool.look.Processes', run: childCommands }),
+  // One of them: each line costs fuel, and this process may have the workers of earlier tests.
+  defineTool({ name: 'tool.look.Worker', run: () => childCommands().find((line) => line.includes(' --permission ')) ?? null }),
   defineTool({ name: 'tool.other.Fetch', capabilities: ['session:read'], run: () => 'of another session' }),
 ];
 const audit: AuditRecord[] = [];
@@ -66,9 +67,10 @@ const envelopeOf = (prompt: string | undefined) => parseEnvelope(new TextEncoder
 describe('the interpreter of a turn', () => {
   it('AL3-2-6: starts in a worker of the sandbox, under the quotas of its turn', async () => {
     using starts = vi.spyOn(Sandbox.prototype, 'run');
-    const look = ['for each line in tool.look.Processes()', '  emit line', 'endfor'];
     const endless = command('while true', '  set x = 1', 'endwhile');
-    const { result } = await stage.play([command(...look, CONTINUE), endless], { limits: { fuel: 5000, wallMs: 80_000_000 } });
+    const { result } = await stage.play([command('emit tool.look.Worker()', CONTINUE), endless], {
+      limits: { fuel: 5000, wallMs: 80_000_000 },
+    });
     const [first, second] = result.turns;
     const host = (await stage.play([command(DONE)])).result.turns[0]?.inputs.limits;
     expect(host).toMatchObject({ fuel: 100_000_000, outputBytes: 524_288 });
