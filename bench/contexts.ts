@@ -264,8 +264,7 @@ class BarePipe implements AsyncDisposable {
   }
 
   static async open(): Promise<BarePipe> {
-    const own = import.meta.url;
-    const worker = fileURLToPath(new URL(own.endsWith('.ts') ? '../dist/bench/echo.js' : './echo.js', own));
+    const worker = fileURLToPath(new URL('dist/bench/echo.js', import.meta.resolve('#package')));
     return withLauncher('auto', async ({ cage }) => {
       const { child, frames, stderr } = launch({ ...packageFiles(), worker }, 0, cage);
       stderr.pipe(process.stderr);

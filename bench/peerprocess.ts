@@ -29,8 +29,7 @@ export interface PeerAnswer {
 /** What stands between a program and the process, and the language, of each peer. */
 export type PeerList = Readonly<Record<string, { readonly boundary: string; readonly language: keyof PeerProgram }>>;
 
-const OWN = import.meta.url;
-const FOLDER = new URL(OWN.endsWith('.ts') ? '../lab/peers/' : '../../lab/peers/', OWN);
+const FOLDER = new URL('lab/peers/', import.meta.resolve('#package'));
 
 /** The package of the peers is not installed. The message is the command that installs it. */
 export class PeersMissing extends Error {}

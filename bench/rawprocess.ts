@@ -48,8 +48,7 @@ export class RawProcess implements AsyncDisposable {
 
   /** Starts the process, with further flags of V8. */
   static async open(flags: readonly string[] = []): Promise<RawProcess> {
-    const own = import.meta.url;
-    const file = new URL(own.endsWith('.ts') ? './child.ts' : './child.js', own);
+    const file = new URL('dist/bench/child.js', import.meta.resolve('#package'));
     const stdio = ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'] as const;
     const child = fork(file, { execArgv: ['--no-node-snapshot', '--no-warnings', ...flags], stdio: [...stdio] });
     // The answer to a call is the call itself.

@@ -1,9 +1,9 @@
-// Builds dist/: the library file by file (tsc), and bundles of it (rolldown): the worker process, which may read nothing but
-// its own files; the guest, whose text enters an isolate; and the command line, which starts faster from few files.
+// Builds dist/: the types file by file (tsc), and bundles (rolldown): the library and the command line, which load faster from few
+// files; the worker process, which may read nothing but its own files; and the guest, whose text enters an isolate.
 // Everything is made beside dist/ and put in its place at the end, so that a build never leaves a half-made one behind.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { join, posix } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { slim, thirdParty } from './slim.mjs';
@@ -15,18 +15,33 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const fresh = mkdtempSync(join(root, '.build-'));
 
+const {
+  exports: exported,
+  dependencies,
+  devDependencies,
+  peerDependencies,
+} = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
 /** The entry points of the library: their paths below dist/, without `.js`. */
-const entries = Object.values(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).exports).flatMap(
-  ({ default: path }) => (path ? [path.slice('./dist/'.length, -'.js'.length)] : []),
+const entries = Object.values(exported).flatMap(({ default: path }) =>
+  path ? [path.slice('./dist/'.length, -'.js'.length)] : [],
 );
 
-/** The modules beside them that start a process. */
-const programs = ['src/gate/main', 'bench/main', 'bench/child', 'bench/echo'];
+/**
+ * The packages whose code the library contains. The others load when a program needs them, and few do; the API of OpenTelemetry is the
+ * one that the host has set up.
+ */
+const BUNDLED = ['@noble/ed25519', '@noble/hashes', 'canonicalize', 'chevrotain', 'commander', 'yaml', 'zod'];
+const external = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies })
+  .filter((name) => !BUNDLED.includes(name))
+  .map((name) => new RegExp(`^${name}(/|$)`));
 
-/** Names of classes stay: errors show them. */
-const NAMES = { function: false, class: true };
-/** Names of functions stay, too: stack traces of a worker show them. */
-const STACKS = { function: true, class: true };
+/** The modules beside them that a process starts with, and what says on an older Node that the library needs a newer one. */
+const programs = ['bench/main', 'bench/child'];
+const SUPPORTED = 'src/entries/supported';
+
+/** Names of functions and classes stay: stack traces and errors show them. */
+const NAMES = { function: true, class: true };
 
 /** What bundles keep of comments. Doc comments are for readers of the library, which has them; they are a quarter of a bundle. */
 const COMMENTS = { jsdoc: false };
@@ -46,7 +61,7 @@ function escapeBeyondAscii(file) {
 function guardEntries() {
   for (const entry of entries) {
     const file = join(fresh, `${entry}.js`);
-    const guard = relative(dirname(file), join(fresh, 'src/entries/supported.js')).replaceAll('\\', '/');
+    const guard = posix.relative(posix.dirname(entry), `${SUPPORTED}.js`);
     writeFileSync(file, `import '${guard.startsWith('.') ? guard : `./${guard}`}';\n${readFileSync(file, 'utf8')}`);
   }
 }
@@ -77,43 +92,47 @@ async function bundle(entry, file, { input, output }) {
 }
 
 /**
- * The command line: dist/cli.js and its chunks in dist/cli/. A module that a user names with --tools may import this package;
- * it must get the code that runs it (`src/cli/flags/module.ts`), so the entry points of the library are bundled as well.
+ * The library and the command line, which share the files in dist/chunks/. A module that a user names with --tools may import this package,
+ * and gets the code that runs it (`src/cli/flags/module.ts`).
  */
-async function bundleCommandLine() {
-  const bench = join(root, 'bench/main.ts');
-  // Programs of a page share nothing with a command, and neither do the interpreter and the parser of simulated worlds.
-  const shared = entries.filter((entry) => !['src/browser/index', 'src/testing/index'].includes(entry));
+async function bundleLibrary() {
   const build = await rolldown({
     input: {
       cli: join(root, 'src/cli/main.ts'),
-      'cli/describe': join(root, 'src/cli/manual/describe.ts'),
-      ...Object.fromEntries(shared.map((entry) => [`cli/${entry}`, join(root, `${entry}.ts`)])),
+      describe: join(root, 'src/cli/manual/describe.ts'),
+      ...Object.fromEntries([...entries, ...programs, SUPPORTED].map((path) => [path, join(root, `${path}.ts`)])),
     },
     platform: 'node',
+    // An older Node must be able to read the files: only then can it say that it is too old.
+    transform: { target: 'node20' },
     plugins: [thirdParty],
-    // Packages that few commands need load when they are needed; bench measures the library as its users load it.
-    external: [/^(ai|@ai-sdk\/.*|@modelcontextprotocol\/.*|vscode-languageserver(-textdocument)?(\/.*)?)$/, bench],
+    external,
   });
   await build.write({
     dir: fresh,
     format: 'esm',
-    chunkFileNames: 'cli/[name]-[hash].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
     minify: { compress: { keepNames: NAMES }, mangle: { keepNames: NAMES }, codegen: true },
-    paths: { [bench]: './bench/main.js' },
   });
   await build.close();
-  const { describe } = await import(pathToFileURL(join(fresh, 'cli/describe.js')));
-  writeFileSync(join(fresh, 'manual.json'), JSON.stringify(await describe()));
+  const describe = join(fresh, 'describe.js');
+  const manual = await (await import(pathToFileURL(describe))).describe();
+  writeFileSync(join(fresh, 'manual.json'), JSON.stringify(manual));
+  rmSync(describe);
 }
 
 try {
   const tsc = [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json'), '--outDir', fresh];
   execFileSync(process.execPath, tsc, { stdio: 'inherit', cwd: root });
+  await bundleLibrary();
   guardEntries();
+  // The gate as a command is one file, which can be read as it stands and loads no other.
+  await bundle('src/gate/main.ts', 'src/gate/main.js', { input: { platform: 'node' }, output: { format: 'esm' } });
+  // This process takes the place of a worker, which may read no other file.
+  await bundle('bench/echo.ts', 'bench/echo.js', { input: { platform: 'node' }, output: { format: 'esm', comments: COMMENTS } });
   await bundle('src/worker/main.ts', 'worker.js', {
     input: { platform: 'node', external: ['isolated-vm'], plugins: [thirdParty] },
-    output: { format: 'esm', comments: COMMENTS, minify: { compress: false, mangle: { keepNames: STACKS }, codegen: true } },
+    output: { format: 'esm', comments: COMMENTS, minify: { compress: false, mangle: { keepNames: NAMES }, codegen: true } },
   });
   await bundle('src/guest/main.ts', 'guest.js', {
     input: { platform: 'neutral', plugins: [constants] },
@@ -132,8 +151,7 @@ try {
   const { filterLibrary } = await import(pathToFileURL(join(root, 'src/sandbox/filterlibrary.ts')));
   const { seccompFilter } = await import(pathToFileURL(join(root, 'src/sandbox/seccomp.ts')));
   writeFileSync(join(fresh, 'filter-x64.so'), filterLibrary(seccompFilter('x64', false)));
-  await bundleCommandLine();
-  slim(fresh, entries, programs);
+  slim(fresh, entries);
   const old = `${fresh}-old`;
   if (existsSync(dist)) renameSync(dist, old);
   chmodSync(fresh, 0o755); // A container often builds as root and runs as another user.

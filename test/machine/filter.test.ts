@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OtherNode, otherNode } from './node.ts';
 
-const LIBRARY = JSON.stringify(new URL('../../dist/src/sandbox/index.js', import.meta.url).href);
+const LIBRARY = JSON.stringify(new URL('../../src/sandbox/index.ts', import.meta.url).href);
 
 /** Starts a worker, asks the kernel what holds of it, and runs a program in it. */
 const PROGRAM = (launcher: string): string => `

@@ -13,7 +13,7 @@ const run = (node: OtherNode): { status: number | null; stdout: string; stderr: 
 
 /** Starts a worker, and prints what it complains of until it has said hello. */
 const GREETED = `
-  const { launch, packageFiles } = await import(${JSON.stringify(new URL('../../dist/src/sandbox/launch.js', import.meta.url).href)});
+  const { launch, packageFiles } = await import(${JSON.stringify(new URL('../../src/sandbox/launch.ts', import.meta.url).href)});
   const { child, frames, stderr } = launch(packageFiles(), 64 * 1024 * 1024);
   stderr.pipe(process.stdout);
   frames.once('data', () => child.kill('SIGKILL'));

@@ -25,9 +25,12 @@ describe('the tarball', () => {
     const folders = [...new Set(files.filter((path) => path.includes('/')).map((path) => path.split('/')[0]))];
     expect(folders).toEqual(expect.arrayContaining(['bin', 'conformance', 'dist', 'docs', 'examples', 'schemas', 'templates']));
     expect(files.filter((path) => /\.map$|^(test|src|lab|site|scripts)\//.test(path))).toEqual([]);
-    // The command line is bundled, and comments are with the types.
+    // The library and the command line are bundled, and comments are with the types.
+    const modules = files.filter((path) => /^dist\/.*\.js$/.test(path) && !/^dist\/(?:chunks\/|[^/]+$)/.test(path));
+    const programs = ['bench/child', 'bench/echo', 'bench/main', 'src/entries/supported', 'src/gate/main'];
+    expect(modules.sort()).toEqual([...entries(read('package.json')), ...programs.map((path) => `dist/${path}.js`)].sort());
     expect(files.filter((path) => /^dist\/(?:src\/(?:cli|lsp)\/|bench\/.*\.d\.ts$)/.test(path))).toEqual([]);
-    expect(read('dist/src/loop/controller.js')).not.toContain('/**');
+    expect(files.filter((path) => path.startsWith('dist/chunks/') && read(path).includes('/**'))).toEqual([]);
   });
 
   it('brings the page of the inspector along: one script, one style sheet, and the licences of what they contain', () => {
@@ -87,6 +90,13 @@ describe('the tarball', () => {
     expect(named.filter((name) => !notices.includes(`## ${name} `))).toEqual([]);
   });
 });
+
+/** The modules that a package.json exports. */
+function entries(text: string): string[] {
+  const { exports: exported } = z.object({ exports: z.record(z.string(), z.unknown()) }).parse(JSON.parse(text));
+  const module = z.object({ default: z.string().transform((path) => path.slice('./'.length)) });
+  return Object.values(exported).flatMap((each) => (typeof each === 'string' ? [] : [module.parse(each).default]));
+}
 
 const manifest = z.object({ dependencies: z.record(z.string(), z.string()) });
 const bill = z.object({

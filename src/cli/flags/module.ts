@@ -1,4 +1,4 @@
-import { closeSync, existsSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -42,22 +42,19 @@ async function load(name: string): Promise<object> {
 }
 
 const BUILT = new URL('dist/', PACKAGE);
-const BUNDLED = new URL('cli/', BUILT);
 
 /**
- * Gives modules that import this package the copy inside the bundled command line, wherever they are. With the copy in `dist/src`,
- * or with another installation, they would make tools and errors that this process does not recognise, and see no turn.
+ * Gives modules that import this package the copy that runs them, wherever they are. Tools and errors of another installation would be
+ * unknown to this process, and would see no turn.
  */
 function shareLibrary(): void {
-  if (!import.meta.url.startsWith(BUNDLED.href)) return;
+  // The sources, which tests run, are no copy that the package's name leads to.
+  if (!import.meta.url.startsWith(BUILT.href)) return;
   registerHooks({
     resolve(specifier, context, next) {
       // The package knows itself by its name.
       const own = /^neuroscript-runtime(\/|$)/.test(specifier);
-      const found = next(specifier, own ? { ...context, parentURL: import.meta.url } : context);
-      if (!found.url.startsWith(BUILT.href)) return found;
-      const bundled = new URL(found.url.slice(BUILT.href.length), BUNDLED);
-      return existsSync(bundled) ? { ...found, url: bundled.href } : found;
+      return next(specifier, own ? { ...context, parentURL: import.meta.url } : context);
     },
   });
 }
