@@ -36,8 +36,9 @@ const external = Object.keys({ ...dependencies, ...devDependencies, ...peerDepen
   .filter((name) => !BUNDLED.includes(name))
   .map((name) => new RegExp(`^${name}(/|$)`));
 
-/** The modules beside them that a process starts with, and what says on an older Node that the library needs a newer one. */
-const programs = ['bench/main', 'bench/child'];
+/** The modules beside them that a process starts with or another build's benchmark loads. */
+const programs = ['bench/main', 'bench/child', 'bench/ours'];
+/** What says on an older Node that the library needs a newer one. */
 const SUPPORTED = 'src/entries/supported';
 
 /** Names of functions and classes stay: stack traces and errors show them. */

@@ -27,7 +27,7 @@ describe('the tarball', () => {
     expect(files.filter((path) => /\.map$|^(test|src|lab|site|scripts)\//.test(path))).toEqual([]);
     // The library and the command line are bundled, and comments are with the types.
     const modules = files.filter((path) => /^dist\/.*\.js$/.test(path) && !/^dist\/(?:chunks\/|[^/]+$)/.test(path));
-    const programs = ['bench/child', 'bench/echo', 'bench/main', 'src/entries/supported', 'src/gate/main'];
+    const programs = ['bench/child', 'bench/echo', 'bench/main', 'bench/ours', 'src/entries/supported', 'src/gate/main'];
     expect(modules.sort()).toEqual([...entries(read('package.json')), ...programs.map((path) => `dist/${path}.js`)].sort());
     expect(files.filter((path) => /^dist\/(?:src\/(?:cli|lsp)\/|bench\/.*\.d\.ts$)/.test(path))).toEqual([]);
     expect(files.filter((path) => path.startsWith('dist/chunks/') && read(path).includes('/**'))).toEqual([]);
@@ -88,6 +88,18 @@ describe('the tarball', () => {
     expect(components.filter(({ scope }) => scope === 'excluded')).toEqual([]);
     const notices = read('THIRD-PARTY-NOTICES.md');
     expect(named.filter((name) => !notices.includes(`## ${name} `))).toEqual([]);
+  });
+
+  it('SECURITY.md names the packages whose code the bundles contain', () => {
+    const { dependencies } = manifest.parse(JSON.parse(read('package.json')));
+    const code = files
+      .filter((path) => /^dist\/.*\.js$/.test(path))
+      .map(read)
+      .join('\n');
+    const imports = [...code.matchAll(/(?:\bfrom|\bimport\(?) ?["'`]((?:@[\w-]+\/)?[a-z][\w.-]*)/g)].map(([, name]) => name);
+    const contained = Object.keys(dependencies).filter((name) => !imports.includes(name));
+    const [, said = ''] = /contain the code of (.*?)\. A fix/s.exec(read('SECURITY.md')) ?? [];
+    expect(said.split(/,\s|\sand\s/).sort()).toEqual(contained.sort());
   });
 });
 
