@@ -32,9 +32,10 @@ const entries = Object.values(exported).flatMap(({ default: path }) =>
  * one that the host has set up.
  */
 const BUNDLED = ['@noble/ed25519', '@noble/hashes', 'canonicalize', 'chevrotain', 'commander', 'yaml', 'zod'];
-const external = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies })
-  .filter((name) => !BUNDLED.includes(name))
-  .map((name) => new RegExp(`^${name}(/|$)`));
+const others = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies }).filter(
+  (name) => !BUNDLED.includes(name),
+);
+const external = [/^node:/, ...others.map((name) => new RegExp(`^${name}(/|$)`))];
 
 /** The modules beside them that a process starts with or another build's benchmark loads. */
 const programs = ['bench/main', 'bench/child', 'bench/ours'];
@@ -103,7 +104,8 @@ async function bundleLibrary() {
       describe: join(root, 'src/cli/manual/describe.ts'),
       ...Object.fromEntries([...entries, ...programs, SUPPORTED].map((path) => [path, join(root, `${path}.ts`)])),
     },
-    platform: 'node',
+    // What pages use of the library must not need Node; yaml has modules for this platform, and CommonJS for that of Node.
+    platform: 'neutral',
     // An older Node must be able to read the files: only then can it say that it is too old.
     transform: { target: 'node20' },
     plugins: [thirdParty],

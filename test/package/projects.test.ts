@@ -82,6 +82,14 @@ describe('a bundled program', () => {
     },
   );
 
+  it.each(['aeiou', 'browser', 'grammar', 'protocol', 'syntax', 'tokens'])('for a page can contain ./%s', (entry) => {
+    const cwd = projectOf({ 'page.js': `export * from 'neuroscript-runtime/${entry}';\n` });
+    // For a page, a bundler refuses modules of Node.
+    succeed(join(TOOLS, 'node_modules/.bin/esbuild'), ['page.js', '--bundle', '--platform=browser', '--outfile=page.mjs'], {
+      cwd,
+    });
+  });
+
   it('without its files fails with a sentence that names the option', () => {
     const cwd = projectOf({ 'host.js': `import { createRuntime } from 'neuroscript-runtime';\n${RUN}\n` });
     const rolldown = join(ROOT, 'node_modules', '.bin', 'rolldown');
