@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRuntime, defineTool } from '../src/entries/index.ts';
+import { createRuntime, defineTool, type Runtime } from '../src/entries/index.ts';
 import { Sandbox } from '../src/sandbox/index.ts';
 import { BusyError } from '../src/wire/errors.ts';
 import { defaultLimits } from '../src/wire/limits.ts';
@@ -13,13 +13,11 @@ const SMALLEST = 'command\n  emit 1\nendcommand\n';
 
 /** Measures what a pool of workers can do, against its promises. */
 export async function benchCapacity(quick: boolean): Promise<PromiseRow[]> {
-  return [
-    await coldStart(quick ? 1 : 20),
-    await idle(),
-    await slowTools(CROWD[quick ? 'quick' : 'whole']),
-    await nested(),
-    await queue(),
-  ];
+  const cold = await coldStart(quick ? 1 : 20);
+  const slow = await slowTools(CROWD[quick ? 'quick' : 'whole']);
+  const deep = await nested();
+  await using runtime = await createRuntime({ concurrency: 1, queueLength: QUEUE });
+  return [cold, await idle(runtime), slow, deep, await queue(runtime)];
 }
 
 /** From nothing to the first result, beside a raw isolate in a new process. */
@@ -39,12 +37,11 @@ async function coldStart(runs: number): Promise<PromiseRow> {
   return ratio(what, [summarize(ours), summarize(yardstick)], 'ms', ['most', 3]);
 }
 
-/** Only Linux reports the memory of a process. */
-async function idle(): Promise<PromiseRow> {
+/** Its only worker, at rest after a run. Only Linux reports the memory of a process. */
+async function idle(runtime: Runtime): Promise<PromiseRow> {
   const promised = { unit: 'MB', bound: 'most', target: 75 } as const;
   const what = 'resident memory of an idle worker, a prepared isolate included';
   if (process.platform !== 'linux') return judged(what, null, promised, 0);
-  await using runtime = await createRuntime({ concurrency: 1 });
   await runtime.run(SMALLEST);
   await sleep(50);
   return judged(what, residence(workerPid()).now / 1024 ** 2, promised, 1);
@@ -56,7 +53,7 @@ interface Crowd {
 }
 
 /** Starting a worker or its yardstick takes a third of a second of CPU time: a quick run has few of them. */
-const CROWD = { whole: { sessions: 50, workers: 16 }, quick: { sessions: 7, workers: 3 } } as const;
+const CROWD = { whole: { sessions: 50, workers: 16 }, quick: { sessions: 5, workers: 2 } } as const;
 const TOOL_MS = 1000;
 
 /**
@@ -119,8 +116,7 @@ async function nested(): Promise<PromiseRow> {
 const QUEUE = 20;
 
 /** A queue of twenty accepts twenty runs and refuses the next one. */
-async function queue(): Promise<PromiseRow> {
-  await using runtime = await createRuntime({ concurrency: 1, queueLength: QUEUE });
+async function queue(runtime: Runtime): Promise<PromiseRow> {
   const hog = runtime.run('command\n  while true\n    set n = 1\n  endwhile\nendcommand\n', { limits: { cpuMs: 200 } });
   const rest = await Promise.allSettled(Array.from({ length: QUEUE + 10 }, () => runtime.run(SMALLEST)));
   await hog;

@@ -1,13 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { benchAgainst, COMPARABLE, type Comparable, ROUNDS, renderBuilds, slowerWorkloads } from './builds.ts';
-import { benchCluster, clusterFailures, renderCluster } from './cluster.ts';
 import { type Candidate, closeAll, machine, openAll, type Row } from './compare.ts';
 import { benchContexts, renderContexts } from './contexts.ts';
 import type { Opener } from './engine.ts';
 import { benchInterp, renderInterp } from './interp.ts';
 import { busier, loadText, measureLoad } from './load.ts';
-import { benchLoop, renderLoop } from './loop.ts';
 import { RAW_PROCESS } from './names.ts';
 import { type Change, type Comparison, changes, OlderReportError, olderRows, renderChanges } from './older.ts';
 import { openOurs } from './ours.ts';
@@ -20,10 +18,7 @@ import { benchPeers, peerFailures, renderPeers } from './peertable.ts';
 import { benchPrices, renderPrices } from './prices.ts';
 import { brokenPromises, type PromiseReport, type PromiseRow } from './promises.ts';
 import { benchQuotas, type OnProgress, quotaFailures, renderQuotas } from './quotas.ts';
-import { benchSessions, renderSessions, sessionsFailures } from './sessions.ts';
 import { benchSoak, renderSoak, soakFailures, soakTrends } from './soak.ts';
-import { benchSuspend, renderSuspend } from './suspend.ts';
-import { benchTokens, renderTokens, tokenFailures } from './tokens.ts';
 import { benchTurns, renderTurns } from './turns.ts';
 
 /** Usage line of `neuroscript bench`. */
@@ -79,10 +74,10 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['interp', sideBySide(benchInterp, renderInterp)],
   ['prices', promised(benchPrices, renderPrices)],
   ['contexts', promised(benchContexts, renderContexts)],
-  ['tokens', rowsOnly(benchTokens, renderTokens, tokenFailures)],
-  ['loop', promised(benchLoop, renderLoop)],
-  ['sessions', rowsOnly(benchSessions, renderSessions, sessionsFailures)],
-  ['suspend', promised(benchSuspend, renderSuspend)],
+  ['tokens', late(tokens)],
+  ['loop', late(loop)],
+  ['sessions', late(sessions)],
+  ['suspend', late(suspend)],
   ['cluster', cluster],
   ['soak', soak],
 ]);
@@ -240,7 +235,33 @@ async function soak({ quick, seconds, onProgress }: Setting): Promise<Report> {
   return { rows, trends: soakTrends(rows), text: renderSoak(rows), failures: soakFailures(rows, quick) };
 }
 
+/** A benchmark of the host loop. It is loaded when it is asked for, because the loop is a third of what all of them load. */
+function late(load: () => Promise<Bench>): Bench {
+  return async (setting) => (await load())(setting);
+}
+
+async function tokens(): Promise<Bench> {
+  const { benchTokens, renderTokens, tokenFailures } = await import('./tokens.ts');
+  return rowsOnly(benchTokens, renderTokens, tokenFailures);
+}
+
+async function loop(): Promise<Bench> {
+  const { benchLoop, renderLoop } = await import('./loop.ts');
+  return promised(benchLoop, renderLoop);
+}
+
+async function sessions(): Promise<Bench> {
+  const { benchSessions, renderSessions, sessionsFailures } = await import('./sessions.ts');
+  return rowsOnly(benchSessions, renderSessions, sessionsFailures);
+}
+
+async function suspend(): Promise<Bench> {
+  const { benchSuspend, renderSuspend } = await import('./suspend.ts');
+  return promised(benchSuspend, renderSuspend);
+}
+
 async function cluster({ quick }: Setting): Promise<Report> {
+  const { benchCluster, clusterFailures, renderCluster } = await import('./cluster.ts');
   const found = await benchCluster(quick);
   return { ...found, text: renderCluster(found), failures: clusterFailures(found) };
 }

@@ -51,7 +51,12 @@ const SHARING: readonly string[] = [
   'testing',
   'tools',
   'ui',
-].map((folder) => `test/${folder}/**`);
+]
+  .map((folder) => `test/${folder}/**`)
+  .concat(
+    'test/runtime/{custody,depth,events,library,misbehave,object,order,prices,session,variables}.test.ts',
+    'test/{conformance/agree,sandbox/reports}.test.ts',
+  );
 
 /** Whether the runtimes of a file share workers. */
 export function sharesWorkers(path: string): boolean {

@@ -20,12 +20,14 @@ export class MalformedLine extends Error {
 
 /**
  * Reads an open file from its beginning and calls `visit` for every line, without its line feed. Text after the last line feed
- * is a line too. Uses constant memory. Returns the number of bytes read. Throws {@link MalformedLine} for a line that is too
+ * is a line too. Uses constant memory, and no more than a file of `size` bytes needs; of one that grows meanwhile it may read
+ * only a part. Returns the number of bytes read, then more than `size`. Throws {@link MalformedLine} for a line that is too
  * long or not UTF-8, and the errors of the file system.
  */
-export function readLines(file: number, visit: (text: string, line: number) => void): number {
+export function readLines(file: number, size: number, visit: (text: string, line: number) => void): number {
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  const buffer = Buffer.allocUnsafe(MAX_LINE_BYTES + CHUNK_BYTES);
+  // One byte more than the file has, so that one that has grown is seen to be longer.
+  const buffer = Buffer.allocUnsafe(Math.min(size + 1, MAX_LINE_BYTES + CHUNK_BYTES));
   let line = 1;
   let kept = 0;
   let position = 0;
@@ -35,7 +37,7 @@ export function readLines(file: number, visit: (text: string, line: number) => v
     line += 1;
   };
   for (;;) {
-    const read = readSync(file, buffer, kept, CHUNK_BYTES, position);
+    const read = readSync(file, buffer, kept, Math.min(CHUNK_BYTES, buffer.length - kept), position);
     if (read === 0) break;
     position += read;
     const end = kept + read;

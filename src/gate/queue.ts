@@ -32,7 +32,7 @@ export function readQueue<T>(
   try {
     const before = fstatSync(file);
     if (!before.isFile()) throw new Error(`${name} is not a regular file`);
-    const bytes = readRecords(file, read, visit);
+    const bytes = readRecords(file, before.size, read, visit);
     if (bytes !== before.size || changed(before, statSync(path))) throw new Error(`${name} changed while it was read`);
     return true;
   } finally {
@@ -40,9 +40,14 @@ export function readQueue<T>(
   }
 }
 
-/** Calls `visit` for every record of an open file and returns its size in bytes. Throws {@link MalformedLine}. */
-export function readRecords<T>(file: number, read: LineParser<T>, visit: (record: T, line: number) => void): number {
-  return readLines(file, (text, line) => {
+/** Calls `visit` for every record of an open file of `size` bytes and returns how many were read. Throws {@link MalformedLine}. */
+export function readRecords<T>(
+  file: number,
+  size: number,
+  read: LineParser<T>,
+  visit: (record: T, line: number) => void,
+): number {
+  return readLines(file, size, (text, line) => {
     const record = read(text);
     if (record === null) throw new MalformedLine(line);
     visit(record, line);

@@ -25,7 +25,7 @@ export function isOurs(target: string): boolean {
   return target.includes('/') && target.endsWith('.ts');
 }
 
-/** Every TypeScript file that is shipped or measured, parsed. */
+/** Every TypeScript file that is shipped or measured. */
 export function productFiles(): SourceText[] {
   return ['grammar', 'src', 'stdlib-tools', 'bench'].flatMap((folder) => filesBelow(folder, '.ts')).map(sourceOf);
 }

@@ -64,6 +64,8 @@ export interface ForeignReader {
   readonly pieces?: readonly string[];
   /** Most UTF-16 units that it takes. */
   readonly most?: number;
+  /** It takes so long for each unit that a quarter of the units shows quadratic time. */
+  readonly heavy?: true;
   /** Read by a command, or before a host begins to serve, and never beside a turn: the event loop may stand still meanwhile. */
   readonly alone?: true;
 }
@@ -170,21 +172,30 @@ export const READERS: readonly ForeignReader[] = [
     read: (text) => loadMockTools(text, 'f'),
     pieces: ['tool.a.B: 1\n', 'cases:\n'],
     most: MB / 32,
+    heavy: true,
   },
-  { name: 'a policy', alone: true, read: (text) => loadPolicy(text, 'f'), pieces: ['allow: [', 'allow:\n- '], most: MB / 32 },
+  {
+    name: 'a policy',
+    alone: true,
+    read: (text) => loadPolicy(text, 'f'),
+    pieces: ['allow: [', 'allow:\n- '],
+    most: MB / 32,
+    heavy: true,
+  },
   {
     name: 'servers of MCP',
     alone: true,
     read: (text) => readMcpConfig(text, 'f', {}),
     pieces: ['mcpServers:\n', 'a: {env: '],
     most: MB / 32,
+    heavy: true,
   },
   { name: 'a server of MCP', alone: true, read: parseMcpSpec, pieces: ['a=', 'a=b ', 'a="', 'https://'] },
   {
     name: 'the schema of a server',
     read: (text) => boundedSchema({ type: 'object', description: text, properties: { [text]: { pattern: text } } }),
   },
-  { name: 'a schema of many parts', read: (text) => boundedSchema(manyParts(text)), most: MB / 32 },
+  { name: 'a schema of many parts', read: (text) => boundedSchema(manyParts(text)), most: MB / 32, heavy: true },
   { name: 'the tools of a server', read: (text) => schemaWords(boundedSchema(manyParts(text))), most: MB / 64 },
   { name: 'a part of an answer', read: (text) => [partOf({ type: 'text', text }), partOf({ type: 'image', data: text })] },
   {

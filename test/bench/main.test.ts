@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { RAW_PROCESS } from '../../bench/names.ts';
 import { LIMITS } from '../../src/entries/wire.ts';
+import { misused } from './misused.ts';
 
 const command = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 const bench = (...args: readonly string[]): { status: number | null; stdout: string; stderr: string } =>
@@ -86,11 +87,10 @@ describe('neuroscript bench', () => {
   });
 
   it('soak: honest and hostile turns side by side, none ends wrongly, the host stays as it is', { timeout: 300_000 }, () => {
-    const { status, stdout } = bench('soak', '--seconds=2', '--quick', '--json');
+    const { status, stdout } = bench('soak', '--seconds=1', '--quick', '--json');
     const row = z.object({ runs: z.number().positive(), wrong: z.literal(0), hostRssBytes: z.number(), handles: z.number() });
     expect(report(row).parse(JSON.parse(stdout))).toMatchObject({ failures: [] });
     expect(status).toBe(0);
-    expect(bench('soak', '--seconds=0')).toMatchObject({ status: 2, stdout: '' });
   });
 
   it('sessions: many at once, none of which sees another', { timeout: 300_000 }, () => {
@@ -110,7 +110,10 @@ describe('neuroscript bench', () => {
     expect([found.failures, status]).toEqual([[], 0]);
   });
 
-  it('an unknown benchmark is a usage error', () => {
+  it('an unknown benchmark and a soak of no time are usage errors', async () => {
+    expect(await misused('speed')).toMatchObject({ code: 2, stdout: '' });
+    expect(await misused('soak', '--seconds=0')).toMatchObject({ code: 2, stdout: '' });
+    // A process of its own ends with the same code.
     expect(bench('speed')).toMatchObject({ status: 2, stdout: '' });
   });
 });

@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { BENCH_USAGE } from '../../bench/main.ts';
 import { changes, OlderReportError, olderRows } from '../../bench/older.ts';
 import { PEER_FLOORS } from '../../bench/peerfloors.ts';
 import { type PeerQuotaRow, peerQuotaFailures, programOf } from '../../bench/peerquotas.ts';
 import { PEER_ROWS } from '../../bench/peerrows.ts';
 import { oursForPeers, runFloor } from '../../bench/peertable.ts';
 import { RawProcess } from '../../bench/rawprocess.ts';
+import { misused } from './misused.ts';
 
 const command = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 const installed = existsSync(new URL('../../lab/peers/node_modules', import.meta.url));
@@ -71,9 +73,8 @@ describe('bench peers and bench quotas --peers', () => {
     ['quotas', '--peers', '--program', 'a.txt'],
     ['quotas', '--compare', 'old.json'],
     ['loop', '--compare', 'old.json'],
-  ])('bench %s %s is a usage error', (...args) => {
-    const { status, stdout } = spawnSync(process.execPath, [command, 'bench', ...args], { encoding: 'utf8', input: '' });
-    expect([status, stdout]).toEqual([2, '']);
+  ])('bench %s %s is a usage error', async (...args) => {
+    expect(await misused(...args)).toEqual({ code: 2, stdout: '', stderr: `${BENCH_USAGE}\n` });
   });
 
   it('a program of one’s own has the language of its ending', () => {

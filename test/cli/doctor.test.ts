@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { LIMITS, POOL_LIMITS } from '../../src/entries/wire.ts';
 import { systemTool } from '../../src/sandbox/systemtools.ts';
 import { PRICE_TABLES } from '../../src/wire/pricetable.ts';
+import { COMPILED } from '../compiled.ts';
 import { neuroscript } from './spawn.ts';
+import { within } from './terminal.ts';
 
 const schema = new Ajv2020({ strict: true, strictTypes: false, allErrors: true }).compile(
   JSON.parse(readFileSync(new URL('../../schemas/doctor.schema.json', import.meta.url), 'utf8')),
@@ -40,8 +42,9 @@ describe('doctor', () => {
   });
 
   it('connects to the MCP servers of a configuration, and says why one cannot be used', async () => {
-    const servers = ['--mcp', `s=${process.execPath} test/mcp/server.ts honest`, '--mcp', 'gone=http://127.0.0.1:1/'];
-    const { stdout, code } = await neuroscript(['doctor', '--json', ...servers]);
+    const server = `env NODE_COMPILE_CACHE=${COMPILED.NODE_COMPILE_CACHE} ${process.execPath} test/mcp/server.ts honest`;
+    const servers = ['--mcp', `s=${server}`, '--mcp', 'gone=http://127.0.0.1:1/'];
+    const { stdout, code } = await within(['doctor', '--json', ...servers]);
     const report = JSON.parse(stdout);
     expect(problems(report)).toEqual([]);
     expect(report.mcp).toEqual([
@@ -49,7 +52,7 @@ describe('doctor', () => {
       { server: 'gone', tools: null, error: expect.stringContaining("MCP server 'gone': it cannot be reached") },
     ]);
     expect(code).toBe(1);
-    const shown = (await neuroscript(['doctor', ...servers])).stdout;
+    const shown = (await within(['doctor', ...servers])).stdout;
     expect(shown).toContain('\nMCP server s: 7 tools\n');
     expect(shown).toContain("\nMCP server gone: cannot be used\n  MCP server 'gone': it cannot be reached");
   });
@@ -78,7 +81,7 @@ describe('doctor', () => {
   });
 
   it('run takes the same flag', async () => {
-    const run = (...flags: string[]) => neuroscript(['run', '-', ...flags], { stdin: 'command\n  emit 1\nendcommand\n' });
+    const run = (...flags: string[]) => within(['run', '-', ...flags], { stdin: 'command\n  emit 1\nendcommand\n' });
     expect(await run('--launcher', 'none')).toMatchObject({ stdout: '1\n', code: 0 });
     expect(await run('--launcher', 'sometimes')).toMatchObject({ stdout: '', code: 2 });
   });

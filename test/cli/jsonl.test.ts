@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { command, folder, linesOf, neuroscript, pressControlC, type SpawnOptions } from './spawn.ts';
+import { within } from './terminal.ts';
+
+/** For tests in which runs at the same time are not the subject: a second worker takes as long to start as the first. */
+const ONE_WORKER = ['--concurrency', '1'] as const;
 
 async function answers(stdin: string | Uint8Array, args: readonly string[] = [], options: SpawnOptions = {}) {
   const ended = await neuroscript(['run', '--jsonl', ...args], { ...options, stdin });
@@ -61,7 +65,7 @@ describe('run --jsonl', () => {
     const src = 'func f(needs m returns r) means\n  emit g\n  return m\nendfunc\n';
     const request =
       '{"id":1,"src":"","lib":"","call":"f","args":[{"$10":1,"a":{"$9":1,"$8":2},"$2":3}],"globals":{"g":{"10":1,"2":2}}}';
-    const { stdout } = await neuroscript(['run', '--jsonl'], {
+    const { stdout } = await neuroscript(['run', '--jsonl', ...ONE_WORKER], {
       stdin: `${request.replace('"lib":""', `"lib":${JSON.stringify(src)}`)}\n`,
     });
     expect(stdout).toContain('"result":{"10":1,"a":{"9":1,"8":2},"2":3}');
@@ -82,7 +86,7 @@ describe('run --jsonl', () => {
       Buffer.from('{"id":9,"src":"","limits":{"cpuMs":0}}\n'),
       Buffer.from('{"id":10,"src":"command\\nemit 10\\nendcommand"}'),
     ]);
-    const { code, results, stderr } = await answers(stdin);
+    const { code, results, stderr } = await answers(stdin, ONE_WORKER);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(results).toHaveLength(10);
     expect(results[0]).toMatchObject({ id: 1, ok: true, emits: ['1'] });
@@ -108,7 +112,7 @@ describe('run --jsonl', () => {
 
   it('refuses a line longer than 16 MiB, and nesting without end, as requests', async () => {
     const stdin = `${' '.repeat(17 * 1024 * 1024)}{}\n${'['.repeat(100_000)}\n{"id":1,"globals":{"g":${'['.repeat(5000)}${']'.repeat(5000)}}}\n{"id":3,"src":"command\\nemit 3\\nendcommand"}\n`;
-    const { code, stderr, results } = await answers(stdin);
+    const { code, stderr, results } = await answers(stdin, ONE_WORKER);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const result of results.slice(0, 3))
       expect(result).toMatchObject({ ok: false, phase: 'request', error: { kind: 'usage' } });
@@ -118,7 +122,7 @@ describe('run --jsonl', () => {
 
   it('answers a line as soon as it can, without waiting for the next', async () => {
     let replies = 0;
-    const ended = await neuroscript(['run', '--jsonl'], {
+    const ended = await neuroscript(['run', '--jsonl', ...ONE_WORKER], {
       keepStdinOpen: true,
       stdin: '{"id":1,"src":"command\\nemit 1\\nendcommand"}\n',
       onStdout: (_text, child) => {
@@ -135,13 +139,13 @@ describe('run --jsonl', () => {
     const loop = command('while true', 'set x = 1', 'endwhile');
     const { results } = await answers(
       jsonl([{ src: loop, limits: { fuel: 500 } }, { src: loop, limits: { fuel: 5000 } }, { src: loop }]),
-      ['--fuel', '1000'],
+      [...ONE_WORKER, '--fuel', '1000'],
     );
     expect(results.map((result) => result.error.allowed)).toEqual([500, 1000, 1000]);
   });
 
   it('stops when its reader goes away', async () => {
-    const ended = await neuroscript(['run', '--jsonl'], {
+    const ended = await neuroscript(['run', '--jsonl', ...ONE_WORKER], {
       keepStdinOpen: true,
       stdin: jsonl(Array.from({ length: 200 }, (_, id) => ({ id, src: command('emit 1') }))),
       onStdout: (_text, child) => child.stdout?.destroy(),
@@ -154,7 +158,7 @@ describe('run --jsonl', () => {
       { id: 1, src: command('emit 1') },
       { id: 2, src: command('while true', 'set x = 1', 'endwhile') },
     ];
-    const ended = await neuroscript(['run', '--jsonl', '--fuel', '1e12', '--cpu', '1m', '--wall', '1m'], {
+    const ended = await neuroscript(['run', '--jsonl', ...ONE_WORKER, '--fuel', '1e12', '--cpu', '1m', '--wall', '1m'], {
       keepStdinOpen: true,
       stdin: jsonl(requests),
       // The second request is at work by then: both were read at once.
@@ -172,15 +176,15 @@ describe('run --jsonl', () => {
     const cwd = folder({ 't.yaml': 'tools: { tool.t.Slow: { args: [], cases: [{ returns: 1, delayMs: 600 }] } }\n' });
     const requests = Array.from({ length: 48 }, (_, id) => ({ id, src: command('emit tool.t.Slow()') }));
     const started = performance.now();
-    const { results } = await answers(jsonl(requests), ['--tools', 't.yaml'], { cwd });
+    const { results } = await answers(jsonl(requests), [...ONE_WORKER, '--max-workers', '6', '--tools', 't.yaml'], { cwd });
     expect(results.map(({ id, emits }) => [id, emits])).toEqual(requests.map(({ id }) => [id, ['1']]));
-    // One after the other they would take 29 s.
+    // One after the other they would take 29 s; six at a time, they take 5 s.
     expect(performance.now() - started).toBeLessThan(20_000);
   });
 
   it('takes no files and none of the flags that belong in a request', async () => {
     for (const args of [['a.ns'], ['--call', 'f'], ['--global', 'g=1'], ['--event', 'e'], ['--json']]) {
-      const ended = await neuroscript(['run', '--jsonl', ...args]);
+      const ended = await within(['run', '--jsonl', ...args]);
       expect(ended).toMatchObject({ code: 2, stdout: '' });
       expect(linesOf(ended.stderr)).toHaveLength(1);
     }

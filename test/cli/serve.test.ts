@@ -18,7 +18,7 @@ const FILES = {
   'critic.txt': envelope(magic('done')),
   'models.yaml': 'models:\n  critic: { provider: script, model: critic.txt }\n',
   'serve.yaml':
-    'keys: k.json\nlog: log.jsonl\nlisten: 127.0.0.1:0\nleaseMs: 1000\nprofiles:\n  default:\n    agent: script:agent.txt\n    models: models.yaml\n    tools: tools.mjs\n    limits: { fuel: 100000 }\n',
+    'keys: k.json\nlog: log.jsonl\nlisten: 127.0.0.1:0\nleaseMs: 1000\nprofiles:\n  default:\n    agent: script:agent.txt\n    models: models.yaml\n    tools: tools.mjs\n    limits: { fuel: 100000, concurrency: 1 }\n',
   'wrong.yaml': 'keys: k.json\nprofiles:\n  default:\n    agent: script:agent.txt\n    tolls: tools.mjs\n',
 };
 
@@ -126,7 +126,7 @@ it('18: a turn that ends its host is tried again in processes of its own, while 
 it('serves a configuration of one profile, with which a session was opened by name', async () => {
   const cwd = folder({
     'agent.txt': envelope(magic('continue')) + envelope(magic('done')),
-    'serve.yaml': 'name: night\nagent: script:agent.txt\nlimits: { fuel: 100000 }\nmaxTurns: 3\n',
+    'serve.yaml': 'name: night\nagent: script:agent.txt\nlimits: { fuel: 100000, concurrency: 1 }\nmaxTurns: 3\n',
     'short.yaml': 'agent: script:agent.txt\nceilings: { maxTurns: 1 }\n',
     'job.json': '{"subject": "job", "fields": {}}',
     'odd.json': '{"fields": {}}',

@@ -45,6 +45,9 @@ const envelope = (...lines: readonly string[]): string =>
     '<<<NSENV:V3:END>>>\n',
   ].join('\n');
 
+/** Mocks of the same tool, which need no process of their own. */
+const MOCKS = 'tools:\n  tool.shop.Price:\n    args: [item]\n    otherwise: { returns: { call: 1 } }\n';
+
 /** A tool that fails with a code of its own, if it finds the turn it runs in. */
 const SHARING = `
 import { currentTurn, defineTool, ToolError } from 'neuroscript-runtime';
@@ -160,10 +163,11 @@ describe('--record', () => {
   });
 
   it('keeps an earlier recording when nothing was executed', async () => {
-    const cwd = folder({ 'tools.ts': REAL, 'a.ns': PROGRAM, 'bad.ns': 'command\n  emit )\nendcommand\n' });
-    await neuroscript(['run', 'a.ns', '--tools', 'tools.ts', '--record', 'calls.yaml'], { cwd });
+    const cwd = folder({ 'tools.yaml': MOCKS, 'a.ns': PROGRAM, 'bad.ns': 'command\n  emit )\nendcommand\n' });
+    await within(['run', 'a.ns', '--tools', 'tools.yaml', '--record', 'calls.yaml'], { cwd });
     const before = readFileSync(join(cwd, 'calls.yaml'), 'utf8');
-    const bad = await neuroscript(['run', 'bad.ns', '--tools', 'tools.ts', '--record', 'calls.yaml'], { cwd });
+    expect(before).toContain('tool.shop.Price');
+    const bad = await within(['run', 'bad.ns', '--tools', 'tools.yaml', '--record', 'calls.yaml'], { cwd });
     expect(bad).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('nothing was executed, so nothing is recorded in calls.yaml'),
@@ -195,10 +199,10 @@ describe('--check-first', () => {
 
   it('executes nothing when the policy denies a call that stands anywhere in the programs', async () => {
     const source = command('emit "before"', 'if false', 'emit tool.shop.Price("tea")', 'endif');
-    const cwd = folder({ 'a.ns': source, 'tools.ts': REAL, 'p.yaml': POLICY });
-    const args = ['run', 'a.ns', '--tools', 'tools.ts', '--policy', 'p.yaml'];
-    expect(await neuroscript(args, { cwd })).toMatchObject({ code: 0, stdout: 'before\n' });
-    expect(await neuroscript([...args, '--check-first'], { cwd })).toMatchObject({
+    const cwd = folder({ 'a.ns': source, 'tools.yaml': MOCKS, 'p.yaml': POLICY });
+    const args = ['run', 'a.ns', '--tools', 'tools.yaml', '--policy', 'p.yaml'];
+    expect(await within(args, { cwd })).toMatchObject({ code: 0, stdout: 'before\n' });
+    expect(await within([...args, '--check-first'], { cwd })).toMatchObject({
       code: 4,
       stdout: '',
       stderr: expect.stringContaining("a.ns:4:8: tool 'tool.shop.price' denied by policy rule: tool.shop.* (NS1003)"),

@@ -55,7 +55,7 @@ export class Sandboxes implements AsyncDisposable {
 
   static async open(): Promise<Sandboxes> {
     const policy = { context: 'config', allow: ['*'] } as const;
-    const plain = await createRuntime({ policy });
+    const plain = await createRuntime({ policy, concurrency: 1 });
     return new Sandboxes(plain, await createRuntime({ policy, tools: hostTools(), concurrency: 1 }));
   }
 

@@ -10,6 +10,7 @@ import { rotatedFiles } from '../../src/loop/log/disk.ts';
 import type { TurnRecord } from '../../src/loop/record/record.ts';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import type { SessionSummary } from '../../src/loop/sessions/store.ts';
+import { bundled } from '../bundled.ts';
 import { COMPILED } from '../compiled.ts';
 
 /** How much is run, and how often it is killed. */
@@ -36,19 +37,17 @@ export interface CrashReport {
   readonly runs: number;
 }
 
-/** Whether the agent of a session gives no reply to its last turn. */
-export function isMute(sid: string): boolean {
-  return Number(sid.split('-')[1]) % 5 === 4;
-}
-
 const CHILD = fileURLToPath(new URL('crashchild.ts', import.meta.url));
+let program: Promise<string> | undefined;
 
 /** Lets processes drive the sessions of one store, kills them at random instants, and lets the last ones finish. */
 export async function crash(plan: CrashPlan): Promise<CrashReport> {
   const folder = await mkdtemp(join(tmpdir(), 'loop-crash-'));
   const [store, log, world] = ['store.db', 'log.jsonl', 'world.db'].map((name) => join(folder, name)) as [string, string, string];
+  program ??= bundled(CHILD);
+  const child = await program;
   const start = () =>
-    spawn(process.execPath, [CHILD, store, log, world, ...[plan.sessions, plan.turns, plan.leaseMs].map(String)], {
+    spawn(process.execPath, [child, store, log, world, ...[plan.sessions, plan.turns, plan.leaseMs].map(String)], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...COMPILED },
     });

@@ -6,8 +6,8 @@ import { LoopController } from '../../src/loop/controller.ts';
 import { FileLog } from '../../src/loop/log/filelog.ts';
 import { SessionExistsError, SessionLeasedError, SessionStateError } from '../../src/loop/sessions/errors.ts';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
-import { isMute } from './crash.ts';
 import { fakeExecutor, newKeyring, type Program, reply, USERDATA } from './fake.ts';
+import { isMute } from './mute.ts';
 
 /** One process of the crash test: drives all sessions of a store to their end, until it is killed. */
 const [storePath = '', logPath = '', worldPath = '', sessions = '', turns = '', leaseMs = ''] = process.argv.slice(2);

@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
+import { bundled } from '../bundled.ts';
 import { INNOCENT, POISON, type Started, WITNESS } from './poison.ts';
 
-const CHILD = fileURLToPath(new URL('poisonchild.ts', import.meta.url));
+const CHILD = await bundled(fileURLToPath(new URL('poisonchild.ts', import.meta.url)));
 const INNOCENTS = { alone: 20, apart: 5 } as const;
 const MAX_ATTEMPTS = 3;
 

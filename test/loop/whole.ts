@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { type CrashPlan, type CrashReport, isMute } from './crash.ts';
+import type { CrashPlan, CrashReport } from './crash.ts';
+import { isMute } from './mute.ts';
 
 /** Nothing is lost, nothing is there twice, and every session has ended: also those that ended between two turns. */
 export function expectWhole(report: CrashReport, { sessions, turns }: CrashPlan): void {

@@ -21,17 +21,28 @@ const modern = (more: Partial<McpServerConfig> = {}): McpServerConfig => ({
 
 /** All programs run in one runtime; each run gets the tools of its source. */
 let runtime: Runtime;
+/** One server for all tests of questions: each takes a quarter of a second to start. */
+let asking: McpSource;
 beforeAll(async () => {
   runtime = await createRuntime({ concurrency: 1 });
+  asking = await McpSource.connect({ s: modern({ elicit: true }) });
 });
-afterAll(() => runtime.close());
+afterAll(async () => {
+  await asking.close();
+  await runtime.close();
+});
 
 const POLICY = { allow: ['*'], grants: ['mcp:*:s'] };
 
-/** Runs one expression; the user types these lines, and the questions are in `asked`. */
+/** Runs one expression with a server of its own. */
 async function run(config: McpServerConfig, expression: string, lines: readonly string[] = []) {
   const progress: McpProgress[] = [];
   await using source = await McpSource.connect({ s: config }, { onProgress: (report) => progress.push(report) });
+  return { ...(await answer(source, expression, lines)), progress };
+}
+
+/** Runs one expression; the user types these lines, and the questions are in `asked`. */
+async function answer(source: McpSource, expression: string, lines: readonly string[] = []) {
   const asked: string[] = [];
   const host = {
     logger: SILENT_LOGGER,
@@ -40,14 +51,14 @@ async function run(config: McpServerConfig, expression: string, lines: readonly 
   };
   const program = `command\n  emit ${expression}\nendcommand`;
   const result: RunResult = await runtime.run(program, { host, tools: source.tools, policy: POLICY });
-  return { values: result.values, error: result.error, asked: asked.join(''), progress };
+  return { values: result.values, error: result.error, asked: asked.join('') };
 }
 
 const FORM = "[MCP server 's' asks, in its own words; /decline refuses, /cancel stops]";
 
 describe('a server of protocol version 2026-07-28 asks the user', () => {
   it('a form: one question a field, defaults, checks, and plain words', async () => {
-    const { values, asked } = await run(modern({ elicit: true }), 'tool.s.ask()', ['Ada', '', 'ten', '36']);
+    const { values, asked } = await answer(asking, 'tool.s.ask()', ['Ada', '', 'ten', '36']);
     expect(JSON.parse(String(values[0]))).toEqual({ action: 'accept', content: { name: 'Ada', colour: 'blue', age: 36 } });
     expect(asked).toBe(
       `${FORM} Who are you?\n[s] Your [31m name (string): [s] colour (red | blue; optional) [blue]: ` +
@@ -59,31 +70,23 @@ describe('a server of protocol version 2026-07-28 asks the user', () => {
     ['/decline', 'decline'],
     ['/cancel', 'cancel'],
   ])('%s ends the form', async (line, action) => {
-    const { values } = await run(modern({ elicit: true }), 'tool.s.ask()', ['Ada', line]);
+    const { values } = await answer(asking, 'tool.s.ask()', ['Ada', line]);
     expect(JSON.parse(String(values[0]))).toEqual({ action });
   });
 
   it('the end of the input cancels, and a page is declined unseen', async () => {
-    expect((await run(modern({ elicit: true }), 'tool.s.ask()', ['Ada'])).values).toEqual(['{"action":"cancel"}']);
-    const { values, asked } = await run(modern({ elicit: true }), 'tool.s.page()', ['x']);
+    expect((await answer(asking, 'tool.s.ask()', ['Ada'])).values).toEqual(['{"action":"cancel"}']);
+    const { values, asked } = await answer(asking, 'tool.s.page()', ['x']);
     expect([values, asked]).toEqual([['{"action":"decline"}'], '']);
   });
 
   it.each([
-    ['without leave', {}, 'tool.s.deciding()', 'it asked the user for input; the configuration allows that with elicit: true'],
-    ['for ever', { elicit: true }, 'tool.s.endless()', 'it asked for input 10 times and gave no answer'],
-    [
-      'for the model',
-      { elicit: true },
-      'tool.s.samples()',
-      "it asked for 'sampling/createMessage', which this client does not offer",
-    ],
-  ])('%s: the call fails', async (_name, config, expression, problem) => {
-    const { error } = await run(
-      modern(config),
-      expression,
-      Array.from({ length: 20 }, () => 'x'),
-    );
+    ['without leave', false, 'tool.s.deciding()', 'it asked the user for input; the configuration allows that with elicit: true'],
+    ['for ever', true, 'tool.s.endless()', 'it asked for input 10 times and gave no answer'],
+    ['for the model', true, 'tool.s.samples()', "it asked for 'sampling/createMessage', which this client does not offer"],
+  ])('%s: the call fails', async (_name, elicit, expression, problem) => {
+    const lines = Array.from({ length: 20 }, () => 'x');
+    const { error } = await (elicit ? answer(asking, expression, lines) : run(modern(), expression, lines));
     expect([error?.code, error?.message]).toEqual(['NS1002', expect.stringContaining(problem)]);
   });
 });
@@ -109,7 +112,7 @@ describe('a server of protocol version 2026-07-28 answers later', () => {
   });
 
   it('a task may ask the user', async () => {
-    const { values } = await run(modern({ elicit: true }), 'tool.s.deciding()', ['Ada']);
+    const { values } = await answer(asking, 'tool.s.deciding()', ['Ada']);
     expect(JSON.parse(String(values[0]))).toEqual({ q: { action: 'accept', content: { name: 'Ada' } } });
   });
 

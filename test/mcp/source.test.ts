@@ -102,7 +102,7 @@ describe('a server over standard streams', () => {
 
   it('ends with the source that started it', async () => {
     const pidFile = join(directory, 'pid');
-    const source = await McpSource.connect({ s: { command: process.execPath, args: [FILE, 'honest', pidFile] } });
+    const source = await McpSource.connect({ s: stdio('honest', { args: [FILE, 'honest', pidFile] }) });
     const pid = Number(readFileSync(pidFile, 'utf8'));
     expect(process.kill(pid, 0)).toBe(true);
     await source.close();
@@ -234,7 +234,7 @@ describe('a hostile server', () => {
 
   it('stubborn: one that ignores the end of its input and SIGTERM does not outlive its source, or its host (finding 18)', async () => {
     const pidFile = join(directory, 'stubborn.pid');
-    const config = { command: process.execPath, args: [FILE, 'stubborn', pidFile] };
+    const config = stdio('stubborn', { args: [FILE, 'stubborn', pidFile] });
     const source = await McpSource.connect({ s: config });
     await Promise.all([source.close(), source.close()]);
     await expect.poll(() => isAlive(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
@@ -318,7 +318,7 @@ describe('a listing', () => {
     expect((await codeOf(run(source, 'tool.s.add({"b": 1})')))[1]).toContain(
       'the call has the form (arguments: {a: number, b?: number})',
     );
-    await using runtime = await createRuntime({ tools: source.tools });
+    await using runtime = await createRuntime({ tools: source.tools, concurrency: 1 });
     const { findings } = await runtime.check([{ name: 'a.ns', text: 'command\n  emit tool.s.add()\nendcommand' }], {
       policy: false,
     });
@@ -327,8 +327,14 @@ describe('a listing', () => {
 });
 
 describe('calls', () => {
+  /** One server for all: each takes a quarter of a second to start. */
+  let source: McpSource;
+  beforeAll(async () => {
+    source = await McpSource.connect({ s: stdio('honest') });
+  });
+  afterAll(() => source.close());
+
   it('that do not fit the schema are refused before anything is sent', async () => {
-    await using source = await McpSource.connect({ s: stdio('honest') });
     const table = [
       ['tool.s.add({"a": "two"})', 'NS4'],
       ['tool.s.add()', 'NS4'],
@@ -341,7 +347,6 @@ describe('calls', () => {
   });
 
   it('end with the time limit of the run', async () => {
-    await using source = await McpSource.connect({ s: stdio('honest') });
     await using runtime = await createRuntime({
       tools: source.tools,
       policy: { allow: ['*'], grants: ['*:*:*'] },
@@ -353,7 +358,6 @@ describe('calls', () => {
   });
 
   it('need the grant for their server', async () => {
-    await using source = await McpSource.connect({ s: stdio('honest') });
     await using runtime = await createRuntime({
       tools: source.tools,
       policy: { allow: ['tool.s.*'], grants: ['mcp:call:other'] },
@@ -370,7 +374,7 @@ describe('calls', () => {
 describe('connecting', () => {
   it('leaves no server behind when another one fails, early or late (finding 11)', async () => {
     const pids = ['one', 'two'].map((name) => join(directory, `${name}.pid`));
-    const good = pids.map((file, index) => [`good${index}`, { command: process.execPath, args: [FILE, 'honest', file] }]);
+    const good = pids.map((file, index) => [`good${index}`, stdio('honest', { args: [FILE, 'honest', file] })]);
     const config = { ...Object.fromEntries(good), bad: { command: '/does/not/exist' } };
     await expect(McpSource.connect(config)).rejects.toMatchObject({ code: 'ERR_MCP' });
     // A server that was killed before it has written its id has left none.

@@ -35,12 +35,21 @@ describe('a changed record is found', () => {
     ['a byte of the queue', change('queue/executed.jsonl', '"id"', '"ID"'), /^gate/],
     ['a byte of a recording', change('game.yaml', 'd-17', 'd-18'), /^run/],
   ])('%s', async (_, damage, where) => {
-    expect((await changesIn(name, damage, where)).length).toBeGreaterThan(0);
+    // The first command that says something else is enough.
+    expect((await changesIn(name, damage, where, 1)).length).toBeGreaterThan(0);
   });
 });
 
-/** The commands whose answers in a copy of the corpus differ from those that stand beside it; `where` chooses commands. */
-async function changesIn(name: string, damage = (_: string): void => {}, where = /./): Promise<readonly string[]> {
+/**
+ * The commands whose answers in a copy of the corpus differ from those that stand beside it; `where` chooses commands, and no further
+ * command runs when there are `most` changes.
+ */
+async function changesIn(
+  name: string,
+  damage = (_: string): void => {},
+  where = /./,
+  most = Number.POSITIVE_INFINITY,
+): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'records-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   cpSync(join(RECORDS, name), folder, { recursive: true });
@@ -51,6 +60,7 @@ async function changesIn(name: string, damage = (_: string): void => {}, where =
   for (const { args, code, apart, said } of answers.parse(JSON.parse(readFileSync(join(folder, 'answers.json'), 'utf8')))) {
     const command = args.join(' ');
     if (!where.test(command)) continue;
+    if (changes.length >= most) break;
     // The gate runs apart from all other commands.
     const now = await (command.startsWith('gate') ? neuroscript : within)(args, { cwd: folder });
     if (now.code !== code) changes.push(`${command}: exit code ${now.code}, then ${code} ${now.stderr}`);

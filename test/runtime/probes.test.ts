@@ -101,6 +101,8 @@ beforeAll(async () => {
   runtime = await createRuntime({
     tools: TOOLS,
     policy: { allow: ['*'] },
+    // Four programs whose calls are open at once, in any order, are enough to mix sessions up; each worker costs the time of its start.
+    maxWorkers: 4,
     limits: { toolCalls: 100_000, wallMs: 120_000, cpuMs: 60_000 },
   });
 });

@@ -140,11 +140,20 @@ describe('wall time', () => {
 });
 
 describe('memory', () => {
-  it.each(['hoard', 'text', 'buffers', 'keys', 'bigint', 'wedge', 'promises'])(
+  it.each([
+    ['hoard', 2000],
+    ['text', 2000],
+    ['buffers', 2000],
+    // These two never get to that much memory. It is always their time that ends them.
+    ['keys', 500],
+    ['bigint', 500],
+    ['wedge', 2000],
+    ['promises', 2000],
+  ])(
     'A3-11.1-7: JavaScript that grows without end (%s) is stopped by a typed quota; the host lives and does not grow',
-    async (deed) => {
+    async (deed, cpuMs) => {
       const before = process.memoryUsage.rss();
-      const { result } = await run(sandbox, deed, {}, { memoryBytes: 32 * MB, cpuMs: 2000 });
+      const { result } = await run(sandbox, deed, {}, { memoryBytes: 32 * MB, cpuMs });
       expect(result.error).toMatchObject({ kind: 'quota', code: 'ERR_QUOTA' });
       expect(['memoryBytes', 'cpuMs']).toContain(result.error?.limit);
       expect(process.memoryUsage.rss() - before).toBeLessThan(32 * MB);
@@ -209,7 +218,8 @@ describe('sizes', () => {
     const seen = handlers();
     const { result } = await sandbox.run(inputOf('flood', {}, { outputBytes: 128 * MB }), seen);
     expect(result.ok).toBe(true);
-    expect(seen.emits).toHaveLength(1000);
-    expect(seen.emits.every((text) => text.length === 64 * 1024)).toBe(true);
+    expect(seen.emits).toHaveLength(250);
+    const expected = Array.from({ length: 250 }, (_, index) => String(index).padEnd(64 * 1024, 'x'));
+    expect(seen.emits.findIndex((text, index) => text !== expected[index])).toBe(-1);
   });
 });

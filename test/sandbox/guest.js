@@ -134,7 +134,7 @@ var guest = {
       raw: (input) => done(input.globals.frames.map((frame) => host(frame))),
       rawValue: () => done([1, null, undefined, {}, [], () => 1].map((value) => host(value))),
       flood() {
-        for (let i = 0; i < 1000; i++) out('x'.repeat(64 * 1024));
+        for (let i = 0; i < 250; i++) out(String(i).padEnd(64 * 1024, 'x'));
         return done(null);
       },
       huge: (input) => {

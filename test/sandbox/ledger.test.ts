@@ -1,6 +1,8 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/index.ts';
 import { Ledger } from '../../src/sandbox/ledger.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
+import { ROGUE } from './input.ts';
 import { closeSandboxes, handlers, inputOf, REAL, rogue, run, sandboxOf } from './kit.ts';
 
 afterAll(closeSandboxes);
@@ -38,11 +40,16 @@ const ROWS: readonly [string, object, readonly string[], string, number][] = [
 ];
 
 describe('finding 3: limits that the guest lets a program exceed are kept by the host', () => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    sandbox = await sandboxOf();
+  });
+
   it.each(ROWS)('%s, %j', async (limit, limits, within, beyond, used) => {
-    const sandbox = await sandboxOf();
+    const breaches = sandbox.boundaryBreaches;
     const frames: TaggedJson = [...within];
     expect((await run(sandbox, 'raw', { frames }, limits)).result.error).toBeNull();
-    expect(sandbox.boundaryBreaches).toBe(0);
+    expect(sandbox.boundaryBreaches).toBe(breaches);
     const seen = handlers();
     const { result, outputComplete } = await sandbox.run(
       inputOf('raw', { frames: [...within, beyond, out(['late'])] }, limits),
@@ -54,43 +61,42 @@ describe('finding 3: limits that the guest lets a program exceed are kept by the
     expect(seen.emits).not.toContain('late');
     expect(seen.calls.length).toBe(within.filter((frame) => frame === tool(1) || frame === tool(2)).length);
     expect((await run(sandbox, 'echo', { value: 'next' })).result.result).toBe('next');
-    expect(sandbox.boundaryBreaches).toBe(1);
-    await sandbox.close();
+    expect(sandbox.boundaryBreaches).toBe(breaches + 1);
   });
 
   it.each(['outputBytes', 'lineBytes', 'scratchBytes'])('in a turn %s is ERR_ENV_SIZE', async (limit) => {
-    const sandbox = await sandboxOf();
     const frames = [out(['xx'], [{ to: '', text: 'xx' }])];
     const ended = await sandbox.run({ ...inputOf('raw', { frames }, { [limit]: 1 }), turn: true }, handlers());
     expect(ended.result.error).toMatchObject({ kind: 'quota', code: 'ERR_ENV_SIZE', name: 'EnvelopeSize', limit, allowed: 1 });
-    await sandbox.close();
   });
 
   it('20,000 calls under toolCalls: 0 are none', async () => {
-    const sandbox = await sandboxOf();
     const seen = handlers();
     const { result, usage } = await sandbox.run(inputOf('calls', { count: 20_000 }, { toolCalls: 0 }), seen);
     expect(result.error).toMatchObject({ code: 'ERR_QUOTA', limit: 'toolCalls', allowed: 0, used: 1 });
     expect([seen.calls.length, usage.toolCalls]).toEqual([0, 0]);
-    await sandbox.close();
   });
 });
 
 describe('finding 7: a worker is believed what is possible', () => {
   const nothing = { fuel: 0, cpuMs: 0, wallMs: 0, peakMemoryBytes: 0, toolCalls: 0, outputBytes: 0 };
   const claim = { fuel: 1.7e308, cpuMs: 1e300, wallMs: 1e300, peakMemoryBytes: 1e300, toolCalls: 9e15, outputBytes: 9e15 };
-  const ended = async (usage: object, before: readonly object[] = []) => {
+  let rogues: Sandbox;
+  let honest: Sandbox;
+  beforeAll(async () => {
+    rogues = await sandboxOf({ files: { worker: ROGUE, guest: REAL.guest } });
+    honest = await sandboxOf({ files: REAL });
+  });
+
+  const ended = (usage: { readonly [name: string]: TaggedJson }, before: readonly TaggedJson[] = []) => {
     const good = { ok: true, phase: 'exec', result: null, eventErrors: [], error: null, ...usage };
     const steps = [
-      { frame: { t: 'started', id: 1 } },
+      { frame: { t: 'started', id: 0 } },
       ...before,
-      { frame: { t: 'result', id: 1, result: good, usage, errors: [], last: false } },
+      { frame: { t: 'result', id: 0, result: good, usage, errors: [], last: false } },
     ];
-    const sandbox = await sandboxOf({ files: rogue({ run: steps }) });
     const limits = { fuel: 1000, memoryBytes: 2 ** 20, toolCalls: 5, outputBytes: 50 };
-    const seen = await sandbox.run(inputOf('nothing', {}, limits), handlers());
-    await sandbox.close();
-    return seen;
+    return rogues.run(inputOf('nothing', { steps }, limits), handlers());
   };
 
   it('never more than the limits and the time allow', async () => {
@@ -121,16 +127,14 @@ describe('finding 7: a worker is believed what is possible', () => {
     ['whispers', ['whisper self, "x" * 100', 'whisper "t" * 20, 7']],
     ['calls', ['set x = tool.t.x("x" * 100)', 'promptuser "?" into y', 'emit x', 'emit tool.t.x(1)']],
   ])('and an honest run pays more than that for its %s: one fuel less than it used is too little', async (_what, lines) => {
-    const sandbox = await sandboxOf({ files: REAL });
     const answered = { onOut() {}, onCall: async () => ({ t: 'ok', value: 'a' }) as const };
     const text = `command\n${lines.join('\n')}\nendcommand\n`;
     const runWith = (fuel: number) =>
-      sandbox.run({ ...inputOf('', {}, { fuel }), globals: {}, stdin: true, sources: [{ name: 'src', text }] }, answered);
+      honest.run({ ...inputOf('', {}, { fuel }), globals: {}, stdin: true, sources: [{ name: 'src', text }] }, answered);
     const { result, usage } = await runWith(100_000);
     expect(result.error).toBeNull();
     expect((await runWith(usage.fuel)).result.error).toBeNull();
     expect((await runWith(usage.fuel - 1)).result.error).toMatchObject({ limit: 'fuel' });
-    await sandbox.close();
   });
 
   it('in whole units', async () => {

@@ -142,9 +142,16 @@ describe('a worker that cannot be used', () => {
     ['dies while starting', { before: [{ stderr: 'no native module' }, { exit: 70 }], hello: false }, 'no native module'],
     ['sends no frame', { before: [{ bytes: '00000000' }], hello: false }, 'empty'],
   ])('%s: create rejects with ConfigError', async (_name, plan, message) => {
-    const created = Sandbox.create({ concurrency: 2, files: rogue(plan) });
+    const created = Sandbox.create({ concurrency: 2, files: rogue(plan), launcher: 'none' });
     await expect(created).rejects.toThrow(ConfigError);
     await expect(created).rejects.toThrow(message);
+  });
+
+  it('create rejects with ConfigError after every launcher, too', async () => {
+    const files = rogue({ before: [{ stderr: 'no native module' }, { exit: 70 }], hello: false });
+    const created = Sandbox.create({ concurrency: 2, files });
+    await expect(created).rejects.toThrow(ConfigError);
+    await expect(created).rejects.toThrow('no native module');
   });
 
   it('files that are not there: create rejects with ConfigError', async () => {

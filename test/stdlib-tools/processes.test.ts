@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { SqliteStorage } from '../../stdlib-tools/index.ts';
+import { bundled } from '../bundled.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'ns-cas-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-const INCREMENTER = fileURLToPath(new URL('incrementer.ts', import.meta.url));
+const INCREMENTER = await bundled(fileURLToPath(new URL('incrementer.ts', import.meta.url)));
 
 interface Counted {
   readonly child: ChildProcess;

@@ -18,8 +18,9 @@ export function appendLine<T>(queue: string, name: string, line: string, parse: 
   try {
     const file = openSync(join(queue, name), O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW, 0o644);
     try {
-      if (!fstatSync(file).isFile()) throw new Error('it is not a regular file');
-      const size = readRecords(file, parse, check);
+      const before = fstatSync(file);
+      if (!before.isFile()) throw new Error('it is not a regular file');
+      const size = readRecords(file, before.size, parse, check);
       if (size > 0 && lastByte(file, size) !== LF) throw new Error('its last line is incomplete');
       const bytes = Buffer.from(line);
       if (writeSync(file, bytes) !== bytes.length) throw new Error('the disk accepted only a part of the line');

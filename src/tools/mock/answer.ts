@@ -1,4 +1,4 @@
-import { encode, isValueMap } from '../../wire/codec.ts';
+import { encode, isValueMap, MAX_DEPTH } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { mapEntries, mapFrom } from '../../wire/maporder.ts';
 import { type Value, ValueError, type ValueMap } from '../../wire/values.ts';
@@ -6,6 +6,7 @@ import { typeName } from '../define/argtypes.ts';
 import type { ToolRuntime } from '../define/definition.ts';
 import { ToolError } from '../errors.ts';
 import type { PendingOptions } from '../pending.ts';
+import { extentOf } from './extent.ts';
 import { type Difference, describeCall, differences, nearestCase, type Wants } from './match.ts';
 import { type Scope, scopeOf, type Template } from './template.ts';
 
@@ -106,6 +107,8 @@ async function give({ outcome, set, delayMs }: Answer, scope: Scope, world: Worl
 const STATE_BYTES = 4 * 1024 * 1024;
 
 function mustBeHeld(state: ValueMap): void {
+  const { bytes, levels } = extentOf(state);
+  if (bytes <= STATE_BYTES && levels <= MAX_DEPTH) return;
   try {
     encode(state, STATE_BYTES);
   } catch (error) {

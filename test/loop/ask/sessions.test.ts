@@ -32,7 +32,9 @@ it('CTX-4-1, CTX-4-9: 50 sessions at once, each asking two levels deep: every pr
     outer: replies(envelope(call, 'emit 1', GO_ON), envelope(call, ask('deep'), call, DONE)),
     deep: replies(envelope(call, DONE)),
   };
-  await using bench = await askBench({ agents, runtime: { tools: [probe], concurrency: 2, limits: { wallMs: 120_000 } } });
+  // Half of the workers are left to what is nested, so four programs of the sessions outside are under way at a time.
+  const runtime = { tools: [probe], concurrency: 2, maxWorkers: 8, limits: { wallMs: 120_000 } };
+  await using bench = await askBench({ agents, runtime });
   const agent = replies(envelope(call, ask('outer'), call, DONE));
   const names = Array.from({ length: 50 }, (_, index) => `s${index}`);
   const results = await Promise.all(

@@ -1,6 +1,7 @@
 import { Client, type ElicitResult, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type McpHttp, serveHttp } from '../../../src/mcp/index.ts';
+import { MemoryPrograms, MOST_WAITING } from '../../../src/mcp/server/programs.ts';
 import type { Runtime } from '../../../src/runtime/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
 import { connected, service } from './kit.ts';
@@ -8,6 +9,8 @@ import { connected, service } from './kit.ts';
 let runtime: Runtime;
 let http: McpHttp;
 let calls: number;
+/** The store that a server has by default. */
+const programs = new MemoryPrograms();
 
 const note = defineTool({ name: 'tool.test.Note', run: () => ++calls });
 const approve = defineTool({
@@ -20,7 +23,7 @@ const approve = defineTool({
 beforeAll(async () => {
   const tools = [note, approve];
   const policy = { allow: tools.map(({ canonicalName }) => canonicalName), toolMaxCalls: { 'tool.test.Note': 3 } };
-  const made = await service(tools, { askUser: true }, { policy, concurrency: 2 });
+  const made = await service(tools, { askUser: true, programs }, { policy, concurrency: 2 });
   runtime = made.runtime;
   http = await serveHttp(made.servers, { port: 0 });
 });
@@ -173,7 +176,9 @@ describe('what clients bring back', () => {
   it('comes too late for the program that has waited longest, when too many wait', async () => {
     const first = (await call()).result.requestState;
     const second = (await call()).result.requestState;
-    for (let n = 0; n < 255; n += 1) await call();
+    // As 254 other programs would, and then one more does.
+    for (let n = 0; n < MOST_WAITING - 2; n += 1) programs.put(`other ${n}`, '{}');
+    await call();
     expect((await call({ requestState: first, ...answers('a') })).result).toMatchObject({ isError: true });
     expect((await call({ requestState: second, ...answers('a') })).result.structuredContent).toMatchObject({ ok: true });
   });
