@@ -161,10 +161,14 @@ const CLAIMS: readonly Attack[] = [
   worker('claims times that have not passed', FINE, send({ ...result, usage: { ...result.usage, cpuMs: MOST, wallMs: MOST } })),
 ];
 
+/** Time for what computes and holds little: the others need theirs to outgrow their memory. */
+const BRIEF = { cpuMs: 50 };
 /** Time and memory, which the isolate, the watchdog and the clocks keep. */
 const KEPT: readonly Attack[] = [
-  both('computes without end', stopped('ERR_QUOTA', 'cpuMs'), [{ spin: true }], { limit: 'cpuMs' }),
-  worker('computes before it has started', stopped('ERR_QUOTA', 'cpuMs'), [{ spin: true }], { limit: 'cpuMs', unstarted: true }),
+  both('computes without end', stopped('ERR_QUOTA', 'cpuMs'), [{ spin: true }], { limit: 'cpuMs', limits: BRIEF }),
+  worker('computes before it has started', stopped('ERR_QUOTA', 'cpuMs'), [{ spin: true }], {
+    ...{ limit: 'cpuMs', limits: BRIEF, unstarted: true },
+  }),
   worker('grows', stopped('ERR_QUOTA', 'memoryBytes'), [{ grow: 192 * 2 ** 20 }, { sleep: 60_000 }], { limit: 'memoryBytes' }),
   worker('sleeps', stopped('ERR_TIMEOUT', 'wallMs'), [{ sleep: 60_000 }], { limit: 'wallMs', limits: { wallMs: 200 } }),
   both('calls on after its time', stopped('ERR_TIMEOUT', 'wallMs'), [{ frame: call, times: 100_000, read: true }], {
@@ -177,14 +181,16 @@ const KEPT: readonly Attack[] = [
   ...(
     [
       ['memoryBytes', 'objects'],
-      ['callDepth', 'recursion'],
-      ['evalDepth', 'recursion'],
-      ['valueBytes', 'fill'],
+      ['callDepth', 'recursion', BRIEF],
+      ['evalDepth', 'recursion', BRIEF],
+      ['valueBytes', 'fill', BRIEF],
       ['textLength', 'pad'],
       ['listLength', 'arrays'],
       ['mapLength', 'maps'],
     ] as const
-  ).map(([limit, deed]) => guest(`${limit}: ${deed}`, stopped('ERR_QUOTA', 'memoryBytes', 'cpuMs'), [], { limit, deed })),
+  ).map(([limit, deed, limits = {}]) =>
+    guest(`${limit}: ${deed}`, stopped('ERR_QUOTA', 'memoryBytes', 'cpuMs'), [], { limit, deed, limits }),
+  ),
 ];
 
 const nested = `[${'['.repeat(5000)}${']'.repeat(5000)}]`;

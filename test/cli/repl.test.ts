@@ -284,7 +284,7 @@ describe('repl and hostile lines', () => {
       Buffer.from([0xc3]),
       Buffer.from('\nemit "a\0b"\n'),
     ]);
-    const { code, stdout, stderr } = await piped([], [], { stdin: bytes });
+    const { code, stdout, stderr } = await repl([], [], { stdin: bytes });
     expect(stdout).toBe('ab\n');
     expect(linesOf(stderr)).toEqual([
       'neuroscript: the line is not UTF-8 text; the input that it stood in was not run (ERR_USAGE)',

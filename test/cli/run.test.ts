@@ -137,7 +137,7 @@ describe('run', () => {
 
   it('promptuser reads the standard input of a program from a file', async () => {
     const cwd = folder({ 'a.ns': command('promptuser "name? " into n', 'emit "hi " + n') });
-    const ended = await neuroscript(['run', 'a.ns'], { cwd, stdin: 'Ada\nrest\n' });
+    const ended = await within(['run', 'a.ns'], { cwd, stdin: 'Ada\nrest\n' });
     expect(ended.code).toBe(0);
     expect(ended.stdout).toBe('hi Ada\n');
   });

@@ -6,6 +6,7 @@ import { ALLOW_ALL, ToolBench } from '../../src/testing/index.ts';
 import { loadMockTools, loadPolicy } from '../../src/tools/index.ts';
 import { ROOT } from '../architecture/source.ts';
 import { folder, neuroscript } from './spawn.ts';
+import { within } from './terminal.ts';
 
 /** The first block of YAML on a page. */
 const yamlOf = (page: string): string => /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, page), 'utf8'))?.[1] ?? '';
@@ -33,7 +34,7 @@ describe('the pages about tools and policy', () => {
 describe('examples/recorded-run', () => {
   const example = (file: string): string => readFileSync(join(ROOT, 'examples/recorded-run', file), 'utf8');
   const files = { 'game.ns': example('game.ns'), 'tools.ts': example('tools.ts'), 'calls.yaml': example('calls.yaml') };
-  const play = (cwd: string, ...args: readonly string[]) => neuroscript(['run', 'game.ns', ...args], { cwd });
+  const play = (cwd: string, ...args: readonly string[]) => within(['run', 'game.ns', ...args], { cwd });
 
   it('its recording gives what its page shows, and a recording of the replay is the same file', async () => {
     const cwd = folder(files);
@@ -44,7 +45,8 @@ describe('examples/recorded-run', () => {
 
   it('a new run is recorded, and replayed against its own recording to the byte', async () => {
     const cwd = folder(files);
-    const real = await play(cwd, '--tools', 'tools.ts', '--record', 'new.yaml', '--json');
+    // A module needs a process of its own.
+    const real = await neuroscript(['run', 'game.ns', '--tools', 'tools.ts', '--record', 'new.yaml', '--json'], { cwd });
     const again = await play(cwd, '--tools', 'new.yaml', '--json');
     const { usage, ...said } = JSON.parse(real.stdout);
     const { usage: used, ...repeated } = JSON.parse(again.stdout);

@@ -110,7 +110,7 @@ describe('finding 7: a worker is believed what is possible', () => {
 
   it('never less than the host has counted', async () => {
     const said = { frame: { t: 'out', emits: ['abc'], values: ['abc'], whispers: [] } };
-    const { usage } = await ended(nothing, [said, { frame: JSON.parse(tool(1)) }, { sleep: 100 }]);
+    const { usage } = await ended(nothing, [said, { frame: JSON.parse(tool(1)), read: true }]);
     expect(usage).toMatchObject({ fuel: 101, toolCalls: 1, outputBytes: 4 });
   });
 
@@ -118,7 +118,7 @@ describe('finding 7: a worker is believed what is possible', () => {
     const text = 'x'.repeat(24);
     const said = { frame: { t: 'out', emits: [text], values: [text], whispers: [{ to: 'y'.repeat(8), text }] } };
     const prompt = { t: 'prompt', seq: 1, text: '', at: JSON.parse(tool(1)).at };
-    const { usage } = await ended(nothing, [said, { frame: prompt }, { sleep: 100 }]);
+    const { usage } = await ended(nothing, [said, { frame: prompt, read: true }]);
     expect(usage).toMatchObject({ fuel: 4 + 5 + 100, toolCalls: 0 });
   });
 

@@ -186,7 +186,7 @@ interface Lost {
 
 async function pastOf(flag: string | undefined, tools: readonly ToolDefinition[], terminal: Terminal): Promise<Past> {
   await using store = await openStore(flag, { mustExist: true });
-  await using runtime = await createRuntime({ tools, policy: {} });
+  await using runtime = await createRuntime({ tools, policy: {}, concurrency: 1 });
   using steps = new Steps(terminal, 'policy');
   const sids = await sessionIds(store);
   const verdicts: RecordedVerdict[] = [];

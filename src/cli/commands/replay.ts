@@ -108,7 +108,8 @@ async function replay(what: readonly string[], flags: ReplayFlags, terminal: Ter
   const tools = flags.tools === undefined ? [] : await readTools(flags.tools);
   const launcher = flags.launcher === undefined ? {} : { launcher: flags.launcher };
   const policy = { allow: ['*'], grants: ['*:*:*'] };
-  await using runtime = await createRuntime({ tools, policy, limits: limitsFor(sessions, areFiles(what, flags)), ...launcher });
+  const limits = limitsFor(sessions, areFiles(what, flags));
+  await using runtime = await createRuntime({ tools, policy, limits, concurrency: 1, ...launcher });
   if (flags.fromTurn !== undefined) return await trial(runtime, sessions, flags, flags.fromTurn, terminal);
   if (measured !== null) return await measure(runtime, sessions, flags, measured, terminal);
   const replays: SessionReplay[] = [];
