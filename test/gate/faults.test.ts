@@ -87,6 +87,17 @@ describe('a disk that fails while an execution is recorded', () => {
     }
   });
 
+  it('nothing is appended to a file that somebody else writes to meanwhile', () => {
+    const theirs = line({ id: OTHER });
+    const queue = queueWith({ 'executed.jsonl': theirs });
+    const path = join(queue, 'executed.jsonl');
+    // The first read is of the lock.
+    const changes = [() => {}, () => appendFileSync(path, theirs)];
+    disk.meanwhile = () => changes.shift()?.();
+    expect(() => record(queue)).toThrow('cannot append to executed.jsonl: it changed while it was read');
+    expect(readFileSync(path, 'utf8')).toBe(theirs.repeat(2));
+  });
+
   it.each(['executed.jsonl', ''])('a failing fsync of the queue’s file or directory is reported', (name) => {
     const queue = queueWith();
     disk.broken = join(queue, name).replace(/\/$/, '');

@@ -21,6 +21,7 @@ export function appendLine<T>(queue: string, name: string, line: string, parse: 
       const before = fstatSync(file);
       if (!before.isFile()) throw new Error('it is not a regular file');
       const size = readRecords(file, before.size, parse, check);
+      if (size !== before.size) throw new Error('it changed while it was read');
       if (size > 0 && lastByte(file, size) !== LF) throw new Error('its last line is incomplete');
       const bytes = Buffer.from(line);
       if (writeSync(file, bytes) !== bytes.length) throw new Error('the disk accepted only a part of the line');
