@@ -27,11 +27,17 @@ const entries = Object.values(exported).flatMap(({ default: path }) =>
   path ? [path.slice('./dist/'.length, -'.js'.length)] : [],
 );
 
-/**
- * The packages whose code the library contains. The others load when a program needs them, and few do; the API of OpenTelemetry is the
- * one that the host has set up.
- */
-const BUNDLED = ['@noble/ed25519', '@noble/hashes', 'canonicalize', 'chevrotain', 'commander', 'yaml', 'zod'];
+/** The packages whose code the library contains. The others load when a program needs them, and few do. */
+const BUNDLED = [
+  '@noble/ed25519',
+  '@noble/hashes',
+  '@opentelemetry/api',
+  'canonicalize',
+  'chevrotain',
+  'commander',
+  'yaml',
+  'zod',
+];
 const others = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies }).filter(
   (name) => !BUNDLED.includes(name),
 );
@@ -106,6 +112,8 @@ async function bundleLibrary() {
     },
     // What pages use of the library must not need Node; yaml has modules for this platform, and CommonJS for that of Node.
     platform: 'neutral',
+    // The modules of OpenTelemetry's API are ECMAScript under the first of these names only, so that what is unused goes.
+    resolve: { conditionNames: ['module', 'import'] },
     // An older Node must be able to read the files: only then can it say that it is too old.
     transform: { target: 'node20' },
     plugins: [thirdParty],

@@ -62,19 +62,17 @@ export class Telemetry {
   readonly content: boolean;
   /** The meter, for instruments of other parts. */
   readonly meter: Meter;
-  readonly #tracer: Tracer;
-  /** Whether the application has given a tracer. */
-  readonly #isOwn: boolean;
+  /** The tracer that the application has given; null for that of its SDK. */
+  readonly #given: Tracer | null;
   readonly #histograms: ReadonlyMap<string, Histogram>;
 
   /** Register the SDK first: a meter that is taken before has no effect. Throws `ConfigError` (`ERR_CONFIG`) for unknown options. */
   constructor(options: TelemetryOptions = {}) {
     checkTelemetry('the options of telemetry', options);
-    const { tracer = trace.getTracer(SCOPE), meter = metrics.getMeter(SCOPE), content = false } = options;
+    const { tracer = null, meter = metrics.getMeter(SCOPE), content = false } = options;
     this.content = content;
     this.meter = meter;
-    this.#tracer = tracer;
-    this.#isOwn = options.tracer !== undefined;
+    this.#given = tracer;
     this.#histograms = new Map(Object.entries(HISTOGRAMS).map(([name, init]) => [name, meter.createHistogram(name, init)]));
   }
 
@@ -85,10 +83,12 @@ export class Telemetry {
   ): Promise<T> {
     const outer = caller === undefined ? context.active() : propagation.extract(context.active(), fieldsOf(caller));
     const nests = canNest();
+    // Taken at each span: a copy of the API gives the tracer of an SDK only once that SDK is registered.
+    const tracer = this.#given ?? (nests || hasProvider() ? trace.getTracer(SCOPE) : null);
     const span =
-      nests || this.#isOwn || hasProvider()
-        ? this.#tracer.startSpan(name, { kind, attributes: typeof attributes === 'function' ? attributes() : attributes }, outer)
-        : NO_SPAN;
+      tracer === null
+        ? NO_SPAN
+        : tracer.startSpan(name, { kind, attributes: typeof attributes === 'function' ? attributes() : attributes }, outer);
     try {
       if (!nests) return await work(span);
       return await context.with(trace.setSpan(outer.setValue(CURRENT, this), span), work, undefined, span);
@@ -124,7 +124,10 @@ function canNest(): boolean {
 const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 const NO_PROVIDER = new ProxyTracerProvider().getDelegate();
 
-/** Whether the application has an SDK for traces. Without one, describing a span for each call takes longer than the call's checks. */
+/**
+ * Whether the application has an SDK for traces. Without one, describing a span for each call takes longer than the call's checks. The
+ * library contains a copy of the API; what the application's own copy registers is of another class.
+ */
 function hasProvider(): boolean {
   const provider = trace.getTracerProvider();
   return !(provider instanceof ProxyTracerProvider) || provider.getDelegate() !== NO_PROVIDER;
