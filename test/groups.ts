@@ -8,11 +8,13 @@ export const PROCESSES: readonly string[] = ['cli', 'mcp', 'bench', 'sandbox', '
 );
 /** Tests that compare times, or count what a process does meanwhile. */
 export const TIMED: readonly string[] = ['test/sandbox/{breaches,busypoll,counters,pool,processstats,together,warmup}.test.ts'];
-/** Tests that replace modules, look at what a process does first, or measure the memory of their own. */
+/** Tests that look at what a process does first, or measure the memory of their own. */
 export const ALONE: readonly string[] = [
-  ...['test/gate/faults.test.ts', 'test/runtime/nolauncher.test.ts', 'test/sandbox/{kill,launcher}.test.ts'],
+  ...['test/runtime/nolauncher.test.ts', 'test/sandbox/kill.test.ts'],
   'test/attack/**/*.test.ts',
 ];
+/** Tests that replace modules of the product, which takes Vitest's own loader. */
+export const REPLACING: readonly string[] = ['test/gate/faults.test.ts', 'test/sandbox/launcher.test.ts'];
 /** Tests that have a configuration of their own. */
 export const ELSEWHERE: readonly string[] = ['test/machine/**', 'test/package/**', 'test/interop/**', 'test/engines/**'];
 /** Builds with one check removed: `npm run test:removals`. */

@@ -142,8 +142,8 @@ class Counts {
 }
 
 function join(into: Step, from: Step): void {
-  for (const of of ['decisions', 'errors'] as const)
-    for (const [name, count] of from[of]) into[of].set(name, (into[of].get(name) ?? 0) + count);
+  for (const kind of ['decisions', 'errors'] as const)
+    for (const [name, count] of from[kind]) into[kind].set(name, (into[kind].get(name) ?? 0) + count);
   for (const latency of from.latencies) keep(into, latency);
 }
 

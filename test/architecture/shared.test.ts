@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import { expect, it } from 'vitest';
-import { ALONE, ELSEWHERE, LONGEST, TIMED } from '../groups.ts';
+import { ALONE, ELSEWHERE, LONGEST, REPLACING, TIMED } from '../groups.ts';
 import { filesBelow, ROOT, sourceOf } from './source.ts';
 
 const FILES = filesBelow('test', '.ts').map((path) => ({ path, text: sourceOf(path).text }));
-const APART = [...ALONE, ...ELSEWHERE, ...TIMED];
+const APART = [...ALONE, ...ELSEWHERE, ...REPLACING, ...TIMED];
 /** The test files whose processes load each module once, for all of them. */
 const SHARED = FILES.filter(({ path }) => path.endsWith('.test.ts') && !APART.some((glob) => matchesGlob(path, glob)));
 

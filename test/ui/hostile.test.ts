@@ -9,7 +9,7 @@ import type { JournalEntry } from '../../src/wire/journal.ts';
 import { ASSETS, block, drive, inspectorOf, MemoryStore, magic, PROGRAMS } from './kit.ts';
 
 const MARKUP = '</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)>';
-const ODD = `${MARKUP}\u001b[31m\u202eabc\u2066\u0000\ud800\u{1f600}`;
+const ODD = [MARKUP, '\u001b[31m\u202eabc\u2066\u0000\ud800', '\u{1f600}'].join('');
 
 /** A store whose turns are foreign. */
 class ForeignStore extends MemoryStore {
