@@ -72,6 +72,19 @@ function registerPlants({ here, code, plants, instead = () => null }: Explorer):
   });
 }
 
+/** Explores the code as it is in this process, where its modules are loaded already. */
+export async function exploreHere(explore: (bound: Bound) => Promise<Exploration>, bound: Bound): Promise<Exploration> {
+  const { stackTraceLimit } = Error;
+  // The code throws thousands of errors, and nothing reads their stacks.
+  Error.stackTraceLimit = 0;
+  try {
+    const { states, transitions, wrong } = await explore(bound);
+    return { states, transitions, wrong };
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
 /** Explores the code, prints what is found, and sets the exit code. With `--no-plants`, plants nothing. */
 export async function runExplorer(explorer: Explorer): Promise<void> {
   const { here, plants, small } = explorer;
@@ -82,10 +95,8 @@ export async function runExplorer(explorer: Explorer): Promise<void> {
   registerPlants(explorer);
   const explored = async (query: string, within: Bound): Promise<Exploration> => {
     const { explore }: { readonly explore: (bound: Bound) => Promise<Exploration> } = await import(`${here}explore.ts${query}`);
-    return explore(within);
+    return exploreHere(explore, within);
   };
-  // The code throws thousands of errors, and nothing reads their stacks.
-  Error.stackTraceLimit = 0;
   const start = performance.now();
   const { states, transitions, wrong } = await explored('', bound);
   const seconds = ((performance.now() - start) / 1000).toFixed(1);

@@ -1,10 +1,13 @@
-import type { Plant } from '../../states/explorer.ts';
+import type { Bound, Plant } from '../../states/explorer.ts';
 
 const DECISION = 'src/aeiou/decision.ts';
 const VERIFY = 'src/aeiou/token/verify.ts';
 const VERDICT = 'src/loop/turn/verdict.ts';
 const CONTROLLER = 'src/loop/controller.ts';
 const STEP = 'src/loop/step.ts';
+
+/** The bound of `npm test`, and of the search for bugs. */
+export const SMALL: Bound = { moves: 1, steps: 1 };
 
 /** Bugs to plant in the code of loop and tokens, one at a time. */
 export const PLANTS: readonly Plant[] = [

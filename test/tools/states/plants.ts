@@ -1,10 +1,13 @@
-import type { Plant } from '../../states/explorer.ts';
+import type { Bound, Plant } from '../../states/explorer.ts';
 
 const RULES = 'src/tools/policy/rules.ts';
 const GUARD = 'src/tools/policy/guard.ts';
 const BOUND = 'src/tools/policy/bound.ts';
 const APPROVAL = 'src/tools/dispatch/approval.ts';
 const QUOTAS = 'src/tools/dispatch/quotas.ts';
+
+/** The bound of `npm test`, and of the search for bugs. */
+export const SMALL: Bound = { calls: 1 };
 
 /** Bugs to plant in the code of policies, bounds, approvals and limits of calls, one at a time. */
 export const PLANTS: readonly Plant[] = [

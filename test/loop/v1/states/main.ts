@@ -1,10 +1,10 @@
 /** Explores the states of loops of the v1 profile, with `--turns` and `--lines` as far as they say. */
 import { runExplorer } from '../../../states/explorer.ts';
-import { PLANTS } from './plants.ts';
+import { PLANTS, SMALL } from './plants.ts';
 
 await runExplorer({
   here: new URL('./', import.meta.url).href,
   code: ['src/loop/'],
   plants: PLANTS,
-  small: { turns: 2, lines: 2 },
+  small: SMALL,
 });

@@ -1,8 +1,11 @@
-import type { Plant } from '../../../states/explorer.ts';
+import type { Bound, Plant } from '../../../states/explorer.ts';
 
 const SESSION = 'src/loop/v1/session.ts';
 const CONTROL = 'src/loop/v1/control.ts';
 const CEILINGS = 'src/loop/v1/ceilings.ts';
+
+/** The bound of `npm test`, and of the search for bugs. */
+export const SMALL: Bound = { turns: 2, lines: 2 };
 
 /** Bugs to plant in the code of the v1 profile, one at a time. */
 export const PLANTS: readonly Plant[] = [
