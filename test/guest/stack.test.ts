@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parse } from '../../grammar/syntax/parse.ts';
+import { DEEP_PROGRAMS } from './shapes.ts';
 
 /** The stack of the worker's isolates less a margin of 500 KB, in KB. */
 const STACK = 6000;
@@ -11,20 +13,33 @@ const STACK = 6000;
 /** The same for measured runs, whose statements take more of it. */
 const MEASURED_STACK = 6250;
 
-/** The deep programs with all that they import, in one file: each process would take half a second of CPU time to strip the types. */
+/** What runs the deep programs, with all that it imports, in one file: each process would take half a second of CPU time to strip the types. */
 let bundle = '';
+/** The trees of the deep programs: in a slow tier, the parser would take as long as the program. */
+let trees = '';
 let folder = '';
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'deep-'));
   bundle = join(folder, 'deep.mjs');
+  trees = join(folder, 'trees.json');
+  writeFileSync(
+    trees,
+    JSON.stringify(Object.fromEntries(Object.entries(DEEP_PROGRAMS).map(([name, text]) => [name, treeOf(text)]))),
+  );
   await using build = await rolldown({ input: join(import.meta.dirname, 'deep.ts'), platform: 'node' });
   await build.write({ file: bundle });
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
+function treeOf(text: string): unknown {
+  const parsed = parse(text, { name: 'test.ns' });
+  if (!parsed.ok) throw new Error(parsed.errors[0].message);
+  return parsed.file;
+}
+
 /** How the deep programs end in a process with this stack and these flags of V8. */
 function outcomes(stackKb: number, flags: readonly string[], ...args: readonly string[]): Readonly<Record<string, string>> {
-  const command = [`--stack-size=${stackKb}`, ...flags, bundle, ...args];
+  const command = [`--stack-size=${stackKb}`, ...flags, bundle, trees, ...args];
   return JSON.parse(execFileSync(process.execPath, command, { encoding: 'utf8' }));
 }
 
