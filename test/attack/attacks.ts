@@ -19,7 +19,7 @@ export interface Ending {
   readonly spared?: true;
 }
 
-/** What the attacker does, in order. The two attackers read the same steps: `holes.js` and `test/sandbox/rogue.mjs`. */
+/** What the attacker does, in order. The two attackers read the same steps: `holes.js` and `test/sandbox/rogue.cjs`. */
 export interface Step {
   /** A frame, sent `times` times; `$n` is the count, `$fill` the first of `fill` as often as the second says. */
   readonly frame?: TaggedJson | object;

@@ -13,8 +13,11 @@ export const REAL: WorkerFiles = packageFiles();
 /** The real worker with a guest that does what no program can. */
 export const HOLED: WorkerFiles = { worker: REAL.worker, guest: fileURLToPath(new URL('guest.js', import.meta.url)) };
 
-/** A worker that follows a plan: that of the file in place of its guest, else that of each job. */
-export const ROGUE = fileURLToPath(new URL('rogue.mjs', import.meta.url));
+/**
+ * A worker that follows a plan: that of the file in place of its guest, else that of each job. Not an ECMAScript module, because Node's
+ * loader of those is a tenth of the CPU time of its start; it imports nothing, so a launcher may start it as one.
+ */
+export const ROGUE = fileURLToPath(new URL('rogue.cjs', import.meta.url));
 
 /** One run of the guest's deed `deed`. */
 export function inputOf(deed: string, globals: Record<string, TaggedJson> = {}, limits: LimitOptions = {}): RunInput {

@@ -29,7 +29,7 @@ export async function sandboxOf(options: SandboxOptions = {}): Promise<Sandbox> 
   return sandbox;
 }
 
-/** What a rogue worker does; see rogue.mjs. */
+/** What a rogue worker does; see rogue.cjs. */
 export interface Plan {
   readonly hello?: object | false;
   readonly before?: readonly object[];
