@@ -53,6 +53,9 @@ export function startsExpression(type: TokenType): boolean {
   return operandStarts.has(type) || prefixOperators.has(type);
 }
 
+/** How a mismatch names what it expected. */
+const wordsFor = ({ LABEL, name }: TokenType): string => LABEL ?? name;
+
 /**
  * The rules return syntax nodes directly, by embedded actions, without a concrete syntax tree. Every decision needs one token
  * of lookahead. A mismatch throws Chevrotain's exception, whose message names what was expected; the statement rules catch it.
@@ -64,7 +67,7 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
       recoveryEnabled: false,
       skipValidations,
       errorMessageProvider: {
-        buildMismatchTokenMessage: ({ expected }) => expected.LABEL ?? expected.name,
+        buildMismatchTokenMessage: ({ expected }) => wordsFor(expected),
         buildNotAllInputParsedMessage: () => 'the end of the file',
         buildNoViableAltMessage: () => 'something else',
         buildEarlyExitMessage: () => 'something more',
@@ -74,7 +77,14 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
 
   /** Ends the current rule with a mismatch at the next token. `expected` is a noun phrase. */
   protected mismatch(expected: string): never {
-    throw new MismatchedTokenException(expected, this.LA(1), this.LA(0));
+    // The constructor would capture two stack traces that nobody reads, which takes longer than parsing the line.
+    const mismatch = Object.create(MismatchedTokenException.prototype);
+    throw Object.assign(mismatch, { name: 'MismatchedTokenException', message: expected });
+  }
+
+  /** What Chevrotain calls for a token that does not fit. Its own method would also name all rules under way, for a log that nobody reads. */
+  protected consumeInternalError(expected: TokenType): never {
+    return this.mismatch(wordsFor(expected));
   }
 
   /** The offset after the last token read. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { bare, command, file, places, problems, statements } from '../help.ts';
 
 const one = { k: 'num', v: 1 };
@@ -236,4 +236,16 @@ describe('files (language.md 2.1)', () => {
     expect(bare(parsed.events[0]?.body.stmts)).toEqual([{ k: 'on_event', index: 1 }]);
     expect(bare(parsed.procedures[0]?.body.stmts)).toEqual([{ k: 'on_event', index: 2 }]);
   });
+});
+
+it('a token that does not fit is a problem of its line, and no stack trace is captured for it', () => {
+  // Each wrong line would otherwise take several times as long as a right one.
+  const captured = vi.spyOn(Error, 'captureStackTrace');
+  try {
+    const found = problems('command\nset = 1\nemit 1 2\nset x = 1 +\nendcommand');
+    expect(found.map(({ at }) => at)).toEqual(['2:5', '3:8', '4:12']);
+    expect(captured).not.toHaveBeenCalled();
+  } finally {
+    captured.mockRestore();
+  }
 });
