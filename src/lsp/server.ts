@@ -12,7 +12,7 @@ import {
   TextDocumentSyncKind,
   TextDocuments,
 } from 'vscode-languageserver';
-import { createProtocolConnection, StreamMessageReader, StreamMessageWriter } from 'vscode-languageserver/node';
+import { createProtocolConnection, StreamMessageReader } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { VERSION } from '../runtime/version.ts';
 import { FIX_ALL } from './actions.ts';
@@ -20,6 +20,7 @@ import { programsBelow, programText } from './folders.ts';
 import { LEGEND } from './highlight.ts';
 import { Requests } from './requests.ts';
 import { type Tooling, Workspace } from './workspace.ts';
+import { WholeMessageWriter } from './writer.ts';
 
 /** What the server needs of its host. */
 export interface LanguageServerOptions {
@@ -53,7 +54,7 @@ export function serveLanguage(options: LanguageServerOptions): Promise<number> {
   // A timer that waits for the rest of a message would keep the process alive.
   reader.partialMessageTimeout = 0;
   const connection = createConnection(
-    (logger) => createProtocolConnection(reader, new StreamMessageWriter(output), logger),
+    (logger) => createProtocolConnection(reader, new WholeMessageWriter(output), logger),
     watchDog,
   );
   const server = new LanguageServer(connection, options, ended.signal);
