@@ -3,6 +3,7 @@ import oracle from 'canonicalize';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalize, JsonError, parseStrict } from '../../../src/aeiou/index.ts';
+import { plainJson } from '../../../src/aeiou/json/canonical.ts';
 import { thrownBy } from '../kit.ts';
 
 function detailOf(value: unknown, numbers: 'integers' | 'doubles' = 'integers'): string {
@@ -121,6 +122,15 @@ describe('canonical JSON (RFC 8785)', () => {
       },
     };
     expect(canonicalize(value)).toBe('{"a":1}');
+  });
+
+  it('freezes the copies that it gives away, and never the value', () => {
+    const value = { a: [{ b: 1 }], c: null };
+    const copy = plainJson(value, 'integers');
+    const { a } = Object(copy) as { readonly a: readonly unknown[] };
+    expect([copy, a, a[0]].map(Object.isFrozen)).toEqual([true, true, true]);
+    canonicalize(value);
+    expect([value, value.a, value.a[0]].map(Object.isFrozen)).toEqual([false, false, false]);
   });
 
   it('agrees with the package canonicalize on doubles and on every plain value', () => {
