@@ -64,8 +64,8 @@ export interface ForeignReader {
   readonly pieces?: readonly string[];
   /** Most UTF-16 units that it takes. */
   readonly most?: number;
-  /** It takes so long for each unit that a quarter of the units shows quadratic time. */
-  readonly heavy?: true;
+  /** It takes so long for each unit that this part of the units, a half or a quarter, shows quadratic time. */
+  readonly heavy?: 2 | 4;
   /** Read by a command, or before a host begins to serve, and never beside a turn: the event loop may stand still meanwhile. */
   readonly alone?: true;
 }
@@ -165,14 +165,14 @@ export const READERS: readonly ForeignReader[] = [
   { name: 'control of version 1', read: parseControl, pieces: marker },
   { name: 'plans of version 1', read: plansOf, pieces: [...json, '```json\n', '```'] },
   { name: 'secrets in OUTPUT', read: screen, pieces: ['secret tex', 'secret text'] },
-  { name: 'YAML', alone: true, read: (text) => new YamlFile(text, 'f'), pieces: yaml, most: MB / 32 },
+  { name: 'YAML', alone: true, read: (text) => new YamlFile(text, 'f'), pieces: yaml, most: MB / 32, heavy: 2 },
   {
     name: 'a file of mocks',
     alone: true,
     read: (text) => loadMockTools(text, 'f'),
     pieces: ['tool.a.B: 1\n', 'cases:\n'],
     most: MB / 32,
-    heavy: true,
+    heavy: 4,
   },
   {
     name: 'a policy',
@@ -180,7 +180,7 @@ export const READERS: readonly ForeignReader[] = [
     read: (text) => loadPolicy(text, 'f'),
     pieces: ['allow: [', 'allow:\n- '],
     most: MB / 32,
-    heavy: true,
+    heavy: 4,
   },
   {
     name: 'servers of MCP',
@@ -188,14 +188,14 @@ export const READERS: readonly ForeignReader[] = [
     read: (text) => readMcpConfig(text, 'f', {}),
     pieces: ['mcpServers:\n', 'a: {env: '],
     most: MB / 32,
-    heavy: true,
+    heavy: 4,
   },
   { name: 'a server of MCP', alone: true, read: parseMcpSpec, pieces: ['a=', 'a=b ', 'a="', 'https://'] },
   {
     name: 'the schema of a server',
     read: (text) => boundedSchema({ type: 'object', description: text, properties: { [text]: { pattern: text } } }),
   },
-  { name: 'a schema of many parts', read: (text) => boundedSchema(manyParts(text)), most: MB / 32, heavy: true },
+  { name: 'a schema of many parts', read: (text) => boundedSchema(manyParts(text)), most: MB / 32, heavy: 4 },
   { name: 'the tools of a server', read: (text) => schemaWords(boundedSchema(manyParts(text))), most: MB / 64 },
   { name: 'a part of an answer', read: (text) => [partOf({ type: 'text', text }), partOf({ type: 'image', data: text })] },
   {
@@ -206,6 +206,7 @@ export const READERS: readonly ForeignReader[] = [
     name: 'a structured answer',
     read: async (text) => outputCheck(manyParts(text))({ [text]: text.split('') }),
     most: MB / 512,
+    heavy: 2,
   },
   {
     name: 'an answer that must be one of many',
