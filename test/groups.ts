@@ -8,7 +8,7 @@ export const PROCESSES: readonly string[] = ['cli', 'mcp', 'bench', 'sandbox', '
 );
 /** Tests that compare times, or count what a process does meanwhile. */
 export const TIMED: readonly string[] = [
-  'test/sandbox/{breaches,busypoll,counters,processstats,together,warmup,workerchoice}.test.ts',
+  'test/sandbox/{breaches,busypoll,counters,processstats,scheduling,together,warmup}.test.ts',
 ];
 /** Tests that look at what a process does first, or measure the memory of their own. */
 export const ALONE: readonly string[] = [

@@ -19,48 +19,6 @@ describe('options', () => {
   });
 });
 
-describe('the queue', () => {
-  it('is bounded: one more run is refused with BusyError, and room comes back', async () => {
-    const sandbox = await sandboxOf({ queueLength: 2 });
-    const hog = run(sandbox, 'loop', {}, { cpuMs: 100 });
-    const waiting = [run(sandbox, 'nothing'), run(sandbox, 'nothing')];
-    await expect(run(sandbox, 'nothing')).rejects.toThrow(BusyError);
-    await Promise.all([hog, ...waiting]);
-    expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
-    await sandbox.close();
-  });
-
-  it('does not count the runs that begin as soon as a worker has started: two at once and two that wait are four', async () => {
-    // The pool is open when its first worker is ready.
-    const sandbox = await sandboxOf({ concurrency: 2, maxWorkers: 2, queueLength: 2 });
-    const runs = Array.from({ length: 5 }, () => run(sandbox, 'nothing'));
-    const ends = await Promise.allSettled(runs);
-    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'fulfilled', 'rejected']);
-    await sandbox.close();
-  });
-
-  it('lets at most `concurrency` runs compute at a time, first come, first served', async () => {
-    const sandbox = await sandboxOf({ concurrency: 2 });
-    let computing = 0;
-    let most = 0;
-    const order: number[] = [];
-    const one = async (i: number): Promise<void> => {
-      await sandbox.run(inputOf('loop', {}, { cpuMs: 60 }), {
-        ...handlers(),
-        onStarted: () => {
-          order.push(i);
-          most = Math.max(most, ++computing);
-        },
-      });
-      computing--;
-    };
-    await Promise.all(Array.from({ length: 10 }, (_, i) => one(i)));
-    expect(most).toBe(2);
-    expect(order.slice(2).every((i) => i >= 2)).toBe(true);
-    await sandbox.close();
-  });
-});
-
 describe('sessions', () => {
   it('take turns: one that has many runs waiting does not hold up another', async () => {
     const sandbox = await sandboxOf({ concurrency: 1 });
