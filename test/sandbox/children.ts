@@ -14,7 +14,7 @@ export function childrenOf(pid: number): number[] {
 
 /** Waits for something that other processes bring about. */
 export async function until(condition: () => boolean): Promise<void> {
-  const end = performance.now() + 15_000;
+  const end = performance.now() + 50_000;
   while (!condition() && performance.now() < end) await sleep(10);
   expect(condition()).toBe(true);
 }

@@ -9,6 +9,7 @@ import { WorkerProcess } from '../../src/sandbox/worker.ts';
 import { WorkerWatch } from '../../src/sandbox/workerwatch.ts';
 import { encodeFrame } from '../../src/wire/frames.ts';
 import { PIECE_UNITS } from '../../src/wire/jsonpieces.ts';
+import { until } from './children.ts';
 import { closeSandboxes, HOLED, handlers, inputOf, type Plan, rogue, run, sandboxOf } from './kit.ts';
 
 afterAll(closeSandboxes);
@@ -34,13 +35,6 @@ function commandOf(pid: number): string {
   } catch {
     return ''; // It ended between the two looks.
   }
-}
-
-/** Waits for something that a worker brings about. */
-async function until(condition: () => boolean): Promise<void> {
-  const end = performance.now() + 50_000;
-  while (!condition() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
-  expect(condition()).toBe(true);
 }
 
 const USAGE = { fuel: 1, cpuMs: 1, wallMs: 1, peakMemoryBytes: 1, toolCalls: 0, outputBytes: 0 };
