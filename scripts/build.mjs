@@ -2,6 +2,7 @@
 // files; the worker process, which may read nothing but its own files; and the guest, whose text enters an isolate.
 // Everything is made beside dist/ and put in its place at the end, so that a build never leaves a half-made one behind.
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { appendFileSync, chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -10,6 +11,12 @@ import { slim, thirdParty } from './slim.mjs';
 
 /** As in `src/worker/image.ts`. */
 const PURE_MARK = '\n//# pure tools\n';
+
+/** As in `src/worker/boot.ts`. */
+const PROGRAM_MARK = '\n/*# program\n';
+const NO_END = '*~/';
+/** As in `src/wire/codecache.ts`. */
+const BUILD_MARK = '\n//# build ';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -93,6 +100,23 @@ const constants = {
   },
 };
 
+/** Puts the program of the worker into a comment of the file that starts it (`src/worker/boot.ts`). */
+function appendProgram() {
+  const program = join(fresh, 'program.js');
+  const text = `(() => {${readFileSync(program, 'utf8')}\nreturn program.main;})()`;
+  rmSync(program);
+  if (text.includes(NO_END)) throw new Error(`the program of the worker contains ${NO_END}`);
+  appendFileSync(join(fresh, 'worker.js'), `${PROGRAM_MARK}${text.replaceAll('*/', NO_END)}\n*/`);
+}
+
+/** Writes at the end of each file what names this build: a hash of the files' contents. */
+function nameBuild(files) {
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(readFileSync(join(fresh, file)));
+  const name = hash.digest('hex');
+  for (const file of files) appendFileSync(join(fresh, file), `${BUILD_MARK}${name}\n`);
+}
+
 async function bundle(entry, file, { input, output }) {
   const build = await rolldown({ input: join(root, entry), ...input });
   await build.write({ file: join(fresh, file), ...output });
@@ -142,10 +166,12 @@ try {
   await bundle('src/gate/main.ts', 'src/gate/main.js', { input: { platform: 'node' }, output: { format: 'esm' } });
   // This process takes the place of a worker, which may read no other file.
   await bundle('bench/echo.ts', 'bench/echo.js', { input: { platform: 'node' }, output: { format: 'esm', comments: COMMENTS } });
-  await bundle('src/worker/main.ts', 'worker.js', {
+  const worker = {
     input: { platform: 'node', external: ['isolated-vm'], plugins: [thirdParty] },
-    output: { format: 'esm', comments: COMMENTS, minify: { compress: false, mangle: { keepNames: NAMES }, codegen: true } },
-  });
+    output: { comments: COMMENTS, minify: { compress: false, mangle: { keepNames: NAMES }, codegen: true } },
+  };
+  await bundle('src/worker/boot.ts', 'worker.js', { ...worker, output: { ...worker.output, format: 'esm' } });
+  await bundle('src/worker/main.ts', 'program.js', { ...worker, output: { ...worker.output, format: 'iife', name: 'program' } });
   await bundle('src/guest/main.ts', 'guest.js', {
     input: { platform: 'neutral', plugins: [constants] },
     output: { format: 'iife', name: 'guest', minify: true },
@@ -159,7 +185,9 @@ try {
   const pure = join(fresh, 'pure.js');
   appendFileSync(join(fresh, 'guest.js'), `${PURE_MARK}${readFileSync(pure, 'utf8')}`);
   rmSync(pure);
-  for (const file of ['worker.js', 'guest.js']) escapeBeyondAscii(join(fresh, file));
+  for (const file of ['worker.js', 'program.js', 'guest.js']) escapeBeyondAscii(join(fresh, file));
+  appendProgram();
+  nameBuild(['worker.js', 'guest.js']);
   const { filterLibrary } = await import(pathToFileURL(join(root, 'src/sandbox/filterlibrary.ts')));
   const { seccompFilter } = await import(pathToFileURL(join(root, 'src/sandbox/seccomp.ts')));
   writeFileSync(join(fresh, 'filter-x64.so'), filterLibrary(seccompFilter('x64', false)));

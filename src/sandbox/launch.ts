@@ -5,7 +5,9 @@ import { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { ConfigError } from '../wire/errors.ts';
+import { PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
 import type { Bind, Cage } from './cage.ts';
+import { type CacheShare, shareOf } from './codecache.ts';
 import { withoutInherited } from './descriptors.ts';
 import { seccompFilter } from './seccomp.ts';
 
@@ -26,6 +28,8 @@ export interface Launched {
   /** Descriptor 3 of the worker, in both directions. */
   readonly frames: Socket;
   readonly stderr: Readable;
+  /** Its part in the code caches; without one it has none. */
+  readonly caches?: CacheShare;
 }
 
 /** The paths that a worker uses, as the worker sees them. */
@@ -60,15 +64,20 @@ export function checkFiles({ worker, guest }: WorkerFiles, advice = 'copy it fro
  * prepared. With `cage` the worker also runs in a sandbox of the operating system that contains nothing else.
  */
 export function launch(files: WorkerFiles, memoryBytes: number, cage: Cage | null = null): Launched {
-  return cage === null ? launchDirectly(files, memoryBytes) : launchConfined(files, memoryBytes, cage);
+  const caches = shareOf(files.worker, files.guest);
+  const order = JSON.stringify(caches.order);
+  const launched = cage === null ? launchDirectly(files, memoryBytes, order) : launchConfined(files, memoryBytes, cage, order);
+  launched.child.once('close', () => caches.settle(undefined));
+  caches.send(launched.frames);
+  return { ...launched, caches };
 }
 
-function launchDirectly(files: WorkerFiles, memoryBytes: number): Launched {
+function launchDirectly(files: WorkerFiles, memoryBytes: number, order: string): Launched {
   const { ivm, loader } = nativeModule();
   // The loader tells musl from glibc by the last of these files.
   const readable = [files.worker, files.guest, `${dirname(ivm)}/*`, `${loader}/*`, '/etc/alpine-release'];
   const places: Places = { ...files, node: process.execPath, ivm, library: libraryBeside(files), readable };
-  const child = spawn(places.node, commandLine(places, memoryBytes, true), {
+  const child = spawn(places.node, commandLine(places, memoryBytes, true, order), {
     env: {},
     cwd: '/',
     stdio: withoutInherited(['ignore', 'ignore', 'pipe', 'pipe']),
@@ -81,7 +90,7 @@ function launchDirectly(files: WorkerFiles, memoryBytes: number): Launched {
 /** The folder of the worker in a sandbox of the operating system. */
 const HOME = '/worker';
 
-function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage): Launched {
+function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage, order: string): Launched {
   const { ivm, loader } = nativeModule();
   const library = cage.holds.includes('calls') ? '' : libraryBeside(files);
   const modules = join(HOME, 'node_modules');
@@ -109,7 +118,7 @@ function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage): La
   ];
   const { path, args, input } = cage.command(binds, [
     places.node,
-    ...commandLine(places, memoryBytes, !cage.holds.includes('calls')),
+    ...commandLine(places, memoryBytes, !cage.holds.includes('calls'), order),
   ]);
   const child = spawn(path, args, {
     env: {},
@@ -125,7 +134,12 @@ function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage): La
 }
 
 /** With `filters` the worker sets the filter of system calls itself, if this Node can. */
-function commandLine({ worker, guest, ivm, library, readable }: Places, memoryBytes: number, filters: boolean): string[] {
+function commandLine(
+  { worker, guest, ivm, library, readable }: Places,
+  memoryBytes: number,
+  filters: boolean,
+  order: string,
+): string[] {
   // The worker calls a native function to set it.
   const filter = filters && process.platform === 'linux' && HAS_FFI ? seccompFilter(process.arch, false) : null;
   return [
@@ -148,6 +162,7 @@ function commandLine({ worker, guest, ivm, library, readable }: Places, memoryBy
     String(memoryBytes),
     Buffer.from(filter ?? []).toString('base64'),
     library,
+    order,
   ];
 }
 
@@ -194,4 +209,12 @@ export function requiredScopes(): readonly string[] {
   const droppable = Number(process.versions.node.split('.')[0]) >= 26 ? ['fs.read', 'addon'] : [];
   const newer = ['inspector', 'net', 'ffi'].filter((scope) => flags.has(`--allow-${scope}`));
   return [...always, ...droppable, ...newer];
+}
+
+/** Why a worker with this first frame cannot be used; null when it can. */
+export function refusal(frame: WorkerFrame): string | null {
+  if (frame.t !== 'hello') return `its first frame is '${frame.t}'`;
+  if (frame.version !== PROTOCOL_VERSION) return `it speaks version ${frame.version} of the protocol, not ${PROTOCOL_VERSION}`;
+  const open = requiredScopes().filter((scope) => !frame.dropped.includes(scope));
+  return open.length === 0 ? null : `it still has the permissions ${open.join(', ')}`;
 }

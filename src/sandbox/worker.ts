@@ -5,13 +5,14 @@ import { encodeFrame, FrameReader, MAX_FRAME_BYTES, MAX_FRAME_VALUES, MAX_MAP_KE
 import { PIECE_UNITS } from '../wire/jsonpieces.ts';
 import { LIMITS, type LimitValues } from '../wire/limits.ts';
 import { inPieces, textInPieces } from '../wire/pieces.ts';
-import { type GuestReply, type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
+import type { GuestReply, HostFrame, RunInput, WorkerFrame } from '../wire/protocol.ts';
 import { messageOf } from '../wire/unknown.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
 import type { Cage } from './cage.ts';
+import type { CacheShare } from './codecache.ts';
 import { type Confinement, confinementOf, type Hold } from './confinement.ts';
 import { endingOf, killGroup, killOnExit, killTree } from './kill.ts';
-import { type Launched, requiredScopes } from './launch.ts';
+import { type Launched, refusal } from './launch.ts';
 import { type LongRead, readInPieces } from './longframes.ts';
 import { movement } from './movement.ts';
 import { descendant, openStats, type ProcessStats, readStats, type StatsReading } from './processstats.ts';
@@ -37,6 +38,8 @@ export interface WorkerTask {
 }
 
 const HELLO_BYTES = 64 * 1024;
+/** Most bytes of the code caches that a worker makes before it says hello, in base64. They have 1.6 MB. */
+const COMPILED_BYTES = 8 * 1024 * 1024;
 const START_MS = 10_000;
 const STDERR_CHARS = 4096;
 /** Largest ratio between the written units of a value and the units of its text: `1e20` has only four. */
@@ -46,7 +49,7 @@ const KILL_MS = 500;
 /** Milliseconds that a worker needs to dispose of its last isolate and to make the next. */
 const PREPARED_MS = 4;
 /** Milliseconds at rest before each step: warm up, make a spare isolate, tidy. A run waits for a step under way. */
-const AT_REST: readonly number[] = [PREPARED_MS, 21, 175];
+const AT_REST: readonly number[] = [PREPARED_MS, 21, 975];
 /** A reading of the statistics older than this is repeated for the next task. */
 const STALE_MS = 100;
 
@@ -97,7 +100,7 @@ export class WorkerProcess {
   #killed = false;
   #onGone: (gone: Gone) => void = () => {};
 
-  constructor({ child, cage, frames, stderr }: Launched, demands: readonly Hold[] = []) {
+  constructor({ child, cage, frames, stderr, caches }: Launched, demands: readonly Hold[] = []) {
     this.#child = child;
     this.#cage = cage;
     this.#frames = frames;
@@ -105,7 +108,7 @@ export class WorkerProcess {
     this.gone = new Promise((resolve) => {
       this.#onGone = resolve;
     });
-    this.ready = this.#greet(demands);
+    this.ready = this.#greet(demands, caches);
     child.unref();
     frames.unref();
     stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -251,7 +254,7 @@ export class WorkerProcess {
     else if (this.session === null || !killGroup(pid)) this.#child.kill('SIGKILL');
   }
 
-  async #greet(demands: readonly Hold[]): Promise<void> {
+  async #greet(demands: readonly Hold[], caches?: CacheShare): Promise<void> {
     const late = setTimeout(() => {
       this.retire(`it did not say hello within ${START_MS} ms`);
     }, START_MS);
@@ -260,12 +263,17 @@ export class WorkerProcess {
     this.assign(
       {
         onFrame: (frame) => {
+          if (frame.t === 'compiled' && caches?.keep != null) {
+            caches.keep(frame);
+            return;
+          }
           const pid = this.#pid();
           const complaint = refusal(frame);
           if (complaint !== null) {
             this.retire(complaint);
             return;
           }
+          if (frame.t === 'hello') caches?.settle(frame.cachesUsed);
           this.free();
           this.stats = pid === null ? null : openStats(pid);
           this.baseRss = this.stats?.rssBytes() ?? null;
@@ -274,7 +282,7 @@ export class WorkerProcess {
         onGone: ({ how, violation, stderr }) =>
           hello.reject(new Error(`the worker process ended while starting: ${violation ?? (stderr === '' ? how : stderr)}`)),
       },
-      HELLO_BYTES,
+      caches?.keep == null ? HELLO_BYTES : COMPILED_BYTES,
       HELLO_BYTES,
     );
     try {
@@ -388,12 +396,4 @@ export class WorkerProcess {
 /** Comparing limits takes a fraction of the time of writing and reading them. */
 function areSameLimits(some: LimitValues, others: LimitValues): boolean {
   return some === others || LIMITS.every(({ key }) => some[key] === others[key]);
-}
-
-/** Why a worker with this first frame cannot be used; null when it can. */
-function refusal(frame: WorkerFrame): string | null {
-  if (frame.t !== 'hello') return `its first frame is '${frame.t}'`;
-  if (frame.version !== PROTOCOL_VERSION) return `it speaks version ${frame.version} of the protocol, not ${PROTOCOL_VERSION}`;
-  const open = requiredScopes().filter((scope) => !frame.dropped.includes(scope));
-  return open.length === 0 ? null : `it still has the permissions ${open.join(', ')}`;
 }

@@ -234,6 +234,17 @@ const READERS: ReadonlyMap<unknown, Reader<WorkerFrame>> = new Map<unknown, Read
   ],
   ['foreseen', object<FrameOf<'foreseen'>>({ t: oneOf('foreseen'), id: count, diagnostics, foreseen: orNull(foreseen) })],
   ['formatted', object<FrameOf<'formatted'>>({ t: oneOf('formatted'), id: count, text: orNull(string), diagnostics })],
-  ['hello', object<FrameOf<'hello'>>({ t: oneOf('hello'), version: count, pid: count, node: string, dropped: strings })],
+  [
+    'hello',
+    object<FrameOf<'hello'>>({
+      t: oneOf('hello'),
+      version: count,
+      pid: count,
+      node: string,
+      dropped: strings,
+      cachesUsed: optional(boolean),
+    }),
+  ],
+  ['compiled', object<FrameOf<'compiled'>>({ t: oneOf('compiled'), build: string, caches: atMost(3, strings) })],
   ['fatal', object<FrameOf<'fatal'>>({ t: oneOf('fatal'), message: string })],
 ]);

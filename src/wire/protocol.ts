@@ -18,6 +18,7 @@ import type {
   Procedure,
   SourceFile,
 } from '../../grammar/index.ts';
+import type { CompiledFrame } from './codecache.ts';
 import type { ErrorInfo } from './errors.ts';
 import type { HeatFrame, Probe, Step } from './heat.ts';
 import type { LimitValues } from './limits.ts';
@@ -366,7 +367,9 @@ export type WorkerFrame =
       readonly node: string;
       /** Scopes of Node's permission model that the worker found closed before it sent this frame. */
       readonly dropped: readonly string[];
+      readonly cachesUsed?: boolean;
     }
+  | CompiledFrame
   /** The sources are parsed and the program starts. The times of `usage` and the host's wall timer count from here. */
   | { readonly t: 'started'; readonly id: number }
   | GuestFrame

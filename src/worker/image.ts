@@ -31,8 +31,8 @@ const PURE_FILE_NAME = 'pure.js';
 const PURE_MARK = '\n//# pure tools\n';
 
 /**
- * The guest program, and V8's code cache that loads it into fresh isolates quickly. The worker makes the cache from the text when it
- * starts, because a cache from outside could be forged.
+ * The guest program, and V8's code caches that load it into fresh isolates quickly. They come from an earlier worker
+ * (`wire/codecache.ts`), or are made from the text at its first use.
  */
 export class GuestImage {
   readonly #ivm: IsolatedVm;
@@ -42,13 +42,18 @@ export class GuestImage {
   readonly #tree: Callback;
   readonly #pure: string | null;
   readonly #caches = new Map<string, ExternalCopy<ArrayBuffer>>();
+  /** Whether V8 has rejected a cache. */
+  rejected = false;
 
   /**
    * `guest` is the text of a script that declares `var guest = { boot }` and runs before the lockdown. After a mark it may have a
-   * second script, which declares `var pure = { tools }`, uses `guest.kit` and runs when a program needs it.
+   * second script, which declares `var pure = { tools }`, uses `guest.kit` and runs when a program needs it. `caches` are code caches of
+   * the two.
    */
-  constructor(ivm: IsolatedVm, guest: string, ports: GuestPorts) {
+  constructor(ivm: IsolatedVm, guest: string, ports: GuestPorts, caches: readonly Uint8Array<ArrayBuffer>[] = []) {
     this.#ivm = ivm;
+    for (const [index, { buffer }] of caches.entries())
+      this.#caches.set(index === 0 ? FILE_NAME : PURE_FILE_NAME, new ivm.ExternalCopy(buffer));
     const [own = '', pure] = guest.split(PURE_MARK);
     this.#pure = pure === undefined ? null : `((kit) => { const guest = { kit };${pure}\n;return pure.tools; })`;
     this.#script = `(() => {${own}\n;${LOCKDOWN};return (clock, host, tree) => guest.boot(clock, host, tree);})()`;
@@ -80,14 +85,28 @@ export class GuestImage {
     return install;
   }
 
+  /** The code caches of the two scripts, once an isolate is prepared. */
+  codeCaches(): Uint8Array[] {
+    if (this.#pure !== null) {
+      const isolate = new this.#ivm.Isolate();
+      this.#compile(isolate, this.#pure, PURE_FILE_NAME).release();
+      isolate.dispose();
+    }
+    return [FILE_NAME, PURE_FILE_NAME].map((name) => new Uint8Array(this.#caches.get(name)?.copy() ?? new ArrayBuffer(0)));
+  }
+
   #compile(isolate: Isolate, text: string, filename: string): Script {
     const cache = this.#caches.get(filename);
     const script = isolate.compileScriptSync(text, {
       filename,
       ...(cache === undefined ? { produceCachedData: true } : { cachedData: cache }),
     });
-    // The type declarations of isolated-vm lack the cache of a compiled script.
+    // The type declarations of isolated-vm lack what it says about the cache of a compiled script.
     const made: unknown = Reflect.get(script, 'cachedData');
+    if (cache !== undefined && Reflect.get(script, 'cachedDataRejected') === true) {
+      this.rejected = true;
+      this.#caches.delete(filename);
+    }
     if (cache === undefined && made instanceof this.#ivm.ExternalCopy) this.#caches.set(filename, made);
     return script;
   }

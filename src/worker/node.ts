@@ -5,9 +5,9 @@
  */
 export const { readFileSync, readSync, writeSync } = process.getBuiltinModule('node:fs');
 export const { createRequire, syncBuiltinESMExports } = process.getBuiltinModule('node:module');
-export const inspector = process.getBuiltinModule('node:inspector');
 export const os = process.getBuiltinModule('node:os');
 export const v8 = process.getBuiltinModule('node:v8');
+export const { Script } = process.getBuiltinModule('node:vm');
 
 /** Elapsed time since some moment, milliseconds, as `performance.now()`, which would load its module: 9 ms. */
 export function nowMs(): number {

@@ -60,6 +60,7 @@ const PARSES: Readonly<Record<string, string>> = {
   'src/wire/jsonpieces.ts': 'parses a piece',
   'src/wire/pure/declaration.ts': OWN,
   'src/wire/request.ts': 'a line of a request to `run --serve`, whose length its reader bounds',
+  'src/worker/boot.ts': 'runs in the worker',
   'src/worker/bridge.ts': 'runs in the worker',
   'src/worker/run.ts': 'runs in the worker',
   'src/worker/server.ts': 'runs in the worker',

@@ -30,6 +30,7 @@ export const success: GuestResult = {
 };
 
 export const FRAMES: { readonly [Type in WorkerFrame['t']]: Extract<WorkerFrame, { readonly t: Type }> } = {
+  compiled: { t: 'compiled', build: 'b', caches: ['AA=='] },
   hello: { t: 'hello', version: 1, pid: 1, node: 'v1', dropped: ['net'] },
   started: { t: 'started', id },
   out: { t: 'out', emits: ['a'], values: ['a'], whispers: [{ to: 'a', text: 'b' }] },
