@@ -1,12 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { workerPid } from '../../bench/residence.ts';
 import type { LimitOptions, RunHandlers, Sandbox, SandboxResult, WorkerFiles } from '../../src/sandbox/index.ts';
 import { type ErrorInfo, NeuroScriptError } from '../../src/wire/errors.ts';
 import type { GuestCall, OutFrame, RunInput, TaggedJson } from '../../src/wire/protocol.ts';
-import { inputOf, OK, REAL, ROGUE } from '../sandbox/input.ts';
+import { inputOf, OK, REAL, ROGUE, withGuest } from '../sandbox/input.ts';
 import type { Attack, Attacker, Step } from './attacks.ts';
 import { FRAMES } from './frames.ts';
 
@@ -14,7 +13,7 @@ const MB = 1024 * 1024;
 
 /** The bundles of a sandbox whose guest or worker is replaced by hostile JavaScript. Without orders it answers honestly. */
 export const FILES: Readonly<Record<Attacker, WorkerFiles>> = {
-  guest: { worker: REAL.worker, guest: fileURLToPath(new URL('holes.js', import.meta.url)) },
+  guest: withGuest(new URL('holes.js', import.meta.url)),
   worker: { worker: ROGUE, guest: REAL.guest },
 };
 

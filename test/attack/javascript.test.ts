@@ -1,12 +1,12 @@
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox, SandboxResult } from '../../src/sandbox/index.ts';
-import { closeSandboxes, handlers, inputOf, REAL, run, sandboxOf, timed } from '../sandbox/kit.ts';
+import { withGuest } from '../sandbox/input.ts';
+import { closeSandboxes, handlers, inputOf, run, sandboxOf, timed } from '../sandbox/kit.ts';
 import { MB } from './kit.ts';
 
 afterAll(closeSandboxes);
 
-const files = { worker: REAL.worker, guest: fileURLToPath(new URL('holes.js', import.meta.url)) };
+const files = withGuest(new URL('holes.js', import.meta.url));
 const LIMITS = { memoryBytes: 16 * MB, cpuMs: 500, wallMs: 3_000, toolCalls: 100, outputBytes: MB, journalBytes: MB };
 /** Attacks that compute and hold little. Less time ends them as well; the others need theirs to outgrow their memory. */
 const COMPUTING: ReadonlySet<string> = new Set(
