@@ -345,10 +345,11 @@ export class Execution implements WorkerTask {
       this.#endBreach(breach);
       return;
     }
-    this.#worker.free();
     const usage = this.#ledger.usage(frame.usage, this.#clock.sinceSent);
     const { fuel, peakMemoryBytes, toolCalls, outputBytes } = usage;
     const result = { ...withVerdict(frame.result, this.#verdict), fuel, peakMemoryBytes, toolCalls, outputBytes };
+    // Only now: a free worker tells nobody of its end, so an error above would leave the run without one.
+    this.#worker.free();
     this.#finish({ result, usage, errors: frame.errors, outputComplete: !frame.last });
   }
 

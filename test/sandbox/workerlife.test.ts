@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { Sandbox } from '../../src/sandbox/index.ts';
+import { Ledger } from '../../src/sandbox/ledger.ts';
 import { RuntimeClosedError } from '../../src/wire/errors.ts';
 import { childrenOf, lives, sleep, until } from './children.ts';
 import { closeSandboxes, HOLED, handlers, inputOf, never, OK, rogue, run, sandboxOf } from './kit.ts';
@@ -110,6 +111,18 @@ it('a sandbox that drains refuses new runs, and says when those that run and wha
   go.resolve();
   expect((await first).result.ok).toBe(true);
   await drained;
+  await sandbox.close();
+});
+
+it('a run whose result the host cannot handle has an end', async () => {
+  const sandbox = await sandboxOf();
+  const broken = vi.spyOn(Ledger.prototype, 'usage').mockImplementation(() => {
+    throw new Error('a bug of the host');
+  });
+  const { result } = await run(sandbox, 'nothing');
+  broken.mockRestore();
+  expect(result.error?.message).toContain('a bug of the host');
+  expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
   await sandbox.close();
 });
 
