@@ -14,6 +14,9 @@ export interface CacheShare {
   settle(used: boolean | undefined): void;
 }
 
+/** The part of a worker that has none. */
+export const NO_SHARE: CacheShare = { order: 'none', send: () => {}, keep: null, settle: () => {} };
+
 /**
  * The code caches for one pair of files (`wire/codecache.ts`). The first worker of this process starts without, because most commands need
  * no other; the second makes them, which takes it 10 ms; later ones take them.
@@ -40,7 +43,7 @@ class CodeCache {
       };
     }
     const makes = this.#starts++ > 0 && !this.#making;
-    if (!makes) return { order: 'none', send: () => {}, keep: null, settle: () => {} };
+    if (!makes) return NO_SHARE;
     this.#making = true;
     return {
       order: 'make',
@@ -59,7 +62,7 @@ class CodeCache {
 const ALL = new Map<string, CodeCache>();
 
 /** What the next worker of these files is told about code caches. */
-export function shareOf(worker: string, guest: string): CacheShare {
+export function shareOf({ worker, guest }: { readonly worker: string; readonly guest: string }): CacheShare {
   const key = JSON.stringify([worker, guest]);
   const known = ALL.get(key) ?? new CodeCache();
   ALL.set(key, known);

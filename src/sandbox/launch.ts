@@ -7,7 +7,7 @@ import { type Readable, Writable } from 'node:stream';
 import { ConfigError } from '../wire/errors.ts';
 import { PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
 import type { Bind, Cage } from './cage.ts';
-import { type CacheShare, shareOf } from './codecache.ts';
+import { type CacheShare, NO_SHARE } from './codecache.ts';
 import { withoutInherited } from './descriptors.ts';
 import { seccompFilter } from './seccomp.ts';
 
@@ -28,8 +28,7 @@ export interface Launched {
   /** Descriptor 3 of the worker, in both directions. */
   readonly frames: Socket;
   readonly stderr: Readable;
-  /** Its part in the code caches; without one it has none. */
-  readonly caches?: CacheShare;
+  readonly caches: CacheShare;
 }
 
 /** The paths that a worker uses, as the worker sees them. */
@@ -61,10 +60,15 @@ export function checkFiles({ worker, guest }: WorkerFiles, advice = 'copy it fro
 /**
  * Starts a worker with an empty environment, no standard input or output, and Node's permission model, which lets it read its two
  * files and the native module. Descriptor 3 is its only connection. `memoryBytes` is the limit for which the first isolate is
- * prepared. With `cage` the worker also runs in a sandbox of the operating system that contains nothing else.
+ * prepared. With `cage` the worker also runs in a sandbox of the operating system that contains nothing else. `caches` is its part in the
+ * code caches.
  */
-export function launch(files: WorkerFiles, memoryBytes: number, cage: Cage | null = null): Launched {
-  const caches = shareOf(files.worker, files.guest);
+export function launch(
+  files: WorkerFiles,
+  memoryBytes: number,
+  cage: Cage | null = null,
+  caches: CacheShare = NO_SHARE,
+): Launched {
   const order = JSON.stringify(caches.order);
   const launched = cage === null ? launchDirectly(files, memoryBytes, order) : launchConfined(files, memoryBytes, cage, order);
   launched.child.once('close', () => caches.settle(undefined));
@@ -72,7 +76,7 @@ export function launch(files: WorkerFiles, memoryBytes: number, cage: Cage | nul
   return { ...launched, caches };
 }
 
-function launchDirectly(files: WorkerFiles, memoryBytes: number, order: string): Launched {
+function launchDirectly(files: WorkerFiles, memoryBytes: number, order: string): Omit<Launched, 'caches'> {
   const { ivm, loader } = nativeModule();
   // The loader tells musl from glibc by the last of these files.
   const readable = [files.worker, files.guest, `${dirname(ivm)}/*`, `${loader}/*`, '/etc/alpine-release'];
@@ -90,7 +94,7 @@ function launchDirectly(files: WorkerFiles, memoryBytes: number, order: string):
 /** The folder of the worker in a sandbox of the operating system. */
 const HOME = '/worker';
 
-function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage, order: string): Launched {
+function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage, order: string): Omit<Launched, 'caches'> {
   const { ivm, loader } = nativeModule();
   const library = cage.holds.includes('calls') ? '' : libraryBeside(files);
   const modules = join(HOME, 'node_modules');

@@ -254,7 +254,7 @@ export class WorkerProcess {
     else if (this.session === null || !killGroup(pid)) this.#child.kill('SIGKILL');
   }
 
-  async #greet(demands: readonly Hold[], caches?: CacheShare): Promise<void> {
+  async #greet(demands: readonly Hold[], caches: CacheShare): Promise<void> {
     const late = setTimeout(() => {
       this.retire(`it did not say hello within ${START_MS} ms`);
     }, START_MS);
@@ -263,7 +263,7 @@ export class WorkerProcess {
     this.assign(
       {
         onFrame: (frame) => {
-          if (frame.t === 'compiled' && caches?.keep != null) {
+          if (frame.t === 'compiled' && caches.keep !== null) {
             caches.keep(frame);
             return;
           }
@@ -273,7 +273,7 @@ export class WorkerProcess {
             this.retire(complaint);
             return;
           }
-          if (frame.t === 'hello') caches?.settle(frame.cachesUsed);
+          if (frame.t === 'hello') caches.settle(frame.cachesUsed);
           this.free();
           this.stats = pid === null ? null : openStats(pid);
           this.baseRss = this.stats?.rssBytes() ?? null;
@@ -282,7 +282,7 @@ export class WorkerProcess {
         onGone: ({ how, violation, stderr }) =>
           hello.reject(new Error(`the worker process ended while starting: ${violation ?? (stderr === '' ? how : stderr)}`)),
       },
-      caches?.keep == null ? HELLO_BYTES : COMPILED_BYTES,
+      caches.keep === null ? HELLO_BYTES : COMPILED_BYTES,
       HELLO_BYTES,
     );
     try {

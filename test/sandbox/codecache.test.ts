@@ -28,9 +28,8 @@ function copies(): WorkerFiles {
 
 /** What a new worker was told, whether it says that V8 used caches, and how it ended if it could not be used. */
 async function start(files: WorkerFiles) {
-  const launched = launch(files, 16 * MB);
-  const { caches } = launched;
-  if (caches === undefined) throw new Error('a worker has its part in the caches');
+  const caches = shareOf(files);
+  const launched = launch(files, 16 * MB, null, caches);
   let used: boolean | undefined;
   const worker = new WorkerProcess({
     ...launched,
@@ -99,7 +98,7 @@ describe('code caches of a worker', () => {
   it('a worker starts without those that V8 rejects', async () => {
     const files = copies();
     await start(files);
-    const { keep } = shareOf(files.worker, files.guest);
+    const { keep } = shareOf(files);
     const build = readFileSync(files.worker, 'utf8').split(' build ').at(-1)?.trim() ?? '';
     keep?.({ t: 'compiled', build, caches: Array(3).fill(Buffer.alloc(4096, 7).toString('base64')) });
     expect(await start(files)).toEqual({ ...TAKE, used: false });
@@ -118,7 +117,7 @@ describe('code caches of a worker', () => {
 for (let n = 0; n < ${frames}; n++) writeSync(3, ${bytes});
 setInterval(() => {}, 1000);`,
     );
-    if (frames === 2) shareOf(files.worker, files.guest);
+    if (frames === 2) shareOf(files);
     expect((await start(files)).failed).toMatch(frames === 1 ? /its first frame is 'compiled'/ : /it sent code caches twice/);
   });
 });
