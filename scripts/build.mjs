@@ -7,16 +7,11 @@ import { appendFileSync, chmodSync, existsSync, mkdtempSync, readFileSync, renam
 import { join, posix } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
+import { BUILD_MARK, NO_END, PROGRAM_MARK } from '../src/wire/codecache.ts';
 import { slim, thirdParty } from './slim.mjs';
 
 /** As in `src/worker/image.ts`. */
 const PURE_MARK = '\n//# pure tools\n';
-
-/** As in `src/worker/boot.ts`. */
-const PROGRAM_MARK = '\n/*# program\n';
-const NO_END = '*~/';
-/** As in `src/wire/codecache.ts`. */
-const BUILD_MARK = '\n//# build ';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');

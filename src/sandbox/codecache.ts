@@ -3,7 +3,7 @@ import type { CacheOrder, CompiledFrame } from '../wire/codecache.ts';
 import { WireError } from '../wire/errors.ts';
 
 /** What a new worker is told about code caches, and what becomes of them. */
-export interface CacheShare {
+export interface CacheRole {
   /** The last argument of its command line. */
   readonly order: CacheOrder;
   /** Writes the caches of the order, if it has any, which must come before all frames. */
@@ -14,8 +14,8 @@ export interface CacheShare {
   settle(used: boolean | undefined): void;
 }
 
-/** The part of a worker that has none. */
-export const NO_SHARE: CacheShare = { order: 'none', send: () => {}, keep: null, settle: () => {} };
+/** The role of a worker that has nothing to do with them. */
+export const NO_ROLE: CacheRole = { order: 'none', send: () => {}, keep: null, settle: () => {} };
 
 /**
  * The code caches for one pair of files (`wire/codecache.ts`). The first worker of this process starts without, because most commands need
@@ -26,7 +26,7 @@ class CodeCache {
   #making = false;
   #made: { readonly build: string; readonly caches: readonly Buffer[] } | null = null;
 
-  share(): CacheShare {
+  role(): CacheRole {
     const made = this.#made;
     if (made !== null) {
       const { build, caches } = made;
@@ -43,7 +43,7 @@ class CodeCache {
       };
     }
     const makes = this.#starts++ > 0 && !this.#making;
-    if (!makes) return NO_SHARE;
+    if (!makes) return NO_ROLE;
     this.#making = true;
     return {
       order: 'make',
@@ -62,9 +62,9 @@ class CodeCache {
 const ALL = new Map<string, CodeCache>();
 
 /** What the next worker of these files is told about code caches. */
-export function shareOf({ worker, guest }: { readonly worker: string; readonly guest: string }): CacheShare {
+export function cacheRoleOf({ worker, guest }: { readonly worker: string; readonly guest: string }): CacheRole {
   const key = JSON.stringify([worker, guest]);
   const known = ALL.get(key) ?? new CodeCache();
   ALL.set(key, known);
-  return known.share();
+  return known.role();
 }

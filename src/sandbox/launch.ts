@@ -7,7 +7,7 @@ import { type Readable, Writable } from 'node:stream';
 import { ConfigError } from '../wire/errors.ts';
 import { PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
 import type { Bind, Cage } from './cage.ts';
-import { type CacheShare, NO_SHARE } from './codecache.ts';
+import { type CacheRole, NO_ROLE } from './codecache.ts';
 import { withoutInherited } from './descriptors.ts';
 import { seccompFilter } from './seccomp.ts';
 
@@ -28,7 +28,7 @@ export interface Launched {
   /** Descriptor 3 of the worker, in both directions. */
   readonly frames: Socket;
   readonly stderr: Readable;
-  readonly caches: CacheShare;
+  readonly caches: CacheRole;
 }
 
 /** The paths that a worker uses, as the worker sees them. */
@@ -60,15 +60,10 @@ export function checkFiles({ worker, guest }: WorkerFiles, advice = 'copy it fro
 /**
  * Starts a worker with an empty environment, no standard input or output, and Node's permission model, which lets it read its two
  * files and the native module. Descriptor 3 is its only connection. `memoryBytes` is the limit for which the first isolate is
- * prepared. With `cage` the worker also runs in a sandbox of the operating system that contains nothing else. `caches` is its part in the
- * code caches.
+ * prepared. With `cage` the worker also runs in a sandbox of the operating system that contains nothing else. `caches` is its role with
+ * the code caches.
  */
-export function launch(
-  files: WorkerFiles,
-  memoryBytes: number,
-  cage: Cage | null = null,
-  caches: CacheShare = NO_SHARE,
-): Launched {
+export function launch(files: WorkerFiles, memoryBytes: number, cage: Cage | null = null, caches: CacheRole = NO_ROLE): Launched {
   const order = JSON.stringify(caches.order);
   const launched = cage === null ? launchDirectly(files, memoryBytes, order) : launchConfined(files, memoryBytes, cage, order);
   launched.child.once('close', () => caches.settle(undefined));
@@ -148,7 +143,7 @@ function commandLine(
   const filter = filters && process.platform === 'linux' && HAS_FFI ? seccompFilter(process.arch, false) : null;
   return [
     '--no-node-snapshot', // isolated-vm demands it
-    '--stack-size=7200', // KB, of the 8 MB that systems give: isolates get less (`worker/main.ts`), native code the rest
+    '--stack-size=7200', // KB, of the 8 MB that systems give: isolates get less (`worker/flags.ts`), native code the rest
     '--permission',
     '--allow-addons',
     ...(filter === null ? [] : ['--allow-ffi']),

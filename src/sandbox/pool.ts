@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { BusyError, ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import { messageOf } from '../wire/unknown.ts';
-import { shareOf } from './codecache.ts';
+import { cacheRoleOf } from './codecache.ts';
 import { type Job, JobQueue } from './jobqueue.ts';
 import { launch, type WorkerFiles } from './launch.ts';
 import type { Launcher } from './launcher.ts';
@@ -324,7 +324,7 @@ export class Pool {
   #create(): WorkerProcess {
     const { files, memoryBytes, launcher } = this.#options;
     return detached(() => {
-      const worker = new WorkerProcess(launch(files, memoryBytes, launcher.cage, shareOf(files)), launcher.demands);
+      const worker = new WorkerProcess(launch(files, memoryBytes, launcher.cage, cacheRoleOf(files)), launcher.demands);
       this.#workers.add(worker);
       this.#watch.start();
       void worker.gone.then(({ violation }) => {

@@ -9,7 +9,7 @@ import type { GuestReply, HostFrame, RunInput, WorkerFrame } from '../wire/proto
 import { messageOf } from '../wire/unknown.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
 import type { Cage } from './cage.ts';
-import type { CacheShare } from './codecache.ts';
+import type { CacheRole } from './codecache.ts';
 import { type Confinement, confinementOf, type Hold } from './confinement.ts';
 import { endingOf, killGroup, killOnExit, killTree } from './kill.ts';
 import { type Launched, refusal } from './launch.ts';
@@ -254,7 +254,7 @@ export class WorkerProcess {
     else if (this.session === null || !killGroup(pid)) this.#child.kill('SIGKILL');
   }
 
-  async #greet(demands: readonly Hold[], caches: CacheShare): Promise<void> {
+  async #greet(demands: readonly Hold[], caches: CacheRole): Promise<void> {
     const late = setTimeout(() => {
       this.retire(`it did not say hello within ${START_MS} ms`);
     }, START_MS);

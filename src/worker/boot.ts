@@ -1,4 +1,4 @@
-import { buildOf, type CacheOrder } from '../wire/codecache.ts';
+import { buildOf, type CacheOrder, NO_END, PROGRAM_MARK } from '../wire/codecache.ts';
 import { setFlags } from './flags.ts';
 import type { main } from './main.ts';
 import { readFileSync, Script } from './node.ts';
@@ -8,10 +8,6 @@ import { descriptorPipe, FRAMES_FD } from './pipe.ts';
  * What Node starts as a worker. The build appends the worker's own program (`main.ts`) as a comment, because Node gives no code cache to a
  * module, and a script can have one.
  */
-const PROGRAM_MARK = '\n/*# program\n';
-/** Stands in the comment for what would end it. */
-const NO_END = '*~/';
-
 function boot([, file = '', ...args]: readonly string[]): void {
   const order: CacheOrder = JSON.parse(args.at(-1) ?? '"none"');
   const text = readFileSync(file, 'latin1');

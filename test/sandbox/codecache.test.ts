@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createRuntime } from '../../src/runtime/index.ts';
-import { shareOf } from '../../src/sandbox/codecache.ts';
+import { cacheRoleOf } from '../../src/sandbox/codecache.ts';
 import { checkFiles, launch, packageFiles, type WorkerFiles } from '../../src/sandbox/launch.ts';
 import { WorkerProcess } from '../../src/sandbox/worker.ts';
 import { pureTools } from '../../stdlib-tools/index.ts';
@@ -28,7 +28,7 @@ function copies(): WorkerFiles {
 
 /** What a new worker was told, whether it says that V8 used caches, and how it ended if it could not be used. */
 async function start(files: WorkerFiles) {
-  const caches = shareOf(files);
+  const caches = cacheRoleOf(files);
   const launched = launch(files, 16 * MB, null, caches);
   let used: boolean | undefined;
   const worker = new WorkerProcess({
@@ -98,7 +98,7 @@ describe('code caches of a worker', () => {
   it('a worker starts without those that V8 rejects', async () => {
     const files = copies();
     await start(files);
-    const { keep } = shareOf(files);
+    const { keep } = cacheRoleOf(files);
     const build = readFileSync(files.worker, 'utf8').split(' build ').at(-1)?.trim() ?? '';
     keep?.({ t: 'compiled', build, caches: Array(3).fill(Buffer.alloc(4096, 7).toString('base64')) });
     expect(await start(files)).toEqual({ ...TAKE, used: false });
@@ -117,7 +117,7 @@ describe('code caches of a worker', () => {
 for (let n = 0; n < ${frames}; n++) writeSync(3, ${bytes});
 setInterval(() => {}, 1000);`,
     );
-    if (frames === 2) shareOf(files);
+    if (frames === 2) cacheRoleOf(files);
     expect((await start(files)).failed).toMatch(frames === 1 ? /its first frame is 'compiled'/ : /it sent code caches twice/);
   });
 });

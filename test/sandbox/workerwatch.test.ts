@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { NO_SHARE } from '../../src/sandbox/codecache.ts';
+import { NO_ROLE } from '../../src/sandbox/codecache.ts';
 import type { SandboxResult } from '../../src/sandbox/index.ts';
 import { openStats, orphans } from '../../src/sandbox/processstats.ts';
 import { WorkerProcess } from '../../src/sandbox/worker.ts';
@@ -89,7 +89,7 @@ describe('finding 6: a worker that moves without a task is ended and counted', (
     const child = spawn(process.execPath, [worker, guest], { stdio: ['pipe', 'ignore', 'pipe', 'pipe'], detached: true });
     const frames = child.stdio[3];
     if (!(frames instanceof Socket) || !(child.stderr instanceof Readable)) throw new Error('no pipes');
-    const bare = new WorkerProcess({ child, cage: null, frames, stderr: child.stderr, caches: NO_SHARE });
+    const bare = new WorkerProcess({ child, cage: null, frames, stderr: child.stderr, caches: NO_ROLE });
     await bare.ready;
     return { worker: bare, frames };
   }
