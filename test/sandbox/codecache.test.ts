@@ -92,6 +92,7 @@ describe('code caches of a worker', () => {
     rename(files.worker);
     expect([await start(files), await start(files)]).toEqual([MAKE, TAKE]);
     copyFileSync(packageFiles().worker, files.worker);
+    copyFileSync(packageFiles().guest, files.guest);
     expect(await start(files)).toEqual({ ...TAKE, used: false });
   });
 
