@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { COMPILED } from './compiled.ts';
 
 /**
- * Gives a run of tests, and all processes that it starts, one folder for temporary files, which it removes at the end, and one for what
- * Node compiles.
+ * Gives a run of tests, and all processes that it starts, one folder for temporary files, which it removes at the end, one for what Node
+ * compiles, and the time at which it began (`bundled.ts`).
  */
 export default function setup(): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'ns-'));
   // A server that runs as another user, as that of Postgres does for root, reaches its own folder below.
   chmodSync(folder, 0o711);
-  const before = Object.entries({ TMPDIR: folder, ...COMPILED }).map(([name, value]) => {
+  const before = Object.entries({ TMPDIR: folder, TESTS_BEGAN: String(Date.now()), ...COMPILED }).map(([name, value]) => {
     const old = process.env[name];
     process.env[name] = value;
     return [name, old] as const;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { LIMITS, POOL_LIMITS } from '../../src/entries/wire.ts';
 import { systemTool } from '../../src/sandbox/systemtools.ts';
 import { PRICE_TABLES } from '../../src/wire/pricetable.ts';
-import { COMPILED } from '../compiled.ts';
+import { SERVER_LINE } from '../mcp/servers.ts';
 import { neuroscript } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -42,8 +42,7 @@ describe('doctor', () => {
   });
 
   it('connects to the MCP servers of a configuration, and says why one cannot be used', async () => {
-    const server = `env NODE_COMPILE_CACHE=${COMPILED.NODE_COMPILE_CACHE} ${process.execPath} test/mcp/server.ts honest`;
-    const servers = ['--mcp', `s=${server}`, '--mcp', 'gone=http://127.0.0.1:1/'];
+    const servers = ['--mcp', `s=${SERVER_LINE}`, '--mcp', 'gone=http://127.0.0.1:1/'];
     const { stdout, code } = await within(['doctor', '--json', ...servers]);
     const report = JSON.parse(stdout);
     expect(problems(report)).toEqual([]);

@@ -8,15 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport, type VersionNegotiationOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { COMPILED } from '../compiled.ts';
 import { consent, protectedServer } from '../mcp/oauth.ts';
+import { SERVER_LINE } from '../mcp/servers.ts';
 import { neuroscript } from './spawn.ts';
 import { within } from './terminal.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
-/** Servers inherit nothing from a command, so the place of what Node compiles is named here too. */
-const SERVER = `env NODE_COMPILE_CACHE=${COMPILED.NODE_COMPILE_CACHE} node --disable-warning=ExperimentalWarning test/mcp/server.ts honest`;
 /** Runs at the same time are not the subject here, and each further worker takes as long to start as the first. */
 const ONE_WORKER = ['--concurrency', '1'] as const;
 
@@ -35,7 +33,7 @@ describe('--mcp', () => {
   });
 
   it('names a server on the command line, and shows its tools', async () => {
-    const { code, stdout } = await within(['tools', 'tool.s.*', '--mcp', `s=${SERVER}`], { cwd: root });
+    const { code, stdout } = await within(['tools', 'tool.s.*', '--mcp', `s=${SERVER_LINE}`], { cwd: root });
     expect(code).toBe(0);
     expect(stdout).toContain('tool.s.add(arguments');
     expect(stdout).toContain('Adds two numbers.');
@@ -85,7 +83,7 @@ describe('neuroscript mcp login', () => {
 describe('neuroscript mcp', () => {
   it('offers itself to an MCP host, under the limits and the policy of its command line', async () => {
     const client = new Client({ name: 'test', version: '1' });
-    const args = [BIN, 'mcp', ...ONE_WORKER, '--fuel', '1000', '--mcp', `s=${SERVER}`];
+    const args = [BIN, 'mcp', ...ONE_WORKER, '--fuel', '1000', '--mcp', `s=${SERVER_LINE}`];
     await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd: root, stderr: 'inherit' }));
     try {
       const run = async (src: string) => (await client.callTool({ name: 'run', arguments: { src } })).structuredContent;

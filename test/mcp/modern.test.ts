@@ -1,21 +1,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SILENT_LOGGER } from '../../src/context/index.ts';
 import { type McpProgress, type McpServerConfig, McpSource } from '../../src/mcp/index.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import type { RunResult } from '../../src/wire/result.ts';
-import { COMPILED } from '../compiled.ts';
+import { modernServer } from './servers.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'ns-mcp-modern-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const modern = (more: Partial<McpServerConfig> = {}): McpServerConfig => ({
-  command: process.execPath,
-  args: ['--disable-warning=ExperimentalWarning', fileURLToPath(new URL('modern.ts', import.meta.url))],
-  env: COMPILED,
+  ...modernServer(),
   ...more,
 });
 

@@ -4,7 +4,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -13,20 +12,14 @@ import { type McpServerConfig, McpSource } from '../../src/mcp/index.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { toolPrompt } from '../../src/tools/index.ts';
 import type { RunResult } from '../../src/wire/result.ts';
-import { COMPILED } from '../compiled.ts';
 import { honestServer } from './server.ts';
+import { classicServer } from './servers.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'ns-mcp-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-const FILE = fileURLToPath(new URL('server.ts', import.meta.url));
 const DIST = new URL('../../dist/src/mcp/index.js', import.meta.url).href;
-const stdio = (mode: string, more: Partial<McpServerConfig> = {}): McpServerConfig => ({
-  command: process.execPath,
-  args: ['--disable-warning=ExperimentalWarning', FILE, mode],
-  env: COMPILED,
-  ...more,
-});
+const stdio = (mode: string, more: Partial<McpServerConfig> = {}): McpServerConfig => ({ ...classicServer(mode), ...more });
 
 /** What a program gives that emits these expressions, one after the other, with the tools of a server `s`. */
 async function emits(config: McpServerConfig, ...expressions: string[]): Promise<RunResult> {
@@ -102,7 +95,7 @@ describe('a server over standard streams', () => {
 
   it('ends with the source that started it', async () => {
     const pidFile = join(directory, 'pid');
-    const source = await McpSource.connect({ s: stdio('honest', { args: [FILE, 'honest', pidFile] }) });
+    const source = await McpSource.connect({ s: classicServer('honest', pidFile) });
     const pid = Number(readFileSync(pidFile, 'utf8'));
     expect(process.kill(pid, 0)).toBe(true);
     await source.close();
@@ -222,7 +215,7 @@ describe('a hostile server', () => {
 
   it('trickle: a message that arrives byte by byte costs linear time, and ends with its call (finding 11)', async () => {
     const pidFile = join(directory, 'trickle.pid');
-    const config = { ...stdio('trickle'), args: [FILE, 'trickle', pidFile], timeoutMs: 5000 };
+    const config = { ...classicServer('trickle', pidFile), timeoutMs: 5000 };
     const source = await McpSource.connect({ s: config });
     const before = process.cpuUsage();
     expect((await codeOf(run(source, 'tool.s.trap()')))[0]).toBe('NS1002');
@@ -234,7 +227,7 @@ describe('a hostile server', () => {
 
   it('stubborn: one that ignores the end of its input and SIGTERM does not outlive its source, or its host (finding 18)', async () => {
     const pidFile = join(directory, 'stubborn.pid');
-    const config = stdio('stubborn', { args: [FILE, 'stubborn', pidFile] });
+    const config = classicServer('stubborn', pidFile);
     const source = await McpSource.connect({ s: config });
     await Promise.all([source.close(), source.close()]);
     await expect.poll(() => isAlive(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
@@ -249,7 +242,7 @@ describe('a hostile server', () => {
     '%s: one that asks again whenever it is answered is given up, and used again when needed',
     async (mode) => {
       const counted = join(directory, `${mode}.count`);
-      const config = { ...stdio(mode), args: ['--disable-warning=ExperimentalWarning', FILE, mode, counted] };
+      const config = classicServer(mode, counted);
       const lost = Promise.withResolvers<void>();
       const logger: Logger = {
         ...SILENT_LOGGER,
@@ -374,7 +367,7 @@ describe('calls', () => {
 describe('connecting', () => {
   it('leaves no server behind when another one fails, early or late (finding 11)', async () => {
     const pids = ['one', 'two'].map((name) => join(directory, `${name}.pid`));
-    const good = pids.map((file, index) => [`good${index}`, stdio('honest', { args: [FILE, 'honest', file] })]);
+    const good = pids.map((file, index) => [`good${index}`, classicServer('honest', file)]);
     const config = { ...Object.fromEntries(good), bad: { command: '/does/not/exist' } };
     await expect(McpSource.connect(config)).rejects.toMatchObject({ code: 'ERR_MCP' });
     // A server that was killed before it has written its id has left none.

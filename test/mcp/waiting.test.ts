@@ -1,20 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { replaySession } from '../../src/entries/replay.ts';
 import { MemoryStore } from '../../src/loop/index.ts';
 import { McpSource } from '../../src/mcp/index.ts';
 import { agentOf, openHost, SESSION } from '../loop/suspend/stage.ts';
+import { modernServer } from './servers.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'ns-mcp-waiting-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
-
-const SERVER = {
-  command: process.execPath,
-  args: ['--disable-warning=ExperimentalWarning', fileURLToPath(new URL('modern.ts', import.meta.url))],
-};
 
 describe('a task of an MCP server in a turn of the host loop', () => {
   it('puts the turn aside; completing the call asks the server again, until it has the answer', async () => {
@@ -27,7 +22,7 @@ endcommand`);
     const policy = { allow: ['*'], grants: ['mcp:call:s'] };
     let records: unknown;
     {
-      await using source = await McpSource.connect({ s: SERVER });
+      await using source = await McpSource.connect({ s: modernServer() });
       await using host = await openHost(source.tools, { store, runtime: { policy } });
       const { loop } = host;
       const waiting = await loop.runLoop({ ...SESSION, agent });
@@ -45,7 +40,7 @@ endcommand`);
     }
     expect(JSON.stringify(records)).toContain('done at last');
     // Without the server: the journal has the answer.
-    await using source = await McpSource.connect({ s: SERVER });
+    await using source = await McpSource.connect({ s: modernServer() });
     await source.close();
     await using host = await openHost(source.tools, { store, runtime: { policy } });
     expect(await replaySession(host.runtime, store, 's')).toMatchObject({ ok: true });

@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import { SpanKind } from '@opentelemetry/api';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -8,6 +7,7 @@ import { McpSource } from '../../src/mcp/index.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
 import { connected, service } from '../mcp/server/kit.ts';
 import { honestServer } from '../mcp/server.ts';
+import { modernServer } from '../mcp/servers.ts';
 import { openSdk } from './kit.ts';
 
 let sdk: ReturnType<typeof openSdk>;
@@ -93,8 +93,7 @@ it('a call of our MCP server is a span of the trace of its client, around the ru
 });
 
 it('what a server reports about a call are events of the span of the call', async () => {
-  const file = fileURLToPath(new URL('../mcp/modern.ts', import.meta.url));
-  await using source = await McpSource.connect({ s: { command: process.execPath, args: [file] } });
+  await using source = await McpSource.connect({ s: modernServer() });
   const policy = { allow: ['tool.s.*'], grants: ['mcp:call:s'] };
   await using runtime = await createRuntime({ tools: source.tools, policy, concurrency: 1, telemetry: sdk.telemetry });
   const result = await runtime.run('command\nemit tool.s.work({"ms": 1000, "report": true})\nendcommand');
