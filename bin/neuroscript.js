@@ -1,6 +1,4 @@
 #!/usr/bin/env node
-import { existsSync } from 'node:fs';
-
 // Nothing newer than import() here: an unsupported Node must still be able to say so in one sentence.
 const major = Number(process.versions.node.split('.')[0]);
 const argv = process.argv.slice(2);
@@ -8,10 +6,12 @@ const argv = process.argv.slice(2);
 const isGate = argv[0] === 'gate' || argv[0] === 'gate-verify';
 if (isGate) process.exitCode = 1;
 if (major < 24) {
-  // A checkout has a Node of its own beside this file, an installed package has none.
-  const isCheckout = existsSync(new URL('../node_modules/.bin/node', import.meta.url));
-  const way = isCheckout ? ' ("npx neuroscript" in this checkout uses its own Node)' : '';
-  fail(`neuroscript needs Node 24 or newer; this is Node ${process.versions.node}${way}.`, 2);
+  import('node:fs').then(({ existsSync }) => {
+    // A checkout has a Node of its own beside this file, an installed package has none.
+    const isCheckout = existsSync(new URL('../node_modules/.bin/node', import.meta.url));
+    const way = isCheckout ? ' ("npx neuroscript" in this checkout uses its own Node)' : '';
+    fail(`neuroscript needs Node 24 or newer; this is Node ${process.versions.node}${way}.`, 2);
+  });
 } else if (isGate) {
   import('../dist/src/gate/main.js').then((gate) => {
     process.exitCode = gate.main(argv) === 0 ? 0 : 1;

@@ -95,6 +95,22 @@ const constants = {
   },
 };
 
+/** An import of names, or of the whole, from a built-in module of Node, as the bundler writes it. */
+const BUILTIN_IMPORT = /^import (?:\{([^{}]*)\}|([\w$]+)) from "(node:[\w/]+)";$/gm;
+
+/**
+ * Takes from Node's modules what is used and nothing else. An `import` reads all exports of a built-in module, and some load further
+ * modules, as `node:fs` loads its streams: a tenth of the time of a command's start.
+ */
+const builtins = {
+  name: 'builtins',
+  renderChunk: (code) =>
+    code.replace(BUILTIN_IMPORT, (_, names, whole, module) => {
+      const pattern = whole ?? `{${names.replaceAll(' as ', ': ')}}`;
+      return `const ${pattern} = process.getBuiltinModule("${module}");`;
+    }),
+};
+
 /** Puts the program of the worker into a comment of the file that starts it (`src/worker/boot.ts`). */
 function appendProgram() {
   const program = join(fresh, 'program.js');
@@ -135,7 +151,7 @@ async function bundleLibrary() {
     resolve: { conditionNames: ['module', 'import'] },
     // An older Node must be able to read the files: only then can it say that it is too old.
     transform: { target: 'node20' },
-    plugins: [thirdParty],
+    plugins: [thirdParty, builtins],
     external,
   });
   await build.write({
@@ -158,7 +174,10 @@ try {
   await bundleLibrary();
   guardEntries();
   // The gate as a command is one file, which can be read as it stands and loads no other.
-  await bundle('src/gate/main.ts', 'src/gate/main.js', { input: { platform: 'node' }, output: { format: 'esm' } });
+  await bundle('src/gate/main.ts', 'src/gate/main.js', {
+    input: { platform: 'node', plugins: [builtins] },
+    output: { format: 'esm' },
+  });
   // This process takes the place of a worker, which may read no other file.
   await bundle('bench/echo.ts', 'bench/echo.js', { input: { platform: 'node' }, output: { format: 'esm', comments: COMMENTS } });
   const worker = {

@@ -3,7 +3,7 @@ import type { Preview, PreviewBound, PreviewCall } from '../wire/preview.ts';
 import { counted } from './layout.ts';
 import type { Palette } from './palette.ts';
 import { printable } from './text.ts';
-import { quantity } from './units.ts';
+import { grouped, quantity } from './units.ts';
 
 /** A preview as lines for the person who decides. */
 export function explainPreview(preview: Preview, palette: Palette): readonly string[] {
@@ -31,8 +31,8 @@ export function headText({ sources, calls }: Preview): string {
 /** What the run takes at most. */
 export function boundRows(preview: Preview): readonly (readonly [name: string, text: string])[] {
   return [
-    ['tool calls', boundText(preview.toolCalls, number)],
-    ['fuel', boundText(preview.fuel, number)],
+    ['tool calls', boundText(preview.toolCalls, grouped)],
+    ['fuel', boundText(preview.fuel, grouped)],
     ['memory', boundText(preview.memoryBytes, bytes)],
     ['output', boundText(preview.outputBytes, bytes)],
     ['scratchpad', boundText(preview.scratchBytes, bytes)],
@@ -77,8 +77,8 @@ const WHEN: Readonly<Record<PreviewCall['when'][number]['kind'], string>> = {
 /** How often a call can be made. */
 export function timesText({ most, limitedBy }: PreviewCall): string {
   if (most === null) return 'any number of times';
-  if (limitedBy !== null) return `any number of times, at most ${number(most)} by the limit ${limitedBy}`;
-  return most === 1 ? 'at most once' : `at most ${number(most)} times`;
+  if (limitedBy !== null) return `any number of times, at most ${grouped(most)} by the limit ${limitedBy}`;
+  return most === 1 ? 'at most once' : `at most ${grouped(most)} times`;
 }
 
 function verdictLines({ verdict }: PreviewCall, { green, red, yellow }: Palette): readonly string[] {
@@ -90,10 +90,6 @@ function verdictLines({ verdict }: PreviewCall, { green, red, yellow }: Palette)
 
 function boundText({ most, by }: PreviewBound, text: (value: number) => string): string {
   return `at most ${text(most)}${by === 'limit' ? ', by the limit of the run' : ''}`;
-}
-
-function number(value: number): string {
-  return value.toLocaleString('en-US');
 }
 
 function bytes(value: number): string {

@@ -16,5 +16,5 @@ export { explainEnd, explainSession, explainTurn } from './session.ts';
 export * from './summary.ts';
 export { clip, printable, printableLines, wrap } from './text.ts';
 export { CHECKS, describeToken, type TokenCheck } from './tokens.ts';
-export { amount, quantity, UNIT_SIZES } from './units.ts';
+export { amount, grouped, quantity, UNIT_SIZES } from './units.ts';
 export { explainV1End, explainV1Turn } from './v1.ts';

@@ -33,6 +33,14 @@ export function quantity(unit: Unit, value: number): string {
   return `${value / factor}${best}`;
 }
 
+/** A whole number with a comma before every third digit: `1,000`. The engine's own formatter takes 12 ms at its first use. */
+export function grouped(value: number): string {
+  const digits = String(value);
+  const groups: string[] = [];
+  for (let end = digits.length; end > 0; end -= 3) groups.unshift(digits.slice(Math.max(0, end - 3), end));
+  return groups.join(',');
+}
+
 /** A measured quantity; large sizes are rounded to a tenth of their unit. */
 export function amount(unit: Unit, value: number): string {
   if (unit !== 'bytes' || value < 10 * 1024) return quantity(unit, value);

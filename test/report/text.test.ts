@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clip, paletteFor, printable, printableLines } from '../../src/report/index.ts';
+import { clip, grouped, paletteFor, printable, printableLines } from '../../src/report/index.ts';
 
 describe('text for a terminal', () => {
   it('shows control, reordering and invisible characters as escapes', () => {
@@ -48,4 +48,9 @@ describe('text for a terminal', () => {
     expect(paletteFor({ isTTY: true }, { TERM: 'dumb' }).red('x')).toBe('x');
     expect(paletteFor({}, {}).red('x')).toBe('x');
   });
+});
+
+it('a whole number is grouped as people write it', () => {
+  for (const value of [0, 7, 999, 1000, 12_345, 100_000, 1_234_567, Number.MAX_SAFE_INTEGER])
+    expect(grouped(value)).toBe(value.toLocaleString('en-US'));
 });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { MAGIC_TOOL } from '../../../grammar/vocabulary/names.ts';
-import { printable, renderDiagnostic, renderFinding, type SourceTexts, SYNTAX } from '../../report/index.ts';
+import { grouped, printable, renderDiagnostic, renderFinding, type SourceTexts, SYNTAX } from '../../report/index.ts';
 import { type CheckOptions, createRuntime, type Runtime } from '../../runtime/index.ts';
 import { nearestTool, Suggestions } from '../../tools/index.ts';
 import { type JsonFinding, toPublicCheck } from '../../wire/findings.ts';
@@ -207,8 +207,8 @@ const WORDS = { command: 'command block', procedure: 'procedure', event: 'event 
 /** The fuel of a block, in one line. */
 export function cost({ kind, name, file, line, least, most, because }: FuelEstimate): string {
   const what = `${WORDS[kind]}${name === '' ? '' : ` ${name}`} in line ${line}`;
-  const fuel = (amount: number) => amount.toLocaleString('en-US');
-  if (most !== null) return printable(`${what}: ${least === most ? fuel(most) : `${fuel(least)} to ${fuel(most)}`} fuel`);
+  if (most !== null)
+    return printable(`${what}: ${least === most ? grouped(most) : `${grouped(least)} to ${grouped(most)}`} fuel`);
   const place = because === null ? '' : because.file === file ? ` (line ${because.line})` : ` (${because.file}:${because.line})`;
-  return printable(`${what}: ${fuel(least)} fuel or more, without a bound: ${because?.message ?? ''}${place}`);
+  return printable(`${what}: ${grouped(least)} fuel or more, without a bound: ${because?.message ?? ''}${place}`);
 }

@@ -9,9 +9,11 @@ export function firstSentence(text: string): string {
   return /^.*?[.!?](?=\s+\p{Lu}|$)/u.exec(line)?.[0] ?? line;
 }
 
-const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' });
+/** Made at its first use, because that takes 20 ms. */
+let segmenter: Intl.Segmenter | undefined;
 
 /** The sentences of a text, each on one line. */
 export function sentences(text: string): readonly string[] {
-  return [...SENTENCES.segment(oneLine(text))].map(({ segment }) => segment.trim()).filter((sentence) => sentence !== '');
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'sentence' });
+  return [...segmenter.segment(oneLine(text))].map(({ segment }) => segment.trim()).filter((sentence) => sentence !== '');
 }
