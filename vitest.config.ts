@@ -64,7 +64,7 @@ export default defineConfig({
         maxWorkers,
       }),
       // One file at a time, so that none disturbs another.
-      group('timed', 1, TIMED, { ...MORE_TRIES, isolate: true, fileParallelism: false }),
+      group('timed', 1, TIMED, { ...MORE_TRIES, fileParallelism: false }),
       group('removals', 2, REMOVALS, { maxWorkers: availableParallelism() }),
     ],
   },

@@ -8,11 +8,11 @@ export const PROCESSES: readonly string[] = ['cli', 'mcp', 'bench', 'sandbox', '
 );
 /** Tests that compare times, or count what a process does meanwhile. */
 export const TIMED: readonly string[] = [
-  'test/sandbox/{breaches,busypoll,counters,processstats,scheduling,together,warmup}.test.ts',
+  'test/sandbox/{busypoll,counters,processstats,scheduling,together,warmup}.test.ts',
 ];
 /** Tests that look at what a process does first, or measure the memory of their own. */
 export const ALONE: readonly string[] = [
-  ...['test/runtime/nolauncher.test.ts', 'test/sandbox/{kill,pool,workerlife}.test.ts'],
+  ...['test/runtime/nolauncher.test.ts', 'test/sandbox/{breaches,kill,pool,workerlife}.test.ts'],
   'test/attack/**/*.test.ts',
 ];
 /** Tests that replace modules of the product, which takes Vitest's own loader. */
