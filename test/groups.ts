@@ -7,9 +7,7 @@ export const PROCESSES: readonly string[] = ['cli', 'mcp', 'bench', 'sandbox', '
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 /** Tests that compare times, or count what a process does meanwhile. */
-export const TIMED: readonly string[] = [
-  'test/sandbox/{busypoll,counters,processstats,scheduling,together,warmup}.test.ts',
-];
+export const TIMED: readonly string[] = ['test/sandbox/{busypoll,counters,processstats,scheduling,together,warmup}.test.ts'];
 /** Tests that look at what a process does first, or measure the memory of their own. */
 export const ALONE: readonly string[] = [
   ...['test/runtime/nolauncher.test.ts', 'test/sandbox/{breaches,kill,pool,workerlife}.test.ts'],
