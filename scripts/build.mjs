@@ -1,8 +1,9 @@
 // Builds dist/: the types file by file (tsc), and bundles (rolldown): the library and the command line, which load faster from few
 // files; the worker process, which may read nothing but its own files; and the guest, whose text enters an isolate.
 // Everything is made beside dist/ and put in its place at the end, so that a build never leaves a half-made one behind.
-import { execFileSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { appendFileSync, chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -128,6 +129,13 @@ function nameBuild(files) {
   for (const file of files) appendFileSync(join(fresh, file), `${BUILD_MARK}${name}\n`);
 }
 
+/** Writes the declarations and checks nothing, which takes half the time; `npm run typecheck` checks. */
+async function declare() {
+  const tsc = [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json'), '--outDir', fresh];
+  const [code, signal] = await once(spawn(process.execPath, tsc, { stdio: 'inherit', cwd: root }), 'exit');
+  if (code !== 0) throw new Error(`tsc ended with ${signal ?? `exit code ${code}`}`);
+}
+
 async function bundle(entry, file, { input, output }) {
   const build = await rolldown({ input: join(root, entry), ...input });
   await build.write({ file: join(fresh, file), ...output });
@@ -167,10 +175,8 @@ async function bundleLibrary() {
   rmSync(describe);
 }
 
-try {
-  // Writes the declarations and checks nothing, which takes half the time; `npm run typecheck` checks.
-  const tsc = [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json'), '--outDir', fresh];
-  execFileSync(process.execPath, tsc, { stdio: 'inherit', cwd: root });
+/** Writes the bundles. */
+async function bundleAll() {
   await bundleLibrary();
   guardEntries();
   // The gate as a command is one file, which can be read as it stands and loads no other.
@@ -199,6 +205,12 @@ try {
   const pure = join(fresh, 'pure.js');
   appendFileSync(join(fresh, 'guest.js'), `${PURE_MARK}${readFileSync(pure, 'utf8')}`);
   rmSync(pure);
+}
+
+try {
+  // Both have ended before the folder is removed for a failure of one.
+  const ends = await Promise.allSettled([declare(), bundleAll()]);
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
   for (const file of ['worker.js', 'program.js', 'guest.js']) escapeBeyondAscii(join(fresh, file));
   appendProgram();
   nameBuild(['worker.js', 'guest.js']);
