@@ -9,10 +9,8 @@ import { join, posix } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { BUILD_MARK, NO_END, PROGRAM_MARK } from '../src/wire/codecache.ts';
+import { PURE_MARK } from '../src/worker/image.ts';
 import { slim, thirdParty } from './slim.mjs';
-
-/** As in `src/worker/image.ts`. */
-const PURE_MARK = '\n//# pure tools\n';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');

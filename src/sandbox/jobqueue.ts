@@ -130,14 +130,14 @@ export class JobQueue {
     const flow = this.#flow(job);
     this.#now = Math.max(this.#now, flow.had);
     flow.held++;
-    flow.had += 1 / cacheRoleOf(job);
+    flow.had += 1 / shareOf(job);
   }
 
   /** Counts a job that has held its worker for this time. */
   onEnded(job: Job, heldMs: number): void {
     const flow = this.#flow(job);
     flow.held--;
-    flow.had += Math.floor(heldMs / COST_MS) / cacheRoleOf(job);
+    flow.had += Math.floor(heldMs / COST_MS) / shareOf(job);
     this.#forget(job.flow, flow);
   }
 
@@ -180,6 +180,6 @@ export class JobQueue {
   }
 }
 
-function cacheRoleOf({ tenant }: Job): number {
+function shareOf({ tenant }: Job): number {
   return tenant?.share ?? 1;
 }

@@ -28,7 +28,7 @@ const FILE_NAME = 'guest.js';
 const PURE_FILE_NAME = 'pure.js';
 
 /** Separates the interpreter from the pure tools in the built file. */
-const PURE_MARK = '\n//# pure tools\n';
+export const PURE_MARK = '\n//# pure tools\n';
 
 /**
  * The guest program, and V8's code caches that load it into fresh isolates quickly. They come from an earlier worker

@@ -40,7 +40,10 @@ export const HOLED: WorkerFiles = withGuest(new URL('guest.js', import.meta.url)
  */
 export const ROGUE = fileURLToPath(new URL('rogue.cjs', import.meta.url));
 
-/** Starts rogue workers from Node's snapshot, which takes a third of the CPU time. Only isolated-vm must not have it. */
+/**
+ * Starts rogue workers from Node's snapshot, which takes a third of the CPU time; only isolated-vm must not have it. `spawn` stays changed in
+ * this process, for commands that name the rogue worker alone.
+ */
 function spareSnapshots(): void {
   const { spawn } = children;
   const sparing = (command: string, args: unknown, ...rest: unknown[]): unknown => {
