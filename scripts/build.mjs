@@ -75,24 +75,36 @@ function guardEntries() {
   }
 }
 
-/**
- * Modules that the guest gets as the value of their one constant. So no descriptions of tools and prices enter an isolate, and no isolate
- * works the value out again.
- */
-const CONSTANTS = new Map([
-  [join(root, 'src/wire/pure/signatures.ts'), 'SIGNATURES'],
-  [join(root, 'src/guest/work.ts'), 'WORK'],
-]);
-const constants = {
-  name: 'constants',
-  async load(id) {
-    const name = CONSTANTS.get(id);
-    if (name === undefined) return null;
-    const { [name]: value, ...others } = await import(pathToFileURL(id));
-    if (Object.keys(others).length > 0) throw new Error(`${id} exports more than ${name}`);
-    return `export const ${name} = ${JSON.stringify(value)};`;
+/** Puts in place of each of these modules the value of its one constant. */
+function constants(modules) {
+  const values = new Map(Object.entries(modules).map(([path, value]) => [join(root, path), value]));
+  return {
+    name: 'constants',
+    async load(id) {
+      const value = values.get(id);
+      if (value === undefined) return null;
+      const [name, ...others] = Object.keys(await import(pathToFileURL(id)));
+      if (others.length > 0) throw new Error(`${id} exports more than ${name}`);
+      return `export const ${name} = ${JSON.stringify(await value())};`;
+    },
+  };
+}
+
+const source = (path) => import(pathToFileURL(join(root, path)));
+
+/** So no process analyses the grammar. */
+const analysed = constants({
+  'grammar/syntax/decisions.ts': async () => {
+    const { decisionsOf } = await source('grammar/syntax/lookahead.ts');
+    const { ProgramParser } = await source('grammar/syntax/program.ts');
+    return decisionsOf(new ProgramParser());
   },
-};
+});
+/** So no descriptions of tools and prices enter an isolate, and no isolate works the value out again. */
+const priced = constants({
+  'src/wire/pure/signatures.ts': async () => (await source('src/wire/pure/signatures.ts')).SIGNATURES,
+  'src/guest/work.ts': async () => (await source('src/guest/work.ts')).WORK,
+});
 
 /** An import of names, or of the whole, from a built-in module of Node, as the bundler writes it. */
 const BUILTIN_IMPORT = /^import (?:\{([^{}]*)\}|([\w$]+)) from "(node:[\w/]+)";$/gm;
@@ -157,7 +169,7 @@ async function bundleLibrary() {
     resolve: { conditionNames: ['module', 'import'] },
     // An older Node must be able to read the files: only then can it say that it is too old.
     transform: { target: 'node20' },
-    plugins: [thirdParty, builtins],
+    plugins: [thirdParty, builtins, analysed],
     external,
   });
   await build.write({
@@ -185,19 +197,21 @@ async function bundleAll() {
   // This process takes the place of a worker, which may read no other file.
   await bundle('bench/echo.ts', 'bench/echo.js', { input: { platform: 'node' }, output: { format: 'esm', comments: COMMENTS } });
   const worker = {
-    input: { platform: 'node', external: ['isolated-vm'], plugins: [thirdParty] },
+    input: { platform: 'node', external: ['isolated-vm'], plugins: [thirdParty, analysed] },
     output: { comments: COMMENTS, minify: { compress: false, mangle: { keepNames: NAMES }, codegen: true } },
   };
-  await bundle('src/worker/boot.ts', 'worker.js', { ...worker, output: { ...worker.output, format: 'esm' } });
+  // It imports and exports nothing, so Node can start it as a module or as a script, which is faster (`src/sandbox/launch.ts`).
+  const boot = { ...worker.output, format: 'iife', banner: "'use strict';" };
+  await bundle('src/worker/boot.ts', 'worker.js', { ...worker, output: boot });
   await bundle('src/worker/main.ts', 'program.js', { ...worker, output: { ...worker.output, format: 'iife', name: 'program' } });
   await bundle('src/guest/main.ts', 'guest.js', {
-    input: { platform: 'neutral', plugins: [constants] },
+    input: { platform: 'neutral', plugins: [priced] },
     output: { format: 'iife', name: 'guest', minify: true },
   });
   // The pure tools are a script of their own in the same file: they stand on the interpreter, which comes before them.
   const kit = join(root, 'src/guest/kit.ts');
   await bundle('src/guest/pure/index.ts', 'pure.js', {
-    input: { platform: 'neutral', external: [kit], plugins: [constants] },
+    input: { platform: 'neutral', external: [kit], plugins: [priced] },
     output: { format: 'iife', name: 'pure', minify: true, globals: () => 'guest.kit' },
   });
   const pure = join(fresh, 'pure.js');

@@ -87,6 +87,11 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
     return this.mismatch(wordsFor(expected));
   }
 
+  /** What Chevrotain calls when no alternative fits. Its own method would need the analysed grammar, for a list that nobody reads. */
+  protected raiseNoAltException(): never {
+    return this.mismatch('something else');
+  }
+
   /** The offset after the last token read. */
   protected end(): number {
     return endOf(this.LA(0));

@@ -1,5 +1,6 @@
 import type { EventHandler, SourceFile } from './ast.ts';
 import { clean, MAX_SOURCE_BYTES } from './clean.ts';
+import { DECISIONS } from './decisions.ts';
 import { asksForDoubleBrackets } from './metadata.ts';
 import { type LineTable, lineTable } from './position.ts';
 import { diagnosticOf, MAX_PROBLEMS, problemAt, type SyntaxDiagnostic, type SyntaxProblem } from './problem.ts';
@@ -34,7 +35,7 @@ export type ParseResult =
       readonly open: boolean;
     };
 
-/** Made at the first parse, because it takes a few milliseconds and some processes never parse. */
+/** Made at the first parse, because it takes time and some processes never parse. */
 let parser: ProgramParser | undefined;
 
 /**
@@ -100,7 +101,7 @@ function asName([word, ...rest]: readonly Token[]): Token[] {
 /** Parses tokens. If the caller itself is deep, the stack may be too short even for the 200 levels that the grammar allows. */
 function parseTokens(text: string, lines: LineTable, scanned: Scanned, reading: Reading): Parsed {
   try {
-    parser ??= new ProgramParser();
+    parser ??= new ProgramParser(DECISIONS);
     return parser.parse(text, lines, scanned, reading);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;

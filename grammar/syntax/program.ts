@@ -6,6 +6,7 @@ import type { Name } from './astexpressions.ts';
 import { endOf, nameOf } from './build.ts';
 import { StatementParser } from './compound.ts';
 import type { Rule } from './expressions.ts';
+import { adopt, type Decision } from './lookahead.ts';
 import { mergeMetadata, metadataEntry } from './metadata.ts';
 import type { LineTable } from './position.ts';
 import { problemAt, type SyntaxProblem } from './problem.ts';
@@ -50,9 +51,11 @@ export class ProgramParser extends StatementParser {
   #kind: FileKind = 'empty';
   #mixed = false;
 
-  constructor(skipValidations = true) {
+  /** With the decisions of an earlier analysis, the grammar is not analysed. `skipValidations` is false to check the grammar, too. */
+  constructor(decisions: readonly Decision[] | null = null, skipValidations = true) {
     super(skipValidations);
-    this.performSelfAnalysis();
+    if (decisions === null) this.performSelfAnalysis();
+    else adopt(this, decisions);
   }
 
   /** Parses the tokens of one source. */

@@ -276,6 +276,6 @@ describe('P33: time', () => {
 
 describe('the grammar', () => {
   it('passes all of Chevrotain’s checks: no ambiguity, no left recursion, no duplicate production', () => {
-    expect(() => new ProgramParser(false)).not.toThrow();
+    expect(() => new ProgramParser(null, false)).not.toThrow();
   });
 });
