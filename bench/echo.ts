@@ -1,6 +1,6 @@
 // The other side of a bare pipe (see contexts.ts): for each pair of numbers from descriptor 3, the bytes to send and
-// the bytes to wait for, one round trip, in blocking calls as a worker makes them.
-import { readSync, writeSync } from 'node:fs';
+// the bytes to wait for, one round trip, in blocking calls as a worker makes them. Node may start it as a module or as a script, as it does a worker.
+const { readSync, writeSync } = process.getBuiltinModule('node:fs');
 
 const FD = 3;
 const order = new Uint8Array(12);

@@ -195,7 +195,7 @@ async function bundleAll() {
     output: { format: 'esm' },
   });
   // This process takes the place of a worker, which may read no other file.
-  await bundle('bench/echo.ts', 'bench/echo.js', { input: { platform: 'node' }, output: { format: 'esm', comments: COMMENTS } });
+  await bundle('bench/echo.ts', 'bench/echo.js', { input: { platform: 'node' }, output: { format: 'iife', comments: COMMENTS } });
   const worker = {
     input: { platform: 'node', external: ['isolated-vm'], plugins: [thirdParty, analysed] },
     output: { comments: COMMENTS, minify: { compress: false, mangle: { keepNames: NAMES }, codegen: true } },

@@ -77,7 +77,7 @@ describe('the interpreter of a turn', () => {
     expect(starts.mock.calls.map(([{ limits, turn }]) => ({ limits, turn }))).toEqual(
       [5000, 5000, 100_000_000].map((fuel) => ({ limits: { ...host, fuel }, turn: true })),
     );
-    expect(first?.output).toMatch(/ --permission .*\bworker\.m?js .*\bguest\.js /);
+    expect(first?.output).toMatch(/ --permission .*\bworker\.c?js .*\bguest\.js /);
     expect(second).toMatchObject({ reason: 'ERR_QUOTA', usage: { fuel: 5000 }, error: { limit: 'fuel', allowed: 5000 } });
   });
 });
