@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { ConfigError } from '../wire/errors.ts';
 import { PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
+import { messageOf } from '../wire/unknown.ts';
 import type { Bind, Cage } from './cage.ts';
 import { type CacheRole, NO_ROLE } from './codecache.ts';
 import { withoutInherited } from './descriptors.ts';
@@ -34,7 +35,8 @@ export interface Launched {
 /** The paths that a worker uses, as the worker sees them. */
 interface Places extends WorkerFiles {
   readonly node: string;
-  readonly ivm: string;
+  /** The native module of isolated-vm. */
+  readonly native: string;
   /** The library that sets the filter of system calls; empty where it is missing or not needed. */
   readonly library: string;
   /** Files and folders that the worker may read while it loads. */
@@ -72,10 +74,9 @@ export function launch(files: WorkerFiles, memoryBytes: number, cage: Cage | nul
 }
 
 function launchDirectly(files: WorkerFiles, memoryBytes: number, order: string): Omit<Launched, 'caches'> {
-  const { ivm, loader } = nativeModule();
-  // The loader tells musl from glibc by the last of these files.
-  const readable = [files.worker, files.guest, `${dirname(ivm)}/*`, `${loader}/*`, '/etc/alpine-release'];
-  const places: Places = { ...files, node: process.execPath, ivm, library: libraryBeside(files), readable };
+  const native = nativeModule();
+  const readable = [files.worker, files.guest, native];
+  const places: Places = { ...files, node: process.execPath, native, library: libraryBeside(files), readable };
   const child = spawn(places.node, commandLine(places, memoryBytes, true, order), {
     env: {},
     cwd: '/',
@@ -90,29 +91,21 @@ function launchDirectly(files: WorkerFiles, memoryBytes: number, order: string):
 const HOME = '/worker';
 
 function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage, order: string): Omit<Launched, 'caches'> {
-  const { ivm, loader } = nativeModule();
   const library = cage.holds.includes('calls') ? '' : libraryBeside(files);
-  const modules = join(HOME, 'node_modules');
-  const ivmHome = join(modules, 'isolated-vm');
   const places: Places = {
     node: join(HOME, 'node'),
     // Node's loader of ECMAScript modules would take a tenth of the time of its start; the file is a script, too.
     worker: join(HOME, 'worker.cjs'),
     guest: join(HOME, 'guest.js'),
-    ivm: join(ivmHome, 'isolated-vm.js'),
+    native: join(HOME, 'isolated-vm.node'),
     library: library === '' ? '' : join(HOME, FILTER_LIBRARY),
-    readable: [`${HOME}/*`, '/etc/alpine-release'],
+    readable: [`${HOME}/*`],
   };
-  // Binds only the loaded files of isolated-vm. The package also contains its sources and an archive.
-  const native = ['package.json', 'isolated-vm.js', 'prebuilds', 'build'].map(
-    (name): Bind => ({ from: join(dirname(ivm), name), to: join(ivmHome, name) }),
-  );
   const binds: readonly Bind[] = [
     { from: process.execPath, to: places.node },
     { from: files.worker, to: places.worker },
     { from: files.guest, to: places.guest },
-    { from: loader, to: join(modules, 'node-gyp-build') },
-    ...native.filter(({ from }) => existsSync(from)),
+    { from: nativeModule(), to: places.native },
     ...(library === '' ? [] : [{ from: library, to: places.library }]),
   ];
   const { path, args, input } = cage.command(binds, [
@@ -134,7 +127,7 @@ function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage, ord
 
 /** With `filters` the worker sets the filter of system calls itself, if this Node can. */
 function commandLine(
-  { worker, guest, ivm, library, readable }: Places,
+  { worker, guest, native, library, readable }: Places,
   memoryBytes: number,
   filters: boolean,
   order: string,
@@ -157,7 +150,7 @@ function commandLine(
     `--max-old-space-size=${OWN_HEAP_MB}`,
     worker,
     guest,
-    ivm,
+    native,
     String(memoryBytes),
     Buffer.from(filter ?? []).toString('base64'),
     library,
@@ -176,9 +169,22 @@ function libraryBeside({ worker }: WorkerFiles): string {
   return !HAS_FFI && process.platform === 'linux' && process.arch === 'x64' && existsSync(library) ? library : '';
 }
 
-function nativeModule(): { readonly ivm: string; readonly loader: string } {
+let native: string | undefined;
+
+/**
+ * The real path of isolated-vm's module for this platform. The host looks for it as isolated-vm itself does, once, so that no worker has to.
+ * Throws {@link ConfigError} when there is none.
+ */
+function nativeModule(): string {
+  if (native !== undefined) return native;
   const ivm = realpathSync(require.resolve('isolated-vm'));
-  return { ivm, loader: dirname(realpathSync(createRequire(ivm).resolve('node-gyp-build/package.json'))) };
+  try {
+    native = realpathSync(createRequire(ivm)('node-gyp-build').path(dirname(ivm)));
+  } catch (cause) {
+    const [reason] = messageOf(cause).split('\n');
+    throw new ConfigError(`isolated-vm has no module for this platform: ${reason}`, { cause });
+  }
+  return native;
 }
 
 /** Throws when the system could not start the process. */

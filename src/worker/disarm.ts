@@ -1,4 +1,4 @@
-import { os, syncBuiltinESMExports, v8 } from './node.ts';
+import { os, v8 } from './node.ts';
 
 /** Empty where the permission model closes the inspector: loading the module takes a fiftieth of the worker's start. */
 const inspector = process.allowedNodeEnvironmentFlags.has('--allow-inspector') ? {} : process.getBuiltinModule('node:inspector');
@@ -19,11 +19,11 @@ const REMOVED: readonly (readonly [owner: object, names: readonly string[]])[] =
 
 /**
  * Removes functions with which hostile JavaScript in the worker's own realm could signal other processes, change their priority, make V8
- * write files, or load code. Only the operating system stops native code, and code that captured a function before.
+ * write files, or load code. Only the operating system stops native code, and code that captured a function before. The worker has imported no
+ * built-in module, so a later import gets what is left.
  */
 export function disarm(): void {
   for (const [owner, names] of REMOVED)
     for (const name of names)
       if (!Reflect.deleteProperty(owner, name)) throw new Error(`the worker cannot remove the function ${name}`);
-  syncBuiltinESMExports();
 }

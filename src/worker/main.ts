@@ -6,7 +6,7 @@ import { disarm } from './disarm.ts';
 import { filterSystemCalls, loadFilter } from './filter.ts';
 import { compileAll } from './flags.ts';
 import { GuestImage, type IsolatedVm } from './image.ts';
-import { createRequire, readFileSync, type Script } from './node.ts';
+import { readFileSync, type Script } from './node.ts';
 import { Parser } from './parser.ts';
 import { closePermissions } from './permissions.ts';
 import { descriptorPipe, FRAMES_FD } from './pipe.ts';
@@ -29,15 +29,18 @@ interface Start {
 }
 
 /**
- * The worker process: `worker.js GUEST ISOLATED_VM MEMORY_BYTES FILTER LIBRARY CACHES`, with the frames on descriptor 3. It loads its files,
+ * The worker process: `worker.js GUEST NATIVE MEMORY_BYTES FILTER LIBRARY CACHES`, with the frames on descriptor 3. It loads its files,
  * sets the filter of system calls (in base64, or by a library; both empty when a launcher sets one), drops the permissions that it needed
  * for that, prepares the first isolate and says hello. Then it answers the frames of the host one by one and never returns to the event
  * loop.
  */
-export function main([guestFile, ivmFile, memoryBytes, filter = '', library = '']: readonly string[], start: Start): void {
-  if (guestFile === undefined || ivmFile === undefined)
-    throw new Error('usage: worker GUEST ISOLATED_VM MEMORY_BYTES FILTER LIBRARY CACHES');
-  const ivm: IsolatedVm = createRequire(ivmFile)(ivmFile);
+export function main([guestFile, native, memoryBytes, filter = '', library = '']: readonly string[], start: Start): void {
+  if (guestFile === undefined || native === undefined)
+    throw new Error('usage: worker GUEST NATIVE MEMORY_BYTES FILTER LIBRARY CACHES');
+  const isolates: { readonly exports: { readonly ivm?: IsolatedVm } } = { exports: {} };
+  process.dlopen(isolates, native);
+  const { ivm } = isolates.exports;
+  if (ivm === undefined) throw new Error(`${native} is not isolated-vm`);
   const guest = readFileSync(guestFile, 'utf8');
   if (filter !== '') filterSystemCalls(Buffer.from(filter, 'base64'));
   if (library !== '') loadFilter(library);

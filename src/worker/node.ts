@@ -4,7 +4,6 @@
  * its streams: 30 ms. These lines take what is used and nothing else.
  */
 export const { readFileSync, readSync, writeSync } = process.getBuiltinModule('node:fs');
-export const { createRequire, syncBuiltinESMExports } = process.getBuiltinModule('node:module');
 export const os = process.getBuiltinModule('node:os');
 export const v8 = process.getBuiltinModule('node:v8');
 export const { Script } = process.getBuiltinModule('node:vm');

@@ -56,6 +56,19 @@ describe('doctor', () => {
     expect(shown).toContain("\nMCP server gone: cannot be used\n  MCP server 'gone': it cannot be reached");
   });
 
+  it.each([['run', '-'], ['doctor']])(
+    '%s says in one line that isolated-vm has nothing for this platform, and ends with 2',
+    async (...args) => {
+      // What isolated-vm's loader takes for the architecture.
+      const stdin = 'command\n  emit 1\nendcommand\n';
+      const { stderr, code } = await neuroscript(args, { stdin, env: { npm_config_arch: 'none' } });
+      expect(stderr).toMatch(
+        /^neuroscript: isolated-vm has no module for this platform: No native build was found for .* arch=none .*\n$/,
+      );
+      expect(code).toBe(2);
+    },
+  );
+
   it('says what is missing and what to do, and exits with 1', async () => {
     const { stdout, code } = await neuroscript(['doctor', '--launcher', 'none']);
     // The lines are broken to the width of a terminal.

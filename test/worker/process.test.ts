@@ -59,9 +59,7 @@ describe('the worker process', () => {
       ...(process.allowedNodeEnvironmentFlags.has('--allow-ffi') ? ['--allow-ffi'] : []),
       `--allow-fs-read=${HOLED.worker}`,
       `--allow-fs-read=${HOLED.guest}`,
-      'isolated-vm/*',
-      'node-gyp-build/*',
-      '--allow-fs-read=/etc/alpine-release',
+      expect.stringMatching(/^isolated-vm\/.*\.node$/),
     ]);
     expect(flags).toContain('--permission');
     expect(flags).toContain('--no-experimental-sqlite');
