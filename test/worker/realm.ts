@@ -12,7 +12,7 @@ import { FrameReader } from '../../src/wire/frames.ts';
 
 /** What hostile code could do, and what became of what it tried to harm. */
 export interface Harm {
-  /** Names of the deeds of probe.mjs that worked. */
+  /** Names of the deeds of probe.cjs that worked. */
   readonly worked: readonly string[];
   readonly victimLives: boolean;
   readonly fileUntouched: boolean;
@@ -25,7 +25,7 @@ export interface Harm {
 /** What SECURITY.md says that the permission model does not stop: signals to processes of the same user. */
 export const SIGNALS = ['signal the host', 'start the inspector of another process', 'signal another process'];
 
-/** Starts probe.mjs exactly like a worker, with or without the operating system sandbox, and returns what it could do. */
+/** Starts probe.cjs exactly like a worker, with or without the operating system sandbox, and returns what it could do. */
 export async function probed(sandboxed: boolean): Promise<Harm> {
   const folder = mkdtempSync(join(tmpdir(), 'probe-'));
   const [file, guest] = [join(folder, 'victim'), join(folder, 'plan.json')];
@@ -48,7 +48,7 @@ export async function probed(sandboxed: boolean): Promise<Harm> {
     );
     const bubblewrap = sandboxed ? findBubblewrap() : null;
     if (typeof bubblewrap === 'string') throw new Error(bubblewrap);
-    const { frames, stderr } = launch({ worker: fileURLToPath(new URL('probe.mjs', import.meta.url)), guest }, 1, bubblewrap);
+    const { frames, stderr } = launch({ worker: fileURLToPath(new URL('probe.cjs', import.meta.url)), guest }, 1, bubblewrap);
     stderr.resume();
     const reader = new FrameReader(65536);
     for await (const chunk of frames) reader.push(chunk);

@@ -1,6 +1,7 @@
 // Plays hostile code in the worker's own realm after the worker has dropped its permissions. It starts exactly like a worker, on
 // any Node, with or without the operating system sandbox, tries every attack, and writes the names of those that worked to descriptor 3.
-import { readFileSync, writeSync } from 'node:fs';
+// It is a script, as a worker in that sandbox is.
+const { readFileSync, writeSync } = require('node:fs');
 
 const { port, udpPort, victim, victimPid, hostPid } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 for (const scope of ['fs.read', 'addon']) process.permission.drop?.(scope);
@@ -132,15 +133,18 @@ const deeds = {
     if (Object.keys(process.env).filter((name) => name !== 'PWD').length === 0) throw new Error('empty');
   },
 };
-const worked = [];
-for (const [name, deed] of Object.entries(deeds)) {
-  try {
-    await Promise.race([deed(), new Promise((_, reject) => setTimeout(reject, 1000))]);
-    worked.push(name);
-  } catch {}
+async function attack() {
+  const worked = [];
+  for (const [name, deed] of Object.entries(deeds)) {
+    try {
+      await Promise.race([deed(), new Promise((_, reject) => setTimeout(reject, 1000))]);
+      worked.push(name);
+    } catch {}
+  }
+  const text = Buffer.from(JSON.stringify(worked));
+  const head = Buffer.alloc(4);
+  head.writeUInt32BE(text.length);
+  writeSync(3, Buffer.concat([head, text]));
+  process.exit(0);
 }
-const text = Buffer.from(JSON.stringify(worked));
-const head = Buffer.alloc(4);
-head.writeUInt32BE(text.length);
-writeSync(3, Buffer.concat([head, text]));
-process.exit(0);
+attack();
