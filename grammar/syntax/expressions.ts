@@ -87,7 +87,7 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
     return this.mismatch(wordsFor(expected));
   }
 
-  /** What Chevrotain calls when no alternative fits. Its own method would need the analysed grammar, for a list that nobody reads. */
+  /** What Chevrotain calls when no alternative fits, which no known source reaches. Its own method needs the analysed grammar, for a list that nobody reads. */
   protected raiseNoAltException(): never {
     return this.mismatch('something else');
   }

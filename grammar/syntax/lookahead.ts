@@ -4,7 +4,7 @@ import { tokenTypes } from './tokens.ts';
 
 /**
  * A place in a rule where the next token decides, by Chevrotain's numbers of both, and the outcomes: `true` enters an option or another round of
- * a repetition, a number is an alternative. The tokens that lead to an outcome are given by their places in {@link decisive}; any other
+ * a repetition, a number is an alternative. The tokens that lead to an outcome are given by their places in {@link everyToken}; any other
  * token leads to none.
  */
 export type Decision = readonly [rule: number, place: number, outcomes: readonly Outcome[]];
@@ -17,7 +17,7 @@ interface Ahead {
 }
 
 /** Every token that a parser can meet. */
-const decisive: readonly TokenType[] = [...tokenTypes, EOF];
+const everyToken: readonly TokenType[] = [...tokenTypes, EOF];
 
 /** The name under which Chevrotain keeps the functions that decide, by rule and place. */
 const FUNCTIONS = 'lookAheadFuncsCache';
@@ -28,7 +28,7 @@ export function decisionsOf(parser: object): readonly Decision[] {
     numbered(places).map(([place, decide]): Decision => {
       if (typeof decide !== 'function') throw new TypeError('Chevrotain keeps something else for a decision');
       const outcomes = new Map<true | number, number[]>();
-      for (const [token, { tokenTypeIdx }] of decisive.entries()) {
+      for (const [token, { tokenTypeIdx }] of everyToken.entries()) {
         const LA = () => ({ tokenTypeIdx });
         const outcome: unknown = Reflect.apply(decide, { LA, LA_FAST: LA }, []);
         if (outcome !== true && typeof outcome !== 'number') continue;
@@ -40,11 +40,12 @@ export function decisionsOf(parser: object): readonly Decision[] {
 }
 
 /** Makes a parser decide as one that was analysed. */
-export function adopt(parser: object, decisions: readonly Decision[]): void {
+export function adoptDecisions(parser: object, decisions: readonly Decision[]): void {
   const functions: ((this: Ahead) => true | number | undefined)[][] = [];
   for (const [rule, place, outcomes] of decisions) {
     const outcomeOf: (true | number | undefined)[] = [];
-    for (const [outcome, tokens] of outcomes) for (const token of tokens) outcomeOf[decisive[token]?.tokenTypeIdx ?? 0] = outcome;
+    for (const [outcome, tokens] of outcomes)
+      for (const token of tokens) outcomeOf[everyToken[token]?.tokenTypeIdx ?? 0] = outcome;
     const places = functions[rule] ?? [];
     functions[rule] = places;
     places[place] = function (this: Ahead) {

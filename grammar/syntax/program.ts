@@ -6,7 +6,7 @@ import type { Name } from './astexpressions.ts';
 import { endOf, nameOf } from './build.ts';
 import { StatementParser } from './compound.ts';
 import type { Rule } from './expressions.ts';
-import { adopt, type Decision } from './lookahead.ts';
+import { adoptDecisions, type Decision } from './lookahead.ts';
 import { mergeMetadata, metadataEntry } from './metadata.ts';
 import type { LineTable } from './position.ts';
 import { problemAt, type SyntaxProblem } from './problem.ts';
@@ -55,7 +55,7 @@ export class ProgramParser extends StatementParser {
   constructor(decisions: readonly Decision[] | null = null, skipValidations = true) {
     super(skipValidations);
     if (decisions === null) this.performSelfAnalysis();
-    else adopt(this, decisions);
+    else adoptDecisions(this, decisions);
   }
 
   /** Parses the tokens of one source. */
