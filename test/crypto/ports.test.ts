@@ -3,6 +3,7 @@ import { Point, utils, verify } from '@noble/ed25519';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type CryptoPort, nativeCrypto, nobleCrypto } from '../../src/aeiou/index.ts';
+import { publicKeyFault } from '../../src/crypto/index.ts';
 import { FALLBACK_PUBLIC, FALLBACK_SEED, HS256_SECRET, hex, PRIMARY_PUBLIC, PRIMARY_SEED } from '../aeiou/kit.ts';
 
 const native = nativeCrypto();
@@ -61,6 +62,14 @@ describe('both crypto ports', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it('give keys of seeds without a fault, which a keyring does not look for', () => {
+    const bounds = [new Uint8Array(32), new Uint8Array(32).fill(0xff)];
+    const property = fc.property(seed32, (seed) => {
+      for (const port of PORTS) expect(publicKeyFault(port.ed25519PublicKey(seed))).toBeNull();
+    });
+    fc.assert(property, { numRuns: 25, examples: bounds.map((seed) => [seed]) });
   });
 
   it('give the same verdict on good, changed and random signatures', () => {

@@ -241,7 +241,8 @@ export class Keyring implements KeyLookup {
   #ed25519Entry(init: KeyInit & { readonly alg: 'Ed25519' }): Entry {
     const { kid, role } = init;
     const publicKey = this.#publicKeyOf(init);
-    const fault = publicKeyFault(publicKey);
+    // The key of a seed is the base point times a number that the group's order does not divide, so it has none of these faults.
+    const fault = 'seed' in init ? null : publicKeyFault(publicKey);
     if (fault !== null) throw new KeyError(fault, `the public key of '${kid}' ${FAULTS[fault]}`);
     const verifier = this.#crypto.ed25519Verifier(publicKey);
     if (role === 'fallback' && !('seed' in init))
