@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { matchesGlob, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { ALONE, ELSEWHERE, LONGEST, MORE_TRIES, PROCESSES, REMOVALS, REPLACING, TIMED } from './test/groups.ts';
+import { ALONE, COMPUTING, ELSEWHERE, LONGEST, MORE_TRIES, PROCESSES, REMOVALS, REPLACING, TIMED } from './test/groups.ts';
 
 /**
  * Begins with the files that take longest: one that began last would run on while the other cores have nothing to do. Files with a
@@ -38,14 +38,22 @@ function group(name: string, order: number, include: readonly string[], options:
   return { extends: true as const, test: { name, sequence: { groupOrder: order }, include: [...include], ...options } };
 }
 
-/** The files wait for processes more than half of the time: with three times as many of them as cores, the cores are hardly ever idle. */
-const maxWorkers = 3 * availableParallelism();
+const cores = availableParallelism();
+/** These files wait for other processes most of the time: with twice as many of them as cores, the cores are hardly ever idle. */
+const maxWorkers = 2 * cores;
+
+/** Options of the groups whose files share processes. */
+const shared = {
+  setupFiles: 'test/setup.ts',
+  // Parsers make many short-lived objects: with room for them, V8 copies fewer of them. That is 9 % of such a file's CPU time.
+  execArgv: ['--max-semi-space-size=64'],
+};
 
 export default defineConfig({
   test: {
     globalSetup: 'test/environment.ts',
     pool: 'forks',
-    // The files of a group share a few processes, each of which loads the source once: half a second of CPU time less a file.
+    // The files of a group share a few processes, each of which loads and warms up the source once: half a second of CPU time less a file.
     isolate: false,
     // Node runs the sources as they are. Vitest's own loader makes a call of each use of an import: 20 % of the tests' CPU time.
     experimental: { viteModuleRunner: false, nodeLoader: false },
@@ -54,18 +62,17 @@ export default defineConfig({
     hookTimeout: 60_000,
     sequence: { sequencer: LongestFirst },
     projects: [
-      group('alone', 0, ALONE, { ...MORE_TRIES, exclude: [...REMOVALS], isolate: true, maxWorkers }),
-      group('replacing', 0, REPLACING, { ...MORE_TRIES, isolate: true, maxWorkers, experimental: { viteModuleRunner: true } }),
-      group('shared', 0, ['test/**/*.test.ts'], {
-        exclude: [...ELSEWHERE, ...TIMED, ...ALONE, ...REPLACING],
-        setupFiles: 'test/setup.ts',
-        // Parsers make many short-lived objects: with room for them, V8 copies fewer of them. That is 9 % of such a file's CPU time.
-        execArgv: ['--max-semi-space-size=64'],
+      group('computing', 0, COMPUTING, { ...shared, exclude: [...ALONE, ...TIMED, ...REPLACING], maxWorkers: cores }),
+      group('alone', 1, ALONE, { ...MORE_TRIES, exclude: [...REMOVALS], isolate: true, maxWorkers }),
+      group('replacing', 1, REPLACING, { ...MORE_TRIES, isolate: true, maxWorkers, experimental: { viteModuleRunner: true } }),
+      group('waiting', 1, ['test/**/*.test.ts'], {
+        ...shared,
+        exclude: [...COMPUTING, ...ELSEWHERE, ...TIMED, ...ALONE, ...REPLACING],
         maxWorkers,
       }),
       // One file at a time, so that none disturbs another.
-      group('timed', 1, TIMED, { ...MORE_TRIES, fileParallelism: false }),
-      group('removals', 2, REMOVALS, { maxWorkers: availableParallelism() }),
+      group('timed', 2, TIMED, { ...MORE_TRIES, fileParallelism: false }),
+      group('removals', 3, REMOVALS, { maxWorkers: cores }),
     ],
   },
 });

@@ -6,6 +6,15 @@ import { matchesGlob } from 'node:path';
 export const PROCESSES: readonly string[] = ['cli', 'mcp', 'bench', 'sandbox', 'worker'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
+/**
+ * Tests that compute, or wait for a worker that computes: as many of them at once as there are cores keep the cores busy. More processes
+ * would each warm up the source: with three times as many these tests take 10 to 30 % more CPU time.
+ */
+export const COMPUTING: readonly string[] = [
+  ...['aeiou', 'architecture', 'conformance', 'context', 'crypto', 'differential', 'docs', 'files', 'foresee', 'fuzz', 'grammar'],
+  ...['guest', 'habits', 'lsp', 'pure', 'receipt', 'records', 'report', 'runtime', 'schemas', 'site', 'telemetry', 'tools'],
+  ...['traceability', 'wire'],
+].map((folder) => `test/${folder}/**/*.test.ts`);
 /** Tests that compare times, or count what a process does meanwhile. */
 export const TIMED: readonly string[] = ['test/sandbox/{busypoll,counters,processstats,scheduling,together,warmup}.test.ts'];
 /** Tests that look at what a process does first, or measure the memory of their own. */
