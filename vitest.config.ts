@@ -7,23 +7,23 @@ import { ALONE, COMPUTING, ELSEWHERE, LONGEST, MORE_TRIES, PROCESSES, REMOVALS, 
 /**
  * Begins with the files that take longest: one that began last would run on while the other cores have nothing to do. Files with a
  * process of their own come before all others, because a process that files share ends when another kind of file comes next. Of the
- * rest, those that wait for processes are spread over those that compute, so that the cores always have work.
+ * rest, those that start many processes are spread over the others, so that the cores always have work.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const first: [at: number, file: TestSpecification][] = [];
-    const waiting: TestSpecification[] = [];
-    const computing: TestSpecification[] = [];
+    const starting: TestSpecification[] = [];
+    const others: TestSpecification[] = [];
     for (const file of sorted) {
       const path = relative(import.meta.dirname, file.moduleId);
       const at = LONGEST.indexOf(path);
       if (file.project.config.isolate) first.push([at < 0 ? LONGEST.length : at, file]);
       else if (at >= 0) first.push([LONGEST.length + 1 + at, file]);
-      else (PROCESSES.some((glob) => matchesGlob(path, glob)) ? waiting : computing).push(file);
+      else (PROCESSES.some((glob) => matchesGlob(path, glob)) ? starting : others).push(file);
     }
     first.sort(([a], [b]) => a - b);
-    return [...first.map(([, file]) => file), ...spread(waiting, computing)];
+    return [...first.map(([, file]) => file), ...spread(starting, others)];
   }
 }
 

@@ -241,9 +241,6 @@ export class Keyring implements KeyLookup {
   #ed25519Entry(init: KeyInit & { readonly alg: 'Ed25519' }): Entry {
     const { kid, role } = init;
     const publicKey = this.#publicKeyOf(init);
-    // The key of a seed is the base point times a number that the group's order does not divide, so it has none of these faults.
-    const fault = 'seed' in init ? null : publicKeyFault(publicKey);
-    if (fault !== null) throw new KeyError(fault, `the public key of '${kid}' ${FAULTS[fault]}`);
     const verifier = this.#crypto.ed25519Verifier(publicKey);
     if (role === 'fallback' && !('seed' in init))
       throw new KeyError('role', `the fallback key '${kid}' must be held in memory: give its seed`);
@@ -261,7 +258,12 @@ export class Keyring implements KeyLookup {
     const [what, bytes] = 'seed' in init ? ['seed', init.seed] : ['public key', init.publicKey];
     if (!(bytes instanceof Uint8Array) || bytes.length !== ED25519_KEY_BYTES)
       throw new KeyError('material', `the ${what} of '${init.kid}' must have ${ED25519_KEY_BYTES} bytes`);
-    return 'seed' in init ? this.#crypto.ed25519PublicKey(bytes) : Uint8Array.from(bytes);
+    // The key of a seed is the base point times a number that the group's order does not divide, so it has none of the faults.
+    if ('seed' in init) return this.#crypto.ed25519PublicKey(bytes);
+    const publicKey = Uint8Array.from(bytes);
+    const fault = publicKeyFault(publicKey);
+    if (fault !== null) throw new KeyError(fault, `the public key of '${init.kid}' ${FAULTS[fault]}`);
+    return publicKey;
   }
 }
 
