@@ -4,7 +4,11 @@ import { Raise, type TestTool } from './driver.ts';
 export const TEST_TOOLS: Readonly<Record<string, TestTool>> = {
   'tool.t.echo': (args) => args.map((arg) => `float64 ${arg}`).join(','),
   'tool.t.give': ([value]) => value ?? null,
-  'tool.t.fuzzy': ([degree]) => ({ $fuzzy: degree ?? null }),
+  // Like a host, it checks its argument: the guest takes a degree that is no number for a fault of the interpreter.
+  'tool.t.fuzzy': ([degree]) => {
+    if (typeof degree !== 'number') throw new Raise(4, 'the degree of truth is no number');
+    return { $fuzzy: degree };
+  },
   'tool.t.rtfail': () => {
     throw new Raise(22, 'no such file');
   },
