@@ -4,6 +4,21 @@ import type { Work } from './work.ts';
 
 /** Units that are collected before they are paid for and joined. At most this many exist unpaid. */
 const BATCH = 1024;
+/** V8 copies slices shorter than this; longer ones point into the whole text. */
+const SLICED = 13;
+
+/**
+ * A slice of a text that the caller pays for. A slice keeps the whole text alive, so a slice that is much smaller is copied. Otherwise a
+ * program could hold far more memory than it pays for.
+ */
+export function plainSlice(whole: string, start: number, end: number): string {
+  const slice = whole.slice(start, end);
+  return whole.length <= 4 * slice.length ? slice : copied(slice);
+}
+
+function copied(slice: string): string {
+  return slice.length < SLICED ? slice : ` ${slice}`.slice(1);
+}
 
 /** Pays for a JSON text of one piece what a {@link TextBuilder} would pay. Most texts on their way to the host are that short. */
 export function paidWhole(meter: Meter, work: Work, json: string): string {
@@ -48,6 +63,11 @@ export class TextBuilder {
     if (this.#gathered >= BATCH) this.#flush();
   }
 
+  /** Adds a slice of a text, which the built text does not keep alive: joining copies short slices. */
+  addSlice(whole: string, start: number, end: number): void {
+    this.add(end - start > BATCH ? plainSlice(whole, start, end) : whole.slice(start, end));
+  }
+
   /** The whole text; the builder is done. */
   finish(): string {
     this.#flush();
@@ -57,7 +77,8 @@ export class TextBuilder {
   #flush(): void {
     if (this.#batch.length === 0) return;
     this.#account(this.#gathered);
-    this.#parts.push(this.#batch.join(''));
+    const [piece = ''] = this.#batch;
+    this.#parts.push(this.#batch.length === 1 ? copied(piece) : this.#batch.join(''));
     this.#batch = [];
     this.#gathered = 0;
   }

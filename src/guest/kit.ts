@@ -3,7 +3,7 @@
  * calls one of them; the two scripts share nothing else.
  */
 export { putEntry } from './assign.ts';
-export { TextBuilder } from './builder.ts';
+export { plainSlice, TextBuilder } from './builder.ts';
 export { toNumeric } from './convert.ts';
 export { counted, describe, shortQuote } from './describe.ts';
 export { identical } from './equal.ts';

@@ -4,7 +4,7 @@ import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 import type { Group } from './define.ts';
 import { type Edit, shortestEdit } from './edits.ts';
-import { ListBuilder, newMap, paidSlice, plainSlice, TextMap } from './results.ts';
+import { ListBuilder, newMap, paidSlice, TextMap } from './results.ts';
 
 /** Comparison of texts by lines. */
 export const DIFF: Group<'diff'> = {
@@ -37,7 +37,7 @@ export const DIFF: Group<'diff'> = {
           const source = op === 'insert' ? after : before;
           const [start, end] = (op === 'insert' ? current.spans[j] : previous.spans[i]) ?? [0, 0];
           text.add(SIGNS[op]);
-          text.add(plainSlice(source, start, end));
+          text.addSlice(source, start, end);
           text.add(end < source.length ? '\n' : '\n\\ No newline at end of file\n');
           if (op !== 'insert') i++;
           if (op !== 'delete') j++;

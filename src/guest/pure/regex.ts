@@ -6,7 +6,7 @@ import type { Group } from './define.ts';
 import { compile, type Program } from './pattern/program.ts';
 import { Search } from './pattern/search.ts';
 import { PatternError, parsePattern } from './pattern/syntax.ts';
-import { ListBuilder, listOf, newMap, paidSlice, plainSlice } from './results.ts';
+import { ListBuilder, listOf, newMap, paidSlice } from './results.ts';
 
 /** Regular expressions in RE2 syntax. Matching takes linear time and is paid step by step. */
 export const REGEX: Group<'regex'> = {
@@ -91,15 +91,15 @@ export function replaceAll(meter: Meter, pattern: string, text: string, replacem
   const made = new TextBuilder(meter, WORK.concat, 'text');
   let start = 0;
   for (const match of matches(meter, program, text, limit, true)) {
-    if (match.start > start) made.add(plainSlice(text, start, match.start));
+    made.addSlice(text, start, match.start);
     const groups = asksGroups ? match.groups() : [match.start, match.end];
     for (const each of template) {
       if (typeof each === 'string') made.add(each);
-      else made.add(plainSlice(text, Math.max(0, groups[2 * each] ?? 0), Math.max(0, groups[2 * each + 1] ?? 0)));
+      else made.addSlice(text, Math.max(0, groups[2 * each] ?? 0), Math.max(0, groups[2 * each + 1] ?? 0));
     }
     start = match.end;
   }
-  if (start < text.length) made.add(plainSlice(text, start, text.length));
+  made.addSlice(text, start, text.length);
   return made.finish();
 }
 

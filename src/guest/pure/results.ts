@@ -1,5 +1,5 @@
 import { DATA_FUEL, SECOND_FUEL, textBytes, VALUE_BYTES } from '../../wire/costs.ts';
-import { Dict, type List, listBytes, newList, payLookup, payRound, share, WORK } from '../kit.ts';
+import { Dict, type List, listBytes, newList, payLookup, payRound, plainSlice, share, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 
@@ -72,24 +72,12 @@ export const FREE = Math.min(DATA_FUEL.scan.amount, SECOND_FUEL.scan.units);
 /** Items that are copied for a unit of fuel. */
 const COPIED = DATA_FUEL.copy.amount;
 
-/** V8 copies slices shorter than this; longer ones point into the whole text. */
-const SLICED = 13;
-
-/**
- * A slice of a text, paid for. A slice keeps the whole text alive, so a slice that is much smaller is copied. Otherwise a program
- * could hold far more memory than it pays for.
- */
+/** A slice of a text, paid for. It keeps no text alive that is much longer than itself. */
 export function paidSlice(meter: Meter, whole: string, start: number, end: number): string {
   const units = Math.max(0, end - start);
   meter.allocate(textBytes(units));
   meter.pay(WORK.scan, units);
   return plainSlice(whole, start, end);
-}
-
-/** The same as {@link paidSlice}, but the caller pays, for example by adding the slice to a text. */
-export function plainSlice(whole: string, start: number, end: number): string {
-  const slice = whole.slice(start, end);
-  return slice.length < SLICED || whole.length <= 4 * slice.length ? slice : ` ${slice}`.slice(1);
 }
 
 /** Builds a list of unknown length and pays for each item before it is added. */

@@ -1,8 +1,8 @@
 import { textBytes } from '../../wire/costs.ts';
-import { WORK } from '../kit.ts';
+import { plainSlice, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { List } from '../values.ts';
-import { FREE, ListBuilder, plainSlice } from './results.ts';
+import { FREE, ListBuilder } from './results.ts';
 import { occurrences, SHORT } from './substring.ts';
 
 /** The number of short pieces that may exist before they are paid for. */
@@ -13,12 +13,13 @@ export function split(meter: Meter, text: string, wanted: string): List {
   const parts = new ListBuilder(meter);
   const { length } = wanted;
   let start = 0;
-  if (length > SHORT)
-    for (const at of occurrences(meter, text, wanted)) {
+  if (length > SHORT) {
+    const next = occurrences(meter, text, wanted);
+    for (let at = next(); at >= 0; at = next()) {
       parts.add(text, start, at);
       start = at + length;
     }
-  else {
+  } else {
     meter.pay(WORK.scan, text.length);
     for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, start)) {
       const pieces: string[] = [];

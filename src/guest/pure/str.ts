@@ -1,5 +1,5 @@
 import { isSpace, withoutSpace } from '../../wire/whitespace.ts';
-import { display, List, payRound, TextBuilder, toNumeric, typeName, WORK } from '../kit.ts';
+import { display, List, payRound, plainSlice, TextBuilder, toNumeric, typeName, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 import { folded, lower, upper } from './casing.ts';
@@ -11,7 +11,7 @@ import { inspect } from './inspect.ts';
 import { parseJson } from './json.ts';
 import { jsonText, plainIndent } from './jsontext.ts';
 import { findAll, isMatch, replaceAll } from './regex.ts';
-import { ListBuilder, paidSlice, plainSlice } from './results.ts';
+import { ListBuilder, paidSlice } from './results.ts';
 import { split } from './split.ts';
 import { occurrences, replaceText, SubstringSearch } from './substring.ts';
 
@@ -117,7 +117,8 @@ export const STR: Group<'str'> = {
   'tool.str.Count': (meter, text, substring) => {
     if (substring === '') return meter.codePoints.count(text) + 1;
     let count = 0;
-    for (const _ of occurrences(meter, text, substring)) count++;
+    const next = occurrences(meter, text, substring);
+    while (next() >= 0) count++;
     return count;
   },
   'tool.str.EqualFold': (meter, left, right) => folded(meter, left) === folded(meter, right),

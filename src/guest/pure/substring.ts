@@ -1,7 +1,6 @@
 import { payRound, TextBuilder, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import { width } from './characters.ts';
-import { plainSlice } from './results.ts';
 
 /** V8 finds substrings up to this length in linear time, near enough. */
 export const SHORT = 8;
@@ -111,15 +110,22 @@ export class SubstringSearch {
   }
 }
 
-/** Yields the offsets of all occurrences of a text that is not empty, from left to right, without overlaps. */
-export function* occurrences(meter: Meter, text: string, wanted: string): Generator<number, void> {
+/** Gives the next offset at each call; -1 after the last. */
+export type Offsets = () => number;
+
+/** The offsets of all occurrences of a text that is not empty, from left to right, without overlaps. */
+export function occurrences(meter: Meter, text: string, wanted: string): Offsets {
   meter.pay(WORK.scan, text.length);
   const search = new SubstringSearch(meter, wanted);
-  for (let at = search.first(text, 0); at >= 0; at = search.first(text, at + wanted.length)) {
+  let from = 0;
+  return () => {
+    const at = search.first(text, from);
+    if (at < 0) return at;
     meter.pay(WORK.scan, wanted.length);
     meter.pay(WORK.visit);
-    yield at;
-  }
+    from = at + wanted.length;
+    return at;
+  };
 }
 
 /** Replaces the first `count` occurrences, or all for a negative count. An empty text occurs before every character and at the end. */
@@ -128,22 +134,26 @@ export function replaceText(meter: Meter, text: string, old: string, replacement
   const made = new TextBuilder(meter, WORK.concat, 'text');
   let done = 0;
   let start = 0;
-  for (const at of old === '' ? boundaries(meter, text) : occurrences(meter, text, old)) {
-    if (done === most) break;
+  const next = old === '' ? boundaries(meter, text) : occurrences(meter, text, old);
+  for (let at = next(); at >= 0 && done < most; at = next()) {
     done++;
-    if (at > start) made.add(plainSlice(text, start, at));
+    made.addSlice(text, start, at);
     made.add(replacement);
     start = at + old.length;
   }
   if (done === 0) return text;
-  if (start < text.length) made.add(plainSlice(text, start, text.length));
+  made.addSlice(text, start, text.length);
   return made.finish();
 }
 
-function* boundaries(meter: Meter, text: string): Generator<number, void> {
-  for (let at = 0; at < text.length; at += width(text, at)) {
-    meter.pay(WORK.visit);
-    yield at;
-  }
-  yield text.length;
+/** The offsets of all characters, and the end. */
+function boundaries(meter: Meter, text: string): Offsets {
+  let next = 0;
+  return () => {
+    const at = next;
+    if (at > text.length) return -1;
+    if (at < text.length) meter.pay(WORK.visit);
+    next += at < text.length ? width(text, at) : 1;
+    return at;
+  };
 }

@@ -3,7 +3,6 @@ import type { Meter } from '../meter.ts';
 import type { Dict } from '../values.ts';
 import type { Group } from './define.ts';
 import { follow, parsePath } from './path.ts';
-import { plainSlice } from './results.ts';
 
 /** Templates. */
 export const TEMPLATE: Group<'template'> = {
@@ -19,7 +18,7 @@ function render(meter: Meter, template: string, values: Dict, missing: string | 
   const made = new TextBuilder(meter, WORK.concat, 'text');
   let start = 0;
   for (let open = template.indexOf('{{'); open >= 0; open = template.indexOf('{{', start)) {
-    if (open > start) made.add(plainSlice(template, start, open));
+    made.addSlice(template, start, open);
     if (template.startsWith('{{', open + 2)) {
       made.add('{{');
       start = open + 4;
@@ -31,7 +30,7 @@ function render(meter: Meter, template: string, values: Dict, missing: string | 
     made.add(filled(meter, template.slice(open + 2, close).trim(), values, missing));
     start = close + 2;
   }
-  if (start < template.length) made.add(plainSlice(template, start, template.length));
+  made.addSlice(template, start, template.length);
   return made.finish();
 }
 

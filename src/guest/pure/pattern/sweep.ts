@@ -1,5 +1,6 @@
+import { plainSlice } from '../../kit.ts';
 import { WORK } from '../../work.ts';
-import { FREE, plainSlice } from '../results.ts';
+import { FREE } from '../results.ts';
 import { ASCII, type Automaton, BEGINS, MATCHES, ROW, STEPS_SHIFT } from './automaton.ts';
 import { BATCH } from './steps.ts';
 
