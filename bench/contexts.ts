@@ -21,7 +21,7 @@ export interface ContextRow {
 
 const PROCEDURES = 200;
 /** The promises: multiples of what was measured in alternation. */
-const MOST = { turn: 0.9, light: 1, pure: 5, call: 12 } as const;
+const MOST = { turn: 0.9, light: 1, pure: 5, call: 20 } as const;
 /** Tool calls whose cost is compared with that of the loop. */
 const CALLS = 1_000;
 
