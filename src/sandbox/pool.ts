@@ -141,7 +141,7 @@ export class Pool {
     };
   }
 
-  /** Workers that were ended for a violation. */
+  /** Workers that violated the protocol. Each counts from then on, also while its process has not ended yet. */
   get breaches(): number {
     return this.#breaches;
   }
@@ -327,10 +327,8 @@ export class Pool {
       const worker = new WorkerProcess(launch(files, memoryBytes, launcher.cage, cacheRoleOf(files)), launcher.demands);
       this.#workers.add(worker);
       this.#watch.start();
-      void worker.gone.then(({ violation }) => {
-        if (violation !== null) this.#breaches++;
-        this.#forget(worker);
-      });
+      void worker.violated.then(() => this.#breaches++);
+      void worker.gone.then(() => this.#forget(worker));
       return worker;
     });
   }

@@ -60,8 +60,12 @@ const STALE_MS = 100;
 export class WorkerProcess {
   /** Resolves after a valid `hello` frame; rejects when the worker cannot be used. */
   readonly ready: Promise<void>;
+  readonly #ended = Promise.withResolvers<Gone>();
   /** Resolves when the process is gone. Never rejects. */
-  readonly gone: Promise<Gone>;
+  readonly gone = this.#ended.promise;
+  readonly #violated = Promise.withResolvers<void>();
+  /** Resolves at the first violation of the protocol, before the process is gone. Never rejects. */
+  readonly violated = this.#violated.promise;
   /** Set at the `hello` frame; null where the system has no statistics. */
   stats: ProcessStats | null = null;
   /** Set before it is ready. */
@@ -98,16 +102,12 @@ export class WorkerProcess {
   #stderr = '';
   #dead = false;
   #killed = false;
-  #onGone: (gone: Gone) => void = () => {};
 
   constructor({ child, cage, frames, stderr, caches }: Launched, demands: readonly Hold[] = []) {
     this.#child = child;
     this.#cage = cage;
     this.#frames = frames;
     this.#release = killOnExit(() => this.#end());
-    this.gone = new Promise((resolve) => {
-      this.#onGone = resolve;
-    });
     this.ready = this.#greet(demands, caches);
     child.unref();
     frames.unref();
@@ -235,6 +235,7 @@ export class WorkerProcess {
   /** Kills the process for a violation. */
   retire(violation: string): void {
     this.#violation ??= violation;
+    this.#violated.resolve();
     this.kill();
   }
 
@@ -255,10 +256,7 @@ export class WorkerProcess {
   }
 
   async #greet(demands: readonly Hold[], caches: CacheRole): Promise<void> {
-    const late = setTimeout(() => {
-      this.retire(`it did not say hello within ${START_MS} ms`);
-    }, START_MS);
-    late.unref();
+    const late = setTimeout(() => this.retire(`it did not say hello within ${START_MS} ms`), START_MS).unref();
     const hello = Promise.withResolvers<void>();
     this.assign(
       {
@@ -385,11 +383,12 @@ export class WorkerProcess {
     this.stats?.close();
     this.#frames.destroy();
     if (!this.#killed && this.#reader.partial) this.#violation ??= 'its last frame is cut off';
+    if (this.#violation !== null) this.#violated.resolve();
     const gone: Gone = { how, violation: this.#violation, stderr: this.#stderr.trim() };
     const task = this.#task;
     this.#task = null;
     task?.onGone(gone);
-    this.#onGone(gone);
+    this.#ended.resolve(gone);
   }
 }
 

@@ -110,6 +110,18 @@ describe('finding 6: a worker that moves without a task is ended and counted', (
     expect((await worker.gone).violation).toBe('it sent more than its answer');
   });
 
+  it('a violation is told of at once, not when the process has ended', async () => {
+    const worker = await bare({});
+    const order: string[] = [];
+    void worker.gone.then(() => order.push('gone'));
+    void worker.violated.then(() => order.push('violated'));
+    worker.retire('a test');
+    await Promise.resolve();
+    expect(order).toEqual(['violated']);
+    await worker.gone;
+    expect(order).toEqual(['violated', 'gone']);
+  });
+
   it('a worker that has begun a task is not told to prepare itself any more', async () => {
     const worker = await bare({});
     worker.prepare();
