@@ -65,7 +65,7 @@ export interface ClusterReport {
   readonly turns: readonly FleetRow[];
 }
 
-/** The rows of SQLite; `npm --prefix lab/engines run bench` has those of the other engines. */
+/** The rows of SQLite; `npm --prefix apps/lab/engines run bench` has those of the other engines. */
 export async function benchCluster(quick: boolean): Promise<ClusterReport> {
   const rows = await benchStores([sqliteEngine], quick ? [100, 10_000] : [1000, 100_000]);
   return { rows, turns: await turnsHere(sqliteEngine, quick) };

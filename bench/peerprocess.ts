@@ -29,7 +29,7 @@ export interface PeerAnswer {
 /** What stands between a program and the process, and the language, of each peer. */
 export type PeerList = Readonly<Record<string, { readonly boundary: string; readonly language: keyof PeerProgram }>>;
 
-const FOLDER = new URL('lab/peers/', import.meta.resolve('#package'));
+const FOLDER = new URL('apps/lab/peers/', import.meta.resolve('#package'));
 
 /** The package of the peers is not installed. The message is the command that installs it. */
 export class PeersMissing extends Error {}
@@ -39,7 +39,7 @@ export async function peerModule<T>(file: string): Promise<T> {
   if (!existsSync(new URL(file, FOLDER)))
     throw new PeersMissing('the peers come with a checkout of the repository; the published package has none');
   if (!existsSync(new URL('node_modules/', FOLDER)))
-    throw new PeersMissing('the peers are not installed: npm --prefix lab/peers ci');
+    throw new PeersMissing('the peers are not installed: npm --prefix apps/lab/peers ci');
   // The package is part of this repository.
   return await import(new URL(file, FOLDER).href);
 }

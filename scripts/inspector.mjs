@@ -1,10 +1,10 @@
-// Builds the page of `neuroscript ui` into inspector/dist/, with the licences of what it contains. npm runs it before it packs.
+// Builds the page of `neuroscript ui` into apps/inspector/dist/, with the licences of what it contains. npm runs it before it packs.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const folder = fileURLToPath(new URL('../inspector', import.meta.url));
+const folder = fileURLToPath(new URL('../apps/inspector', import.meta.url));
 
 function npm(...args) {
   // The outer npm says in its environment which package it packs, and `--dry-run` would hold for the inner one too.

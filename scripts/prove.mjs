@@ -27,7 +27,7 @@ const STEPS = new Map([
   ['planted', ['npm', ['run', '--silent', 'simulate', '--', '--planted']]],
   ['receipts', ['npx', ['vitest', 'run', 'test/receipt'], { RECEIPT_STEP: '1' }]],
   ['grammar', ['npx', ['vitest', 'run', 'test/grammar/decoder/samples.test.ts'], { GRAMMAR_SAMPLES: '25000' }]],
-  ['judge', ['bash', ['-c', 'npm --prefix lab/grammar ci && npm --prefix lab/grammar run judge']]],
+  ['judge', ['bash', ['-c', 'npm --prefix apps/lab/grammar ci && npm --prefix apps/lab/grammar run judge']]],
   ['gate', ['npx', ['vitest', 'run', 'test/gate/crash.test.ts'], { GATE_KILLS: '1000' }]],
   ['states', ['node', ['--no-warnings', 'test/gate/states/main.ts', '--moves', '4']]],
   ['decisions', ['node', ['--no-warnings', 'test/loop/states/main.ts', '--moves', '2', '--steps', '2']]],
@@ -51,7 +51,10 @@ const STEPS = new Map([
       { MATRIX_ROUNDS: '20' },
     ],
   ],
-  ['stores', ['bash', ['-c', 'npm --prefix lab/engines ci --ignore-scripts && npm --prefix lab/engines run bench -- --long']]],
+  [
+    'stores',
+    ['bash', ['-c', 'npm --prefix apps/lab/engines ci --ignore-scripts && npm --prefix apps/lab/engines run bench -- --long']],
+  ],
   ['machine', ['npm', ['run', '--silent', 'test:machine']]],
 ]);
 

@@ -20,7 +20,7 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = join(HERE, '../..');
 const COMMAND = join(ROOT, 'bin/neuroscript.js');
 // A package of this repository with a server of Postgres and its client; a published package does not have it.
-const ENGINES = join(ROOT, 'lab/engines');
+const ENGINES = join(ROOT, 'apps/lab/engines');
 const CLIENT = join(ENGINES, 'resolve.mjs');
 /** Begins the id of each session of this run. */
 const PREFIX = `demo-${randomBytes(4).toString('hex')}-`;
@@ -35,7 +35,7 @@ async function chosenStore(folder) {
   const url = process.env.DATABASE_URL ?? '';
   const hasEngines = existsSync(ENGINES);
   if (hasEngines && !existsSync(join(ENGINES, 'node_modules'))) {
-    say('npm installs lab/engines');
+    say('npm installs apps/lab/engines');
     execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: ENGINES, stdio: 'ignore' });
   }
   if (url !== '') return { place: url, name: 'the Postgres of DATABASE_URL', server: null };

@@ -1,4 +1,4 @@
-import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { layout, OTHER_FOLDERS, PARTS, withLayout } from './parts.ts';
@@ -8,16 +8,30 @@ describe('the layout of the repository', () => {
   const folders = (path: string): string[] =>
     readdirSync(join(ROOT, path), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 
+  /** The folders at the root that git does not ignore. */
+  const tracked = (): string[] => {
+    const made = /^(?:node_modules|dist|coverage|\.git|\.cache|\.build-.*)$/;
+    return folders('.').filter((name) => !made.test(name));
+  };
+
   it('the table of parts names every folder of src and every other one of the repository', () => {
-    const made = new Set(['node_modules', 'dist', 'coverage', 'src', 'bin']);
-    const top = folders('.').filter((name) => !name.startsWith('.') && !made.has(name));
-    const known = [...PARTS.map(({ name }) => name), ...Object.keys(OTHER_FOLDERS)];
-    expect([...top, ...folders('src')].sort()).toEqual(known.sort());
+    const below = Object.keys(OTHER_FOLDERS).filter((name) => name.includes('/'));
+    const known = [
+      ...PARTS.map(({ name }) => name),
+      ...Object.keys(OTHER_FOLDERS).filter((name) => !below.includes(name)),
+      'src',
+    ];
+    expect([...tracked(), ...folders('src')].sort()).toEqual(known.sort());
+    expect(below.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
+    expect(folders('apps').filter((name) => !below.includes(`apps/${name}`))).toEqual([]);
+  });
+
+  it('the repository has at most 14 folders at its root', () => {
+    expect(tracked().length).toBeLessThanOrEqual(14);
   });
 
   it('no file outside of the tests has more than 400 lines', () => {
-    const folders =
-      'bench,conformance,editors,examples,grammar,inspector,lab,playground,scripts,site,src,stdlib-tools,test/architecture';
+    const folders = 'apps,bench,conformance,examples,grammar,scripts,src,stdlib-tools,test/architecture';
     const made = (name: string): boolean => /^(?:node_modules|dist|out|build)$/.test(basename(name));
     const files = globSync(`{${folders}}/**/*.{ts,tsx,mjs}`, { cwd: ROOT, exclude: made });
     expect(files.filter((path) => path.startsWith('grammar/')).length).toBeGreaterThan(80);

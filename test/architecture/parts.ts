@@ -149,21 +149,24 @@ export const PARTS: readonly Part[] = [
 
 /** Folders of the repository that hold no product code. */
 export const OTHER_FOLDERS: Readonly<Record<string, string>> = {
-  lab: 'tools that only some work needs; a package of its own, which the root does not install',
-  editors: 'the extension for Visual Studio Code; a package of its own, which the root does not install',
-  inspector:
-    'the page of `neuroscript ui`, which the tarball brings along; a package of its own, which the root does not install',
-  playground: 'the language in a page, as static files; a package of its own, which the root does not install',
-  site: 'the documentation as a site; a package of its own, which the root does not install',
+  apps: 'packages of their own, which the root does not install',
+  'apps/inspector': 'the page of `neuroscript ui`, which the tarball brings along',
+  'apps/playground': 'the language in a page, as static files',
+  'apps/site': 'the documentation as a site',
+  'apps/editors': 'the extension for Visual Studio Code',
+  'apps/lab': 'tools that only some work needs: peers, engines, mutation tests',
   schemas: 'JSON Schemas of the public JSON',
   conformance:
     'golden data for every implementation of AEIOU v3, a definitional interpreter of the language, and the records of each version',
   examples: 'programs, agents and tools to start from; every one is a test',
-  containers: 'profiles for Docker, Podman and Kubernetes, see `docs/containers.md`',
-  templates: 'what `neuroscript init` writes; every one is installed and run as a test',
+  'examples/containers': 'profiles for Docker, Podman and Kubernetes, see `docs/containers.md`',
+  'examples/templates': 'what `neuroscript init` writes; every one is installed and run as a test',
   docs: 'one page a topic; `docs/errors/` has one page an error code',
+  bin: 'the command `neuroscript`',
   scripts: 'what npm scripts run, and what writes generated pages',
   test: 'mirrors the source, and holds it to its rules in `architecture/`, `traceability/`, `docs/` and `readme/`',
+  '.ci': 'what runs everything on a clean clone',
+  '.github': 'the release',
 };
 
 /** Folder of a part, with a slash at its end. */

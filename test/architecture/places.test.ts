@@ -6,6 +6,7 @@ import { filesBelow, ROOT } from './source.ts';
 
 const FOLDERS = [
   '.ci',
+  'apps',
   'bench',
   'bin',
   'conformance',
@@ -16,7 +17,6 @@ const FOLDERS = [
   'scripts',
   'src',
   'stdlib-tools',
-  'templates',
   'test',
 ];
 const TOP = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'package.json', 'package-lock.json', '.npmrc', 'biome.json'];

@@ -14,7 +14,7 @@ import { RawProcess } from '../../bench/rawprocess.ts';
 import { misused } from './misused.ts';
 
 const command = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
-const installed = existsSync(new URL('../../lab/peers/node_modules', import.meta.url));
+const installed = existsSync(new URL('../../apps/lab/peers/node_modules', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'peers-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -59,7 +59,11 @@ describe('bench peers and bench quotas --peers', () => {
     const args = [command, 'bench', 'quotas', '--peers', '--quick', '--json', '--program', program];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', input: '' });
     if (!installed) {
-      expect([status, stdout, stderr]).toEqual([1, '', expect.stringMatching(/^bench quotas: .*npm --prefix lab\/peers ci\n$/)]);
+      expect([status, stdout, stderr]).toEqual([
+        1,
+        '',
+        expect.stringMatching(/^bench quotas: .*npm --prefix apps\/lab\/peers ci\n$/),
+      ]);
       return;
     }
     const { rows } = JSON.parse(stdout);

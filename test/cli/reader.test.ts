@@ -57,7 +57,10 @@ const READERS: Readonly<Record<string, Reader>> = {
       ...Object.fromEntries(
         ['order.ns', 'order.test.ns', 'policy.yaml', 'tools.mjs'].map((name) => [
           name,
-          readFileSync(join(ROOT, 'templates/agent', name), 'utf8').replaceAll("'neuroscript-runtime'", JSON.stringify(ENTRY)),
+          readFileSync(join(ROOT, 'examples/templates/agent', name), 'utf8').replaceAll(
+            "'neuroscript-runtime'",
+            JSON.stringify(ENTRY),
+          ),
         ]),
       ),
     },

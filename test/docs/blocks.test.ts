@@ -11,7 +11,7 @@ import { type Block, blocksOf } from '../readme/blocks.ts';
 import { wrongCommands } from '../readme/shell.ts';
 import { typeErrors } from '../readme/typed.ts';
 
-const PAGES = globSync(['*.md', '{docs,examples,bench,conformance,lab}/**/*.md', 'templates/*/README.md', 'site/README.md'], {
+const PAGES = globSync(['*.md', '{docs,examples,bench,conformance,apps/lab}/**/*.md', 'apps/site/README.md'], {
   cwd: ROOT,
   exclude: ['**/node_modules/**'],
 }).sort();
@@ -36,7 +36,7 @@ const PROGRAMS = [
 ] as const;
 
 /** The pages whose commands a test executes, all of them. */
-const COMMANDS = [[/^templates\//, 'test/package/newcomer.test.ts']] as const;
+const COMMANDS = [[/^examples\/templates\//, 'test/package/newcomer.test.ts']] as const;
 
 interface Placed extends Block {
   readonly page: string;

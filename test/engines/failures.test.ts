@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PostgresServer, startPostgres } from '../../lab/engines/server.ts';
+import { type PostgresServer, startPostgres } from '../../apps/lab/engines/server.ts';
 import { type Clock, SessionCoordinator, SessionLeasedError, verifyStoredLog } from '../../src/loop/index.ts';
 import { endEntry } from '../../src/loop/log/log.ts';
 import { postgresClient } from '../../src/postgres/clients.ts';

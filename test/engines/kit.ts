@@ -5,7 +5,7 @@ import type { AnyClient, Pglite, PgPool, PostgresJs } from '../../src/postgres/i
 import { ROOT } from '../architecture/source.ts';
 
 /** The package with the engines. */
-export const ENGINES = join(ROOT, 'lab/engines');
+export const ENGINES = join(ROOT, 'apps/lab/engines');
 
 const own = createRequire(join(ENGINES, 'package.json'));
 const load = async (name: string): Promise<Readonly<Record<string, unknown>>> => import(pathToFileURL(own.resolve(name)).href);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { postgresUrl } from '../../lab/engines/server.ts';
+import { postgresUrl } from '../../apps/lab/engines/server.ts';
 import { succeed } from '../package/kit.ts';
 import { ENGINES } from './kit.ts';
 

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { ROOT } from '../architecture/source.ts';
 
 /** The package of the tools for these tests. */
-export const TOOLS = join(ROOT, 'lab', 'mcp');
+export const TOOLS = join(ROOT, 'apps/lab/mcp');
 
 const manifest = z.object({ bin: z.record(z.string(), z.string()) });
 
-/** The path of a command that a package of `lab/mcp` brings. */
+/** The path of a command that a package of `apps/lab/mcp` brings. */
 export function commandOf(name: string, command: string): string {
   const folder = join(TOOLS, 'node_modules', name);
   const file = manifest.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))).bin[command];

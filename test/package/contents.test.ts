@@ -23,8 +23,8 @@ describe('the tarball', () => {
 
   it('holds what is built and what describes it, and neither sources, tests nor maps', () => {
     const folders = [...new Set(files.filter((path) => path.includes('/')).map((path) => path.split('/')[0]))];
-    expect(folders).toEqual(expect.arrayContaining(['bin', 'conformance', 'dist', 'docs', 'examples', 'schemas', 'templates']));
-    expect(files.filter((path) => /\.map$|^(test|src|lab|site|scripts)\//.test(path))).toEqual([]);
+    expect(folders).toEqual(expect.arrayContaining(['bin', 'conformance', 'dist', 'docs', 'examples', 'schemas']));
+    expect(files.filter((path) => /\.map$|^(?:test|src|scripts)\/|^apps\/(?!inspector\/dist\/)/.test(path))).toEqual([]);
     // The library and the command line are bundled, and comments are with the types.
     const modules = files.filter((path) => /^dist\/.*\.js$/.test(path) && !/^dist\/(?:chunks\/|[^/]+$)/.test(path));
     const programs = ['bench/child', 'bench/echo', 'bench/main', 'bench/ours', 'src/entries/supported', 'src/gate/main'];
@@ -34,14 +34,14 @@ describe('the tarball', () => {
   });
 
   it('brings the page of the inspector along: one script, one style sheet, and the licences of what they contain', () => {
-    const page = files.filter((path) => path.startsWith('inspector/'));
+    const page = files.filter((path) => path.startsWith('apps/inspector/'));
     expect(page.map((path) => path.replace(/-[\w-]{8}\./, '-HASH.')).sort()).toEqual([
-      'inspector/dist/THIRD-PARTY-NOTICES.md',
-      'inspector/dist/assets/index-HASH.js',
-      'inspector/dist/assets/style-HASH.css',
-      'inspector/dist/index.html',
+      'apps/inspector/dist/THIRD-PARTY-NOTICES.md',
+      'apps/inspector/dist/assets/index-HASH.js',
+      'apps/inspector/dist/assets/style-HASH.css',
+      'apps/inspector/dist/index.html',
     ]);
-    const notices = read('inspector/dist/THIRD-PARTY-NOTICES.md');
+    const notices = read('apps/inspector/dist/THIRD-PARTY-NOTICES.md');
     for (const name of ['preact', 'uplot', 'diff', 'd3-flame-graph', '@noble/ed25519']) expect(notices).toContain(`## ${name} `);
   });
 

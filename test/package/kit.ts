@@ -5,7 +5,7 @@ import { inject, onTestFinished } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
 
 /** The package of the tools for these tests. */
-export const TOOLS = join(ROOT, 'lab', 'package');
+export const TOOLS = join(ROOT, 'apps/lab/package');
 
 /** The entry points, as others write them. */
 export const ENTRIES: readonly string[] = Object.entries<unknown>(

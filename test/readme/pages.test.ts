@@ -32,7 +32,7 @@ const blocksOf = (page: string): readonly Block[] => markedBlocks(readFileSync(j
 it('all pages with blocks to run are known', () => {
   const all = [
     'README.md',
-    ...globSync('{docs,examples,bench,conformance,lab}/**/*.md', { cwd: ROOT, exclude: ['**/node_modules/**'] }),
+    ...globSync('{docs,examples,bench,conformance,apps/lab}/**/*.md', { cwd: ROOT, exclude: ['**/node_modules/**'] }),
   ];
   expect(all.filter((page) => blocksOf(page).length > 0).sort()).toEqual([...PAGES].sort());
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anchorsOf, apiIndex, entryComment, missingNames, plainPage, withAnchors } from '../../site/api.ts';
+import { anchorsOf, apiIndex, entryComment, missingNames, plainPage, withAnchors } from '../../apps/site/api.ts';
 
 describe('the reference of the library', () => {
   it('takes what an entry point holds from the comment at its top', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { neuroscript } from '../../apps/site/grammar.ts';
 import { BUILTINS } from '../../grammar/vocabulary/builtins.ts';
 import { KEYWORDS } from '../../grammar/vocabulary/keywords.ts';
-import { neuroscript } from '../../site/grammar.ts';
 
 /** The name of the rule that a text begins with; a small reader of the grammar's own patterns. */
 function scopeOf(text: string, at = 0): string | undefined {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { faultsOf } from '../../site/faults.ts';
-import { BASE, portable } from '../../site/portable.ts';
+import { faultsOf } from '../../apps/site/faults.ts';
+import { BASE, portable } from '../../apps/site/portable.ts';
 
 describe('a built site without its base', () => {
   const html = `<head><link href="${BASE}assets/a.css"></head><body><a href="${BASE}x.html"></a><script>JSON.parse("{\\"base\\":\\"${BASE}\\"}")</script></body>`;

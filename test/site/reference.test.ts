@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commandLinePage } from '../../site/commandline.ts';
-import { errorsPage, type Listed, schemasPage } from '../../site/lists.ts';
+import { commandLinePage } from '../../apps/site/commandline.ts';
+import { errorsPage, type Listed, schemasPage } from '../../apps/site/lists.ts';
 import { ROOT } from '../architecture/source.ts';
 import { definitions } from '../cli/definitions.ts';
 

@@ -10,7 +10,7 @@ import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
-const TEMPLATES = new URL('templates/', PACKAGE);
+const TEMPLATES = new URL('examples/templates/', PACKAGE);
 
 const DETAILS = `
 Writes tools, a policy, a program, its test, an agent's transcript and a README

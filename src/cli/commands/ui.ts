@@ -96,9 +96,9 @@ export async function openInspector(store: OpenedStore, flags: Omit<UiFlags, 'po
 /** The page that the package brings along. Throws {@link UsageError} in a clone where it is not built. */
 export async function builtPage(): Promise<Assets> {
   const { readAssets } = await import('../../ui/index.ts');
-  const assets = readAssets(fileURLToPath(new URL('inspector/dist/', PACKAGE)));
+  const assets = readAssets(fileURLToPath(new URL('apps/inspector/dist/', PACKAGE)));
   if (assets === null)
-    throw new UsageError('the page is not built; run: npm --prefix inspector ci && npm --prefix inspector run build');
+    throw new UsageError('the page is not built; run: npm --prefix apps/inspector ci && npm --prefix apps/inspector run build');
   return assets;
 }
 

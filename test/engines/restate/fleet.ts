@@ -1,4 +1,4 @@
-import { type Answered, post, type RestateServer, WITH_SDK } from '../../../lab/engines/restate.ts';
+import { type Answered, post, type RestateServer, WITH_SDK } from '../../../apps/lab/engines/restate.ts';
 import { Bench, type HostInit, type HostProcess, until } from '../matrix/bench.ts';
 import { Relay } from './relay.ts';
 

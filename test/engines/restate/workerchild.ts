@@ -1,4 +1,4 @@
-import { serveObject } from '../../../lab/engines/endpoint.ts';
+import { serveObject } from '../../../apps/lab/engines/endpoint.ts';
 import { restateSessions } from '../../../src/restate/index.ts';
 import { goOn, plan, reached, tell } from '../matrix/child.ts';
 import { openRig } from '../matrix/rig.ts';

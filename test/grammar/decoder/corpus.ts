@@ -16,9 +16,7 @@ export function programs(): readonly string[] {
     const text = lines.filter((line) => !/# !! syntax/.test(line)).join('\n');
     return WHOLE.test(text.replace(/^(?:#.*\n|\n)*/, '')) ? `${text}\n` : `func main() means\n${text}\nendfunc\n`;
   });
-  const others = ['examples/**/*.ns', 'templates/**/*.ns', 'test/fuzz/corpus/*.ns']
-    .flatMap(files)
-    .map((file) => readFileSync(file, 'utf8'));
+  const others = ['examples/**/*.ns', 'test/fuzz/corpus/*.ns'].flatMap(files).map((file) => readFileSync(file, 'utf8'));
   const parsed = [...chunks, ...blocks, ...others].map((text) => parse(text, { name: 'program.ns' }));
   return [...new Set(parsed.flatMap((one) => (one.ok ? [one.text] : [])))];
 }

@@ -29,7 +29,7 @@ describe('what an agent is told', () => {
     const brief = agentBrief({ tools, small });
     expect(brief.match(/^tool\.\w+\.\w+\(/gm)).toHaveLength(10);
     expect(/^ {2}[A-Z].*\.$/m.test(brief)).toBe(!small);
-    // `npm --prefix lab run tokens` counts with a tokenizer: at most 0.92 of the estimate.
+    // `npm --prefix apps/lab run tokens` counts with a tokenizer: at most 0.92 of the estimate.
     expect(0.92 * estimateTokens(brief)).toBeLessThanOrEqual(1500);
   });
 

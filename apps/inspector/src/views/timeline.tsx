@@ -1,0 +1,189 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { SessionRow, SessionView, TurnRow } from '../../../../src/ui/views.ts';
+import { messageOf, useWorld } from '../data/use.ts';
+import { counted, duration } from '../format.ts';
+import { Badge, MiniBars } from '../parts/marks.tsx';
+import { Rows } from '../parts/rows.tsx';
+import { Foreign } from '../parts/text.tsx';
+import { turnLink } from '../route.ts';
+
+/** Turns of one request, and most requests whose turns the page keeps. */
+const CHUNK = 200;
+const CHUNKS = 6;
+
+/** Consecutive turns, and the last turn that was requested. The server may have no row for a damaged turn. */
+interface Chunk {
+  readonly until: number;
+  readonly rows: readonly TurnRow[];
+}
+
+/** The turns around those in sight, fetched when they come into sight and forgotten when they are far from it. */
+function useTurns(session: SessionView): {
+  readonly at: (index: number) => TurnRow | null;
+  readonly sight: (from: number, to: number) => void;
+} {
+  const { source, say } = useWorld();
+  const { sid, turns, timeline } = session;
+  const chunks = useRef(new Map<number, Chunk>());
+  const [, redraw] = useState(0);
+  const shown = useRef('');
+  if (shown.current !== sid) {
+    shown.current = sid;
+    chunks.current.clear();
+  }
+  // The session brings its first turns, which saves the first request.
+  chunks.current.set(0, { until: Math.min(turns, timeline.next ?? turns, CHUNK), rows: timeline.turns });
+  const inSight = useRef<readonly [number, number]>([0, 0]);
+
+  const fetchSight = useCallback(() => {
+    const [from, to] = inSight.current;
+    for (let chunk = Math.floor(from / CHUNK); chunk * CHUNK < to; chunk += 1) {
+      const known = chunks.current.get(chunk);
+      const until = Math.min(turns, (chunk + 1) * CHUNK);
+      if (known !== undefined && known.until >= until) continue;
+      chunks.current.set(chunk, { until, rows: known?.rows ?? [] });
+      void source.turns(sid, chunk * CHUNK, CHUNK).then(
+        (page) => {
+          // An answer to an earlier request may come last.
+          if (shown.current !== sid || (chunks.current.get(chunk)?.until ?? 0) > until) return;
+          chunks.current.set(chunk, { until, rows: page.turns });
+          const middle = Math.floor((inSight.current[0] + inSight.current[1]) / 2 / CHUNK);
+          const far = [...chunks.current.keys()].sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle)).slice(CHUNKS);
+          for (const key of far) chunks.current.delete(key);
+          redraw((count) => count + 1);
+        },
+        (error: unknown) => {
+          chunks.current.delete(chunk);
+          say(messageOf(error));
+        },
+      );
+    }
+  }, [sid, turns, source, say]);
+  useEffect(fetchSight, [fetchSight]);
+  return {
+    at: (index) => chunks.current.get(Math.floor(index / CHUNK))?.rows.find(({ turn }) => turn === index + 1) ?? null,
+    sight: (from, to) => {
+      inSight.current = [from, to];
+      fetchSight();
+    },
+  };
+}
+
+/** The turns of a session: where the time of each went, what it used of its limits, what it called, and how it was decided. */
+export function Timeline({ session }: { readonly session: SessionView }) {
+  const { sid, turns, createdAt, nested } = session;
+  const { at, sight } = useTurns(session);
+  const [range, setRange] = useState<readonly [number, number]>([0, 30]);
+  const parts = (index: number) => {
+    const row = at(index);
+    return row === null ? null : partsOf(row, index === 0 ? createdAt : endOf(at(index - 1)));
+  };
+  const inSight = Array.from({ length: Math.max(0, range[1] - range[0]) }, (_, offset) => parts(range[0] + offset));
+  const scale = scaleOf(inSight.flatMap((each) => (each === null ? [] : [each.total])));
+  if (turns === 0) return <p class="none">no turn is decided yet</p>;
+  return (
+    <>
+      <p class="legend" aria-hidden="true">
+        {KINDS.map((kind) => (
+          <span key={kind}>
+            <span class={`swatch in-${kind}`} /> {kind}
+          </span>
+        ))}
+      </p>
+      <Rows
+        label="Turns"
+        count={turns}
+        follow={session.phase === 'open'}
+        height={[36, 72]}
+        href={(index) => turnLink(sid, index + 1)}
+        onSight={(from, to) => {
+          setRange([from, to]);
+          sight(from, to);
+        }}
+        row={(index) => {
+          const row = at(index);
+          const times = parts(index);
+          return row === null || times === null ? (
+            <span class="in-turns">
+              <span class="number">{index + 1}</span>
+              <span class="faint">…</span>
+            </span>
+          ) : (
+            <Line row={row} times={times} scale={scale} nested={nested.filter(({ parent }) => parent?.turn === row.turn)} />
+          );
+        }}
+      />
+    </>
+  );
+}
+
+const KINDS = ['asked', 'queued', 'ran', 'waited', 'decided'] as const;
+
+type Times = Readonly<Record<(typeof KINDS)[number], number>> & { readonly total: number };
+
+/** The time that the full length of a lane stands for. A few turns are longer: one long turn must not make the others invisible. */
+function scaleOf(totals: readonly number[]): number {
+  const sorted = totals.toSorted((a, b) => a - b);
+  return Math.max(1, (sorted[Math.floor((sorted.length - 1) * 0.85)] ?? 1) * 1.2);
+}
+
+const endOf = (row: TurnRow | null): number | null => (row === null ? null : row.startedAt + row.latencyMs);
+
+/** Where the time of a turn went. Its agent was asked between the end of the turn before and its own start. */
+function partsOf({ startedAt, latencyMs, queueMs, ranMs, callsMs, agent }: TurnRow, before: number | null): Times {
+  const asked = agent === null || before === null ? 0 : Math.max(0, startedAt - before);
+  const queued = queueMs ?? 0;
+  const waited = Math.min(callsMs, ranMs);
+  const ran = ranMs - waited;
+  const decided = Math.max(0, latencyMs - queued - ranMs);
+  return { asked, queued, ran, waited, decided, total: asked + queued + ran + waited + decided };
+}
+
+interface LineProps {
+  readonly row: TurnRow;
+  readonly times: Times;
+  readonly scale: number;
+  /** The sessions that this turn opened. */
+  readonly nested: readonly SessionRow[];
+}
+
+function Line({ row, times, scale, nested }: LineProps) {
+  const words = KINDS.map((kind) => `${kind} ${duration(times[kind])}`).join(', ');
+  return (
+    <span class="in-turns">
+      <span class="number">{row.turn}</span>
+      <Badge word={row.decision} />
+      <span class={times.total > scale ? 'lane is-clipped' : 'lane'} role="img" aria-label={words} title={words}>
+        {KINDS.map((kind) => (
+          <span key={kind} class={`span in-${kind}`} style={{ width: `${(times[kind] / scale) * 100}%` }} />
+        ))}
+      </span>
+      <span class="number faint">{duration(times.total)}</span>
+      <MiniBars measures={row.measures} />
+      <span class="faint">
+        {counted(row.calls, 'call')}
+        {row.failed > 0 && <span class="problem"> {row.failed} failed</span>}
+      </span>
+      <span class="reason">
+        {nested.map((session) => (
+          <span key={session.sid} class="faint" title="a nested session">
+            ↳ <Foreign text={session.sid} most={40} /> <Badge word={session.phase} />{' '}
+          </span>
+        ))}
+        {row.reason !== null && <Foreign text={row.reason} />}
+        {row.overridden !== null && (
+          <span class="faint">
+            {' '}
+            instead of <Foreign text={row.overridden} />
+          </span>
+        )}
+        {row.error !== null && (
+          <span class="faint">
+            {' '}
+            <Foreign text={row.error.message} most={160} />
+          </span>
+        )}
+      </span>
+    </span>
+  );
+}

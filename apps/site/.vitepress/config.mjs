@@ -1,0 +1,57 @@
+import { defineConfig } from 'vitepress';
+import { neuroscript } from '../grammar.ts';
+import { nav, ROOT, SITE, served, sidebar } from '../pages.ts';
+import { slugify } from '../slug.ts';
+import { home } from './home.mjs';
+import { tryIt } from './tryit.mjs';
+
+/** Pages outside of `apps/site/` find Vue where the pages inside do. On the server, all of them share the installed one. */
+const vueOfSite = {
+  name: 'vue-of-site',
+  enforce: 'pre',
+  resolveId(id, _importer, { ssr }) {
+    if (!/^vue(\/server-renderer)?$/.test(id)) return null;
+    return ssr ? { id, external: true } : this.resolve(id, `${SITE}index.md`, { skipSelf: true });
+  },
+};
+
+// Pages keep the paths that they have in the repository, so that one text serves both; only `apps/site/` itself becomes the root.
+export default defineConfig({
+  title: 'NeuroScript runtime',
+  description: 'Runs programs that AI agents write: sandboxed, under limits, with decisions that can be verified.',
+  srcDir: ROOT,
+  srcExclude: ['apps/lab/**', 'examples/templates/**', 'test/**', 'apps/site/README.md', '**/dist/**', '.cache/**'],
+  rewrites: served,
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
+  transformPageData: ({ relativePath }) => (relativePath === 'index.md' ? { frontmatter: home } : undefined),
+  outDir: 'dist',
+  cacheDir: '../../.cache/site',
+  // `portable.ts` replaces it: the site can be served from any path.
+  base: '/__base__/',
+  vite: {
+    plugins: [vueOfSite],
+    // Links to social media would load their icons from a server; there are none, nor the code for them.
+    resolve: { alias: [{ find: /^.*\/VPSocialLink\.vue$/, replacement: `${SITE}.vitepress/theme/Nothing.vue` }] },
+  },
+  markdown: {
+    languages: [neuroscript],
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark' },
+    // The anchors that code hosts give to headings.
+    anchor: { slugify },
+    config(md) {
+      // Two braces are text of NeuroScript and no expression of Vue, and `<name>` is text.
+      md.disable('html_inline');
+      tryIt(md);
+      const text = ({ content }) => md.utils.escapeHtml(content).replaceAll('{{', '&#123;&#123;');
+      md.renderer.rules.text = (tokens, index) => text(tokens[index]);
+      md.renderer.rules.code_inline = (tokens, index) => `<code>${text(tokens[index])}</code>`;
+    },
+  },
+  themeConfig: {
+    nav: nav(),
+    sidebar: sidebar(),
+    outline: [2, 3],
+    search: { provider: 'local' },
+    docFooter: { prev: 'Previous', next: 'Next' },
+  },
+});

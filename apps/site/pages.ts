@@ -1,0 +1,137 @@
+/** The pages of the site in the order of its menus. Their paths are those of the repository. */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** The folder of the site, and that of the repository; both end in a slash. */
+export const SITE = fileURLToPath(new URL('.', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Page {
+  /** From the root of the repository. */
+  readonly path: string;
+  /** What menus call it. */
+  readonly text: string;
+}
+
+const page = (path: string, text: string): Page => ({ path, text });
+const docs = (name: string, text: string): Page => page(`docs/${name}.md`, text);
+
+const START = [
+  docs('tutorial', 'Tutorial'),
+  docs('install', 'Installation'),
+  page('README.md', 'Overview'),
+  docs('comparison', 'Comparison'),
+  docs('faq', 'Questions and answers'),
+];
+
+const HOST = [
+  docs('embedding', 'Embedding'),
+  docs('tenants', 'Tenants'),
+  docs('tools', 'Tools'),
+  docs('policy', 'Policy'),
+  docs('foresee', 'Foreseen effects'),
+  docs('quotas', 'Quotas'),
+  docs('contexts', 'Contexts and forks'),
+  docs('testing', 'Testing programs'),
+  docs('simulation', 'Simulation'),
+  docs('editors', 'Editors'),
+  docs('mcp', 'MCP'),
+  docs('ai-sdk', 'AI SDK'),
+  docs('browser', 'In a page'),
+];
+
+const AGENTS = [
+  docs('agents', 'Agents and models'),
+  docs('grammar-for-decoders', 'A grammar for the decoder'),
+  docs('loop', 'Sessions'),
+  docs('replay', 'Replay and trials'),
+  docs('inspector', 'Inspector'),
+  docs('suspend', 'Turns that wait'),
+  docs('ask', 'Asking other agents'),
+  docs('gate', 'Approvals'),
+  docs('keys', 'Keys'),
+  docs('receipts', 'Receipts'),
+];
+
+const OPERATION = [
+  docs('security', 'Security'),
+  docs('containers', 'Containers'),
+  docs('operations', 'Operations'),
+  docs('scale', 'Many hosts'),
+  docs('postgres', 'Postgres'),
+  docs('telemetry', 'Telemetry'),
+  docs('tracing', 'Heat, traces and steps'),
+  docs('performance', 'Performance'),
+  page('SECURITY.md', 'Threat model'),
+  docs('versions', 'Versions'),
+  page('CHANGELOG.md', 'Changelog'),
+];
+
+const LANGUAGE = [
+  docs('language-for-models', 'The language on one page'),
+  docs('language-brief', 'The language in brief'),
+  docs('language', 'The whole language'),
+  docs('stdlib', 'Standard tools'),
+  docs('lints', 'Lints'),
+  docs('deviations', 'Differences from Go'),
+];
+
+const REFERENCE = [
+  page('apps/site/reference/cli.md', 'Command line'),
+  docs('json', 'JSON of the commands'),
+  docs('repl', 'Prompt'),
+  docs('inspect', 'Unknown files'),
+  page('apps/site/reference/errors.md', 'Error codes'),
+  docs('limits', 'Limits and prices'),
+  page('apps/site/reference/schemas.md', 'JSON schemas'),
+  page('apps/site/reference/api/index.md', 'Library'),
+  docs('aeiou', 'AEIOU v3'),
+  docs('ask-loop-v1', 'Ask-Loop v1'),
+];
+
+const INSIDE = [
+  docs('architecture', 'Architecture'),
+  docs('implementation', 'The interpreter'),
+  docs('review-sandbox', 'Review of the sandbox'),
+  page('bench/README.md', 'Measurements'),
+  page('CONTRIBUTING.md', 'Contributing'),
+];
+
+const GROUPS: readonly (readonly [title: string, pages: readonly Page[]])[] = [
+  ['Start', START],
+  ['Programs and tools', HOST],
+  ['Agents and sessions', AGENTS],
+  ['In production', OPERATION],
+  ['Language', LANGUAGE],
+  ['Reference', REFERENCE],
+  ['Inside', INSIDE],
+];
+
+/** The paths of all pages in the menu at the side. */
+export const paths: readonly string[] = GROUPS.flatMap(([, pages]) => pages.map(({ path }) => path));
+
+/** The path of a page on the site: pages of `apps/site/` lose that folder. */
+export const served = (path: string): string => path.replace(/^apps\/site\//, '');
+
+const entry = ({ path, text }: Page) => ({ text, link: `/${served(path).replace(/(index)?\.md$/, '')}` });
+
+/** The menu at the side, with the pages that exist. */
+export function sidebar() {
+  return GROUPS.map(([text, pages]) => ({
+    text,
+    collapsed: text === 'Inside',
+    items: pages.filter(({ path }) => existsSync(`${ROOT}${path}`)).map(entry),
+  }));
+}
+
+/** The menu at the top: the first page of a part stands for it. */
+export function nav() {
+  const named: readonly (readonly [text: string, path: string])[] = [
+    ['Tutorial', 'docs/tutorial.md'],
+    ['Guides', 'docs/embedding.md'],
+    ['Reference', 'apps/site/reference/cli.md'],
+    ['Comparison', 'docs/comparison.md'],
+    ['FAQ', 'docs/faq.md'],
+  ];
+  return named.map(([text, path]) => entry({ path, text }));
+}
