@@ -2,7 +2,19 @@ import { availableParallelism } from 'node:os';
 import { matchesGlob, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { ALONE, COMPUTING, ELSEWHERE, LONGEST, MORE_TRIES, PROCESSES, REMOVALS, REPLACING, TIMED } from './test/groups.ts';
+import {
+  ALONE,
+  APART,
+  type Apart,
+  COMPUTING,
+  ELSEWHERE,
+  LONGEST,
+  MORE_TRIES,
+  PROCESSES,
+  REMOVALS,
+  REPLACING,
+  TIMED,
+} from './test/groups.ts';
 
 /**
  * Begins with the files that take longest: one that began last would run on while the other cores have nothing to do. Files with a
@@ -42,6 +54,18 @@ const cores = availableParallelism();
 /** These files wait for other processes most of the time: with twice as many of them as cores, the cores are hardly ever idle. */
 const maxWorkers = 2 * cores;
 
+/** A group that `npm test` leaves out. */
+function apart({ name, files, timeout, setup }: Apart, order: number) {
+  return group(name, order, [`${files}/*.test.ts`], {
+    ...MORE_TRIES,
+    ...(setup === undefined ? {} : { globalSetup: [setup], fileParallelism: false }),
+    isolate: true,
+    experimental: { viteModuleRunner: true },
+    testTimeout: timeout,
+    hookTimeout: timeout,
+  });
+}
+
 /** Options of the groups whose files share processes. */
 const shared = {
   setupFiles: 'test/setup.ts',
@@ -73,6 +97,7 @@ export default defineConfig({
       // One file at a time, so that none disturbs another.
       group('timed', 2, TIMED, { ...MORE_TRIES, fileParallelism: false }),
       group('removals', 3, REMOVALS, { maxWorkers: cores }),
+      ...APART.map((each, index) => apart(each, 4 + index)),
     ],
   },
 });

@@ -38,16 +38,7 @@ const STEPS = new Map([
     'cluster',
     [
       'npx',
-      [
-        'vitest',
-        'run',
-        '--config',
-        'vitest.engines.config.ts',
-        '--retry=0',
-        '--reporter=verbose',
-        'engines/matrix.test',
-        'engines/failures.test',
-      ],
+      ['vitest', 'run', '--project=engines', '--retry=0', '--reporter=verbose', 'engines/matrix.test', 'engines/failures.test'],
       { MATRIX_ROUNDS: '20' },
     ],
   ],

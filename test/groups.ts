@@ -24,8 +24,23 @@ export const ALONE: readonly string[] = [
 ];
 /** Tests that replace modules of the product, which takes Vitest's own loader. */
 export const REPLACING: readonly string[] = ['test/gate/faults.test.ts', 'test/sandbox/launcher.test.ts'];
-/** Tests that have a configuration of their own. */
-export const ELSEWHERE: readonly string[] = ['test/machine/**', 'test/package/**', 'test/interop/**', 'test/engines/**'];
+/** A group that `npm test` leaves out, because its tests need more than npm. `npm run test:NAME` runs it. */
+export interface Apart {
+  readonly name: string;
+  readonly files: string;
+  /** Milliseconds for a test, and for a hook. */
+  readonly timeout: number;
+  /** What starts before the tests. They share it, and run one file at a time. */
+  readonly setup?: string;
+}
+export const APART: readonly Apart[] = [
+  { name: 'machine', files: 'test/machine/**', timeout: 120_000 },
+  { name: 'package', files: 'test/package/**', timeout: 600_000, setup: 'test/package/setup.ts' },
+  { name: 'engines', files: 'test/engines/**', timeout: 120_000, setup: 'test/engines/setup.ts' },
+  { name: 'mcp', files: 'test/interop/**', timeout: 300_000, setup: 'test/interop/setup.ts' },
+];
+/** The files of those groups. */
+export const ELSEWHERE: readonly string[] = APART.map(({ files }) => files);
 /** Builds with one check removed: `npm run test:removals`. */
 export const REMOVALS: readonly string[] = ['test/attack/removals.test.ts'];
 /** Tests beside others that start processes of their own. */

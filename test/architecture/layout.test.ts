@@ -26,8 +26,9 @@ describe('the layout of the repository', () => {
     expect(folders('apps').filter((name) => !below.includes(`apps/${name}`))).toEqual([]);
   });
 
-  it('the repository has at most 14 folders at its root', () => {
+  it('the repository has at most 14 folders at its root, and one configuration of tests', () => {
     expect(tracked().length).toBeLessThanOrEqual(14);
+    expect(globSync('vitest*', { cwd: ROOT })).toEqual(['vitest.config.ts']);
   });
 
   it('no file outside of the tests has more than 400 lines', () => {

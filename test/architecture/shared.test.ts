@@ -1,8 +1,7 @@
-import { globSync, readFileSync } from 'node:fs';
-import { join, matchesGlob } from 'node:path';
+import { matchesGlob } from 'node:path';
 import { expect, it } from 'vitest';
 import { ALONE, ELSEWHERE, LONGEST, REPLACING, TIMED } from '../groups.ts';
-import { filesBelow, ROOT, sourceOf } from './source.ts';
+import { filesBelow, sourceOf } from './source.ts';
 
 const FILES = filesBelow('test', '.ts').map((path) => ({ path, text: sourceOf(path).text }));
 const APART = [...ALONE, ...ELSEWHERE, ...REPLACING, ...TIMED];
@@ -22,13 +21,6 @@ it('helpers of test files add no hooks: they would add them for the first of the
     ["import x from 'x';\nafterAll(f);", 'vi.setConfig({});', 'f = () => afterAll(g);'].map((text) => HOOK.test(text)),
   ).toEqual([true, true, false]);
   expect(FILES.filter(({ path, text }) => !path.endsWith('.test.ts') && HOOK.test(text)).map(({ path }) => path)).toEqual([]);
-});
-
-it('test files with a configuration of their own are in no group of npm test', () => {
-  const configs = globSync('vitest.*.config.ts', { cwd: ROOT }).map((path) => readFileSync(join(ROOT, path), 'utf8'));
-  const folders = configs.flatMap((text) => [...text.matchAll(/'(test\/\w+\/\*\*)\/\*\.test\.ts'/g)].map(([, glob]) => glob));
-  expect(folders.length).toBeGreaterThan(3);
-  expect(folders.sort()).toEqual([...ELSEWHERE].sort());
 });
 
 it('the files that begin first are test files', () => {
