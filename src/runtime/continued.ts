@@ -1,5 +1,6 @@
 import { tighten } from '../sandbox/index.ts';
 import { type CallScript, type Completion, divergenceOf, type Known, RecordedCalls } from '../tools/index.ts';
+import { NS_CODES } from '../wire/codes.ts';
 import { replayError } from '../wire/errorinfo.ts';
 import { ASK, elapsedMs, type JournalEntry, PROMPT, type WaitingCall } from '../wire/journal.ts';
 import type { LimitValues } from '../wire/limits.ts';
@@ -19,12 +20,17 @@ export interface WaitingRun {
 /**
  * Continues a run that waits. The program runs again from its beginning. The journal answers its earlier calls, and the completions
  * answer the waiting calls: first `waiting`, then `alsoWaiting`, in that order. A call without a completion waits again. So the time
- * limit of the run covers the computation of this execution and the time that its tools took before.
+ * limit of the run covers the computation of this execution and the time that its tools took before. `after` answers later calls.
  */
-export function continued(waits: WaitingRun, completions: readonly (Completion | null)[], limits: LimitValues): RecordedRun {
+export function continued(
+  waits: WaitingRun,
+  completions: readonly (Completion | null)[],
+  limits: LimitValues,
+  after: CallScript = NEW_CALLS,
+): RecordedRun {
   const { run, journal } = waits;
   const waiting = waitingCalls(waits);
-  const calls = new RecordedCalls(journal, new CompletedCalls(waiting, completions));
+  const calls = new RecordedCalls(journal, new CompletedCalls(waiting, completions, after));
   return { input: withTimeLeft(run, elapsedMs([...journal, ...waiting]), limits), calls };
 }
 
@@ -34,11 +40,16 @@ function waitingCalls({ waiting, alsoWaiting = [] }: Pick<WaitingRun, 'waiting' 
 }
 
 /**
- * Continues a run whose process died. The program runs again from its beginning, the journal answers the kept calls, and every later call
- * is new.
+ * Continues a run whose process died. The program runs again from its beginning, the journal answers the kept calls, and `after` answers
+ * every later call, which is new by default.
  */
-export function continuedAfter(run: RunInput, journal: readonly JournalEntry[], limits: LimitValues): RecordedRun {
-  return { input: withTimeLeft(run, elapsedMs(journal), limits), calls: new RecordedCalls(journal, NEW_CALLS) };
+export function continuedAfter(
+  run: RunInput,
+  journal: readonly JournalEntry[],
+  limits: LimitValues,
+  after: CallScript = NEW_CALLS,
+): RecordedRun {
+  return { input: withTimeLeft(run, elapsedMs(journal), limits), calls: new RecordedCalls(journal, after) };
 }
 
 const NEW_CALLS: CallScript = { known: () => null };
@@ -48,20 +59,22 @@ function withTimeLeft(run: RunInput, toolMs: number, limits: LimitValues): RunIn
   return { ...run, limits: { ...tighten(limits, run.limits), wallMs } };
 }
 
-/** Answers the calls that waited, which the program must repeat unchanged. Later calls are new. */
+/** Answers the calls that waited, which the program must repeat unchanged. Later calls are those of `after`. */
 class CompletedCalls implements CallScript {
   readonly #waiting: readonly WaitingCall[];
   readonly #completions: readonly (Completion | null)[];
+  readonly #after: CallScript;
 
-  constructor(waiting: readonly WaitingCall[], completions: readonly (Completion | null)[]) {
+  constructor(waiting: readonly WaitingCall[], completions: readonly (Completion | null)[], after: CallScript) {
     this.#waiting = waiting;
     this.#completions = completions;
+    this.#after = after;
   }
 
   known(call: GuestCall): Known | null {
     const index = this.#waiting.findIndex(({ seq }) => call.seq <= seq);
     const waiting = this.#waiting[index];
-    if (waiting === undefined) return null;
+    if (waiting === undefined) return this.#after.known(call);
     // The process died before this call had ended. The call may be made again.
     if (call.at.together !== undefined && call.seq < waiting.seq) return null;
     const divergence = divergenceOf(call, entryOf(waiting));
@@ -71,8 +84,16 @@ class CompletedCalls implements CallScript {
     }
     const completion = this.#completions[index] ?? null;
     if (completion === null) return { t: 'waits', waiting };
+    if (waiting.allows) return permission(waiting, completion);
     return { t: 'completed', asked: waiting.asked, completion: { ...completion, waitedFor: waiting.reason } };
   }
+}
+
+/** What a person decided about a call that waited for permission. */
+function permission({ tool }: WaitingCall, completion: Completion): Known {
+  if (completion.ok && completion.value === true) return { t: 'allowed' };
+  const why = completion.ok ? 'a person refused it' : completion.message;
+  return { t: 'answer', reply: { t: 'error', code: NS_CODES.Policy, message: `the call of ${tool} was not made: ${why}` } };
 }
 
 /** The waiting call in the form of a journal entry. */

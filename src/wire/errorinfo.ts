@@ -90,6 +90,11 @@ export function replayError(message: string): ErrorInfo {
   return { ...nowhere, kind: 'internal', code: 'ERR_REPLAY', name: 'Replay', message };
 }
 
+/** `ERR_EFFECT_CHANGED`: an attempt at a turn calls a tool with effects in another way than an earlier attempt did. */
+export function effectChangedError(message: string): ErrorInfo {
+  return { ...nowhere, kind: 'policy', code: 'ERR_EFFECT_CHANGED', name: 'EffectChanged', message };
+}
+
 /** `ERR_SUSPENDED`: a tool will answer later, and the run waits for that. Neither programs nor hosts see this error. */
 export function suspendedError(message: string): ErrorInfo {
   return { ...nowhere, kind: 'cancelled', code: 'ERR_SUSPENDED', name: 'Suspended', message };

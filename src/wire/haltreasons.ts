@@ -25,6 +25,7 @@ export const HALT_REASONS = {
   ERR_INTERRUPTED: 'the process died during the turn',
   ERR_CALL_EXPIRED: 'a call that the turn waited for was not completed in time',
   ERR_REPLAY: 'the turn did not go on as it had begun',
+  ERR_EFFECT_CHANGED: 'a corrected program would call a tool again that an earlier attempt called in another way',
 } as const;
 
 /** Why a session was halted. Each code has a page in `docs/errors/`. */

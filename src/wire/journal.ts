@@ -11,6 +11,16 @@ interface Recorded {
   readonly outcome: JournalOutcome;
   /** Elapsed milliseconds on the host. Replay ignores it. */
   readonly ms: number;
+  /** The call of an earlier attempt whose answer this call took; absent for a call that was made. */
+  readonly from?: EarlierCall;
+}
+
+/** A call of an earlier attempt at a turn. */
+export interface EarlierCall {
+  /** Number of the attempt that made the call, from 1. */
+  readonly attempt: number;
+  /** Number of the call in that attempt, from 1. */
+  readonly seq: number;
 }
 
 /**
@@ -84,4 +94,6 @@ export interface WaitingCall {
   readonly expiresIn: number | null;
   /** Elapsed milliseconds until the tool suspended the run. */
   readonly ms: number;
+  /** Present when the answer is not the call's result, but says whether the call may be made: `true` allows it. */
+  readonly allows?: true;
 }

@@ -18,7 +18,7 @@ export function reasonOfRun(error: ErrorInfo): HaltReason {
     case 'timeout':
       return 'ERR_TIMEOUT';
     case 'policy':
-      return 'ERR_POLICY';
+      return error.code === 'ERR_EFFECT_CHANGED' ? error.code : 'ERR_POLICY';
     case 'syntax':
       return 'ERR_ACTIONS_INVALID';
     case 'cancelled':

@@ -1,9 +1,9 @@
 import { turnStorage } from '../../context/index.ts';
 import type { CallIo, FinalReply } from '../../wire/call.ts';
 import { NS_CODES } from '../../wire/codes.ts';
-import { cancelledError, suspendedError, workerError } from '../../wire/errorinfo.ts';
+import { cancelledError, effectChangedError, shorten, suspendedError, workerError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { ASK, type ForkQuery, type JournalEntry, PROMPT, type WaitingCall } from '../../wire/journal.ts';
+import { ASK, type EarlierCall, type ForkQuery, type JournalEntry, PROMPT, type WaitingCall } from '../../wire/journal.ts';
 import { isHeavy } from '../../wire/pieces.ts';
 import type { CallSite, GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { ToolError } from '../errors.ts';
@@ -50,6 +50,7 @@ export class Dispatcher {
     const outside = this.#outside(call);
     const known = this.#context.recorded?.known(call) ?? null;
     if (known?.t === 'recorded') return this.#repeat(call, known.entry, io);
+    if (known?.t === 'taken' && outside === null && breach === null) return this.#take(call, known, io);
     if (known?.t === 'answer' && known.reply.t === 'halt') {
       // A recorded halt ends the run in any case, so it may exceed the limit of the journal.
       this.#journal.close(call, known.reply);
@@ -62,9 +63,9 @@ export class Dispatcher {
     if (this.#isWaiting(call)) {
       // A waiting call enters the journal when it is answered, in a later run.
       if (!io.over) this.#journal.drop(call);
-    } else if (io.accept?.() ?? !io.over) this.#journal.close(call, reply, this.#asks.spentBy(call));
-    // An answer that comes too late never reaches the script: `finish` then records how the call really ended.
-    return reply;
+      return reply;
+    }
+    return this.#close(call, reply, io);
   }
 
   /**
@@ -100,9 +101,9 @@ export class Dispatcher {
   }
 
   /** The answer, once it is stored. An answer that ends the run is not stored, because the end of the run is. */
-  async #kept(call: GuestCall, reply: FinalReply, keeper: CallKeeper): Promise<FinalReply> {
+  async #kept(call: GuestCall, reply: FinalReply, keeper: CallKeeper, origin?: EarlierCall): Promise<FinalReply> {
     if (reply.t === 'halt' || this.#isWaiting(call)) return reply;
-    const entry = this.#journal.entryOf(call, reply, this.#asks.spentBy(call));
+    const entry = this.#journal.entryOf(call, reply, this.#asks.spentBy(call), origin);
     return entry === null ? reply : this.#whileActing(() => keeper.ended(entry), reply);
   }
 
@@ -133,10 +134,29 @@ export class Dispatcher {
   /** Gives a recorded call its recorded answer, after the same queries to the fork. */
   async #repeat(call: GuestCall, entry: JournalEntry, io: CallIo): Promise<FinalReply> {
     const reply = replyOf(entry);
-    this.#quotas.countCallsElsewhere(entry.kind === 'ask' ? (entry.spent?.toolCalls ?? 0) : Number(entry.kind === 'tool'));
+    // The quotas count a call where it was made, and it was made by an earlier attempt if its answer came from there.
+    const calls = entry.kind === 'ask' ? (entry.spent?.toolCalls ?? 0) : Number(entry.kind === 'tool');
+    this.#quotas.countCallsElsewhere(entry.from === undefined ? calls : 0);
     this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await textOf(reply)));
     await repeatQueries(entry.asked ?? [], io);
     if (io.accept?.() ?? !io.over) this.#journal.repeat(call, entry);
+    return reply;
+  }
+
+  /** Gives a call the answer of the same call of an earlier attempt. No tool runs, and no quota of calls counts it. */
+  async #take(call: GuestCall, { entry, origin }: Known & { readonly t: 'taken' }, io: CallIo): Promise<FinalReply> {
+    const { spent: _, ...reply }: FinalReply & { readonly spent?: unknown } = replyOf(entry);
+    const breach = this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await textOf(reply)));
+    if (breach !== null) return this.#close(call, halt(breach), io);
+    await repeatQueries(entry.asked ?? [], io);
+    const { keeper } = this.#context;
+    const kept = keeper === undefined ? reply : await this.#kept(call, reply, keeper, origin);
+    return this.#close(call, kept, io, origin);
+  }
+
+  #close(call: GuestCall, reply: FinalReply, io: CallIo, origin?: EarlierCall): FinalReply {
+    // An answer that comes too late never reaches the script: `finish` then records how the call really ended.
+    if (io.accept?.() ?? !io.over) this.#journal.close(call, reply, this.#asks.spentBy(call), origin);
     return reply;
   }
 
@@ -150,6 +170,7 @@ export class Dispatcher {
 
   async #answer(call: GuestCall, io: CallIo, known: Known | null): Promise<FinalReply> {
     if (known?.t === 'answer') return known.reply;
+    if (known?.t === 'changed') return this.#changed(call, known);
     if (known?.t === 'waits') {
       this.#waiting.push(known.waiting);
       return halt(suspendedError(`the answer to ${known.waiting.tool} has not come: ${known.waiting.reason}`));
@@ -201,6 +222,23 @@ export class Dispatcher {
     });
   }
 
+  /**
+   * Refuses or puts aside a call of a tool with effects that an earlier attempt called in another way: only a person knows whether both
+   * calls are meant.
+   */
+  #changed(call: GuestCall, { entry, origin, halts }: Known & { readonly t: 'changed' }): FinalReply {
+    const [tool, args] = foreseenAs(call);
+    const reason = `attempt ${origin.attempt} already called ${shortCall(entry)}; answer true to allow this other call, false to refuse it`;
+    if (halts)
+      return halt(
+        effectChangedError(`the call of ${tool} was not made: attempt ${origin.attempt} already called ${shortCall(entry)}`),
+      );
+    const { mayWait = false } = this.#context;
+    if (!mayWait) return replyFor(new ToolError(NS_CODES.PreconditionFailed, `${reason}, and nobody keeps this run until then`));
+    this.#waiting.push({ ...begun(call.seq, tool, args, call.at), reason, allows: true });
+    return halt(suspendedError(reason));
+  }
+
   /** Puts the run aside at this call. Calls that run together with it still come to their end. */
   #wait(call: Exclude<GuestCall, { readonly t: 'ask' }>, { pending }: Suspended, io: CallIo, start: number): void {
     const { seq, at } = call;
@@ -208,6 +246,12 @@ export class Dispatcher {
     const [tool, args] = call.t === 'tool' ? [canonicalName(call.name), call.args] : [PROMPT, [call.text]];
     this.#waiting.push({ seq, tool, args, at, asked: [...io.queries], reason, expiresIn, ms: elapsed(start) });
   }
+}
+
+/** A recorded call in a few words. */
+function shortCall(entry: JournalEntry): string {
+  const args = entry.kind === 'tool' ? entry.args.map((arg) => JSON.stringify(arg)).join(', ') : '';
+  return shorten(`${entry.kind === 'tool' ? entry.name : entry.kind}(${args})`);
 }
 
 /** The name and the arguments by which a call is foreseen. */

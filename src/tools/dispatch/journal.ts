@@ -1,6 +1,6 @@
 import type { CallIo, FinalReply } from '../../wire/call.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { inOrder, type JournalEntry } from '../../wire/journal.ts';
+import { type EarlierCall, inOrder, type JournalEntry } from '../../wire/journal.ts';
 import type { AskSpent, GuestCall } from '../../wire/protocol.ts';
 import { failureOf } from './outcome.ts';
 import { type EndedCall, entryOf, headOf, type Packed, PackedMessages, packedQuery, packedSize } from './packed.ts';
@@ -61,26 +61,27 @@ export class CallJournal {
     return packedSize(packed);
   }
 
-  /** Ends a call. Does nothing for a call that has ended before. */
-  close(call: GuestCall, reply: FinalReply, spent?: AskSpent): void {
-    const ended = this.#endOf(call, reply, spent);
+  /** Ends a call; `from` is the call of an earlier attempt that gave the answer. Does nothing for a call that has ended before. */
+  close(call: GuestCall, reply: FinalReply, spent?: AskSpent, from?: EarlierCall): void {
+    const ended = this.#endOf(call, reply, spent, from);
     if (ended === null) return;
     this.#open.delete(call);
     this.#keep(ended);
   }
 
   /** The entry with which {@link close} would end a call now; null for a call that has ended. */
-  entryOf(call: GuestCall, reply: FinalReply, spent?: AskSpent): JournalEntry | null {
-    const ended = this.#endOf(call, reply, spent);
+  entryOf(call: GuestCall, reply: FinalReply, spent?: AskSpent, from?: EarlierCall): JournalEntry | null {
+    const ended = this.#endOf(call, reply, spent, from);
     return ended === null ? null : entryOf(ended);
   }
 
-  #endOf(call: GuestCall, reply: FinalReply, spent: AskSpent | undefined): EndedCall | null {
+  #endOf(call: GuestCall, reply: FinalReply, spent: AskSpent | undefined, from: EarlierCall | undefined): EndedCall | null {
     const open = this.#open.get(call);
     if (open === undefined) return null;
     const asked = open.io.queries.map((query) => packedQuery(this.#messages, query));
     const outcome = reply.t === 'ok' ? (open.reply ?? this.#messages.add(reply)) : failureOf(reply);
-    return { call: headOf(call), packed: open.call ?? this.#messages.add(call), asked, outcome, spent, ms: elapsed(open.start) };
+    const packed = open.call ?? this.#messages.add(call);
+    return { call: headOf(call), packed, asked, outcome, spent, ms: elapsed(open.start), from };
   }
 
   /** Ends a call with its recorded entry. */

@@ -1,4 +1,4 @@
-import type { ForkQuery, JournalEntry, JournalOutcome } from '../../wire/journal.ts';
+import type { EarlierCall, ForkQuery, JournalEntry, JournalOutcome } from '../../wire/journal.ts';
 import type { AskSpent, CallSite, GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { canonicalName } from '../names.ts';
 
@@ -58,6 +58,8 @@ export interface EndedCall {
   readonly spent: AskSpent | undefined;
   /** Elapsed milliseconds. */
   readonly ms: number;
+  /** The call of an earlier attempt that gave the answer. */
+  readonly from: EarlierCall | undefined;
 }
 
 /** A call without its values. */
@@ -74,15 +76,16 @@ export function headOf(call: GuestCall): CallHead {
 }
 
 /** The entry of a call. It decodes values whenever they are read. */
-export function entryOf({ call, packed, asked: queries, outcome: ended, spent, ms }: EndedCall): JournalEntry {
+export function entryOf({ call, packed, asked: queries, outcome: ended, spent, ms: duration, from }: EndedCall): JournalEntry {
   const { kind, seq, at } = call;
+  const ms = { ms: duration, ...(from === undefined ? {} : { from }) };
   const asked = queries.length === 0 ? {} : { asked: queries };
   const outcome = 'start' in ended ? withPacked({ ok: true as const }, ended, 'value') : ended;
-  if (kind === 'prompt') return { kind, seq, text: call.text, at, ...asked, outcome, ms };
+  if (kind === 'prompt') return { kind, seq, text: call.text, at, ...asked, outcome, ...ms };
   if (kind === 'tool')
-    return Object.assign(withPacked({ kind, seq, name: call.name }, packed, 'args'), { at, ...asked, outcome, ms });
+    return Object.assign(withPacked({ kind, seq, name: call.name }, packed, 'args'), { at, ...asked, outcome, ...ms });
   const entry = withPacked({ kind, seq, model: call.model }, packed, 'prompt', 'options');
-  return Object.assign(entry, { at, ...asked, outcome, ...(spent === undefined ? {} : { spent }), ms });
+  return Object.assign(entry, { at, ...asked, outcome, ...(spent === undefined ? {} : { spent }), ...ms });
 }
 
 /** The same query with a packed value. */

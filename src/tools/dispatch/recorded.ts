@@ -1,6 +1,6 @@
 import type { FinalReply } from '../../wire/call.ts';
 import { replayError } from '../../wire/errorinfo.ts';
-import { type ForkQuery, inOrder, type JournalEntry, type WaitingCall } from '../../wire/journal.ts';
+import { type EarlierCall, type ForkQuery, inOrder, type JournalEntry, type WaitingCall } from '../../wire/journal.ts';
 import { plainMaps } from '../../wire/maporder.ts';
 import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { canonicalName } from '../names.ts';
@@ -23,7 +23,13 @@ export type Known =
   | { readonly t: 'completed'; readonly asked: readonly ForkQuery[]; readonly completion: Completed }
   /** It was suspended, and its late answer has not come: the run is put aside at this call again. */
   | { readonly t: 'waits'; readonly waiting: WaitingCall }
-  /** An answer that no tool gave, for a trial run. */
+  /** An earlier attempt at the turn made the same call: this one takes its answer. */
+  | { readonly t: 'taken'; readonly entry: JournalEntry; readonly origin: EarlierCall }
+  /** An earlier attempt called the same tool in another way, and this attempt has not taken that call. The call may need a person. */
+  | { readonly t: 'changed'; readonly entry: JournalEntry; readonly origin: EarlierCall; readonly halts: boolean }
+  /** A person allowed the call. */
+  | { readonly t: 'allowed' }
+  /** An answer that no tool gave: for a trial run, and for a call that a person refused. */
   | { readonly t: 'answer'; readonly reply: FinalReply };
 
 /** Provides known answers to calls. */
