@@ -94,11 +94,13 @@ interface BenchOptions {
 /** A dispatcher over these tools, and a way to call one as a script would. */
 export class Bench {
   readonly dispatcher: Dispatcher;
+  readonly tools: DispatchContext['tools'];
   #seq = 0;
 
   constructor(tools: readonly ToolDefinition[], { policy = { allow: ['*'] }, limits, host, turn, own, init }: BenchOptions = {}) {
+    this.tools = new ToolRegistry(tools).forFork('fork-1', own);
     this.dispatcher = new Dispatcher({
-      tools: new ToolRegistry(tools).forFork('fork-1', own),
+      tools: this.tools,
       guards: [new PolicyGuard(policy === null ? null : new Policy(policy))],
       host: host ?? testHost(),
       turn: turn ?? testTurn(),

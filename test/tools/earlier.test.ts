@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { EarlierCalls, type OnChanged, untakenCalls } from '../../src/tools/dispatch/earlier.ts';
+import { defineTool, type Effects, MAGIC_TOOL, type ToolDefinition } from '../../src/tools/index.ts';
+import type { JournalEntry } from '../../src/wire/journal.ts';
+import type { TaggedJson } from '../../src/wire/protocol.ts';
+import { Bench, SITE, variables } from './probe.ts';
+
+/** How often each tool ran. */
+let ran: string[] = [];
+
+function tool(name: string, effects: Effects = 'write', idempotent?: boolean): ToolDefinition {
+  return defineTool({
+    name,
+    effects,
+    ...(idempotent === undefined ? {} : { idempotent }),
+    args: [
+      { name: 'a', required: false },
+      { name: 'b', default: 7 },
+    ],
+    run: ({ a }) => {
+      ran.push(`${name}(${JSON.stringify(a)})`);
+      return `new ${String(a)}`;
+    },
+  });
+}
+
+const TOOLS = [tool('tool.mail.Send'), tool('tool.db.Read', 'read'), tool('tool.db.Put', 'write', true), tool('tool.log.Add')];
+
+/** A recorded call of a tool, which returned `value`. */
+function made(seq: number, name: string, args: readonly TaggedJson[], value: TaggedJson = `old ${seq}`): JournalEntry {
+  return { kind: 'tool', seq, name, args, at: SITE, outcome: { ok: true, value }, ms: 1 };
+}
+
+/** A dispatcher for the attempt that follows the attempts with these journals. */
+function following(journals: readonly (readonly JournalEntry[])[], onChanged: OnChanged = 'proceed', init: object = {}): Bench {
+  ran = [];
+  const recorded = new EarlierCalls(journals, new Bench(TOOLS).tools, onChanged);
+  return new Bench(TOOLS, { init: { recorded, ...init } });
+}
+
+describe('the calls of an attempt after a failed one', () => {
+  it('take the recorded answer of the same call, and the tool does not run', async () => {
+    const bench = following([[made(1, 'tool.mail.send', ['ada'])]]);
+    expect(await bench.call('tool.mail.Send', ['ada'])).toEqual({ t: 'ok', value: 'old 1' });
+    expect(ran).toEqual([]);
+    const { entries } = bench.dispatcher.finish(null);
+    expect(entries).toMatchObject([{ name: 'tool.mail.send', args: ['ada'], from: { attempt: 1, seq: 1 } }]);
+  });
+
+  it('are made when their arguments differ', async () => {
+    const bench = following([[made(1, 'tool.mail.send', ['ada'])]]);
+    expect(await bench.call('tool.mail.Send', ['bob'])).toEqual({ t: 'ok', value: 'new bob' });
+    expect(bench.dispatcher.finish(null).entries[0]).not.toHaveProperty('from');
+  });
+
+  it('take each recorded call once, in the order in which they were made', async () => {
+    const bench = following([[made(1, 'tool.db.read', ['x']), made(2, 'tool.db.read', ['x'])]]);
+    const answers = [];
+    for (let n = 0; n < 3; n++) answers.push(await bench.call('tool.db.Read', ['x']));
+    expect(answers).toEqual([
+      { t: 'ok', value: 'old 1' },
+      { t: 'ok', value: 'old 2' },
+      { t: 'ok', value: 'new x' },
+    ]);
+  });
+
+  it('match with defaults filled in, and whatever the order of the keys of maps', async () => {
+    const bench = following([[made(1, 'tool.db.read', [{ x: 1, y: { p: 1, q: 2 } }])]]);
+    expect(await bench.call('tool.db.Read', [{ y: { q: 2, p: 1 }, x: 1 }, 7])).toEqual({ t: 'ok', value: 'old 1' });
+    const other = following([[made(1, 'tool.db.read', ['x', 8])]]);
+    expect(await other.call('tool.db.Read', ['x'])).toEqual({ t: 'ok', value: 'new x' });
+  });
+
+  it('do not take the answers of calls that failed, of calls that were denied, or of the magic tool', async () => {
+    const failed: JournalEntry = { ...made(1, 'tool.db.read', ['x']), outcome: { ok: false, code: 21, message: 'down' } };
+    const denied: JournalEntry = { ...made(2, 'tool.db.read', ['x']), outcome: { ok: false, code: 1003, message: 'no' } };
+    const bench = following([[failed, denied]]);
+    expect(await bench.call('tool.db.Read', ['x'])).toEqual({ t: 'ok', value: 'new x' });
+    const calls = new EarlierCalls([[made(1, MAGIC_TOOL, ['LOOP', { action: 'done' }])]], new Bench(TOOLS).tools, 'proceed');
+    expect(calls.known({ t: 'tool', seq: 1, name: MAGIC_TOOL, args: ['LOOP', { action: 'done' }], at: SITE })).toBeNull();
+  });
+
+  it('find a call of the first attempt that the second one took, and only once', async () => {
+    const taken = { ...made(1, 'tool.mail.send', ['ada']), from: { attempt: 1, seq: 1 } };
+    const bench = following([[made(1, 'tool.mail.send', ['ada'])], [taken]]);
+    expect(await bench.call('tool.mail.Send', ['ada'])).toEqual({ t: 'ok', value: 'old 1' });
+    expect(await bench.call('tool.mail.Send', ['ada'])).toEqual({ t: 'ok', value: 'new ada' });
+  });
+
+  it('take prompts and asks too, and pay for no nested loop again', async () => {
+    const prompt: JournalEntry = { kind: 'prompt', seq: 1, text: 'Name?', at: SITE, outcome: { ok: true, value: 'Ada' }, ms: 1 };
+    const spent = { fuel: 5, toolCalls: 2, cpuMs: 1, turns: 1, tokens: 3 };
+    const ask: JournalEntry = {
+      ...{ kind: 'ask', seq: 2, model: 'm', prompt: 'p', options: {}, at: SITE },
+      ...{ outcome: { ok: true, value: 'yes' }, spent, ms: 1 },
+    };
+    const bench = following([[prompt, ask]]);
+    const io = variables();
+    expect(await bench.dispatcher.handle({ t: 'prompt', seq: 1, text: 'Name?', at: SITE }, io)).toEqual({
+      t: 'ok',
+      value: 'Ada',
+    });
+    const left = { fuel: 1, memoryBytes: 1, toolCalls: 1 };
+    const asked = { t: 'ask', seq: 2, model: 'm', prompt: 'p', options: {}, left, at: SITE } as const;
+    expect(await bench.dispatcher.handle(asked, io)).toEqual({ t: 'ok', value: 'yes' });
+  });
+
+  it('take no call of a quota when they take an answer', async () => {
+    const limits = { limits: { toolCalls: 1 } };
+    const journals = [[made(1, 'tool.db.read', ['x']), made(2, 'tool.db.read', ['y'])]];
+    ran = [];
+    const recorded = new EarlierCalls(journals, new Bench(TOOLS).tools, 'proceed');
+    const bench = new Bench(TOOLS, { ...limits, init: { recorded } });
+    for (const key of ['x', 'y', 'z']) expect(await bench.call('tool.db.Read', [key])).toMatchObject({ t: 'ok' });
+    expect(await bench.call('tool.db.Read', ['w'])).toMatchObject({ t: 'halt', error: { limit: 'toolCalls' } });
+  });
+
+  it('are kept with their origin before the program goes on', async () => {
+    const kept: JournalEntry[] = [];
+    const keeper = { began: async () => {}, ended: async (entry: JournalEntry) => void kept.push(entry) };
+    const bench = following([[made(1, 'tool.mail.send', ['ada'])]], 'proceed', { keeper });
+    await bench.call('tool.mail.Send', ['ada']);
+    expect(kept).toMatchObject([{ name: 'tool.mail.send', from: { attempt: 1, seq: 1 } }]);
+  });
+});
+
+describe('a call of a tool with effects that an earlier attempt called in another way', () => {
+  const journals = [[made(1, 'tool.mail.send', ['ada'])]];
+
+  it('is made with `proceed`', async () => {
+    expect(await following(journals, 'proceed').call('tool.mail.Send', ['bob'])).toMatchObject({ t: 'ok' });
+  });
+
+  it('ends the run with `halt`, before the tool runs', async () => {
+    expect(await following(journals, 'halt').call('tool.mail.Send', ['bob'])).toMatchObject({
+      t: 'halt',
+      error: { code: 'ERR_EFFECT_CHANGED', message: expect.stringContaining('tool.mail.send("ada")') },
+    });
+    expect(ran).toEqual([]);
+  });
+
+  it('waits for a person with `ask`, where a run can wait', async () => {
+    const bench = following(journals, 'ask', { mayWait: true });
+    expect(await bench.call('tool.mail.Send', ['bob'])).toMatchObject({ t: 'halt', error: { code: 'ERR_SUSPENDED' } });
+    expect(bench.dispatcher.waiting).toMatchObject([{ tool: 'tool.mail.send', args: ['bob'], allows: true }]);
+    expect(ran).toEqual([]);
+  });
+
+  it('is an error that the program sees with `ask`, where no run can wait', async () => {
+    expect(await following(journals, 'ask').call('tool.mail.Send', ['bob'])).toMatchObject({ t: 'error', code: 19 });
+    expect(ran).toEqual([]);
+  });
+
+  it('is made once the recorded call is taken', async () => {
+    const bench = following(journals, 'halt');
+    expect(await bench.call('tool.mail.Send', ['ada'])).toMatchObject({ value: 'old 1' });
+    expect(await bench.call('tool.mail.Send', ['bob'])).toMatchObject({ value: 'new bob' });
+  });
+
+  it.each([
+    ['an idempotent tool', 'tool.db.Put'],
+    ['a tool that only reads', 'tool.db.Read'],
+    ['another tool', 'tool.log.Add'],
+  ])('is made at once for %s', async (_name, name) => {
+    const before = [made(1, name === 'tool.log.Add' ? 'tool.mail.send' : name.toLowerCase(), ['ada'])];
+    expect(await following([before], 'halt').call(name, ['bob'])).toMatchObject({ t: 'ok', value: 'new bob' });
+  });
+});
+
+it('names the calls that the deciding attempt left over', () => {
+  const journals = [[made(1, 'tool.mail.send', ['ada']), made(2, 'tool.mail.send', ['bob'])], [made(1, 'tool.log.add', [1])]];
+  const journal = [{ ...made(1, 'tool.mail.send', ['bob']), from: { attempt: 1, seq: 2 } }];
+  expect(untakenCalls(journals, journal)).toEqual([
+    { attempt: 1, seq: 1, tool: 'tool.mail.send' },
+    { attempt: 2, seq: 1, tool: 'tool.log.add' },
+  ]);
+});
+
+it('does not take an answer again that the attempt took before its process died', () => {
+  const calls = new EarlierCalls([[made(1, 'tool.mail.send', ['ada'])]], new Bench(TOOLS).tools, 'proceed');
+  calls.resume([{ ...made(1, 'tool.mail.send', ['ada']), from: { attempt: 1, seq: 1 } }]);
+  expect(calls.known({ t: 'tool', seq: 2, name: 'tool.mail.Send', args: ['ada'], at: SITE })).toBeNull();
+});
