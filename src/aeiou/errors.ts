@@ -146,7 +146,9 @@ export type LintCode =
   | 'LINT_MULTI_TOKENS'
   | 'LINT_DUP_SECTION_IGNORED'
   /** Not in the specification: blank lines between START and the first section of a model's reply. */
-  | 'LINT_BLANK_LINES_IGNORED';
+  | 'LINT_BLANK_LINES_IGNORED'
+  /** Not in the specification: a Markdown fence around the ACTIONS of a model's reply. */
+  | 'LINT_FENCE_IGNORED';
 
 /** A remark with its place. */
 export interface Lint {

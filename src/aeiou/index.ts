@@ -4,6 +4,7 @@
 
 export { carryForward, composeEnvelope, type EnvelopeParts } from './envelope/compose.ts';
 export { MAX_ENVELOPE_BYTES, MAX_LINE_BYTES, MAX_SECTION_BYTES } from './envelope/encoding.ts';
+export { withoutFence } from './envelope/fence.ts';
 export { MARKERS, type MarkerLine, type MarkerName, markerLines, SECTIONS, type SectionName } from './envelope/markers.ts';
 export * from './envelope/parse.ts';
 export { encodeUserdata, type Userdata, type UserdataOptions, validateUserdata } from './envelope/userdata.ts';

@@ -78,7 +78,13 @@ export const INSTRUMENTS: Readonly<Record<Name, Instrument>> = {
     otel: { name: 'neuroscript.lints', unit: '{lint}', attribute: 'neuroscript.lint' },
     label: {
       name: 'code',
-      values: ['LINT_POST_TOKEN_TEXT', 'LINT_MULTI_TOKENS', 'LINT_DUP_SECTION_IGNORED', 'LINT_BLANK_LINES_IGNORED'],
+      values: [
+        'LINT_POST_TOKEN_TEXT',
+        'LINT_MULTI_TOKENS',
+        'LINT_DUP_SECTION_IGNORED',
+        'LINT_BLANK_LINES_IGNORED',
+        'LINT_FENCE_IGNORED',
+      ],
     },
   },
   no_progress_total: {

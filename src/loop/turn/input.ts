@@ -5,10 +5,12 @@ import {
   EXAMPLE_ACTIONS,
   extractEnvelope,
   type Lint,
+  MARKERS,
   MAX_ENVELOPE_BYTES,
   parseEnvelope,
   UserdataError,
   validateUserdata,
+  withoutFence,
 } from '../../aeiou/index.ts';
 import type { Unreadable } from '../record/record.ts';
 
@@ -49,14 +51,21 @@ export function composePrompt(sections: HostSections): string {
 
 /**
  * The input of a session's turn: the host's sections with the ACTIONS of an agent's reply. The reply's other sections have
- * no effect, so an agent cannot write USERDATA.
+ * no effect, so an agent cannot write USERDATA. A Markdown fence around ACTIONS is cut off, with a lint.
  */
 export function readReply(sections: HostSections, reply: string): TurnInput {
   return attempt(reply, () => {
-    const { actions, lints } = extractEnvelope(reply);
-    const envelope: Envelope = { ...sections, actions };
+    const { actions: body, lints: remarks } = extractEnvelope(reply);
+    const bare = withoutFence(body);
+    const lints: readonly Lint[] = bare === null ? remarks : [...remarks, { code: 'LINT_FENCE_IGNORED', line: fenceLine(reply) }];
+    const envelope: Envelope = { ...sections, actions: bare ?? body };
     return { ok: true, text: decode(composeEnvelope(envelope)), envelope, lints };
   });
+}
+
+/** The line of a reply after the marker of ACTIONS, from 1. */
+function fenceLine(reply: string): number {
+  return reply.split('\n').indexOf(MARKERS.ACTIONS) + 2;
 }
 
 function attempt(text: string, read: () => TurnInput): TurnInput {
