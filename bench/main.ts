@@ -21,9 +21,9 @@ import { benchQuotas, type OnProgress, quotaFailures, renderQuotas } from './quo
 import { benchSoak, renderSoak, soakFailures, soakTrends } from './soak.ts';
 import { benchTurns, renderTurns } from './turns.ts';
 
-/** Usage line of `neuroscript bench`. */
+/** Usage line of `npm run bench`; `neuroscript bench` has four of the benchmarks. */
 export const BENCH_USAGE =
-  'usage: neuroscript bench quotas|peers|turns|interp|prices|contexts|tokens|loop|sessions|suspend|cluster|soak [--json] [--quick] [--seconds N] [--html FILE] [--peers [--program FILE]…] [--compare OLD.json] [--against DIR [--rounds N]]';
+  'usage: npm run bench -- quotas|peers|turns|interp|prices|contexts|tokens|loop|sessions|suspend|cluster|soak [--json] [--quick] [--seconds N] [--html FILE] [--peers [--program FILE]…] [--compare OLD.json] [--against DIR [--rounds N]]';
 
 /** Seconds of `soak` without `--seconds`, and at most. */
 const SOAK_S = 60;
@@ -83,9 +83,9 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
 ]);
 
 /**
- * Runs one benchmark: `quotas`, `peers`, `turns`, `interp`, `prices`, `contexts`, `tokens`, `loop`, `sessions`, `suspend`, `cluster` or `soak`, and writes its report to standard output;
- * `--json` for machines, `--quick` for a sanity check with few samples. A failure names the load of the machine. Resolves to the exit code: 0, 1 when a result was wrong or a limit did not
- * hold, 2 when the arguments were not understood.
+ * Runs one benchmark of {@link BENCHES} and writes its report to standard output; `--json` for machines, `--quick` for a sanity check with
+ * few samples. A failure names the load of the machine. Resolves to the exit code: 0, 1 when a result was wrong or a limit did not hold, 2 when
+ * the arguments were not understood.
  */
 export async function benchMain(argv: readonly string[], onProgress: OnProgress = () => {}): Promise<number> {
   const asked = readArguments(argv);

@@ -3,7 +3,7 @@
 const major = Number(process.versions.node.split('.')[0]);
 const argv = process.argv.slice(2);
 // The gate's exit code is an answer. It loads none of the rest, and whatever goes wrong anywhere is 1, a no.
-const isGate = argv[0] === 'gate' || argv[0] === 'gate-verify';
+const isGate = argv[0] === 'gate' && !['propose', 'approve', 'execute'].includes(argv[1]);
 if (isGate) process.exitCode = 1;
 if (major < 24) {
   import('node:fs').then(({ existsSync }) => {
@@ -14,7 +14,7 @@ if (major < 24) {
   });
 } else if (isGate) {
   import('../dist/src/gate/main.js').then((gate) => {
-    process.exitCode = gate.main(argv) === 0 ? 0 : 1;
+    process.exitCode = gate.main(argv.slice(1)) === 0 ? 0 : 1;
   }, cannotStart);
 } else {
   import('../dist/cli.js').then((cli) => cli.main(argv), cannotStart);

@@ -6,7 +6,7 @@
 // `N passed, N failed`.
 import { spawnSync } from 'node:child_process';
 
-const bench = (name, ...flags) => ['npx', ['neuroscript', 'bench', name, ...flags]];
+const bench = (name, ...flags) => ['npm', ['run', '--silent', 'bench', '--', name, ...flags]];
 const promises = (name) => [...bench(name), {}, 3];
 const STEPS = new Map([
   ['quotas', promises('quotas')],

@@ -90,16 +90,16 @@ export async function makeCorpus(bin, folder) {
 
   const queue = ['--queue', 'queue'];
   const propose = (file) => {
-    const { stdout } = run(['propose', `inputs/${file}`, ...queue]);
+    const { stdout } = run(['gate', 'propose', `inputs/${file}`, ...queue]);
     const [id] = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(stdout);
     const [hash] = /\b[0-9a-f]{64}\b/.exec(stdout);
     return { id, hash };
   };
-  const verifier = ['--verifier', `"${process.execPath}" "${bin}" gate-verify --queue queue`];
+  const verifier = ['--verifier', `"${process.execPath}" "${bin}" gate verify --queue queue`];
   const [deploy, now, later] = ['deploy.json', 'now.json', 'later.json'].map(propose);
   propose('later.json');
-  for (const { id } of [deploy, now, later]) run(['approve', id, ...queue, '--yes']);
-  run(['execute', now.id, now.hash, ...queue, ...verifier, '--', 'echo', 'now']);
+  for (const { id } of [deploy, now, later]) run(['gate', 'approve', id, ...queue, '--yes']);
+  run(['gate', 'execute', now.id, now.hash, ...queue, ...verifier, '--', 'echo', 'now']);
   loop('approved', 'deploys', [...TOOLS, '--intent', deploy.id, '--hash', deploy.hash, ...queue, ...verifier], 0);
 
   write('v1.json', run(['loop', '--profile', 'v1', '--agent', 'script:inputs/v1.txt', ...TOOLS, '--json']).stdout);

@@ -35,7 +35,7 @@ export function questionsFor({ sids, intents }) {
     ask([], 'replay', 'redacted.json', '--json'),
     ask(RUN, 'run', 'inputs/game.ns', '--tools', 'game.yaml', '--json'),
     ask(RUN, 'run', 'inputs/reads.ns', '--storage', 'values.db', '--json'),
-    ask([], 'gate-verify', ...intent(intents.approved)),
+    ask([], 'gate', 'verify', ...intent(intents.approved)),
     ask([], 'gate', ...intent(intents.approved), '--verifier', 'true'),
     ask([], 'gate', ...intent(intents.executed), '--verifier', 'true'),
     ask(

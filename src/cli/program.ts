@@ -50,17 +50,10 @@ const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['store', async () => (await import('./commands/store.ts')).addStoreCommands],
   ['log', async () => (await import('./commands/log.ts')).addLog],
   ['tools', async () => (await import('./commands/tools.ts')).addTools],
-  ['grammar', async () => (await import('./commands/grammar.ts')).addGrammar],
   ['lsp', async () => (await import('./commands/lsp.ts')).addLsp],
-  ['mcp', async () => (await import('./commands/mcp.ts')).addMcp],
   ['keys', async () => (await import('./commands/keys.ts')).addKeys],
   ['token', async () => (await import('./commands/token.ts')).addToken],
-  ['propose', async () => (await import('./commands/approve.ts')).addPropose],
-  ['approve', async () => (await import('./commands/approve.ts')).addApprove],
   ['gate', async () => (await import('./commands/gate.ts')).addGate],
-  ['gate-verify', async () => (await import('./commands/gate.ts')).addGateVerify],
-  ['execute', async () => (await import('./commands/execute.ts')).addExecute],
-  ['conformance', async () => (await import('./commands/conformance.ts')).addConformance],
   ['inspect', async () => (await import('./commands/inspect.ts')).addInspect],
   ['explain', async () => (await import('./commands/explain.ts')).addExplain],
   ['completion', async () => (await import('./commands/completion.ts')).addCompletion],
@@ -112,6 +105,8 @@ export async function createProgram(
     .version(VERSION, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
+    // A flag belongs to the last command before it, because commands and their subcommands share names of flags.
+    .enablePositionalOptions()
     // The usage lines of the commands have their arguments; the list stays narrow without them.
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .configureOutput({

@@ -8,23 +8,23 @@ import { parseVerifier } from './verifier.ts';
 
 /** The usage of the commands. No flag changes an answer. */
 export const GATE_USAGE = {
-  gate: 'neuroscript gate <intent-uuid> <sha256-hash> --queue <dir> --verifier <command>',
-  'gate-verify': 'neuroscript gate-verify <intent-uuid> <sha256-hash> --queue <dir>',
+  decide: 'neuroscript gate <intent-uuid> <sha256-hash> --queue <dir> --verifier <command>',
+  verify: 'neuroscript gate verify <intent-uuid> <sha256-hash> --queue <dir>',
 } as const;
 
 const STDOUT = 1;
 const STDERR = 2;
 
 /**
- * Runs `gate …` or `gate-verify …` and returns the exit code. Never throws. An answer that cannot be printed counts as no,
+ * Runs `gate …` or `gate verify …`, given the words after `gate`, and returns the exit code. Never throws. An answer that cannot be printed counts as no,
  * because a human must see every decision.
  */
 export function main(argv: readonly string[]): 0 | 1 {
   try {
-    const [command, ...rest] = argv;
-    if (command === 'gate-verify') return verify(rest);
+    const [first, ...rest] = argv;
+    if (first === 'verify') return verify(rest);
     if (isClosed(STDOUT)) throw new Error('standard output is closed');
-    return gate(rest);
+    return gate(argv);
   } catch (error) {
     // The stream for the answer may be the part that failed.
     for (const [stream, line] of [
@@ -49,7 +49,7 @@ function gate(argv: readonly string[]): 0 | 1 {
 
 function ask(argv: readonly string[]): Verdict {
   const call = readCall(argv, ['--queue', '--verifier']);
-  if (call === null) return denied('ERR_GATE_INPUT', `Usage: ${GATE_USAGE.gate}`);
+  if (call === null) return denied('ERR_GATE_INPUT', `Usage: ${GATE_USAGE.decide}`);
   const verifier = parseVerifier(call.flags['--verifier'] ?? '');
   if (verifier === null)
     return denied(
@@ -65,7 +65,7 @@ function ask(argv: readonly string[]): Verdict {
 function verify(argv: readonly string[]): 0 | 1 {
   const call = readCall(argv, ['--queue']);
   if (call === null) {
-    print(STDERR, `[ERROR] Usage: ${GATE_USAGE['gate-verify']}`);
+    print(STDERR, `[ERROR] Usage: ${GATE_USAGE.verify}`);
     return 1;
   }
   const { approved, line } = verifyApproval(resolve(call.flags['--queue'] ?? ''), call.intentId, call.hash);

@@ -352,7 +352,7 @@ export class McpConnection implements AsyncDisposable {
   /** The message of an error, without the secrets that the server may repeat in it. */
   #words(error: unknown): string {
     if (!isLogin(error)) return this.#access.secrets.clean(messageOf(error));
-    return `it wants a login; log in with "neuroscript mcp login ${this.name}", or give it a token`;
+    return `it wants a login; log in with "neuroscript tools login ${this.name}", or give it a token`;
   }
 
   #times(): { readonly timeout: number; readonly maxTotalTimeout: number } {

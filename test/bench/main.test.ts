@@ -5,13 +5,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { BENCH_USAGE } from '../../bench/main.ts';
 import { RAW_PROCESS } from '../../bench/names.ts';
 import { LIMITS } from '../../src/entries/wire.ts';
+import { within } from '../cli/terminal.ts';
 import { misused } from './misused.ts';
 
-const command = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
-const bench = (...args: readonly string[]): { status: number | null; stdout: string; stderr: string } =>
-  spawnSync(process.execPath, [command, 'bench', ...args], { encoding: 'utf8', input: '' });
+const pathOf = (place: string): string => fileURLToPath(new URL(place, import.meta.url));
+const run = (...args: readonly string[]) => spawnSync(process.execPath, args, { encoding: 'utf8', input: '' });
+const bench = (...args: readonly string[]) => run(pathOf('../../scripts/bench.mjs'), ...args);
 
 const summary = z.object({ samples: z.number(), median: z.number(), max: z.number() });
 const report = <T extends z.ZodType>(row: T) =>
@@ -80,7 +82,7 @@ describe('neuroscript bench', () => {
   });
 
   it('turns: all engines give the expected results', { timeout: 300_000 }, () => {
-    const { status, stdout } = bench('turns', '--quick', '--json');
+    const { status, stdout } = run(pathOf('../../bin/neuroscript.js'), 'bench', 'turns', '--quick', '--json');
     expect(status).toBe(0);
     const { rows } = report(engine).parse(JSON.parse(stdout));
     expect(new Set(rows.map(({ engine: name }) => name))).toEqual(ENGINES);
@@ -111,9 +113,12 @@ describe('neuroscript bench', () => {
   });
 
   it('an unknown benchmark and a soak of no time are usage errors', async () => {
-    expect(await misused('speed')).toMatchObject({ code: 2, stdout: '' });
-    expect(await misused('soak', '--seconds=0')).toMatchObject({ code: 2, stdout: '' });
+    expect(await misused('speed')).toEqual({ code: 2, stdout: '', stderr: `${BENCH_USAGE}\n` });
+    expect(await misused('soak', '--seconds=0')).toEqual({ code: 2, stdout: '', stderr: `${BENCH_USAGE}\n` });
     // A process of its own ends with the same code.
     expect(bench('speed')).toMatchObject({ status: 2, stdout: '' });
+    // Only developers compare prices, and only they compare builds.
+    for (const args of [['prices'], ['turns', '--against', '.']])
+      expect(await within(['bench', ...args])).toMatchObject({ code: 2, stdout: '' });
   });
 });

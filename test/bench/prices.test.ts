@@ -39,10 +39,10 @@ describe('the rows of prices (issue 21, 6)', () => {
   });
 });
 
-describe('neuroscript bench prices', () => {
+describe('npm run bench -- prices', () => {
   it('prints the time of a unit of fuel, the dearest step first', { timeout: 300_000 }, () => {
-    const command = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
-    const { status, stdout } = spawnSync(process.execPath, [command, 'bench', 'prices', '--quick', '--json'], {
+    const command = fileURLToPath(new URL('../../scripts/bench.mjs', import.meta.url));
+    const { status, stdout } = spawnSync(process.execPath, [command, 'prices', '--quick', '--json'], {
       encoding: 'utf8',
     });
     const price = z.object({ fuel: z.number().positive(), nsPerFuel: z.number().positive(), ratio: z.number().min(1) });

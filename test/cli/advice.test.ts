@@ -122,18 +122,18 @@ it('run --jsonl says which line is no request', async () => {
   ]);
 });
 
-it('propose names the file that is no plan', async () => {
+it('gate propose names the file that is no plan, and exits with 1', async () => {
   const cwd = folder({ 'plan.json': '{"a":1,}', 'long.json': JSON.stringify('x'.repeat(1024 * 1024 - 10)) });
-  const propose = (file: string, stdin = '') => within(['propose', file, '--queue', '.'], { cwd, stdin });
+  const propose = (file: string, stdin = '') => within(['gate', 'propose', file, '--queue', '.'], { cwd, stdin });
   expect(await propose('plan.json')).toMatchObject({
-    code: 2,
+    code: 1,
     stderr: expect.stringMatching(/^neuroscript: plan\.json is not strict JSON: /),
   });
   expect(await propose('-', 'no')).toMatchObject({
     stderr: expect.stringMatching(/^neuroscript: standard input is not strict JSON: /),
   });
   expect(await propose('long.json')).toMatchObject({
-    code: 2,
+    code: 1,
     stderr: 'neuroscript: long.json: the plan is longer than 1 MiB\n',
   });
 });

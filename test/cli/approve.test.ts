@@ -18,7 +18,7 @@ const ID = 'b2831d73-2708-4f50-944b-7b54f11bfbb4';
 
 const pending = (id = ID, plan = PLAN) => `{"id":"${id}","timestamp":"2026-01-15T12:00:00Z","plan":${plan}}\n`;
 const read = (queue: string, name: string) => readFileSync(join(queue, name), 'utf8');
-const verifier = (queue: string) => `'${process.execPath}' '${BIN}' gate-verify --queue '${queue}'`;
+const verifier = (queue: string) => `'${process.execPath}' '${BIN}' gate verify --queue '${queue}'`;
 
 interface Typed {
   readonly code: number;
@@ -52,10 +52,10 @@ async function typing(argv: readonly string[], answer: string): Promise<Typed> {
   return { code, shown: (await stream.toArray()).join(''), stderr: (await errors.toArray()).join('') };
 }
 
-describe('propose', () => {
+describe('gate propose', () => {
   it('puts a plan into the queue and says under which UUID and hash', async () => {
     const queue = folder({});
-    const { code, stdout } = await neuroscript(['propose', '-', '--queue', queue], { stdin: ` ${PLAN}\n` });
+    const { code, stdout } = await neuroscript(['gate', 'propose', '-', '--queue', queue], { stdin: ` ${PLAN}\n` });
     expect(code).toBe(0);
     const [id = '', hash] = stdout.trimEnd().split(' ');
     expect(hash).toBe(HASH);
@@ -71,25 +71,25 @@ describe('propose', () => {
     ['a number that nobody keeps', '9007199254740993'],
   ])('refuses %s: it is not strict JSON', async (_, plan) => {
     const queue = folder({ plan });
-    const { code, stderr } = await typing(['propose', join(queue, 'plan'), '--queue', queue], '');
+    const { code, stderr } = await typing(['gate', 'propose', join(queue, 'plan'), '--queue', queue], '');
     expect(stderr).toMatch(/^neuroscript: \S+plan is not strict JSON: /);
     expect(code).toBe(2);
     expect(existsSync(join(queue, 'pending.jsonl'))).toBe(false);
   });
 });
 
-describe('approve', () => {
+describe('gate approve', () => {
   it('lists what waits, and asks nothing', async () => {
     const queue = folder({ 'pending.jsonl': pending() + pending('11111111-2222-4333-8444-555555555555', '{}') });
-    await typing(['approve', ID, '--queue', queue, '--yes'], '');
-    const { code, shown } = await typing(['approve', '--queue', queue], '');
+    await typing(['gate', 'approve', ID, '--queue', queue, '--yes'], '');
+    const { code, shown } = await typing(['gate', 'approve', '--queue', queue], '');
     const empty = createHash('sha256').update('{}').digest('hex');
     expect([code, shown]).toEqual([0, `11111111-2222-4333-8444-555555555555 ${empty} 2026-01-15T12:00:00Z\n`]);
   });
 
   it('shows the plan as canonical JSON with its hash, and appends a yes', async () => {
     const queue = folder({ 'pending.jsonl': pending() });
-    const { code, stdout } = await neuroscript(['approve', ID.toUpperCase(), '--queue', queue, '--yes']);
+    const { code, stdout } = await neuroscript(['gate', 'approve', ID.toUpperCase(), '--queue', queue, '--yes']);
     expect(code).toBe(0);
     expect(linesOf(stdout)).toEqual([CANONICAL, `intent  ${ID}, proposed 2026-01-15T12:00:00Z`, `sha256  ${HASH}`, 'approved']);
     expect(JSON.parse(read(queue, 'approved.jsonl'))).toEqual({ id: ID, timestamp: expect.any(String), hash: HASH });
@@ -100,7 +100,7 @@ describe('approve', () => {
     'ARGO-8-2: guesses no yes: %j approves nothing',
     async (answer) => {
       const queue = folder({ 'pending.jsonl': pending() });
-      const { code, shown } = await typing(['approve', ID, '--queue', queue], answer);
+      const { code, shown } = await typing(['gate', 'approve', ID, '--queue', queue], answer);
       expect(code).toBe(1);
       expect(shown).toContain(CANONICAL);
       expect(shown).toContain('not approved');
@@ -110,13 +110,13 @@ describe('approve', () => {
 
   it('takes the whole word from a person', async () => {
     const queue = folder({ 'pending.jsonl': pending() });
-    expect(await typing(['approve', ID, '--queue', queue], 'yes\n')).toMatchObject({ code: 0 });
+    expect(await typing(['gate', 'approve', ID, '--queue', queue], 'yes\n')).toMatchObject({ code: 0 });
     expect(JSON.parse(read(queue, 'approved.jsonl'))).toMatchObject({ id: ID, hash: HASH });
   });
 
   it('ARGO-8-2: asks nobody but a person: a pipe that says yes is none', async () => {
     const queue = folder({ 'pending.jsonl': pending() });
-    const { code, stderr } = await neuroscript(['approve', ID, '--queue', queue], { stdin: 'yes\n' });
+    const { code, stderr } = await neuroscript(['gate', 'approve', ID, '--queue', queue], { stdin: 'yes\n' });
     expect(code).toBe(1);
     expect(stderr).toMatch(/cannot ask for approval/);
     expect(existsSync(join(queue, 'approved.jsonl'))).toBe(false);
@@ -124,7 +124,7 @@ describe('approve', () => {
 
   it('paints nothing on the terminal that the plan brought along', async () => {
     const queue = folder({ 'pending.jsonl': pending(ID, JSON.stringify('\u001b[2Jsafe\u202e')) });
-    const { shown } = await typing(['approve', ID, '--queue', queue, '--yes'], '');
+    const { shown } = await typing(['gate', 'approve', ID, '--queue', queue, '--yes'], '');
     expect(linesOf(shown)[0]).toBe('"\\u001b[2Jsafe\\u{202e}"');
   });
 
@@ -138,14 +138,14 @@ describe('approve', () => {
     ['an unknown flag', [ID, '--force'], pending(), /unknown option/],
   ] as const)('approves nothing for %s', async (_, argv, content, message) => {
     const queue = folder(content === null ? {} : { 'pending.jsonl': content });
-    const { code, stderr } = await typing(['approve', '--queue', queue, ...argv], 'yes\n');
+    const { code, stderr } = await typing(['gate', 'approve', '--queue', queue, ...argv], 'yes\n');
     expect(stderr).toMatch(message);
     expect(code).toBe(2);
     expect(existsSync(join(queue, 'approved.jsonl'))).toBe(false);
   });
 
   it('exits 1 for every no, also for wrong use', async () => {
-    expect(await neuroscript(['approve', ID, '--force'])).toEqual({
+    expect(await neuroscript(['gate', 'approve', ID, '--force'])).toEqual({
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(/^neuroscript: [^\n]+\n$/),
@@ -154,8 +154,8 @@ describe('approve', () => {
 
   it('approves once', async () => {
     const queue = folder({ 'pending.jsonl': pending() });
-    await typing(['approve', ID, '--queue', queue, '--yes'], '');
-    const { code, stderr } = await typing(['approve', ID, '--queue', queue, '--yes'], '');
+    await typing(['gate', 'approve', ID, '--queue', queue, '--yes'], '');
+    const { code, stderr } = await typing(['gate', 'approve', ID, '--queue', queue, '--yes'], '');
     expect(stderr).toContain('the intent was approved before (ERR_GATE_RECORD)');
     expect(code).toBe(2);
   });
@@ -190,10 +190,10 @@ endcommand
     const { error } = JSON.parse(denied.shown);
     expect(error.message).toMatch(/A human has to approve this, and none has$/);
     const plan = error.hint.replace('the plan is ', '');
-    const { shown } = await typing(['propose', '-', '--queue', queue], plan);
+    const { shown } = await typing(['gate', 'propose', '-', '--queue', queue], plan);
     const [id = '', hash = ''] = shown.trimEnd().split(' ');
     expect(hash).toBe(createHash('sha256').update('{"args":["v1",50],"tool":"tool.plant.open"}').digest('hex'));
-    await typing(['approve', id, '--queue', queue], 'yes\n');
+    await typing(['gate', 'approve', id, '--queue', queue], 'yes\n');
     const approved = [...loop, '--intent', id, '--hash', hash, '--queue', queue, '--verifier', verifier(queue)];
     expect(await neuroscript(approved)).toMatchObject({
       code: 0,
@@ -221,16 +221,16 @@ endcommand
   });
 });
 
-describe('execute', () => {
+describe('gate execute', () => {
   /** An approved command. */
   async function approved(made: readonly string[] | ((queue: string) => readonly string[])) {
     const queue = folder({});
     const command = typeof made === 'function' ? made(queue) : made;
-    const { shown } = await typing(['propose', '-', '--queue', queue], JSON.stringify({ command }));
+    const { shown } = await typing(['gate', 'propose', '-', '--queue', queue], JSON.stringify({ command }));
     const [id = '', hash = ''] = shown.trimEnd().split(' ');
-    await typing(['approve', id, '--queue', queue], 'yes\n');
+    await typing(['gate', 'approve', id, '--queue', queue], 'yes\n');
     const run = (words = command) =>
-      neuroscript(['execute', id, hash, '--queue', queue, '--verifier', verifier(queue), '--', ...words]);
+      neuroscript(['gate', 'execute', id, hash, '--queue', queue, '--verifier', verifier(queue), '--', ...words]);
     return { queue, id, hash, run };
   }
 

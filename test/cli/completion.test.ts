@@ -26,9 +26,13 @@ async function following(words: readonly string[], cwd?: string): Promise<{ read
 
 describe('completion: what can follow', () => {
   it('commands, subcommands and flags', async () => {
-    expect((await following(['ex'])).words).toEqual(['execute', 'explain']);
+    expect((await following(['ex'])).words).toEqual(['explain']);
     expect((await following([''])).words).toContain('completion');
     expect((await following(['sessions', 'c'])).words).toEqual(['complete', 'cancel']);
+    expect((await following(['tools', 'm'])).words).toEqual(['mcp']);
+    expect((await following(['tools', 'mcp', '--http'])).words).toEqual(['--http']);
+    expect(await following(['test', 'conf'])).toEqual({ words: ['conformance'], paths: ':files' });
+    expect(await following(['test', 'a.test.ns', 'conf'])).toEqual({ words: [], paths: ':files' });
     expect((await following(['run', 'a.ns', '--to'])).words.slice(0, 2)).toEqual(['--tools', '--tool-calls']);
     expect((await following(['run', '--tools', 'x', '--', '--to'])).words).toEqual([]);
     expect(await following(['nothing', ''])).toEqual({ words: [], paths: ':none' });
@@ -46,16 +50,24 @@ describe('completion: what can follow', () => {
   });
 
   it('values of flags: those that the flag names, and files and folders', async () => {
-    expect((await following(['tools', '--format', ''])).words).toEqual(['text', 'json', 'schema', 'prompt', 'md']);
+    expect((await following(['tools', '--format', ''])).words).toEqual([
+      'text',
+      'json',
+      'schema',
+      'prompt',
+      'md',
+      'gbnf',
+      'ebnf',
+    ]);
     expect((await following(['tools', '--format=p'])).words).toEqual(['--format=prompt']);
     expect(await following(['run', '--tools', ''])).toEqual({ words: [], paths: ':files' });
     expect((await following(['run', '--tools=x'])).paths).toBe(':files');
-    expect((await following(['gate-verify', '--queue', ''])).paths).toBe(':none');
-    expect((await following(['propose', '--queue', ''])).paths).toBe(':folders');
+    expect((await following(['gate', 'verify', '--queue', ''])).paths).toBe(':none');
+    expect((await following(['gate', 'propose', '--queue', ''])).paths).toBe(':folders');
     expect(await following(['run', '--fuel', ''])).toEqual({ words: [], paths: ':none' });
     expect(await following(['loop', '--agent', 'script:x'])).toEqual({ words: [], paths: ':files' });
     expect((await following(['loop', '--agent', 's'])).words).toEqual(['script:']);
-    expect((await following(['bench', 'so'])).words).toEqual(['soak']);
+    expect((await following(['bench', 'tu'])).words).toEqual(['turns']);
     expect((await following(['run', ''])).paths).toBe(':files');
   });
 
@@ -117,7 +129,7 @@ describe('completion in bash', () => {
     expect(await offered(['expl'])).toEqual(['explain']);
     expect(await offered(['run', '--tools', 'to'])).toEqual(['tools.yaml']);
     expect(await offered(['run', '--tools', '=', 'to'])).toEqual(['tools.yaml']);
-    expect(await offered(['tools', '--format', '='])).toEqual(['text', 'json', 'schema', 'prompt', 'md']);
+    expect(await offered(['tools', '--format', '='])).toEqual(['text', 'json', 'schema', 'prompt', 'md', 'gbnf', 'ebnf']);
     expect(await offered(['tools', '--format', '=', 'pr'])).toEqual(['prompt']);
     expect(await offered(['loop', '--agent', 'script', ':', 'tu'])).toEqual(['turn.txt']);
     expect(await offered(['inspect', 'wi'])).toEqual(['with blank.txt']);

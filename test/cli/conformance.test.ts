@@ -16,7 +16,7 @@ const validate = new Ajv2020({ strict: true }).compile(
 );
 const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 const NODE = JSON.stringify(process.execPath);
-const OURS = `${NODE} ${JSON.stringify(BIN)} conformance --serve`;
+const OURS = `${NODE} ${JSON.stringify(BIN)} test conformance --serve`;
 
 /** What the generator would write. */
 const FILES = z
@@ -29,7 +29,7 @@ function broken(change: string): string {
     'impl.mjs': `
       import { spawn } from 'node:child_process';
       import { createInterface } from 'node:readline';
-      const ours = spawn(process.execPath, [${JSON.stringify(BIN)}, 'conformance', '--serve'], { stdio: ['pipe', 'pipe', 'inherit'] });
+      const ours = spawn(process.execPath, [${JSON.stringify(BIN)}, 'test', 'conformance', '--serve'], { stdio: ['pipe', 'pipe', 'inherit'] });
       const answers = createInterface({ input: ours.stdout })[Symbol.asyncIterator]();
       let request;
       for await (const line of createInterface({ input: process.stdin })) {
@@ -44,9 +44,9 @@ function broken(change: string): string {
   return `${NODE} ${cwd}/impl.mjs`;
 }
 
-describe('conformance', () => {
+describe('test conformance', () => {
   it('our own implementation passes every vector', async () => {
-    const ended = await within(['conformance', '--impl', OURS, '--json']);
+    const ended = await within(['test', 'conformance', '--impl', OURS, '--json']);
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     const report = JSON.parse(ended.stdout);
     expect(validate(report), JSON.stringify(validate.errors)).toBe(true);
@@ -61,7 +61,7 @@ describe('conformance', () => {
       if (request.op === 'envelope.parse' && answer.ok?.scratchpad) {
         answer.ok.scratchpad = Buffer.from(Buffer.from(answer.ok.scratchpad, 'base64').toString().trim()).toString('base64');
       }`);
-    const ended = await within(['conformance', '--impl', impl]);
+    const ended = await within(['test', 'conformance', '--impl', impl]);
     expect(ended).toMatchObject({ code: 1, stderr: '' });
     const lines = linesOf(ended.stdout);
     const expired = lines.indexOf('tokens.json T6-expired: one second later');
@@ -74,7 +74,7 @@ describe('conformance', () => {
 
   it('operations that are not there are counted and no failure', async () => {
     const impl = broken("if (request.op === 'token.mint') { delete answer.ok; delete answer.error; answer.unsupported = true; }");
-    const ended = await within(['conformance', '--impl', impl, '--only', 'minting']);
+    const ended = await within(['test', 'conformance', '--impl', impl, '--only', 'minting']);
     expect(ended).toMatchObject({ code: 0 });
     expect(linesOf(ended.stdout).at(-1)).toBe('0 passed, 0 failed, 7 unsupported');
   });
@@ -102,7 +102,17 @@ describe('conformance', () => {
       /answered request 99/,
     ],
   ])('one that %s fails that vector and is started again for the next', async (_, change, says) => {
-    const ended = await within(['conformance', '--impl', broken(change), '--only', 'digests', '--timeout', '4000', '--json']);
+    const ended = await within([
+      'test',
+      'conformance',
+      '--impl',
+      broken(change),
+      '--only',
+      'digests',
+      '--timeout',
+      '4000',
+      '--json',
+    ]);
     expect(ended.code).toBe(1);
     const report = JSON.parse(ended.stdout);
     expect(validate(report), JSON.stringify(validate.errors)).toBe(true);
@@ -112,15 +122,15 @@ describe('conformance', () => {
   });
 
   it.each([
-    [['conformance'], /--impl CMD/],
-    [['conformance', '--impl', 'exit 4'], /does not speak the protocol of the kit: it ended \(exit code 4\)/],
+    [['test', 'conformance'], /--impl CMD/],
+    [['test', 'conformance', '--impl', 'exit 4'], /does not speak the protocol of the kit: it ended \(exit code 4\)/],
     [
-      ['conformance', '--impl', 'echo hello; cat >/dev/null'],
+      ['test', 'conformance', '--impl', 'echo hello; cat >/dev/null'],
       /does not speak the protocol of the kit: it wrote a line that is no JSON/,
     ],
-    [['conformance', '--impl', 'x', '--only', 'nothing-like-this'], /no vector has/],
-    [['conformance', '--impl', 'x', '--serve'], /two sides/],
-    [['conformance', '--impl', 'x', '--timeout', '2147483648'], /is too large; the most is 2147483647/],
+    [['test', 'conformance', '--impl', 'x', '--only', 'nothing-like-this'], /no vector has/],
+    [['test', 'conformance', '--impl', 'x', '--serve'], /two sides/],
+    [['test', 'conformance', '--impl', 'x', '--timeout', '2147483648'], /is too large; the most is 2147483647/],
   ])('%j is wrong use: exit 2, one sentence', async (args, says) => {
     const ended = await within(args);
     expect(ended).toMatchObject({ code: 2, stdout: '' });
@@ -184,7 +194,7 @@ describe('the programs of the language', () => {
   });
 
   it('issue 23: the command runs them against any implementation', async () => {
-    const ended = await within(['conformance', '--suite', 'language', '--only', '2300002', '--impl', OURS]);
+    const ended = await within(['test', 'conformance', '--suite', 'language', '--only', '2300002', '--impl', OURS]);
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/programs\.json +(\d+) of \1 passed/) });
   });
 });

@@ -122,7 +122,7 @@ describe('a named pipe, a device or a folder as a file (finding 9)', () => {
   ])('%j is refused at once', async (args, says) => refused(args, special(), says));
 
   it('a pipe in the place of the pending plans is refused at once', async () => {
-    const ended = await within(['approve', '--queue', 'queue'], { cwd: special() });
+    const ended = await within(['gate', 'approve', '--queue', 'queue'], { cwd: special() });
     expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/pending\.jsonl: it is no ordinary file/) });
   });
 
@@ -133,7 +133,7 @@ describe('a named pipe, a device or a folder as a file (finding 9)', () => {
     [['replay', './pipe']],
     [['run', 'ok.ns', '--policy', 'pipe']],
     [['run', 'ok.ns', '--bound', 'pipe']],
-    [['grammar', '--tools', 'pipe']],
+    [['tools', '--format', 'gbnf', '--tools', 'pipe']],
     [['policy', 'explain', 'pipe', 'tool.a.B']],
     [['test', 'pipe']],
   ])('%j waits for a writer, and an interrupt ends it', async (args) => {

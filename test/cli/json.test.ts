@@ -106,7 +106,7 @@ const CANNOT = [
   'keys rotate not.json',
   'token verify nothing --keys not.json --sid s --turn 1 --nonce AAAAAAAAAAAAAAAAAAAAAA',
   'token inspect --unknown',
-  'conformance --impl false',
+  'test conformance --impl false',
   'inspect none',
   'explain NOTHING',
   'doctor --launcher nothing',

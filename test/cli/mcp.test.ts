@@ -51,18 +51,18 @@ describe('--mcp', () => {
   });
 });
 
-describe('neuroscript mcp login', () => {
+describe('neuroscript tools login', () => {
   it('prints an address, keeps the tokens for later commands, and forgets them', async () => {
     await using server = await protectedServer();
     const mcp = ['--mcp', `s=${server.url}`];
     const env = { XDG_STATE_HOME: mkdtempSync(join(tmpdir(), 'ns-state-')) };
     const before = await within(['tools', 'tool.s.*', ...mcp], { env });
-    expect([before.code, before.stderr]).toEqual([2, expect.stringContaining('neuroscript mcp login s')]);
-    const login = await neuroscript(['mcp', 'login', 's', ...mcp], { env, onStdout: (text) => void consent(text.trim()) });
+    expect([before.code, before.stderr]).toEqual([2, expect.stringContaining('neuroscript tools login s')]);
+    const login = await neuroscript(['tools', 'login', 's', ...mcp], { env, onStdout: (text) => void consent(text.trim()) });
     expect(login).toMatchObject({ code: 0, stdout: expect.stringMatching(/^http\S+\n$/) });
     expect(login.stderr).toBe('To log in to s, open this address:\nlogged in to s\n');
     expect(await within(['tools', 'tool.s.add', ...mcp], { env })).toMatchObject({ code: 0, stderr: '' });
-    const out = await within(['mcp', 'logout', 's', ...mcp], { env });
+    const out = await within(['tools', 'logout', 's', ...mcp], { env });
     expect([out.code, out.stderr]).toEqual([0, 'logged out of s\n']);
     rmSync(env.XDG_STATE_HOME, { recursive: true });
   });
@@ -74,16 +74,16 @@ describe('neuroscript mcp login', () => {
     [['s', '--mcp', 's=http://192.0.2.1/'], 'auth needs an https url'],
     [['s', '--mcp', 's=http://127.0.0.1:1/'], "MCP server 's': the login has failed: fetch failed"],
   ])('%j is wrong use, said in one line', async (args, problem) => {
-    const { code, stdout, stderr } = await within(['mcp', 'login', ...args]);
+    const { code, stdout, stderr } = await within(['tools', 'login', ...args]);
     expect([code, stdout, stderr.trimEnd().split('\n').length]).toEqual([2, '', 1]);
     expect(stderr).toContain(problem);
   });
 });
 
-describe('neuroscript mcp', () => {
+describe('neuroscript tools mcp', () => {
   it('offers itself to an MCP host, under the limits and the policy of its command line', async () => {
     const client = new Client({ name: 'test', version: '1' });
-    const args = [BIN, 'mcp', ...ONE_WORKER, '--fuel', '1000', '--mcp', `s=${SERVER_LINE}`];
+    const args = [BIN, 'tools', 'mcp', ...ONE_WORKER, '--fuel', '1000', '--mcp', `s=${SERVER_LINE}`];
     await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd: root, stderr: 'inherit' }));
     try {
       const run = async (src: string) => (await client.callTool({ name: 'run', arguments: { src } })).structuredContent;
@@ -110,7 +110,7 @@ describe('neuroscript mcp', () => {
       request(3, 'tools/call', { name: 'run', arguments: { src: 'command\n  emit 1\nendcommand' } }),
     ];
     let peak = 0;
-    const { stdout, code } = await neuroscript(['mcp', ...ONE_WORKER], {
+    const { stdout, code } = await neuroscript(['tools', 'mcp', ...ONE_WORKER], {
       stdin: `${messages.join('\n')}\n`,
       keepStdinOpen: true,
       onStdout: (text, child) => {
@@ -141,7 +141,7 @@ describe('neuroscript mcp', () => {
     beforeAll(async () => {
       client = new Client({ name: 'test', version: '1' }, { capabilities: { elicitation: {} }, versionNegotiation: { mode } });
       client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { answer: 'Ada' } }));
-      const args = [BIN, 'mcp', ...ONE_WORKER, '--ask-user'];
+      const args = [BIN, 'tools', 'mcp', ...ONE_WORKER, '--ask-user'];
       await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd: root, stderr: 'inherit' }));
     });
     afterAll(() => client.close());
@@ -186,7 +186,7 @@ describe('neuroscript mcp', () => {
     const params = { name: 'run', arguments: { src: [...src, 'endcommand'].join('\n') } };
     /** Makes one request of a server of its own, which is then killed. */
     async function asked(more: object) {
-      const args = [BIN, 'mcp', ...ONE_WORKER, '--http', '0', ...setup];
+      const args = [BIN, 'tools', 'mcp', ...ONE_WORKER, '--http', '0', ...setup];
       const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'inherit', 'pipe'] });
       const [said] = await once(child.stderr.setEncoding('utf8'), 'data');
       const answer = await fetch(/http:\S+/.exec(said)?.[0] ?? '', {
@@ -219,13 +219,15 @@ describe('neuroscript mcp', () => {
     [['--ask-user', '--store', 'postgres://localhost/x'], 'names a database'],
     [['--ask-user', '--store', 'package.json'], 'is not a store of programs that wait'],
   ])('%j is wrong use, said in one line', async (args, problem) => {
-    const { code, stderr } = await within(['mcp', ...args], { cwd: root });
+    const { code, stderr } = await within(['tools', 'mcp', ...args], { cwd: root });
     expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
     expect(stderr).toContain(problem);
   });
 
   it('serves over HTTP until it is interrupted', async () => {
-    const child = spawn(process.execPath, [BIN, 'mcp', ...ONE_WORKER, '--http', '0'], { stdio: ['ignore', 'inherit', 'pipe'] });
+    const child = spawn(process.execPath, [BIN, 'tools', 'mcp', ...ONE_WORKER, '--http', '0'], {
+      stdio: ['ignore', 'inherit', 'pipe'],
+    });
     const [said] = await once(child.stderr.setEncoding('utf8'), 'data');
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(new StreamableHTTPClientTransport(new URL(/http:\S+/.exec(said)?.[0] ?? '')));
@@ -233,11 +235,11 @@ describe('neuroscript mcp', () => {
     child.kill('SIGINT');
     expect(await once(child, 'exit')).toEqual([0, null]);
     await client.close();
-    expect(await within(['mcp', '--allow-host', 'x'])).toMatchObject({ code: 2 });
+    expect(await within(['tools', 'mcp', '--allow-host', 'x'])).toMatchObject({ code: 2 });
   });
 
   it('does not read a client that does not read its answers', async () => {
-    const child = spawn(process.execPath, [BIN, 'mcp', ...ONE_WORKER], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [BIN, 'tools', 'mcp', ...ONE_WORKER], { stdio: ['pipe', 'pipe', 'inherit'] });
     onTestFinished(() => void child.kill());
     // When the test fails, the child ends before it has read everything.
     child.stdin.on('error', () => {});
@@ -274,6 +276,6 @@ describe('neuroscript mcp', () => {
   }, 120_000);
 
   it('ends when its client does, with 0', async () => {
-    expect(await neuroscript(['mcp'], { stdin: '' })).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await neuroscript(['tools', 'mcp'], { stdin: '' })).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 });

@@ -18,21 +18,21 @@ const FILES = [
   ...['sessions list --store X', 'sessions show s --store X', 'sessions export --store X', 'sessions cancel s --store X'],
   ...['sessions prune --older-than 1d --store X', 'replay s --store X'],
   ...['keys list X', 'keys rotate X', 'keys export-public X', `token verify t --keys X --sid s --turn 1 --nonce ${NONCE}`],
-  ...['propose X --queue .', 'approve --queue X'],
+  ...['gate propose X --queue .', 'gate approve --queue X'],
 ];
 
 /** The commands that need more words than their name. */
 const BARE = [
   ...['run', 'test', 'check', 'fmt', 'turn', 'loop', 'sessions show', 'sessions resume', 'sessions complete', 'sessions cancel'],
   ...['sessions prune', 'replay', 'log verify', 'keys generate', 'keys list', 'keys rotate', 'token inspect', 'token verify'],
-  ...['propose', 'approve', 'execute', 'conformance', 'inspect', 'completion', 'bench'],
+  ...['gate propose', 'gate approve', 'gate execute', 'test conformance', 'inspect', 'completion', 'bench'],
 ];
 
 describe('issue 19: whatever is wrong, one line says so', () => {
   /** One line on standard error, nothing on standard output, and the code of wrong use. */
   async function refused(line: string, cwd: string): Promise<void> {
     const { code, stdout, stderr } = await within(line.split(' '), { cwd });
-    expect({ line, code, stdout }).toEqual({ line, code: /^(approve|execute)/.test(line) ? 1 : 2, stdout: '' });
+    expect({ line, code, stdout }).toEqual({ line, code: line.startsWith('gate') ? 1 : 2, stdout: '' });
     expect({ line, stderr }).toEqual({ line, stderr: expect.stringMatching(/^neuroscript: [^\n]{10,300}\n$/) });
     expect(stderr).not.toContain('please report');
   }

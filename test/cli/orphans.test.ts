@@ -22,7 +22,7 @@ const isAlive = (pid: number): boolean => {
 it.each<[string, readonly string[], readonly NodeJS.Signals[]]>([
   ['an agent', ['loop', '--agent', 'command:sh stubborn.sh'], ['SIGHUP']],
   ['an MCP server', ['run', 'a.ns', '--mcp', 'x=sh stubborn.sh'], ['SIGTERM', 'SIGTERM']],
-  ['an implementation under test', ['conformance', '--impl', 'sh stubborn.sh'], ['SIGINT', 'SIGTERM']],
+  ['an implementation under test', ['test', 'conformance', '--impl', 'sh stubborn.sh'], ['SIGINT', 'SIGTERM']],
 ])('finding 18: %s that ignores every signal does not outlive %j after %j', async (_what, args, signals) => {
   const cwd = folder({ 'stubborn.sh': STUBBORN, 'a.ns': command('emit 1') });
   const file = join(cwd, 'pid');

@@ -50,7 +50,7 @@ describe('issue 21, 6: --prices', () => {
     ['sessions', 'open'],
     ['repl'],
     ['test'],
-    ['mcp'],
+    ['tools', 'mcp'],
   ])('%s %s refuses a table that does not exist', async (...args) => {
     for (const table of ['0', '3', '1.5', 'two', ''])
       expect(await within([...args, '--prices', table], { stdin: '' })).toEqual({

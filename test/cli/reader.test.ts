@@ -92,7 +92,7 @@ function run(words: readonly string[], cwd: string): Promise<Outcome> {
   const input = words.includes('<') && name !== undefined ? { stdin: readFileSync(join(cwd, name), 'utf8') } : {};
   const args = words.includes('<') ? words.slice(0, words.indexOf('<')) : words;
   const options = { cwd, env: { XDG_STATE_HOME: join(cwd, 'state') }, ...input };
-  const needsProcess = args[0] === 'mcp' || args.some((word) => /tools\.(?:ts|mjs)$/.test(word));
+  const needsProcess = args[1] === 'mcp' || args.some((word) => /tools\.(?:ts|mjs)$/.test(word));
   return needsProcess ? neuroscript(args, options) : within(args, options);
 }
 

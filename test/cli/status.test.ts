@@ -77,7 +77,7 @@ describe('issue 19: progress at a real terminal', () => {
   it.each([
     ['doctor', "doctor --mcp 's=sleep 30'", /doctor · \d+ % · \d+ s · about \d+ s left/],
     ['run', "run a.ns --mcp 's=sleep 30'", /waiting for s · \d+ s/],
-    ['conformance', "conformance --impl 'sleep 30'", /conformance · \d+ s/],
+    ['test conformance', "test conformance --impl 'sleep 30'", /test conformance · \d+ s/],
   ])('%s says what takes it so long, and Ctrl-C removes the line', async (_, command, status) => {
     const { code, screen } = await atTerminal(command, folder({ 'a.ns': 'command\n  emit 1\nendcommand\n' }), { until: status });
     expect(screen).toMatch(status);

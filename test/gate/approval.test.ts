@@ -11,7 +11,7 @@ const no = (text: string) => ({ approved: false, line: `[ERROR] ${text}` });
 const YES = { approved: true, line: '[OK] Intent approved' };
 const other = line({ id: OTHER });
 
-describe('gate-verify: what a human approved', () => {
+describe('gate verify: what a human approved', () => {
   it('a UUID with exactly its hash is approved, wherever it stands', () => {
     for (const content of [line(), line() + other, other + line(), line() + line(), line({ id: ID.toUpperCase() })])
       expect(verify(content)).toEqual(YES);
@@ -63,16 +63,16 @@ describe('gate-verify: what a human approved', () => {
   });
 });
 
-describe('gate-verify as a command', () => {
+describe('gate verify as a command', () => {
   it('exits 0 or 1, says why on standard error, and changes nothing', async () => {
     const queue = queueWith({ 'approved.jsonl': line() });
     const before = snapshot(queue);
-    expect(await neuroscript(['gate-verify', ID, HASH, '--queue', queue])).toEqual({
+    expect(await neuroscript(['gate', 'verify', ID, HASH, '--queue', queue])).toEqual({
       code: 0,
       stdout: '',
       stderr: '[OK] Intent approved\n',
     });
-    expect(await neuroscript(['gate-verify', OTHER, HASH, '--queue', queue])).toEqual({
+    expect(await neuroscript(['gate', 'verify', OTHER, HASH, '--queue', queue])).toEqual({
       code: 1,
       stdout: '',
       stderr: '[ERROR] Intent not approved\n',
@@ -83,16 +83,16 @@ describe('gate-verify as a command', () => {
   it.each([[[]], [[ID]], [[ID, HASH]], [[ID, HASH, '--queue', '.', '--yes']], [['--help']], [[ID, HASH, 'x', '--queue', '.']]])(
     'exits 1 for wrong use: %j',
     async (argv) => {
-      const { code, stdout, stderr } = await neuroscript(['gate-verify', ...argv]);
+      const { code, stdout, stderr } = await neuroscript(['gate', 'verify', ...argv]);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toBe('[ERROR] Usage: neuroscript gate-verify <intent-uuid> <sha256-hash> --queue <dir>\n');
+      expect(stderr).toBe('[ERROR] Usage: neuroscript gate verify <intent-uuid> <sha256-hash> --queue <dir>\n');
     },
   );
 
   it('ARGO-6-2, ARGO-6-4: is a verifier for the gate, which stops at another hash and without approved.jsonl', async () => {
     const queue = queueWith({ 'approved.jsonl': line() });
     const bin = new URL('../../bin/neuroscript.js', import.meta.url).pathname;
-    const verifier = `'${process.execPath}' '${bin}' gate-verify --queue '${queue}'`;
+    const verifier = `'${process.execPath}' '${bin}' gate verify --queue '${queue}'`;
     const asked = ['--queue', queue, '--verifier', verifier];
     expect(await neuroscript(['gate', ID, HASH, ...asked])).toEqual({
       code: 0,
@@ -115,7 +115,7 @@ describe('gate-verify as a command', () => {
     const queue = queueWith({ 'approved.jsonl': line() });
     chmodSync(join(queue, 'approved.jsonl'), 0o444);
     chmodSync(queue, 0o555);
-    expect((await neuroscript(['gate-verify', ID, HASH, '--queue', queue])).code).toBe(0);
+    expect((await neuroscript(['gate', 'verify', ID, HASH, '--queue', queue])).code).toBe(0);
     chmodSync(queue, 0o755);
   });
 });

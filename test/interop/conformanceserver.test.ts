@@ -125,7 +125,7 @@ afterAll(async () => {
 
 /** The address of a server that the command line has started. */
 async function served(): Promise<string> {
-  const child = spawn(process.execPath, [join(ROOT, 'bin/neuroscript.js'), 'mcp', '--http', '0'], {
+  const child = spawn(process.execPath, [join(ROOT, 'bin/neuroscript.js'), 'tools', 'mcp', '--http', '0'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   onTestFinished(() => void child.kill());

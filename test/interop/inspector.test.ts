@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
 import { commandOf } from './kit.ts';
 
-/** What the official inspector prints about `neuroscript mcp` for one method. */
+/** What the official inspector prints about `neuroscript tools mcp` for one method. */
 function inspect(...args: readonly string[]): Record<string, unknown> {
   const inspector = commandOf('@modelcontextprotocol/inspector', 'mcp-inspector');
-  const server = [process.execPath, join(ROOT, 'bin/neuroscript.js'), 'mcp'];
+  const server = [process.execPath, join(ROOT, 'bin/neuroscript.js'), 'tools', 'mcp'];
   const { stdout, stderr } = spawnSync(process.execPath, [inspector, '--cli', ...server, '--method', ...args], {
     cwd: tmpdir(),
     encoding: 'utf8',

@@ -42,7 +42,7 @@ describe('a login to an MCP server', () => {
     await using server = await protectedServer();
     const [place, config] = [folder(), { url: server.url }];
     const logins = new McpLogins(place);
-    await expect(tools(logins, config)).rejects.toThrow('it wants a login; log in with "neuroscript mcp login s"');
+    await expect(tools(logins, config)).rejects.toThrow('it wants a login; log in with "neuroscript tools login s"');
     let said = '';
     await logins.login('s', config, {
       open: (address) => void consent(address).then(async (page) => (said = await page.text())),

@@ -18,9 +18,9 @@ interface Flags {
 const QUEUE = 'the queue directory: pending, approved and executed intents';
 const PLAN_BYTES = 1024 * 1024;
 
-/** `propose FILE`: takes a plan to a human. */
-export function addPropose(program: Command, execute: Execute): void {
-  program
+/** `gate propose FILE`: takes a plan to a human. */
+export function addPropose(gate: Command, execute: Execute): void {
+  gate
     .command('propose')
     .summary('put a plan into the queue for approval')
     .description('Appends a plan to pending.jsonl of the queue and prints its UUID and its hash. Approves nothing.')
@@ -29,9 +29,9 @@ export function addPropose(program: Command, execute: Execute): void {
     .action((file: string, flags: Flags) => execute((terminal) => propose(file, flags, terminal)));
 }
 
-/** `approve [UUID]`: takes the human's yes to the gate. */
-export function addApprove(program: Command, execute: Execute): void {
-  program
+/** `gate approve [UUID]`: takes the human's yes to the gate. */
+export function addApprove(gate: Command, execute: Execute): void {
+  gate
     .command('approve')
     .summary('read a pending plan and approve it')
     .description(

@@ -3,18 +3,15 @@ import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
-/** The benchmarks, as in `bench/main.ts`. */
-const BENCHES = 'quotas peers turns interp prices contexts tokens loop sessions suspend cluster soak'.split(' ');
+/** The benchmarks that say something to a user; `npm run bench` of a checkout has all of them, and compares builds. */
+const BENCHES = ['quotas', 'peers', 'turns', 'interp'];
 
 /** `bench NAME`: loads the harness on use, because its peers are development dependencies. */
 export function addBench(program: Command, execute: Execute): void {
   program
     .command('bench')
     .summary('measure limits and speed')
-    .description(
-      'Measures how exactly limits hold (quotas), speed beside other sandboxes (peers, turns, interp), what a unit of fuel takes (prices), what forks and tool calls ' +
-        '(contexts), tokens (tokens) and the host loop (loop) cost; sessions runs a thousand at once; suspend puts turns aside and goes on with them; cluster claims and commits beside many stored sessions; soak mixes honest and hostile turns for a time.',
-    )
+    .description('Measures how exactly limits hold (quotas), and the speed beside other sandboxes (peers, turns, interp).')
     .addArgument(new Argument('<NAME>', 'what to measure').choices(BENCHES))
     .option('--json', 'print the numbers as JSON')
     .option('--quick', 'few samples, to see that it works')
@@ -22,9 +19,6 @@ export function addBench(program: Command, execute: Execute): void {
     .option('--peers', 'quotas: break limits in ours and in other sandboxes')
     .option('--program <FILE>', 'quotas --peers: run this program, too (.ns, .js or .py); may be repeated', repeated)
     .option('--compare <FILE>', 'peers, quotas --peers: say what changed since an older report (--json)')
-    .option('--seconds <N>', 'soak: how long honest and hostile turns go on (60)')
-    .option('--against <DIR>', 'interp, turns, contexts: compare with the build of another checkout')
-    .option('--rounds <N>', 'with --against: how often both are measured (30)')
     .action((name: string, flags: Readonly<Record<string, string | readonly string[] | true>>) =>
       execute((terminal) =>
         bench(

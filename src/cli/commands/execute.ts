@@ -18,18 +18,18 @@ interface Flags {
 
 const HELP = `
 The hash must be the hash of the plan {"command": [COMMAND, ARGS…]};
-"neuroscript propose" puts a plan into the queue. No shell reads the command.
+"neuroscript gate propose" puts a plan into the queue. No shell reads the command.
 Exits with 0 when the command ran, ended with 0 and is recorded, and with 1
 otherwise.
 
 Example:
-  neuroscript execute UUID HASH --queue q \\
-    --verifier 'neuroscript gate-verify --queue q' -- ./deploy.sh --to test
+  neuroscript gate execute UUID HASH --queue q \\
+    --verifier 'neuroscript gate verify --queue q' -- ./deploy.sh --to test
 `;
 
-/** `execute UUID HASH … -- COMMAND`: the gate's executor for other programs. */
-export function addExecute(program: Command, execute: Execute): void {
-  program
+/** `gate execute UUID HASH … -- COMMAND`: the gate's executor for other programs. */
+export function addExecute(gate: Command, execute: Execute): void {
+  gate
     .command('execute')
     .summary('run an approved command once')
     .description('Asks the gate, runs the approved command, and appends it to executed.jsonl if it succeeds.')

@@ -22,9 +22,9 @@ below ~/.local/state/neuroscript/mcp; every command with --mcp uses and renews
 them. docs/mcp.md describes 'auth' of a server in the configuration.
 `;
 
-/** `mcp login` and `mcp logout`: tokens for MCP servers that want a person to consent. */
-export function addLogins(mcp: Command, execute: Execute): void {
-  const login = mcp
+/** `tools login` and `tools logout`: tokens for MCP servers that want a person to consent. */
+export function addLogins(tools: Command, execute: Execute): void {
+  const login = tools
     .command('login')
     .summary('log in to an MCP server over HTTP')
     .description('Logs in to an MCP server over HTTP (OAuth), so that programs can use its tools.')
@@ -32,20 +32,13 @@ export function addLogins(mcp: Command, execute: Execute): void {
   addServers(login)
     .option('--timeout <TIME>', 'how long to wait for the browser (5m)', (text: string) => parseQuantity(TIMEOUT, text))
     .addHelpText('after', HELP)
-    .action((name: string, _: object, command: Command) => execute((terminal) => logIn(name, flagsOf(command), terminal)));
-  const logout = mcp
+    .action((name: string, flags: LoginFlags) => execute((terminal) => logIn(name, flags, terminal)));
+  const logout = tools
     .command('logout')
     .summary('forget the login to an MCP server')
     .description('Forgets the tokens of a login to an MCP server. The server is not told.')
     .argument('<NAME>', "the server's name in the configuration");
-  addServers(logout).action((name: string, _: object, command: Command) =>
-    execute((terminal) => logOut(name, flagsOf(command), terminal)),
-  );
-}
-
-/** The flags: `mcp` has a flag `--mcp` too, which takes what stands behind the name of a subcommand. */
-function flagsOf(command: Command): LoginFlags {
-  return command.optsWithGlobals<LoginFlags>();
+  addServers(logout).action((name: string, flags: LoginFlags) => execute((terminal) => logOut(name, flags, terminal)));
 }
 
 async function logIn(name: string, { mcp, timeout }: LoginFlags, terminal: Terminal): Promise<ExitCode> {

@@ -32,7 +32,7 @@ Commands:
 ${commandList().join('\n')}
 
 :load and :save read and write your files: let only people type here who may do
-so. For models, use 'run --jsonl' or 'mcp'.
+so. For models, use 'run --jsonl' or 'tools mcp'.
 
 Without a terminal (input from a pipe or a file), standard output has only the
 emits, empty lines discard nothing, the next input runs after a failed one, and

@@ -16,6 +16,7 @@ import { readSources } from '../terminal/input.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { SOURCE_BYTES } from './check.ts';
+import { addConformance } from './conformance.ts';
 
 interface TestFlags extends SetupFlags {
   readonly watch?: true;
@@ -43,11 +44,13 @@ with 1 when a case fails.
 export function addTest(program: Command, execute: Execute): void {
   const command = program
     .command('test')
-    .summary('run test files')
+    .summary('run test files, or test another implementation')
+    .enablePositionalOptions()
     .description('Runs the cases of test files, and compares what they emit and the errors that end them.')
     .argument('[FILE...]', 'test files; by default all *.test.ns in this folder and below')
     .option('--watch', 'run again whenever one of the files changes, until Ctrl-C')
     .option('--json', 'print one JSON object with all cases');
+  addConformance(command, execute);
   addLimits(addSetup(command), 'run')
     .addHelpText('after', DETAILS)
     .action((files: string[], flags: TestFlags) =>

@@ -118,7 +118,7 @@ async function answersOf(
   const controller = new LoopController({ executor: runtimeExecutor(runtime), keyring, store });
   const gated = new Set(setup.tools.filter(({ requiresApproval }) => requiresApproval).map((tool) => tool.canonicalName));
   return {
-    refusal: (tool) => (gated.has(canonicalName(tool)) ? 'a plan of the gate: answer it with "neuroscript approve"' : null),
+    refusal: (tool) => (gated.has(canonicalName(tool)) ? 'a plan of the gate: answer it with "neuroscript gate approve"' : null),
     complete: (sid, call, answer) => controller.complete(sid, call, answer),
   };
 }

@@ -41,9 +41,9 @@ export function wantedBy(words: readonly string[], { pages }: Manual): Wanted {
     const flags = page.flags.flatMap(({ names, help }) => names.map((text) => ({ text, help })));
     return { ...rest, words: starting(flags, current), value: null, before: '', typed: current };
   }
-  const names = commandsOf(page, pages);
-  if (names.length > 0) return { ...rest, words: starting(names, current), value: null, before: '', typed: current };
-  return expects(page.operands[Math.min(line.operands, page.operands.length - 1)] ?? null, current, '');
+  const names = line.operands === 0 ? starting(commandsOf(page, pages), current) : [];
+  const value = expects(page.operands[Math.min(line.operands, page.operands.length - 1)] ?? null, current, '');
+  return { ...value, words: [...names, ...value.words] };
 }
 
 interface Line {
@@ -76,9 +76,12 @@ function walk(words: readonly string[], pages: readonly Page[]): Line {
       const flag = flagOf(cut < 0 ? word : word.slice(0, cut), page);
       if (cut >= 0 && flag !== null) given.set(flag.names.at(-1) ?? '', word.slice(cut + 1));
       else if (flag?.value) open = flag;
-    } else if (commandsOf(page, pages).length > 0) {
-      page = pages.find(({ path }) => path === joined(page, word)) ?? NOTHING;
-    } else operands += 1;
+    } else {
+      const below = operands === 0 ? pages.find(({ path }) => path === joined(page, word)) : undefined;
+      if (below !== undefined) page = below;
+      else if (page.operands.length === 0) page = NOTHING;
+      else operands += 1;
+    }
   }
   return { page, given, open: open?.value ?? null, operands, onlyOperands };
 }

@@ -29,7 +29,7 @@ export async function readServers(specs: readonly string[]): Promise<McpConfig> 
   return servers;
 }
 
-/** The logins that `mcp login` keeps; null without a home directory. */
+/** The logins that `tools login` keeps; null without a home directory. */
 export async function loginsOfUser(): Promise<McpLogins | null> {
   const { McpLogins } = await import('../../mcp/index.ts');
   const folder = stateFolder();

@@ -47,7 +47,7 @@ const ATTEMPTS: Form = {
 const PENDING: Form = {
   form: 'pending',
   title: 'plans that wait for a human (pending.jsonl)',
-  next: '"neuroscript approve --queue DIR" shows the plans and takes a yes. Nothing in this file approves anything.',
+  next: '"neuroscript gate approve --queue DIR" shows the plans and takes a yes. Nothing in this file approves anything.',
   read: (line) => {
     try {
       const { id, timestamp, hash } = intentOf(line);

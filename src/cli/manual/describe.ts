@@ -2,41 +2,35 @@ import { Readable, Writable } from 'node:stream';
 import type { Argument, Command, Option } from 'commander';
 import { plainPalette } from '../../report/index.ts';
 import { VERSION } from '../../runtime/version.ts';
-import { createProgram, runProgram } from '../program.ts';
+import { createProgram } from '../program.ts';
 import { Output } from '../terminal/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Flag, Manual, Page, Value } from './manual.ts';
 
 /** Describes the whole command line from the definitions of its commands. */
 export async function describe(): Promise<Manual> {
-  const program = await createProgram(
-    [],
-    collecting(() => {}),
-    async () => {},
-  );
-  const pages = [await pageOf(program, [])];
+  const printed: string[] = [];
+  const take = (text: string): void => {
+    printed.push(text);
+  };
+  const program = await createProgram([], collecting(take), async () => {});
+  const pageOf = (command: Command, path: readonly string[]): Page => {
+    printed.length = 0;
+    command.outputHelp();
+    return {
+      path: path.join(' '),
+      summary: command.summary() || command.description(),
+      help: printed.join(''),
+      flags: command.createHelp().visibleOptions(command).map(flagOf),
+      operands: command.registeredArguments.map((argument) => valueNamed(argument.name(), argument)),
+    };
+  };
+  const pages = [pageOf(program, [])];
   for (const command of program.commands) {
-    pages.push(await pageOf(command, [command.name()]));
-    for (const sub of command.commands) pages.push(await pageOf(sub, [command.name(), sub.name()]));
+    pages.push(pageOf(command, [command.name()]));
+    for (const sub of command.commands) pages.push(pageOf(sub, [command.name(), sub.name()]));
   }
   return { version: VERSION, pages };
-}
-
-async function pageOf(command: Command, path: readonly string[]): Promise<Page> {
-  const [first, second] = path;
-  const parts: string[] = [];
-  const argv = second === undefined ? ['help', ...(first === undefined ? [] : [first])] : [...path, '--help'];
-  await runProgram(
-    argv,
-    collecting((text) => parts.push(text)),
-  );
-  return {
-    path: path.join(' '),
-    summary: command.summary() || command.description(),
-    help: parts.join(''),
-    flags: command.createHelp().visibleOptions(command).map(flagOf),
-    operands: command.registeredArguments.map((argument) => valueNamed(argument.name(), argument)),
-  };
 }
 
 function flagOf(option: Option): Flag {

@@ -8,6 +8,6 @@ export function helpPage(argv: readonly string[], manual: Manual | null): string
   if (manual === null) return null;
   const [first = '', ...rest] = argv;
   if (rest.length === 0 && VERSION.includes(first)) return `${manual.version}\n`;
-  const path = HELP.includes(argv.at(-1) ?? '') ? argv.slice(0, -1) : first === 'help' && rest.length <= 1 ? rest : null;
+  const path = HELP.includes(argv.at(-1) ?? '') ? argv.slice(0, -1) : first === 'help' && rest.length <= 2 ? rest : null;
   return manual.pages.find((page) => page.path === path?.join(' '))?.help ?? null;
 }

@@ -48,10 +48,7 @@ const OF_REASON: Readonly<Partial<Record<HaltReason, ExitCode>>> = {
   ERR_CANCELLED: EXIT.cancelled,
 };
 
-/** Commands whose exit code answers a question: 0 for yes and 1 for everything else. */
-const ANSWERS: readonly string[] = ['gate', 'gate-verify', 'approve', 'execute'];
-
-/** The exit code of a command; for one of {@link ANSWERS}, 0 or 1. */
+/** The exit code of a command. That of `gate` and its subcommands answers a question: 0 for yes and 1 for everything else. */
 export function answerOf(argv: readonly string[], code: ExitCode): ExitCode {
-  return code !== EXIT.ok && ANSWERS.includes(argv[0] ?? '') ? EXIT.runtime : code;
+  return code !== EXIT.ok && argv[0] === 'gate' ? EXIT.runtime : code;
 }
