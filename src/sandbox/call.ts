@@ -21,6 +21,7 @@ export class OpenCall implements CallIo {
   #reply: ClosingReply | null = null;
   #accepted = false;
   #over = false;
+  #outlives = false;
 
   readonly #cpuMs: () => number | null;
   readonly #expire: () => void;
@@ -115,6 +116,13 @@ export class OpenCall implements CallIo {
     for (const { answer } of this.#waiting.splice(0)) answer.reject(new RuntimeClosedError(OVER));
   }
 
+  /** The worker is gone, and the call goes on to its answer. Its questions of the program fail, and no answer is sent. */
+  outlive(): void {
+    this.#outlives = true;
+    for (const { answer } of this.#waiting.splice(0)) answer.reject(new RuntimeClosedError(OVER));
+    this.#close();
+  }
+
   /** The worker has answered a question. Returns false when no question is open. */
   answered(frame: VarFrame): boolean {
     const open = this.#waiting.shift();
@@ -127,7 +135,7 @@ export class OpenCall implements CallIo {
   }
 
   async #ask(query: ForkQuery): Promise<VarFrame> {
-    if (this.#over || this.#reply !== null) throw new RuntimeClosedError(OVER);
+    if (this.#over || this.#outlives || this.#reply !== null) throw new RuntimeClosedError(OVER);
     const answer = Promise.withResolvers<VarFrame>();
     this.#waiting.push({ query, answer });
     if (this.#waiting.length === 1) this.#put(query);
@@ -143,7 +151,7 @@ export class OpenCall implements CallIo {
     const reply = this.#reply;
     if (reply === null) return;
     this.#over = true;
-    this.#send(reply);
+    if (!this.#outlives) this.#send(reply);
     this.#closed(reply);
   }
 }

@@ -88,6 +88,8 @@ export class Execution implements WorkerTask {
   /** Why the host ends the run. The worker's own report cannot change it. */
   #verdict: ErrorInfo | null = null;
   #over = false;
+  /** The end of the worker, while the call that it left open goes on. */
+  #gone: Gone | null = null;
   #toolTimer: NodeJS.Timeout | undefined;
   #grace: NodeJS.Timeout | undefined;
   #watched: WatchedRun | null = null;
@@ -148,7 +150,20 @@ export class Execution implements WorkerTask {
       throw new WireError(`a frame '${frame.t}' came out of turn`);
   }
 
+  /**
+   * The worker has ended. A call that it left open goes on within its time, if the worker did nothing wrong: whatever its tool does is done,
+   * and the journal must have it.
+   */
   onGone(gone: Gone): void {
+    if (this.#call === null || this.#verdict !== null || gone.violation !== null) {
+      this.#lose(gone);
+      return;
+    }
+    this.#gone = gone;
+    this.#call.outlive();
+  }
+
+  #lose(gone: Gone): void {
     const { announced, started, elapsed } = this.#clock;
     const error = this.#verdict ?? crashError(gone, this.#input.limits.memoryBytes);
     this.#call?.lost(error);
@@ -301,6 +316,7 @@ export class Execution implements WorkerTask {
     if (reply.t === 'halt') this.#end(reply.error, HANDLER_HALT_MS);
     else this.#poll.onAnswer();
     this.#asked = null;
+    if (this.#gone !== null) this.#lose(this.#gone);
   }
 
   /** Calls a handler of the host. An exception ends the run and spares the host. */
@@ -319,6 +335,8 @@ export class Execution implements WorkerTask {
     const place = at === undefined ? {} : { source: at.source, line: at.line, column: at.column };
     this.#verdict = { ...verdict, ...place };
     this.#call?.halt(this.#verdict);
+    // Without a worker the run has ended with its call.
+    if (this.#gone !== null) return;
     if (graceMs === 0) this.#kill();
     else this.#grace = setTimeout(() => this.#kill(), graceMs);
   }

@@ -111,3 +111,15 @@ it('sends nothing when the worker is gone, and gives up every question', async (
   open.reply(ANSWER);
   expect([sent.length, closed, open.over]).toEqual([1, [], true]);
 });
+
+it('goes on to its answer after the worker is gone, sends nothing, and fails every question', async () => {
+  const { open, sent, closed } = openCall();
+  const question = open.getVar('a');
+  open.outlive();
+  await expect(question).rejects.toThrow('the call is over');
+  await expect(open.getVar('b')).rejects.toThrow('the call is over');
+  expect([open.over, closed]).toEqual([false, []]);
+  expect(open.accept()).toBe(true);
+  open.reply(ANSWER);
+  expect([sent.length, closed]).toEqual([1, [ANSWER]]);
+});
