@@ -16,7 +16,7 @@ const SHORT = /([\w$]+)\.untilCheck-=[\w$.]+,\1\.untilCheck<0&&\1\.refill\([\w$.
 /** Of two statements at once: `const left = m.untilCheck - n; if (left < 0 || !done(frame)) return one(frame); m.untilCheck = left`. */
 const TOGETHER = /([\w$]+)<0\|\|(![\w$]+\([\w$]+\)\?[\w$]+\([\w$]+\)):\([\w$]+\.untilCheck=\1,/g;
 /** `Machine.pay` and `Machine.hasten`: payment for work on data, and for work that takes time only. */
-const PAY = /\b((?:pay|hasten)\(\{[^{}]*\}(?:,[\w$=]*)?\))\{let\{[^{}]*\}[^{}]*\.refill\(this\.at\)[^{}]*\}/g;
+const PAY = /\b((?:pay|hasten)\(\{[^{}]*\}(?:,[\w$=]*)?\))\{[^{}]*\.refill\(this\.at\)[^{}]*\}/g;
 /** Least number of places that pay. Fewer mean that the bundler writes them differently now. */
 const PLACES = 6;
 

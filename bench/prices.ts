@@ -1,7 +1,6 @@
 import { Sandbox } from '../src/sandbox/index.ts';
 import { canonicalName } from '../src/tools/index.ts';
 import { defaultLimits } from '../src/wire/limits.ts';
-import { PRICE_TABLES, type PriceTable } from '../src/wire/pricetable.ts';
 import { EMPTY_RUN } from '../src/wire/protocol.ts';
 import { PURE_TOOLS } from '../src/wire/pure/tools.ts';
 import { PRICE_ROWS, type PriceRow } from './pricerows.ts';
@@ -11,12 +10,6 @@ import { short, table } from './table.ts';
 
 /** The time of a step for its fuel. */
 export interface Price extends Pick<PriceRow, 'step' | 'size'> {
-  /** By each table of prices, in their order. */
-  readonly in: readonly PriceIn[];
-}
-
-/** The price of a step in one table. */
-export interface PriceIn {
   /** Fuel of the step once. */
   readonly fuel: number;
   /** CPU time for one unit of it, in nanoseconds: the least that was measured. Other work of the machine only adds to it. */
@@ -59,37 +52,36 @@ export async function benchPrices(quick: boolean): Promise<PromiseReport<Price>>
   const measured: Measured[] = [];
   for (const row of PRICE_ROWS.filter((_, index) => !quick || index % QUICK_SHARE === 0)) {
     const ns = await measure(sandbox, row, quick);
-    const fuels: number[] = [];
-    for (const table of PRICE_TABLES) fuels.push((await fuelOf(sandbox, row, table, 2)) - (await fuelOf(sandbox, row, table, 1)));
-    measured.push({ row, ns, fuels });
+    measured.push({ row, ns, fuel: (await fuelOf(sandbox, row, 2)) - (await fuelOf(sandbox, row, 1)) });
   }
   if (!quick) await measureEndsAgain(sandbox, measured);
-  const found = measured.map(({ row: { step, size }, ns, fuels }) => ({
-    step,
-    size,
-    in: fuels.map((fuel) => ({ fuel: fuel / TIMES, nsPerFuel: ns / fuel })),
-  }));
-  const cheapest = PRICE_TABLES.map((_, table) => Math.min(...found.map((row) => row.in[table]?.nsPerFuel ?? Number.NaN)));
-  const rows = found
-    .map((row) => ({ ...row, in: row.in.map((price, table) => ({ ...price, ratio: price.nsPerFuel / (cheapest[table] ?? 1) })) }))
-    .sort((a, b) => (b.in.at(-1)?.ratio ?? 0) - (a.in.at(-1)?.ratio ?? 0));
+  const cheapest = Math.min(...measured.map(nsPerFuel));
+  const rows = measured
+    .map((each) => {
+      const { step, size } = each.row;
+      return { step, size, fuel: each.fuel / TIMES, nsPerFuel: nsPerFuel(each), ratio: nsPerFuel(each) / cheapest };
+    })
+    .sort((a, b) => b.ratio - a.ratio);
   // A quick run measures too briefly for a promise.
   return { rows, promises: quick ? [] : promisesOf(rows) };
 }
 
-/** A row's passes: nanoseconds and, by each table of prices, fuel. */
+/** A pass of a row: its nanoseconds and its fuel. */
 interface Measured {
   readonly row: PriceRow;
   ns: number;
-  readonly fuels: readonly number[];
+  readonly fuel: number;
+}
+
+function nsPerFuel({ ns, fuel }: Measured): number {
+  return ns / fuel;
 }
 
 /**
  * The dearest of hundreds of rows is easily the one that other work of the machine disturbed most. So the rows that took most and least for
- * a unit of the last table are measured again, in rounds, until the promise is kept.
+ * a unit of fuel are measured again, in rounds, until the promise is kept.
  */
 async function measureEndsAgain(sandbox: Sandbox, measured: readonly Measured[]): Promise<void> {
-  const nsPerFuel = ({ ns, fuels }: Measured): number => ns / (fuels.at(-1) ?? 1);
   const sorted = measured.toSorted((a, b) => nsPerFuel(b) - nsPerFuel(a));
   const ends = [...sorted.slice(0, AGAIN.dearest), ...sorted.slice(-AGAIN.cheapest)];
   for (let round = 0; round < AGAIN.rounds; round++) {
@@ -99,18 +91,18 @@ async function measureEndsAgain(sandbox: Sandbox, measured: readonly Measured[])
   }
 }
 
-/** The promise: the most that the dearest row of the last table takes, by its cheapest. Table 1 stays as it is, and is only shown. */
+/** The promise: the most that the dearest row takes, by the cheapest. */
 const MOST = 100;
 
 function promisesOf(rows: readonly Price[]): PromiseRow[] {
-  const what = 'table 2: a unit of fuel of the dearest row, by one of the cheapest';
-  return [judged(what, rows[0]?.in.at(-1)?.ratio ?? null, { unit: 'x', bound: 'most', target: MOST }, rows.length)];
+  const what = 'a unit of fuel of the dearest row, by one of the cheapest';
+  return [judged(what, rows[0]?.ratio ?? null, { unit: 'x', bound: 'most', target: MOST }, rows.length)];
 }
 
 /** Fuel of a run of one to nine passes. */
-async function fuelOf(sandbox: Sandbox, row: PriceRow, prices: PriceTable, passes: number): Promise<number> {
+async function fuelOf(sandbox: Sandbox, row: PriceRow, passes: number): Promise<number> {
   let asked = 0;
-  return run(sandbox, row, () => (asked++ === 0 ? passes : 0), prices);
+  return run(sandbox, row, () => (asked++ === 0 ? passes : 0));
 }
 
 /** Nanoseconds of a pass: the least of the series. The first ones warm up and find out how many passes a series needs. */
@@ -132,10 +124,10 @@ async function measure(sandbox: Sandbox, row: PriceRow, quick: boolean): Promise
 }
 
 /** Runs a row's program; `next` gives the number of passes whenever the program asks. Resolves to the fuel that it used. */
-async function run(sandbox: Sandbox, row: PriceRow, next: () => number, prices: PriceTable = 1): Promise<number> {
+async function run(sandbox: Sandbox, row: PriceRow, next: () => number): Promise<number> {
   const sources = priceProgram(row).map((text, index) => ({ name: `${index}.ns`, text }));
   const { result, usage } = await sandbox.run(
-    { ...EMPTY_RUN, sources, pure: PURE, limits: LIMITS, prices },
+    { ...EMPTY_RUN, sources, pure: PURE, limits: LIMITS },
     { onOut: () => {}, onCall: async () => ({ t: 'ok', value: next() }) },
   );
   if (result.error !== null) throw new Error(`${row.step}: ${result.error.code}: ${result.error.message}`);
@@ -155,10 +147,9 @@ export function renderPrices({ rows, promises }: PromiseReport<Price>): string {
   const cells = rows.map((row) => [
     row.step.split('\n')[0] ?? '',
     row.size,
-    ...row.in.flatMap(({ fuel, nsPerFuel, ratio }) => [short(fuel), short(nsPerFuel), short(ratio)]),
+    short(row.fuel),
+    short(row.nsPerFuel),
+    short(row.ratio),
   ]);
-  const heads = PRICE_TABLES.flatMap((number) => [`fuel (${number})`, 'ns per fuel', 'by the cheapest']);
-  const first = rows.reduce((most, row) => Math.max(most, row.in[0]?.ratio ?? 0), 0);
-  const known = `Table 1, which stays as it is: its dearest row takes ${short(first)} times as long for a unit of fuel as its cheapest.`;
-  return `${table(['step', 'given', ...heads], cells)}\n\n${known}\n\n${renderPromises(promises)}\n`;
+  return `${table(['step', 'given', 'fuel', 'ns per fuel', 'by the cheapest'], cells)}\n\n${renderPromises(promises)}\n`;
 }

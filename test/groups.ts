@@ -80,7 +80,7 @@ const SHARING: readonly string[] = [
 ]
   .map((folder) => `test/${folder}/**`)
   .concat(
-    'test/runtime/{custody,depth,events,library,misbehave,object,order,prices,session,variables}.test.ts',
+    'test/runtime/{custody,depth,events,library,misbehave,object,order,session,variables}.test.ts',
     'test/{conformance/agree,sandbox/reports}.test.ts',
   );
 

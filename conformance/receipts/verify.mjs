@@ -65,7 +65,6 @@ const RECEIPT = {
     kid: text,
     issuedAt: Number.isFinite,
     engine: text,
-    prices: Number.isSafeInteger,
     sid: text,
     status: one('open', 'done', 'aborted', 'halted'),
     reason: orNull(text),

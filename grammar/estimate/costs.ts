@@ -3,8 +3,9 @@
 /** The prices of an interpreter. Each table maps a kind of work to its price. */
 export interface FuelCosts {
   /** Fuel for steps. */
-  readonly steps: Prices<'statement' | 'pass' | 'operation' | 'call' | 'raise' | 'written' | 'compared' | 'host' | 'pure'> &
-    Partial<Prices<'said'>>;
+  readonly steps: Prices<
+    'statement' | 'pass' | 'operation' | 'call' | 'raise' | 'written' | 'compared' | 'host' | 'pure' | 'said'
+  >;
   /** Units of data that cost one fuel. */
   readonly data: Prices<'concat' | 'compare' | 'scan' | 'number' | 'text' | 'json' | 'copy'>;
   /** Bytes that values take. */

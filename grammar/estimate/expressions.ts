@@ -127,13 +127,13 @@ export class Evaluation {
 
   /** Charges for `emit`. A unit takes three bytes at most, and every line a line feed. */
   emit(value: Abstract, at: Span): void {
-    this.#charges.most += this.#session.costs.steps.said?.amount ?? 0;
+    this.#charges.most += this.#session.costs.steps.said.amount;
     this.#charges.output += 4 * this.#said(value, at) + 1;
   }
 
   /** Charges for `whisper`. */
   whisper(handle: Abstract, value: Abstract, { handle: to, value: at }: WhisperStmt): void {
-    this.#charges.most += this.#session.costs.steps.said?.amount ?? 0;
+    this.#charges.most += this.#session.costs.steps.said.amount;
     this.#charges.scratch += 3 * (this.#said(handle, to) + this.#said(value, at)) + WHISPER_BYTES;
   }
 

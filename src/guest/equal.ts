@@ -1,4 +1,4 @@
-import { DATA_FUEL, MAX_NESTING } from '../wire/costs.ts';
+import { MAX_NESTING, SHORT_TEXT } from '../wire/costs.ts';
 import { toNumeric } from './convert.ts';
 import { entry } from './measure.ts';
 import type { Meter } from './meter.ts';
@@ -23,11 +23,10 @@ export function identical(meter: Meter, left: Value, right: Value): boolean {
 }
 
 /** Units that are compared free of charge. */
-const FREE_UNITS = DATA_FUEL.compare.amount;
 
 function sameText(meter: Meter, left: string, right: string): boolean {
   if (left.length !== right.length) return false;
-  if (left.length > FREE_UNITS) meter.pay(WORK.compare, left.length);
+  if (left.length > SHORT_TEXT) meter.pay(WORK.compare, left.length);
   return left === right;
 }
 

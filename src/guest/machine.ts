@@ -26,7 +26,7 @@ export interface Ports {
 }
 
 /** Settings of a run. */
-export type Settings = Pick<GuestInput, 'limits' | 'prices' | 'turn' | 'forkId' | 'stdin' | 'stopAt'>;
+export type Settings = Pick<GuestInput, 'limits' | 'turn' | 'forkId' | 'stdin' | 'stopAt'>;
 
 /**
  * The state of one run: the meters of fuel and memory, the running frame, the place of the current operation. It is one object with
@@ -50,8 +50,6 @@ export class Machine implements Meter {
   readonly stdin: boolean;
   /** In a replay: where a clock stopped the original run. */
   readonly #stopAt: GuestInput['stopAt'];
-  /** Whether this run pays by table 2. */
-  readonly #hasSecondTable: boolean;
 
   readonly codePoints = new CodePoints(this);
   readonly nonNumeric = new NonNumericTexts();
@@ -96,13 +94,12 @@ export class Machine implements Meter {
   #due: number;
   #census = 0;
 
-  constructor({ limits, prices, turn, forkId, stdin, stopAt }: Settings, ports: Ports) {
+  constructor({ limits, turn, forkId, stdin, stopAt }: Settings, ports: Ports) {
     this.limits = limits;
     this.turn = turn;
     this.forkId = forkId;
     this.stdin = stdin;
     this.#stopAt = stopAt;
-    this.#hasSecondTable = prices === 2;
     this.ports = ports;
     this.callDepth = limits.callDepth;
     this.evalDepth = limits.evalDepth;
@@ -118,8 +115,7 @@ export class Machine implements Meter {
     return Math.min(this.limits.fuel, this.limits.fuel - this.reserve - this.untilCheck);
   }
 
-  pay({ first, second, bytes }: Work, units = 1): void {
-    const { base, fuel, per, time } = this.#hasSecondTable ? second : first;
+  pay({ base, fuel, per, time, bytes }: Work, units = 1): void {
     const times = Math.floor(units / per);
     const cost = base + fuel * times;
     const delay = METER_WEIGHT * base + time * times;
@@ -134,8 +130,7 @@ export class Machine implements Meter {
   }
 
   /** Pays for one unit of work without a base or bytes: the same as {@link pay}, for what every call of a program does. */
-  hasten({ first, second }: Work): void {
-    const { fuel, time } = this.#hasSecondTable ? second : first;
+  hasten({ fuel, time }: Work): void {
     if (time > this.untilCheck) {
       this.untilCheck -= fuel;
       this.refill(this.at);

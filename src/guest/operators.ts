@@ -1,5 +1,5 @@
 import type { BinaryOp, UnaryOp } from '../../grammar/index.ts';
-import { DATA_FUEL, VALUE_BYTES } from '../wire/costs.ts';
+import { SHORT_TEXT, VALUE_BYTES } from '../wire/costs.ts';
 import { isInt64, toInteger, toNumeric } from './convert.ts';
 import { describe } from './describe.ts';
 import { equal } from './equal.ts';
@@ -75,25 +75,24 @@ function additionHint(left: Value, right: Value): string | undefined {
 /** Joins two texts. It costs as much as V8 copies in the end: the shorter side, or all of it when the text is flattened. */
 export function concat(meter: Meter, left: string, right: string): string {
   const units = left.length + right.length;
-  if (units <= FREE_UNITS) {
+  if (units <= SHORT_TEXT) {
     meter.allocateText(units);
     return left + right;
   }
   const flat = isFlattened(units, Math.max(left.length, right.length));
   const copied = flat ? units : Math.min(left.length, right.length);
-  if (copied > FREE_UNITS) meter.pay(WORK.concat, copied);
+  if (copied > SHORT_TEXT) meter.pay(WORK.concat, copied);
   // Asked first, because a census clears what is remembered.
   const word = meter.nonNumeric.hasJoined(left, right);
   meter.allocateText(units);
   // The first read of a character will make V8 copy the whole text.
-  if (units >= WORK.flatten.first.per) meter.pay(WORK.flatten, units);
+  if (units >= WORK.flatten.per) meter.pay(WORK.flatten, units);
   const both = left + right;
   if (word) meter.nonNumeric.remember(both);
   return flat ? flatten(both) : both;
 }
 
 /** Units that are joined free of charge. */
-const FREE_UNITS = DATA_FUEL.concat.amount;
 
 /** A new list with the items of both (P22). */
 function joined(meter: Meter, left: List, right: List): List {

@@ -99,8 +99,7 @@ export class LoopController {
 
   /** Does not search the log for a generated id. */
   async #open(userdata: unknown, sid: string, options: OpenOptions, isChosen: boolean): Promise<void> {
-    const { prices = 1 } = this.#host.executor;
-    const { state, setup } = sessionToOpen(userdata, sid, { durable: this.#durable, prices, ...options });
+    const { state, setup } = sessionToOpen(userdata, sid, { durable: this.#durable, ...options });
     if (isChosen && state.parent === null) await this.#coordinator.mustBeNew(sid);
     await this.#coordinator.create(state, setup);
   }

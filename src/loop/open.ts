@@ -1,8 +1,8 @@
 import { encodeUserdata } from '../aeiou/index.ts';
-import { type Check, checker, checkObject, checkPrices, checkText, oneOf } from '../wire/options.ts';
+import { type Check, checker, checkObject, checkText, oneOf } from '../wire/options.ts';
 import { CEILING_CHECKS, type Ceilings } from './ceilings.ts';
 import { randomIds } from './ids.ts';
-import { configurationOf, type LoopConfiguration, pricesOf } from './sessions/configuration.ts';
+import { configurationOf, type LoopConfiguration } from './sessions/configuration.ts';
 import { type JsonObject, PLAIN_SETUP, type SessionSetup } from './sessions/setup.ts';
 import { newSession, type SessionParent, type SessionState, type SessionStore } from './sessions/store.ts';
 import { checkSid } from './turn/turn.ts';
@@ -29,7 +29,6 @@ const checkOpen = checker<OpenOptions>({
   parent: checkParent,
   durable: oneOf('turn', 'call'),
   ceilings: checkCeilings,
-  prices: checkPrices,
   tenant: checkText,
   profile: checkText,
   configuration: checkObject,
@@ -47,8 +46,7 @@ export function sessionToOpen(
   const setup = { ...PLAIN_SETUP, tenant, profile, configuration: configurationOf(loop, configuration) };
   return {
     state: newSession(sid, encodeUserdata(userdata), parent),
-    // Keeps out older hosts, which know only table 1 and would count by it.
-    setup: pricesOf(setup) === 1 ? setup : { ...setup, reader: 2 },
+    setup,
   };
 }
 

@@ -28,7 +28,7 @@ import type { Decision } from './record/decision.ts';
 import type { KeptCall } from './record/kept.ts';
 import type { TurnRecord } from './record/record.ts';
 import { SuspendedError, type SuspendedTurn, storedCalls, suspend, waitingOf } from './record/suspension.ts';
-import { isKept, pricesOf } from './sessions/configuration.ts';
+import { isKept } from './sessions/configuration.ts';
 import type { DrivenSession } from './sessions/coordinator.ts';
 import { SessionLeasedError, SessionStateError } from './sessions/errors.ts';
 import { type KeptTurn, type Point, pointOf } from './sessions/point.ts';
@@ -322,7 +322,6 @@ async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
       input,
       agent,
       limits,
-      prices: pricesOf(claimed.setup),
       ...(earlier === null ? {} : { earlier }),
       ...(isKept(claimed.setup) ? { keep: (call: KeptCall) => coordinator.keep(claimed, storedStep(step, plan, call)) } : {}),
       onStart: async (start) => {

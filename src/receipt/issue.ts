@@ -39,7 +39,6 @@ export function issueReceipt(session: ReceiptSession, records: readonly TurnReco
     kid: key.kid,
     issuedAt: at,
     engine: VERSION,
-    prices: records.reduce<number>((prices, { inputs }) => inputs.scene?.run?.prices ?? prices, 1),
     sid: session.sid,
     status: session.status,
     reason: session.reason,

@@ -5,7 +5,6 @@ import { FIRST_ISSUE, mapOf } from '../files/check.ts';
 import { areMonstrous, isMonstrous } from '../files/json.ts';
 import { type Decision, type HaltReason, isHaltReason } from '../loop/index.ts';
 import { checkFunction, checkObject, checkText } from '../wire/options.ts';
-import { isPriceTable } from '../wire/pricetable.ts';
 import { LAST_MS } from '../wire/time.ts';
 import { isCanonical } from './canonical.ts';
 import { ReceiptError } from './error.ts';
@@ -37,8 +36,6 @@ export interface Manifest {
   readonly issuedAt: number;
   /** Version of the package that issued the receipt. */
   readonly engine: string;
-  /** Version of the table of prices by which fuel was counted. */
-  readonly prices: number;
   /** Id of the session. */
   readonly sid: string;
   /** Whether the session is open, and how it ended otherwise. */
@@ -80,7 +77,6 @@ const RECEIPT = z.strictObject({
     kid: text,
     issuedAt: z.number().min(0).max(LAST_MS),
     engine: text,
-    prices: z.int().refine(isPriceTable, 'this version has no such table of prices'),
     sid: text,
     status: z.enum(['open', 'done', 'aborted', 'halted']),
     reason: text.nullable(),

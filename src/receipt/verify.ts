@@ -156,19 +156,12 @@ function strayParts({ manifest }: Receipt): readonly string[] {
     .map((name) => `part ${name} belongs to no turn`);
 }
 
-const SCENE = z.looseObject({ run: z.looseObject({ prices: z.unknown().optional() }) });
-
 const FUEL = z.looseObject({ fuel: z.number() });
 
 /** Turns whose parts contradict the manifest. */
 function wrongClaims({ manifest, parts }: Receipt): readonly string[] {
   const differs = (name: string, claimed: unknown): boolean => parts[name] !== undefined && readPart(parts[name]) !== claimed;
   const fuelOf = (usage: unknown): unknown => FUEL.safeParse(usage).data?.fuel;
-  // A turn that ran no program has no prices.
-  const pricesOf = (scene: Part | undefined): unknown => {
-    const read = scene === undefined ? undefined : SCENE.safeParse(readPart(scene)).data;
-    return read === undefined ? manifest.prices : (read.run.prices ?? 1);
-  };
   return manifest.turns
     .filter(({ turn, decision, reason, fuel }) => {
       const usage = parts[`${turn}.usage`];
@@ -177,7 +170,6 @@ function wrongClaims({ manifest, parts }: Receipt): readonly string[] {
         differs(`${turn}.decision`, decision) ||
         differs(`${turn}.reason`, reason) ||
         differs(`${turn}.sid`, manifest.sid) ||
-        pricesOf(parts[`${turn}.inputs.scene`]) !== manifest.prices ||
         (usage !== undefined && fuelOf(readPart(usage)) !== fuel)
       );
     })

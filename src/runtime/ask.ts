@@ -4,7 +4,6 @@ import type { CallIo } from '../wire/call.ts';
 import { isValueMap } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import type { PriceTable } from '../wire/pricetable.ts';
 import type { AskLeft, CallSite, Source, TaggedJson } from '../wire/protocol.ts';
 import type { Diagnostic, ParsedFile } from '../wire/sourcereports.ts';
 import type { Value, ValueMap } from '../wire/values.ts';
@@ -32,8 +31,6 @@ export interface AskRequest {
   readonly left: AskBudget;
   /** The limits of the asking run. */
   readonly limits: LimitValues;
-  /** The table of prices of the asking run. */
-  readonly prices: PriceTable;
   /** The turn of the asking run, from which nested turns derive their contexts. */
   readonly turn: TurnContext;
   /** Aborted when the asking run ends before it has an answer. */
@@ -60,7 +57,7 @@ export type AskHandler = (request: AskRequest) => Promise<AskReply>;
 
 /** Answers the asks of one run by `handler`. `fork` makes forks of the asking fork. */
 export function askPort(handler: AskHandler, run: AskingRun, fork: (options: ForkOptions) => Fork): AskPort {
-  const { context, turn, limits, prices, globals } = run;
+  const { context, turn, limits, globals } = run;
   const { runtime, root } = context;
   const remainder = new Remainder(limits);
   let library: Promise<readonly Source[]> | null = null;
@@ -76,7 +73,6 @@ export function askPort(handler: AskHandler, run: AskingRun, fork: (options: For
       seq: call.seq,
       left: remainder.at(call, io),
       limits,
-      prices,
       turn,
       signal: io.signal,
       host: root.host,

@@ -3,7 +3,6 @@ import type { Sandbox } from '../sandbox/index.ts';
 import type { Telemetry } from '../telemetry/index.ts';
 import type { AskPort, AuditRecord, ForkTools, PolicyGuard, RootDefinitions, SessionResources } from '../tools/index.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import type { PriceTable } from '../wire/pricetable.ts';
 import type { Source, TaggedJson } from '../wire/protocol.ts';
 import type { TextBuffers } from './buffers.ts';
 import type { Definitions } from './definitions.ts';
@@ -25,8 +24,6 @@ export interface RuntimeContext {
   readonly resources: SessionResources;
   readonly tenants: Tenants;
   readonly telemetry: Telemetry;
-  /** The table of prices of runs that name no other. */
-  readonly prices: PriceTable;
 }
 
 /** The objects that all forks of a root interpreter share. */
@@ -64,7 +61,6 @@ export interface AskingRun {
   readonly context: RunContext;
   readonly turn: TurnContext;
   readonly limits: LimitValues;
-  readonly prices: PriceTable;
   /** The sources of the run itself, without the libraries of its root. */
   readonly sources: readonly Source[];
   readonly globals: Readonly<Record<string, TaggedJson>>;

@@ -19,7 +19,7 @@ const OF_TURN: PreviewVerdict = { allowed: true, reason: 'every turn has it', ru
 
 /** The data of a run that the worker needs to foresee it. */
 export function foreseeOptions(input: RunInput, tools: ToolView, guards: readonly PolicyGuard[]): ForeseeOptions {
-  const { globals, constants = {}, pure = [], call, events, turn, prices = 1 } = input;
+  const { globals, constants = {}, pure = [], call, events, turn } = input;
   const known = tools.names().flatMap((name) => tools.lookup(name) ?? []);
   const admitted = (tool: ToolDefinition): boolean =>
     guards.every((guard) => guard.denial(tool, tools.isOwn(tool.canonicalName)) === null);
@@ -31,7 +31,6 @@ export function foreseeOptions(input: RunInput, tools: ToolView, guards: readonl
     keeping: [TURN_TOOL.name, ...known.filter(({ setsVariables }) => !setsVariables).map(({ canonicalName: name }) => name)],
     anyConstant: known.some((tool) => tool.requiresTrust && tool.setsVariables && admitted(tool)),
     events: events.map(({ name }) => name),
-    prices,
     ...(call === null ? {} : { call }),
   };
 }

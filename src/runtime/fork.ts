@@ -15,7 +15,7 @@ import {
 } from '../tools/index.ts';
 import { RuntimeClosedError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import { checkList, checkPrices } from '../wire/options.ts';
+import { checkList } from '../wire/options.ts';
 import type { RunInput } from '../wire/protocol.ts';
 import { type RunResult, refusedResult } from '../wire/result.ts';
 import { spentBudget, TenantAccount } from './account.ts';
@@ -168,8 +168,7 @@ export class Fork {
   async #run(context: RunContext, asked: RunRequest): Promise<RunResult> {
     const { runtime, root, tools, guards } = context;
     const input = asked.recorded?.input ?? inputOf(context, asked);
-    const { sources, limits, prices = 1 } = input;
-    checkPrices('the run', prices);
+    const { sources, limits } = input;
     using turn = this.turn.derive(asked.signal === undefined ? {} : { signal: asked.signal });
     const callbacks = new Callbacks(turn);
     const request = callbacks.guard(asked);
@@ -215,7 +214,7 @@ export class Fork {
 
 function dispatcherOf(
   context: RunContext,
-  { sources, limits, globals, turn: asTurn, prices = 1 }: RunInput,
+  { sources, limits, globals, turn: asTurn }: RunInput,
   turn: TurnContext,
   { recorded, onCall, bound, keeper, mayWait = false }: RunRequest,
   resources: RunResources,
@@ -233,7 +232,7 @@ function dispatcherOf(
     onCall,
     audit: runtime.audit,
     telemetry: runtime.telemetry,
-    ask: asks?.({ context, turn, limits, prices, sources: own(), globals }),
+    ask: asks?.({ context, turn, limits, sources: own(), globals }),
     recorded: recorded?.calls,
     asTurn,
     bound: bound === undefined ? undefined : new Bound(bound.calls),

@@ -16,8 +16,8 @@ const searched = new WeakMap<Source, boolean>();
 
 /** The input of the worker for one run. Throws `ConfigError` for invalid names, values and limits. */
 export function inputOf(context: RunContext, request: RunRequest): RunInput {
-  const { root, forkId, tools, guards, runtime } = context;
-  const { call = null, asTurn: turn = false, variables, redefine, prices = runtime.prices } = request;
+  const { root, forkId, tools, guards } = context;
+  const { call = null, asTurn: turn = false, variables, redefine } = request;
   for (const [index, arg] of (call?.args ?? []).entries()) checkTagged(`argument ${index + 1} of ${call?.name}`, arg);
   for (const { name, value } of variables ?? []) checkTagged(`variable ${checkGlobalName(name)}`, value);
   const { sources: libraries, constants } = root.definitions;
@@ -34,7 +34,6 @@ export function inputOf(context: RunContext, request: RunRequest): RunInput {
     ...(variables === undefined ? {} : { variables }),
     ...(redefine === true ? { redefine: true } : {}),
     limits: limitsOf(context, request),
-    ...(prices === 1 ? {} : { prices }),
     forkId,
     turn,
     stdin: root.host.stdin !== null && !turn,

@@ -9,7 +9,6 @@ import {
   checkFlag,
   checkFunction,
   checkObject,
-  checkPrices,
   checkSignal,
   checkText,
   listOf,
@@ -17,7 +16,6 @@ import {
   wholeNumber,
 } from '../wire/options.ts';
 import { checkPreview, type Preview } from '../wire/preview.ts';
-import type { PriceTable } from '../wire/pricetable.ts';
 import type { EventInput, OutFrame, RunInput, Source, TaggedJson, Variable } from '../wire/protocol.ts';
 
 /** The settings that every way to run a program takes. */
@@ -26,8 +24,6 @@ export interface RunSettings {
   readonly globals?: Readonly<Record<string, TaggedJson>>;
   /** Limits can only tighten what the fork allows. */
   readonly limits?: LimitOptions;
-  /** The table of prices by which fuel counts; that of the runtime when absent. */
-  readonly prices?: PriceTable;
   /** Aborting it ends the run with `ERR_CANCELLED`. */
   readonly signal?: AbortSignal;
   /** A turn of the host loop: exactly one command block, whose output is captured and never reaches the host's callbacks. */
@@ -111,7 +107,6 @@ const checkProbe = checker<Probe>({ trace: checkFlag, at: checkPlace });
 export const RUN_SETTINGS = {
   globals: checkObject,
   limits: checkObject,
-  prices: checkPrices,
   signal: checkSignal,
   asTurn: checkFlag,
   checkFirst: checkFlag,

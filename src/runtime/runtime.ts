@@ -17,7 +17,6 @@ import type { Telemetry } from '../telemetry/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { anything, checker, checkList, checkObject, checkText, listOf, required, timerMs, wholeNumber } from '../wire/options.ts';
-import type { PriceTable } from '../wire/pricetable.ts';
 import type { EventInput, Source } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import type { CheckReport, FormatReport } from '../wire/sourcereports.ts';
@@ -142,8 +141,6 @@ const NO_LOAD: PoolLoad = { workers: 0, idle: 0, computing: 0, waitingForHost: 0
 export class Runtime implements AsyncDisposable {
   /** Upper bounds for the limits of every run. */
   readonly limits: LimitValues;
-  /** The table of prices of runs that name no other. */
-  readonly prices: PriceTable;
   /** Receives spans and metrics of the runs. */
   readonly telemetry: Telemetry;
   readonly #context: InterpreterRuntime;
@@ -154,7 +151,6 @@ export class Runtime implements AsyncDisposable {
   /** Made by `createRuntime`. */
   constructor(sandbox: SandboxPort, settings: Settings) {
     this.limits = settings.limits;
-    this.prices = settings.prices;
     this.telemetry = settings.telemetry;
     let forks = 0;
     this.#context = { ...settings, sandbox, turn: rootTurn(settings.now), nextForkId: () => `fork-${++forks}` };
@@ -287,8 +283,7 @@ export class Runtime implements AsyncDisposable {
     const { sourceBytes } = this.limits;
     // The policy stays on the host: the worker only learns the verdicts on the tools that are called.
     const called = (await sandbox.parse(sources, sourceBytes)).files.flatMap(({ tools }) => tools);
-    const { prices } = this;
-    return sandbox.check(sources, sourceBytes, { ...checkEnvironment(options, registry, policy, called), prices });
+    return sandbox.check(sources, sourceBytes, checkEnvironment(options, registry, policy, called));
   }
 
   /** Gives a source its canonical layout. A source with syntax errors is unchanged. Rejects as {@link check}. */

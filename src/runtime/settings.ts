@@ -10,8 +10,7 @@ import {
 } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import { anything, checker, checkFunction, checkList, checkObject, checkPrices, checkText } from '../wire/options.ts';
-import type { PriceTable } from '../wire/pricetable.ts';
+import { anything, checker, checkFunction, checkList, checkObject, checkText } from '../wire/options.ts';
 import type { AskHandler } from './ask.ts';
 import { Tenants, type TenantsOptions } from './tenants.ts';
 
@@ -23,8 +22,6 @@ export interface RuntimeSettings {
   readonly policy?: Policy | PolicyOptions | null;
   /** Absent limits keep their defaults. Forks and runs can only tighten them. */
   readonly limits?: LimitOptions;
-  /** The table of prices by which fuel counts (docs/limits.md); 1 when absent. */
-  readonly prices?: PriceTable;
   /** Receives a record of every tool call, including the calls that tools make. */
   readonly audit?: (record: AuditRecord) => void;
   /** Answers `ask`: `askHandler` of `neuroscript-runtime/loop` makes it. Without it every `ask` fails with code 9. */
@@ -46,7 +43,6 @@ export interface Settings {
   /** Whether `policy` was given. Otherwise the policy of a fork replaces it. */
   readonly hasPolicy: boolean;
   readonly limits: LimitValues;
-  readonly prices: PriceTable;
   readonly audit: ((record: AuditRecord) => void) | undefined;
   readonly now: () => number;
   readonly resources: SessionResources;
@@ -60,7 +56,6 @@ export const RUNTIME_SETTINGS = {
   tools: checkList,
   policy: anything,
   limits: anything,
-  prices: checkPrices,
   audit: checkFunction,
   ask: checkFunction,
   tenants: checkObject,
@@ -74,7 +69,7 @@ const checkRuntimeSettings = checker<RuntimeSettings>(RUNTIME_SETTINGS);
 /** Throws {@link ConfigError} (`ERR_CONFIG`) for settings that cannot be used. */
 export function checkSettings(settings: RuntimeSettings): Settings {
   checkRuntimeSettings('the options of the runtime', settings);
-  const { tools = [], policy, limits = {}, prices = 1, audit, now = Date.now, sandboxRoot, ask, tenants = {} } = settings;
+  const { tools = [], policy, limits = {}, audit, now = Date.now, sandboxRoot, ask, tenants = {} } = settings;
   const registry = new ToolRegistry(tools);
   const resources = new SessionResources(sandboxRoot);
   return {
@@ -82,7 +77,6 @@ export function checkSettings(settings: RuntimeSettings): Settings {
     policy: policy === null ? null : checkPolicy(policy ?? {}, registry),
     hasPolicy: policy !== undefined,
     limits: Object.freeze(resolveLimits('run', limits)),
-    prices,
     audit,
     now,
     resources,

@@ -4,16 +4,13 @@
  * `guest/work.ts`.
  */
 
-import type { FuelCosts } from '../../grammar/index.ts';
-import type { PriceTable } from './pricetable.ts';
-
 interface Cost {
   readonly amount: number;
   /** What the amount is charged for. */
   readonly per: string;
 }
 
-/** Fuel for steps. A statement is charged as a whole before it starts, parts included that `and`, `or` or an error then skip. */
+/** Fuel for each step. A statement is charged as a whole before it starts, parts included that `and`, `or` or an error then skip. */
 export const STEP_FUEL = {
   statement: { amount: 1, per: 'statement' },
   pass: { amount: 1, per: 'pass of a loop, and once for leaving it' },
@@ -27,18 +24,39 @@ export const STEP_FUEL = {
   compared: { amount: 1, per: 'item or entry compared, and twice for each list or map' },
   host: { amount: 100, per: 'tool call, promptuser or ask' },
   pure: { amount: 4, per: 'call of a tool that runs inside the isolate, in place of that' },
+  pureCall: { amount: 16, per: 'such a call that is made, besides the 4' },
+  said: { amount: 16, per: '`emit` or `whisper`, besides its statement' },
+  fieldStart: { amount: 1, per: '`{{` that `eval` finds' },
+  field: { amount: 4, per: 'field of `eval` or of a template' },
+  space: { amount: 512, per: '4 096 units of white space or digits in a row, in a text read as a number' },
+  pattern: { amount: 8, per: 'unit of a pattern, read for the first time' },
+  groups: { amount: 64, per: 'search that works out groups' },
+  rewrite: { amount: 32, per: '1 024 units, begun, of `regex.Escape`' },
+  escape: { amount: 1, per: 'escape character that `str.StripAnsi` finds, and escape in JSON' },
+  mark: { amount: 1, per: 'key of a shape, and every eight of its marks' },
+  list: { amount: 2, per: 'list of known length that a tool makes' },
 } as const satisfies Record<string, Cost>;
+
+/** How much white space, or how many digits in a row, one price of `space` is for. */
+export const SPACE_UNITS = 4096;
 
 /** Fuel for data: one fuel for `amount` items, rounded down, so that small values cost no more than their operation. */
 export const DATA_FUEL = {
   concat: {
-    amount: 64,
-    per: 'UTF-16 units copied: of what `*` or a template makes, of the shorter side of `+`, of a text grown by an eighth',
+    amount: 1024,
+    per: 'UTF-16 units copied: of what `*`, a template or a tool makes, of the shorter side of `+`, of a text grown by an eighth',
   },
-  compare: { amount: 64, per: 'UTF-16 units compared' },
-  scan: { amount: 64, per: 'UTF-16 units looked through by `len`, an index, eval or a tool' },
+  compare: { amount: 128, per: 'UTF-16 units compared' },
+  scan: { amount: 128, per: 'UTF-16 units looked through by `len`, an index, eval or a tool' },
+  affix: { amount: 16, per: 'UTF-16 units of a beginning or an end that a tool looks for' },
+  slow: { amount: 8, per: 'UTF-16 units searched for line feeds, or where a beginning occurs again and again' },
+  character: { amount: 4, per: 'characters counted or passed, in texts beyond 64 units with surrogates; characters trimmed' },
+  normalize: { amount: 4, per: 'UTF-16 units normalized' },
+  same: { amount: 1024, per: 'UTF-16 units of a text that is looked for among those known' },
+  key: { amount: 65_536, per: 'UTF-16 units of keys, when one of more than 16 383 units is looked up' },
   number: { amount: 16, per: 'UTF-16 units of a text read as a number' },
   text: { amount: 8, per: 'UTF-16 units of a value turned into text, and of output' },
+  line: { amount: 2, per: 'line feeds in what `emit` says' },
   json: { amount: 8, per: 'UTF-16 units of JSON that cross the boundary to the host' },
   copy: {
     amount: 2,
@@ -48,54 +66,8 @@ export const DATA_FUEL = {
   census: { amount: 16, per: 'values counted when memory is recounted' },
 } as const satisfies Record<string, Cost>;
 
-/** Where table 2 differs: `fuel` for every `units`. `docs/limits.md` says of what. */
-export const SECOND_FUEL = {
-  said: { fuel: 16, units: 1 },
-  pure: { fuel: 16, units: 1 },
-  concat: { fuel: 1, units: 1024 },
-  scan: { fuel: 1, units: 128 },
-  compare: { fuel: 1, units: 128 },
-  affix: { fuel: 1, units: 16 },
-  same: { fuel: 1, units: 1024 },
-  key: { fuel: 1, units: 65_536 },
-  character: { fuel: 1, units: 4 },
-  space: { fuel: 512, units: 4096 },
-  fieldStart: { fuel: 1, units: 1 },
-  field: { fuel: 4, units: 1 },
-  line: { fuel: 1, units: 2 },
-  mark: { fuel: 1, units: 1 },
-  ansi: { fuel: 1, units: 1 },
-  pattern: { fuel: 8, units: 1 },
-  groups: { fuel: 64, units: 1 },
-  escape: { fuel: 32, units: 1024 },
-  normalize: { fuel: 1, units: 4 },
-  slow: { fuel: 1, units: 8 },
-  list: { fuel: 2, units: 1 },
-} as const;
-
-/**
- * The prices of a table as bounds of fuel take them. One unit may be paid for in several rows of table 2, so the bounds take all of them
- * together.
- */
-export function boundingPrices(table: PriceTable): Pick<FuelCosts, 'steps' | 'data'> {
-  if (table === 1) return { steps: STEP_FUEL, data: DATA_FUEL };
-  const { said, pure, concat, compare, scan, same, character, line, space } = SECOND_FUEL;
-  const together = (...each: readonly number[]): { readonly amount: number } => ({
-    amount: 1 / each.reduce((sum, per) => sum + 1 / per, 0),
-  });
-  return {
-    steps: { ...STEP_FUEL, said: { amount: said.fuel }, pure: { amount: STEP_FUEL.pure.amount + pure.fuel } },
-    data: {
-      ...DATA_FUEL,
-      concat: { amount: concat.units },
-      compare: { amount: compare.units },
-      text: together(DATA_FUEL.text.amount, line.units),
-      scan: together(scan.units, same.units, character.units),
-      // A unit is white space or a digit; digits among underscores may be read twice.
-      number: together(DATA_FUEL.number.amount, same.units, space.units / (2 * space.fuel)),
-    },
-  };
-}
+/** Texts of up to this many UTF-16 units are joined, compared and looked through at no fuel beside that of the operation. */
+export const SHORT_TEXT = 64;
 
 /**
  * Bytes that values count towards `memoryBytes`: about what V8 needs for them and for garbage that it has not collected yet. The process

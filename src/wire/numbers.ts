@@ -19,7 +19,7 @@ const NOT_A_NUMBER = /^nan$/i;
 
 /**
  * The number in a text, which white space may surround; undefined when there is none or it is out of range. `look` is called
- * for every 4,096 units of white space, and of digits among underscores: table 2 of prices charges for them.
+ * for every 4,096 units of white space, and of digits among underscores: the price of `space` is for one of them.
  */
 export function parseNumber(text: string, look = (): void => {}): number | undefined {
   return readNumber(trimSpace(text, look), look);

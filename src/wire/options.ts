@@ -1,6 +1,5 @@
 import { RESERVED } from '../../grammar/vocabulary/keywords.ts';
 import { ConfigError } from './errors.ts';
-import { isPriceTable, PRICE_TABLES } from './pricetable.ts';
 
 /**
  * Checks of the values that an application passes in. Applications in plain JavaScript have no types: without a check, a misspelt
@@ -104,12 +103,6 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 export function timerMs(least: number): Check {
   return wholeNumber(least, MAX_TIMER_MS);
 }
-
-/** The number of a table of prices. */
-export const checkPrices: Check = (what, value) => {
-  if (!isPriceTable(value))
-    throw new ConfigError(`${what}: there is no table of prices ${String(value)}; known are ${PRICE_TABLES.join(', ')}`);
-};
 
 /** Accepts every value: of options that are checked where they are used. */
 export const anything: Check = () => {};

@@ -9,24 +9,18 @@
  * `error` and `halt` close the call, and `all` closes a `together` frame.
  */
 
-import type {
-  Block,
-  CommandBlock,
-  EventHandler,
-  ForeseeOptions as Foresight,
-  LineTable,
-  Procedure,
-  SourceFile,
-} from '../../grammar/index.ts';
+import type { Block, CommandBlock, EventHandler, ForeseeOptions, LineTable, Procedure, SourceFile } from '../../grammar/index.ts';
 import type { CompiledFrame } from './codecache.ts';
 import type { ErrorInfo } from './errors.ts';
 import type { HeatFrame, Probe, Step } from './heat.ts';
 import type { LimitValues } from './limits.ts';
-import type { PriceTable } from './pricetable.ts';
 import type { CheckEnvironment, CheckReport, Diagnostic, ForeseenReport, FormatReport, ParsedFile } from './sourcereports.ts';
 
 /** Changes with the protocol; a worker with another version is refused. */
 export const PROTOCOL_VERSION = 1;
+
+/** What the host will do with a program. */
+export type { ForeseeOptions } from '../../grammar/index.ts';
 
 /** A script's value as JSON, with tags for values that JSON lacks; see `codec.ts`. */
 export type TaggedJson = null | boolean | number | string | readonly TaggedJson[] | { readonly [key: string]: TaggedJson };
@@ -95,8 +89,6 @@ export interface RunInput {
   /** A procedure replaces an earlier one of the same name; without this, that is code 42. */
   readonly redefine?: boolean;
   readonly limits: LimitValues;
-  /** The table of prices by which fuel counts; 1 when absent. */
-  readonly prices?: PriceTable;
   /** Id of the fork; light forks inside the isolate are named `<forkId>.<n>`. */
   readonly forkId: string;
   /** True in a turn: output beyond a size limit is `ERR_ENV_SIZE`, and the source must be exactly one command block. */
@@ -395,6 +387,3 @@ export type WorkerFrame =
   | ({ readonly t: 'formatted'; readonly id: number } & FormatReport)
   /** The worker cannot continue and exits after this frame. */
   | { readonly t: 'fatal'; readonly message: string };
-
-/** What the host will do with a program, and the table of prices; 1 when absent. */
-export type ForeseeOptions = Foresight & { readonly prices?: PriceTable };

@@ -1,7 +1,6 @@
 /** What a worker reports of sources that it parses, checks or formats without running them. */
 
 import type {
-  Environment,
   Estimate,
   Finding,
   Fix,
@@ -13,7 +12,9 @@ import type {
   SourceFile,
   SyntaxDiagnostic,
 } from '../../grammar/index.ts';
-import type { PriceTable } from './pricetable.ts';
+
+/** The known environment of a program for a check. */
+export type { Environment as CheckEnvironment } from '../../grammar/index.ts';
 
 /** A syntax error and its file. */
 export interface Diagnostic extends SyntaxDiagnostic {
@@ -22,9 +23,6 @@ export interface Diagnostic extends SyntaxDiagnostic {
   /** What to write instead, with edits. Only a check has it, and only where one fix is the evident one. */
   readonly fix?: Fix;
 }
-
-/** The known environment of a program for a check: globals, constants, tools, and the table of prices, 1 when absent. */
-export type CheckEnvironment = Environment & { readonly prices?: PriceTable };
 
 /** A finding of the linter. Its code is one of the table in `docs/lints.md`. */
 export interface LintFinding extends Omit<Finding, 'code'> {

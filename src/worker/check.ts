@@ -1,34 +1,22 @@
 import {
   analyse,
   type CheckedFile,
+  type Environment,
   errorsWithFixes,
   estimate,
-  type FuelCosts,
+  type ForeseeOptions,
   findingsWithFixes,
   foresee,
   format,
   parse,
 } from '../../grammar/index.ts';
-import { boundingPrices, CENSUS_FLOOR, MAX_PADDING, VALUE_BYTES } from '../wire/costs.ts';
-import type { PriceTable } from '../wire/pricetable.ts';
-import type { ForeseeOptions, Source } from '../wire/protocol.ts';
-import type {
-  CheckEnvironment,
-  CheckReport,
-  Diagnostic,
-  ForeseenReport,
-  FormatReport,
-  ParsedFile,
-} from '../wire/sourcereports.ts';
+import { BOUNDING_COSTS } from '../wire/boundingcosts.ts';
+import type { Source } from '../wire/protocol.ts';
+import type { CheckReport, Diagnostic, ForeseenReport, FormatReport, ParsedFile } from '../wire/sourcereports.ts';
 import { summaryOf } from './parser.ts';
 
-/** The interpreter's cost table in the form that the estimate takes. */
-function costsOf(prices: PriceTable = 1): FuelCosts {
-  return { ...boundingPrices(prices), values: VALUE_BYTES, recountBytes: CENSUS_FLOOR, padding: MAX_PADDING };
-}
-
 /** Parses files that run together, and looks for mistakes when all of them parse. */
-export function checkSources(sources: readonly Source[], maxBytes: number, environment: CheckEnvironment): CheckReport {
+export function checkSources(sources: readonly Source[], maxBytes: number, environment: Environment): CheckReport {
   const diagnostics: Diagnostic[] = [];
   const files: ParsedFile[] = [];
   const checked: CheckedFile[] = [];
@@ -41,14 +29,14 @@ export function checkSources(sources: readonly Source[], maxBytes: number, envir
   }
   // The definitions of a file that does not parse are unknown, so findings about the other files would often be wrong.
   if (diagnostics.length > 0) return { diagnostics, files, findings: [], estimates: [] };
-  const { globals = [], constants = [], tools = [], prices } = environment;
+  const { globals = [], constants = [], tools = [] } = environment;
   const pure = tools.filter((tool) => tool.pure === true).map(({ name }) => name);
   const trees = checked.map(({ file }) => file);
   return {
     diagnostics,
     files,
     findings: findingsWithFixes(checked, analyse(checked, environment)),
-    estimates: estimate(trees, costsOf(prices), { globals, constants, pure }),
+    estimates: estimate(trees, BOUNDING_COSTS, { globals, constants, pure }),
   };
 }
 
@@ -61,7 +49,7 @@ export function foreseeSources(sources: readonly Source[], maxBytes: number, opt
     if (result.ok) files.push({ file: result.file, text: result.text });
     else diagnostics.push(...result.errors.map((error): Diagnostic => ({ ...error, file: name })));
   }
-  return { diagnostics, foreseen: diagnostics.length > 0 ? null : foresee(files, costsOf(options.prices), options) };
+  return { diagnostics, foreseen: diagnostics.length > 0 ? null : foresee(files, BOUNDING_COSTS, options) };
 }
 
 /** Formats one source. */

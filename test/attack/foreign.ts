@@ -88,7 +88,6 @@ const manifest = {
   kid: 'r',
   issuedAt: 1,
   engine: '1',
-  prices: 1,
   sid: 's',
   status: 'open',
   reason: null,

@@ -3,7 +3,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { LIMITS, POOL_LIMITS } from '../../src/entries/wire.ts';
 import { systemTool } from '../../src/sandbox/systemtools.ts';
-import { PRICE_TABLES } from '../../src/wire/pricetable.ts';
 import { SERVER_LINE } from '../mcp/servers.ts';
 import { neuroscript } from './spawn.ts';
 import { within } from './terminal.ts';
@@ -25,7 +24,6 @@ describe('doctor', () => {
     expect(report.rings.slice(0, 2)).toMatchObject([{ complete: true }, { complete: true }]);
     expect(code).toBe(report.complete ? 0 : 1);
     expect(problems(report)).toEqual([]);
-    expect(report.prices).toEqual({ default: 1, tables: PRICE_TABLES });
     const keys = report.limits.map(({ limit }: { limit: string }) => limit);
     expect(keys).toEqual([...LIMITS, ...POOL_LIMITS].map(({ key }) => key));
   });
@@ -73,7 +71,6 @@ describe('doctor', () => {
     const { stdout, code } = await neuroscript(['doctor', '--launcher', 'none']);
     // The lines are broken to the width of a terminal.
     const words = stdout.replace(/\s+/g, ' ');
-    expect(words).toContain(' tables of prices: 1, 2; 1 is the default ');
     expect(words).toContain(' --queue-length 1024, 1000000 runs that wait for a worker ');
     expect(words).toContain('ring 3, the process: not complete');
     expect(words).toContain(

@@ -419,7 +419,7 @@ describe('receipts, checkpoints and their keys', () => {
   const log = { ok: true, lines: 3, head: 'a'.repeat(64) } as const;
   const receipt = {
     manifest: {
-      ...{ format: RECEIPT_FORMAT, version: 1, kid: 'notary', issuedAt: 0, engine: '1', prices: 1 },
+      ...{ format: RECEIPT_FORMAT, version: 1, kid: 'notary', issuedAt: 0, engine: '1' },
       ...{ sid: 'job-7', status: 'done', reason: null, parts: {} },
       turns: [{ turn: 1, decision: 'DONE', reason: null, fuel: 5 }],
     },

@@ -6,7 +6,6 @@ import { type Outcome, type RunError, run } from '../../conformance/language/int
 import { parse, type SourceFile } from '../../grammar/index.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
 import { jsonText, plainMaps } from '../../src/wire/maporder.ts';
-import type { PriceTable } from '../../src/wire/pricetable.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { Parser } from '../../src/worker/parser.ts';
 import { answering, runInGuest, type Tree } from './guest.ts';
@@ -50,12 +49,11 @@ export function treeOf({ source }: Pick<Program, 'source'>): Tree | null {
 }
 
 /** What the interpreter of the conformance suite does. */
-export function expected({ file }: Tree, program: Program, limits: Limits, prices: PriceTable = 1): Outcome {
+export function expected({ file }: Tree, program: Program, limits: Limits): Outcome {
   const { globals, stdin, events, constants } = program;
   return run({
     files: [file],
     limits,
-    prices,
     globals,
     stdin,
     events,
@@ -66,8 +64,8 @@ export function expected({ file }: Tree, program: Program, limits: Limits, price
 }
 
 /** What the product does, in this process. */
-export function actual(tree: Tree, program: Program, limits: Limits, prices: PriceTable = 1): Done {
-  const { result, emits, values, whispers, calls } = runInGuest(tree, program, limits, prices);
+export function actual(tree: Tree, program: Program, limits: Limits): Done {
+  const { result, emits, values, whispers, calls } = runInGuest(tree, program, limits);
   return {
     emits,
     values: values.map(textOf),

@@ -3,19 +3,12 @@ import { type Program, program } from '../../conformance/language/generate/progr
 import { Random } from '../../conformance/language/generate/random.ts';
 import type { Limits } from '../../conformance/language/interpreter/meter.ts';
 import type { Outcome } from '../../conformance/language/interpreter/run.ts';
-import type { PriceTable } from '../../src/wire/pricetable.ts';
 import { LIMITS } from './both.ts';
 
 /** A program and its limits. */
 export interface Case {
   readonly program: Program;
   readonly limits: Limits;
-  readonly prices: PriceTable;
-}
-
-/** The table of prices of a program: either, by its seed. */
-export function pricesOf(seed: number, index: number): PriceTable {
-  return new Random(Math.imul(seed, 0xc2b2ae35) ^ index).int(2) === 0 ? 1 : 2;
 }
 
 /** Of so many programs, one is large. The others have a few statements, so that many can be tried. */

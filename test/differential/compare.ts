@@ -2,7 +2,7 @@
 
 import type { Outcome } from '../../conformance/language/interpreter/run.ts';
 import { actual, difference, expected, LIMITS, treeOf } from './both.ts';
-import { type Case, pricesOf, programOf, tightLimits } from './cases.ts';
+import { type Case, programOf, tightLimits } from './cases.ts';
 import type { Tree } from './guest.ts';
 import { shrink } from './shrink.ts';
 
@@ -30,7 +30,7 @@ export function tally(): Tally {
 }
 
 /** Compares one program of a seed, and adds what it did. */
-export function compare(seed: number, index: number, into: Tally, prices = pricesOf(seed, index)): void {
+export function compare(seed: number, index: number, into: Tally): void {
   const program = programOf(seed, index);
   const tree = treeOf(program);
   if (tree === null) {
@@ -38,12 +38,12 @@ export function compare(seed: number, index: number, into: Tally, prices = price
     return;
   }
   into.programs++;
-  const wide = check({ program, limits: LIMITS, prices }, tree, seed, index, into);
-  if (wide !== undefined) check({ program, limits: tightLimits(seed, index, program, wide), prices }, tree, seed, index, into);
+  const wide = check({ program, limits: LIMITS }, tree, seed, index, into);
+  if (wide !== undefined) check({ program, limits: tightLimits(seed, index, program, wide) }, tree, seed, index, into);
 }
 
 function check(one: Case, tree: Tree, seed: number, index: number, into: Tally): Outcome | undefined {
-  const wanted = expected(tree, one.program, one.limits, one.prices);
+  const wanted = expected(tree, one.program, one.limits);
   const what = disagreement(one, tree, wanted);
   const end = wanted.error?.code ?? 'ok';
   into.ends.set(end, (into.ends.get(end) ?? 0) + 1);
@@ -52,9 +52,9 @@ function check(one: Case, tree: Tree, seed: number, index: number, into: Tally):
   return undefined;
 }
 
-function disagreement({ program, limits, prices }: Case, tree: Tree, wanted: Outcome): string | undefined {
+function disagreement({ program, limits }: Case, tree: Tree, wanted: Outcome): string | undefined {
   try {
-    return difference(wanted, actual(tree, program, limits, prices));
+    return difference(wanted, actual(tree, program, limits));
   } catch (error) {
     return `failure: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
   }
@@ -66,9 +66,7 @@ export function shortest(found: Disagreement): Disagreement {
   const differs = (source: string): string | undefined => {
     const program = { ...found.program, source, call: /^func main\b/m.test(source) ? found.program.call : null };
     const tree = treeOf(program);
-    return tree === null
-      ? undefined
-      : disagreement({ ...found, program }, tree, expected(tree, program, found.limits, found.prices));
+    return tree === null ? undefined : disagreement({ ...found, program }, tree, expected(tree, program, found.limits));
   };
   // The texts of messages are not part of the language.
   const source = shrink(

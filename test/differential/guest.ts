@@ -4,7 +4,6 @@ import type { Limits } from '../../conformance/language/interpreter/meter.ts';
 import type { SourceFile } from '../../grammar/index.ts';
 import { boot } from '../../src/guest/main.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
-import type { PriceTable } from '../../src/wire/pricetable.ts';
 import type {
   BranchEnd,
   GuestCall,
@@ -52,7 +51,7 @@ export function answering({ answers }: Pick<Program, 'answers'>): () => Answer {
 }
 
 /** Runs a program. Its tools answer what it says, its lines are those that it has. */
-export function runInGuest({ head, parts }: Tree, program: Program, limits: Limits, prices: PriceTable): Seen {
+export function runInGuest({ head, parts }: Tree, program: Program, limits: Limits): Seen {
   const { globals, constants, call, events, stdin } = program;
   const lines = [...(stdin ?? [])];
   const answer = answering(program);
@@ -85,7 +84,6 @@ export function runInGuest({ head, parts }: Tree, program: Program, limits: Limi
     call: call === null ? null : { name: call, args: [] },
     events,
     limits: { ...DEFAULTS, ...limits },
-    prices,
     forkId: 'fork',
     turn: false,
     stdin: stdin !== null,

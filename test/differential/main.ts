@@ -39,9 +39,7 @@ const seconds = (performance.now() - start) / 1000;
 
 for (const found of result.disagreements.slice(0, MOST).map((one) => (values.sandbox ? one : shortest(one)))) {
   const limits = Object.entries(found.limits).filter(([name, value]) => Reflect.get(LIMITS, name) !== value);
-  process.stdout.write(
-    `program ${found.index} of seed ${found.seed}, prices ${found.prices}, ${JSON.stringify(Object.fromEntries(limits))}\n`,
-  );
+  process.stdout.write(`program ${found.index} of seed ${found.seed}, ${JSON.stringify(Object.fromEntries(limits))}\n`);
   process.stdout.write(`${found.what}\n${found.program.source}\n`);
 }
 const ends = [...result.ends].sort(([, a], [, b]) => b - a).map(([code, count]) => `${code} ${count}`);

@@ -3,9 +3,8 @@
 import type { Program } from '../../conformance/language/generate/programs.ts';
 import { createHostContext, createRuntime, SILENT_LOGGER } from '../../src/entries/index.ts';
 import { jsonText } from '../../src/wire/maporder.ts';
-import type { PriceTable } from '../../src/wire/pricetable.ts';
 import { type Done, difference, expected, LIMITS, NAME, summary, treeOf } from './both.ts';
-import { pricesOf, programOf } from './cases.ts';
+import { programOf } from './cases.ts';
 import type { Tally } from './compare.ts';
 
 /** Programs that are under way at once. */
@@ -22,22 +21,17 @@ export async function throughSandbox(seed: number, programs: number, into: Tally
       return;
     }
     into.programs++;
-    const prices = pricesOf(seed, index);
-    const wanted = expected(file, program, LIMITS, prices);
+    const wanted = expected(file, program, LIMITS);
     const end = wanted.error?.code ?? 'ok';
     into.ends.set(end, (into.ends.get(end) ?? 0) + 1);
-    const what = difference(wanted, await inSandbox(runtime, program, prices));
-    if (what !== undefined) into.disagreements.push({ program, limits: LIMITS, prices, seed, index, what });
+    const what = difference(wanted, await inSandbox(runtime, program));
+    if (what !== undefined) into.disagreements.push({ program, limits: LIMITS, seed, index, what });
   };
   for (let from = 0; from < programs; from += AT_ONCE)
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, programs - from) }, (_, at) => one(from + at)));
 }
 
-async function inSandbox(
-  runtime: Awaited<ReturnType<typeof createRuntime>>,
-  program: Program,
-  prices: PriceTable,
-): Promise<Done> {
+async function inSandbox(runtime: Awaited<ReturnType<typeof createRuntime>>, program: Program): Promise<Done> {
   const { source, call, globals, stdin, events } = program;
   const host = createHostContext({
     logger: SILENT_LOGGER,
@@ -51,7 +45,6 @@ async function inSandbox(
       sources: [{ name: NAME, text: source }],
       globals,
       limits: LIMITS,
-      prices,
       events,
       ...(call === null ? {} : { call: { name: call, args: [] } }),
     });

@@ -5,7 +5,6 @@ import {
   MAX_PADDING,
   METER_INTERVAL,
   METER_WEIGHT,
-  SECOND_FUEL,
   STEP_FUEL,
   VALUE_BYTES,
 } from '../../src/wire/costs.ts';
@@ -24,31 +23,6 @@ import { table } from './table.ts';
 export const LIMITS_PAGE = 'docs/limits.md';
 
 type Costs = Readonly<Record<string, { readonly amount: number; readonly per: string }>>;
-
-/** What the prices of table 2 are for. */
-const SECOND: Readonly<Record<keyof typeof SECOND_FUEL, string>> = {
-  said: '`emit` or `whisper`, besides its statement',
-  pure: 'call of a tool that runs inside the isolate, besides the 4',
-  concat: 'units copied, and units that a tool repeats or pads with',
-  scan: 'units looked through',
-  compare: 'units compared',
-  affix: 'units of a beginning or an end that a tool looks for',
-  same: 'units of a text that is looked for among those known',
-  key: 'units of keys, when one of more than 16 383 units is looked up',
-  character: 'characters counted or passed, in texts beyond 64 units with surrogates; characters trimmed',
-  space: 'units of white space or digits in a row',
-  fieldStart: '`{{` that `eval` finds',
-  field: 'field of `eval` or of a template',
-  line: 'line feeds in what `emit` says',
-  mark: 'key of a shape, and every eight of its marks',
-  ansi: 'escape character that `str.StripAnsi` finds, and escape in JSON',
-  pattern: 'unit of a pattern, read for the first time',
-  groups: 'search that works out groups',
-  escape: 'units, begun, of `regex.Escape`',
-  normalize: 'units normalized',
-  slow: 'units searched for line feeds, or where a beginning occurs again and again',
-  list: 'list of known length that a tool makes',
-};
 
 /** The text of `docs/limits.md`, made from the table of limits and the cost tables. */
 export function limitsPage(): string {
@@ -99,7 +73,8 @@ text, compared or given to a tool (code 37).
 
 ## Fuel
 
-The same program with the same input spends the same fuel on every machine.
+The same program with the same input spends the same fuel on every machine. Fuel follows time: the dearest step takes at most 100 times as
+long for a unit as the cheapest (\`npm run prove\` measures it).
 
 ### Steps
 
@@ -118,20 +93,6 @@ Work that grows with the data costs in proportion: one unit for each full amount
 ${table(
   ['one fuel for', 'what'],
   costRows(DATA_FUEL, ({ amount, per }) => [String(amount), per]),
-)}
-
-### Table 2
-
-\`prices: 2\` of \`createRuntime\` or of a run, and \`--prices 2\`, choose table 2, in which fuel follows time: the dearest step takes at most
-100 times as long for a unit as the cheapest. Without them a run counts by table 1, above. Sessions keep the table that they were opened with;
-records and receipts name theirs, and a replay counts by it. An unknown table is refused. Table 2 has other prices for:
-
-${table(
-  ['fuel', 'for each'],
-  Object.entries(SECOND_FUEL).map(([name, { fuel, units }]) => {
-    const what = SECOND[name as keyof typeof SECOND_FUEL];
-    return [String(fuel), units === 1 ? what : `${grouped(units)} ${what}`];
-  }),
 )}
 
 ### The exact rules

@@ -3,9 +3,10 @@ import { program } from '../../conformance/language/generate/programs.ts';
 import { Random } from '../../conformance/language/generate/random.ts';
 import { type Foreseen, foresee, parse, type SourceFile, type Span } from '../../grammar/index.ts';
 import { bodiesOf, eachStatement } from '../../grammar/syntax/walk.ts';
+import { BOUNDING_COSTS } from '../../src/wire/boundingcosts.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { driveFiles, type TestTool } from '../guest/driver.ts';
-import { COSTS, KEEPING } from './harness.ts';
+import { KEEPING } from './harness.ts';
 
 const NOTE = 'tool.cond.note';
 
@@ -74,7 +75,7 @@ it('issue 22.3: the conditions of a call held on the way to it, for generated pr
     const found = conditionsOf(first.file);
     const parsed = parse(noted(first.text, found), { name: 't.ns' });
     if (!parsed.ok) throw new Error(`program ${seed} does not parse with notes: ${parsed.errors[0].message}`);
-    const foreseen = foresee([{ file: parsed.file, text: parsed.text }], COSTS, {
+    const foreseen = foresee([{ file: parsed.file, text: parsed.text }], BOUNDING_COSTS, {
       ...{ values: globals, keeping: [...KEEPING, NOTE] },
       ...(call === null ? {} : { call: { name: call, args: [] } }),
     });

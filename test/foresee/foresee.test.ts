@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type Foreseen, type ForeseeOptions, foresee, parse } from '../../grammar/index.ts';
+import { BOUNDING_COSTS } from '../../src/wire/boundingcosts.ts';
 import { argumentsText } from '../../src/wire/foreseen.ts';
 import { cpuMs } from '../cost.ts';
 import { programs } from '../grammar/decoder/corpus.ts';
 import { driveFiles, Raise, type TestTool } from '../guest/driver.ts';
-import { COSTS, escapeOf, examine, isConstant, KEEPING, tally } from './harness.ts';
+import { escapeOf, examine, isConstant, KEEPING, tally } from './harness.ts';
 import { escapes, PLANTED, planted } from './planted.ts';
 
 function filesOf(...sources: readonly string[]) {
@@ -18,7 +19,7 @@ function filesOf(...sources: readonly string[]) {
 const command = (...lines: readonly string[]): string => `command\n${lines.join('\n')}\nendcommand\n`;
 
 function seen(source: string | readonly string[], options: ForeseeOptions = {}): Foreseen {
-  return foresee(filesOf(...[source].flat()), COSTS, { keeping: KEEPING, events: [], ...options });
+  return foresee(filesOf(...[source].flat()), BOUNDING_COSTS, { keeping: KEEPING, events: [], ...options });
 }
 
 /** The calls in words. */
@@ -201,7 +202,7 @@ describe('issue 22.3: no call escapes from where it stands', () => {
         files.map(({ file }) => file),
         { tools, ask: answer, stdin: ['line'], events, globals, limits: { fuel: 20_000 } },
       );
-      const foreseen = foresee(files, COSTS, {
+      const foreseen = foresee(files, BOUNDING_COSTS, {
         keeping: KEEPING,
         values: globals,
         ...(seed % 2 === 0 ? {} : { events: ['k', 'x'] }),
@@ -252,7 +253,7 @@ describe('issue 22.3: what is known of a call', () => {
       'tool.a.put(anything, nil) any event "x" procedure f',
       'tool.a.put(1, nil) any event "y" procedure f',
     ];
-    const { calls: all } = foresee(filesOf(library), COSTS, { keeping: KEEPING });
+    const { calls: all } = foresee(filesOf(library), BOUNDING_COSTS, { keeping: KEEPING });
     expect(all.map(({ most }) => most)).toEqual([null, null]);
     expect(any.length).toBe(all.length);
   });

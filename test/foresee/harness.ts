@@ -1,27 +1,13 @@
 import { GLOBALS, NAMES } from '../../conformance/language/generate/expressions.ts';
 import { type Program, program } from '../../conformance/language/generate/programs.ts';
 import { Random } from '../../conformance/language/generate/random.ts';
-import { type Foreseen, type ForeseenCall, type FuelCosts, foresee, parse } from '../../grammar/index.ts';
+import { type Foreseen, type ForeseenCall, foresee, parse } from '../../grammar/index.ts';
 import { Bound } from '../../src/tools/policy/bound.ts';
-import { boundingPrices, CENSUS_FLOOR, MAX_PADDING, VALUE_BYTES, whisperedBytes } from '../../src/wire/costs.ts';
+import { BOUNDING_COSTS } from '../../src/wire/boundingcosts.ts';
+import { whisperedBytes } from '../../src/wire/costs.ts';
 import { fits } from '../../src/wire/foreseen.ts';
-import type { PriceTable } from '../../src/wire/pricetable.ts';
 import type { GuestCall, TaggedJson } from '../../src/wire/protocol.ts';
 import { type Driven, type DriveOptions, driveFiles, Raise, type TestTool } from '../guest/driver.ts';
-
-const costsOf = (prices: PriceTable): FuelCosts => ({
-  ...boundingPrices(prices),
-  values: VALUE_BYTES,
-  recountBytes: CENSUS_FLOOR,
-  padding: MAX_PADDING,
-});
-
-export const COSTS = costsOf(1);
-
-/** The table of prices of the program of a seed. */
-export function pricesOf(seed: number): PriceTable {
-  return new Random(Math.imul(seed, 0xc2b2ae35)).int(2) === 0 ? 1 : 2;
-}
 
 /** The tools that set no variables. */
 export const KEEPING: readonly string[] = ['tool.a.get', 'tool.a.put', 'tool.b.send', 'tool.none.at'];
@@ -77,8 +63,7 @@ export function examineProgram(made: Program, seed: number, found: Tally, analys
   found.programs++;
   const files = [parsed.file];
   const given = { globals: seed % 3 !== 0, events: seed % 2 !== 0 };
-  const prices = pricesOf(seed);
-  const foreseen = analysis([{ file: parsed.file, text: parsed.text }], costsOf(prices), {
+  const foreseen = analysis([{ file: parsed.file, text: parsed.text }], BOUNDING_COSTS, {
     ...(given.globals ? { values: GLOBALS } : { globals: Object.keys(GLOBALS) }),
     keeping: KEEPING,
     effort: LITTLE[seed % LITTLE.length] ?? {},
@@ -90,7 +75,6 @@ export function examineProgram(made: Program, seed: number, found: Tally, analys
     const driven = driveFiles(files, {
       call,
       limits: { fuel: 5000 },
-      prices,
       ...surroundings(made, given, seed, run),
       ...world(seed, run),
     });

@@ -1,5 +1,5 @@
 import { analyse, estimate, format, type ParseResult, parse } from '../../grammar/index.ts';
-import { CENSUS_FLOOR, DATA_FUEL, MAX_PADDING, STEP_FUEL, VALUE_BYTES } from '../../src/wire/costs.ts';
+import { BOUNDING_COSTS } from '../../src/wire/boundingcosts.ts';
 import { type Driven, driveFiles } from '../guest/driver.ts';
 import { TEST_TOOLS } from '../guest/tools.ts';
 import type { Input } from './inputs.ts';
@@ -8,7 +8,6 @@ import type { Input } from './inputs.ts';
 export const MOST_MS = 5_000;
 
 const LIMITS = { fuel: 20_000, memoryBytes: 2_000_000, outputBytes: 20_000, toolCalls: 20, callDepth: 60, evalDepth: 500 };
-const COSTS = { steps: STEP_FUEL, data: DATA_FUEL, values: VALUE_BYTES, recountBytes: CENSUS_FLOOR, padding: MAX_PADDING };
 
 /** How far an input got. */
 export type Reached = 'refused' | 'parsed' | 'failed' | 'stopped' | 'ran';
@@ -25,7 +24,7 @@ export function tryInput(input: Input): Reached {
   }
   const { file, text } = result;
   timed('the linter', () => analyse([{ file, text }]));
-  const costs = timed('the estimate', () => estimate([file], COSTS));
+  const costs = timed('the estimate', () => estimate([file], BOUNDING_COSTS));
   expect(
     'every bound is a number',
     costs.every(({ least, most }) => least >= 0 && (most === null || most >= least)),

@@ -9,7 +9,6 @@ import type { ErrorInfo } from '../../src/wire/errors.ts';
 import type { Probe, Profile } from '../../src/wire/heat.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import { plainMaps } from '../../src/wire/maporder.ts';
-import type { PriceTable } from '../../src/wire/pricetable.ts';
 import type {
   BranchEnd,
   EventInput,
@@ -70,8 +69,6 @@ export interface DriveOptions {
   readonly constants?: Readonly<Record<string, TaggedJson>>;
   readonly events?: readonly EventInput[];
   readonly limits?: LimitOptions;
-  /** The table of prices; 1 when absent. */
-  readonly prices?: PriceTable;
   readonly turn?: boolean;
   readonly forkId?: string;
   /** By canonical name, e.g. `tool.t.echo`; an unknown tool is code 3. */
@@ -133,7 +130,6 @@ export function driveFiles(files: readonly SourceFile[], options: DriveOptions):
     call: options.call === undefined || options.call === null ? null : { name: options.call, args: options.args ?? [] },
     events: options.events ?? [],
     limits: { ...defaultLimits('run'), ...options.limits },
-    ...(options.prices === undefined ? {} : { prices: options.prices }),
     forkId: options.forkId ?? 'fork',
     turn: options.turn ?? false,
     stdin: options.stdin !== undefined && options.stdin !== null,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { STEP_FUEL } from '../../src/wire/costs.ts';
 import { drive } from './driver.ts';
 
 const source = (...body: readonly string[]): string => `command\n${body.join('\n')}\nendcommand\n`;
@@ -21,6 +22,7 @@ describe('statements that count are paid together with the next', () => {
     { line: 6, fuel: 2 },
     { line: 7, fuel: 2 },
     { line: 8, fuel: 1 },
+    { line: 8, fuel: STEP_FUEL.said.amount },
   ];
   const before = [
     { line: 2, fuel: 1 },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LimitOptions } from '../../src/sandbox/limits.ts';
+import { DATA_FUEL } from '../../src/wire/costs.ts';
 import { Random } from '../fuzz/random.ts';
 import { drive } from '../guest/driver.ts';
 import { value } from './call.ts';
@@ -50,7 +51,7 @@ describe('tools that pay for many items together (issue 21)', () => {
       const texts = longTexts(random, count);
       let units = 0;
       const ordered = [...texts].sort((a, b) => {
-        units += Math.floor(Math.min(a.length, b.length) / 64);
+        units += Math.floor(Math.min(a.length, b.length) / DATA_FUEL.compare.amount);
         return a < b ? -1 : Number(a > b);
       });
       expect(value('tool.list.Sort', texts)).toEqual(ordered);

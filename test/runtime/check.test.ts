@@ -21,7 +21,6 @@ describe('what a check is told about the runtime', () => {
       tools: [{ name: 'tool.memory.put', least: 2, most: 3 }, { name: 'tool.os.sleep', least: 0, most: 0 }, magic],
       complete: true,
       denied: [],
-      prices: 1,
     });
     await runtime.check([{ name: 'a', text: '' }], { tools: 'any' });
     expect(sandbox.environment).toMatchObject({ complete: false });

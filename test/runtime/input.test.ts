@@ -17,7 +17,6 @@ function counting(text: string, frozen: boolean) {
     root: { definitions: { sources: [source], constants: new Map() }, host: { stdin: null } },
     tools: { pureNames: () => ['tool.str.length'] },
     guards: [],
-    runtime: { prices: 1 },
     turn: { tenant: null, deadline: null },
     limits: defaultLimits('run'),
     globals: new Map(),

@@ -164,7 +164,7 @@ describe('misuse and state', () => {
     ],
     [
       'a delivery',
-      "unknown key 'ID' in the options of an event; known are globals, limits, prices, signal",
+      "unknown key 'ID' in the options of an event; known are globals, limits, signal",
       (runtime) => runtime.interpreter().emitEvent('e', 's', 1, { ID: 'x' }),
     ],
     [

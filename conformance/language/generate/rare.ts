@@ -1,7 +1,7 @@
 /** Makes programs for two things that no other program shows: what comparing long texts costs, and what an argument is that is left out. */
 import type { Random } from './random.ts';
 
-/** Lengths around those at which comparing costs one fuel more, by either table of prices. */
+/** Lengths around those at which comparing costs one fuel more. */
 const LENGTHS = [20, 33, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257, 640, 1023, 1024, 1025, 2048, 5000];
 const UNITS = ['a', 'b', 'é', '😀', 'Ａ', '1', '-', 'inf'];
 const ORDERS = ['<', '>', '<=', '>='];

@@ -1,7 +1,7 @@
 /** Reading and writing elements. */
 import type { Machine } from './machine.ts';
 import { shared } from './machine.ts';
-import { PER, type Place } from './meter.ts';
+import { type Place, SHORT } from './meter.ts';
 import { Dict, List, typeName, type Value } from './values.ts';
 
 /** Most items of nil that one write may add. */
@@ -26,9 +26,9 @@ export function read(machine: Machine, from: Value, { key, at }: Step): Value {
   if (typeof from !== 'string') throw machine.failure(7, `cannot read an element of ${typeName(from)}`, at);
   const index = indexOf(machine, key, at);
   // A long text is looked through before the index is.
-  if (from.length > PER.scan) machine.characters(from, at);
+  if (from.length > SHORT) machine.characters(from, at);
   if (index < 0) throw machine.failure(8, 'a string index cannot be negative', at);
-  if (from.length === PER.scan) machine.look(from, at);
+  if (from.length === SHORT) machine.look(from, at);
   const character = Array.from(from)[index];
   if (character === undefined) throw machine.failure(8, `string index ${index} is out of bounds`, at);
   return character;

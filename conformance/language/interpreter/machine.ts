@@ -1,7 +1,7 @@
 /** What every operation needs: the meter, the stack, errors with their place, and conversions with their price. */
 import { positionAt, type SourceFile } from '../../../grammar/index.ts';
 import { jsonOf } from './json.ts';
-import { Failure, type Frame, type Meter, NOWHERE, PER, type Place, PRICE } from './meter.ts';
+import { Failure, type Frame, type Meter, NOWHERE, PER, type Place, PRICE, SHORT } from './meter.ts';
 import { numberIn } from './numerals.ts';
 import { contentOf, Dict, degreeOf, List, Opaque, partsOf, textOf, type Value } from './values.ts';
 
@@ -119,7 +119,7 @@ export class Machine {
 
   /** The characters of a text, which are code points. */
   characters(text: string, at: Place): readonly string[] {
-    if (text.length > PER.scan) this.look(text, at);
+    if (text.length > SHORT) this.look(text, at);
     return Array.from(text);
   }
 

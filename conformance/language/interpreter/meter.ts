@@ -65,37 +65,32 @@ export interface Limits {
 }
 
 /** Fuel for steps. */
-export const PRICE = { statement: 1, pass: 1, call: 5, raise: 25, written: 4, compared: 1, host: 100 } as const;
-
-/** Units of data for one fuel; `line` counts line feeds, `same` units of a text that may be known. */
-export const PER = {
-  concat: 64,
-  compare: 64,
-  scan: 64,
-  number: 16,
-  text: 8,
-  json: 8,
-  copy: 2,
-  line: Number.POSITIVE_INFINITY,
-  same: Number.POSITIVE_INFINITY,
+export const PRICE = {
+  statement: 1,
+  pass: 1,
+  call: 5,
+  raise: 25,
+  written: 4,
+  compared: 1,
+  host: 100,
+  said: 16,
+  fieldStart: 1,
+  field: 4,
 } as const;
 
-/** What table 2 has in their place. */
-const PER_2 = { ...PER, concat: 1024, compare: 128, scan: 128, line: 2, same: 1024 } as const;
+/** Units of data for one fuel; `line` counts line feeds, `same` units of a text that may be known. */
+export const PER = { concat: 1024, compare: 128, scan: 128, number: 16, text: 8, json: 8, copy: 2, line: 2, same: 1024 } as const;
 
-/** Fuel that table 2 takes besides: for each `emit` or `whisper`, each `{{` in `eval`, each field that it fills in. */
-const BESIDES = { said: 16, fieldStart: 1, field: 4 } as const;
+/** Texts of up to this many units are looked through, joined and compared at no fuel beside that of the operation. */
+export const SHORT = 64;
 
 /** Counts the fuel of a run. `at` is the place that a breach names. */
 export class Meter {
   readonly limits: Limits;
-  /** The table of prices. */
-  readonly #prices: 1 | 2;
   fuel = 0;
 
-  constructor(limits: Limits, prices: 1 | 2 = 1) {
+  constructor(limits: Limits) {
     this.limits = limits;
-    this.#prices = prices;
   }
 
   /** Charges fuel, or ends the run. */
@@ -107,12 +102,7 @@ export class Meter {
 
   /** Charges one fuel for each full amount of data. */
   spendFor(units: number, per: keyof typeof PER, at: Place | null): void {
-    this.spend(Math.floor(units / (this.#prices === 1 ? PER : PER_2)[per]), at);
-  }
-
-  /** Charges what table 2 alone takes. */
-  spendBesides(what: keyof typeof BESIDES, at: Place | null): void {
-    if (this.#prices === 2) this.spend(BESIDES[what], at);
+    this.spend(Math.floor(units / PER[per]), at);
   }
 
   /** Ends the run when a limit is exceeded. */

@@ -2,7 +2,7 @@
 import type { BinaryOp, UnaryOp } from '../../../grammar/index.ts';
 import type { Machine } from './machine.ts';
 import { shared } from './machine.ts';
-import { PER, type Place, PRICE } from './meter.ts';
+import { type Place, PRICE, SHORT } from './meter.ts';
 import { Dict, degreeOf, fuzzy, isTrue, List, Opaque, typeName, type Value } from './values.ts';
 
 /** An operator between two values other than `and` and `or`. */
@@ -55,7 +55,7 @@ function joined(machine: Machine, left: Value, right: Value, at: Place): string 
   const longer = Math.max(a.length, b.length);
   const shorter = length - longer;
   if (length >= 1024 && eighths(length) > eighths(longer)) machine.meter.spendFor(length, 'concat', at);
-  else if (shorter > PER.concat) machine.meter.spendFor(shorter, 'concat', at);
+  else if (shorter > SHORT) machine.meter.spendFor(shorter, 'concat', at);
   return machine.made(a + b);
 }
 
@@ -162,7 +162,7 @@ export function equals(machine: Machine, left: Value, right: Value, at: Place): 
 }
 
 function sameText(machine: Machine, left: string, right: string, at: Place): boolean {
-  if (left.length === right.length && left.length > PER.compare) machine.meter.spendFor(left.length, 'compare', at);
+  if (left.length === right.length && left.length > SHORT) machine.meter.spendFor(left.length, 'compare', at);
   return left === right;
 }
 

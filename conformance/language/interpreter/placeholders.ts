@@ -1,6 +1,6 @@
 /** `eval`: fills the placeholders of a text. */
 import type { Machine } from './machine.ts';
-import { PER, type Place } from './meter.ts';
+import { type Place, PRICE, SHORT } from './meter.ts';
 import { Dict, List, type Value } from './values.ts';
 
 const PLACEHOLDER = /\{\{\s*([A-Za-z_]\w*)((?:\s*\.\s*[A-Za-z_]\w*|\s*\[\s*\d+\s*\])*)\s*\}\}/y;
@@ -12,14 +12,14 @@ export function placeholders(machine: Machine, text: string, lookup: (name: stri
   let filled = '';
   let done = 0;
   for (let open = text.indexOf('{{'); open >= 0; open = text.indexOf('{{', open)) {
-    machine.meter.spendBesides('fieldStart', at);
+    machine.meter.spend(PRICE.fieldStart, at);
     PLACEHOLDER.lastIndex = open;
     const [whole = '', name = '', steps = ''] = PLACEHOLDER.exec(text) ?? [];
     if (whole === '' || RESERVED.has(name)) {
       open++;
       continue;
     }
-    machine.meter.spendBesides('field', at);
+    machine.meter.spend(PRICE.field, at);
     filled += text.slice(done, open) + machine.text(reached(machine, lookup(name), steps, at), at);
     open += whole.length;
     done = open;
@@ -46,7 +46,7 @@ function reached(machine: Machine, from: Value, steps: string, at: Place): Value
 
 /** A character of a text, which is looked through when it is long. */
 function characterOf(machine: Machine, text: string, index: number, at: Place): Value {
-  if (text.length >= PER.scan) machine.look(text, at);
+  if (text.length >= SHORT) machine.look(text, at);
   return Array.from(text)[index] ?? null;
 }
 

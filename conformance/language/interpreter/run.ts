@@ -12,8 +12,6 @@ import { Dict, List, type Value } from './values.ts';
 export interface Request {
   readonly files: readonly SourceFile[];
   readonly limits: Limits;
-  /** The table of prices; 1 when absent. */
-  readonly prices?: 1 | 2;
   readonly globals?: Readonly<Record<string, Json>>;
   readonly constants?: Readonly<Record<string, Json>>;
   /** Answers calls of tools; without it every tool is unknown. */
@@ -92,7 +90,7 @@ class Run implements World {
 
   constructor(request: Request) {
     this.#request = request;
-    this.#meter = new Meter(request.limits, request.prices);
+    this.#meter = new Meter(request.limits);
     this.machine = new Machine(this.#meter);
     this.stdin = request.stdin === undefined || request.stdin === null ? null : [...request.stdin];
     const given = Object.entries(request.globals ?? {}).map(([name, json]) => [name, fromJson(json)] as const);
@@ -237,7 +235,7 @@ class Run implements World {
   }
 
   emit(value: Value, at: Place): void {
-    this.#meter.spendBesides('said', at);
+    this.#meter.spend(PRICE.said, at);
     this.#meter.bound('emits', this.#emits.length + 1, at);
     const text = this.machine.print(value, at);
     const lines = text.split('\n');
@@ -256,7 +254,7 @@ class Run implements World {
   }
 
   whisper(target: Value, value: Value, at: Place): void {
-    this.#meter.spendBesides('said', at);
+    this.#meter.spend(PRICE.said, at);
     this.#meter.bound('emits', this.#whispers.length + 1, at);
     const to = this.machine.print(target, at);
     const text = this.machine.print(value, at);

@@ -5,7 +5,6 @@ import { VERSION } from '../../runtime/version.ts';
 import { examineRings, type LauncherChoice, type Ring } from '../../sandbox/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import { breachOf, LIMITS, type LimitRow, POOL_LIMITS } from '../../wire/limits.ts';
-import { PRICE_TABLES } from '../../wire/pricetable.ts';
 import { launcherOption } from '../flags/options.ts';
 import { addServers, readServers, tokensOfUser } from '../flags/servers.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
@@ -59,14 +58,12 @@ async function doctor({ json, launcher = 'auto', mcp = [] }: DoctorFlags, termin
       complete,
       rings,
       limits: limits(),
-      prices: { default: 1, tables: PRICE_TABLES },
       ...(mcp.length > 0 && { mcp: servers }),
     });
   } else {
     terminal.out.line(`neuroscript ${VERSION}, Node ${node.slice(1)}, ${platform} ${arch}`);
     for (const ring of rings) show(ring, terminal);
     for (const server of servers) tell(server, terminal);
-    terminal.out.line(`\ntables of prices: ${PRICE_TABLES.join(', ')}; 1 is the default`);
     terminal.out.line('\nlimits: default, and the most that can be set');
     for (const row of [...LIMITS, ...POOL_LIMITS]) for (const line of described(row)) terminal.out.line(line);
   }

@@ -2,10 +2,8 @@ import { type Command, Option } from 'commander';
 import { parseStrict, UserdataError } from '../../aeiou/index.ts';
 import { type Ceilings, type Durable, openSession, systemClock } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
-import type { PriceTable } from '../../wire/pricetable.ts';
 import { addCeilings, type CeilingFlags, ceilingsOf } from '../flags/ceilings.ts';
 import { configText } from '../flags/configfile.ts';
-import { pricesOption } from '../flags/options.ts';
 import { named } from '../flags/setup.ts';
 import { openStore } from '../flags/store.ts';
 import { readServeConfig } from '../serve/config.ts';
@@ -24,7 +22,6 @@ export interface OpenFlags extends CeilingFlags {
   /** The configuration of the hosts, with the profile. */
   readonly config?: string;
   readonly durable?: Durable;
-  readonly prices?: PriceTable;
   readonly json?: true;
 }
 
@@ -55,7 +52,6 @@ export function addOpen(command: Command, execute: Execute): void {
     .option('--profile <NAME>', 'which profile of the hosts drives it (default: that of every host)')
     .option('--config <FILE>', 'the configuration of "neuroscript serve" with the profile, whose ceilings the session gets')
     .addOption(durableOption())
-    .addOption(pricesOption())
     .option('--json', 'print a JSON object: sid');
   addCeilings(command, { drives: false });
   command
@@ -77,7 +73,7 @@ export async function open(flags: OpenFlags, terminal: Terminal): Promise<ExitCo
   const userdata = await userdataOf(flags.userdata);
   await using resources = new AsyncDisposableStack();
   const store = resources.use(await openStore(flags.store, { mustExist: false }));
-  const { tenant, durable, sid, prices } = flags;
+  const { tenant, durable, sid } = flags;
   const opened = await withUserdata(flags.userdata, () =>
     openSession(store, userdata, {
       at: systemClock.now(),
@@ -86,7 +82,6 @@ export async function open(flags: OpenFlags, terminal: Terminal): Promise<ExitCo
       ...(tenant === undefined ? {} : { tenant }),
       ...(profile === undefined ? {} : { profile }),
       ...(durable === undefined ? {} : { durable }),
-      ...(prices === undefined ? {} : { prices }),
     }),
   );
   if (flags.json) terminal.out.json({ sid: opened });

@@ -3,7 +3,6 @@ import { clip, quantity } from '../../report/index.ts';
 import { LAUNCHERS, type RuntimeLimitOptions } from '../../sandbox/index.ts';
 import { LIMITS, type LimitKey, POOL_LIMITS, type PoolKey } from '../../wire/limits.ts';
 import { MAX_TIMER_MS } from '../../wire/options.ts';
-import { isPriceTable, PRICE_TABLES } from '../../wire/pricetable.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { PLACEHOLDER, parseQuantity } from './units.ts';
@@ -41,18 +40,7 @@ export function addLimits(command: Command, of: 'run' | 'turn'): Command {
         .helpGroup(LIMIT_GROUP),
     );
   }
-  return command.addOption(pricesOption()).addOption(launcherOption());
-}
-
-/** The flag that chooses the table of prices. */
-export function pricesOption(): Option {
-  return new Option('--prices <N>', 'the table of prices by which fuel counts, 1 or 2 (1; docs/limits.md)')
-    .argParser((text: string) => {
-      const table = Number(text);
-      if (isPriceTable(table)) return table;
-      throw new UsageError(`--prices '${clip(text, 100)}' is no table of prices; known are ${PRICE_TABLES.join(', ')}`);
-    })
-    .helpGroup(LIMIT_GROUP);
+  return command.addOption(launcherOption());
 }
 
 /** The limits that a command's flags give. */

@@ -4,7 +4,6 @@ import { printable } from '../../report/index.ts';
 import type { LauncherChoice } from '../../sandbox/index.ts';
 import { loadMockTools, loadPolicy, Policy, type ToolDefinition } from '../../tools/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
-import type { PriceTable } from '../../wire/pricetable.ts';
 import { keepsValues } from '../terminal/denial.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { Steps } from '../terminal/status.ts';
@@ -23,15 +22,13 @@ export interface SetupFlags {
   /** The file that records the calls. */
   readonly record?: string;
   readonly launcher?: LauncherChoice;
-  readonly prices?: PriceTable;
 }
 
-/** The tools, policy, launcher and prices of a command's runtime. */
+/** The tools, policy and launcher of a command's runtime. */
 export interface Setup {
   readonly tools: readonly ToolDefinition[];
   readonly policy: Policy;
   readonly launcher?: LauncherChoice;
-  readonly prices?: PriceTable;
 }
 
 /** Adds the flags of {@link SetupFlags} that every command for running programs has. */
@@ -69,7 +66,6 @@ export async function readSetup(flags: SetupFlags, resources: AsyncDisposableSta
     tools: [...chosen, ...standard, ...policyTools(policy).filter(isFree)],
     policy,
     ...(flags.launcher === undefined ? {} : { launcher: flags.launcher }),
-    ...(flags.prices === undefined ? {} : { prices: flags.prices }),
   };
 }
 

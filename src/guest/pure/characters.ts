@@ -1,4 +1,4 @@
-import { DATA_FUEL } from '../../wire/costs.ts';
+import { SHORT_TEXT } from '../../wire/costs.ts';
 import { payRound, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 
@@ -27,7 +27,7 @@ export function characterOffset(meter: Meter, text: string, count: number, from 
   // Most texts have no surrogates, and this test is much faster than the loop.
   if (!SURROGATE.test(most - from === text.length ? text : text.slice(from, most))) return Math.min(text.length, from + count);
   // Short texts are free, as elsewhere.
-  if (text.length > DATA_FUEL.scan.amount) meter.pay(WORK.character, Math.min(count, most - from));
+  if (text.length > SHORT_TEXT) meter.pay(WORK.character, Math.min(count, most - from));
   let at = from;
   for (let left = count; left > 0 && at < text.length; left--) {
     payRound(meter, left);
@@ -40,7 +40,7 @@ export function characterOffset(meter: Meter, text: string, count: number, from 
 export function charactersBefore(meter: Meter, text: string, offset: number): number {
   meter.pay(WORK.scan, offset);
   if (!SURROGATE.test(offset === text.length ? text : text.slice(0, offset))) return offset;
-  if (text.length > DATA_FUEL.scan.amount) meter.pay(WORK.character, offset);
+  if (text.length > SHORT_TEXT) meter.pay(WORK.character, offset);
   let count = 0;
   for (let at = 0; at < offset; at += width(text, at)) payRound(meter, ++count);
   return count;

@@ -1,4 +1,4 @@
-import { DATA_FUEL, SECOND_FUEL, textBytes, VALUE_BYTES } from '../../wire/costs.ts';
+import { DATA_FUEL, textBytes, VALUE_BYTES } from '../../wire/costs.ts';
 import { Dict, type List, listBytes, newList, payLookup, payRound, plainSlice, share, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
@@ -66,9 +66,6 @@ export function newMap(meter: Meter): Dict {
   return new Dict(new Map());
 }
 
-/** Texts below this length cost no fuel for their units, by any table. */
-export const FREE = Math.min(DATA_FUEL.scan.amount, SECOND_FUEL.scan.units);
-
 /** Items that are copied for a unit of fuel. */
 const COPIED = DATA_FUEL.copy.amount;
 
@@ -103,7 +100,7 @@ export class ListBuilder {
   }
 
   /**
-   * Adds a few texts shorter than {@link FREE}, of so many units in all, and pays for them together, for a visit of each and for so much other
+   * Adds a few texts shorter than {@link SHORT_TEXT}, of so many units in all, and pays for them together, for a visit of each and for so much other
    * fuel. Returns false, and does nothing, where a limit or a census is near.
    */
   texts(texts: readonly string[], units: number, more = 0): boolean {

@@ -1,4 +1,4 @@
-import { DATA_FUEL, SECOND_FUEL, VALUE_BYTES } from '../../wire/costs.ts';
+import { SHORT_TEXT, VALUE_BYTES } from '../../wire/costs.ts';
 import { codePointOrder, listBytes, newList, payRound, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { List, Value } from '../values.ts';
@@ -63,8 +63,6 @@ export function sorted(meter: Meter, { items, bytes }: List): List {
 
 type Comparison = (a: Value | undefined, b: Value | undefined) => number;
 
-/** Texts below this length are compared at no fuel, by any table. */
-const FREE = Math.min(DATA_FUEL.compare.amount, SECOND_FUEL.compare.units);
 const SURROGATE = /[\ud800-\udfff]/;
 
 /**
@@ -91,7 +89,7 @@ function comparison(meter: Meter, keys: readonly Value[], what: string): Compari
 
 /** Whether V8's operator compares a text at no fuel in the order of code points. */
 function isPlain(text: string): boolean {
-  return text.length < FREE && !SURROGATE.test(text);
+  return text.length < SHORT_TEXT && !SURROGATE.test(text);
 }
 
 function byUnits(a: Value | undefined, b: Value | undefined): number {

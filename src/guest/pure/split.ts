@@ -1,8 +1,8 @@
-import { textBytes } from '../../wire/costs.ts';
+import { SHORT_TEXT, textBytes } from '../../wire/costs.ts';
 import { plainSlice, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { List } from '../values.ts';
-import { FREE, ListBuilder } from './results.ts';
+import { ListBuilder } from './results.ts';
 import { occurrences, SHORT } from './substring.ts';
 
 /** The number of short pieces that may exist before they are paid for. */
@@ -47,7 +47,7 @@ export function split(meter: Meter, text: string, wanted: string): List {
 function gather(pieces: string[], text: string, wanted: string, from: number, first: number): number {
   let start = from;
   let at = first;
-  while (at >= 0 && at - start < FREE && pieces.length < MANY) {
+  while (at >= 0 && at - start < SHORT_TEXT && pieces.length < MANY) {
     pieces.push(plainSlice(text, start, at));
     start = at + wanted.length;
     at = text.indexOf(wanted, start);

@@ -19,7 +19,6 @@ export function askExecutor(request: AskRequest, quota: AskQuota, policy: Policy
   const depth = askDepthOf(request.turn) + 1;
   return {
     limits: tighten(request.limits, protocolSizes()),
-    prices: request.prices,
     context: (init) =>
       request.turn.derive({
         ...init,

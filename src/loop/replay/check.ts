@@ -3,7 +3,6 @@ import { isTurnNonce } from '../../aeiou/index.ts';
 import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
 import { decode } from '../../wire/codec.ts';
 import { LIMITS } from '../../wire/limits.ts';
-import { isPriceTable } from '../../wire/pricetable.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
 import { ORIGINAL_LIMITS } from '../record/limits.ts';
@@ -51,7 +50,6 @@ const run = z.looseObject({
   constants: values.optional(),
   call: z.object({ name: z.string(), args: z.array(value) }).nullable(),
   events: z.array(z.looseObject({ name: z.string(), source: z.string(), payload: value })),
-  prices: z.custom(isPriceTable, 'this version has no such table of prices').optional(),
   forkId: z.string(),
   turn: z.boolean(),
   stdin: z.boolean(),

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { FIRST_ISSUE } from '../../files/check.ts';
 import { StoreError } from '../../sqlite/error.ts';
-import { isPriceTable, type PriceTable } from '../../wire/pricetable.ts';
 import type { Ceilings } from '../ceilings.ts';
 import type { Durable } from '../record/kept.ts';
 import type { JsonObject, SessionSetup } from './setup.ts';
@@ -12,8 +11,6 @@ export interface LoopConfiguration {
   readonly durable?: Durable;
   /** Ceilings of the session. The ceilings of the host that drives it apply too. */
   readonly ceilings?: Ceilings;
-  /** The table of prices by which the fuel of its turns counts: 1, when absent. */
-  readonly prices?: PriceTable;
 }
 
 const count = z.int().min(1).optional();
@@ -28,13 +25,12 @@ const CEILINGS = z.object({
 
 /** The configuration of a session to open; null when it needs none. */
 export function configurationOf(
-  { durable = 'turn', ceilings = {}, prices = 1 }: LoopConfiguration,
+  { durable = 'turn', ceilings = {} }: LoopConfiguration,
   more: JsonObject | null,
 ): JsonObject | null {
   const given = Object.entries(ceilings).filter(([, value]) => value !== undefined);
   const kept = {
     ...(durable === 'call' ? { durable } : {}),
-    ...(prices === 1 ? {} : { prices }),
     ...(given.length === 0 ? {} : { ceilings: Object.fromEntries(given) }),
   };
   return more === null && Object.keys(kept).length === 0 ? null : { ...more, ...kept };
@@ -43,13 +39,6 @@ export function configurationOf(
 /** Whether the calls of a session's turns are kept. The session decides, because every host has to treat its turns alike. */
 export function isKept({ configuration }: SessionSetup): boolean {
   return configuration?.['durable'] === 'call';
-}
-
-/** The table of prices of a session. Throws {@link StoreError} (`newer`) for one that this version does not have. */
-export function pricesOf({ configuration }: SessionSetup): PriceTable {
-  const prices = configuration?.['prices'] ?? 1;
-  if (isPriceTable(prices)) return prices;
-  throw new StoreError('newer', `the session counts fuel by table ${JSON.stringify(prices)} of prices, which this version lacks`);
 }
 
 /** The ceilings of a host, and those of the session where they are lower. Throws {@link StoreError} (`damaged`). */

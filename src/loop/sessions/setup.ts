@@ -22,8 +22,8 @@ export interface SessionSetup {
   readonly reader: number;
 }
 
-/** The newest form of stored sessions that this version can drive. Form 2 counts fuel by another table of prices than 1. */
-export const READER = 2;
+/** The newest form of stored sessions that this version can drive. */
+export const READER = 1;
 
 /** The setup of a session that every host can drive. */
 export const PLAIN_SETUP: SessionSetup = Object.freeze({

@@ -9,7 +9,6 @@ import type { ErrorInfo } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { Preview } from '../../wire/preview.ts';
-import type { PriceTable } from '../../wire/pricetable.ts';
 import type { RunInput, Source, TaggedJson, Usage, Whisper } from '../../wire/protocol.ts';
 import { NO_USAGE, type RunResult } from '../../wire/result.ts';
 import type { ParsedFile } from '../../wire/sourcereports.ts';
@@ -58,8 +57,6 @@ export interface ExecuteInit {
   readonly approval: TurnApproval;
   /** The preview to which ACTIONS is bound; null without one. */
   readonly bound: Preview | null;
-  /** The table of prices; undefined for that of the host. */
-  readonly prices: PriceTable | undefined;
   /** Null where calls are not kept. */
   readonly keeper: TurnKeeper | null;
 }
@@ -157,7 +154,7 @@ function run(
   fork: TurnFork,
   source: Source,
   userdata: TaggedJson,
-  { emit, recorded, mayWait, keeper, bound, prices }: ExecuteInit,
+  { emit, recorded, mayWait, keeper, bound }: ExecuteInit,
   onInput: (input: RunInput) => void,
 ): Promise<RunResult> {
   return fork.execute({
@@ -170,7 +167,6 @@ function run(
     ...(recorded === null ? {} : { recorded }),
     ...(keeper === null ? {} : { keeper }),
     ...(bound === null ? {} : { bound }),
-    ...(prices === undefined ? {} : { prices }),
   });
 }
 

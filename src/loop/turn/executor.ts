@@ -16,7 +16,6 @@ import { NeuroScriptError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { LIMITS, type LimitValues } from '../../wire/limits.ts';
 import type { Preview } from '../../wire/preview.ts';
-import type { PriceTable } from '../../wire/pricetable.ts';
 import {
   type EventInput,
   type OutFrame,
@@ -66,8 +65,6 @@ export interface TurnExecution {
   readonly mayWait?: boolean;
   /** The preview to which the run is bound. */
   readonly bound?: Preview;
-  /** The table of prices of the run; that of the host when absent. */
-  readonly prices?: PriceTable;
 }
 
 /** The sandbox of one turn: a fresh interpreter in a fresh isolate. */
@@ -87,8 +84,6 @@ export interface TurnFork {
 export interface TurnExecutor {
   /** Upper bounds for the limits of every turn. */
   readonly limits: LimitValues;
-  /** The table of prices of new sessions; 1 when absent. */
-  readonly prices?: PriceTable;
   /** Derives the context of one turn from the host's context. */
   context(init: TurnInit): TurnContext;
   /** Parses without executing. */
@@ -114,7 +109,6 @@ export interface TurnExecutor {
 export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.interpreter()): TurnExecutor {
   return {
     limits: tighten(runtime.limits, protocolSizes()),
-    prices: runtime.prices,
     tenants: runtime,
     context: (init) => runtime.turn(init),
     inspect: (source) => runtime.check([source]),
@@ -160,7 +154,6 @@ export function turnFork(fork: Fork): TurnFork {
       keeper,
       mayWait = false,
       bound,
-      prices,
     }) =>
       fork.runRequest({
         sources: [...definitions, source],
@@ -174,7 +167,6 @@ export function turnFork(fork: Fork): TurnFork {
         ...(recorded === undefined ? {} : { recorded }),
         ...(keeper === undefined ? {} : { keeper }),
         ...(bound === undefined ? {} : { bound }),
-        ...(prices === undefined ? {} : { prices }),
       }),
   };
 }

@@ -17,7 +17,6 @@ import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { Preview } from '../../wire/preview.ts';
-import type { PriceTable } from '../../wire/pricetable.ts';
 import type { Clock } from '../clock.ts';
 import type { LoopEventBody, LoopListener } from '../events.ts';
 import type { Ids } from '../ids.ts';
@@ -71,8 +70,6 @@ export interface TurnRequest {
   readonly progress: ProgressState;
   /** Limits tighter than the executor's own; looser values have no effect. */
   readonly limits?: LimitOptions;
-  /** The table of prices by which fuel counts; that of the executor when absent. */
-  readonly prices?: PriceTable;
   /** Cancels the turn. */
   readonly signal?: AbortSignal;
   /** As in the turn's context. */
@@ -305,8 +302,8 @@ async function executeTurn(
   try {
     const { recorded = null, approved = null } = request.earlier ?? {};
     const { executor } = host;
-    const { input, approval = {}, bound = null, prices } = request;
-    const more = { recorded, approved, mayWait, approval, bound, prices, keeper };
+    const { input, approval = {}, bound = null } = request;
+    const more = { recorded, approved, mayWait, approval, bound, keeper };
     const execution = await execute({ executor, input, context, limits, magic, emit, ...more });
     // A failed mint always fails the turn, even if the program caught the error or minted a token later.
     const isMintFailure = ledger.failed && (execution.halt === null || execution.halt === 'ERR_EXEC');

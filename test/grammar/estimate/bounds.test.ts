@@ -1,22 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Estimate, estimate, type FuelCosts } from '../../../grammar/estimate/index.ts';
+import { type Estimate, estimate } from '../../../grammar/estimate/index.ts';
 import type { SourceFile } from '../../../grammar/syntax/ast.ts';
 import { parse } from '../../../grammar/syntax/parse.ts';
-import { CENSUS_FLOOR, DATA_FUEL, MAX_PADDING, STEP_FUEL, VALUE_BYTES } from '../../../src/wire/costs.ts';
+import { BOUNDING_COSTS as costs } from '../../../src/wire/boundingcosts.ts';
+import { STEP_FUEL, VALUE_BYTES } from '../../../src/wire/costs.ts';
 import { makeWorld } from '../../conformance/world.ts';
 import { cpuMs } from '../../cost.ts';
 import { type DriveOptions, driveFiles } from '../../guest/driver.ts';
 import { corpus } from '../lint/corpus.ts';
 import { programs } from '../lint/programs.ts';
-
-const costs: FuelCosts = {
-  steps: STEP_FUEL,
-  data: DATA_FUEL,
-  values: VALUE_BYTES,
-  recountBytes: CENSUS_FLOOR,
-  padding: MAX_PADDING,
-};
 
 /** The trees of sources, each parsed once for its estimate and its runs; null when one of them does not parse. */
 function parsed(sources: readonly string[]): readonly SourceFile[] | null {
@@ -139,6 +132,11 @@ describe('the bounds hold in difficult cases', () => {
     ['a text that doubles at every pass', ['set t = "x"', 'for each x in "abcdefgh"', 'set t = t + t', 'endfor', 'emit t'], {}],
     ['what a procedure without return gives', ['emit h()'], {}],
     ['padding', ['set l[900] = 1', 'set l[9] = l'], {}],
+    ['whispers', ["whisper 'log', 'x'"], {}],
+    ['characters that are counted', ["set a = len('é😀' * 600)"], {}],
+    ['white space before a number', [`set a = '${' '.repeat(9000)}1'`, 'set b = 1 + a'], {}],
+    ['digits among underscores', [`set a = '${'1_'.repeat(10_000)}1'`, 'set b = 1 + a'], {}],
+    ['lines', ['emit "\\n" * 3000'], {}],
   ])('%s', (_what, lines, options) => {
     expect(hold(treesOf([f, `command\n${lines.join('\n')}\nendcommand\n`]), options)).toBe(true);
   });

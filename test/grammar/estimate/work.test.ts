@@ -2,15 +2,13 @@ import { expect, it } from 'vitest';
 import { type Foreseen, foresee } from '../../../grammar/estimate/index.ts';
 import { Tally } from '../../../grammar/estimate/tally.ts';
 import { parse } from '../../../grammar/syntax/parse.ts';
-import { boundingPrices, CENSUS_FLOOR, MAX_PADDING, VALUE_BYTES } from '../../../src/wire/costs.ts';
-
-const costs = { ...boundingPrices(1), values: VALUE_BYTES, recountBytes: CENSUS_FLOOR, padding: MAX_PADDING };
+import { BOUNDING_COSTS } from '../../../src/wire/boundingcosts.ts';
 
 function foreseen(text: string): Foreseen & { readonly branches: number } {
   const result = parse(text, { name: 'f' });
   if (!result.ok) throw new Error(result.errors[0].message);
   const before = Tally.made;
-  const found = foresee([{ file: result.file, text }], costs, { globals: ['a'], events: ['e'] });
+  const found = foresee([{ file: result.file, text }], BOUNDING_COSTS, { globals: ['a'], events: ['e'] });
   return { ...found, branches: Tally.made - before };
 }
 

@@ -98,7 +98,7 @@ export class Search {
     sweep.run(most);
     const { texts, units, start, end, taken, paid } = sweep;
     this.#pause = texts.length || PAUSE;
-    if (texts.length === 0 || !list.texts(texts, units, paid / WORK.match.first.per)) return 0;
+    if (texts.length === 0 || !list.texts(texts, units, paid / WORK.match.per)) return 0;
     this.#pause = 0;
     this.#steps.leave(taken);
     automaton.read(units);

@@ -41,7 +41,7 @@ export class Steps {
   /** Pays for all steps so far, but for a remainder that costs nothing. */
   pay(): void {
     const steps = this.#taken;
-    this.#taken %= this.#work.first.per;
+    this.#taken %= this.#work.per;
     this.#meter.pay(this.#work, steps);
   }
 

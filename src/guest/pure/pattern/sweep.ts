@@ -1,13 +1,13 @@
+import { SHORT_TEXT } from '../../../wire/costs.ts';
 import { plainSlice } from '../../kit.ts';
 import { WORK } from '../../work.ts';
-import { FREE } from '../results.ts';
 import { ASCII, type Automaton, BEGINS, MATCHES, ROW, STEPS_SHIFT } from './automaton.ts';
 import { BATCH } from './steps.ts';
 
 /** How many matches, and how many steps, are looked at before they are paid for. */
 const MANY_MATCHES = 256;
 const MANY_STEPS = 16_384;
-const PER = WORK.match.first.per;
+const PER = WORK.match.per;
 
 /** Reads matches one after the other, as long as plain transitions that an automaton knows lead through them. It pays for nothing. */
 export class Sweep {
@@ -83,7 +83,7 @@ export class Sweep {
         taken %= BATCH;
       }
       if (end < 0) continue;
-      if (begin < 0 || end === begin || end - begin >= FREE) break;
+      if (begin < 0 || end === begin || end - begin >= SHORT_TEXT) break;
       texts.push(plainSlice(text, begin, end));
       this.units += end - begin;
       at = end;
