@@ -58,7 +58,7 @@ const maxWorkers = 2 * cores;
 function apart({ name, files, timeout, setup }: Apart, order: number) {
   return group(name, order, [`${files}/*.test.ts`], {
     ...MORE_TRIES,
-    ...(setup === undefined ? {} : { globalSetup: [setup], fileParallelism: false }),
+    ...(setup !== undefined && { globalSetup: [setup], fileParallelism: false }),
     isolate: true,
     experimental: { viteModuleRunner: true },
     testTimeout: timeout,

@@ -95,7 +95,7 @@ export async function benchPeers(
 /** A runtime with the tools that the rows call, under limits that none of them reaches. */
 export function oursForPeers(concurrency?: number): Promise<Runtime> {
   return createRuntime({
-    ...(concurrency === undefined ? {} : { concurrency }),
+    concurrency,
     tools: [ECHO, ...pureTools('str', 'list', 'regex')],
     policy: { allow: ['tool.bench.*', 'tool.str.*', 'tool.list.*', 'tool.regex.*'] },
     limits: { fuel: 1e12, cpuMs: 60_000, wallMs: LIMITS.ms },

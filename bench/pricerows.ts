@@ -7,7 +7,7 @@ export interface PriceRow {
   readonly before: string;
   readonly line: string;
   /** Definitions outside of the command. */
-  readonly library?: string;
+  readonly library?: string | undefined;
 }
 
 const loop = (list: string, count: number, item: string): string =>
@@ -285,7 +285,7 @@ export const PRICE_ROWS: readonly PriceRow[] = [
       size: 'dearest',
       before,
       line,
-      ...(library === undefined ? {} : { library }),
+      library,
     }),
   ),
 ];

@@ -92,7 +92,7 @@ async function soak(
       const visitor = visitors.next().value;
       runs++;
       const start = performance.now();
-      const result = await runtime.run(visitor.source, visitor.limits === undefined ? {} : { limits: visitor.limits });
+      const result = await runtime.run(visitor.source, { limits: visitor.limits });
       if (visitor.honest) honest.push(performance.now() - start);
       if (!visitor.ended(result)) wrong++;
     }

@@ -15,7 +15,7 @@ function platformOf(name) {
   const cpu = ['x64', 'arm64', 'arm', 'ia32', 'ppc64', 's390x', 'riscv64', 'loong64', 'mips64el', 'wasm32'].find((c) =>
     words.includes(c),
   );
-  return { ...(cpu === undefined ? {} : { cpu: [cpu] }), ...(os === undefined ? {} : { os: [os] }) };
+  return { cpu: cpu && [cpu], os: os && [os] };
 }
 
 const lock = JSON.parse(readFileSync(LOCK, 'utf8'));

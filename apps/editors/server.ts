@@ -4,8 +4,5 @@ import { serve } from '../../src/cli/commands/lsp.ts';
 
 const { values } = parseArgs({ options: { tools: { type: 'string' }, policy: { type: 'string' }, stdio: { type: 'boolean' } } });
 const { tools, policy } = values;
-process.exitCode = await serve(
-  { ...(tools === undefined ? {} : { tools }), ...(policy === undefined ? {} : { policy }) },
-  { stdin: process.stdin, interrupt: new AbortController().signal },
-);
+process.exitCode = await serve({ tools, policy }, { stdin: process.stdin, interrupt: new AbortController().signal });
 process.exit();

@@ -23,13 +23,13 @@ export interface ForeseenValue {
   /** The prefix of the text. */
   readonly prefix?: string;
   /** The items of a list, one by one. */
-  readonly items?: readonly ForeseenValue[];
+  readonly items?: readonly ForeseenValue[] | undefined;
   /** A description that holds for each item of a list. */
-  readonly each?: ForeseenValue;
+  readonly each?: ForeseenValue | undefined;
   /** The keys of a map, as tagged JSON has them, and their values. */
-  readonly entries?: readonly (readonly [key: string, value: ForeseenValue])[];
+  readonly entries?: readonly (readonly [key: string, value: ForeseenValue])[] | undefined;
   /** Calls, by number, whose results are in it. */
-  readonly from?: readonly number[];
+  readonly from?: readonly number[] | undefined;
 }
 
 const NAMES: readonly (readonly [number, ForeseenType])[] = [
@@ -68,12 +68,11 @@ function described(value: Abstract, levels: number): ForeseenValue {
   }
   const shown = options?.map(scalar);
   const oneOf = shown?.filter((one) => one !== undefined);
-  const source = from === undefined ? {} : { from };
-  if (oneOf !== undefined && oneOf.length === shown?.length) return { oneOf, ...source };
+  if (oneOf !== undefined && oneOf.length === shown?.length) return { oneOf, from };
   const types = value.types === ANYTHING ? {} : { types: typesOf(value) };
   const parts = partsOf(value, levels);
   // Parts of the value describe their own sources.
-  return { ...types, ...rangeOf(value), ...parts, ...(Object.keys(parts).length === 0 ? source : {}) };
+  return { ...types, ...rangeOf(value), ...parts, from: Object.keys(parts).length === 0 ? from : undefined };
 }
 
 function typesOf({ types }: Abstract): readonly ForeseenType[] {

@@ -222,9 +222,9 @@ function numbered(value: ForeseenValue, numbers: ReadonlyMap<number, readonly nu
   const calls = [...new Set(from?.flatMap((place) => numbers.get(place) ?? []))].sort((a, b) => a - b);
   return {
     ...rest,
-    ...(items === undefined ? {} : { items: items.map((item) => numbered(item, numbers)) }),
-    ...(each === undefined ? {} : { each: numbered(each, numbers) }),
-    ...(entries === undefined ? {} : { entries: entries.map(([key, entry]) => [key, numbered(entry, numbers)] as const) }),
+    items: items?.map((item) => numbered(item, numbers)),
+    each: each === undefined ? undefined : numbered(each, numbers),
+    entries: entries?.map(([key, entry]) => [key, numbered(entry, numbers)] as const),
     ...(calls.length === 0 ? {} : { from: calls.slice(0, MOST_FROM) }),
   };
 }

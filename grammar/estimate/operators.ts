@@ -108,7 +108,7 @@ function itemsOf(left: Abstract, right: Abstract): Pick<Abstract, 'items' | 'ite
   const each = item !== undefined && other !== undefined ? { item: join(item, other) } : {};
   if (first === undefined || second === undefined || first.length + second.length > MOST_ITEMS) return each;
   const one = item ?? other;
-  return { ...(one === undefined ? {} : { item: one }), ...each, items: [...first, ...second] };
+  return { item: one, ...each, items: [...first, ...second] };
 }
 
 /** Most items of a list that is followed item by item after two lists were added. */

@@ -34,7 +34,7 @@ export interface Abstract {
   /** Whether the printed value has no character that JSON must escape. */
   readonly plain: boolean;
   /** Describes every item of a list, if that is known. */
-  readonly item?: Abstract;
+  readonly item?: Abstract | undefined;
   /** The items one by one, if their number is certain. */
   readonly items?: readonly Abstract[];
   /** The values by key, if the keys of a map are certain. */
@@ -44,7 +44,7 @@ export interface Abstract {
   /** The prefix of a text. */
   readonly prefix?: string;
   /** Calls whose results are known to be in the value, by the number of their place. */
-  readonly from?: readonly number[];
+  readonly from?: readonly number[] | undefined;
 }
 
 /** A value that a literal can write. */
@@ -194,7 +194,7 @@ export function origins(...values: readonly Abstract[]): Pick<Abstract, 'from'> 
     if (value.from === undefined || value.from === from) continue;
     from = from === undefined ? value.from : [...new Set([...from, ...value.from])].sort((a, b) => a - b).slice(0, MOST_OPTIONS);
   }
-  return from === undefined ? {} : { from };
+  return { from };
 }
 
 function joinedScalars(a: Abstract, b: Abstract): Pick<Abstract, 'known' | 'options' | 'prefix'> {

@@ -53,6 +53,6 @@ function placed({ file }: CheckedFile, { code, s, e, message, fix, edits, tool }
       edits: edits.map((edit) => ({ ...at(edit), text: edit.text })),
       ...(edits.length > 0 && KEEPS_MEANING.has(code) ? { safe: true } : {}),
     },
-    ...(tool === undefined ? {} : { tool }),
+    tool,
   };
 }

@@ -88,7 +88,7 @@ export interface Finding {
   /** What to write instead. */
   readonly fix: Fix;
   /** Canonical name of the tool of a `LINT_DENIED_TOOL`. */
-  readonly tool?: string;
+  readonly tool?: string | undefined;
 }
 
 /** An edit by offsets into the cleaned text. */

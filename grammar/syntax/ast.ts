@@ -32,7 +32,7 @@ export interface SourceFile {
   /** In the order of the file. */
   readonly commands: readonly CommandBlock[];
   /** Set for input at a prompt without `command` around it. The input is then the only command block. */
-  readonly typed?: 'statements' | 'expression';
+  readonly typed?: 'statements' | 'expression' | undefined;
 }
 
 /** `func name(needs … optional … returns …) means … endfunc`. Other files of the run can call it too. */
@@ -56,9 +56,9 @@ export interface EventHandler extends Span {
   /** The name of the event. */
   readonly event: Expr;
   /** The name of the handler, for `clear event named`. */
-  readonly named?: string;
+  readonly named?: string | undefined;
   /** The variable that holds the event. */
-  readonly as?: Name;
+  readonly as?: Name | undefined;
   /** The body that an event runs. */
   readonly body: Block;
 }
@@ -175,9 +175,9 @@ export interface AskStmt extends Span {
   /** The prompt of the agent. */
   readonly prompt: Expr;
   /** A map of options. */
-  readonly with?: Expr;
+  readonly with?: Expr | undefined;
   /** The target of the answer. */
-  readonly into?: Target;
+  readonly into?: Target | undefined;
 }
 /** `promptuser prompt into target`: reads one line from the host. */
 export interface PromptStmt extends Span {

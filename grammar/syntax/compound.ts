@@ -326,7 +326,7 @@ export abstract class StatementParser extends SimpleStatementParser {
       });
       this.CONSUME(keyword.do);
       this.CONSUME(Newline);
-      return { event, ...(named === undefined ? {} : { named }), ...(as === undefined ? {} : { as }) };
+      return { event, named, as };
     },
   );
 

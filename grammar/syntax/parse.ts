@@ -61,7 +61,7 @@ export function parse(source: string | Uint8Array, options: ParseOptions = {}): 
     procedures: program.procedures,
     events: events.filter((event): event is EventHandler => event !== undefined),
     commands: program.commands,
-    ...(program.typed === undefined ? {} : { typed: program.typed }),
+    typed: program.typed,
   };
   return { ok: true, file, text };
 }

@@ -127,8 +127,8 @@ export abstract class SimpleStatementParser extends RecoveringParser {
       k: 'ask',
       model,
       prompt,
-      ...(options === undefined ? {} : { with: options }),
-      ...(into === undefined ? {} : { into }),
+      with: options,
+      into,
       s,
       e: this.end(),
     };

@@ -88,9 +88,8 @@ export function neuroscriptTool(runtime: Runtime, options: NeuroscriptToolOption
     description: descriptionOf(admitted(runtime, shared), shared.tools ?? [], purpose, budget),
     inputSchema: INPUT,
     async execute({ program }, { abortSignal } = {}) {
-      const signal = abortSignal === undefined ? {} : { signal: abortSignal };
       const limits = { ...shared.limits, outputBytes: Math.min(OUTPUT_BYTES, shared.limits?.outputBytes ?? OUTPUT_BYTES) };
-      return outputOf(await runtime.run(program, { ...shared, ...signal, limits, name: 'program' }));
+      return outputOf(await runtime.run(program, { ...shared, signal: abortSignal, limits, name: 'program' }));
     },
     toModelOutput: ({ output }) => ({ type: output.ok ? 'text' : 'error-text', value: textOf(output) }),
   };
@@ -99,8 +98,8 @@ export function neuroscriptTool(runtime: Runtime, options: NeuroscriptToolOption
 /** The tools that programs may call. */
 function admitted(runtime: Runtime, { tools, policy }: Shared): readonly ToolDefinition[] {
   const fork = runtime.interpreter().fork({
-    ...(tools === undefined ? {} : { tools }),
-    ...(policy === undefined ? {} : { policy }),
+    tools,
+    policy,
   });
   const names = fork.tools.names().filter((name) => fork.denied(name) === null);
   return names.flatMap((name) => fork.tools.lookup(name) ?? []);

@@ -26,9 +26,9 @@ const ENDED = Object.freeze(new TurnClosedError('the turn has ended'));
 /** The fields that a derived context sets. It inherits every absent field from its parent. */
 export interface TurnInit {
   /** Id of the session that the operation belongs to. */
-  readonly sessionId?: string;
+  readonly sessionId?: string | undefined;
   /** The tenant in whose name the operation runs: 1 to 128 visible ASCII characters. */
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
   /** From 1. */
   readonly turnIndex?: number;
   /** Only the magic tool and the host loop can read it. */
@@ -36,17 +36,17 @@ export interface TurnInit {
   /** Unix milliseconds. A deadline later than the parent's has no effect. */
   readonly deadline?: number;
   /** Its abort aborts this context too. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** The clock that tools of this operation read, in Unix milliseconds. The clock of a root context is the runtime's. */
-  readonly clock?: () => number;
+  readonly clock?: (() => number) | undefined;
   /** Number of the claim under which this process acts for the session: a later claim has a higher one. */
-  readonly fence?: number;
+  readonly fence?: number | undefined;
   /** Prefix of the keys of calls, for a turn that may run again: its session, or the call that opened its session. */
-  readonly origin?: string;
+  readonly origin?: string | undefined;
   /**
    * Called at each call of a program. Returns false as soon as another process may act for this operation; the call is then not answered.
    */
-  readonly mayAct?: () => boolean;
+  readonly mayAct?: (() => boolean) | undefined;
   /** Values of the embedding application for its own tools. */
   readonly values?: Readonly<Record<string, unknown>>;
 }

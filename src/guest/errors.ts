@@ -59,7 +59,7 @@ export class Failure {
       source,
       line,
       column,
-      ...(this.hint === undefined ? {} : { hint: this.hint }),
+      hint: this.hint,
       stack: stackFrames(this.stack),
     };
   }
@@ -84,7 +84,7 @@ export interface Breach {
   readonly allowed: number;
   readonly used: number;
   readonly message: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }
 
 /** `ERR_QUOTA`, or `ERR_ENV_SIZE` for the size limits of a turn's output, or `ERR_TIMEOUT`. */
@@ -103,7 +103,7 @@ export function stop(
     name: names[code],
     message,
     ...placed(place),
-    ...(hint === undefined ? {} : { hint }),
+    hint,
     stack: stack.map(stackFrame),
     limit,
     allowed,

@@ -347,7 +347,7 @@ export class Machine implements Meter {
   stopped(limit: LimitKey, used: number, message: string, hint?: string): Stop {
     const size = this.turn && (limit === 'outputBytes' || limit === 'lineBytes' || limit === 'scratchBytes');
     const code = size ? 'ERR_ENV_SIZE' : limit === 'wallMs' ? 'ERR_TIMEOUT' : 'ERR_QUOTA';
-    const breach = { limit, allowed: this.limits[limit], used, message, ...(hint === undefined ? {} : { hint }) };
+    const breach = { limit, allowed: this.limits[limit], used, message, hint };
     return stop(code, breach, this.place(), this.stack());
   }
 

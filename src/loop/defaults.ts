@@ -34,8 +34,8 @@ export function stepperOf(options: LoopControllerOptions): Stepper {
       log: options.log ?? null,
       clock,
       replayTtl,
-      ...(owner === undefined ? {} : { owner }),
-      ...(leaseMs === undefined ? {} : { leaseMs }),
+      owner,
+      leaseMs,
     });
   return {
     host,

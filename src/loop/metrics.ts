@@ -233,7 +233,7 @@ export class Metrics {
     if (!known.includes(value) || more === 0) return;
     const counts = this.#counts.get(name) ?? new Map<string, number>();
     this.#counts.set(name, counts.set(value, (counts.get(value) ?? 0) + more));
-    this.#counters.get(name)?.add(more, otel.attribute === undefined ? {} : { [otel.attribute]: value });
+    this.#counters.get(name)?.add(more, otel.attribute === undefined ? undefined : { [otel.attribute]: value });
   }
 
   #labelled(name: Name): Counts {

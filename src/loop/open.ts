@@ -12,9 +12,9 @@ export interface OpenOptions extends LoopConfiguration {
   /** The `ask` that opens the session; null, the default, for a session that the host opens itself. */
   readonly parent?: SessionParent | null;
   /** The tenant of the session. Hosts share their work between tenants. */
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
   /** The profile that a host must have to claim the session. When absent, hosts that drive sessions without a profile claim it. */
-  readonly profile?: string;
+  readonly profile?: string | undefined;
   /** Further configuration for the driver, stored with the session as JSON. */
   readonly configuration?: JsonObject;
 }
@@ -57,7 +57,7 @@ export function sessionToOpen(
 export async function openSession(
   store: SessionStore,
   userdata: unknown,
-  { sid = randomIds.session(), at, ...options }: OpenOptions & { readonly sid?: string; readonly at: number },
+  { sid = randomIds.session(), at, ...options }: OpenOptions & { readonly sid?: string | undefined; readonly at: number },
 ): Promise<string> {
   const { state, setup } = sessionToOpen(userdata, sid, options);
   await store.create(state, at, setup);

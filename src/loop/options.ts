@@ -52,17 +52,17 @@ export interface LoopControllerOptions {
   /** The system text for agents, in addition to the envelopes; `agentBrief` without tools when absent. */
   readonly system?: string;
   /** The grammar of a reply, `toolGrammar(tools, { of: 'turn' })`, for agents whose server decodes under one; none when absent. */
-  readonly grammar?: string;
+  readonly grammar?: string | undefined;
   /** A `MemoryStore` when absent. */
   readonly store?: SessionStore;
   /** No log when absent. The records of the store contain everything that a log does. */
-  readonly log?: DecisionLog;
+  readonly log?: DecisionLog | undefined;
   /** New counters in the application's OpenTelemetry meter when absent. */
   readonly metrics?: Metrics;
   /** Where spans and durations go; that of `runtime` when absent, else the application's OpenTelemetry SDK. */
   readonly telemetry?: Telemetry;
   /** How long tokens are valid; `DEFAULT_LIFETIMES` for absent fields. */
-  readonly lifetimes?: Partial<Lifetimes>;
+  readonly lifetimes?: Partial<Lifetimes> | undefined;
   /** Limits of every turn; looser values than the executor's have no effect. */
   readonly limits?: LimitOptions;
   /** Number of equal turns in a row that ends a session, from 2 to 100; 3 when absent. */
@@ -75,12 +75,12 @@ export interface LoopControllerOptions {
    * last call. A call that was made and not answered is then repeated only if its tool is declared idempotent; otherwise the turn waits
    * for a person.
    */
-  readonly durable?: Durable;
+  readonly durable?: Durable | undefined;
   /**
    * What happens to a turn whose process died. `rerun`, the default, runs the same program again, so tools should be safe to
    * repeat; `halt` ends the session with `ERR_INTERRUPTED`.
    */
-  readonly onInterrupted?: OnInterrupted;
+  readonly onInterrupted?: OnInterrupted | undefined;
   /**
    * What happens to a turn whose call is not completed in time. `halt`, the default, ends the session with `ERR_CALL_EXPIRED`;
    * `error` lets the call fail with code 37, which the program can catch.
@@ -103,12 +103,12 @@ export interface LoopControllerOptions {
   /** Store, log and leases that several controllers share; takes the place of `store`, `log`, `owner` and `leaseMs`. */
   readonly coordinator?: SessionCoordinator;
   /** Name of this process in leases, unique among all live processes; random when absent. */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
   /**
    * Length of a lease in milliseconds, from 100; 15 seconds when absent. The sessions of a dead process stay leased for at most this
    * time.
    */
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
 }
 
 /** Options of one step of a session. An approval covers one step or tool call among all those taken with these options. */
@@ -125,7 +125,7 @@ export interface StepOptions extends Ceilings, TurnApproval {
   /** Ends the step: stops waiting for the agent and cancels a running program. */
   readonly signal?: AbortSignal;
   /** Most milliseconds of the step, for the agent and the program together. */
-  readonly wallMs?: number;
+  readonly wallMs?: number | undefined;
   /** Receives the events, in order; see {@link LoopListener}. */
   readonly onEvent?: LoopListener;
 }
@@ -133,7 +133,7 @@ export interface StepOptions extends Ceilings, TurnApproval {
 /** Options of continuing a session. */
 export interface ResumeOptions extends StepOptions {
   /** Most milliseconds of this call, agents and tools included; ten minutes when absent. */
-  readonly wallMs?: number;
+  readonly wallMs?: number | undefined;
   /**
    * Whether the result has the records of the turns. When absent, it has them only with a `MemoryStore`, which keeps them in memory
    * anyway. Without them a session takes the memory of one turn. The store has the records in any case, and `decided` events carry them.
@@ -151,7 +151,7 @@ export interface LoopOptions extends ResumeOptions {
   /** Must match the USERDATA schema; otherwise the session is halted before the agent is consulted. */
   readonly userdata: unknown;
   /** A new id when absent. */
-  readonly sid?: string;
+  readonly sid?: string | undefined;
 }
 
 /** The check of the options of a controller. */

@@ -1,3 +1,4 @@
+import { defined } from '../wire/defined.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { type Decision, type HaltReason, hostFailure } from './record/decision.ts';
 import { type TurnRecord, type TurnResult, toPublicTurn } from './record/record.ts';
@@ -33,8 +34,7 @@ export interface LoopSummary extends Omit<LoopResult, 'turns'> {
 /** Selects the public part of a result. */
 export function toPublicLoop(result: LoopSummary): LoopSummary {
   const { sid, decision, reason, output, error, turns, waiting } = result;
-  const waits = waiting === undefined ? {} : { waiting };
-  return { sid, decision, reason, output, error, turns: turns.map(toPublicTurn), ...waits };
+  return defined({ sid, decision, reason, output, error, turns: turns.map(toPublicTurn), waiting });
 }
 
 /** OUTPUT as a user sees it: without candidate lines, verified or not; null when nothing is left. */

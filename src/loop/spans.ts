@@ -54,8 +54,10 @@ export async function withSessionSpan<T>(
       });
     });
   } finally {
-    const type = failure === null ? {} : { [ATTR.errorType]: failure };
-    telemetry.record('gen_ai.invoke_agent.duration', (performance.now() - begun) / 1000, { ...who, ...type });
+    telemetry.record('gen_ai.invoke_agent.duration', (performance.now() - begun) / 1000, {
+      ...who,
+      [ATTR.errorType]: failure ?? undefined,
+    });
   }
 }
 
@@ -66,7 +68,7 @@ export function withTurnSpan(
   { name }: Agent,
   work: () => Promise<TurnRecord>,
 ): Promise<TurnRecord> {
-  const attributes = { [ATTR.conversation]: sid, ...(name === undefined ? {} : { [ATTR.agentName]: name }) };
+  const attributes = { [ATTR.conversation]: sid, [ATTR.agentName]: name };
   return telemetry.span({ name: 'neuroscript.turn', attributes, errorType: reasonOf }, async (span) => {
     const record = await work();
     if (span.isRecording()) describeTurn(span, record);
@@ -79,8 +81,8 @@ function agentAttributes({ name, model }: Agent): Attributes {
   return {
     [ATTR.operation]: 'invoke_agent',
     [ATTR.provider]: model?.provider ?? 'neuroscript',
-    ...(name === undefined ? {} : { [ATTR.agentName]: name }),
-    ...(model === undefined ? {} : { [ATTR.requestModel]: model.name }),
+    [ATTR.agentName]: name,
+    [ATTR.requestModel]: model?.name,
   };
 }
 
@@ -91,10 +93,7 @@ function describeTurn(span: Span, { turn, decision, reason, usage, agent }: Turn
 }
 
 function tokens(input: number | null, output: number | null): Attributes {
-  return {
-    ...(input === null ? {} : { [ATTR.inputTokens]: input }),
-    ...(output === null ? {} : { [ATTR.outputTokens]: output }),
-  };
+  return { [ATTR.inputTokens]: input ?? undefined, [ATTR.outputTokens]: output ?? undefined };
 }
 
 /** A call that waits is no failure. */

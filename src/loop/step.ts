@@ -269,7 +269,7 @@ async function consult(
   using context = host.executor.context({
     sessionId: sid,
     turnIndex: turn,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
     ...(tenant.id === null ? {} : { tenant: tenant.id }),
   });
   const consulted = turnStorage.run(context, () =>
@@ -338,7 +338,7 @@ async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
       attempt: plan.attempt,
       approval: approval === undefined ? { requiresApproval } : { requiresApproval, approval },
       ...(quota === null ? {} : { values: { [ASK_QUOTA]: quota } }),
-      ...(signal === undefined ? {} : { signal }),
+      signal,
       ...(tenant.id === null ? {} : { tenant: tenant.id }),
     });
   } catch (error) {

@@ -163,10 +163,7 @@ const BLOCKS: Readonly<Record<string, string>> = {
 };
 
 function word(label: string): CompletionItem {
-  const detail = KEYWORD_WORDS[label];
-  return {
-    label,
-    kind: CompletionItemKind.Keyword,
-    ...(detail === undefined ? {} : { documentation: { kind: MarkupKind.Markdown, value: detail } }),
-  };
+  const value = KEYWORD_WORDS[label];
+  const plain = { label, kind: CompletionItemKind.Keyword };
+  return value === undefined ? plain : { ...plain, documentation: { kind: MarkupKind.Markdown, value } };
 }

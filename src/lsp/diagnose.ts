@@ -18,7 +18,7 @@ export interface Problem {
   readonly code: string;
   readonly message: string;
   /** What to write instead; absent where nothing is known. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   /** Edits that make the change; empty where a human has to make it. */
   readonly edits: readonly { readonly range: Range; readonly text: string }[];
   /** Whether the edits keep what the program does, so that nobody needs to read them first. */
@@ -116,7 +116,7 @@ function syntaxProblem(
   { s, e, message, hint }: { readonly s: number; readonly e: number; readonly message: string; readonly hint?: string },
 ): Problem {
   const range = document.rangeOf(placed, { s, e });
-  return { range, severity: 'error', code: SYNTAX, message, ...(hint === undefined ? {} : { hint }), edits: [], safe: false };
+  return { range, severity: 'error', code: SYNTAX, message, hint, edits: [], safe: false };
 }
 
 function findingProblem(document: SourceDocument, placed: Placed, found: Finding): Problem {

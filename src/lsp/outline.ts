@@ -9,15 +9,21 @@ export function outline(document: SourceDocument): readonly DocumentSymbol[] {
     const { result, text } = placed.piece;
     if (!result.ok) return [];
     const { procedures, commands, events } = result.file;
-    const symbol = (name: string, kind: SymbolKind, span: Span, selected: Span, detail?: string): DocumentSymbol => ({
+    const symbol = (
+      name: string,
+      kind: SymbolKind,
+      span: Span,
+      selected: Span,
+      more: { detail?: string } = {},
+    ): DocumentSymbol => ({
       name,
       kind,
       range: document.rangeOf(placed, span),
       selectionRange: document.rangeOf(placed, selected),
-      ...(detail === undefined ? {} : { detail }),
+      ...more,
     });
     return [
-      ...procedures.map((each) => symbol(each.name.name, SymbolKind.Function, each, each.name, headOf(each))),
+      ...procedures.map((each) => symbol(each.name.name, SymbolKind.Function, each, each.name, { detail: headOf(each) })),
       ...commands.map((each) => symbol('command', SymbolKind.Namespace, each, { s: each.s, e: each.s + 'command'.length })),
       ...events
         .filter((event) => !procedures.some(({ s, e }) => s < event.s && event.e < e))

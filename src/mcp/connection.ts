@@ -204,7 +204,7 @@ export class McpConnection implements AsyncDisposable {
       report,
       `MCP server ${this.name}: ${tool}: ${progress}${total === undefined ? '' : ` of ${total}`} ${words}`,
     );
-    note('mcp.progress', { progress, message: words, ...(total === undefined ? {} : { total }) });
+    note('mcp.progress', { progress, message: words, total });
     this.#onProgress?.(report);
   }
 

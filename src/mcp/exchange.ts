@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { HostContext } from '../context/index.ts';
+import { defined } from '../wire/defined.ts';
 import { isRecord } from '../wire/unknown.ts';
 import { askForm } from './elicit.ts';
 import { plainWords } from './serverschema.ts';
@@ -22,7 +23,7 @@ export interface McpCaller {
 /** The answers to a server's questions, which are sent with the repeated request. */
 export interface Answered {
   readonly inputResponses?: Record<string, unknown>;
-  readonly requestState?: string;
+  readonly requestState?: string | undefined;
 }
 
 /** Most times that a server may ask for input before it answers. */
@@ -57,7 +58,7 @@ export class Exchange {
       if (!isInputRequiredResult(answer)) return answer;
       const { inputRequests, requestState } = answer;
       const inputResponses = await this.#answers(inputRequests ?? {});
-      answered = { inputResponses, ...(requestState === undefined ? {} : { requestState }) };
+      answered = { inputResponses, requestState };
     }
     throw new Error(`it asked for input ${MAX_ROUNDS} times and gave no answer`);
   }
@@ -146,8 +147,6 @@ export class Exchange {
 
   #cancel(taskId: string): void {
     const { timeout } = this.options;
-    this.client
-      .request({ method: 'tasks/cancel', params: { taskId } }, ANYTHING, timeout === undefined ? {} : { timeout })
-      .catch(() => {});
+    this.client.request({ method: 'tasks/cancel', params: { taskId } }, ANYTHING, defined({ timeout })).catch(() => {});
   }
 }

@@ -6,6 +6,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { ValueMeter } from '../files/valuemeter.ts';
+import { defined } from '../wire/defined.ts';
 import { oauthFetch } from './auth/fetch.ts';
 import { LoginTokens } from './auth/provider.ts';
 import type { Secrets } from './auth/secrets.ts';
@@ -44,7 +45,7 @@ export function overHttp(server: HttpServer & McpBounds, most: number, excess: E
     // A redirect to another origin would send it the headers, and with them the secrets.
     redirectPolicy: 'same-origin',
     fetch: send,
-    ...(tokens === undefined ? {} : { authProvider: tokens }),
+    ...defined({ authProvider: tokens }),
     reconnectionOptions: {
       initialReconnectionDelay: 1000,
       maxReconnectionDelay: 5000,

@@ -44,7 +44,7 @@ export class StdioTransport implements Transport {
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: process.platform !== 'win32',
       windowsHide: true,
-      ...(cwd === undefined ? {} : { cwd }),
+      cwd,
     });
     this.#child = child;
     const forget = killOnExit(() => signalChild(child));

@@ -10,7 +10,7 @@ export interface ConnectOptions {
    * A URL that leads past a pooler, for the one connection that listens: a pooler that lends connections for a transaction cannot
    * listen. The same URL when absent.
    */
-  readonly listenUrl?: string;
+  readonly listenUrl?: string | undefined;
 }
 
 /** Milliseconds after which a connection that is not made, or a query without an answer, is given up. */

@@ -79,7 +79,7 @@ export async function verifyReceipt(
       if (missing.length === 0) found.push(unread ?? 'a turn is missing');
       continue;
     }
-    const replay = await replayTurn(runtime, record, { redacted: missing, ...(signal === undefined ? {} : { signal }) });
+    const replay = await replayTurn(runtime, record, { redacted: missing, signal });
     const { divergence } = replay;
     // Without its calls, a turn that was halted shows nothing that could be judged.
     const verdict = replay.verdict === 'incomplete' && missing.length > 0 ? 'withheld' : replay.verdict;

@@ -62,7 +62,7 @@ export class SessionHandlers {
   async start(context: SharedContext, input: unknown): Promise<{ readonly sid: string }> {
     const { userdata, durable } = readInput(START, input, this.#refused);
     const sid = context.key;
-    await step(context, 'open', () => this.#open(sid, userdata, durable === undefined ? {} : { durable }));
+    await step(context, 'open', () => this.#open(sid, userdata, { durable }));
     this.#send(context, 1);
     return { sid };
   }

@@ -29,8 +29,8 @@ export async function answerRequest(runtime: Runtime, line: string, options: Ans
   using turn = tenant === undefined ? null : runtime.turn({ tenant: runtime.tenant(tenant).id });
   const fork = runtime.interpreter(connection).fork(turn === null ? {} : { turn });
   const { id, result } = await runLine(fork, line, {
-    ...(signal === undefined ? {} : { signal }),
-    ...(onOut === undefined ? {} : { onOut }),
+    signal,
+    onOut,
   });
   return toPublicResult(id, result, journal);
 }

@@ -13,8 +13,7 @@ export class Callbacks {
   guard(request: RunRequest): RunRequest {
     const { onOut, onCall } = request;
     if (onOut === undefined && onCall === undefined) return request;
-    const out = onOut === undefined ? {} : { onOut: this.#guarded(onOut) };
-    return { ...request, ...out, ...(onCall === undefined ? {} : { onCall: this.#guarded(onCall) }) };
+    return { ...request, onOut: onOut && this.#guarded(onOut), onCall: onCall && this.#guarded(onCall) };
   }
 
   rethrow(): void {

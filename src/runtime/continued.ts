@@ -14,7 +14,7 @@ export interface WaitingRun {
   readonly journal: readonly JournalEntry[];
   readonly waiting: WaitingCall;
   /** Further calls that wait, in the order of the program: they ran together with the first. */
-  readonly alsoWaiting?: readonly WaitingCall[];
+  readonly alsoWaiting?: readonly WaitingCall[] | undefined;
 }
 
 /**

@@ -52,9 +52,9 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const settings = checkSettings({ ...rest, limits: run });
   const sandbox = await Sandbox.create({
     ...pool,
-    ...(launcher === undefined ? {} : { launcher }),
-    ...(isolation === undefined ? {} : { isolation }),
-    ...(files === undefined ? {} : { files }),
+    launcher,
+    isolation,
+    files,
     // A nested loop needs a worker of its own while the worker of its caller waits.
     nesting: settings.ask === undefined ? 0 : ASK_LEVELS,
     memoryBytes: settings.limits.memoryBytes,

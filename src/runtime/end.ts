@@ -1,6 +1,7 @@
 import { DeadlineError, type TurnContext } from '../context/index.ts';
 import type { SandboxResult } from '../sandbox/index.ts';
 import type { Dispatcher } from '../tools/index.ts';
+import { defined } from '../wire/defined.ts';
 import { cancelledError, timeoutError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry, WaitingCall } from '../wire/journal.ts';
@@ -42,18 +43,18 @@ export function resultOf(
 ): RunResult {
   const { phase, result, eventErrors, variables } = ended;
   const usage = withEndingAsk(used, journal.last, limits);
-  const facts = {
+  const facts = defined({
     phase,
     emits,
     values,
     whispers,
     result,
     eventErrors,
-    ...(variables === undefined ? {} : { variables }),
+    variables,
     usage,
-    ...(outputComplete ? {} : { outputComplete: false as const }),
-    ...(measuring === undefined ? {} : { profile: measuring.profile(usage.fuel) }),
-  };
+    outputComplete: outputComplete ? undefined : false,
+    profile: measuring?.profile(usage.fuel),
+  });
   if (error === null) return withJournal({ ok: true, ...facts, error }, journal);
   const failure = {
     ok: false as const,

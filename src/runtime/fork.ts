@@ -46,9 +46,9 @@ export interface ForkOptions {
   /** Limits can only tighten what the runtime allows. */
   readonly limits?: LimitOptions;
   /** Tools of this fork alone. They need no entry in an allow list; every other rule of a policy holds for them. */
-  readonly tools?: readonly ToolDefinition[];
+  readonly tools?: readonly ToolDefinition[] | undefined;
   /** Must admit a call in addition to the runtime's policy. It is the only policy if the runtime has none. */
-  readonly policy?: Policy | PolicyOptions;
+  readonly policy?: Policy | PolicyOptions | undefined;
   /** Replaces the next id of the runtime, to repeat a recorded run. */
   readonly id?: string;
 }
@@ -147,7 +147,7 @@ export class Fork {
     checkEventOptions('the options of an event', options);
     const { id, ts, ...settings } = options;
     const tagged = toTagged(`the payload of '${name}'`, payload);
-    const event = { name, source, payload: tagged, ...(id === undefined ? {} : { id }), ...(ts === undefined ? {} : { ts }) };
+    const event = { name, source, payload: tagged, id, ts };
     const deliver = (): Promise<RunResult> => this.runRequest({ ...settings, events: [event] });
     if (id === undefined) return deliver();
     this.#mustBeOpen();
@@ -169,7 +169,7 @@ export class Fork {
     const { runtime, root, tools, guards } = context;
     const input = asked.recorded?.input ?? inputOf(context, asked);
     const { sources, limits } = input;
-    using turn = this.turn.derive(asked.signal === undefined ? {} : { signal: asked.signal });
+    using turn = this.turn.derive({ signal: asked.signal });
     const callbacks = new Callbacks(turn);
     const request = callbacks.guard(asked);
     const denied = async () => firstDeniedCall(runtime.sandbox, tools, guards, sources, limits.sourceBytes);

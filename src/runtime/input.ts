@@ -31,7 +31,7 @@ export function inputOf(context: RunContext, request: RunRequest): RunInput {
     ...(constants.size === 0 ? {} : { constants: Object.fromEntries(constants) }),
     call,
     events: (request.events ?? []).map((event, index) => eventOf(context, event, index)),
-    ...(variables === undefined ? {} : { variables }),
+    variables,
     ...(redefine === true ? { redefine: true } : {}),
     limits: limitsOf(context, request),
     forkId,

@@ -23,9 +23,9 @@ export interface RunSettings {
   /** Global variables of the program, in addition to the root's; they replace those of the same name. */
   readonly globals?: Readonly<Record<string, TaggedJson>>;
   /** Limits can only tighten what the fork allows. */
-  readonly limits?: LimitOptions;
+  readonly limits?: LimitOptions | undefined;
   /** Aborting it ends the run with `ERR_CANCELLED`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** A turn of the host loop: exactly one command block, whose output is captured and never reaches the host's callbacks. */
   readonly asTurn?: boolean;
   /**
@@ -37,16 +37,16 @@ export interface RunSettings {
    * A preview to which the run is bound: a call outside of it is refused with code 1003 when the program makes it. It restricts the run
    * in addition to all policies.
    */
-  readonly bound?: Preview;
+  readonly bound?: Preview | undefined;
   /** Receives the output while the script runs, in place of the host's callbacks. An exception ends the run, which rejects with it. */
-  readonly onOut?: (out: OutFrame) => void;
+  readonly onOut?: ((out: OutFrame) => void) | undefined;
   /** Receives every call to the host once the call has ended. An exception ends the run, which rejects with it. */
-  readonly onCall?: (entry: JournalEntry) => void;
+  readonly onCall?: ((entry: JournalEntry) => void) | undefined;
   /**
    * Measures the run: `profile` of the result says where it spent its fuel and time. Otherwise the result is the same, except that a
    * measured program takes longer.
    */
-  readonly probe?: Probe;
+  readonly probe?: Probe | undefined;
 }
 
 /** A run to make: its sources, call and events, with values as tagged JSON. */
@@ -54,19 +54,19 @@ export interface RunRequest extends RunSettings {
   /** After the root's libraries: first the definitions of all sources, then command blocks in order, then `call`, then `events`. */
   readonly sources?: readonly Source[];
   /** The procedure to call after loading, with its arguments. */
-  readonly call?: { readonly name: string; readonly args: readonly TaggedJson[] };
+  readonly call?: { readonly name: string; readonly args: readonly TaggedJson[] } | undefined;
   /** Events to deliver, in order. */
   readonly events?: readonly EventInput[];
   /** Initial variables of the command blocks. `variables` of the result then has their final values, for a later run. */
-  readonly variables?: readonly Variable[];
+  readonly variables?: readonly Variable[] | undefined;
   /** Lets a procedure of a later source replace an earlier one of its name; otherwise that is code 42. */
   readonly redefine?: boolean;
   /** Receives the input of the worker before the run starts. With the journal, it is enough to execute the run again. */
-  readonly onInput?: (input: RunInput) => void;
+  readonly onInput?: ((input: RunInput) => void) | undefined;
   /** Executes a recorded run: its input replaces everything above. */
-  readonly recorded?: RecordedRun;
+  readonly recorded?: RecordedRun | undefined;
   /** Keeps the calls while the run goes on. */
-  readonly keeper?: CallKeeper;
+  readonly keeper?: CallKeeper | undefined;
   /** Whether a tool may put the run aside; then `waiting` of the result names the call. */
   readonly mayWait?: boolean;
 }

@@ -36,13 +36,13 @@ export interface InterpreterOptions {
   /** The fields of a host context, or one that was made with `createHostContext`; a silent one when absent. */
   readonly host?: HostContext | HostContextInit;
   /** The actor, where `host` does not name one. */
-  readonly actor?: Actor;
+  readonly actor?: Actor | undefined;
   /** Accounts, agent models and capsules; absent stores are empty. Several roots may share them. */
-  readonly stores?: Partial<Stores>;
+  readonly stores?: Partial<Stores> | undefined;
   /** Procedures, handlers and constants that the host supplies; nothing that is loaded may have one of their names. */
   readonly symbols?: SymbolTable;
   /** Ed25519 public keys, base64url. With them, only units that one of them signed are loaded. */
-  readonly signers?: readonly string[];
+  readonly signers?: readonly string[] | undefined;
   /** Calls that count already for the policy's call limits, by canonical name: `callsMade` of an earlier interpreter. */
   readonly callsMade?: Readonly<Record<string, number>>;
 }
@@ -61,7 +61,7 @@ export interface RunOptions
   /** Shown in positions; `src` when absent. */
   readonly name?: string;
   /** Definitions, loaded first. A command block in them is `ERR_USAGE`, and nothing runs. */
-  readonly lib?: string | readonly string[];
+  readonly lib?: string | readonly string[] | undefined;
   /** A procedure to call after the command blocks, with JavaScript values as arguments. */
   readonly call?: { readonly name: string; readonly args?: readonly unknown[] };
   /** Delivered last; payloads are JavaScript values. */
@@ -231,8 +231,8 @@ export class Runtime implements AsyncDisposable {
     this.#mustBeOpen();
     const { session, tenant } = options;
     const identity = {
-      ...(session === undefined ? {} : { sessionId: session }),
-      ...(tenant === undefined ? {} : { tenant: this.#context.tenants.named(tenant) }),
+      sessionId: session,
+      tenant: tenant === undefined ? undefined : this.#context.tenants.named(tenant),
     };
     using turn = session === undefined && tenant === undefined ? null : this.turn(identity);
     const { fork, request } = this.#oneOff(source, options, turn);
@@ -323,8 +323,8 @@ export class Runtime implements AsyncDisposable {
     const interpreter = this.#root({ host, actor, stores, symbols, signers, callsMade: undefined });
     const fork = interpreter.fork({
       ...(turn === null ? {} : { turn }),
-      ...(tools === undefined ? {} : { tools }),
-      ...(policy === undefined ? {} : { policy }),
+      tools,
+      policy,
     });
     return { fork, request: requestOf(source, rest) };
   }
@@ -370,7 +370,7 @@ function requestOf(
     ...settings,
     globals: { ...settings.globals, ...Object.fromEntries(tagged) },
     sources: [...libraries, { name, text: source }],
-    ...(call === undefined ? {} : { call: { name: call.name, args } }),
+    call: call === undefined ? undefined : { name: call.name, args },
     events: events.map((event) => ({
       name: event.name,
       source: event.source ?? '',

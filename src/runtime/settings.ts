@@ -25,11 +25,11 @@ export interface RuntimeSettings {
   /** Receives a record of every tool call, including the calls that tools make. */
   readonly audit?: (record: AuditRecord) => void;
   /** Answers `ask`: `askHandler` of `neuroscript-runtime/loop` makes it. Without it every `ask` fails with code 9. */
-  readonly ask?: AskHandler;
+  readonly ask?: AskHandler | undefined;
   /** Limits of tenants. Runs that name a tenant have the defaults of the table of limits when absent. */
-  readonly tenants?: TenantsOptions;
+  readonly tenants?: TenantsOptions | undefined;
   /** Unix milliseconds, for deadlines; the system's clock when absent. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
   /** The parent of the directories of sessions; the system's directory for temporary files when absent. */
   readonly sandboxRoot?: string;
   /** Receives spans and metrics; the application's OpenTelemetry SDK when absent. Without an SDK there are none. */

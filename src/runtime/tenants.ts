@@ -1,5 +1,6 @@
 import { checkTenantId } from '../context/index.ts';
 import { checkAmount, type LimitOptions, type TenantShare } from '../sandbox/index.ts';
+import { defined } from '../wire/defined.ts';
 import { quotaError } from '../wire/errorinfo.ts';
 import { ConfigError, type ErrorInfo } from '../wire/errors.ts';
 import { TENANT_LIMITS, type TenantLimit, type TenantOption } from '../wire/limits.ts';
@@ -197,11 +198,11 @@ function newTenant(limits: TenantLimits): Tenant {
 
 /** The rest of the tenant's budgets as limits of a run. A run that was admitted can always begin. */
 export function limitsLeft({ left: { fuel, cpuMs, toolCalls } }: TenantReport): LimitOptions {
-  return {
-    ...(fuel === undefined ? {} : { fuel: Math.max(1, fuel) }),
-    ...(cpuMs === undefined ? {} : { cpuMs: Math.max(1, Math.floor(cpuMs)) }),
-    ...(toolCalls === undefined ? {} : { toolCalls }),
-  };
+  return defined({
+    fuel: fuel === undefined ? undefined : Math.max(1, fuel),
+    cpuMs: cpuMs === undefined ? undefined : Math.max(1, Math.floor(cpuMs)),
+    toolCalls,
+  });
 }
 
 /** Why a budget refuses a run; null when every one has something left. */

@@ -332,8 +332,7 @@ export class Execution implements WorkerTask {
   #end(verdict: ErrorInfo, graceMs: number): void {
     if (this.#over || this.#verdict !== null) return;
     const at = this.#asked?.at;
-    const place = at === undefined ? {} : { source: at.source, line: at.line, column: at.column };
-    this.#verdict = { ...verdict, ...place };
+    this.#verdict = at === undefined ? verdict : { ...verdict, source: at.source, line: at.line, column: at.column };
     this.#call?.halt(this.#verdict);
     // Without a worker the run has ended with its call.
     if (this.#gone !== null) return;

@@ -19,7 +19,7 @@ export interface ParseOutcome {
    * Names of the sources that may only be incomplete: they end within a block, a bracket, a string or a continued line. Absent when there
    * are none.
    */
-  readonly open?: readonly string[];
+  readonly open?: readonly string[] | undefined;
 }
 
 /** A request to a worker that runs no program: the frame that asks and the frame that answers. */
@@ -36,7 +36,7 @@ export function parseQuery(sources: readonly Source[], sourceBytes: number): Que
     answer: (frame) => {
       if (frame.t !== 'parsed') return undefined;
       const { diagnostics, files, open } = frame;
-      return { diagnostics, files, ...(open === undefined ? {} : { open }) };
+      return { diagnostics, files, open };
     },
   };
 }

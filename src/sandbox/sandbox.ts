@@ -25,16 +25,16 @@ export interface SandboxOptions extends PoolLimitOptions {
   /** The memory limit for which isolates are prepared: that of most runs. The default limit when absent. */
   readonly memoryBytes?: number;
   /** How the operating system confines the workers; `auto` when absent. */
-  readonly launcher?: LauncherChoice;
+  readonly launcher?: LauncherChoice | undefined;
   /** Whether a worker serves several runs, one after another; `worker` (it does) when absent. */
-  readonly isolation?: Isolation;
+  readonly isolation?: Isolation | undefined;
   /** Depths at which nested runs wait for a worker instead of being refused, see `PoolOptions`; 0 when absent. */
   readonly nesting?: number;
   /**
    * The files of the worker, for a host that bundles this package: copies of `dist/worker.js` and `dist/guest.js` of the same version of
    * this package.
    */
-  readonly files?: WorkerFiles;
+  readonly files?: WorkerFiles | undefined;
 }
 
 /**

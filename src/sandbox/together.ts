@@ -97,12 +97,8 @@ function joined(replies: readonly FinalReply[]): ClosingReply {
   let halted: ErrorInfo | null = null;
   for (const reply of replies) {
     if (reply.t === 'ok') ends.push({ value: reply.value });
-    else if (reply.t === 'error') ends.push({ code: reply.code, message: reply.message, ...hintOf(reply) });
+    else if (reply.t === 'error') ends.push({ code: reply.code, message: reply.message, hint: reply.hint });
     else if (halted === null || (halted.code === 'ERR_SUSPENDED' && reply.error.code !== 'ERR_SUSPENDED')) halted = reply.error;
   }
   return halted === null ? { t: 'all', ends } : { t: 'halt', error: halted };
-}
-
-function hintOf({ hint }: { readonly hint?: string }): { readonly hint?: string } {
-  return hint === undefined ? {} : { hint };
 }

@@ -68,7 +68,7 @@ export class ToolBench implements AsyncDisposable {
     checkBenchOptions('the options of a bench', options);
     const { policy = ALLOW_ALL, limits = {}, turn = {}, host = {}, now, vars = {} } = options;
     const audit = (record: AuditRecord): void => void this.calls.push(record);
-    const settings = checkSettings({ tools, policy, limits, audit, ...(now === undefined ? {} : { now }) });
+    const settings = checkSettings({ tools, policy, limits, audit, now });
     this.#runtime = new Runtime(this.#sandbox, settings);
     this.#root = this.#runtime.interpreter({ host: { logger: SILENT_LOGGER, ...host } });
     this.#turn = turn;

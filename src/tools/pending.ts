@@ -6,7 +6,7 @@ export interface PendingOptions {
   /** One sentence, at most 500 characters, for the person or program that completes the call. */
   readonly reason: string;
   /** Milliseconds until the call expires. The host's own bound applies too; when this is absent, only the host's. */
-  readonly expiresIn?: number;
+  readonly expiresIn?: number | undefined;
 }
 
 const checkPendingOptions = checker<PendingOptions>({ reason: required(checkText), expiresIn: wholeNumber(1) });

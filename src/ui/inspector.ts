@@ -35,7 +35,7 @@ export interface InspectorInit {
   /** Makes the runtime in which turns are tried out. It needs no tools. */
   readonly openRuntime: () => Promise<Runtime>;
   /** Keys with which tokens of replayed turns must verify, in place of those that the records name. */
-  readonly keys?: KeyLookup;
+  readonly keys?: KeyLookup | undefined;
   /** Null: calls that wait cannot be answered. */
   readonly answers: Answers | null;
 }

@@ -158,8 +158,8 @@ function filterOf(query: URLSearchParams): Filter {
   const [search, agent, subject] = [word('search'), word('agent'), word('subject')];
   return {
     conditions: {
-      ...(status === undefined ? {} : { status }),
-      ...(reason === undefined ? {} : { reason }),
+      status,
+      reason,
       ...time('since'),
       ...time('until'),
     },

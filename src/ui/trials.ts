@@ -74,7 +74,7 @@ export class Trials implements AsyncDisposable {
     const turns = await this.#store.turns(sid, () => {}, { after: turn - 1, limit: MOST_TURNS + 1 });
     const changes = {
       fromTurn: turn,
-      ...(data.program === undefined ? {} : { program: data.program }),
+      program: data.program,
       answers: new Map(Object.entries(data.answers ?? {}).map(([call, answer]) => [call, answerOf(answer)])),
     };
     const session = { sid, head: null, turns: turns.slice(0, MOST_TURNS) };
@@ -130,8 +130,7 @@ export class Trials implements AsyncDisposable {
     execute: (runtime: Runtime, record: TurnRecord, options: ReplayOptions) => Promise<Result>,
   ): Promise<Result> {
     const { record, prev } = await findTurn(this.#store, sid, turn);
-    const keys = this.#keys === undefined ? {} : { keys: this.#keys };
-    const options = { signal, ...keys, ...(prev === undefined ? {} : { prev }) };
+    const options = { signal, keys: this.#keys, prev };
     return this.#run((runtime) => execute(runtime, record, options));
   }
 

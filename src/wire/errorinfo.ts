@@ -22,7 +22,7 @@ export function languageError(nsCode: number, message: string, at?: Site, hint?:
     source: at?.source ?? null,
     line: at?.line ?? null,
     column: at?.column ?? null,
-    ...(hint === undefined ? {} : { hint: shorten(hint) }),
+    hint: hint === undefined ? undefined : shorten(hint),
     stack: [],
   };
 }
@@ -44,7 +44,7 @@ interface Breach {
   readonly limit: LimitKey | TenantKey | 'maxTokens';
   readonly allowed: number;
   /** What the run had used when it ended; absent when that is unknown. */
-  readonly used?: number;
+  readonly used?: number | undefined;
 }
 
 /** `ERR_QUOTA`: a run exceeds a limit. */
@@ -76,7 +76,7 @@ export function cancelledError(message: string): ErrorInfo {
 
 /** `ERR_WORKER`: a worker process or a handler of the host failed. The program is not at fault. */
 export function workerError(message: string, hint?: string): ErrorInfo {
-  return { ...nowhere, kind: 'internal', code: 'ERR_WORKER', name: 'Worker', message, ...(hint === undefined ? {} : { hint }) };
+  return { ...nowhere, kind: 'internal', code: 'ERR_WORKER', name: 'Worker', message, hint };
 }
 
 /** `ERR_INTERNAL`: the interpreter itself failed. */

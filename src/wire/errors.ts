@@ -39,7 +39,7 @@ export interface ErrorInfo {
   /** 1-based, in code points. */
   readonly column: number | null;
   /** What to write or to do instead; absent when nothing is known. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   /** The call stack, innermost frame first. */
   readonly stack: readonly StackFrame[];
   /** With `ERR_QUOTA` and `ERR_TIMEOUT`: the key in the table of limits, the allowed amount, and the used or requested amount. */
@@ -47,7 +47,7 @@ export interface ErrorInfo {
   /** The value of `limit`. */
   readonly allowed?: number;
   /** What the run used or asked for. */
-  readonly used?: number;
+  readonly used?: number | undefined;
 }
 
 /**

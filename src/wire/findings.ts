@@ -5,7 +5,7 @@ export const SYNTAX = 'NS15';
 
 /** A finding of the linter, or a syntax error, which may have no fix. */
 export interface JsonFinding extends Omit<LintFinding, 'fix' | 'tool'> {
-  readonly fix?: LintFinding['fix'];
+  readonly fix?: LintFinding['fix'] | undefined;
 }
 
 /** The public JSON object of a check (`schemas/check.schema.json`): all findings, and the fuel of each block. */
@@ -35,6 +35,6 @@ function syntaxFinding(found: Diagnostic): JsonFinding {
     endLine,
     endColumn,
     message,
-    ...(known === undefined ? {} : { fix: known }),
+    fix: known,
   };
 }

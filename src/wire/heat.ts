@@ -12,7 +12,7 @@ export function probeBytes({
   probe,
   limits,
 }: {
-  readonly probe?: Probe;
+  readonly probe?: Probe | undefined;
   readonly limits: { readonly traceEvents: number };
 }): number {
   return probe === undefined ? 0 : EVENT_BYTES * limits.traceEvents;

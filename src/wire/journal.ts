@@ -12,7 +12,7 @@ interface Recorded {
   /** Elapsed milliseconds on the host. Replay ignores it. */
   readonly ms: number;
   /** The call of an earlier attempt whose answer this call took; absent for a call that was made. */
-  readonly from?: EarlierCall;
+  readonly from?: EarlierCall | undefined;
 }
 
 /** A call of an earlier attempt at a turn. */
@@ -39,7 +39,7 @@ export type JournalEntry =
       readonly prompt: TaggedJson;
       readonly options: TaggedJson;
       /** What the nested loop used. This run pays for it however the `ask` ended. Absent when no loop began. */
-      readonly spent?: AskSpent;
+      readonly spent?: AskSpent | undefined;
     });
 
 /** Entries in the order in which the program made the calls. */
@@ -66,7 +66,7 @@ export type JournalOutcome =
   /** The value that the call returned. */
   | { readonly ok: true; readonly value: TaggedJson }
   /** The error that the script saw. */
-  | { readonly ok: false; readonly code: number; readonly message: string; readonly hint?: string }
+  | { readonly ok: false; readonly code: number; readonly message: string; readonly hint?: string | undefined }
   /** The error that ended the run. */
   | { readonly ok: false; readonly halted: ErrorInfo };
 

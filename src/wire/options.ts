@@ -1,4 +1,5 @@
 import { RESERVED } from '../../grammar/vocabulary/keywords.ts';
+import { defined } from './defined.ts';
 import { ConfigError } from './errors.ts';
 
 /**
@@ -38,7 +39,7 @@ export function wholeNumbers<T extends object>(
   const rows = rowsOf(Object.fromEntries(Object.keys(defaults).map((key) => [key, check])));
   return (options) => {
     checkObject(what, options);
-    const completed = { ...defaults, ...options };
+    const completed = { ...defaults, ...defined(options) };
     checkEach(what, completed, rows);
     return completed;
   };

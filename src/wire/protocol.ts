@@ -55,9 +55,9 @@ export interface EventInput {
   /** What the event carries, as tagged JSON. */
   readonly payload: TaggedJson;
   /** The unique `ID` in the handler; a count within the run when absent. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** The `TS` in the handler, Unix nanoseconds; nil when absent, because an isolate has no clock. */
-  readonly ts?: number;
+  readonly ts?: number | undefined;
 }
 
 /** A variable of the command blocks with its value. */
@@ -79,13 +79,13 @@ export interface RunInput {
   readonly sources: readonly Source[];
   readonly globals: Readonly<Record<string, TaggedJson>>;
   /** Global constants for all forks; a variable of the same name hides a constant. None when absent. */
-  readonly constants?: Readonly<Record<string, TaggedJson>>;
+  readonly constants?: Readonly<Record<string, TaggedJson>> | undefined;
   /** Canonical names of the pure tools that the program may call; they run inside the isolate. The host runs all other tools. */
-  readonly pure?: readonly string[];
+  readonly pure?: readonly string[] | undefined;
   readonly call: { readonly name: string; readonly args: readonly TaggedJson[] } | null;
   readonly events: readonly EventInput[];
   /** The variables that the command blocks start with; when present, the result has those that they end with. */
-  readonly variables?: readonly Variable[];
+  readonly variables?: readonly Variable[] | undefined;
   /** A procedure replaces an earlier one of the same name; without this, that is code 42. */
   readonly redefine?: boolean;
   readonly limits: LimitValues;
@@ -100,7 +100,7 @@ export interface RunInput {
   /** Most keys of one map in a frame of the run. Runs that were recorded before there was such a bound lack it, and have none. */
   readonly mapKeys?: number;
   /** Measures the run, which changes neither its result nor its journal. A recorded input has none. */
-  readonly probe?: Probe;
+  readonly probe?: Probe | undefined;
 }
 
 /** The input of a run without a program. */
@@ -174,7 +174,7 @@ export interface GuestResult {
   readonly eventErrors: readonly EventError[];
   readonly error: ErrorInfo | null;
   /** Present when the input had `variables` and the command blocks ran to their end. */
-  readonly variables?: Variables;
+  readonly variables?: Variables | undefined;
   readonly fuel: number;
   readonly peakMemoryBytes: number;
   readonly toolCalls: number;
@@ -211,7 +211,7 @@ export interface CallSite {
   /** 1-based column, in code points. */
   readonly column: number;
   /** For a call of a `together` block: the `seq` of the first call of the block. Absent for a call that runs alone. */
-  readonly together?: number;
+  readonly together?: number | undefined;
 }
 
 /** A request of the guest to the host. The script waits for the answer. */
@@ -246,10 +246,11 @@ export interface TogetherFrame {
   readonly calls: readonly ToolGuestCall[];
 }
 
-/** How a call of a {@link TogetherFrame} ended: with a value, or with a failure that the script may catch. */
-export type BranchEnd =
-  | { readonly value: TaggedJson }
-  | { readonly code: number; readonly message: string; readonly hint?: string };
+/** A failure that the script may catch. `code` is a numeric code of the language (`NS_CODES`). */
+type CallFailure = { readonly code: number; readonly message: string; readonly hint?: string | undefined };
+
+/** How a call of a {@link TogetherFrame} ended. */
+export type BranchEnd = { readonly value: TaggedJson } | CallFailure;
 
 /** What a run has left at an `ask`: the bounds of the nested loop. */
 export interface AskLeft {
@@ -304,8 +305,7 @@ export type GuestFrame =
 /** The host's answer to a call, or a question about variables and constants while the call is open. */
 export type GuestReply =
   | { readonly t: 'ok'; readonly value: TaggedJson; readonly spent?: AskSpent }
-  /** A failure that the script may catch. `code` is a numeric code of the language (`NS_CODES`). */
-  | { readonly t: 'error'; readonly code: number; readonly message: string; readonly hint?: string; readonly spent?: AskSpent }
+  | (CallFailure & { readonly t: 'error'; readonly spent?: AskSpent })
   /** Closes a {@link TogetherFrame}. */
   | { readonly t: 'all'; readonly ends: readonly BranchEnd[] }
   /** A failure that no script can catch: policy breach under `halt`, cancellation, wall time, a quota of the host. */

@@ -114,8 +114,8 @@ function eventOf(place: string, value: unknown): EventInput {
     name: text(`${place}.name`, event['name']),
     source: event['source'] === undefined ? '' : text(`${place}.source`, event['source']),
     payload: tagged(`${place}.payload`, event['payload'] ?? null),
-    ...(id === undefined ? {} : { id: text(`${place}.id`, id) }),
-    ...(ts === undefined ? {} : { ts }),
+    id: id === undefined ? undefined : text(`${place}.id`, id),
+    ts,
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from './defined.ts';
 import type { ErrorInfo } from './errors.ts';
 import type { Profile } from './heat.ts';
 import type { JournalEntry, WaitingCall } from './journal.ts';
@@ -73,7 +74,7 @@ export type PublicResult = {
 /** The public JSON object of a result (`schemas/result.schema.json`), with its keys in the documented order. */
 export function toPublicResult(id: RequestId, result: RunResult, withJournal = false): PublicResult {
   const { ok, phase, emits, values, whispers, eventErrors, errors, error, usage, outputComplete, journal } = result;
-  return {
+  return defined({
     id,
     ok,
     phase,
@@ -82,12 +83,12 @@ export function toPublicResult(id: RequestId, result: RunResult, withJournal = f
     whispers,
     result: result.result,
     eventErrors,
-    ...(errors === undefined ? {} : { errors }),
+    errors,
     error,
     usage: publicUsage(usage),
-    ...(outputComplete === undefined ? {} : { outputComplete }),
-    ...(withJournal ? { journal } : {}),
-  };
+    outputComplete,
+    journal: withJournal ? journal : undefined,
+  });
 }
 
 /** Usage with the keys that the public JSON has had from the start. Waiting for a worker concerns hosts of many runs. */

@@ -72,7 +72,7 @@ export interface ParsedFile {
   /** Canonical names of the tools that it calls, sorted and unique. */
   readonly tools: readonly string[];
   /** The kind of an input at a prompt that has no `command` around it. */
-  readonly typed?: NonNullable<SourceFile['typed']>;
+  readonly typed?: NonNullable<SourceFile['typed']> | undefined;
 }
 
 export type { Foreseen, ForeseenCall, ForeseenCondition, ForeseenScalar, ForeseenValue };

@@ -156,7 +156,7 @@ export function syntaxError({ message, hint, file, line, column }: Diagnostic): 
     source: file,
     line,
     column,
-    ...(hint === undefined ? {} : { hint }),
+    hint,
     stack: [],
   };
 }
@@ -181,7 +181,7 @@ export function summaryOf(file: SourceFile): ParsedFile {
     metadata: file.metadata,
     events: file.events.length,
     tools: [...toolNames(file)].sort(),
-    ...(file.typed === undefined ? {} : { typed: file.typed }),
+    typed: file.typed,
   };
 }
 

@@ -31,7 +31,7 @@ describe('the rows of bench peers', () => {
     const found: unknown[] = [];
     for (const { name, neuroscript } of PEER_ROWS) {
       const { library, commands } = neuroscript;
-      const { error, values } = await runtime.run(commands, library === undefined ? {} : { lib: library });
+      const { error, values } = await runtime.run(commands, { lib: library });
       found.push([name, error, values[0]]);
     }
     expect(found).toEqual(PEER_ROWS.map(({ name, result }) => [name, null, result]));

@@ -18,7 +18,7 @@ const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 
 /** What the command says of a line; the last word is the unfinished one. */
 async function following(words: readonly string[], cwd?: string): Promise<{ readonly words: string[]; readonly paths: string }> {
-  const { code, stdout, stderr } = await within(['completion', 'bash', '--', ...words], cwd === undefined ? {} : { cwd });
+  const { code, stdout, stderr } = await within(['completion', 'bash', '--', ...words], { cwd });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const lines = linesOf(stdout).map((line) => line.split('\t')[0] ?? '');
   return { words: lines.slice(0, -1), paths: lines.at(-1) ?? '' };

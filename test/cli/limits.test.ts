@@ -6,7 +6,7 @@ const forever = command('while true', '  set x = 1', 'endwhile');
 const silent = 'tools: { tool.t.Never: { args: [], cases: [{ returns: 1, delayMs: 3600000 }] } }\n';
 
 async function result(args: readonly string[], stdin: string, cwd?: string) {
-  const ended = await within(['run', ...args, '--json'], { stdin, ...(cwd === undefined ? {} : { cwd }) });
+  const ended = await within(['run', ...args, '--json'], { stdin, cwd });
   return { code: ended.code, stderr: ended.stderr, ...JSON.parse(ended.stdout) };
 }
 

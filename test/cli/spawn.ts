@@ -22,7 +22,7 @@ export interface SpawnOptions {
   readonly stdin?: string | Uint8Array;
   /** Leaves standard input open; `onStdout` closes it. */
   readonly keepStdinOpen?: boolean;
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>>;
   /** Called with every piece of standard output. */
   readonly onStdout?: (text: string, child: ChildProcess) => void;

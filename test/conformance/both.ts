@@ -90,6 +90,6 @@ function observedError(error: ErrorInfo, wanted: Expected['error']): NonNullable
     code,
     ...(wanted.line === undefined || error.line === null ? {} : { line: error.line }),
     ...(wanted.column === undefined || error.column === null ? {} : { column: error.column }),
-    ...(wanted.limit === undefined || error.limit === undefined ? {} : { limit: error.limit }),
+    ...(wanted.limit !== undefined && error.limit !== undefined && { limit: error.limit }),
   };
 }

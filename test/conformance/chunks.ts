@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { PolicyOptions } from '../../src/entries/index.ts';
+import { defined } from '../../src/wire/defined.ts';
 
 /**
  * Conformance files: several small programs in one file, separated by lines of `---`, each with what it must do.
@@ -149,7 +150,7 @@ function expectations(code: readonly string[], offset: number): Expected {
 function expectedError(text: string, line: number | undefined): ExpectedError {
   const [first = '', second] = text.split(' ');
   const code = /^\d+$/.test(first) ? `NS${first}` : first;
-  const place = line === undefined ? {} : { line };
+  const place = defined({ line });
   if (second === undefined) return { code, ...place };
   return /^\d+$/.test(second) ? { code, ...place, column: Number(second) } : { code, limit: second, ...place };
 }

@@ -50,7 +50,7 @@ function observed(driven: Driven, expected: Expected): Expected {
   const wanted = expected.error;
   const place = error === null || wanted === null ? {} : { line: error.line, column: error.column };
   const code = error?.kind === 'syntax' ? 'syntax' : (error?.code ?? '');
-  const seen = { code, ...place, ...(error?.limit === undefined ? {} : { limit: error.limit }) };
+  const seen = { code, ...place, limit: error?.limit };
   const keys = new Set(['code', ...Object.keys(wanted ?? { message: 0 })]);
   const details = wanted === null && error !== null ? { ...seen, message: error.message } : seen;
   return {

@@ -85,7 +85,7 @@ function textOf(json: TaggedJson): string {
 
 /** What the suite compares of an error. */
 export function summary({ code, line, column, limit, used }: ErrorInfo): RunError {
-  return { code, line, column, ...(limit === undefined ? {} : { limit }), ...(used === undefined ? {} : { used }) };
+  return { code, line, column, limit, used };
 }
 
 /**
@@ -122,7 +122,7 @@ function endsEarly(error: RunError | null): boolean {
   return error?.limit === 'textLength' || (error?.limit === 'listLength' && (error.used ?? 0) > COUNTED_ITEMS);
 }
 
-type Limited = { readonly limit?: string };
+type Limited = { readonly limit?: string | undefined };
 
 /**
  * What is compared of an error. The used fuel may be that of a part, because a text is counted while it is made. A text or list that is

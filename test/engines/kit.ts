@@ -31,7 +31,7 @@ export async function pgPool(
       connectionString: url,
       max,
       connectionTimeoutMillis: 20_000,
-      ...(path === undefined ? {} : { options: `-c search_path=${path}` }),
+      options: path === undefined ? undefined : `-c search_path=${path}`,
     },
   ]);
   pool.on('error', () => {});

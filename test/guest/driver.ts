@@ -68,7 +68,7 @@ export interface DriveOptions {
   readonly globals?: Readonly<Record<string, TaggedJson>>;
   readonly constants?: Readonly<Record<string, TaggedJson>>;
   readonly events?: readonly EventInput[];
-  readonly limits?: LimitOptions;
+  readonly limits?: LimitOptions | undefined;
   readonly turn?: boolean;
   readonly forkId?: string;
   /** By canonical name, e.g. `tool.t.echo`; an unknown tool is code 3. */
@@ -78,10 +78,10 @@ export interface DriveOptions {
   /** Lines for `promptuser`; null: there is no standard input. */
   readonly stdin?: readonly string[] | null;
   /** Answers `ask`. */
-  readonly ask?: TestTool;
+  readonly ask?: TestTool | undefined;
   readonly clock?: (measured?: boolean) => number;
   /** Measures the run; {@link Driven.profile} has what it says. */
-  readonly probe?: Probe;
+  readonly probe?: Probe | undefined;
 }
 
 /** What came out of a run. */
@@ -125,15 +125,15 @@ export function driveFiles(files: readonly SourceFile[], options: DriveOptions):
   const input: GuestInput = {
     files,
     globals: options.globals ?? {},
-    ...(options.constants === undefined ? {} : { constants: options.constants }),
-    ...(options.pure === undefined ? {} : { pure: options.pure === true ? [...PURE.keys()] : options.pure }),
+    constants: options.constants,
+    pure: options.pure === undefined ? undefined : options.pure === true ? [...PURE.keys()] : options.pure,
     call: options.call === undefined || options.call === null ? null : { name: options.call, args: options.args ?? [] },
     events: options.events ?? [],
     limits: { ...defaultLimits('run'), ...options.limits },
     forkId: options.forkId ?? 'fork',
     turn: options.turn ?? false,
     stdin: options.stdin !== undefined && options.stdin !== null,
-    ...(options.probe === undefined ? {} : { probe: options.probe }),
+    probe: options.probe,
   };
   const sources = files.map(({ name }) => ({ name, text: '' }));
   const measuring = options.probe === undefined ? null : new Measuring({ ...input, sources });

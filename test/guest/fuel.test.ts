@@ -151,7 +151,7 @@ endfunc
   it('is exact wherever the end falls in work that is looked at more often', () => {
     const body = "set x = 1\nset s = eval('{{x}}' * 2000)\nset s = s * 50\nemit tool.str.Count(s, '1')";
     const fuelOf = (fuel?: number): Driven =>
-      drive(`command\n${body}\nendcommand\n`, { pure: true, ...(fuel === undefined ? {} : { limits: { fuel } }) });
+      drive(`command\n${body}\nendcommand\n`, { pure: true, limits: fuel === undefined ? undefined : { fuel } });
     const { fuel } = fuelOf();
     expect(fuel).toBeGreaterThan(METER_INTERVAL);
     expect([fuelOf(fuel).ok, fuelOf(fuel - 1).ok]).toEqual([true, false]);

@@ -207,8 +207,7 @@ describe('values that cross to the host and back', () => {
 });
 
 describe('ask', () => {
-  const asked = (statement: string, ask: DriveOptions['ask']): Driven =>
-    run(main(`${statement}\nemit [r, last]`), ask === undefined ? {} : { ask });
+  const asked = (statement: string, ask: DriveOptions['ask']): Driven => run(main(`${statement}\nemit [r, last]`), { ask });
 
   it('P27: sends the model as text, the prompt and the options as they are, and stores the answer', () => {
     const driven = asked("ask 5, {'p': 1} with {'max_turns': 3} into r", () => 'answer');

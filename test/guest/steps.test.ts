@@ -20,7 +20,7 @@ function runOf(section: Section, chunk: Chunk, file: SourceFile, at?: StepPlace)
     events: eventsOf(chunk),
     tools: section.tools().here,
     pure: true,
-    ...(at === undefined ? {} : { probe: { at } }),
+    probe: at === undefined ? undefined : { at },
   });
 }
 

@@ -55,7 +55,7 @@ async function authOf(): Promise<McpAuth> {
   const client = { clientId, issuer: context.issuer ?? (await issuerOf()) };
   if (privateKey !== undefined) return { ...client, privateKey, grant: 'client_credentials' };
   const own = scenario.startsWith('auth/client-credentials') ? ({ grant: 'client_credentials' } as const) : {};
-  return { ...client, ...own, ...(clientSecret === undefined ? {} : { clientSecret }) };
+  return { ...client, ...own, clientSecret };
 }
 
 /** The issuer that an operator would have written into the configuration. */

@@ -15,6 +15,7 @@ import {
 import { z } from 'zod';
 import { MemoryPrograms } from '../../src/mcp/server/programs.ts';
 import { codecOf } from '../../src/mcp/server/questions.ts';
+import { defined } from '../../src/wire/defined.ts';
 
 /*
  * The tools, resources and prompts that the conformance suite calls, on a server of this runtime. Their texts are those that the
@@ -136,7 +137,7 @@ function needs(
     const { inputResponses = {} } = mcpReq;
     const missing = Object.keys(inputRequests).some((key) => inputResponse(inputResponses, key).kind === 'missing');
     if (missing || (state !== undefined && mcpReq.requestState() !== state))
-      return inputRequired({ inputRequests, ...(state === undefined ? {} : { requestState: await REQUEST_STATE.mint(state) }) });
+      return inputRequired(defined({ inputRequests, requestState: state && (await REQUEST_STATE.mint(state)) }));
     return says(text(said(inputResponses)));
   };
 }

@@ -296,8 +296,10 @@ describe('a recorded turn that is executed again', () => {
     'asks no gate and is the same: %s',
     async (_, actions, { hash, ...required }: { hash?: string; requiresApproval?: boolean }) => {
       const { gate, outcomes } = agreeing();
-      const approval = hash === undefined ? {} : { approval: humanApproval(hash, gate) };
-      const { turns } = await session([actions], { ...required, ...approval });
+      const { turns } = await session([actions], {
+        ...required,
+        approval: hash === undefined ? undefined : humanApproval(hash, gate),
+      });
       const [record] = turns;
       expect(record).toBeDefined();
       if (record === undefined) return;

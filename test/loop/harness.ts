@@ -25,7 +25,7 @@ export function bench(
     keyring: options.keyring ?? newKeyring('test', clock),
     ids: options.ids ?? seededIds('seed'),
     replay: options.replay ?? new Cache({ clock }),
-    ...(options.noProgressN === undefined ? {} : { noProgressN: options.noProgressN }),
+    noProgressN: options.noProgressN,
   };
 }
 

@@ -41,7 +41,7 @@ function setting(options: Partial<MinterOptions> = {}, init: TurnInit = { sessio
   const host = createHostContext({ logger });
   const runtimeOf = (current: TurnContext, together?: number): ToolRuntime => ({
     forkId: 'f1',
-    site: { fork: 'f1', source: 'ACTIONS', line: 1, column: 1, ...(together === undefined ? {} : { together }) },
+    site: { fork: 'f1', source: 'ACTIONS', line: 1, column: 1, together },
     call: { key: null, fence: null },
     host,
     actor: null,

@@ -252,7 +252,7 @@ describe('what ends a program', () => {
     kind,
     code,
     nsCode: null,
-    ...(limit === undefined ? {} : { limit, allowed: 1, used: 2 }),
+    ...(limit !== undefined && { limit, allowed: 1, used: 2 }),
   });
   it.each([
     ['AL3-7-1 AL3-8-14: wall time', 'ERR_TIMEOUT', error('timeout', 'ERR_TIMEOUT', 'wallMs')],

@@ -159,6 +159,6 @@ export function afterWait(
 ): Promise<Permuted> {
   const { waiting, alsoWaiting, journal } = result;
   if (waiting === undefined) throw new Error('the run does not wait');
-  const waits = { run: input, journal, waiting, ...(alsoWaiting === undefined ? {} : { alsoWaiting }) };
+  const waits = { run: input, journal, waiting, alsoWaiting };
   return permuted(source, random, { recorded: continued(waits, completions, input.limits) });
 }

@@ -17,7 +17,7 @@ afterAll(() => runtime.close());
 it('the state of a session is shared by its turns, and ends with it: one of the same id begins anew', async () => {
   const root = runtime.interpreter();
   const turnOf = async (sessionId: string | undefined): Promise<unknown> => {
-    using turn = runtime.turn(sessionId === undefined ? {} : { sessionId });
+    using turn = runtime.turn({ sessionId });
     return (await root.fork({ turn }).execute(command('emit tool.test.Count()', 'emit tool.mock.Next()'))).values;
   };
   expect([await turnOf('s'), await turnOf('s'), await turnOf('other')]).toEqual([

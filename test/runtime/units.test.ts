@@ -12,7 +12,7 @@ const nothing: FakeProgram = async () => undefined;
 
 const root = (signers?: readonly string[]) => {
   const { runtime } = fakeRuntime(nothing);
-  return runtime.interpreter(signers === undefined ? {} : { signers });
+  return runtime.interpreter({ signers });
 };
 
 describe('a signed unit', () => {

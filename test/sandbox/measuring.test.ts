@@ -97,10 +97,7 @@ describe('a worker that lies in the frames of its probe', () => {
   ])('is killed: %s', async (_what, isMeasured, frame) => {
     const sandbox = await sandboxOf({ files: rogue({ run: [started, { frame }] }) });
     const { probe, ...plain } = measured();
-    const { result } = await sandbox.run(
-      isMeasured ? { ...plain, ...(probe === undefined ? {} : { probe }) } : plain,
-      handlers(),
-    );
+    const { result } = await sandbox.run(isMeasured ? { ...plain, probe } : plain, handlers());
     expect(result.error).toMatchObject({ code: 'ERR_WORKER', message: expect.stringMatching(/broke the protocol/) });
     expect(sandbox.boundaryBreaches).toBe(1);
   });

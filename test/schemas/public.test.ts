@@ -113,7 +113,7 @@ const ERROR = {
 /** Without what differs from run to run or follows the cost table: times, fuel and memory. */
 function steady(result: PublicResult): unknown {
   const { usage, journal = [], ...rest } = result;
-  const error = result.error === null ? null : { ...result.error, ...(result.error.used === undefined ? {} : { used: 0 }) };
+  const error = result.error === null ? null : { ...result.error, used: result.error.used && 0 };
   return {
     ...rest,
     // Whether the worker could still tell the place before it had to go is a matter of milliseconds.

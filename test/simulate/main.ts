@@ -3,6 +3,7 @@
  * `--planted` plants every mistake of `plants.ts` by itself, in a process of its own, and each must be found. `--jobs N` has N processes
  * do the work; its default is one.
  */
+
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
@@ -10,6 +11,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { SimulationFailure } from '../../src/testing/index.ts';
+import { defined } from '../../src/wire/defined.ts';
 import { PLANTS, type Plant } from './plants.ts';
 
 const { values } = parseArgs({
@@ -75,10 +77,12 @@ async function run(): Promise<SimulationFailure | null> {
   if (seed !== undefined)
     return replaySchedule(shop, {
       seed: Number(seed),
-      ...(hosts === undefined ? {} : { hosts: Number(hosts) }),
-      ...(sessions === undefined ? {} : { sessions: sessions.split(',').map(Number) }),
-      ...(store === undefined ? {} : { store: store === 'sqlite' ? store : 'memory' }),
-      ...(faults === undefined ? {} : { faults: faults.split(' ').filter((fault) => fault !== '') }),
+      ...defined({
+        hosts: hosts === undefined ? undefined : Number(hosts),
+        sessions: sessions?.split(',').map(Number),
+        store: store === undefined ? undefined : store === 'sqlite' ? store : 'memory',
+        faults: faults?.split(' ').filter((fault) => fault !== ''),
+      }),
     });
   const begun = performance.now();
   const before = process.cpuUsage();

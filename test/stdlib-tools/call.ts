@@ -32,16 +32,16 @@ export async function emitted(
   const root = runtime.interpreter({
     host: { logger: SILENT_LOGGER },
     stores,
-    ...(actor === undefined ? {} : { actor: { id: actor } }),
+    actor: actor === undefined ? undefined : { id: actor },
   });
   const source = ['command', ...expressions.map((each) => `  emit ${each}`), 'endcommand'].join('\n');
   const results: RunResult[] = [];
   for (const sessionId of sessions) {
     using turn = runtime.turn({
       ...(sessionId === null ? {} : { sessionId, turnIndex: 1 }),
-      ...(clock === undefined ? {} : { clock }),
+      clock,
     });
-    results.push(await root.fork({ turn }).execute(source, limits === undefined ? {} : { limits }));
+    results.push(await root.fork({ turn }).execute(source, { limits }));
   }
   return results;
 }

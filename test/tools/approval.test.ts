@@ -17,8 +17,7 @@ import { ConfigError } from '../../src/wire/errors.ts';
 import { ROOT } from '../architecture/source.ts';
 
 const run = (): number => 1;
-const tool = (requiresApproval?: boolean) =>
-  defineTool({ name: 'tool.a.B', run, ...(requiresApproval === undefined ? {} : { requiresApproval }) });
+const tool = (requiresApproval?: boolean) => defineTool({ name: 'tool.a.B', run, requiresApproval });
 
 /** Checks the public JSON of that name. */
 function schemaOf(name: string) {

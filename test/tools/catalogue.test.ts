@@ -203,7 +203,7 @@ describe('a text for a model', () => {
 
   it('issue 19, 15: a brief text has signatures alone, with a budget and without', () => {
     for (const budget of [undefined, 400, 100_000]) {
-      const { text } = toolPrompt(many, { brief: true, ...(budget === undefined ? {} : { budget }) });
+      const { text } = toolPrompt(many, { brief: true, budget });
       expect(text).toContain('tool.g0.Tool0(input: string)\n');
       expect(text).not.toContain('Does the thing');
     }

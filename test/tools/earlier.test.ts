@@ -12,7 +12,7 @@ function tool(name: string, effects: Effects = 'write', idempotent?: boolean): T
   return defineTool({
     name,
     effects,
-    ...(idempotent === undefined ? {} : { idempotent }),
+    idempotent,
     args: [
       { name: 'a', required: false },
       { name: 'b', default: 7 },

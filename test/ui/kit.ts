@@ -58,7 +58,7 @@ export async function drive(
     executor: runtimeExecutor(runtime),
     keyring: newKeyring('ui', systemClock),
     store,
-    ...(log === undefined ? {} : { log: new FileLog(log) }),
+    log: log === undefined ? undefined : new FileLog(log),
   });
   const results: LoopResult[] = [];
   for (const [sid, turns] of Object.entries(programs)) {

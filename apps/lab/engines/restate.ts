@@ -25,7 +25,7 @@ export interface Answered {
 
 /** Sends a request and reads the JSON of its answer. */
 export async function post(url: string, body?: unknown, method = 'POST'): Promise<Answered> {
-  const json = body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const json = body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
   const response = await fetch(url, { method, ...json });
   const text = await response.text();
   return { status: response.status, body: text === '' ? null : JSON.parse(text) };

@@ -33,9 +33,7 @@ const DECLARED: readonly (readonly [name: string, args: Parameters<typeof define
   ['tool.t.RetNil', []],
 ];
 
-const declared: readonly ToolDefinition[] = DECLARED.map(([name, args]) =>
-  defineTool({ name, ...(args === undefined ? {} : { args }), run: () => null }),
-);
+const declared: readonly ToolDefinition[] = DECLARED.map(([name, args]) => defineTool({ name, args, run: () => null }));
 const shapes: readonly ToolShape[] = declared.map(({ canonicalName, parameters }) => ({
   name: canonicalName,
   least: parameters.findLastIndex(({ required }) => required) + 1,

@@ -253,7 +253,7 @@ interface Result {
   readonly by: string | null;
   readonly file: string | null;
   /** Of a survivor: how thoroughly it was tried. Of another mutant: whether a case only took too long. */
-  readonly note?: string;
+  readonly note?: string | undefined;
 }
 
 const results = new Map<string, Result>();
@@ -272,7 +272,7 @@ const space = new Workspace();
 const runner = new Runner(space.root, 'alone');
 function report(id: number, by: Notice | null, note?: string): void {
   const change = open[id - 1]?.change ?? '';
-  const result = { change, by: by?.name ?? null, file: by?.file ?? null, ...(note === undefined ? {} : { note }) };
+  const result = { change, by: by?.name ?? null, file: by?.file ?? null, note };
   results.set(change, result);
   if (values.out !== undefined) appendFileSync(values.out, `${JSON.stringify(result)}\n`);
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { createVitest, type TestModule } from 'vitest/node';
+import { defined } from '../../../src/wire/defined.ts';
 
 /** Cases of one test file; all of them when `cases` is missing. */
 export interface Task {
@@ -54,7 +55,7 @@ await vitest.standalone();
 async function run({ file, cases, timeout }: Task): Promise<Verdict> {
   const project = vitest.getRootProject();
   Object.assign(project.config, { testTimeout: timeout, hookTimeout: timeout });
-  const options = cases === undefined ? {} : { testIds: [...cases] };
+  const options = defined({ testIds: cases && [...cases] });
   vitest.state.errorsSet.clear();
   const specification = project.createSpecification(join(root, file), options);
   const { testModules: all, unhandledErrors } = await vitest.runTestSpecifications([specification]);

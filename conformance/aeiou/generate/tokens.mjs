@@ -195,7 +195,7 @@ export const verify = [
     id,
     about,
     requirements,
-    input: { line, turn: { ...TURN, ...turn }, ...(keys === undefined ? {} : { keys }) },
+    input: { line, turn: { ...TURN, ...turn }, keys },
     expect,
   };
 });

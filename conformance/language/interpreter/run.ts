@@ -33,8 +33,8 @@ export interface RunError {
   readonly code: string;
   readonly line: number | null;
   readonly column: number | null;
-  readonly limit?: string;
-  readonly used?: number;
+  readonly limit?: string | undefined;
+  readonly used?: number | undefined;
 }
 
 /** What a run did. `values` and `result` are JSON texts. */

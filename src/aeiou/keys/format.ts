@@ -26,12 +26,11 @@ export function parseKeys(text: string | Uint8Array): readonly KeyInit[] {
   return keys.map((key, index) => keyOf(key, index));
 }
 
-function record(key: KeyInit): Readonly<Record<string, string | number>> {
+function record(key: KeyInit): Readonly<Record<string, string | number | undefined>> {
   const { kid, role, alg, verifyUntil } = key;
-  const until = verifyUntil === undefined ? {} : { verifyUntil };
-  if (key.alg === 'HS256') return { kid, role, alg, secret: encodeBase64Url(key.secret), ...until };
-  if ('seed' in key) return { kid, role, alg, seed: encodeBase64Url(key.seed), ...until };
-  return { kid, role, alg, public: encodeBase64Url(key.publicKey), ...until };
+  if (key.alg === 'HS256') return { kid, role, alg, verifyUntil, secret: encodeBase64Url(key.secret) };
+  if ('seed' in key) return { kid, role, alg, verifyUntil, seed: encodeBase64Url(key.seed) };
+  return { kid, role, alg, verifyUntil, public: encodeBase64Url(key.publicKey) };
 }
 
 function keyOf(value: JsonValue, index: number): KeyInit {
@@ -42,7 +41,7 @@ function keyOf(value: JsonValue, index: number): KeyInit {
   if (!isRole(role)) throw keyFileError(`${what}: 'role' must be primary, fallback or retired`);
   if (verifyUntil !== undefined && typeof verifyUntil !== 'number')
     throw keyFileError(`${what}: 'verifyUntil' must be a Unix second`);
-  const base = { kid, role, ...(verifyUntil === undefined ? {} : { verifyUntil }) };
+  const base = { kid, role, verifyUntil };
   const material = (['seed', 'public', 'secret'] as const).filter((name) => key[name] !== undefined);
   const [name] = material;
   if (name === undefined || material.length > 1) throw keyFileError(`${what} must have one of 'seed', 'public' and 'secret'`);

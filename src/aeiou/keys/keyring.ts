@@ -55,7 +55,7 @@ interface KeyInitBase {
   readonly kid: string;
   readonly role: KeyRole;
   /** Last Unix second at which a retired key verifies; without it, the key verifies until it is removed. */
-  readonly verifyUntil?: number;
+  readonly verifyUntil?: number | undefined;
 }
 
 /** A key to register: a seed, a public key with or without a remote signer, or a shared secret. */
@@ -93,7 +93,7 @@ export interface KeyringOptions {
   /** Decides when a retired key ends. */
   readonly clock: TokenClock;
   /** How long tokens and retired keys are valid; `DEFAULT_LIFETIMES` for absent fields. */
-  readonly lifetimes?: Partial<Lifetimes>;
+  readonly lifetimes?: Partial<Lifetimes> | undefined;
   /** HS256 keys are refused unless this is true. */
   readonly allowHs256?: boolean;
   /** Node's cryptography when absent. */

@@ -15,8 +15,7 @@ export function publicKeys(keys: readonly KeyInit[], crypto: CryptoPort = defaul
   return keys.flatMap((key) => {
     if (key.alg === 'HS256') return [];
     const publicKey = 'seed' in key ? crypto.ed25519PublicKey(key.seed) : key.publicKey;
-    const until = key.verifyUntil === undefined ? {} : { verifyUntil: key.verifyUntil };
-    return [{ kid: key.kid, role: 'retired' as const, alg: key.alg, publicKey, ...until }];
+    return [{ kid: key.kid, role: 'retired' as const, alg: key.alg, publicKey, verifyUntil: key.verifyUntil }];
   });
 }
 
@@ -27,9 +26,9 @@ export interface RotationOptions {
   /** Unix seconds; fractions are dropped. */
   readonly now: number;
   /** Name of the new key; by default the old name with the next number appended. */
-  readonly kid?: string;
+  readonly kid?: string | undefined;
   /** The time for which the replaced key still verifies; `DEFAULT_LIFETIMES` for absent fields. */
-  readonly lifetimes?: Partial<Lifetimes>;
+  readonly lifetimes?: Partial<Lifetimes> | undefined;
   /** Makes the new key; Node's cryptography when absent. */
   readonly crypto?: CryptoPort;
 }

@@ -99,7 +99,7 @@ export interface MinterOptions {
   /** Gives the id of each token. */
   readonly ids: TokenIds;
   /** How long tokens are valid; `DEFAULT_LIFETIMES` for absent fields. */
-  readonly lifetimes?: Partial<Lifetimes>;
+  readonly lifetimes?: Partial<Lifetimes> | undefined;
   /** Most tokens of one turn. Default 64. */
   readonly mintCap?: number;
   /** Most milliseconds that a signer may take, at most 2,147,483,647. Default 2000. */

@@ -29,7 +29,7 @@ export interface VerifyOptions {
   /** Unix seconds at the time of verification; fractions are dropped. */
   readonly now: number;
   /** Seconds that `issued_at` may lie in the future; without it, any number. */
-  readonly clockSkew?: number;
+  readonly clockSkew?: number | undefined;
   /** Remembers used token ids; without it, the caller must detect replays. */
   readonly replay?: ReplayCache;
 }

@@ -95,35 +95,33 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
     ...kept,
     onEvent: (event) => progress.showNested(event),
   }));
-  const asking = ask === undefined ? {} : { ask };
-  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1, ...asking });
+  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1, ask });
   const controller = new LoopController({
-    executor: runtimeExecutor(runtime, runtime.interpreter(stores === undefined ? {} : { stores })),
+    executor: runtimeExecutor(runtime, runtime.interpreter({ stores })),
     keyring,
     clock,
     ids,
     system: await systemOf(flags, setup, 'v3'),
-    ...grammarOf(flags, setup),
+    grammar: grammarOf(flags, setup),
     ...kept,
-    ...(flags.durable === undefined ? {} : { durable: flags.durable }),
-    ...(flags.onInterrupted === undefined ? {} : { onInterrupted: flags.onInterrupted }),
+    durable: flags.durable,
+    onInterrupted: flags.onInterrupted,
   });
   const { maxTime } = flags;
-  const time = maxTime === undefined ? {} : { wallMs: maxTime };
   const options = {
     agent,
     signal: terminal.interrupt,
     keepTurns: false,
     ...approvalOf(flags, terminal),
     ...ceilingsOf(flags),
-    ...time,
+    wallMs: maxTime,
   };
   // A dead process may leave decisions that are not in the log, and open sessions that its programs asked for.
   if ('resume' in from) await controller.recover();
   const events =
     'resume' in from
       ? controller.streamResume(from.resume, options)
-      : controller.stream({ ...options, userdata: from.userdata, ...(from.sid === undefined ? {} : { sid: from.sid }) });
+      : controller.stream({ ...options, userdata: from.userdata, sid: from.sid });
   const result = await watch(events, flags, { terminal, progress, recorder });
   await recorder?.save(setup.tools, terminal);
   if (flags.metrics) terminal.err.text(controller.metrics.prometheus());

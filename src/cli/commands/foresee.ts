@@ -67,7 +67,7 @@ async function foresee(files: readonly string[], flags: ForeseeFlags, terminal: 
       globals,
       asTurn: flags.turn ?? false,
       events: (flags.event ?? []).map(({ name, value }) => ({ name, source: 'cli', payload: value })),
-      ...(flags.call === undefined ? {} : { call: { name: flags.call, args } }),
+      call: flags.call === undefined ? undefined : { name: flags.call, args },
     });
   if (preview === null) {
     const texts = new Map(sources.map(({ name, text }) => [name, text]));

@@ -54,7 +54,7 @@ export async function loopV1(flags: V1Flags, terminal: Terminal, { agent, userda
     userdata,
     permitted: flags.oneTurn !== true,
     signal: terminal.interrupt,
-    ...(flags.sid === undefined ? {} : { loopId: flags.sid }),
+    loopId: flags.sid,
     onEvent: show,
   });
   if (flags.json) terminal.out.json(toPublicV1Loop(result));

@@ -42,10 +42,7 @@ export async function serve(flags: LspFlags, { stdin, interrupt }: Pick<Terminal
   const read = async (folders: readonly string[]): Promise<Tooling> => {
     const tools = flags.tools ?? firstOf(folders, 'tools.yaml');
     const policy = flags.policy ?? firstOf(folders, 'policy.yaml');
-    const setup = await readSetup(
-      { ...(tools === undefined ? {} : { tools }), ...(policy === undefined ? {} : { policy }) },
-      resources,
-    );
+    const setup = await readSetup({ tools, policy }, resources);
     return { ...setup, complete: tools !== undefined, denies: tools !== undefined || policy !== undefined };
   };
   const initial = { ...(await readSetup({}, resources)), complete: false, denies: false };

@@ -47,8 +47,7 @@ async function logIn(name: string, { mcp, timeout }: LoginFlags, terminal: Termi
     terminal.err.line(`To log in to ${name}, open this address:`);
     terminal.out.line(address);
   };
-  const patience = timeout === undefined ? {} : { timeoutMs: timeout };
-  await usable(() => logins.login(name, server, { open, signal: terminal.interrupt, ...patience }));
+  await usable(() => logins.login(name, server, { open, signal: terminal.interrupt, timeoutMs: timeout }));
   terminal.err.line(`logged in to ${name}`);
   return EXIT.ok;
 }

@@ -78,10 +78,10 @@ export async function open(flags: OpenFlags, terminal: Terminal): Promise<ExitCo
     openSession(store, userdata, {
       at: systemClock.now(),
       ceilings,
-      ...(sid === undefined ? {} : { sid }),
-      ...(tenant === undefined ? {} : { tenant }),
-      ...(profile === undefined ? {} : { profile }),
-      ...(durable === undefined ? {} : { durable }),
+      sid,
+      tenant,
+      profile,
+      durable,
     }),
   );
   if (flags.json) terminal.out.json({ sid: opened });

@@ -131,7 +131,7 @@ async function verify(file: string, { key, whole, json, launcher }: VerifyFlags,
     return EXIT.runtime;
   }
   const policy = { allow: ['*'], grants: ['*:*:*'] };
-  await using runtime = await createRuntime({ policy, concurrency: 1, ...(launcher === undefined ? {} : { launcher }) });
+  await using runtime = await createRuntime({ policy, concurrency: 1, launcher });
   const report = await verifyReceipt(runtime, receipt, publicKey, terminal.interrupt);
   const ok = report.ok && (whole !== true || isWhole(report));
   if (json) terminal.out.json({ ...report, ok });

@@ -68,7 +68,7 @@ async function repl(files: readonly string[], flags: ReplFlags, terminal: Termin
   const setup = await readSetup(flags, resources, terminal);
   const [clock, ids] = [systemClock, randomIds];
   const { ask, stores } = await readModels(flags, () => ({ keyring: readKeyring(undefined, clock), clock, ids }));
-  await using runtime = await createRuntime({ ...setup, limits, concurrency: 1, ...(ask === undefined ? {} : { ask }) });
+  await using runtime = await createRuntime({ ...setup, limits, concurrency: 1, ask });
   const questions = new Questions(terminal);
   const session = new Session({
     runtime,
@@ -79,7 +79,7 @@ async function repl(files: readonly string[], flags: ReplFlags, terminal: Termin
     trace: flags.trace === true,
     stdin: questions,
     ask: (text) => questions.ask(text),
-    ...(stores === undefined ? {} : { stores }),
+    stores,
   });
   const tools = setup.tools.map(({ canonicalName }) => canonicalName);
   using lines = openLines(terminal, session, tools, runtime);

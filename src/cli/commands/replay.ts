@@ -34,7 +34,7 @@ import { readKeyring } from './keys.ts';
 interface ReplayFlags extends Pick<SetupFlags, 'tools' | 'launcher'>, HeatFlags, StepFlags {
   readonly store?: string;
   readonly all?: true;
-  readonly turn?: number;
+  readonly turn?: number | undefined;
   readonly keys?: string;
   readonly fromTurn?: number;
   readonly set?: readonly string[];
@@ -106,14 +106,12 @@ async function replay(what: readonly string[], flags: ReplayFlags, terminal: Ter
   const sessions = await sessionsOf(what, flags);
   // A recorded run has its own policies. Only a trial calls tools, and only those that it was given.
   const tools = flags.tools === undefined ? [] : await readTools(flags.tools);
-  const launcher = flags.launcher === undefined ? {} : { launcher: flags.launcher };
   const policy = { allow: ['*'], grants: ['*:*:*'] };
   const limits = limitsFor(sessions, areFiles(what, flags));
-  await using runtime = await createRuntime({ tools, policy, limits, concurrency: 1, ...launcher });
+  await using runtime = await createRuntime({ tools, policy, limits, concurrency: 1, launcher: flags.launcher });
   if (flags.fromTurn !== undefined) return await trial(runtime, sessions, flags, flags.fromTurn, terminal);
   if (measured !== null) return await measure(runtime, sessions, flags, measured, terminal);
   const replays: SessionReplay[] = [];
-  const keys = flags.keys === undefined ? {} : { keys: readKeyring(flags.keys, systemClock) };
   const { turn } = flags;
   if (turn !== undefined) for (const session of sessions) checkTurn(session, turn);
   using steps = new Steps(terminal, 'replay');
@@ -122,7 +120,11 @@ async function replay(what: readonly string[], flags: ReplayFlags, terminal: Ter
   for (const session of sessions) {
     steps.reached(executed, total);
     executed += session.turns.length;
-    const options = { ...keys, signal: terminal.interrupt, ...(turn === undefined ? {} : { turn }) };
+    const options = {
+      keys: flags.keys === undefined ? undefined : readKeyring(flags.keys, systemClock),
+      signal: terminal.interrupt,
+      turn,
+    };
     const done = await replaySession(runtime, session, options);
     replays.push(done);
     steps.clear();
@@ -176,8 +178,15 @@ async function measure(
   if (session === undefined || others.length > 0 || turn === undefined)
     throw new UsageError('--at, --step, --heat and --trace-out are for one turn: name one session, and --turn N');
   checkTurn(session, turn);
-  const keys = flags.keys === undefined ? {} : { keys: readKeyring(flags.keys, systemClock) };
-  return await measureRecorded(runtime, session, turn, flags, probe, { ...keys, signal: terminal.interrupt }, terminal);
+  return await measureRecorded(
+    runtime,
+    session,
+    turn,
+    flags,
+    probe,
+    { keys: flags.keys === undefined ? undefined : readKeyring(flags.keys, systemClock), signal: terminal.interrupt },
+    terminal,
+  );
 }
 
 function checkTurn({ sid, turns, damaged }: RecordedSession, wanted: number): void {

@@ -49,8 +49,8 @@ async function rotate(file: string, { role, kid, buffer, json }: RotateFlags, te
     const rotation = rotateKeys(keys, {
       role,
       now: secondsOf(systemClock),
-      ...(kid === undefined ? {} : { kid }),
-      ...(buffer === undefined ? {} : { lifetimes: { rotationBuffer: buffer } }),
+      kid,
+      lifetimes: buffer === undefined ? undefined : { rotationBuffer: buffer },
     });
     // Loads the new text before it replaces the file, so that an unusable one never does.
     keyringFrom(rotation.keys, { clock: systemClock, allowHs256: true });

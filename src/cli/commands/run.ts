@@ -94,7 +94,7 @@ async function run(files: readonly string[], flags: RunFlags & HeatFlags, termin
   const given = { ...(await givenBy(flags)), ...(await readBound(flags.bound)) };
   const recorder = await Recorder.open(flags.record);
   const { ask, stores } = await readModels(flags, () => askOptionsOf(flags));
-  await using runtime = await createRuntime({ ...setup, limits, concurrency: 1, ...(ask === undefined ? {} : { ask }) });
+  await using runtime = await createRuntime({ ...setup, limits, concurrency: 1, ask });
   const result = await perform(runtime, stores, sources, given, flags, terminal, probe);
   if (!(terminal.out.closed.aborted && result.error?.kind === 'cancelled'))
     report(await advised(result, runtime, sources, flags, terminal), sources, flags, terminal);
@@ -177,7 +177,7 @@ async function perform(
   const events = flags.event === undefined ? [] : await eventsOf(flags.event, flags);
   using turn = flags.storage === undefined ? null : runtime.turn({ sessionId: SESSION });
   return await runtime
-    .interpreter({ host, ...(stores === undefined ? {} : { stores }) })
+    .interpreter({ host, stores })
     .fork(turn === null ? {} : { turn })
     .runRequest({
       sources,
@@ -186,8 +186,8 @@ async function perform(
       events,
       signal: terminal.interrupt,
       checkFirst: flags.checkFirst ?? false,
-      ...(bound === undefined ? {} : { bound }),
-      ...(flags.call === undefined ? {} : { call: { name: flags.call, args } }),
+      bound,
+      call: flags.call === undefined ? undefined : { name: flags.call, args },
       ...(live ? { onOut: (out: OutFrame) => showSaid(out, terminal) } : {}),
       ...(live && flags.trace ? { onCall: (entry) => terminal.err.line(renderCall(entry, terminal.paintErr)) } : {}),
     });

@@ -104,8 +104,8 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
     log,
     clock: systemClock,
     replayTtl: DEFAULT_LIFETIMES.replayTtl,
-    ...(config.leaseMs === undefined ? {} : { leaseMs: config.leaseMs }),
-    ...(flags.owner === undefined ? {} : { owner: flags.owner }),
+    leaseMs: config.leaseMs,
+    owner: flags.owner,
   });
   const metrics = new Metrics();
   const keyring = readKeyring(config.keys, systemClock);
@@ -121,8 +121,8 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
     coordinator,
     profiles: fallback === undefined ? profiles : { ...profiles, '': fallback },
     concurrency: flags.concurrency,
-    ...(config.tenantConcurrency === undefined ? {} : { tenantConcurrency: config.tenantConcurrency }),
-    ...(config.turnsPerClaim === undefined ? {} : { turnsPerClaim: config.turnsPerClaim }),
+    tenantConcurrency: config.tenantConcurrency,
+    turnsPerClaim: config.turnsPerClaim,
     onError: (error, sid) => terminal.err.line(problem(error, sid)),
   });
   const listen = flags.listen ?? config.listen;
@@ -209,34 +209,33 @@ async function driverOf(
     store,
     metrics,
     ...(log === null ? {} : { log }),
-    ...(config.leaseMs === undefined ? {} : { leaseMs: config.leaseMs }),
+    leaseMs: config.leaseMs,
   }));
   const runtime = resources.use(
     await createRuntime({
       ...setup,
       limits: profile.limits,
-      ...(ask === undefined ? {} : { ask }),
-      ...(config.tenants === undefined ? {} : { tenants: config.tenants }),
+      ask,
+      tenants: config.tenants,
     }),
   );
   const agent = await readAgent(profile);
   const controller = new LoopController({
-    executor: runtimeExecutor(runtime, runtime.interpreter(stores === undefined ? {} : { stores })),
+    executor: runtimeExecutor(runtime, runtime.interpreter({ stores })),
     keyring,
     ids: randomIds,
     system: await systemOf(profile, setup, 'v3'),
-    ...grammarOf(profile, setup),
+    grammar: grammarOf(profile, setup),
     coordinator,
     metrics,
     ...(apart === null ? {} : { takeApart: apart }),
   });
-  const time = profile.maxTime === undefined ? {} : { wallMs: profile.maxTime };
   return {
     controller,
     options: (_, session) => ({
       agent,
       ...tightestCeilings(profile.ceilings, session),
-      ...time,
+      wallMs: profile.maxTime,
       ...(session.tenant === '' ? {} : { tenant: session.tenant }),
     }),
   };

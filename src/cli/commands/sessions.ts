@@ -149,13 +149,12 @@ async function page(store: OpenedStore, sid: string, file: string, flags: ShowFl
 async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Promise<ExitCode> {
   await using store = await openStore(flags.store, { mustExist: true });
   const log = logOf(flags.log, store);
-  const owner = flags.owner === undefined ? {} : { owner: flags.owner };
   const coordinator = new SessionCoordinator({
     store,
     log,
     clock: systemClock,
     replayTtl: DEFAULT_LIFETIMES.replayTtl,
-    ...owner,
+    owner: flags.owner,
   });
   const problems: string[] = [];
   if (!(await coordinator.cancel(sid, ({ message }) => problems.push(message)))) {

@@ -144,7 +144,7 @@ function verify(line: string, flags: VerifyFlags, terminal: Terminal): ExitCode 
     turnIndex: flags.turn,
     turnNonce: flags.nonce,
     now,
-    ...(flags.clockSkew === undefined ? {} : { clockSkew: flags.clockSkew }),
+    clockSkew: flags.clockSkew,
   });
   if (flags.json)
     terminal.out.json(

@@ -146,9 +146,9 @@ function choose(
 
 function prompt(tools: readonly ToolDefinition[], { budget, prefer, brief }: ToolsFlags, { out, err }: Terminal): void {
   const made = toolPrompt(tools, {
-    ...(budget === undefined ? {} : { budget }),
-    ...(prefer === undefined ? {} : { prefer }),
-    ...(brief === undefined ? {} : { brief }),
+    budget,
+    prefer,
+    brief,
   });
   out.line(printableLines(made.text.trimEnd()));
   if (budget !== undefined && made.leftOut.length + made.shortened.length > 0)

@@ -101,11 +101,10 @@ async function turn(file: string, flags: TurnFlags, terminal: Terminal): Promise
   const recorder = await Recorder.open(flags.record);
   const sid = flags.sid ?? ids.session();
   const { ask, stores } = await readModels(flags, () => ({ keyring, clock, ids }));
-  const asking = ask === undefined ? {} : { ask };
-  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1, ...asking });
+  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1, ask });
   const { record } = await runTurn(
     {
-      executor: runtimeExecutor(runtime, runtime.interpreter(stores === undefined ? {} : { stores })),
+      executor: runtimeExecutor(runtime, runtime.interpreter({ stores })),
       keyring,
       clock,
       ids: flags.nonce === undefined ? ids : withNonce(ids, flags.nonce),

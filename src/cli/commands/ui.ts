@@ -79,7 +79,6 @@ async function serve(flags: UiFlags, terminal: Terminal): Promise<ExitCode> {
 export async function openInspector(store: OpenedStore, flags: Omit<UiFlags, 'port'>, resources: AsyncDisposableStack) {
   const { fileLog, Inspector, storedLog } = await import('../../ui/index.ts');
   const place = storeName(storeFile(flags.store) ?? '');
-  const launcher = flags.launcher === undefined ? {} : { launcher: flags.launcher };
   return new Inspector({
     store,
     place,
@@ -87,9 +86,10 @@ export async function openInspector(store: OpenedStore, flags: Omit<UiFlags, 'po
     decisions: logOf(flags.log, store),
     clock: systemClock,
     version: VERSION,
-    openRuntime: () => createRuntime({ tools: [], policy: { allow: ['*'], grants: ['*:*:*'] }, concurrency: 1, ...launcher }),
+    openRuntime: () =>
+      createRuntime({ tools: [], policy: { allow: ['*'], grants: ['*:*:*'] }, concurrency: 1, launcher: flags.launcher }),
     answers: flags.approve === undefined ? null : await answersOf(store, flags, resources),
-    ...(flags.keys === undefined ? {} : { keys: readKeyring(flags.keys, systemClock) }),
+    keys: flags.keys === undefined ? undefined : readKeyring(flags.keys, systemClock),
   });
 }
 
@@ -108,10 +108,7 @@ async function answersOf(
   { tools, launcher }: Pick<UiFlags, 'tools' | 'launcher'>,
   resources: AsyncDisposableStack,
 ): Promise<Answers> {
-  const setup = await readSetup(
-    { ...(tools === undefined ? {} : { tools }), ...(launcher === undefined ? {} : { launcher }) },
-    resources,
-  );
+  const setup = await readSetup({ tools, launcher }, resources);
   const runtime = resources.use(await createRuntime({ ...setup, concurrency: 1 }));
   // The keys of this controller sign and verify nothing.
   const keyring = keyringFrom(generateKeys('none'), { clock: systemClock });

@@ -159,7 +159,7 @@ function optionsOf({ keys, turn: of }: { readonly keys: readonly z.infer<typeof 
     turnNonce: of.nonce,
     now: of.now,
     replay,
-    ...(of.clockSkew === undefined ? {} : { clockSkew: of.clockSkew }),
+    clockSkew: of.clockSkew,
   };
   return options;
 }

@@ -82,7 +82,7 @@ export function readVectors(folder: URL): readonly Vector[] {
       id,
       about,
       op,
-      input: encoded(op, { ...(keys === undefined ? {} : { keys }), ...common, ...input }),
+      input: encoded(op, { keys, ...common, ...input }),
       expect: 'ok' in expect ? { ok: encoded(op, expect.ok) } : expect,
     }));
   });

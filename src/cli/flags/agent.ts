@@ -35,7 +35,7 @@ export interface AgentOptions {
   readonly retries?: number;
   readonly grammar?: GrammarServer;
   readonly smallGrammar?: boolean;
-  readonly system?: string;
+  readonly system?: string | undefined;
   readonly transcript?: string;
 }
 
@@ -82,7 +82,6 @@ export async function readAgent(flags: AgentFlags, profile: 'v3' | 'v1' = 'v3'):
 async function agentOf(flags: AgentFlags, profile: 'v3' | 'v1'): Promise<Agent> {
   const [, kind, rest = ''] = /^(script|command|model):(.+)$/s.exec(flags.agent) ?? [];
   const { replyTimeout: timeoutMs } = flags;
-  const timeout = timeoutMs === undefined ? {} : { timeoutMs };
   if (kind !== 'model')
     for (const [flag, value] of Object.entries({
       '--base-url': flags.baseUrl,
@@ -97,7 +96,7 @@ async function agentOf(flags: AgentFlags, profile: 'v3' | 'v1'): Promise<Agent> 
     case 'script':
       return readScript(rest, profile);
     case 'command':
-      return named('--agent', () => commandAgent({ argv: words(rest), ...timeout }));
+      return named('--agent', () => commandAgent({ argv: words(rest), timeoutMs }));
     case 'model': {
       const { baseUrl, retries, grammar } = flags;
       if (baseUrl === undefined)
@@ -107,10 +106,10 @@ async function agentOf(flags: AgentFlags, profile: 'v3' | 'v1'): Promise<Agent> 
         openaiAgent({
           model: rest,
           baseUrl,
-          ...timeout,
-          ...(apiKey === null ? {} : { apiKey }),
-          ...(retries === undefined ? {} : { retry: { retries } }),
-          ...(grammar === undefined ? {} : { grammar }),
+          timeoutMs,
+          apiKey: apiKey ?? undefined,
+          retry: retries === undefined ? undefined : { retries },
+          grammar,
         }),
       );
     }
@@ -181,9 +180,6 @@ export async function systemOf(flags: AgentOptions, setup: Setup, profile: 'v3' 
 }
 
 /** The grammar of a reply for the agent, if it wants one. */
-export function grammarOf(
-  { grammar, smallGrammar = false }: AgentOptions,
-  { tools, policy }: Setup,
-): { readonly grammar?: string } {
-  return grammar === undefined ? {} : { grammar: toolGrammar(tools, { policy, of: 'turn', small: smallGrammar }) };
+export function grammarOf({ grammar, smallGrammar = false }: AgentOptions, { tools, policy }: Setup): string | undefined {
+  return grammar && toolGrammar(tools, { policy, of: 'turn', small: smallGrammar });
 }

@@ -15,20 +15,20 @@ import { policyTools, standardTools } from './standard.ts';
 
 /** The flags for tools and policy. */
 export interface SetupFlags {
-  readonly tools?: string;
-  readonly policy?: string;
-  readonly mcp?: readonly string[];
+  readonly tools?: string | undefined;
+  readonly policy?: string | undefined;
+  readonly mcp?: readonly string[] | undefined;
   readonly storage?: string;
   /** The file that records the calls. */
   readonly record?: string;
-  readonly launcher?: LauncherChoice;
+  readonly launcher?: LauncherChoice | undefined;
 }
 
 /** The tools, policy and launcher of a command's runtime. */
 export interface Setup {
   readonly tools: readonly ToolDefinition[];
   readonly policy: Policy;
-  readonly launcher?: LauncherChoice;
+  readonly launcher?: LauncherChoice | undefined;
 }
 
 /** Adds the flags of {@link SetupFlags} that every command for running programs has. */
@@ -65,7 +65,7 @@ export async function readSetup(flags: SetupFlags, resources: AsyncDisposableSta
   return {
     tools: [...chosen, ...standard, ...policyTools(policy).filter(isFree)],
     policy,
-    ...(flags.launcher === undefined ? {} : { launcher: flags.launcher }),
+    launcher: flags.launcher,
   };
 }
 

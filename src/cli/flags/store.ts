@@ -61,7 +61,7 @@ export async function openStore(
   if (file === null) throw new UsageError(`this command needs a store, and --store is '${NONE}'`);
   if (isPostgresUrl(file)) {
     const { PostgresStore } = await import('../../postgres/index.ts');
-    return PostgresStore.open(file, { migrate: !mustExist, ...(listenUrl === undefined ? {} : { listenUrl }) });
+    return PostgresStore.open(file, { migrate: !mustExist, listenUrl });
   }
   if (listenUrl !== undefined) throw new UsageError('--store-listen needs a --store of the form postgres://…');
   if (flag === undefined && !mustExist) await makeFolder(dirname(file));

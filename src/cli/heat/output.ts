@@ -47,7 +47,7 @@ export function probeOf({ traceOut, traceFormat, heat }: HeatFlags): Probe | nul
   if (traceOut !== undefined) checkOutput('--trace-out', traceOut, ['.json']);
   if (heat !== undefined) checkOutput('--heat', heat, PAGES);
   if (traceOut === undefined && heat === undefined) return null;
-  return traceOut === undefined ? {} : { trace: true };
+  return { trace: traceOut !== undefined };
 }
 
 /** Writes the files that the flags name, and what they lack to standard error. */

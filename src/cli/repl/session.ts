@@ -14,7 +14,7 @@ export interface SessionInit {
   readonly runtime: Runtime;
   readonly terminal: Terminal;
   readonly globals: Readonly<Record<string, TaggedJson>>;
-  readonly stores?: Partial<Stores>;
+  readonly stores?: Partial<Stores> | undefined;
   readonly trace: boolean;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -66,7 +66,7 @@ export class Session {
     this.#init = init;
     this.#sid = ids.session();
     const host = createHostContext({ logger: SILENT_LOGGER, stdin, stdout: { write: ask } });
-    this.#root = runtime.interpreter({ host, ...(stores === undefined ? {} : { stores }) });
+    this.#root = runtime.interpreter({ host, stores });
     terminal.interrupt.addEventListener('abort', () => this.cancel(), { once: true });
   }
 

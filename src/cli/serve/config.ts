@@ -108,9 +108,9 @@ function profileOf(profile: z.infer<typeof PROFILE>, at: (path: string) => strin
     ...rest,
     ...Object.fromEntries(files.flatMap(([key, path]) => (path === undefined ? [] : [[key, at(path)]]))),
     agent: agent.startsWith(SCRIPT) ? `${SCRIPT}${at(agent.slice(SCRIPT.length))}` : agent,
-    ...(system === undefined ? {} : { system: system === 'none' ? system : at(system) }),
+    system: system === undefined ? undefined : system === 'none' ? system : at(system),
     // Only a file of servers has a path; the other forms have a name and '='.
-    ...(mcp === undefined ? {} : { mcp: mcp.map((spec) => (spec.includes('=') ? spec : at(spec))) }),
+    mcp: mcp?.map((spec) => (spec.includes('=') ? spec : at(spec))),
     ...{ limits, ceilings, maxTime },
   };
 }

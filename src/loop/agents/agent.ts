@@ -42,11 +42,11 @@ export interface AgentDelta {
  */
 export interface Agent {
   /** The author of the replies, for spans and transcripts: a model's name, a command. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The model that writes the replies, for spans. */
-  readonly model?: ModelIdentity;
+  readonly model?: ModelIdentity | undefined;
   /** True if the agent gives the same reply whenever a turn is requested again. It is then consulted once per turn. */
-  readonly fixed?: boolean;
+  readonly fixed?: boolean | undefined;
   /** Replies to a request: the text, or the text with its cost. A rejection ends the session with a HALT. */
   reply(request: AgentRequest): Promise<string | AgentReply>;
 }

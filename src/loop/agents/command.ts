@@ -10,7 +10,7 @@ export interface CommandAgentOptions {
   /** The program and its arguments. No shell expands them. */
   readonly argv: readonly string[];
   /** Milliseconds after which the command is killed; two minutes when absent. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Working directory; that of this process when absent. */
   readonly cwd?: string;
   /** The complete environment; that of this process when absent. */
@@ -55,7 +55,7 @@ function runCommand(file: string, args: readonly string[], options: Running, req
       detached: true,
       windowsHide: true,
       stdio: ['pipe', 'pipe', 'pipe'],
-      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      cwd: options.cwd,
     });
     const forget = killOnExit(() => signalChild(child));
     const fail = (why: string, reason?: 'ERR_TIMEOUT' | 'ERR_CANCELLED', cause?: unknown): void =>

@@ -12,13 +12,13 @@ import { checkRetry, type RetryOptions, TransportError, withRetries } from './re
 /** Options of every model agent. */
 export interface ModelAgentOptions {
   /** Most milliseconds of one attempt; two minutes when absent. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** How failed requests are repeated; see {@link RetryOptions} for the defaults. */
-  readonly retry?: RetryOptions;
+  readonly retry?: RetryOptions | undefined;
   /** Most tokens of a reply, from 1; the model's default when absent. The tokens left in a session also limit a reply. */
-  readonly maxOutputTokens?: number;
+  readonly maxOutputTokens?: number | undefined;
   /** From 0; the model's default when absent. */
-  readonly temperature?: number;
+  readonly temperature?: number | undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { ValueMeter } from '../../files/valuemeter.ts';
+import { defined } from '../../wire/defined.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { anything, checker, checkText, oneOf, required } from '../../wire/options.ts';
 import { type Agent, type AgentRequest, REPLY_CHARACTERS } from './agent.ts';
@@ -13,9 +14,9 @@ export interface OpenaiAgentOptions extends ModelAgentOptions {
   /** Base URL of the API, for instance `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string;
   /** Sent as a bearer token; none when absent. Messages never contain it. */
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   /** The form in which the server takes the grammar of a request. When absent, it gets none. */
-  readonly grammar?: GrammarServer;
+  readonly grammar?: GrammarServer | undefined;
 }
 
 const checkOpenaiOptions = checker<OpenaiAgentOptions>({
@@ -75,11 +76,8 @@ export function openaiAgent(options: OpenaiAgentOptions): Agent {
 async function load(name: string, baseURL: string, apiKey: string | undefined): Promise<SdkModel> {
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
   const provider = createOpenAICompatible({
-    name: PROVIDER,
-    baseURL,
-    includeUsage: true,
-    fetch: boundedFetch,
-    ...(apiKey === undefined ? {} : { apiKey }),
+    ...{ name: PROVIDER, baseURL, includeUsage: true, fetch: boundedFetch },
+    ...defined({ apiKey }),
   });
   return provider.chatModel(name);
 }

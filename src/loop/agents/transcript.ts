@@ -33,9 +33,9 @@ export interface TranscriptEntry {
  */
 export function transcribed(agent: Agent, sink: (entry: TranscriptEntry) => void | Promise<void>): Agent {
   return {
-    ...(agent.name === undefined ? {} : { name: agent.name }),
-    ...(agent.model === undefined ? {} : { model: agent.model }),
-    ...(agent.fixed === undefined ? {} : { fixed: agent.fixed }),
+    name: agent.name,
+    model: agent.model,
+    fixed: agent.fixed,
     async reply(request) {
       const { sid, turn, attempt, system, prompt } = request;
       const askedAt = Date.now();

@@ -81,9 +81,12 @@ export class Budget {
     if (own !== undefined && own < left)
       return new ToolError(NS_CODES.ResourceExhaustion, `the ask used up its ${optionOf(key)}: ${own} are allowed`);
     const allowed = this.#limits[key];
-    const total = used === undefined ? {} : { used: Math.max(allowed, Math.round(allowed - left + used)) };
     const message = `the run and what it asked used up its ${key}: ${allowed} are allowed`;
-    const spent = { limit: key, allowed, ...total };
+    const spent = {
+      limit: key,
+      allowed,
+      used: used === undefined ? undefined : Math.max(allowed, Math.round(allowed - left + used)),
+    };
     return new Halt(key === 'wallMs' ? timeoutError(spent, message) : quotaError(spent, message));
   }
 

@@ -36,7 +36,7 @@ export function askExecutor(request: AskRequest, quota: AskQuota, policy: Policy
     },
     fork({ context, tools, limits }) {
       const id = `${context.sessionId}#${context.turnIndex}`;
-      const fork = request.fork({ turn: context, tools, limits, id, ...(policy === undefined ? {} : { policy }) });
+      const fork = request.fork({ turn: context, tools, limits, id, policy });
       const inner = turnFork(fork);
       return {
         ...inner,

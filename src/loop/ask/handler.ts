@@ -36,9 +36,9 @@ export interface AskHandlerOptions {
   /** Random ids when absent. */
   readonly ids?: Ids;
   /** How long tokens are valid; `DEFAULT_LIFETIMES` for absent fields. */
-  readonly lifetimes?: Partial<Lifetimes>;
+  readonly lifetimes?: Partial<Lifetimes> | undefined;
   /** Length of the leases of nested sessions in milliseconds, from 100; 15 seconds when absent. */
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
   /** Most nested loops, from 1; 4 when absent. */
   readonly maxDepth?: number;
   /** Receives the events of nested sessions together with the asking turn. Must not throw. */
@@ -90,9 +90,9 @@ export function askHandler(options: AskHandlerOptions): AskHandler {
     store: options.store ?? new MemoryStore(),
     metrics: options.metrics ?? new Metrics(),
     clock: options.clock ?? systemClock,
-    ...(log === undefined ? {} : { log }),
-    ...(lifetimes === undefined ? {} : { lifetimes }),
-    ...(leaseMs === undefined ? {} : { leaseMs }),
+    log,
+    lifetimes,
+    leaseMs,
   };
   const known = new Map(
     Object.entries({ openai: openaiProvider, ...providers }).map(([name, provider]) => [name.toLowerCase(), provider]),

@@ -26,8 +26,7 @@ export function replyFor(error: unknown, spent: AskSpent | null): AskReply {
   const paid = spent === null ? {} : { spent };
   if (error instanceof Halt) return { t: 'halt', error: error.info, ...paid };
   if (!(error instanceof ToolError)) throw error;
-  const hint = error.hint === undefined ? {} : { hint: error.hint };
-  return { t: 'error', code: error.nsCode, message: error.message, ...hint, ...paid };
+  return { t: 'error', code: error.nsCode, message: error.message, hint: error.hint, ...paid };
 }
 
 /** The reason in the token of an aborted program. The token has been verified. */

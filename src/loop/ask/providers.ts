@@ -18,9 +18,9 @@ export const openaiProvider: AgentProvider = ({ name, model, base_url: baseUrl, 
     model,
     baseUrl,
     ...(key === null ? {} : { apiKey: key }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(retries === undefined ? {} : { retry: { retries } }),
+    temperature,
+    maxOutputTokens,
+    retry: retries === undefined ? undefined : { retries },
   });
 };
 

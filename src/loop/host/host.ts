@@ -35,9 +35,9 @@ export interface HostOptions {
   /** Most sessions at a time, from 1; 8 when absent. */
   readonly concurrency?: number;
   /** Most sessions of one tenant at a time, from 1; all of `concurrency` when absent. */
-  readonly tenantConcurrency?: number;
+  readonly tenantConcurrency?: number | undefined;
   /** Turns after which the host gives a session back, so that others are driven too; 8 when absent. */
-  readonly turnsPerClaim?: number;
+  readonly turnsPerClaim?: number | undefined;
   /** Milliseconds between two searches for sessions that became ready by time alone; 2,000 when absent. */
   readonly pollMs?: number;
   /** Receives the error when a session cannot be driven, or when the store does not answer (`sid` is null). Must not throw. */
@@ -81,7 +81,7 @@ const LONGEST_PAUSE_MS = 5000;
  * its lease ends. Handles, directories and other things that tools keep in memory end when the host stops driving a session.
  */
 export class Host {
-  readonly #options: Required<Pick<HostOptions, 'concurrency' | 'turnsPerClaim' | 'pollMs' | 'tenantConcurrency'>> & HostOptions;
+  readonly #options: HostOptions & { readonly [Key in 'concurrency' | 'turnsPerClaim' | 'pollMs' | 'tenantConcurrency']: number };
   readonly #driving = new Map<string, { readonly tenant: string; readonly done: Promise<void> }>();
   readonly #wake = new Signal();
   #status: HostState['status'] = 'ready';

@@ -67,7 +67,7 @@ export type ChainReport =
        * The first line that decides a turn a second time; absent when there is none. The cause is a store that was set back, or a reused
        * id of an unfinished session.
        */
-      readonly repeated?: ChainPlace;
+      readonly repeated?: ChainPlace | undefined;
     }
   | ({ readonly ok: false } & ChainPlace);
 
@@ -174,7 +174,7 @@ export async function verifyChain(files: readonly string[], options: ChainOption
     if (early != null) return { ok: false, file, line: line + 1, why: early };
     if (!whole) return { ok: false, file, line, why: 'it was not written to its end' };
   }
-  return { ok: true, lines: walk.lines, head: walk.head, ...(repeated === undefined ? {} : { repeated }) };
+  return { ok: true, lines: walk.lines, head: walk.head, repeated };
 }
 
 /** Checks the log in the database of a store, as {@link verifyChain} checks files; `place` stands for the file. */
@@ -197,7 +197,7 @@ export async function verifyStoredLog(
   }
   const early = expected === undefined ? witness?.end() : CUT_OFF;
   if (early != null) return { ok: false, file: place, line: at + 1, why: early };
-  return { ok: true, lines: walk.lines, head: walk.head, ...(repeated === undefined ? {} : { repeated }) };
+  return { ok: true, lines: walk.lines, head: walk.head, repeated };
 }
 
 const CUT_OFF = 'the line with the expected hash is missing: the log was cut off';

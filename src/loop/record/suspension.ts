@@ -29,7 +29,7 @@ export interface PromisedCall {
 /** A turn whose tool will answer later. */
 export interface SuspendedTurn extends PromisedCall {
   /** Further calls that wait: they ran together with the first. Absent when there are none. */
-  readonly alsoWaiting?: readonly PromisedCall[];
+  readonly alsoWaiting?: readonly PromisedCall[] | undefined;
   /** The execution up to the call, which is repeated to continue. */
   readonly earlier: EarlierTurn & { readonly run: RunInput; readonly journal: readonly JournalEntry[] };
   /** Hash of the ACTIONS that a human approved when the turn began; null when none had to. */
@@ -61,7 +61,7 @@ export interface StoredCall extends PromisedCall {
 /** A suspended turn as it is stored. Any process can continue it. Its own fields are those of the first call that waits. */
 export interface Suspension extends StoredCall, Pick<SuspendedTurn, 'earlier'> {
   /** Further calls that wait, in the order of the program. Absent when there are none. */
-  readonly alsoWaiting?: readonly StoredCall[];
+  readonly alsoWaiting?: readonly StoredCall[] | undefined;
   /** Null when no human had to approve the ACTIONS. */
   readonly approved: SignedApproval | null;
 }
@@ -127,8 +127,7 @@ export function suspend(
       ...{ waiting, promise, since, completion: null, acceptChanged: false },
       expiresAt: since + Math.min(maxWaitMs, waiting.expiresIn ?? maxWaitMs),
     };
-  const also = turn.alsoWaiting === undefined ? {} : { alsoWaiting: turn.alsoWaiting.map(stored) };
-  return { ...stored(turn), ...also, earlier, approved };
+  return { ...stored(turn), alsoWaiting: turn.alsoWaiting?.map(stored), earlier, approved };
 }
 
 /** The public form of a suspension. It describes the call `seq`, or else the first without an answer; the others are in `also`. */

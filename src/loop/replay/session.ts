@@ -23,11 +23,11 @@ export interface SessionReplay {
 /** Options of {@link replaySession}. */
 export interface SessionReplayOptions {
   /** Executes only this turn; all turns when absent. */
-  readonly turn?: number;
+  readonly turn?: number | undefined;
   /** Keys with which tokens must verify, in place of those that the records name. */
-  readonly keys?: KeyLookup;
+  readonly keys?: KeyLookup | undefined;
   /** Ends the replay. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A session with its records: as `readSession`, `readExport` or `exportSession` return it. */
@@ -103,8 +103,8 @@ async function replayRecorded(
     replays.push(
       await replayTurn(runtime, record, {
         ...(follows ? { prev } : {}),
-        ...(keys === undefined ? {} : { keys }),
-        ...(signal === undefined ? {} : { signal }),
+        keys,
+        signal,
         redacted: redactedParts({ redacted }, record.turn),
       }),
     );

@@ -43,7 +43,7 @@ export interface Changes {
   /** The first turn to execute. Earlier turns stay as recorded. */
   readonly fromTurn: number;
   /** ACTIONS of that turn. */
-  readonly program?: string;
+  readonly program?: string | undefined;
   /** Replaces the recorded policies. */
   readonly policy?: Policy;
   /** Other limits for the changed turns. */
@@ -157,7 +157,8 @@ function hostOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, chang
     clock,
     ids: seededIds(`tried ${inputs.nonce}`),
     replay: new ReplayCache({ clock }),
-    ...(judged === undefined ? {} : { lifetimes: { clockSkew: judged.clockSkew }, noProgressN: judged.noProgressN }),
+    lifetimes: judged && { clockSkew: judged.clockSkew },
+    noProgressN: judged?.noProgressN,
   };
 }
 
@@ -191,7 +192,7 @@ function executorOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, {
             onCall,
             recorded: { input: { ...input, turn: true }, calls },
             signal: context.signal,
-            ...(onInput === undefined ? {} : { onInput }),
+            onInput,
           });
       },
     }),

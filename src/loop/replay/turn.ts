@@ -51,15 +51,15 @@ export interface TurnReplay {
 /** Options of {@link replayTurn}. */
 export interface ReplayOptions {
   /** Keys with which tokens must verify, in place of those that the record names. */
-  readonly keys?: KeyLookup;
+  readonly keys?: KeyLookup | undefined;
   /** Hash of the previous turn's record; taken from the record when absent. */
-  readonly prev?: string | null;
+  readonly prev?: string | null | undefined;
   /** Parts of the record that redaction changed. Such a turn is not executed. */
   readonly redacted?: readonly string[];
   /** Ends the replay. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Measures the execution. */
-  readonly probe?: Probe;
+  readonly probe?: Probe | undefined;
   /** Receives the profile of a measured execution, and its sources in the order of the run. */
   readonly onProfile?: (profile: Profile, sources: readonly Source[]) => void;
 }
@@ -144,7 +144,7 @@ async function executeRecorded(
     input,
     progress: judged.progress,
     earlier,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   return replayed;
 }
@@ -279,18 +279,15 @@ function executorOf(runtime: Runtime, record: TurnRecord, { denied, host }: Scen
       denied: (tool) => (denied?.tool === tool ? denied.message : null),
       ...(host === null ? {} : { facts: () => host }),
       execute: async ({ recorded, onOut, onCall, onInput }) => {
-        const result = await runtime
-          .interpreter()
-          .fork({ turn: context, limits })
-          .runRequest({
-            asTurn: true,
-            onOut,
-            onCall,
-            signal: context.signal,
-            ...(onInput === undefined ? {} : { onInput }),
-            ...(recorded === undefined ? {} : { recorded }),
-            ...(probe === undefined ? {} : { probe }),
-          });
+        const result = await runtime.interpreter().fork({ turn: context, limits }).runRequest({
+          asTurn: true,
+          onOut,
+          onCall,
+          signal: context.signal,
+          onInput,
+          recorded,
+          probe,
+        });
         if (result.profile !== undefined) onProfile?.(result.profile, recorded?.input.sources ?? []);
         return timedOut(record, result);
       },

@@ -8,7 +8,7 @@ import type { JsonObject, SessionSetup } from './setup.ts';
 /** The host loop's part of the configuration of a session. A host may add its own. */
 export interface LoopConfiguration {
   /** Whether the store keeps a turn only at its end (`turn`, when absent), or each call too (`call`). */
-  readonly durable?: Durable;
+  readonly durable?: Durable | undefined;
   /** Ceilings of the session. The ceilings of the host that drives it apply too. */
   readonly ceilings?: Ceilings;
 }

@@ -24,9 +24,9 @@ export interface SessionCoordinatorInit {
   /** Gives the times of records and entries. The store measures leases with its own clock. */
   readonly clock: Clock;
   /** Name of this process in leases; random when absent. Reuse a name only after its process has ended. */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
   /** Milliseconds after which others may take the sessions of a process that died; 15,000 when absent. */
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
   /** Seconds for which a used token id is remembered. */
   readonly replayTtl: number;
   /** The lock that the turns of this process hold; when absent, all coordinators of the process share one. */
@@ -80,7 +80,7 @@ export class SessionCoordinator {
     this.#log = log;
     this.#agreement = new Agreement(store, log);
     this.#clock = clock;
-    this.#leases = new Leases({ store, clock, owner, ...(leaseMs === undefined ? {} : { leaseMs }) });
+    this.#leases = new Leases({ store, clock, owner, leaseMs });
     this.#replayTtl = replayTtl;
   }
 

@@ -13,7 +13,7 @@ export interface LeasesInit {
   /** Different for every process that lives at the same time. */
   readonly owner: string;
   /** From 100 to 2,147,483,647, the longest time of a timer. */
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
 }
 
 /** A session in a turn. */

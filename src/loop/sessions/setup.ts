@@ -39,7 +39,7 @@ export interface Runnable {
   /** The profiles of the host. */
   readonly profiles: readonly string[];
   /** The newest form of stored sessions that the host can drive; {@link READER} when absent. */
-  readonly reader?: number;
+  readonly reader?: number | undefined;
   /** Tenants whose sessions the host does not take now. */
   readonly without?: readonly string[];
 }

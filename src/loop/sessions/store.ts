@@ -243,7 +243,7 @@ export interface SessionSummary extends Pick<SessionSetup, 'tenant' | 'profile' 
 /** Selects the sessions of a list. */
 export interface ListQuery {
   /** Only sessions whose ids come after this one. */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Most sessions of the list; all of them when absent. */
   readonly limit?: number;
   /** Only sessions that an `ask` of this session opened. */
@@ -255,8 +255,8 @@ export interface RecentQuery {
   readonly limit: number;
   /** Only sessions that come after this one in the order of the list. */
   readonly after?: Pick<SessionSummary, 'updatedAt' | 'sid'>;
-  readonly status?: SessionStatus;
-  readonly reason?: HaltReason;
+  readonly status?: SessionStatus | undefined;
+  readonly reason?: HaltReason | undefined;
   /** Unix milliseconds: only sessions whose last change was then or later. */
   readonly since?: number;
   /** Unix milliseconds: only sessions whose last change was earlier. */
@@ -283,7 +283,7 @@ export async function* allSessions(
   { after, ...query }: Pick<ListQuery, 'after' | 'parent'> = {},
 ): AsyncGenerator<SessionSummary> {
   for (let from = after; ; ) {
-    const page = await store.list({ ...query, ...(from === undefined ? {} : { after: from }), limit: PAGE });
+    const page = await store.list({ ...query, after: from, limit: PAGE });
     yield* page;
     from = page.at(-1)?.sid;
     if (page.length < PAGE) return;

@@ -96,7 +96,7 @@ function withAnswer(suspension: Suspension, answered: StoredCall): Suspension {
       ? { ...call, completion: answered.completion, acceptChanged: answered.acceptChanged }
       : call;
   const { alsoWaiting } = suspension;
-  return { ...of(suspension), ...(alsoWaiting === undefined ? {} : { alsoWaiting: alsoWaiting.map(of) }) };
+  return { ...of(suspension), alsoWaiting: alsoWaiting?.map(of) };
 }
 
 /** Throws {@link CallError} (`ERR_CALL_CHANGED`) when the definition of the called tool has changed. */

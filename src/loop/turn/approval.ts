@@ -26,7 +26,7 @@ export function humanApproval(hash: string, gate: Gate): Approval {
 /** A human's approval for a turn. */
 export interface TurnApproval {
   /** Tools that require approval spend it, too. */
-  readonly approval?: Approval;
+  readonly approval?: Approval | undefined;
   /** Whether ACTIONS as a whole runs only if `approval` covers it, as the plan `{"actions": TEXT}`. */
   readonly requiresApproval?: boolean;
 }

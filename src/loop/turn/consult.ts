@@ -80,7 +80,7 @@ async function replyTo(init: ConsultationInit, prompt: string, use: AgentUse, be
     if (tokens !== null && tokens <= use.tokens)
       throw new AgentError(turn, `turn ${turn} used up its model tokens: ${use.tokens} of ${tokens}`, 'ERR_QUOTA');
     const wallMs = Math.max(1, Math.min(left, ceilings.maxReplyMs));
-    return await requestReply(agent, request, { wallMs, ...(signal === undefined ? {} : { signal }) });
+    return await requestReply(agent, request, { wallMs, signal });
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
     emit({ type: 'unanswered', reason: error.reason, message: error.message });
@@ -91,7 +91,7 @@ async function replyTo(init: ConsultationInit, prompt: string, use: AgentUse, be
 
 /** Limits on one reply. */
 export interface ReplyLimits {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Milliseconds. */
   readonly wallMs?: number;
 }

@@ -38,7 +38,7 @@ export interface TurnForkInit {
   /** The limits of the run. */
   readonly limits: LimitValues;
   /** Must admit every call in addition to the runtime's policy. */
-  readonly policy?: PolicyOptions;
+  readonly policy?: PolicyOptions | undefined;
 }
 
 /** One execution of ACTIONS. */
@@ -125,7 +125,7 @@ export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.in
     misfit: async (tool, value) => misfit(root.fork(), tool, value),
     fork({ context, tools, limits, policy }) {
       const id = `${context.sessionId}#${context.turnIndex}`;
-      const fork = root.fork({ turn: context, tools, limits, id, ...(policy === undefined ? {} : { policy }) });
+      const fork = root.fork({ turn: context, tools, limits, id, policy });
       return turnFork(fork);
     },
   };
@@ -163,10 +163,10 @@ export function turnFork(fork: Fork): TurnFork {
         onOut,
         onCall,
         mayWait,
-        ...(onInput === undefined ? {} : { onInput }),
-        ...(recorded === undefined ? {} : { recorded }),
-        ...(keeper === undefined ? {} : { keeper }),
-        ...(bound === undefined ? {} : { bound }),
+        onInput,
+        recorded,
+        keeper,
+        bound,
       }),
   };
 }

@@ -47,9 +47,9 @@ export interface TurnHost {
   /** Remembers used token ids across turns. */
   readonly replay: ReplayCache;
   /** How long tokens are valid; `DEFAULT_LIFETIMES` for absent fields. */
-  readonly lifetimes?: Partial<Lifetimes>;
+  readonly lifetimes?: Partial<Lifetimes> | undefined;
   /** Number of equal turns in a row that ends a session, from 2 to 100; 3 when absent. */
-  readonly noProgressN?: number;
+  readonly noProgressN?: number | undefined;
   /** Guards of the application, in addition to the mandatory guard. */
   readonly checks?: readonly ProgressCheck[];
   /** Keys that verify tokens, if they differ from the keyring that signs. */
@@ -71,7 +71,7 @@ export interface TurnRequest {
   /** Limits tighter than the executor's own; looser values have no effect. */
   readonly limits?: LimitOptions;
   /** Cancels the turn. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** As in the turn's context. */
   readonly mayAct?: () => boolean;
   /** As in the turn's context. */
@@ -284,7 +284,7 @@ async function executeTurn(
     keyring: host.keyring,
     clock: recorder,
     ids: recorder,
-    ...(host.lifetimes === undefined ? {} : { lifetimes: host.lifetimes }),
+    lifetimes: host.lifetimes,
   });
   const context = host.executor.context({
     sessionId: request.sid,
@@ -293,11 +293,11 @@ async function executeTurn(
     // The recorder records only the times of tokens. Times that a tool reads are in its result.
     clock: () => host.clock.now(),
     values: { ...request.values, [MINT_LEDGER]: ledger, [APPROVAL]: request.approval?.approval },
-    ...(request.signal === undefined ? {} : { signal: request.signal }),
-    ...(request.mayAct === undefined ? {} : { mayAct: request.mayAct }),
-    ...(request.fence === undefined ? {} : { fence: request.fence }),
-    ...(request.origin === undefined ? {} : { origin: request.origin }),
-    ...(request.tenant === undefined ? {} : { tenant: request.tenant }),
+    signal: request.signal,
+    mayAct: request.mayAct,
+    fence: request.fence,
+    origin: request.origin,
+    tenant: request.tenant,
   });
   try {
     const { recorded = null, approved = null } = request.earlier ?? {};

@@ -62,7 +62,7 @@ export interface AskLoopRun {
   /** OUTPUT of the first envelope: the agent's task. */
   readonly prompt?: string;
   /** A new id when absent. Two loops with the same id cannot run at once. */
-  readonly loopId?: string;
+  readonly loopId?: string | undefined;
   /** Called once per turn for the events to deliver. Each event is delivered once per turn. */
   readonly events?: (turn: number) => readonly LoopInputEvent[];
   /** Cancels the loop. */

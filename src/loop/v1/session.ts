@@ -77,7 +77,7 @@ export class V1Session {
       const { system } = this.#host;
       const onDelta = ({ retry, text }: AgentDelta): void => this.#emit(turn, { type: 'delta', retry, text });
       const request = { sid: loopId, turn, attempt: 1, system, prompt, maxTokens: this.#account.tokensLeft, onDelta };
-      answer = await requestReply(agent, request, { wallMs, ...(signal === undefined ? {} : { signal }) });
+      answer = await requestReply(agent, request, { wallMs, signal });
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       return this.#halt(reasonOfAgent(error.reason), agentFailure(error));
@@ -109,8 +109,8 @@ export class V1Session {
       limits: this.#account.turnLimits(this.#elapsed()),
       events: gate.admit(loopId, turn, events?.(turn) ?? []),
       ...(applyTools.length === 0 ? {} : { policy: planApplyPolicy(applyTools, mayApply) }),
-      ...(screen === undefined ? {} : { screen }),
-      ...(signal === undefined ? {} : { signal }),
+      screen,
+      signal,
       onSection: (section) => this.#emit(turn, { type: 'section', section }),
       onOut: (out) => this.#emit(turn, { type: 'output', out }),
       onCall: (entry) => this.#emit(turn, { type: 'called', entry }),

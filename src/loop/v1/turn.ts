@@ -39,9 +39,9 @@ export interface V1TurnRequest {
   /** Must admit every call in addition to the runtime's policy. */
   readonly policy?: PolicyOptions;
   /** Screens OUTPUT before it is read for control; nothing does when absent. */
-  readonly screen?: OutputHook;
+  readonly screen?: OutputHook | undefined;
   /** Cancels the turn. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called when the turn begins to process a section. */
   readonly onSection?: (section: SectionName) => void;
   /** Receives the output as it comes. */
@@ -65,7 +65,7 @@ export async function executeV1Turn(executor: TurnExecutor, request: V1TurnReque
   const context = executor.context({
     sessionId: request.loopId,
     turnIndex: request.turn,
-    ...(request.signal === undefined ? {} : { signal: request.signal }),
+    signal: request.signal,
   });
   try {
     return await execute(executor, context, request, { programs: read.programs, limits });
@@ -171,16 +171,14 @@ async function execute(
   }
   const events = programs.events === '' ? [] : (request.events ?? []);
   const run = (last: Source, within: LimitValues, deliver: readonly LoopInputEvent[] = []): Promise<RunResult> =>
-    executor
-      .fork({ context, tools: [], limits: within, ...(request.policy === undefined ? {} : { policy: request.policy }) })
-      .execute({
-        source: last,
-        definitions: definitions.filter((definition) => definition !== last),
-        events: deliver.map(({ eventId, name, source: sender, payload }) => ({ name, source: sender, payload, id: eventId })),
-        globals: { userdata: encode(request.userdata) },
-        onOut: (out) => request.onOut?.(out),
-        onCall: (entry) => request.onCall?.(entry),
-      });
+    executor.fork({ context, tools: [], limits: within, policy: request.policy }).execute({
+      source: last,
+      definitions: definitions.filter((definition) => definition !== last),
+      events: deliver.map(({ eventId, name, source: sender, payload }) => ({ name, source: sender, payload, id: eventId })),
+      globals: { userdata: encode(request.userdata) },
+      onOut: (out) => request.onOut?.(out),
+      onCall: (entry) => request.onCall?.(entry),
+    });
   const first = events.length === 0 ? null : await run(handlers, limits, events);
   if (first !== null && first.error !== null) return toExecution(request, limits, events, first, null);
   request.onSection?.('ACTIONS');

@@ -12,7 +12,7 @@ export interface McpAuth {
   /** The client's name at the authorization server, if it was registered by hand. */
   readonly clientId?: string;
   /** Secret of a registered client. A configuration file has `{ env: NAME }` or `{ file: path }` in its place. */
-  readonly clientSecret?: string;
+  readonly clientSecret?: string | undefined;
   /** PEM (PKCS #8) of the key that signs for the client (`private_key_jwt`), in place of a secret. */
   readonly privateKey?: string;
   /** The algorithm of `privateKey`; `ES256` if absent. */

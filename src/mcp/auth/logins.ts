@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { auth, computeScopeUnion, extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
 import { encodeBase64Url } from '../../aeiou/index.ts';
+import { defined } from '../../wire/defined.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { timerMs } from '../../wire/options.ts';
 import type { HttpServer } from '../config.ts';
@@ -24,7 +25,7 @@ export interface LoginOptions {
   /** Aborts the wait for the person. */
   readonly signal?: AbortSignal;
   /** How long to wait for the person, in milliseconds; 300,000 if absent. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** The logins of a user to MCP servers, kept in a folder that only this user can read. */
@@ -91,11 +92,8 @@ export class McpLogins {
     const asked = wanted ?? (await challengeOf(server, fetchFn));
     // Scopes that a server requests are added to the configured ones.
     const scope = computeScopeUnion(config.scope, wanted === undefined ? undefined : tokens?.scope, asked.scope);
-    const options = {
-      ...{ serverUrl: url, fetchFn, forceReauthorization: true },
-      ...(scope === undefined ? {} : { scope }),
-      ...(asked.metadata === undefined ? {} : { resourceMetadataUrl: new URL(asked.metadata) }),
-    };
+    const resourceMetadataUrl = asked.metadata === undefined ? undefined : new URL(asked.metadata);
+    const options = { serverUrl: url, fetchFn, forceReauthorization: true, ...defined({ scope, resourceMetadataUrl }) };
     await auth(provider, options);
     const answer = await answered(loopback, within);
     const [code, iss] = [answer.get('code'), answer.get('iss')];

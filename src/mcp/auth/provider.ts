@@ -12,6 +12,7 @@ import {
   type StoredOAuthClientInformation,
   type StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
+import { defined } from '../../wire/defined.ts';
 import type { McpAuth } from './config.ts';
 import { oauthFetch } from './fetch.ts';
 import { Secrets } from './secrets.ts';
@@ -33,7 +34,7 @@ const NOWHERE = 'http://127.0.0.1/callback';
 export function ownCredentials(config: McpAuth = {}): OAuthClientProvider | undefined {
   const { grant, clientId = '', clientSecret, privateKey, issuer: expectedIssuer = '', scope } = config;
   if (grant !== 'client_credentials') return undefined;
-  const client = { clientId, clientName: CLIENT_NAME, expectedIssuer, ...(scope === undefined ? {} : { scope }) };
+  const client = { clientId, clientName: CLIENT_NAME, expectedIssuer, ...defined({ scope }) };
   if (privateKey === undefined) return new ClientCredentialsProvider({ ...client, clientSecret: clientSecret ?? '' });
   return new PrivateKeyJwtProvider({ ...client, privateKey, algorithm: config.algorithm ?? 'ES256' });
 }
@@ -67,7 +68,7 @@ export class LoginProvider implements OAuthClientProvider {
       redirect_uris: [this.redirectUrl],
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
-      ...(config.scope === undefined ? {} : { scope: config.scope }),
+      scope: config.scope,
     };
     if (config.clientMetadataUrl !== undefined) this.clientMetadataUrl = config.clientMetadataUrl;
     if (config.clientId === undefined && interaction !== null)
@@ -153,10 +154,7 @@ export class LoginTokens implements AuthProvider {
       const { resourceMetadataUrl } = extractWWWAuthenticateParams(response);
       const options = { serverUrl, fetchFn: oauthFetch(serverUrl.href, new Secrets()) };
       try {
-        const result = await auth(provider, {
-          ...options,
-          ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
-        });
+        const result = await auth(provider, { ...options, ...defined({ resourceMetadataUrl }) });
         if (result === 'AUTHORIZED') return;
       } catch (error) {
         // The registration or the tokens are no longer valid, or belong to another server.
@@ -171,10 +169,7 @@ export class LoginTokens implements AuthProvider {
   /** Stores the scope and the metadata that a refusal of the server names. */
   challenged(response: Response): void {
     const { scope, resourceMetadataUrl } = extractWWWAuthenticateParams(response);
-    const wanted = {
-      ...(scope === undefined ? {} : { scope }),
-      ...(resourceMetadataUrl === undefined ? {} : { metadata: resourceMetadataUrl.href }),
-    };
+    const wanted = defined({ scope, metadata: resourceMetadataUrl?.href });
     if (Object.keys(wanted).length > 0) this.#file.write({ wanted });
   }
 }

@@ -155,7 +155,7 @@ function addTools(server: McpServer, { runtime, turns, tools }: McpServerInit, r
   server.registerTool('tools', { ...TOOLS, annotations: READS_NOTHING }, ({ names = '*', budget }, context) =>
     served('tools', context, async () => {
       const chosen = tools.filter(({ canonicalName }) => matchesPattern(names, canonicalName));
-      const { text } = toolPrompt(chosen, budget === undefined ? {} : { budget });
+      const { text } = toolPrompt(chosen, { budget });
       return { content: [{ type: 'text' as const, text: chosen.length === 0 ? `no tool has a name like ${names}` : text }] };
     }),
   );

@@ -101,8 +101,8 @@ export function hostIn(process: Process, shared: Shared, onError: (error: unknow
 /** An agent behind a simulated network. A request to it has the place of its session, or of its model. */
 function distant(agent: Agent, process: Process, place?: string): Agent {
   return {
-    ...(agent.name === undefined ? {} : { name: agent.name }),
-    ...(agent.fixed === undefined ? {} : { fixed: agent.fixed }),
+    name: agent.name,
+    fixed: agent.fixed,
     reply: (request) =>
       process.disturbed(
         `${place ?? request.sid}.agent`,

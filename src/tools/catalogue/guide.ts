@@ -8,11 +8,11 @@ import { firstSentence, oneLine, sentences } from './lines.ts';
 /** Options of a text for a model. */
 export interface ToolPromptOptions {
   /** Most tokens by {@link estimateTokens}; no bound when absent. */
-  readonly budget?: number;
+  readonly budget?: number | undefined;
   /** Patterns of names, as in a policy. Tools of the first pattern come first, then those of the second, and all others last. */
-  readonly prefer?: readonly string[];
+  readonly prefer?: readonly string[] | undefined;
   /** Shows only signatures. */
-  readonly brief?: boolean;
+  readonly brief?: boolean | undefined;
 }
 
 /** A text for a model, with an account of its content. */

@@ -11,7 +11,7 @@ export interface ToolSchema {
   /** The schema of an object with the arguments by name, in the order of the call. */
   readonly inputSchema: JsonSchema;
   /** Of the result; absent when the tool does not say. */
-  readonly outputSchema?: JsonSchema;
+  readonly outputSchema?: JsonSchema | undefined;
   /** `readOnlyHint` is true for a tool without effects or with effects `read`. */
   readonly annotations: { readonly readOnlyHint: boolean };
 }
@@ -24,7 +24,7 @@ export function toolSchemas(tools: readonly ToolDefinition[]): readonly ToolSche
       name,
       description,
       inputSchema: inputSchema(entry, tools[index]),
-      ...(resultSchema === undefined ? {} : { outputSchema: resultSchema }),
+      outputSchema: resultSchema,
       annotations: { readOnlyHint: effects !== 'write' },
     };
   });

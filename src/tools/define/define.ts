@@ -30,7 +30,7 @@ export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec>
   /** A call as a program would write it, for catalogues. */
   readonly example?: string;
   /** The arguments, in one of three forms; none when absent. */
-  readonly args?: S;
+  readonly args?: S | undefined;
   /**
    * The result: an ArgType or a schema, by which every result is checked (code 21), or words for catalogues. An ArgType fits a
    * result as it fits an argument, and allows nil; a schema allows nil or not.
@@ -42,7 +42,7 @@ export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec>
    * Whether a call can be repeated after a crash without a second effect, for instance because the tool passes `runtime.call.key` on to a
    * system that recognises it. When absent, true for a tool that writes nothing, else false.
    */
-  readonly idempotent?: boolean;
+  readonly idempotent?: boolean | undefined;
   /**
    * Whether a call may set variables and constants of the program. True when absent, which is the safe assumption. When false, the host
    * refuses `setVar` and `defineConstant` to the tool and to the tools that it calls, so `foresee` knows more about programs that call
@@ -57,7 +57,7 @@ export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec>
    * The tool runs only when a human has approved exactly this call: plan `{"tool": canonical name, "args": [as given]}`. Otherwise
    * the call fails with code 1003. The approval is an `Approval` in the turn; a loop receives it and never makes it.
    */
-  readonly requiresApproval?: boolean;
+  readonly requiresApproval?: boolean | undefined;
   /** Most milliseconds of one call. Then `signal` is aborted and the call fails with code 37. Only work that awaits can be stopped. */
   readonly timeoutMs?: number;
   /** Most bytes of one call's arguments as JSON; more is code 4. The limit `toolBytes` applies too. */

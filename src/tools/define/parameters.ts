@@ -22,9 +22,9 @@ export interface ArgSpec {
   /** What the argument means, shown to models. */
   readonly description?: string;
   /** True when absent, unless there is a default. Only an optional argument may be nil or left out. */
-  readonly required?: boolean;
+  readonly required?: boolean | undefined;
   /** Used when the argument is left out or nil. */
-  readonly default?: Value;
+  readonly default?: Value | undefined;
 }
 
 /**

@@ -20,7 +20,7 @@ export function outcomeOf(reply: FinalReply): JournalOutcome {
 export function failureOf(reply: Exclude<FinalReply, { t: 'ok' }>): Exclude<JournalOutcome, { ok: true }> {
   if (reply.t === 'halt') return { ok: false, halted: reply.error };
   const { code, message, hint } = reply;
-  return { ok: false, code, message, ...(hint === undefined ? {} : { hint }) };
+  return { ok: false, code, message, hint };
 }
 
 /** The answer to a call that failed. An error that is neither {@link ToolError} nor {@link Halt} is a fault of the host. */
@@ -28,8 +28,12 @@ export function replyFor(error: unknown): FinalReply {
   if (error instanceof Halt) return { t: 'halt', error: error.info };
   if (error instanceof ToolError) {
     const code = Number.isSafeInteger(error.nsCode) && error.nsCode >= 0 ? error.nsCode : NS_CODES.ToolExecutionFailed;
-    const hint = error.hint === undefined ? {} : { hint: shorten(error.hint) };
-    return { t: 'error', code, message: shorten(error.message), ...hint };
+    return {
+      t: 'error',
+      code,
+      message: shorten(error.message),
+      hint: error.hint === undefined ? undefined : shorten(error.hint),
+    };
   }
   return { t: 'halt', error: workerError(`a tool call failed inside the host: ${shorten(textOf(error))}`) };
 }

@@ -76,16 +76,15 @@ export function headOf(call: GuestCall): CallHead {
 }
 
 /** The entry of a call. It decodes values whenever they are read. */
-export function entryOf({ call, packed, asked: queries, outcome: ended, spent, ms: duration, from }: EndedCall): JournalEntry {
+export function entryOf({ call, packed, asked: queries, outcome: ended, spent, ms, from }: EndedCall): JournalEntry {
   const { kind, seq, at } = call;
-  const ms = { ms: duration, ...(from === undefined ? {} : { from }) };
   const asked = queries.length === 0 ? {} : { asked: queries };
   const outcome = 'start' in ended ? withPacked({ ok: true as const }, ended, 'value') : ended;
-  if (kind === 'prompt') return { kind, seq, text: call.text, at, ...asked, outcome, ...ms };
+  if (kind === 'prompt') return { kind, seq, text: call.text, at, ...asked, outcome, ms, from };
   if (kind === 'tool')
-    return Object.assign(withPacked({ kind, seq, name: call.name }, packed, 'args'), { at, ...asked, outcome, ...ms });
+    return Object.assign(withPacked({ kind, seq, name: call.name }, packed, 'args'), { at, ...asked, outcome, ms, from });
   const entry = withPacked({ kind, seq, model: call.model }, packed, 'prompt', 'options');
-  return Object.assign(entry, { at, ...asked, outcome, ...(spent === undefined ? {} : { spent }), ...ms });
+  return Object.assign(entry, { at, ...asked, outcome, spent, ms, from });
 }
 
 /** The same query with a packed value. */

@@ -1,4 +1,5 @@
 import type { FinalReply } from '../../wire/call.ts';
+import { defined } from '../../wire/defined.ts';
 import { replayError } from '../../wire/errorinfo.ts';
 import { type EarlierCall, type ForkQuery, inOrder, type JournalEntry, type WaitingCall } from '../../wire/journal.ts';
 import { plainMaps } from '../../wire/maporder.ts';
@@ -125,8 +126,7 @@ export function callOf(entry: JournalEntry): MadeCall {
 /** The fields by which calls are compared. */
 function fieldsOf(call: MadeCall): Readonly<Record<string, TaggedJson>> {
   const { seq, at } = call;
-  const together = at.together === undefined ? {} : { together: at.together };
-  const site = { fork: at.fork, source: at.source, line: at.line, column: at.column, ...together };
+  const site = { fork: at.fork, source: at.source, line: at.line, column: at.column, ...defined({ together: at.together }) };
   if (call.t === 'tool') return { kind: call.t, name: canonicalName(call.name), args: call.args, seq, at: site };
   if (call.t === 'prompt') return { kind: call.t, text: call.text, seq, at: site };
   const { model, prompt, options } = call;
@@ -148,5 +148,5 @@ export function replyOf(entry: JournalEntry): FinalReply {
   // stack.
   if ('halted' in outcome) return { t: 'halt', error: { ...outcome.halted, stack: [] } };
   const { code, message, hint } = outcome;
-  return { t: 'error', code, message, ...(hint === undefined ? {} : { hint }), ...spent };
+  return { t: 'error', code, message, hint, ...spent };
 }

@@ -31,8 +31,8 @@ export class CallMeasure implements Disposable {
   [Symbol.dispose](): void {
     this.#telemetry.record('gen_ai.execute_tool.duration', (performance.now() - this.#begun) / 1000, {
       [ATTR.operation]: OPERATION,
-      ...(this.#tool === undefined ? {} : { [ATTR.toolName]: this.#tool.canonicalName }),
-      ...(this.#failure === null ? {} : { [ATTR.errorType]: closedCode(this.#failure) }),
+      [ATTR.toolName]: this.#tool?.canonicalName,
+      [ATTR.errorType]: this.#failure === null ? undefined : closedCode(this.#failure),
     });
   }
 }

@@ -105,10 +105,14 @@ function readArgs(file: YamlFile, path: Path, value: unknown): readonly ArgSpec[
     const type = spec['type'] ?? 'any';
     if (!isArgType(type))
       return file.fail([...at, 'type'], `unknown type '${String(type)}'; known are ${argTypeNames().join(', ')}`);
-    const fallback = spec['default'] === undefined ? {} : { default: readValue(file, [...at, 'default'], spec['default']) };
-    const required = spec['required'] === undefined ? {} : { required: file.flag([...at, 'required'], spec['required']) };
     const description = spec['description'] === undefined ? '' : file.text([...at, 'description'], spec['description']);
-    return { name: file.text([...at, 'name'], spec['name']), type, description, ...fallback, ...required };
+    return {
+      name: file.text([...at, 'name'], spec['name']),
+      type,
+      description,
+      default: spec['default'] === undefined ? undefined : readValue(file, [...at, 'default'], spec['default']),
+      required: spec['required'] === undefined ? undefined : file.flag([...at, 'required'], spec['required']),
+    };
   });
 }
 
@@ -172,7 +176,7 @@ function readPending(file: YamlFile, path: Path, value: unknown): PendingOptions
   const expiresIn = 'expiresIn' in spec ? spec['expiresIn'] : undefined;
   if (expiresIn !== undefined && typeof expiresIn !== 'number')
     return file.fail([...path, 'expiresIn'], 'must be whole milliseconds from 1');
-  const options = { reason, ...(expiresIn === undefined ? {} : { expiresIn }) };
+  const options = { reason, expiresIn };
   located(file, path, () => pending(options));
   return options;
 }

@@ -102,5 +102,5 @@ function takes(text: string | undefined, { intentId }: Intent): boolean {
 
 /** The line of a record, as section 5 has it. */
 export function recordOf({ intentId, hash }: Intent, time: number, state?: string): string {
-  return `${JSON.stringify({ id: intentId, timestamp: new Date(time).toISOString(), hash, ...(state === undefined ? {} : { state }) })}\n`;
+  return `${JSON.stringify({ id: intentId, timestamp: new Date(time).toISOString(), hash, state })}\n`;
 }

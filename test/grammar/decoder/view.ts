@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineTool, type ToolDefinition } from '../../../src/tools/index.ts';
 
 const tool = (name: string, args: Parameters<typeof defineTool>[0]['args']): ToolDefinition =>
-  defineTool({ name, ...(args === undefined ? {} : { args }), effects: 'none', run: () => null });
+  defineTool({ name, args, effects: 'none', run: () => null });
 
 /** Tools that a policy allows. */
 export const ALLOWED: readonly ToolDefinition[] = [

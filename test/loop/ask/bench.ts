@@ -77,7 +77,7 @@ export async function askBench(init: BenchInit): Promise<AskBench> {
     run: (...statements) =>
       runtime.run(['command', ...statements.map((each) => `  ${each}`), 'endcommand'].join('\n'), {
         stores,
-        ...(lib === undefined ? {} : { lib }),
+        lib,
       }),
     [Symbol.asyncDispose]: () => runtime.close(),
   };

@@ -255,7 +255,7 @@ describe('the account of a budget', () => {
   };
   const usage = { fuel: 200, cpuMs: 50, wallMs: 60, peakMemoryBytes: 1000, toolCalls: 2, outputBytes: 0 };
   const ended = (limit: string, allowed: number, used?: number) => {
-    return quotaError({ limit: limit as LimitKey, allowed, ...(used === undefined ? {} : { used }) }, '');
+    return quotaError({ limit: limit as LimitKey, allowed, used }, '');
   };
   const infoOf = (end: unknown) => (end instanceof Halt ? [end.info.limit, end.info.allowed, end.info.used] : end);
 

@@ -11,7 +11,7 @@ export function approval(options: { readonly expiresIn?: number; readonly return
     name: 'tool.human.Approve',
     args: [{ name: 'what', type: 'string' }],
     returns,
-    run: ({ what }, runtime) => runtime.pending({ reason: `may I ${what}?`, ...(expiresIn === undefined ? {} : { expiresIn }) }),
+    run: ({ what }, runtime) => runtime.pending({ reason: `may I ${what}?`, expiresIn }),
   });
 }
 

@@ -6,6 +6,7 @@ import { Client, StreamableHTTPClientTransport, type VersionNegotiationOptions }
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type McpHttp, type mcpServers, serveHttp } from '../../../src/mcp/index.ts';
 import type { Runtime } from '../../../src/runtime/index.ts';
+import { defined } from '../../../src/wire/defined.ts';
 import { service } from './kit.ts';
 
 let runtime: Runtime;
@@ -25,7 +26,7 @@ afterAll(async () => {
 const MODERN: VersionNegotiationOptions = { mode: { pin: '2026-07-28' } };
 
 async function connected(versionNegotiation?: VersionNegotiationOptions): Promise<Client> {
-  const client = new Client({ name: 'test', version: '1' }, versionNegotiation === undefined ? {} : { versionNegotiation });
+  const client = new Client({ name: 'test', version: '1' }, defined({ versionNegotiation }));
   await client.connect(new StreamableHTTPClientTransport(new URL(http.url)));
   onTestFinished(() => client.close());
   return client;

@@ -40,7 +40,7 @@ interface LongTextProps {
   readonly view: TextView;
   readonly label: string;
   /** The turn from which the server has the rest of a text that is cut. */
-  readonly of?: { readonly sid: string; readonly turn: number };
+  readonly of?: { readonly sid: string; readonly turn: number } | undefined;
 }
 
 /** A foreign text of any length. A long one starts with its first part, and a button brings the next. */
@@ -104,7 +104,7 @@ export function Value({ view, label, of }: LongTextProps) {
         </code>{' '}
         <span class="faint">{grouped(view.length)} characters</span>
       </summary>
-      <LongText view={view} label={label} {...(of === undefined ? {} : { of })} />
+      <LongText view={view} label={label} of={of} />
     </details>
   );
 }
