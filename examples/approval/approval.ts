@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRuntime, defineTool, loadMockTools } from 'neuroscript-runtime';
 import { generateKeys, keyringFrom, loadKeyFile, saveKeyFile } from 'neuroscript-runtime/aeiou';
-import { scriptAgent } from 'neuroscript-runtime/agents';
-import { LoopController, SqliteStore, systemClock } from 'neuroscript-runtime/loop';
+import { LoopController, SqliteStore, scriptAgent, systemClock } from 'neuroscript-runtime/loop';
 
 const here = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
 const say = (text: string): boolean => process.stdout.write(`${text}\n`);

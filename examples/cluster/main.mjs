@@ -10,9 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { openSession } from 'neuroscript-runtime/host';
-import { SqliteStore } from 'neuroscript-runtime/loop';
-import { ChainWalk } from 'neuroscript-runtime/sessions';
+import { ChainWalk, openSession, SqliteStore } from 'neuroscript-runtime/loop';
 
 const SESSIONS = Number(process.env.SESSIONS ?? 200);
 const TURNS = 5;

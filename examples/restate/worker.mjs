@@ -2,9 +2,14 @@
 import { createServer } from 'node:http2';
 import { createEndpointHandler } from '@restatedev/restate-sdk';
 import { createRuntime } from 'neuroscript-runtime';
-import { functionAgent, programReply } from 'neuroscript-runtime/agents';
-import { SessionCoordinator } from 'neuroscript-runtime/host';
-import { LoopController, SqliteStore, systemClock } from 'neuroscript-runtime/loop';
+import {
+  functionAgent,
+  LoopController,
+  programReply,
+  SessionCoordinator,
+  SqliteStore,
+  systemClock,
+} from 'neuroscript-runtime/loop';
 import { restateSessions } from 'neuroscript-runtime/restate';
 
 const [place = 'sessions.db', port = '9080'] = process.argv.slice(2);

@@ -141,7 +141,7 @@ export class JsonError extends ProtocolError<'ERR_JSON', JsonDetail> {
 export type AeiouError = EnvelopeError | UserdataError | TokenError | MagicError | KeyError | JsonError;
 
 /** The code of a remark. Remarks never change a decision. */
-export type LintCode =
+export type AeiouLintCode =
   | 'LINT_POST_TOKEN_TEXT'
   | 'LINT_MULTI_TOKENS'
   | 'LINT_DUP_SECTION_IGNORED'
@@ -153,7 +153,7 @@ export type LintCode =
 /** A remark with its place. */
 export interface Lint {
   /** The remark, with a row in `docs/aeiou.md`. */
-  readonly code: LintCode;
+  readonly code: AeiouLintCode;
   /** 1-based line: of the envelope for envelope lints, of OUTPUT for token lints. */
   readonly line: number;
 }

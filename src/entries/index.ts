@@ -1,23 +1,42 @@
 /**
- * The runtime: scripts, tools and policy. `createRuntime` starts it; `Runtime.run` runs one source; `Runtime.interpreter` makes a root with
- * libraries and globals, whose forks are the sandboxes of operations. `defineTool` makes a tool. Entry point `neuroscript-runtime`.
+ * The runtime: scripts, tools, policy and contexts. `createRuntime` starts it; `Runtime.run` runs one source; `Runtime.interpreter` makes a
+ * root with libraries and globals, whose forks are the sandboxes of operations. `defineTool` makes a tool. Entry point `neuroscript-runtime`.
  */
 
 export {
+  type Account,
+  type AccountFields,
+  type AccountReader,
+  type AccountStore,
   type Actor,
+  type AgentModel,
+  type AgentModelFields,
+  type AgentModelReader,
   AgentModelStore,
+  type CapsuleFields,
+  type CapsuleLayers,
+  type CapsuleReader,
   createHostContext,
   currentTurn,
+  DeadlineError,
   type HostContext,
   type HostContextInit,
+  type LineReader,
+  type LineSource,
   type Logger,
   Secret,
   SILENT_LOGGER,
+  type StoredCapsule,
+  type StoreReaders,
+  type Stores,
+  type TextSink,
   TurnClosedError,
   TurnContext,
   type TurnInit,
 } from '../context/index.ts';
 export {
+  type AnswerOptions,
+  answerRequest,
   type CheckOptions,
   createRuntime,
   type EventOptions,
@@ -27,30 +46,126 @@ export {
   type Interpreter,
   type InterpreterOptions,
   LibraryError,
+  type RecordedRun,
   type RunOptions,
+  type RunRequest,
   type RunSettings,
-  Runtime,
+  type Runtime,
   type RuntimeOptions,
+  type RuntimeSettings,
+  type SignedUnit,
+  type SymbolTable,
+  signUnit,
+  type TenantInit,
+  type TenantLimits,
+  type TenantReport,
+  type TenantsOptions,
+  type TenantUse,
+  type TextBuffers,
+  UnitError,
 } from '../runtime/index.ts';
-export type { LimitOptions, WorkerFiles } from '../sandbox/index.ts';
+export type { LimitOptions, PoolLimitOptions, RuntimeLimitOptions } from '../sandbox/index.ts';
 export {
+  type ArgSpec,
+  type ArgSpecs,
+  type ArgsOf,
+  type ArgType,
+  type ArgTypes,
+  type AuditEntry,
+  type AuditRecord,
+  auditEntry,
+  type CallScript,
+  type Capability,
+  type CatalogueArgument,
+  type CatalogueTool,
   defineTool,
+  type Effects,
+  type Explanation,
+  explainPolicy,
+  type FromJsonSchema,
+  type Handles,
+  type JsonSchema,
+  type JsonType,
+  type JudgedTool,
+  type Known,
+  type LoadedLibrary,
   loadMockTools,
   loadPolicy,
+  type ObjectSchema,
+  type Parameter,
+  type ParameterKind,
+  type PendingOptions,
   Policy,
+  type PolicyContext,
   type PolicyOptions,
+  type PolicyRule,
+  type PolicyVerdict,
   perSession,
+  type Recording,
+  type ResultKind,
+  type ResultOf,
+  type ReturnSpec,
+  type RootDefinitions,
+  type RuleFinding,
+  type RuleFindings,
+  recordTools,
+  type SchemaIssue,
+  type SchemaResult,
+  type SessionAccess,
   SessionStorage,
   type SessionStorageOptions,
+  type StandardSchema,
   type ToolDefinition,
   ToolError,
+  type ToolGrammarOptions,
   type ToolInit,
+  type ToolPrompt,
+  type ToolPromptOptions,
   type ToolRuntime,
+  type ToolSchema,
+  type ToolView,
+  toolCatalogue,
+  toolGrammar,
+  toolMarkdown,
+  toolPrompt,
+  toolSchemas,
 } from '../tools/index.ts';
-export { BusyError, ConfigError, type ErrorInfo, NeuroScriptError, RuntimeClosedError } from '../wire/errors.ts';
-export type { JournalEntry } from '../wire/journal.ts';
+export { decode, encode } from '../wire/codec.ts';
+export { NS_CODES } from '../wire/codes.ts';
+export {
+  BusyError,
+  ConfigError,
+  type ErrorInfo,
+  type ErrorKind,
+  NeuroScriptError,
+  RuntimeClosedError,
+  type StackFrame,
+} from '../wire/errors.ts';
+export type { ForkQuery, JournalEntry, JournalOutcome, WaitingCall } from '../wire/journal.ts';
+export {
+  defaultLimits,
+  LIMITS,
+  type Limit,
+  type LimitKey,
+  type LimitRow,
+  type LimitValues,
+  POOL_LIMITS,
+  type PoolKey,
+  type PoolLimit,
+  TENANT_LIMITS,
+  type TenantLimit,
+  type Unit,
+} from '../wire/limits.ts';
 export { mapEntries } from '../wire/maporder.ts';
-export type { OutFrame, Source, TaggedJson, Usage } from '../wire/protocol.ts';
-export type { RunFailure, RunResult, RunSuccess } from '../wire/result.ts';
-export type { CheckReport } from '../wire/sourcereports.ts';
-export { ErrorValue, Fuzzy, Handle, TimeDate, type Value, type ValueMap } from '../wire/values.ts';
+export type { CallSite, EventError, EventInput, OutFrame, Phase, Source, TaggedJson, Usage, Whisper } from '../wire/protocol.ts';
+export { type RequestLine, type RequestOutcome, requestFromJson } from '../wire/request.ts';
+export {
+  type PublicResult,
+  type RequestId,
+  type RunFailure,
+  type RunResult,
+  type RunSuccess,
+  toPublicResult,
+} from '../wire/result.ts';
+export type { CheckReport, Diagnostic, FormatReport, FuelEstimate, LintFinding, ParsedFile } from '../wire/sourcereports.ts';
+export { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type ValueMap } from '../wire/values.ts';

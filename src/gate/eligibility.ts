@@ -1,7 +1,7 @@
 import { isHash, isUuid } from './formats.ts';
 import { type History, historyOf } from './history.ts';
 import { reasonOf } from './queue.ts';
-import { type Denied, denied, deniedApproval, deniedHistory, ELIGIBLE, FAILURE, type Verdict } from './verdict.ts';
+import { type Denied, denied, deniedApproval, deniedHistory, ELIGIBLE, type Eligibility, FAILURE } from './verdict.ts';
 import { type Approval, isPresent, runVerifier, type Verifier } from './verifier.ts';
 
 /** The three inputs of the gate. */
@@ -26,7 +26,7 @@ export interface GateOptions {
  * Decides whether an intent may be executed now: it must be approved and never executed. The gate changes nothing and keeps no
  * state between calls. Never throws: every failure is a denial.
  */
-export function checkEligibility(request: GateRequest, options: GateOptions): Verdict {
+export function checkEligibility(request: GateRequest, options: GateOptions): Eligibility {
   return decide(request, {
     isVerifierPresent: () => isPresent(configured(options).verifier),
     verify: (intentId, hash) => runVerifier(options.verifier, intentId, hash),
@@ -61,7 +61,7 @@ export interface Steps {
 }
 
 /** The five steps of the decision in their fixed order. Each step continues or denies. */
-export function decide(request: GateRequest, steps: Steps): Verdict {
+export function decide(request: GateRequest, steps: Steps): Eligibility {
   try {
     const input = readRequest(request);
     if ('eligible' in input) return input;

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { verifyApproval } from './approval.ts';
 import { checkEligibility } from './eligibility.ts';
 import { reasonOf } from './queue.ts';
-import { denied, FAILURE, type Verdict } from './verdict.ts';
+import { denied, type Eligibility, FAILURE } from './verdict.ts';
 import { parseVerifier } from './verifier.ts';
 
 /** The usage of the commands. No flag changes an answer. */
@@ -47,7 +47,7 @@ function gate(argv: readonly string[]): 0 | 1 {
   return verdict.eligible ? 0 : 1;
 }
 
-function ask(argv: readonly string[]): Verdict {
+function ask(argv: readonly string[]): Eligibility {
   const call = readCall(argv, ['--queue', '--verifier']);
   if (call === null) return denied('ERR_GATE_INPUT', `Usage: ${GATE_USAGE.decide}`);
   const verifier = parseVerifier(call.flags['--verifier'] ?? '');

@@ -29,7 +29,7 @@ export interface Denied {
 }
 
 /** The gate's answer. Only `eligible` decides. */
-export type Verdict = Eligible | Denied;
+export type Eligibility = Eligible | Denied;
 
 export const ELIGIBLE: Eligible = Object.freeze({ eligible: true, line: '[OK] Intent eligible for execution' });
 

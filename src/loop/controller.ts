@@ -46,8 +46,7 @@ const WALL_MS = 600_000;
  * @example
  * ```ts
  * import { createRuntime } from 'neuroscript-runtime';
- * import { openaiAgent } from 'neuroscript-runtime/agents';
- * import { LoopController } from 'neuroscript-runtime/loop';
+ * import { LoopController, openaiAgent } from 'neuroscript-runtime/loop';
  *
  * await using runtime = await createRuntime();
  * const controller = new LoopController({ runtime });
@@ -160,8 +159,7 @@ export class LoopController {
    * @example
    * ```ts
    * import { createRuntime } from 'neuroscript-runtime';
-   * import { openaiAgent } from 'neuroscript-runtime/agents';
-   * import { LoopController } from 'neuroscript-runtime/loop';
+   * import { LoopController, openaiAgent } from 'neuroscript-runtime/loop';
    *
    * await using runtime = await createRuntime();
    * const agent = openaiAgent({ model: 'qwen3:8b', baseUrl: 'http://127.0.0.1:11434/v1' });

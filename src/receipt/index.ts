@@ -23,9 +23,9 @@ export {
   type ReceiptKey,
 } from './key.ts';
 export {
-  type DecidedTurn,
   formatReceipt,
   type Manifest,
+  type ManifestTurn,
   type Part,
   RECEIPT_FORMAT,
   type Receipt,

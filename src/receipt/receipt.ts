@@ -43,13 +43,13 @@ export interface Manifest {
   /** Why the session was halted. */
   readonly reason: string | null;
   /** What was decided in each turn, in order. */
-  readonly turns: readonly DecidedTurn[];
+  readonly turns: readonly ManifestTurn[];
   /** SHA-256 of every part by its name, over name, salt and JSON ({@link digestOf}); base64url. */
   readonly parts: Readonly<Record<string, string>>;
 }
 
 /** The decision of one turn. */
-export interface DecidedTurn {
+export interface ManifestTurn {
   /** Number of the turn, from 1. */
   readonly turn: number;
   /** What the host decided. */

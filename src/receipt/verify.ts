@@ -4,7 +4,7 @@ import type { Runtime } from '../runtime/index.ts';
 import { StoreError } from '../sqlite/error.ts';
 import { SESSION_PARTS } from './issue.ts';
 import { checkKey, isSignedFor, type ReceiptKey } from './key.ts';
-import { checkForm, type DecidedTurn, digestOf, type Part, type Receipt } from './receipt.ts';
+import { checkForm, digestOf, type ManifestTurn, type Part, type Receipt } from './receipt.ts';
 
 /** The faults of a receipt that show without executing it, and its withheld parts. */
 export interface ReceiptCheck {
@@ -29,7 +29,7 @@ export interface ReceiptReport extends ReceiptCheck {
 }
 
 /** A turn of a receipt that was executed again, or could not be. */
-export interface ReceiptTurn extends DecidedTurn {
+export interface ReceiptTurn extends ManifestTurn {
   /** As of a replay; `withheld`: parts without which the turn cannot be judged are withheld. */
   readonly verdict: TurnReplay['verdict'] | 'withheld';
   /** Why the turn was not executed, or where it differs; null for a turn that is the same. */
@@ -95,7 +95,7 @@ export async function verifyReceipt(
 }
 
 interface ReadTurn {
-  readonly decided: DecidedTurn;
+  readonly decided: ManifestTurn;
   /** Null when it cannot be put together; `why` says why. */
   readonly record: TurnRecord | null;
   /** Withheld parts. */

@@ -2,7 +2,7 @@
 const MAX_UNITS = 1024 * 1024;
 
 /** The buffer that a program names `self`. */
-export const SELF_BUFFER = 'default_self_buffer';
+const SELF_BUFFER = 'default_self_buffer';
 
 /**
  * The whispers of programs outside of turns, by target, for the application to read. The forks of a root share one object, which holds

@@ -1,7 +1,7 @@
 /** The runtime, as other parts may use it. */
 export { type AnswerOptions, answerRequest, runLine } from './answer.ts';
 export type { AskBudget, AskHandler, AskRequest } from './ask.ts';
-export { SELF_BUFFER, type TextBuffers } from './buffers.ts';
+export type { TextBuffers } from './buffers.ts';
 export { type CheckOptions, checkEnvironment } from './check.ts';
 export type { SandboxPort } from './context.ts';
 export { continued, continuedAfter, type WaitingRun } from './continued.ts';

@@ -1,7 +1,7 @@
-import type { FlameNode, Heat, HeatFrame, LineHeat, ProcedureHeat, Spent } from '../wire/heat.ts';
+import type { FlameNode, Heat, HeatCost, HeatFrame, LineHeat, ProcedureHeat } from '../wire/heat.ts';
 
 /** The amounts of the line of a frame. */
-export interface Counted extends Spent {
+export interface Counted extends HeatCost {
   readonly frame: number;
   readonly visits: number;
 }
@@ -68,7 +68,7 @@ export function heatOf({ frames, nodes, counted, steps, notices }: Account, sour
 
 const NO_NODE: FlameNode = { frame: 0, parent: null, count: 0, fuel: 0, us: 0 };
 
-function add(sum: Sum, { fuel, us }: Spent): void {
+function add(sum: Sum, { fuel, us }: HeatCost): void {
   sum.fuel += fuel;
   sum.us += us;
 }

@@ -1,5 +1,5 @@
 import { WireError } from '../wire/errors.ts';
-import type { FlameNode, HeatFrame, Profile, Step, Trace } from '../wire/heat.ts';
+import type { FlameNode, HeatFrame, RunProfile, Step, Trace } from '../wire/heat.ts';
 import type { ProbeFrame, RunInput } from '../wire/protocol.ts';
 import { type Counted, heatOf } from './heat.ts';
 
@@ -61,7 +61,7 @@ export class Measuring {
   }
 
   /** The profile of a run that used this fuel. Fuel that the worker did not report is listed outside of all lines. */
-  profile(fuel: number): Profile {
+  profile(fuel: number): RunProfile {
     const frames = this.#frames.length === 0 ? [RUN] : this.#frames;
     const [root = { frame: 0, parent: null, count: 1, fuel: 0, us: 0 }, ...nodes] = this.#nodes;
     const rest = Math.max(0, fuel - sumOf(this.#nodes));

@@ -2,7 +2,6 @@
  * A test kit for tool authors: call tools without a program, run scripts against tools, and check both. It works with every
  * test runner; expectations throw `AssertionError` of `node:assert`.
  */
-export { seededIds } from '../loop/index.ts';
 export { FakeClock } from './clock.ts';
 export { journalText } from './journal.ts';
 export { type ExpectedCall, ScriptRun } from './run.ts';

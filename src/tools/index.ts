@@ -54,7 +54,7 @@ export { canonicalName, MAGIC_TOOL, nearestTool, Suggestions, toolAdvice } from 
 export { Pending, type PendingOptions, pending } from './pending.ts';
 export { Bound, type BoundCall } from './policy/bound.ts';
 export { type Capability, capabilityText, matchesPattern, meets } from './policy/capability.ts';
-export { type Denial, type Explanation, explainPolicy, PolicyGuard, type Verdict } from './policy/guard.ts';
+export { type Denial, type Explanation, explainPolicy, PolicyGuard, type PolicyVerdict } from './policy/guard.ts';
 export { Policy, type PolicyContext, type PolicyOptions, policyOptions } from './policy/policy.ts';
 export { loadPolicy, POLICY_KEYS } from './policy/policyfile.ts';
 export { type JudgedTool, type PolicyRule, type RuleFinding, type RuleFindings, ruleOf } from './policy/rules.ts';

@@ -30,7 +30,7 @@ export const STEP_SIZES = {
 } as const;
 
 /** Fuel, and microseconds. */
-export interface Spent {
+export interface HeatCost {
   /** Units of work. */
   readonly fuel: number;
   /** Elapsed microseconds. */
@@ -61,7 +61,7 @@ export type StepPlace =
     };
 
 /** What the statement that begins at one line spent: its own work and its calls of tools, without procedures and nested statements. */
-export interface LineHeat extends Spent {
+export interface LineHeat extends HeatCost {
   /** Name of the source. */
   readonly source: string;
   /** Line of the source, from 1. */
@@ -69,11 +69,11 @@ export interface LineHeat extends Spent {
   /** How often it was executed. */
   readonly visits: number;
   /** What it spent together with nested statements and the procedures that it called. */
-  readonly total: Spent;
+  readonly total: HeatCost;
 }
 
 /** What a procedure, an event handler or the command blocks of a source spent. Recursion counts once in `total`. */
-export interface ProcedureHeat extends Spent {
+export interface ProcedureHeat extends HeatCost {
   /** What it is. */
   readonly kind: 'commands' | 'procedure' | 'event';
   /** As in the stack of an error. */
@@ -85,7 +85,7 @@ export interface ProcedureHeat extends Spent {
   /** How often it ran. */
   readonly calls: number;
   /** With what it called. `fuel` and `us` of the heat itself are those of its own statements. */
-  readonly total: Spent;
+  readonly total: HeatCost;
 }
 
 /**
@@ -104,7 +104,7 @@ export interface HeatFrame {
 }
 
 /** A path of calls. `fuel` and `us` are its own, without those of the nodes below it. */
-export interface FlameNode extends Spent {
+export interface FlameNode extends HeatCost {
   /** Index into {@link Flame.frames}. */
   readonly frame: number;
   /** Index of the node around it, which stands earlier in the list; null at the bottom. */
@@ -122,13 +122,13 @@ export interface Flame {
 }
 
 /** Where a run spent its fuel and time. */
-export interface Heat extends Spent {
+export interface Heat extends HeatCost {
   /** Executed statements: the number of the last step. */
   readonly steps: number;
   /** In the order of sources and lines. The fuel of all lines and of `outside` is the fuel of the run. */
   readonly lines: readonly LineHeat[];
   /** What no line spent: taking globals and arguments from the host. */
-  readonly outside: Spent;
+  readonly outside: HeatCost;
   /** In the order of sources and lines. */
   readonly procedures: readonly ProcedureHeat[];
   /** All paths of calls and statements. */
@@ -198,7 +198,7 @@ export interface Step {
 }
 
 /** Everything that a measured run says of itself. */
-export interface Profile {
+export interface RunProfile {
   /** Where fuel and time went. */
   readonly heat: Heat;
   /** Null when none was asked for. */

@@ -1,6 +1,6 @@
 import { defined } from './defined.ts';
 import type { ErrorInfo } from './errors.ts';
-import type { Profile } from './heat.ts';
+import type { RunProfile } from './heat.ts';
 import type { JournalEntry, WaitingCall } from './journal.ts';
 import type { EventError, Phase, TaggedJson, Usage, Variables, Whisper, WorkerUsage } from './protocol.ts';
 import type { Diagnostic } from './sourcereports.ts';
@@ -23,7 +23,7 @@ interface RunFacts {
   /** Present and false when the worker was killed and the last emits may be missing. */
   readonly outputComplete?: false;
   /** Where the run spent its fuel and time, where that was asked for (`probe`). */
-  readonly profile?: Profile;
+  readonly profile?: RunProfile;
   /** The values that entered the run from outside. The `--json` object has it only with `--trace`. */
   readonly journal: readonly JournalEntry[];
 }

@@ -1,17 +1,14 @@
 import { expect, it } from 'vitest';
 import * as aeiou from '../../src/entries/aeiou.ts';
-import * as context from '../../src/entries/context.ts';
-import * as protocol from '../../src/entries/protocol.ts';
-import * as tokens from '../../src/entries/tokens.ts';
-import * as tools from '../../src/entries/tools.ts';
+import * as runtime from '../../src/entries/index.ts';
 import * as receipts from '../../src/receipt/index.ts';
 import { thrownBy } from '../aeiou/kit.ts';
 
-const ENTRIES = { aeiou, protocol, tokens, receipts };
+const ENTRIES = { aeiou, receipts };
 /** Of these, the first argument only. */
-const FIRST = { context, tools };
-/** They write a file, or belong to a part that has no errors of its own. */
-const LEFT = ['saveKeyFile', 'encodeBase64Url'];
+const FIRST = { runtime };
+/** They write a file, take what the runtime has made, or belong to a part that has no errors of its own. */
+const LEFT = ['saveKeyFile', 'encodeBase64Url', 'ErrorValue', 'TimeDate', 'mapEntries', 'answerRequest', 'toPublicResult'];
 const VALUES = [undefined, null, 5, 'x', {}, []];
 
 function* lists(length: number): Generator<readonly unknown[]> {
@@ -51,7 +48,7 @@ const clock = { now: () => 0 };
 const ROWS: readonly (readonly [call: (none: never) => unknown, message: string])[] = [
   [(none) => new aeiou.Keyring(none), 'the options of a Keyring must be an object, got undefined'],
   [(none) => new aeiou.ReplayCache({ clock: none }), 'the clock of a ReplayCache must be an object, got undefined'],
-  [(none) => new tokens.Minter({ clock, keyring: none, ids: none }), 'the keyring of a Minter must be an object, got undefined'],
+  [(none) => new aeiou.Minter({ clock, keyring: none, ids: none }), 'the keyring of a Minter must be an object, got undefined'],
   [(none) => aeiou.formatKeys([none]), 'the keys[0] must be an object, got undefined'],
   [(none) => aeiou.rotateKeys([], { role: none, now: 1 }), "the role to rotate must be primary or fallback, got 'undefined'"],
   [
@@ -61,10 +58,9 @@ const ROWS: readonly (readonly [call: (none: never) => unknown, message: string]
   [(none) => aeiou.verifyToken('x', none), 'the options of verifyToken must be an object, got undefined'],
   [
     (none) =>
-      tokens.requireToken(none, { keys: new aeiou.Keyring({ clock }), sessionId: 's', turnIndex: 1, turnNonce: 'n', now: 1 }),
+      aeiou.requireToken(none, { keys: new aeiou.Keyring({ clock }), sessionId: 's', turnIndex: 1, turnNonce: 'n', now: 1 }),
     'a token is a text, got undefined',
   ],
-  [(none) => protocol.markerLines(new Uint8Array(), 0, none, 1), 'to must be a whole number from 0, got undefined'],
 ];
 
 it('a class with the method of a clock is a clock', () => {

@@ -94,13 +94,6 @@ export const PARTS: readonly Part[] = [
   ),
   part('gate', 'the ARGO gate, its executor and approvals', '', '', true),
   part(
-    'entries',
-    'the entry points of the package that have no folder of their own',
-    'loop runtime telemetry aeiou sandbox tools context wire grammar',
-    '',
-    false,
-  ),
-  part(
     'testing',
     'the kit for authors of tools and agents: `neuroscript-runtime/testing`',
     'loop runtime aeiou sandbox tools context worker guest wire grammar',
@@ -108,6 +101,13 @@ export const PARTS: readonly Part[] = [
     true,
   ),
   part('stdlib-tools', 'the standard tools that the host runs', 'sqlite tools context wire', '', true),
+  part(
+    'entries',
+    'the entry points of the package that are not the whole of a part',
+    'stdlib-tools report loop runtime telemetry aeiou sandbox tools context wire grammar',
+    '',
+    false,
+  ),
   part(
     'postgres',
     'sessions, decision log and tool values on Postgres: `neuroscript-runtime/postgres`',

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { BENCH_USAGE } from '../../bench/main.ts';
 import { RAW_PROCESS } from '../../bench/names.ts';
-import { LIMITS } from '../../src/entries/wire.ts';
+import { LIMITS } from '../../src/entries/index.ts';
 import { within } from '../cli/terminal.ts';
 import { misused } from './misused.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { LIMITS, POOL_LIMITS } from '../../src/entries/wire.ts';
+import { LIMITS, POOL_LIMITS } from '../../src/entries/index.ts';
 import { systemTool } from '../../src/sandbox/systemtools.ts';
 import { SERVER_LINE } from '../mcp/servers.ts';
 import { neuroscript } from './spawn.ts';

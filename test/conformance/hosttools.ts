@@ -1,5 +1,4 @@
-import { defineTool, Handle, type ToolDefinition, ToolError } from '../../src/entries/index.ts';
-import type { ArgType } from '../../src/entries/tools.ts';
+import { type ArgType, defineTool, Handle, type ToolDefinition, ToolError } from '../../src/entries/index.ts';
 
 /** How the reference names the native type behind each ArgType, in the rows of language.md section 12. */
 const NATIVE: Partial<Record<ArgType, string>> = {

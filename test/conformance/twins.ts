@@ -1,5 +1,12 @@
-import { defineTool, type ToolDefinition, ToolError, type ToolRuntime, type Value } from '../../src/entries/index.ts';
-import { decode, encode } from '../../src/entries/wire.ts';
+import {
+  decode,
+  defineTool,
+  encode,
+  type ToolDefinition,
+  ToolError,
+  type ToolRuntime,
+  type Value,
+} from '../../src/entries/index.ts';
 import { rootTools } from '../../stdlib-tools/index.ts';
 
 /** The test tools of `test/guest/tools.ts` once more, for programs in the sandbox: same names, same answers. */

@@ -1,5 +1,4 @@
-import { defineTool, ToolError } from '../../src/entries/index.ts';
-import { decode, encode } from '../../src/entries/wire.ts';
+import { decode, defineTool, encode, ToolError } from '../../src/entries/index.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { Raise } from '../guest/driver.ts';
 import type { Tools } from './both.ts';

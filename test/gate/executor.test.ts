@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type ExecuteOptions, executeOnce, QueueLock, recordApproved, recordExecuted } from '../../src/gate/index.ts';
+import { type ExecuteOnceOptions, executeOnce, QueueLock, recordApproved, recordExecuted } from '../../src/gate/index.ts';
 import { ask, HASH, ID, line, OK, OTHER, queueWith, stub } from './kit.ts';
 
 const NOW = Date.parse('2026-01-15T12:00:00Z');
@@ -13,7 +13,7 @@ const attempt = (state: string) => `${RECORD.slice(0, -2)},"state":"${state}"}\n
 const read = (queue: string, name = 'executed.jsonl') => readFileSync(join(queue, name), 'utf8');
 
 /** Executes the example and collects the lines for the human. */
-async function execute(queue: string, work: () => Promise<unknown>, more: Partial<ExecuteOptions> = {}) {
+async function execute(queue: string, work: () => Promise<unknown>, more: Partial<ExecuteOnceOptions> = {}) {
   const shown: string[] = [];
   const options = { queue, verifier: { command: 'true', args: [] }, now: () => NOW, show: (text: string) => shown.push(text) };
   return { result: await executeOnce(REQUEST, { ...options, ...more }, work), shown };

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { checkEligibility, type Verdict, type Verifier } from '../../src/gate/index.ts';
+import { checkEligibility, type Eligibility, type Verifier } from '../../src/gate/index.ts';
 
 /** The example of seed 003, section 2. */
 export const ID = 'b2831d73-2708-4f50-944b-7b54f11bfbb4';
@@ -54,7 +54,7 @@ export function stub(script: string): Stub {
 }
 
 /** Asks the gate about the example on behalf of a human. */
-export function ask(queue: string, verifier: Verifier = stub('exit 0'), intentId: string = ID): Verdict {
+export function ask(queue: string, verifier: Verifier = stub('exit 0'), intentId: string = ID): Eligibility {
   return checkEligibility({ intentId, hash: HASH, source: 'human' }, { queue, verifier });
 }
 

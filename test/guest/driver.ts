@@ -6,7 +6,7 @@ import type { LimitOptions } from '../../src/sandbox/limits.ts';
 import { Measuring } from '../../src/sandbox/measuring.ts';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
-import type { Probe, Profile } from '../../src/wire/heat.ts';
+import type { Probe, RunProfile } from '../../src/wire/heat.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import { plainMaps } from '../../src/wire/maporder.ts';
 import type {
@@ -95,7 +95,7 @@ export interface Driven extends GuestResult {
   /** Of each `out` frame: whether the guest said that its next frame, or its end, comes at once. */
   readonly follows: readonly boolean[];
   /** Of a measured run. */
-  readonly profile: Profile | null;
+  readonly profile: RunProfile | null;
   /** Syntax errors; the guest was not started then. */
   readonly errors: readonly {
     readonly line: number;

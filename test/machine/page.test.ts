@@ -32,14 +32,14 @@ async function bundled(): Promise<string> {
     resolveId(id: string, importer = '') {
       if (id === 'page') return id;
       if (!importer.endsWith('/world.ts')) return null;
-      if (id.endsWith('/entries/wire.ts')) return file('../src/wire/codec.ts');
       return id.endsWith('/entries/index.ts') ? 'sandbox' : null;
     },
     load: (id: string) =>
       id === 'page'
         ? PAGE
         : id === 'sandbox'
-          ? 'export const defineTool = () => null; export class ToolError extends Error {}'
+          ? `export { decode, encode } from ${JSON.stringify(file('../src/wire/codec.ts'))};
+             export const defineTool = () => null; export class ToolError extends Error {}`
           : null,
   };
   const build = await rolldown({ input: 'page', platform: 'browser', plugins: [entry] });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { replaySession } from '../../src/entries/replay.ts';
+import { replaySession } from '../../src/entries/loop.ts';
 import { MemoryStore } from '../../src/loop/index.ts';
 import { McpSource } from '../../src/mcp/index.ts';
 import { agentOf, openHost, SESSION } from '../loop/suspend/stage.ts';

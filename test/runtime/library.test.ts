@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defineTool, type Runtime } from '../../src/entries/index.ts';
-import { answerRequest } from '../../src/entries/wire.ts';
+import { answerRequest, defineTool, type Runtime } from '../../src/entries/index.ts';
 import { ScriptBench } from '../../src/testing/index.ts';
 
 let bench: ScriptBench;

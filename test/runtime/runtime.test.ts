@@ -10,11 +10,11 @@ import {
   LibraryError,
   type RunOptions,
   RuntimeClosedError,
+  type RuntimeSettings,
   SILENT_LOGGER,
   type ToolRuntime,
   TurnClosedError,
 } from '../../src/entries/index.ts';
-import type { RuntimeSettings } from '../../src/entries/wire.ts';
 import { type FakeProgram, fakeRuntime } from './fake.ts';
 
 /** As an application in plain JavaScript sees a runtime: nobody checks what it hands in. */

@@ -1,7 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type SignedUnit, signUnit, UnitError } from '../../src/entries/context.ts';
-import { LibraryError } from '../../src/entries/index.ts';
+import { LibraryError, type SignedUnit, signUnit, UnitError } from '../../src/entries/index.ts';
 import { type FakeProgram, fakeRuntime } from './fake.ts';
 
 const SEED = new Uint8Array(32).fill(7);

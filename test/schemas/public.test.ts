@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRuntime, defineTool, type Runtime, ToolError } from '../../src/entries/index.ts';
-import { answerRequest, LIMITS } from '../../src/entries/wire.ts';
+import { answerRequest, createRuntime, defineTool, LIMITS, type Runtime, ToolError } from '../../src/entries/index.ts';
 import { requestFromJson } from '../../src/wire/request.ts';
 import type { PublicResult } from '../../src/wire/result.ts';
 

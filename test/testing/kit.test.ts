@@ -4,16 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { defineTool, loadMockTools, TimeDate, ToolError } from '../../src/entries/index.ts';
-import {
-  callTool,
-  FakeClock,
-  journalText,
-  runScript,
-  ScriptBench,
-  type ScriptRun,
-  seededIds,
-  ToolBench,
-} from '../../src/testing/index.ts';
+import { seededIds } from '../../src/loop/index.ts';
+import { callTool, FakeClock, journalText, runScript, ScriptBench, type ScriptRun, ToolBench } from '../../src/testing/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 
 const price = defineTool({

@@ -1,7 +1,6 @@
 // A session with something in every view: calls of each kind, a denied call, signed tokens, whispers, heat and steps.
 import { encodeBase64Url } from '../../../src/crypto/index.ts';
-import { generateKeys, keyringFrom, mintToken, publicKeys } from '../../../src/entries/aeiou.ts';
-import { newTurnNonce } from '../../../src/entries/tokens.ts';
+import { generateKeys, keyringFrom, mintToken, newTurnNonce, publicKeys } from '../../../src/entries/aeiou.ts';
 import type { CallView, SessionView, TokenView, TurnView } from '../../../src/ui/views.ts';
 import type { TurnHeat, TurnStep } from '../../../src/wire/heat.ts';
 import { type Answers, NOW, sessionRow, sessionView, turnRow, turnView, whole } from './mock.ts';

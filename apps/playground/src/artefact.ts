@@ -1,5 +1,4 @@
-import { extractEnvelope, keyringFrom, parseKeys, verifyToken } from '../../../src/entries/aeiou.ts';
-import { decodeToken, isTokenLine } from '../../../src/entries/tokens.ts';
+import { decodeToken, extractEnvelope, isTokenLine, keyringFrom, parseKeys, verifyToken } from '../../../src/entries/aeiou.ts';
 import { NeuroScriptError } from '../../../src/wire/errors.ts';
 
 /** What is known of an envelope or a token, as terms and texts; `actions` is the program of an envelope. */

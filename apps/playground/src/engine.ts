@@ -1,5 +1,7 @@
 // The worker of the page: runs one program after the other. The page ends it when a program does not stop.
-import { type PageTool, PageToolError, parse, runInPage, type Value } from '../../../src/browser/index.ts';
+import { parse } from '../../../grammar/index.ts';
+import { type PageTool, PageToolError, runInPage } from '../../../src/browser/index.ts';
+import type { Value } from '../../../src/wire/values.ts';
 import type { Answers, Job, Outcome } from './messages.ts';
 
 self.onmessage = ({ data }: MessageEvent<Job>) => {

@@ -1,4 +1,5 @@
-import { format, type PageResult } from '../../../src/browser/index.ts';
+import { format } from '../../../grammar/index.ts';
+import type { PageResult } from '../../../src/browser/index.ts';
 import { inspect } from './artefact.ts';
 import { createEditor, type Known } from './editor.ts';
 import { EXAMPLES } from './examples.ts';

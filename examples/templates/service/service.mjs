@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import Fastify from 'fastify';
-import { BusyError, ConfigError, createRuntime, loadPolicy } from 'neuroscript-runtime';
-import { answerRequest } from 'neuroscript-runtime/wire';
+import { answerRequest, BusyError, ConfigError, createRuntime, loadPolicy } from 'neuroscript-runtime';
 import { tools } from './tools.mjs';
 
 const policy = loadPolicy(readFileSync(new URL('policy.yaml', import.meta.url), 'utf8'), 'policy.yaml');

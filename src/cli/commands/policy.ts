@@ -11,7 +11,14 @@ import {
 } from '../../loop/index.ts';
 import { counted, printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
-import { canonicalName, checkArguments, explainPolicy, type ToolDefinition, ToolError, type Verdict } from '../../tools/index.ts';
+import {
+  canonicalName,
+  checkArguments,
+  explainPolicy,
+  type PolicyVerdict,
+  type ToolDefinition,
+  ToolError,
+} from '../../tools/index.ts';
 import { decode } from '../../wire/codec.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
@@ -244,7 +251,7 @@ function changeLines({ sid, turn, call, tool, before, after }: ChangedVerdict): 
   ];
 }
 
-function wordsOf({ allowed, rule, reason }: Verdict): string {
+function wordsOf({ allowed, rule, reason }: PolicyVerdict): string {
   return `${allowed ? 'allowed' : 'denied'} by ${rule}: ${reason}`;
 }
 

@@ -1,5 +1,5 @@
 import { VERSION } from '../../runtime/version.ts';
-import type { HeatFrame, Profile, Trace } from '../../wire/heat.ts';
+import type { HeatFrame, RunProfile, Trace } from '../../wire/heat.ts';
 import { inOrder, type JournalEntry } from '../../wire/journal.ts';
 import { labelOf } from './label.ts';
 
@@ -18,7 +18,7 @@ interface Span {
  * A trace in the JSON object format of Chrome's trace events, piece by piece: complete events in microseconds, each with its fuel and
  * place. `chrome://tracing`, Perfetto and speedscope read it.
  */
-export function* chromeTrace({ trace, heat }: Profile, journal: readonly JournalEntry[]): Generator<string> {
+export function* chromeTrace({ trace, heat }: RunProfile, journal: readonly JournalEntry[]): Generator<string> {
   const groups = branchesOf(journal).values();
   let threads = 1;
   yield `{"traceEvents":[\n${JSON.stringify(named('process_name', PROGRAM, 'neuroscript'))}`;

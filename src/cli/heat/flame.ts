@@ -1,6 +1,6 @@
 import { escaped } from '../../report/html.ts';
 import { counted, printable } from '../../report/index.ts';
-import type { Heat, Spent } from '../../wire/heat.ts';
+import type { Heat, HeatCost } from '../../wire/heat.ts';
 import { labelOf } from './label.ts';
 
 /** Part of the whole width below which a box is left out, and the most rows. */
@@ -11,7 +11,7 @@ const ROW = 18;
 /** A flame graph of fuel or time as SVG, without a script: the width of a box is what its path spent, that of the boxes above it included. */
 export function flameSvg(
   { flame: { frames, nodes } }: Heat,
-  of: (spent: Spent) => number,
+  of: (spent: HeatCost) => number,
   unit: (amount: number) => string,
 ): string {
   const totals = nodes.map(of);

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { Probe, Profile } from '../../wire/heat.ts';
+import type { Probe, RunProfile } from '../../wire/heat.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { Source } from '../../wire/protocol.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -34,7 +34,7 @@ export function addHeat(command: Command): Command {
 
 /** What a measured run has done, for its files. */
 export interface Measurement {
-  readonly profile: Profile;
+  readonly profile: RunProfile;
   readonly journal: readonly JournalEntry[];
   readonly sources: readonly Source[];
   /** Names the run: its files, or session and turn. */

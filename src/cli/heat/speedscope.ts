@@ -1,11 +1,11 @@
 import { VERSION } from '../../runtime/version.ts';
-import type { Flame, Profile, Trace } from '../../wire/heat.ts';
+import type { Flame, RunProfile, Trace } from '../../wire/heat.ts';
 import { labelOf } from './label.ts';
 
 /**
  * A file of speedscope, piece by piece: the fuel of all paths of calls, which is exact, and the trace in the order of time.
  */
-export function* speedscopeFile({ heat, trace }: Profile, name: string): Generator<string> {
+export function* speedscopeFile({ heat, trace }: RunProfile, name: string): Generator<string> {
   // The flame graph and the trace have the same frames.
   const { frames } = heat.flame;
   yield '{"$schema":"https://www.speedscope.app/file-format-schema.json",';

@@ -26,7 +26,7 @@ export type Execution<T> =
   | { readonly state: 'denied'; readonly verdict: Denied | Refused };
 
 /** Options of {@link executeOnce}. */
-export interface ExecuteOptions extends GateOptions {
+export interface ExecuteOnceOptions extends GateOptions {
   /** The clock for the records, in Unix milliseconds. Default `Date.now`. The gate never reads it. */
   readonly now?: () => number;
   /** Called with the gate's line before the work runs. */
@@ -39,7 +39,11 @@ export interface ExecuteOptions extends GateOptions {
  * hashed; the caller compares the two. A call with a missing or wrong argument is denied. Rejects only with {@link ExecutorError}
  * `ERR_GATE_RECORD`: the work ran, its end could not be recorded or the lock not be removed, and the lock stays until a human removes it.
  */
-export async function executeOnce<T>(call: GateRequest, options: ExecuteOptions, work: () => Promise<T>): Promise<Execution<T>> {
+export async function executeOnce<T>(
+  call: GateRequest,
+  options: ExecuteOnceOptions,
+  work: () => Promise<T>,
+): Promise<Execution<T>> {
   const request = readCall(call, options, work);
   if ('eligible' in request) {
     if (typeof options?.show === 'function') options.show(request.line);
@@ -61,7 +65,7 @@ export async function executeOnce<T>(call: GateRequest, options: ExecuteOptions,
 }
 
 /** A copy of the request, which the caller cannot change; the denial of a call with a missing or wrong argument. */
-function readCall(request: GateRequest, options: ExecuteOptions, work: unknown): GateRequest | Denied {
+function readCall(request: GateRequest, options: ExecuteOnceOptions, work: unknown): GateRequest | Denied {
   try {
     const read = readRequest(request);
     if ('eligible' in read) return read;
@@ -76,7 +80,7 @@ function readCall(request: GateRequest, options: ExecuteOptions, work: unknown):
 }
 
 /** The lock, when the gate agreed and the attempt is recorded; otherwise the refusal. */
-function prepare(request: GateRequest, options: ExecuteOptions, now: () => number): QueueLock | Denied | Refused {
+function prepare(request: GateRequest, options: ExecuteOnceOptions, now: () => number): QueueLock | Denied | Refused {
   let lock: QueueLock | null = null;
   try {
     lock = new QueueLock(options.queue, now());

@@ -68,7 +68,7 @@ export interface AgentReply {
  *
  * @example
  * ```ts
- * import { functionAgent, programReply } from 'neuroscript-runtime/agents';
+ * import { functionAgent, programReply } from 'neuroscript-runtime/loop';
  *
  * const agent = functionAgent(({ turn }) =>
  *   programReply(`command\n  emit "turn ${turn}"\n  emit tool.aeiou.magic("LOOP", {"action": "done"})\nendcommand`),

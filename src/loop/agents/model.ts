@@ -75,8 +75,7 @@ const TIMEOUT_MS = 120_000;
  *
  * @example
  * ```ts
- * import type { SdkModel } from 'neuroscript-runtime/agents';
- * import { modelAgent } from 'neuroscript-runtime/agents';
+ * import { modelAgent, type SdkModel } from 'neuroscript-runtime/loop';
  *
  * // Any provider of the AI SDK makes such a model: `anthropic('claude-sonnet-4-5')` of `@ai-sdk/anthropic`.
  * declare const model: SdkModel;

@@ -48,7 +48,7 @@ const REFUSAL_BYTES = 64 * 1024;
  *
  * @example
  * ```ts
- * import { openaiAgent } from 'neuroscript-runtime/agents';
+ * import { openaiAgent } from 'neuroscript-runtime/loop';
  *
  * const apiKey = process.env['MODEL_KEY'];
  * const agent = openaiAgent({ model: 'm-1', baseUrl: 'https://models.example/v1', ...(apiKey ? { apiKey } : {}) });

@@ -1,6 +1,6 @@
 import type { Runtime } from '../../runtime/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import type { Probe, Profile, StepPlace, TurnHeat, TurnStep } from '../../wire/heat.ts';
+import type { Probe, RunProfile, StepPlace, TurnHeat, TurnStep } from '../../wire/heat.ts';
 import type { Source } from '../../wire/protocol.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { type ReplayOptions, replayTurn, type TurnReplay } from './turn.ts';
@@ -10,7 +10,7 @@ export interface MeasuredReplay {
   /** The replay with its verdict. */
   readonly replay: TurnReplay;
   /** Null for a turn that could not be executed, or that ran no program. */
-  readonly profile: Profile | null;
+  readonly profile: RunProfile | null;
   /** In the order of the run: libraries, then `ACTIONS`; none without a profile. */
   readonly sources: readonly Source[];
 }
@@ -23,7 +23,7 @@ export async function measureTurn(
   options: ReplayOptions = {},
 ): Promise<MeasuredReplay> {
   let measured: Omit<MeasuredReplay, 'replay'> = { profile: null, sources: [] };
-  const onProfile = (profile: Profile, sources: readonly Source[]): void => {
+  const onProfile = (profile: RunProfile, sources: readonly Source[]): void => {
     measured = { profile, sources };
   };
   const replay = await replayTurn(runtime, record, { ...options, probe, onProfile });

@@ -5,7 +5,7 @@ import {
   type Policy,
   PolicyGuard,
   type PolicyOptions,
-  type Verdict,
+  type PolicyVerdict,
 } from '../../tools/index.ts';
 import type { RecordedVerdict } from './verdicts.ts';
 
@@ -14,9 +14,9 @@ export interface ChangedVerdict extends Pick<RecordedVerdict, 'sid' | 'turn' | '
   /** Canonical name. */
   readonly tool: string;
   /** The recorded verdict. */
-  readonly before: Verdict;
+  readonly before: PolicyVerdict;
   /** The verdict of the other policy. */
-  readonly after: Verdict;
+  readonly after: PolicyVerdict;
 }
 
 /**

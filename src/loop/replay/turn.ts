@@ -3,7 +3,7 @@ import type { Runtime } from '../../runtime/index.ts';
 import { type CallScript, type Known, RecordedCalls } from '../../tools/index.ts';
 import { encode } from '../../wire/codec.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import type { Probe, Profile } from '../../wire/heat.ts';
+import type { Probe, RunProfile } from '../../wire/heat.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { RunInput, Source } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
@@ -61,7 +61,7 @@ export interface ReplayOptions {
   /** Measures the execution. */
   readonly probe?: Probe | undefined;
   /** Receives the profile of a measured execution, and its sources in the order of the run. */
-  readonly onProfile?: (profile: Profile, sources: readonly Source[]) => void;
+  readonly onProfile?: (profile: RunProfile, sources: readonly Source[]) => void;
 }
 
 /**

@@ -1,6 +1,14 @@
 import { EnvelopeError, parseEnvelope } from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
-import { canonicalName, capabilityText, type JudgedTool, Policy, PolicyGuard, ruleOf, type Verdict } from '../../tools/index.ts';
+import {
+  canonicalName,
+  capabilityText,
+  type JudgedTool,
+  Policy,
+  PolicyGuard,
+  type PolicyVerdict,
+  ruleOf,
+} from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
@@ -24,7 +32,7 @@ export interface RecordedVerdict {
   /** Whether the host gave the tool to the turn itself, so that `allow` need not name it. */
   readonly own: boolean;
   /** As recorded. The policies of the record give the rule of an allowed call. */
-  readonly verdict: Verdict;
+  readonly verdict: PolicyVerdict;
 }
 
 /**
@@ -74,9 +82,9 @@ export async function recordedVerdicts(
 /** The verdicts of the policies in one recorded turn, as far as names decide them. */
 export interface TurnVerdicts {
   /** On calls of tools, by their numbers. A call of an unknown tool has no verdict. */
-  readonly calls: ReadonlyMap<number, Verdict>;
+  readonly calls: ReadonlyMap<number, PolicyVerdict>;
   /** On the tool for which the turn was refused; null when it was not refused, or because an approval was missing. */
-  readonly refused: Verdict | null;
+  readonly refused: PolicyVerdict | null;
 }
 
 /**
@@ -87,7 +95,7 @@ export function turnVerdicts(record: TurnRecord): TurnVerdicts {
   const policies = new RecordedPolicies(record);
   const judged = (name: string) =>
     [{ canonicalName: name, requiresTrust: false, capabilities: [] }, name === MAGIC_TOOL] as const;
-  const calls = new Map<number, Verdict>();
+  const calls = new Map<number, PolicyVerdict>();
   for (const entry of record.journal) {
     if (entry.kind !== 'tool') continue;
     const verdict = policies.ofCall(...judged(canonicalName(entry.name)), entry);
@@ -113,7 +121,7 @@ class RecordedPolicies {
   readonly #grants: number;
   #left: number = MATCHING.most;
   /** By the canonical names of tools. */
-  readonly #verdicts = new Map<string, Verdict>();
+  readonly #verdicts = new Map<string, PolicyVerdict>();
   readonly #denied: { readonly tool: string; readonly message: string } | null;
 
   constructor({ inputs: { scene } }: TurnRecord) {
@@ -126,7 +134,7 @@ class RecordedPolicies {
   }
 
   /** The verdict on a tool before the turn began; null for a tool that the host did not know, which it does not deny. */
-  ofName(tool: JudgedTool, own: boolean): Verdict | null {
+  ofName(tool: JudgedTool, own: boolean): PolicyVerdict | null {
     const name = tool.canonicalName;
     const denied = this.#denied;
     if (denied !== null && canonicalName(denied.tool) === name) return denialOf(name, denied.message);
@@ -137,7 +145,7 @@ class RecordedPolicies {
   /**
    * The verdict on a call; null for an unknown tool. An error with another code, or of the tool itself, means that the call was admitted.
    */
-  ofCall(tool: JudgedTool, own: boolean, { outcome }: JournalEntry): Verdict | null {
+  ofCall(tool: JudgedTool, own: boolean, { outcome }: JournalEntry): PolicyVerdict | null {
     const name = tool.canonicalName;
     const failure = failureOf(outcome);
     if (failure?.code === NS_CODES.ToolNotFound && failure.message === `tool '${name}' not found`) return null;
@@ -148,7 +156,7 @@ class RecordedPolicies {
   }
 
   /** The first denial, or the verdict of the first policy. */
-  #ofPolicies(tool: JudgedTool, own: boolean): Verdict {
+  #ofPolicies(tool: JudgedTool, own: boolean): PolicyVerdict {
     const name = tool.canonicalName;
     const known = this.#verdicts.get(name);
     if (known !== undefined) return known;
@@ -157,7 +165,7 @@ class RecordedPolicies {
     return verdict;
   }
 
-  #judge(tool: JudgedTool, own: boolean): Verdict {
+  #judge(tool: JudgedTool, own: boolean): PolicyVerdict {
     const passed = (reason: string) => ({ tool: tool.canonicalName, allowed: true, rule: 'allow', entry: null, reason }) as const;
     const { count, units } = this.#patterns;
     // A glob of a grant is compared with each character that a tool requires.
@@ -174,7 +182,7 @@ function unitsOf(texts: readonly string[]): number {
 }
 
 /** A recorded denial; null for a message that no policy wrote. */
-function denialOf(tool: string, reason: string): Verdict | null {
+function denialOf(tool: string, reason: string): PolicyVerdict | null {
   const rule = ruleOf(tool, reason);
   return rule === null ? null : { tool, allowed: false, rule, entry: null, reason };
 }

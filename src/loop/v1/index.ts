@@ -12,4 +12,4 @@ export { toPublicV1Turn, type V1Execution, type V1TurnRecord, type V1TurnResult 
 export { toPublicV1Loop, type V1LoopResult, type V1LoopSummary, type V1Stop } from './result.ts';
 export { scriptV1Agent } from './script.ts';
 export { type OutputHook, type Screened, type SecretLint, secretHook } from './secrets.ts';
-export { executeV1Turn, type SectionName, type V1TurnRequest } from './turn.ts';
+export { executeV1Turn, type V1Section, type V1TurnRequest } from './turn.ts';

@@ -23,7 +23,7 @@ import { hasSectionLine } from './envelope.ts';
 import type { V1TurnRecord } from './record.ts';
 import type { V1Stop } from './result.ts';
 import type { OutputHook } from './secrets.ts';
-import type { SectionName } from './turn.ts';
+import type { V1Section } from './turn.ts';
 
 /** Options of an `AskLoop`. */
 export interface AskLoopOptions {
@@ -88,7 +88,7 @@ export type V1LoopEventBody =
   /** The agent replied. */
   | { readonly type: 'replied'; readonly reply: string }
   /** A section of the reply was read. */
-  | { readonly type: 'section'; readonly section: SectionName }
+  | { readonly type: 'section'; readonly section: V1Section }
   /** Lines that the program emitted or whispered. */
   | { readonly type: 'output'; readonly out: OutFrame }
   /** A call to the host ended. */

@@ -20,7 +20,7 @@ import type { V1Execution } from './record.ts';
 import type { OutputHook } from './secrets.ts';
 
 /** The sections of an envelope, in the order in which a turn processes them. */
-export type SectionName = 'USERDATA' | 'IMPLEMENTATIONS' | 'EVENTS' | 'ACTIONS';
+export type V1Section = 'USERDATA' | 'IMPLEMENTATIONS' | 'EVENTS' | 'ACTIONS';
 
 /** One AEIOU v1 turn to execute. */
 export interface V1TurnRequest {
@@ -43,7 +43,7 @@ export interface V1TurnRequest {
   /** Cancels the turn. */
   readonly signal?: AbortSignal | undefined;
   /** Called when the turn begins to process a section. */
-  readonly onSection?: (section: SectionName) => void;
+  readonly onSection?: (section: V1Section) => void;
   /** Receives the output as it comes. */
   readonly onOut?: (out: OutFrame) => void;
   /** Receives each call with its answer. */
@@ -117,7 +117,7 @@ async function inspect(executor: TurnExecutor, programs: V1Programs): Promise<Fa
   return null;
 }
 
-function source(name: SectionName, text: string): Source {
+function source(name: V1Section, text: string): Source {
   return { name, text };
 }
 

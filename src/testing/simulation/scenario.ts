@@ -15,7 +15,7 @@ export interface SimulatedSession {
 }
 
 /** A call of a tool that waits for its answer. */
-export interface WaitingCall extends Waiting {
+export interface SimulatedCall extends Waiting {
   /** Id of the session. */
   readonly sid: string;
 }
@@ -54,7 +54,7 @@ export interface Scenario {
   /** The sessions that the hosts drive. */
   readonly sessions: readonly SimulatedSession[];
   /** A person's answer to a call that waits, or null to keep the session waiting. Every call gets `true` when absent. */
-  readonly answer?: (call: WaitingCall, world: World) => CallAnswer | null;
+  readonly answer?: (call: SimulatedCall, world: World) => CallAnswer | null;
   /** The hosts' reaction to a call that was not completed in time; `halt` when absent. */
   readonly onExpired?: OnExpired;
   /** Invariants by name, besides those of every world. They are checked after every decision and at the end. */

@@ -3,7 +3,7 @@ import type { Policy } from './policy.ts';
 import { findingsOf, type JudgedTool, overLimit, type RuleFinding, type RuleFindings } from './rules.ts';
 
 /** The verdict of a policy on a call, and the rule that decides. */
-export interface Verdict extends Omit<RuleFinding, 'passes'> {
+export interface PolicyVerdict extends Omit<RuleFinding, 'passes'> {
   /** Canonical name of the tool. */
   readonly tool: string;
   /** True when the call may be made. */
@@ -11,7 +11,7 @@ export interface Verdict extends Omit<RuleFinding, 'passes'> {
 }
 
 /** Why a policy denies a call. */
-export interface Denial extends Verdict {
+export interface Denial extends PolicyVerdict {
   readonly allowed: false;
 }
 
@@ -21,8 +21,8 @@ export class PolicyGuard {
   readonly #calls: Map<string, number>;
   /** Verdicts by tool: neither tools nor policies change. */
   readonly #verdicts = {
-    own: new WeakMap<JudgedTool, Verdict>(),
-    shared: new WeakMap<JudgedTool, Verdict>(),
+    own: new WeakMap<JudgedTool, PolicyVerdict>(),
+    shared: new WeakMap<JudgedTool, PolicyVerdict>(),
   };
 
   /** `policy` is null for a missing policy, which denies everything. `callsMade` are calls that count already, by canonical name. */
@@ -50,7 +50,7 @@ export class PolicyGuard {
    * Counts a call and decides it. `own` tools need no entry in the allow list, because the host gave them to the calling fork
    * itself; every other rule holds for them too.
    */
-  count(tool: JudgedTool, own: boolean): Verdict {
+  count(tool: JudgedTool, own: boolean): PolicyVerdict {
     const verdict = this.verdict(tool, own);
     if (!verdict.allowed) return verdict;
     const name = tool.canonicalName;
@@ -62,7 +62,7 @@ export class PolicyGuard {
   }
 
   /** As {@link count}, but without counting and without the call limit. */
-  verdict(tool: JudgedTool, own: boolean): Verdict {
+  verdict(tool: JudgedTool, own: boolean): PolicyVerdict {
     const verdicts = own ? this.#verdicts.own : this.#verdicts.shared;
     let verdict = verdicts.get(tool);
     if (verdict === undefined) {
@@ -74,7 +74,7 @@ export class PolicyGuard {
 }
 
 /** A verdict with the finding of each rule. */
-export interface Explanation extends Verdict {
+export interface Explanation extends PolicyVerdict {
   /** In the order in which a policy applies its rules, up to the first that denies. */
   readonly steps: RuleFindings;
   /** Most calls of the tool; null without a limit. */
@@ -93,15 +93,15 @@ export function explainPolicy(policy: Policy | null, tool: JudgedTool, own = fal
 }
 
 /** The first rule that does not pass decides. A call that passes all is allowed by the rule that admits its name. */
-function judge({ canonicalName }: JudgedTool, findings: RuleFindings): Verdict {
+function judge({ canonicalName }: JudgedTool, findings: RuleFindings): PolicyVerdict {
   const decides = findings.find(({ passes }) => !passes) ?? findings.find(({ rule }) => rule === 'allow') ?? findings[0];
   return verdictOf(canonicalName, decides);
 }
 
-function verdictOf(tool: string, { passes, rule, entry, reason }: RuleFinding): Verdict {
+function verdictOf(tool: string, { passes, rule, entry, reason }: RuleFinding): PolicyVerdict {
   return { tool, allowed: passes, rule, entry, reason };
 }
 
-function denialIn(verdict: Verdict): Denial | null {
+function denialIn(verdict: PolicyVerdict): Denial | null {
   return verdict.allowed ? null : { ...verdict, allowed: false };
 }

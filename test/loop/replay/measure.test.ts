@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/entries/index.ts';
-import { heatOfTurn, parsePlace, readExport, stepOfTurn } from '../../../src/entries/replay.ts';
+import { heatOfTurn, parsePlace, readExport, stepOfTurn } from '../../../src/loop/index.ts';
 import type { TurnRecord } from '../../../src/loop/record/record.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
 import { PATIENT, recordSession } from './sessions.ts';

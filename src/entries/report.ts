@@ -1,0 +1,34 @@
+/**
+ * Sessions, turns, tokens, calls and errors as lines of text for a terminal. Entry point `neuroscript-runtime/report`.
+ *
+ * Whatever a program, a tool or an agent wrote is made printable: no control character of theirs reaches the terminal. Styles
+ * come from the {@link Palette} of the caller.
+ */
+
+export {
+  describeToken,
+  excerpt,
+  explainEnd,
+  explainPreview,
+  explainSession,
+  explainTurn,
+  explainV1End,
+  explainV1Turn,
+  type Palette,
+  paletteFor,
+  plainPalette,
+  previewPage,
+  printable,
+  printableLines,
+  type RecordSummary,
+  renderCall,
+  renderDiagnostic,
+  renderError,
+  renderFinding,
+  type SessionLine,
+  type SourceTexts,
+  sessionLine,
+  type TurnSummary,
+  turnLine,
+  turnLines,
+} from '../report/index.ts';

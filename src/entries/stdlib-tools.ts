@@ -1,0 +1,42 @@
+/**
+ * The standard tools, one factory per group. A factory takes the storage or the rule that its tools use. Entry point
+ * `neuroscript-runtime/stdlib-tools`.
+ */
+
+export {
+  actorScope,
+  type CapsuleToolsOptions,
+  type CryptoToolsOptions,
+  capsuleTools,
+  cryptoTools,
+  type FsQuota,
+  type FsToolsOptions,
+  fsTools,
+  globalScope,
+  MemoryStorage,
+  type MemoryToolsOptions,
+  memoryTools,
+  type PlanStep,
+  type PureGroup,
+  pathRule,
+  policyTools,
+  pureTools,
+  rootTools,
+  type ScopeOf,
+  type ScratchToolsOptions,
+  SqliteStorage,
+  type SqliteStorageOptions,
+  type StepRule,
+  type StorageCaps,
+  scratchTools,
+  sessionScope,
+  storeTools,
+  systemTools,
+  type TimeToolsOptions,
+  timeTools,
+  toolsTools,
+  type Versioned,
+  type VersionedStorage,
+  type Write,
+  type Written,
+} from '../../stdlib-tools/index.ts';
