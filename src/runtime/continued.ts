@@ -20,17 +20,12 @@ export interface WaitingRun {
 /**
  * Continues a run that waits. The program runs again from its beginning. The journal answers its earlier calls, and the completions
  * answer the waiting calls: first `waiting`, then `alsoWaiting`, in that order. A call without a completion waits again. So the time
- * limit of the run covers the computation of this execution and the time that its tools took before. `after` answers later calls.
+ * limit of the run covers the computation of this execution and the time that its tools took before.
  */
-export function continued(
-  waits: WaitingRun,
-  completions: readonly (Completion | null)[],
-  limits: LimitValues,
-  after: CallScript = NEW_CALLS,
-): RecordedRun {
+export function continued(waits: WaitingRun, completions: readonly (Completion | null)[], limits: LimitValues): RecordedRun {
   const { run, journal } = waits;
   const waiting = waitingCalls(waits);
-  const calls = new RecordedCalls(journal, new CompletedCalls(waiting, completions, after));
+  const calls = new RecordedCalls(journal, new CompletedCalls(waiting, completions));
   return { input: withTimeLeft(run, elapsedMs([...journal, ...waiting]), limits), calls };
 }
 
@@ -40,16 +35,11 @@ function waitingCalls({ waiting, alsoWaiting = [] }: Pick<WaitingRun, 'waiting' 
 }
 
 /**
- * Continues a run whose process died. The program runs again from its beginning, the journal answers the kept calls, and `after` answers
- * every later call, which is new by default.
+ * Continues a run whose process died. The program runs again from its beginning, the journal answers the kept calls, and every later call
+ * is new.
  */
-export function continuedAfter(
-  run: RunInput,
-  journal: readonly JournalEntry[],
-  limits: LimitValues,
-  after: CallScript = NEW_CALLS,
-): RecordedRun {
-  return { input: withTimeLeft(run, elapsedMs(journal), limits), calls: new RecordedCalls(journal, after) };
+export function continuedAfter(run: RunInput, journal: readonly JournalEntry[], limits: LimitValues): RecordedRun {
+  return { input: withTimeLeft(run, elapsedMs(journal), limits), calls: new RecordedCalls(journal, NEW_CALLS) };
 }
 
 const NEW_CALLS: CallScript = { known: () => null };
@@ -59,22 +49,20 @@ function withTimeLeft(run: RunInput, toolMs: number, limits: LimitValues): RunIn
   return { ...run, limits: { ...tighten(limits, run.limits), wallMs } };
 }
 
-/** Answers the calls that waited, which the program must repeat unchanged. Later calls are those of `after`. */
+/** Answers the calls that waited, which the program must repeat unchanged. Later calls are new. */
 class CompletedCalls implements CallScript {
   readonly #waiting: readonly WaitingCall[];
   readonly #completions: readonly (Completion | null)[];
-  readonly #after: CallScript;
 
-  constructor(waiting: readonly WaitingCall[], completions: readonly (Completion | null)[], after: CallScript) {
+  constructor(waiting: readonly WaitingCall[], completions: readonly (Completion | null)[]) {
     this.#waiting = waiting;
     this.#completions = completions;
-    this.#after = after;
   }
 
   known(call: GuestCall): Known | null {
     const index = this.#waiting.findIndex(({ seq }) => call.seq <= seq);
     const waiting = this.#waiting[index];
-    if (waiting === undefined) return this.#after.known(call);
+    if (waiting === undefined) return null;
     // The process died before this call had ended. The call may be made again.
     if (call.at.together !== undefined && call.seq < waiting.seq) return null;
     const divergence = divergenceOf(call, entryOf(waiting));

@@ -30,6 +30,7 @@ export { type AuditEntry, type AuditRecord, auditEntry } from './dispatch/audit.
 export { callDepth } from './dispatch/callscope.ts';
 export type { DispatchContext } from './dispatch/context.ts';
 export { Dispatcher } from './dispatch/dispatcher.ts';
+export { EarlierCalls, type OnChanged, untakenCalls } from './dispatch/earlier.ts';
 export type { CallKeeper } from './dispatch/keeper.ts';
 export { valueFrom } from './dispatch/large.ts';
 export { promptUser } from './dispatch/prompt.ts';

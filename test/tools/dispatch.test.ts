@@ -7,6 +7,7 @@ import {
   type AuditRecord,
   auditEntry,
   defineTool,
+  MAGIC_TOOL,
   type ToolDefinition,
   ToolError,
   type ToolInit,
@@ -366,6 +367,14 @@ describe('tools that call tools', () => {
     const bench = new Bench([add, inner, outer, denied], { policy: { allow: ['*'], deny: ['*.denied'] } });
     expect(await bench.call('tool.t.outer')).toEqual({ t: 'ok', value: [3, 1003] });
     expect(forks).toEqual(['fork-1.1']);
+  });
+
+  it('never reach the magic tool: a token is what the program asks for', async () => {
+    const magic = defineTool({ name: MAGIC_TOOL, args: [], run: () => 'a token' });
+    const outer = tool('outer', (_args, runtime) => runtime.callTool(MAGIC_TOOL, []));
+    const bench = new Bench([outer], { own: [magic] });
+    expect(await bench.call(MAGIC_TOOL)).toEqual({ t: 'ok', value: 'a token' });
+    expect(await bench.call('tool.t.outer')).toMatchObject({ t: 'error', code: 19 });
   });
 
   it('CTX-2B-4: a tool that is called from outside of the turn’s asynchronous flow runs inside the turn all the same', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EarlierCalls, type OnChanged, untakenCalls } from '../../src/tools/dispatch/earlier.ts';
-import { defineTool, type Effects, MAGIC_TOOL, type ToolDefinition } from '../../src/tools/index.ts';
+import { defineTool, type Effects, MAGIC_TOOL, RecordedCalls, type ToolDefinition } from '../../src/tools/index.ts';
 import type { JournalEntry } from '../../src/wire/journal.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { Bench, SITE, variables } from './probe.ts';
@@ -34,8 +34,8 @@ function made(seq: number, name: string, args: readonly TaggedJson[], value: Tag
 /** A dispatcher for the attempt that follows the attempts with these journals. */
 function following(journals: readonly (readonly JournalEntry[])[], onChanged: OnChanged = 'proceed', init: object = {}): Bench {
   ran = [];
-  const recorded = new EarlierCalls(journals, new Bench(TOOLS).tools, onChanged);
-  return new Bench(TOOLS, { init: { recorded, ...init } });
+  const earlier = new EarlierCalls(journals, new Bench(TOOLS).tools, onChanged);
+  return new Bench(TOOLS, { init: { earlier, ...init } });
 }
 
 describe('the calls of an attempt after a failed one', () => {
@@ -105,14 +105,28 @@ describe('the calls of an attempt after a failed one', () => {
     expect(await bench.dispatcher.handle(asked, io)).toEqual({ t: 'ok', value: 'yes' });
   });
 
-  it('take no call of a quota when they take an answer', async () => {
-    const limits = { limits: { toolCalls: 1 } };
+  it('take no call of a quota when they take an answer, and the quota counts the calls of all attempts together', async () => {
     const journals = [[made(1, 'tool.db.read', ['x']), made(2, 'tool.db.read', ['y'])]];
-    ran = [];
-    const recorded = new EarlierCalls(journals, new Bench(TOOLS).tools, 'proceed');
-    const bench = new Bench(TOOLS, { ...limits, init: { recorded } });
+    const quota = (toolCalls: number) => {
+      ran = [];
+      const earlier = new EarlierCalls(journals, new Bench(TOOLS).tools, 'proceed');
+      return new Bench(TOOLS, { limits: { toolCalls }, init: { earlier } });
+    };
+    const bench = quota(3);
     for (const key of ['x', 'y', 'z']) expect(await bench.call('tool.db.Read', [key])).toMatchObject({ t: 'ok' });
-    expect(await bench.call('tool.db.Read', ['w'])).toMatchObject({ t: 'halt', error: { limit: 'toolCalls' } });
+    expect(await bench.call('tool.db.Read', ['w'])).toMatchObject({
+      t: 'halt',
+      error: { limit: 'toolCalls', allowed: 3, used: 4 },
+    });
+    expect(ran).toEqual(['tool.db.Read("z")']);
+    expect(await quota(2).call('tool.db.Read', ['z'])).toMatchObject({ t: 'halt', error: { limit: 'toolCalls' } });
+  });
+
+  it('count for the quota of one tool together with those of earlier attempts', async () => {
+    const earlier = new EarlierCalls([[made(1, 'tool.db.read', ['x'])]], new Bench(TOOLS).tools, 'proceed');
+    const bench = new Bench(TOOLS, { limits: { toolCallsPerTool: 1 }, init: { earlier } });
+    expect(await bench.call('tool.log.Add', ['x'])).toMatchObject({ t: 'ok' });
+    expect(await bench.call('tool.db.Read', ['y'])).toMatchObject({ t: 'halt', error: { limit: 'toolCallsPerTool' } });
   });
 
   it('are kept with their origin before the program goes on', async () => {
@@ -176,8 +190,11 @@ it('names the calls that the deciding attempt left over', () => {
   ]);
 });
 
-it('does not take an answer again that the attempt took before its process died', () => {
-  const calls = new EarlierCalls([[made(1, 'tool.mail.send', ['ada'])]], new Bench(TOOLS).tools, 'proceed');
-  calls.resume([{ ...made(1, 'tool.mail.send', ['ada']), from: { attempt: 1, seq: 1 } }]);
-  expect(calls.known({ t: 'tool', seq: 2, name: 'tool.mail.Send', args: ['ada'], at: SITE })).toBeNull();
+it('does not take an answer again that the attempt took before its process died', async () => {
+  const taken = { ...made(1, 'tool.mail.send', ['ada']), from: { attempt: 1, seq: 1 } };
+  const bench = following([[made(1, 'tool.mail.send', ['ada'])]], 'proceed', {
+    recorded: new RecordedCalls([taken], { known: () => null }),
+  });
+  expect(await bench.call('tool.mail.Send', ['ada'])).toEqual({ t: 'ok', value: 'old 1' });
+  expect(await bench.call('tool.mail.Send', ['ada'])).toEqual({ t: 'ok', value: 'new ada' });
 });

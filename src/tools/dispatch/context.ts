@@ -11,6 +11,7 @@ import type { ForkTools } from '../registry.ts';
 import type { ToolResources } from '../sessionresources.ts';
 import type { AskPort } from './asks.ts';
 import type { AuditRecord } from './audit.ts';
+import type { EarlierCalls } from './earlier.ts';
 import type { CallKeeper } from './keeper.ts';
 import type { CallQuotas } from './quotas.ts';
 import type { CallScript, Completed } from './recorded.ts';
@@ -37,6 +38,8 @@ export interface DispatchContext {
   readonly ask?: AskPort | undefined;
   /** Answers that are known before the call, when a recorded run is executed again. */
   readonly recorded?: CallScript | undefined;
+  /** The calls of earlier attempts at the turn, which answer the same calls of this one. */
+  readonly earlier?: EarlierCalls | undefined;
   /** Whether this is the only run of a turn, so that the number of a call identifies it; false when absent. */
   readonly asTurn?: boolean;
   /** Whether a tool may put the run aside, because the host keeps the run and continues it later; false when absent. */

@@ -35,7 +35,7 @@ export class Dispatcher {
 
   constructor(context: DispatchContext) {
     this.#context = context;
-    this.#quotas = new CallQuotas(context.limits);
+    this.#quotas = new CallQuotas(context.limits, context.earlier?.made);
     const { onCall } = context;
     this.#journal = new CallJournal(onCall === undefined ? null : (entry) => notify(context, 'onCall', () => onCall(entry)));
     this.#asks = new Asks(context.ask, this.#quotas);
@@ -48,7 +48,7 @@ export class Dispatcher {
     const breach = this.#quotas.countJournalBytes(this.#journal.pack(call, text));
     // A recorded call counts too, and gets the answer that it had.
     const outside = this.#outside(call);
-    const known = this.#context.recorded?.known(call) ?? null;
+    const known = this.#context.recorded?.known(call) ?? this.#context.earlier?.known(call) ?? null;
     if (known?.t === 'recorded') return this.#repeat(call, known.entry, io);
     if (known?.t === 'taken' && outside === null && breach === null) return this.#take(call, known, io);
     if (known?.t === 'answer' && known.reply.t === 'halt') {
@@ -136,7 +136,8 @@ export class Dispatcher {
     const reply = replyOf(entry);
     // The quotas count a call where it was made, and it was made by an earlier attempt if its answer came from there.
     const calls = entry.kind === 'ask' ? (entry.spent?.toolCalls ?? 0) : Number(entry.kind === 'tool');
-    this.#quotas.countCallsElsewhere(entry.from === undefined ? calls : 0);
+    if (entry.from === undefined) this.#quotas.countCallsElsewhere(calls);
+    else this.#context.earlier?.take(entry.from);
     this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await textOf(reply)));
     await repeatQueries(entry.asked ?? [], io);
     if (io.accept?.() ?? !io.over) this.#journal.repeat(call, entry);

@@ -27,12 +27,15 @@ export class EarlierCalls implements CallScript {
   readonly #answers: Answer[] = [];
   /** The answers to each call, by its key. */
   readonly #byCall = new Map<string, Answer[]>();
+  /** The calls that the earlier attempts made, each by the canonical name of its tool. Those of nested loops have no name. */
+  readonly made: readonly (string | null)[];
 
   /** `journals` are those of the earlier attempts, the first attempt first. */
   constructor(journals: readonly (readonly JournalEntry[])[], tools: Pick<ToolView, 'lookup'>, onChanged: OnChanged) {
     this.#tools = tools;
     this.#onChanged = onChanged;
     for (const { origin, entry } of answersOf(journals)) this.#add(origin, entry);
+    this.made = journals.flatMap((journal) => journal.flatMap(madeCalls));
   }
 
   #add(origin: EarlierCall, entry: JournalEntry): void {
@@ -44,17 +47,10 @@ export class EarlierCalls implements CallScript {
     this.#answers.push(answer);
   }
 
-  /** Number of the recorded answers. */
-  get size(): number {
-    return this.#answers.length;
-  }
-
-  /** Marks the answers that this attempt took before its process died. */
-  resume(journal: readonly JournalEntry[]): void {
-    for (const { from } of journal) {
-      const answer = this.#answers.find(({ origin }) => origin.attempt === from?.attempt && origin.seq === from.seq);
-      if (answer !== undefined) answer.taken = true;
-    }
+  /** Notes that this attempt has taken the answer of a call, when a recorded call of the attempt is repeated. */
+  take({ attempt, seq }: EarlierCall): void {
+    const answer = this.#answers.find(({ origin }) => origin.attempt === attempt && origin.seq === seq);
+    if (answer !== undefined) answer.taken = true;
   }
 
   known(call: GuestCall): Known | null {
@@ -85,6 +81,12 @@ export class EarlierCalls implements CallScript {
     });
     return JSON.stringify([call.t, canonicalName(call.name), args.map(sorted)]);
   }
+}
+
+/** The tool calls that stand behind an entry; none for an answer that was taken. */
+function madeCalls(entry: JournalEntry): readonly (string | null)[] {
+  if (entry.from !== undefined || entry.kind === 'prompt') return [];
+  return entry.kind === 'tool' ? [entry.name] : Array.from({ length: entry.spent?.toolCalls ?? 0 }, () => null);
 }
 
 /** The answers in the journals of earlier attempts, in the order in which the calls were made. */

@@ -16,8 +16,11 @@ export class CallQuotas {
   #journalBytes = 0;
   #breach: ErrorInfo | null = null;
 
-  constructor(limits: LimitValues) {
+  /** `earlier`: the calls of earlier attempts at the turn, by canonical names; they count too. */
+  constructor(limits: LimitValues, earlier: readonly (string | null)[] = []) {
     this.#limits = limits;
+    this.#scriptCalls = earlier.length;
+    for (const tool of earlier) if (tool !== null) this.#callsOf.set(tool, (this.#callsOf.get(tool) ?? 0) + 1);
   }
 
   /** Why the run ends; null while no limit is breached. */

@@ -7,7 +7,7 @@ import type { TaggedJson } from '../../wire/protocol.ts';
 import type { Value } from '../../wire/values.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { Halt, ToolError } from '../errors.ts';
-import { canonicalName, toolAdvice } from '../names.ts';
+import { canonicalName, MAGIC_TOOL, toolAdvice } from '../names.ts';
 import { checkArguments } from './arguments.ts';
 import { type CallingRun, notify, type ToolCall } from './context.ts';
 import { invoke } from './invoke.ts';
@@ -79,6 +79,8 @@ async function callNested(
   if (depth > MAX_DEPTH)
     throw new ToolError(NS_CODES.ResourceExhaustion, `tools called each other more than ${MAX_DEPTH} levels deep`);
   const tool = canonicalName(name);
+  // A token is what the program asks for. If tools could ask for one, no look at a program would tell whether it can end its turn.
+  if (tool === MAGIC_TOOL) throw new ToolError(NS_CODES.PreconditionFailed, `${MAGIC_TOOL} can be called only by a program`);
   quotas.countNestedCall(tool);
   const problem = `tool '${tool}' argument validation failed`;
   const args: TaggedJson[] = [];
