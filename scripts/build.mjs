@@ -49,7 +49,7 @@ const programs = ['bench/main', 'bench/child', 'bench/ours'];
 /** What says on an older Node that the library needs a newer one. */
 const SUPPORTED = 'src/entries/supported';
 
-/** Names of functions and classes stay: stack traces and errors show them. */
+/** What the bundles of the worker keep of names: those of functions and classes, which stack traces and errors show. */
 const NAMES = { function: true, class: true };
 
 /** What bundles keep of comments. Doc comments are for readers of the library, which has them; they are a quarter of a bundle. */
@@ -154,7 +154,8 @@ async function bundle(entry, file, { input, output }) {
 
 /**
  * The library and the command line, which share the files in dist/chunks/. A module that a user names with --tools may import this package,
- * and gets the code that runs it (`src/cli/flags/module.ts`).
+ * and gets the code that runs it (`src/cli/flags/module.ts`). The bundles keep their lines and names: Node prints the line of an error that
+ * nothing catches. Minified, they are a third smaller, and a command takes 4 % less CPU time.
  */
 async function bundleLibrary() {
   const build = await rolldown({
@@ -176,7 +177,7 @@ async function bundleLibrary() {
     dir: fresh,
     format: 'esm',
     chunkFileNames: 'chunks/[name]-[hash].js',
-    minify: { compress: { keepNames: NAMES }, mangle: { keepNames: NAMES }, codegen: true },
+    comments: COMMENTS,
   });
   await build.close();
   const describe = join(fresh, 'describe.js');
