@@ -205,6 +205,7 @@ async function bundleAll() {
   const boot = { ...worker.output, format: 'iife', banner: "'use strict';" };
   await bundle('src/worker/boot.ts', 'worker.js', { ...worker, output: boot });
   await bundle('src/worker/main.ts', 'program.js', { ...worker, output: { ...worker.output, format: 'iife', name: 'program' } });
+  await bundle('src/worker/thread.ts', 'thread.js', { ...worker, output: { ...worker.output, format: 'iife' } });
   await bundle('src/guest/main.ts', 'guest.js', {
     input: { platform: 'neutral', plugins: [priced] },
     output: { format: 'iife', name: 'guest', minify: true },

@@ -84,9 +84,16 @@ const SHARING: readonly string[] = [
     'test/{conformance/agree,sandbox/reports}.test.ts',
   );
 
-/** Whether the runtimes of a file share workers. */
-export function sharesWorkers(path: string): boolean {
-  return SHARING.some((glob) => matchesGlob(path, glob));
+/** Tests of worker processes. */
+const OF_PROCESSES: readonly string[] = ['sandbox', 'worker', 'attack', 'machine', 'bench', 'package', 'interop', 'engines'].map(
+  (folder) => `test/${folder}/**`,
+);
+
+/** What the runtimes of a file have as workers. */
+export function workersOf(path: string): 'processes' | 'threads' | 'shared' {
+  const among = (globs: readonly string[]): boolean => globs.some((glob) => matchesGlob(path, glob));
+  if (among(OF_PROCESSES)) return 'processes';
+  return among(SHARING) ? 'shared' : 'threads';
 }
 
 /** The files that take longest, the longest first. Without a cache of earlier runs, Vitest would go by the size of the files. */

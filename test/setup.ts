@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { expect, vi } from 'vitest';
-import { hasMoreTries, MORE_TRIES, sharesWorkers } from './groups.ts';
-import { shareWorkers } from './sharedworkers.ts';
+import { hasMoreTries, MORE_TRIES, workersOf } from './groups.ts';
+import { workersAre } from './sharedworkers.ts';
 
 // Runs before each file of the group that shares processes.
 const file = expect.getState().testPath ?? '';
 const path = relative(process.cwd(), file);
 const options: object = MORE_TRIES;
 if (hasMoreTries(path, readFileSync(file, 'utf8'))) vi.setConfig(options);
-shareWorkers(sharesWorkers(path));
+workersAre(workersOf(path));

@@ -1,11 +1,11 @@
 import type { Job } from '../src/sandbox/jobqueue.ts';
-import { type OpenPool, openPool, Sandbox, type SandboxOptions } from '../src/sandbox/sandbox.ts';
+import { type OpenPool, Sandbox, type SandboxOptions } from '../src/sandbox/sandbox.ts';
+import { openThreads, threadSandbox } from '../src/sandbox/threads.ts';
 import type { WorkerProcess } from '../src/sandbox/worker.ts';
 import { RuntimeClosedError } from '../src/wire/errors.ts';
 
-// Tests whose subject is not the start of a worker borrow the workers of earlier ones, as the runs of one runtime share them. The start of a
-// worker takes 0.3 s of CPU time and was half of the time of such tests. Everything else is real: the runtime, the queue, the worker
-// processes, and a fresh isolate for each run.
+// Tests whose subject is not a worker process have threads in the place of processes, and most of them borrow the threads of earlier ones,
+// as the runs of one runtime share workers. Everything else is real: the runtime, the queue, the frames, and the worker's server.
 
 /** Most pools that a test process keeps. A test file uses few combinations of options. */
 const MOST_POOLS = 4;
@@ -16,17 +16,25 @@ const create = Sandbox.create;
 /** The pools by their options; the one that was used last stands last. */
 const pools = new Map<string, { readonly open: Promise<OpenPool>; users: number }>();
 
-/** Lets the runtimes of the following tests in this process share workers, or have workers of their own. */
-export function shareWorkers(shared: boolean): void {
-  Sandbox.create = shared ? borrow : create;
+/** What the runtimes of the following tests in this process have as workers: processes, threads, or threads that they share. */
+export function workersAre(kind: 'processes' | 'threads' | 'shared'): void {
+  Sandbox.create = kind === 'processes' ? create : (options = {}) => (kind === 'threads' ? own(options) : borrow(options));
 }
 
-async function borrow(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { concurrency, maxWorkers, queueLength, nesting, launcher, isolation, files } = options;
-  // A worker of other files, or one that serves a single run, is the subject of its test.
-  if (files !== undefined || isolation === 'process-per-turn') return create.call(Sandbox, options);
-  const key = [concurrency, maxWorkers, queueLength, nesting, launcher, isolation].map(String).join(' ');
-  const pool = pools.get(key) ?? { open: openPool(options), users: 0 };
+/** A worker of other files, and one that serves a single run, is a process. */
+function needsProcess({ files, isolation }: SandboxOptions): boolean {
+  return files !== undefined || isolation === 'process-per-turn';
+}
+
+async function own(options: SandboxOptions): Promise<Sandbox> {
+  return needsProcess(options) ? create.call(Sandbox, options) : threadSandbox(options);
+}
+
+async function borrow(options: SandboxOptions): Promise<Sandbox> {
+  if (needsProcess(options)) return create.call(Sandbox, options);
+  const { concurrency, maxWorkers, queueLength, nesting } = options;
+  const key = [concurrency, maxWorkers, queueLength, nesting].map(String).join(' ');
+  const pool = pools.get(key) ?? { open: openThreads(options), users: 0 };
   pools.delete(key);
   pools.set(key, pool);
   pool.users++;

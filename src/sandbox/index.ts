@@ -21,5 +21,6 @@ export type { ParseOutcome } from './query.ts';
 export type { SandboxResult } from './result.ts';
 export { examineRings, type Lack, type Ring } from './rings.ts';
 export { Sandbox, type SandboxOptions } from './sandbox.ts';
+export { openThreads, type ThreadOptions, threadSandbox } from './threads.ts';
 export { answerTogether } from './together.ts';
 export { readWorkerFrame } from './workerframes.ts';

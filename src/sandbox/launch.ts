@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
-import { type Readable, Writable } from 'node:stream';
+import { type Duplex, type Readable, Writable } from 'node:stream';
 import { ConfigError } from '../wire/errors.ts';
 import { PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
 import { messageOf } from '../wire/unknown.ts';
@@ -20,16 +20,39 @@ export interface WorkerFiles {
   readonly guest: string;
 }
 
-/** A worker process after its start. */
-export interface Launched {
-  /** The worker process, or the launcher: it ends when the worker ends, and killing it kills the worker. */
-  readonly child: ChildProcess;
-  /** The launcher behind `child`; null for a worker process. */
+/** What the host needs of a worker process, or of a thread in its place. */
+export interface WorkerChild {
+  /** Undefined for a thread, and for a process that could not be started. */
+  readonly pid?: number | undefined;
+  /** Null until it has ended. */
+  readonly exitCode: number | null;
+  readonly signalCode: NodeJS.Signals | null;
+  kill(signal: 'SIGKILL'): boolean;
+  unref(): void;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  /** It has ended, and everything that it wrote was read. */
+  on(event: 'close', listener: (code: number | null, signal: NodeJS.Signals | null) => void): unknown;
+}
+
+/** A worker after its start. */
+export interface StartedWorker {
+  /** The worker, or the launcher: it ends when the worker ends, and killing it kills the worker. */
+  readonly child: WorkerChild;
+  /** The launcher behind `child`; null without one. */
   readonly cage: Cage | null;
-  /** Descriptor 3 of the worker, in both directions. */
-  readonly frames: Socket;
+  /** The connection to the worker, in both directions. */
+  readonly frames: Duplex & { unref(): unknown };
   readonly stderr: Readable;
   readonly caches: CacheRole;
+  /** The scopes of the permission model that it must report as closed. */
+  readonly scopes: readonly string[];
+}
+
+/** A worker process after its start. */
+export interface Launched extends StartedWorker {
+  readonly child: ChildProcess;
+  /** Descriptor 3 of the worker. */
+  readonly frames: Socket;
 }
 
 /** The paths that a worker uses, as the worker sees them. */
@@ -53,6 +76,12 @@ export function packageFiles(): WorkerFiles {
   return checkFiles({ worker: located('#worker'), guest: located('#guest') }, "run 'npm run build'");
 }
 
+/** The program of a worker thread, and the interpreter. Throws {@link ConfigError} as {@link packageFiles} does. */
+export function threadFiles(): { readonly thread: string; readonly guest: string } {
+  const { worker, guest } = checkFiles({ worker: located('#thread'), guest: located('#guest') }, "run 'npm run build'");
+  return { thread: worker, guest };
+}
+
 /** The same bundles by their real paths. Throws {@link ConfigError} with the advice when one is missing. */
 export function checkFiles({ worker, guest }: WorkerFiles, advice = 'copy it from dist/ of neuroscript-runtime'): WorkerFiles {
   for (const path of [worker, guest]) if (!existsSync(path)) throw new ConfigError(`${path} is missing; ${advice}`);
@@ -70,10 +99,10 @@ export function launch(files: WorkerFiles, memoryBytes: number, cage: Cage | nul
   const launched = cage === null ? launchDirectly(files, memoryBytes, order) : launchConfined(files, memoryBytes, cage, order);
   launched.child.once('close', () => caches.settle(undefined));
   caches.send(launched.frames);
-  return { ...launched, caches };
+  return { ...launched, caches, scopes: requiredScopes() };
 }
 
-function launchDirectly(files: WorkerFiles, memoryBytes: number, order: string): Omit<Launched, 'caches'> {
+function launchDirectly(files: WorkerFiles, memoryBytes: number, order: string): Omit<Launched, 'caches' | 'scopes'> {
   const native = nativeModule();
   const readable = [files.worker, files.guest, native];
   const places: Places = { ...files, node: process.execPath, native, library: libraryBeside(files), readable };
@@ -90,7 +119,7 @@ function launchDirectly(files: WorkerFiles, memoryBytes: number, order: string):
 /** The folder of the worker in a sandbox of the operating system. */
 const HOME = '/worker';
 
-function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage, order: string): Omit<Launched, 'caches'> {
+function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage, order: string): Omit<Launched, 'caches' | 'scopes'> {
   const library = cage.holds.includes('calls') ? '' : libraryBeside(files);
   const places: Places = {
     node: join(HOME, 'node'),
@@ -216,10 +245,10 @@ export function requiredScopes(): readonly string[] {
   return [...always, ...droppable, ...newer];
 }
 
-/** Why a worker with this first frame cannot be used; null when it can. */
-export function refusal(frame: WorkerFrame): string | null {
+/** Why a worker with this first frame cannot be used; null when it can. It must have closed `scopes`. */
+export function refusal(frame: WorkerFrame, scopes: readonly string[]): string | null {
   if (frame.t !== 'hello') return `its first frame is '${frame.t}'`;
   if (frame.version !== PROTOCOL_VERSION) return `it speaks version ${frame.version} of the protocol, not ${PROTOCOL_VERSION}`;
-  const open = requiredScopes().filter((scope) => !frame.dropped.includes(scope));
+  const open = scopes.filter((scope) => !frame.dropped.includes(scope));
   return open.length === 0 ? null : `it still has the permissions ${open.join(', ')}`;
 }

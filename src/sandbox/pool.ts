@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { BusyError, ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import { messageOf } from '../wire/unknown.ts';
-import { cacheRoleOf } from './codecache.ts';
 import { type Job, JobQueue } from './jobqueue.ts';
-import { launch, type WorkerFiles } from './launch.ts';
+import type { StartedWorker } from './launch.ts';
 import type { Launcher } from './launcher.ts';
 import { WorkerProcess } from './worker.ts';
 import { WorkerWatch } from './workerwatch.ts';
@@ -21,10 +20,10 @@ export interface PoolOptions {
    * that runs cannot deadlock.
    */
   readonly levels: number;
-  readonly files: WorkerFiles;
+  /** The launcher of the workers. */
   readonly launcher: Launcher;
-  /** The memory limit for which isolates are prepared: that of most runs. */
-  readonly memoryBytes: number;
+  /** Starts a worker. Throws when the system cannot. */
+  start(): StartedWorker;
 }
 
 /** The worker processes and jobs of a pool at one moment. */
@@ -322,9 +321,8 @@ export class Pool {
 
   /** Throws when the system cannot start a process. */
   #create(): WorkerProcess {
-    const { files, memoryBytes, launcher } = this.#options;
     return detached(() => {
-      const worker = new WorkerProcess(launch(files, memoryBytes, launcher.cage, cacheRoleOf(files)), launcher.demands);
+      const worker = new WorkerProcess(this.#options.start(), this.#options.launcher.demands);
       this.#workers.add(worker);
       this.#watch.start();
       void worker.violated.then(() => this.#breaches++);

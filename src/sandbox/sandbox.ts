@@ -8,13 +8,14 @@ import type { ForeseeOptions, RunInput, Source } from '../wire/protocol.ts';
 import type { CheckEnvironment, CheckReport, ForeseenReport, FormatReport } from '../wire/sourcereports.ts';
 import { messageOf } from '../wire/unknown.ts';
 import { affinityOf } from './affinity.ts';
+import { cacheRoleOf } from './codecache.ts';
 import type { Confinement } from './confinement.ts';
 import { Execution, type RunHandlers } from './execution.ts';
 import { flowOf, type Job } from './jobqueue.ts';
-import { checkFiles, packageFiles, type WorkerFiles } from './launch.ts';
+import { checkFiles, launch, packageFiles, type WorkerFiles } from './launch.ts';
 import { type Launcher, type LauncherChoice, withLauncher } from './launcher.ts';
 import { type PoolLimitOptions, poolLimits } from './limits.ts';
-import { type Isolation, Pool, type PoolLoad } from './pool.ts';
+import { type Isolation, Pool, type PoolLoad, type PoolOptions } from './pool.ts';
 import { checkQuery, foreseeQuery, formatQuery, type ParseOutcome, parseQuery, type Query, QueryTask } from './query.ts';
 import { type SandboxResult, unstartedResult } from './result.ts';
 import { Watchdog } from './watchdog.ts';
@@ -299,29 +300,34 @@ export interface OpenPool extends Pick<Sandbox, 'launcher' | 'confinement'> {
   readonly pool: Pick<Pool, 'submit' | 'withdraw' | 'block' | 'release' | 'load' | 'breaches' | 'close'>;
 }
 
-/** Starts the first worker of a sandbox and returns when it is ready. Throws {@link ConfigError}. */
+/** Starts the first worker process of a sandbox and returns when it is ready. Throws {@link ConfigError}. */
 export async function openPool(options: SandboxOptions): Promise<OpenPool> {
-  const { concurrency, maxWorkers, queueLength } = poolLimits(options, availableParallelism());
+  const settings = poolSettings(options);
+  const files = options.files === undefined ? packageFiles() : checkFiles(options.files);
+  const memoryBytes = options.memoryBytes ?? defaultLimits('run').memoryBytes;
+  return await withLauncher(options.launcher ?? 'auto', (launcher) => {
+    const start = () => launch(files, memoryBytes, launcher.cage, cacheRoleOf(files));
+    return openWith({ ...settings, launcher, start });
+  });
+}
+
+/** The settings of a pool of any workers. Throws {@link ConfigError}. */
+export function poolSettings(options: SandboxOptions): Omit<PoolOptions, 'launcher' | 'start'> {
+  const limits = poolLimits(options, availableParallelism());
   const isolation = options.isolation ?? 'worker';
   if (!ISOLATIONS.includes(isolation))
     throw new ConfigError(`isolation must be one of ${ISOLATIONS.join(', ')}, got '${String(isolation)}'`);
-  const settings = {
-    isolation,
-    concurrency,
-    maxWorkers,
-    queueLength,
-    levels: options.nesting ?? 0,
-    memoryBytes: options.memoryBytes ?? defaultLimits('run').memoryBytes,
-    files: options.files === undefined ? packageFiles() : checkFiles(options.files),
-  };
+  return { ...limits, isolation, levels: options.nesting ?? 0 };
+}
+
+/** Starts the first worker of a pool and returns when it is ready. Throws {@link ConfigError}. */
+export async function openWith(options: PoolOptions): Promise<OpenPool> {
+  const pool = new Pool(options);
   // A worker that starts does not keep the event loop of the host alive.
   const awake = setInterval(() => {}, 1 << 30);
   try {
-    return await withLauncher(options.launcher ?? 'auto', async (launcher) => {
-      const pool = new Pool({ ...settings, launcher });
-      const { confinement } = await pool.open();
-      return { pool, launcher, confinement };
-    });
+    const { confinement } = await pool.open();
+    return { pool, launcher: options.launcher, confinement };
   } finally {
     clearInterval(awake);
   }

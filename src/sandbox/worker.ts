@@ -1,5 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
-import type { Socket } from 'node:net';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { encodeFrame, FrameReader, MAX_FRAME_BYTES, MAX_FRAME_VALUES, MAX_MAP_KEYS, parseFrames } from '../wire/frames.ts';
 import { PIECE_UNITS } from '../wire/jsonpieces.ts';
@@ -9,10 +7,9 @@ import type { GuestReply, HostFrame, RunInput, WorkerFrame } from '../wire/proto
 import { messageOf } from '../wire/unknown.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
 import type { Cage } from './cage.ts';
-import type { CacheRole } from './codecache.ts';
 import { type Confinement, confinementOf, type Hold } from './confinement.ts';
 import { endingOf, killGroup, killOnExit, killTree } from './kill.ts';
-import { type Launched, refusal } from './launch.ts';
+import { refusal, type StartedWorker, type WorkerChild } from './launch.ts';
 import { type LongRead, readInPieces } from './longframes.ts';
 import { movement } from './movement.ts';
 import { descendant, openStats, type ProcessStats, readStats, type StatsReading } from './processstats.ts';
@@ -83,9 +80,9 @@ export class WorkerProcess {
   descriptors: number | null = null;
   #rest: NodeJS.Timeout | undefined;
   #atRest: StatsReading | null = null;
-  readonly #child: ChildProcess;
+  readonly #child: WorkerChild;
   readonly #cage: Cage | null;
-  readonly #frames: Socket;
+  readonly #frames: StartedWorker['frames'];
   readonly #reader = new FrameReader(HELLO_BYTES);
   readonly #sources = new SourceCache();
   /** The limits of the last run. */
@@ -103,12 +100,13 @@ export class WorkerProcess {
   #dead = false;
   #killed = false;
 
-  constructor({ child, cage, frames, stderr, caches }: Launched, demands: readonly Hold[] = []) {
+  constructor(started: StartedWorker, demands: readonly Hold[] = []) {
+    const { child, cage, frames, stderr } = started;
     this.#child = child;
     this.#cage = cage;
     this.#frames = frames;
     this.#release = killOnExit(() => this.#end());
-    this.ready = this.#greet(demands, caches);
+    this.ready = this.#greet(demands, started);
     child.unref();
     frames.unref();
     stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -196,6 +194,8 @@ export class WorkerProcess {
    */
   prepare(): void {
     this.send({ t: 'prepare' });
+    // Two runs may have ended since: then this is the second call, and the timer of the first would fire during a run.
+    clearTimeout(this.#rest);
     this.#stayAtRest();
   }
 
@@ -250,12 +250,12 @@ export class WorkerProcess {
   /** Kills the process, with everything that a launcher or the worker has started. */
   #end(): void {
     const { pid, exitCode, signalCode } = this.#child;
-    if (pid === undefined || exitCode !== null || signalCode !== null) return;
-    if (this.#cage !== null) killTree(pid);
-    else if (this.session === null || !killGroup(pid)) this.#child.kill('SIGKILL');
+    if (exitCode !== null || signalCode !== null) return;
+    if (pid !== undefined && this.#cage !== null) killTree(pid);
+    else if (this.session === null || !killGroup(this.session)) this.#child.kill('SIGKILL');
   }
 
-  async #greet(demands: readonly Hold[], caches: CacheRole): Promise<void> {
+  async #greet(demands: readonly Hold[], { caches, scopes }: StartedWorker): Promise<void> {
     const late = setTimeout(() => this.retire(`it did not say hello within ${START_MS} ms`), START_MS).unref();
     const hello = Promise.withResolvers<void>();
     this.assign(
@@ -266,7 +266,7 @@ export class WorkerProcess {
             return;
           }
           const pid = this.#pid();
-          const complaint = refusal(frame);
+          const complaint = refusal(frame, scopes);
           if (complaint !== null) {
             this.retire(complaint);
             return;

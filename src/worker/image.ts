@@ -14,14 +14,23 @@ export interface GuestPorts {
   tree(file: unknown, part: unknown): string;
 }
 
-/** A fresh isolate with the interpreter. No untrusted code has run in it. */
+/** The interpreter, ready for one run. No untrusted code has run in it. */
 export interface Prepared {
-  readonly isolate: Isolate;
-  readonly context: Context;
-  /** Takes the JSON of a `GuestInput`, and the pure tools when the input names any. Returns the JSON of a `GuestResult`. */
-  readonly run: Reference;
-  /** Heap limit of the isolate, in MB. */
-  readonly heapMb: number;
+  /** CPU time that it has used, milliseconds. */
+  readonly cpuMs: number;
+  /** Whether V8 has disposed of it because its heap was full. */
+  readonly lost: boolean;
+  /** Loads the pure tools. Returns whether it has any. */
+  loadPure(): boolean;
+  /** Takes the JSON of a `GuestInput`, and returns the JSON of a `GuestResult`. Throws when V8 stops the program, at the latest after `timeoutMs`. */
+  run(input: string, timeoutMs?: number): unknown;
+  dispose(): void;
+}
+
+/** Prepares the interpreter for runs. */
+export interface Image {
+  /** `heapMb` limits the heap of the run. */
+  prepare(heapMb: number): Prepared;
 }
 
 const FILE_NAME = 'guest.js';
@@ -34,7 +43,7 @@ export const PURE_MARK = '\n//# pure tools\n';
  * The guest program, and V8's code caches that load it into fresh isolates quickly. They come from an earlier worker
  * (`wire/codecache.ts`), or are made from the text at its first use.
  */
-export class GuestImage {
+export class GuestImage implements Image {
   readonly #ivm: IsolatedVm;
   readonly #script: string;
   readonly #clock: Callback;
@@ -73,11 +82,11 @@ export class GuestImage {
     });
     boot.release();
     script.release();
-    return { isolate, context, run, heapMb };
+    return new PreparedIsolate(isolate, run, () => this.#pureTools(isolate, context));
   }
 
-  /** Loads the pure tools into an isolate. Returns the argument for `run`, or undefined when this image has no pure tools. */
-  pureTools({ isolate, context }: Prepared): Reference | undefined {
+  /** Loads the pure tools into an isolate; undefined when this image has none. */
+  #pureTools(isolate: Isolate, context: Context): Reference | undefined {
     if (this.#pure === null) return undefined;
     const script = this.#compile(isolate, this.#pure, PURE_FILE_NAME);
     const install: Reference = script.runSync(context, { reference: true });
@@ -109,5 +118,41 @@ export class GuestImage {
     }
     if (cache === undefined && made instanceof this.#ivm.ExternalCopy) this.#caches.set(filename, made);
     return script;
+  }
+}
+
+/** A fresh isolate with the interpreter. */
+class PreparedIsolate implements Prepared {
+  readonly #isolate: Isolate;
+  readonly #run: Reference;
+  readonly #load: () => Reference | undefined;
+  #pure: Reference | undefined;
+
+  constructor(isolate: Isolate, run: Reference, load: () => Reference | undefined) {
+    this.#isolate = isolate;
+    this.#run = run;
+    this.#load = load;
+  }
+
+  get cpuMs(): number {
+    return Number(this.#isolate.cpuTime) / 1e6;
+  }
+
+  get lost(): boolean {
+    return this.#isolate.isDisposed;
+  }
+
+  loadPure(): boolean {
+    this.#pure = this.#load();
+    return this.#pure !== undefined;
+  }
+
+  run(input: string, timeoutMs?: number): unknown {
+    const args = [input, this.#pure?.derefInto()];
+    return this.#run.applySync(undefined, args, timeoutMs === undefined ? {} : { timeout: timeoutMs });
+  }
+
+  dispose(): void {
+    this.#isolate.dispose();
   }
 }

@@ -10,7 +10,7 @@ import { readFileSync, type Script } from './node.ts';
 import { Parser } from './parser.ts';
 import { closePermissions } from './permissions.ts';
 import { descriptorPipe, FRAMES_FD } from './pipe.ts';
-import { Server } from './server.ts';
+import { Server, type WorkerPlace } from './server.ts';
 import { tidier } from './tidy.ts';
 import { warmupFrames } from './warmup.ts';
 
@@ -49,8 +49,7 @@ export function main([guestFile, native, memoryBytes, filter = '', library = '']
   compileAll(true);
 
   const pipe = new FramePipe(descriptorPipe(FRAMES_FD));
-  const { gc } = globalThis;
-  const server = new Server(new Parser(parse), gc === undefined ? () => {} : tidier(gc));
+  const server = new Server(new Parser(parse), placeOf(process.ppid));
   const [, ...caches] = buildOf(guest) === start.build ? start.caches : [];
   const image = new GuestImage(ivm, guest, server, caches);
   server.prepare(image, Number(memoryBytes));
@@ -69,4 +68,16 @@ export function main([guestFile, native, memoryBytes, filter = '', library = '']
   const hello: WorkerFrame = { ...greeting, ...used };
   pipe.write(JSON.stringify(hello));
   server.serve(pipe);
+}
+
+/** This process, whose host has the id `hostPid`. */
+function placeOf(hostPid: number): WorkerPlace {
+  const { gc } = globalThis;
+  return {
+    // When the host dies, the system gives the worker another parent. Asking for the parent costs 0.2 µs.
+    isHostGone: () => process.ppid !== hostPid,
+    // An isolate may be on the stack, so throwing is not possible.
+    end: () => process.kill(process.pid, 'SIGKILL'),
+    tidy: gc === undefined ? () => {} : tidier(gc),
+  };
 }

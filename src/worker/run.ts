@@ -1,4 +1,3 @@
-import type { Reference } from 'isolated-vm';
 import { internalError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
@@ -52,7 +51,7 @@ export class Run implements GuestPorts {
 
   /** CPU time of the isolate and of its nested loops, milliseconds. */
   #cpuMs(): number {
-    return cpuMs(this.#prepared) - this.#startCpu + this.#bridge.nestedCpuMs;
+    return this.#prepared.cpuMs - this.#startCpu + this.#bridge.nestedCpuMs;
   }
 
   host(frame: unknown, follows: boolean): string {
@@ -64,11 +63,11 @@ export class Run implements GuestPorts {
   }
 
   /**
-   * Runs the program to its end. `pureTools` are present when the input names pure tools. Does not throw: a failure of the isolate
-   * is a result with an error.
+   * Runs the program to its end. The pure tools are loaded when the input names any. Does not throw: a failure of the isolate is a result
+   * with an error.
    */
-  execute(input: RunInput, pureTools?: Reference): Ended {
-    const outcome = this.#apply(guestInput(input, this.#trees), pureTools);
+  execute(input: RunInput): Ended {
+    const outcome = this.#apply(guestInput(input, this.#trees));
     const breach = this.#bridge.breach ?? outcome.breach;
     const wallMs = nowMs() - this.#startWall;
     const ended = breach === null ? outcome.result : { ...outcome.result, ok: false, error: breach };
@@ -78,13 +77,10 @@ export class Run implements GuestPorts {
     return { result, usage, last: outcome.last };
   }
 
-  #apply(
-    input: string,
-    pureTools: Reference | undefined,
-  ): { result: GuestResult; breach: ErrorInfo | null; last: boolean; cpuMs: number } {
+  #apply(input: string): { result: GuestResult; breach: ErrorInfo | null; last: boolean; cpuMs: number } {
     let text: unknown;
     try {
-      text = this.#prepared.run.applySync(undefined, [input, pureTools?.derefInto()], { timeout: v8TimeoutMs(this.#limits) });
+      text = this.#prepared.run(input, v8TimeoutMs(this.#limits));
     } catch (error) {
       return this.#broken(error);
     }
@@ -98,11 +94,10 @@ export class Run implements GuestPorts {
   /** The result when the isolate threw, exceeded its heap limit, or was stopped by V8. Its state cannot be trusted any more. */
   #broken(error: unknown): { result: GuestResult; breach: ErrorInfo; last: boolean; cpuMs: number } {
     const message = messageOf(error);
-    const { isolate } = this.#prepared;
     const elapsed = nowMs() - this.#startWall - this.#bridge.waitedMs;
-    const used = isolate.isDisposed ? elapsed + this.#bridge.nestedCpuMs : this.#cpuMs();
+    const used = this.#prepared.lost ? elapsed + this.#bridge.nestedCpuMs : this.#cpuMs();
     const end = (breach: ErrorInfo) => ({ result: NO_RESULT, breach, last: true, cpuMs: used });
-    if (isolate.isDisposed || /memory limit|allocation failed/.test(message)) {
+    if (this.#prepared.lost || /memory limit|allocation failed/.test(message)) {
       const allowed = this.#limits.memoryBytes;
       return end(quotaError({ limit: 'memoryBytes', allowed }, `the program needs more memory than ${allowed} bytes`));
     }
@@ -133,11 +128,6 @@ const NO_RESULT: GuestResult = {
   toolCalls: 0,
   outputBytes: 0,
 };
-
-/** CPU time of an isolate, milliseconds. */
-export function cpuMs({ isolate }: Pick<Prepared, 'isolate'>): number {
-  return Number(isolate.cpuTime) / 1e6;
-}
 
 /** The JSON of one part of a file; empty for unknown numbers. */
 export function partOf(trees: readonly Tree[], file: unknown, part: unknown): string {

@@ -6,11 +6,11 @@ import type { LimitValues } from '../wire/limits.ts';
 import type { GuestResult, HostFrame, RunInput, SentInput, SentSource, Source, WorkerFrame } from '../wire/protocol.ts';
 import type { HostPort } from './bridge.ts';
 import { checkSources, foreseeSources, formatSource } from './check.ts';
-import type { GuestImage, GuestPorts, Prepared } from './image.ts';
+import type { GuestPorts, Image, Prepared } from './image.ts';
 import { nowMs } from './node.ts';
 import { type Parser, pureCalls, syntaxError, type Tree } from './parser.ts';
 import type { FramePort } from './pipe.ts';
-import { cpuMs, type Ended, Run } from './run.ts';
+import { type Ended, Run } from './run.ts';
 import { Shelf } from './shelf.ts';
 import { WARMUP_ID, Warmup } from './warmup.ts';
 
@@ -27,6 +27,16 @@ const SMALL_TREES = 128 * 1024;
 const TREE_FACTOR = 16;
 /** The worker sends `started` at once for a program that took longer to prepare, so that the host does not measure the parser's time. */
 const READY_MS = 5;
+
+/** What a server needs of the process or thread that it runs in. */
+export interface WorkerPlace {
+  /** Whether the host has ended. It is asked while a program computes. */
+  isHostGone(): boolean;
+  /** Ends the worker. The interpreter may be on the stack. */
+  end(): void;
+  /** Gives memory back. */
+  tidy(): void;
+}
 
 /** Answers a host's frames one after another until it closes the pipe or says `exit`. */
 export class Server implements HostPort, GuestPorts {
@@ -45,28 +55,25 @@ export class Server implements HostPort, GuestPorts {
   readonly #kept = new Map<number, Source>();
   /** The limits of the last run. */
   #limits: LimitValues | null = null;
-  readonly #hostPid = process.ppid;
-  readonly #tidy: () => void;
+  readonly #place: WorkerPlace;
 
-  /** `tidy` gives memory back. */
-  constructor(parser: Parser, tidy: () => void) {
+  constructor(parser: Parser, place: WorkerPlace) {
     this.#parser = parser;
-    this.#tidy = tidy;
+    this.#place = place;
   }
 
   /** Prepares the first isolate of an image, which needs this server's ports. */
-  prepare(image: GuestImage, memoryBytes: number): void {
+  prepare(image: Image, memoryBytes: number): void {
     this.#shelf = new Shelf(image, heapMb(memoryBytes, 0), (isolate) => this.#warmUp(isolate));
     this.#shelf.step();
   }
 
   clock(measured: boolean): number {
     if (measured) return this.#run?.clock(true) ?? 0;
-    // A program that computes does not read the pipe. When the host dies, the system gives the worker another parent; asking for the
-    // parent costs 0.2 µs. The first check comes before the first statement. At the second the program has run for a while, so held
-    // frames are sent.
+    // A program that computes does not read the pipe. The first check comes before the first statement. At the second the program has run
+    // for a while, so held frames are sent.
     if (++this.#checks > 1) {
-      if (process.ppid !== this.#hostPid) dieAtOnce();
+      if (this.#place.isHostGone()) this.#place.end();
       this.#frames?.flush();
     }
     return this.#run?.clock(false) ?? 1;
@@ -83,7 +90,7 @@ export class Server implements HostPort, GuestPorts {
   read(): string {
     const text = this.#frames?.read() ?? null;
     // The host closed the pipe during a run.
-    if (text === null) dieAtOnce();
+    if (text === null) this.#place.end();
     return text ?? '';
   }
 
@@ -128,7 +135,7 @@ export class Server implements HostPort, GuestPorts {
         this.#dispose();
         this.#shelf?.step();
       } else if (frame.t === 'tidy') {
-        this.#tidy();
+        this.#place.tidy();
       } else if (frame.t === 'keep') {
         this.#kept.set(frame.number, frame.source);
       } else if (frame.t === 'drop') {
@@ -167,18 +174,17 @@ export class Server implements HostPort, GuestPorts {
     this.#dispose();
     if (this.#shelf === null) throw new Error('the server has no image');
     const chars = parsed.trees.reduce((sum, tree) => sum + tree.chars, 0);
-    const prepared = this.#shelf.take(heapMb(input.limits.memoryBytes, chars) + Math.ceil(probeBytes(input) / MB));
+    const { prepared, startCpu } = this.#shelf.take(heapMb(input.limits.memoryBytes, chars) + Math.ceil(probeBytes(input) / MB));
     const { pure: allowed = [], ...rest } = input;
     const pure = pureCalls(allowed, parsed.trees);
-    const pureTools = pure.length === 0 ? undefined : this.#shelf.image.pureTools(prepared);
+    const loaded = pure.length > 0 && prepared.loadPure();
     this.hold(JSON.stringify({ t: 'started', id } satisfies WorkerFrame));
     if (nowMs() - asked > READY_MS) this.#frames?.flush();
     this.#checks = 0;
     // The CPU time of loading the pure tools does not count for the run.
-    const startCpu = pureTools === undefined ? prepared.startCpu : cpuMs(prepared);
-    const run = new Run(prepared, startCpu, input, this, parsed.trees);
+    const run = new Run(prepared, loaded ? prepared.cpuMs : startCpu, input, this, parsed.trees);
     this.#run = run;
-    const ended = run.execute(pureTools === undefined ? rest : { ...rest, pure }, pureTools);
+    const ended = run.execute(loaded ? { ...rest, pure } : rest);
     this.#run = null;
     if (id === WARMUP_ID && ended.result.ok) this.#warmup = new Warmup(rest, parsed.trees);
     this.#sendResult(id, ended, input);
@@ -188,7 +194,7 @@ export class Server implements HostPort, GuestPorts {
   }
 
   #dispose(): void {
-    this.#spent?.isolate.dispose();
+    this.#spent?.dispose();
     this.#spent = null;
   }
 
@@ -252,11 +258,6 @@ export class Server implements HostPort, GuestPorts {
 
 /** A worker's report about sources. */
 type Report = Extract<WorkerFrame, { t: 'parsed' | 'checked' | 'foreseen' | 'formatted' }>;
-
-/** The host is gone. An isolate is on the stack, so throwing is not possible. */
-function dieAtOnce(): void {
-  process.kill(process.pid, 'SIGKILL');
-}
 
 /** The smallest heap limit that isolated-vm accepts. */
 const MIN_HEAP_MB = 8;

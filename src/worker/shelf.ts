@@ -1,8 +1,9 @@
-import type { GuestImage, Prepared } from './image.ts';
-import { cpuMs } from './run.ts';
+import type { Image, Prepared } from './image.ts';
 
-/** A prepared isolate and the CPU time that its preparation took, milliseconds. */
-export interface Ready extends Prepared {
+/** A prepared isolate. */
+export interface Ready {
+  readonly prepared: Prepared;
+  /** CPU time that its preparation took, milliseconds. It is read ahead of the run, because reading takes as long as a statement. */
   readonly startCpu: number;
   /** Whether the warm-up program has run in it. */
   readonly warm: boolean;
@@ -13,15 +14,15 @@ const KEPT = 2;
 
 /** The isolates that are prepared for the next runs of a worker. No program has run in them. */
 export class Shelf {
-  readonly image: GuestImage;
+  readonly #image: Image;
   readonly #warmUp: (isolate: Prepared) => boolean;
   readonly #ready: Ready[] = [];
   /** Heap limit of the last run, because the next run most often has the same. */
   #heapMb: number;
 
   /** `warmUp` returns false while there is no warm-up program yet. */
-  constructor(image: GuestImage, heapMb: number, warmUp: (isolate: Prepared) => boolean) {
-    this.image = image;
+  constructor(image: Image, heapMb: number, warmUp: (isolate: Prepared) => boolean) {
+    this.#image = image;
     this.#heapMb = heapMb;
     this.#warmUp = warmUp;
   }
@@ -39,21 +40,20 @@ export class Shelf {
 
   /** The last made isolate, which is still in the processor's caches, if its heap limit suits this run; else a new one. */
   take(heapMb: number): Ready {
-    if (heapMb !== this.#heapMb) for (const { isolate } of this.#ready.splice(0)) isolate.dispose();
+    if (heapMb !== this.#heapMb) for (const { prepared } of this.#ready.splice(0)) prepared.dispose();
     this.#heapMb = heapMb;
     return this.#ready.pop() ?? this.#make();
   }
 
   #make(): Ready {
-    return ready(this.image.prepare(this.#heapMb), false);
+    return ready(this.#image.prepare(this.#heapMb), false);
   }
 
-  #warmed(isolate: Ready): Ready {
-    return ready(isolate, this.#warmUp(isolate));
+  #warmed({ prepared }: Ready): Ready {
+    return ready(prepared, this.#warmUp(prepared));
   }
 }
 
-/** Reads the CPU time of an isolate ahead of its run, because reading takes as long as a statement. */
-function ready(isolate: Prepared, warm: boolean): Ready {
-  return { ...isolate, startCpu: cpuMs(isolate), warm };
+function ready(prepared: Prepared, warm: boolean): Ready {
+  return { prepared, startCpu: prepared.cpuMs, warm };
 }

@@ -84,7 +84,7 @@ export class Warmup implements GuestPorts {
   }
 
   /** The caller has connected the ports of the isolate to this object. */
-  run({ run }: Prepared): void {
-    run.applySync(undefined, [this.#input]);
+  run(prepared: Prepared): void {
+    prepared.run(this.#input);
   }
 }

@@ -89,7 +89,7 @@ describe('finding 6: a worker that moves without a task is ended and counted', (
     const child = spawn(process.execPath, [worker, guest], { stdio: ['pipe', 'ignore', 'pipe', 'pipe'], detached: true });
     const frames = child.stdio[3];
     if (!(frames instanceof Socket) || !(child.stderr instanceof Readable)) throw new Error('no pipes');
-    const bare = new WorkerProcess({ child, cage: null, frames, stderr: child.stderr, caches: NO_ROLE });
+    const bare = new WorkerProcess({ child, cage: null, frames, stderr: child.stderr, caches: NO_ROLE, scopes: [] });
     await bare.ready;
     return { worker: bare, frames };
   }

@@ -8,7 +8,7 @@ function counting() {
   const prepare = (heapMb: number) => {
     const number = ++made;
     done.push(`made ${number} of ${heapMb} MB`);
-    return { heapMb, number, isolate: { cpuTime: 0n, dispose: () => done.push(`disposed of ${number}`) } };
+    return { heapMb, number, cpuMs: 0, dispose: () => done.push(`disposed of ${number}`) };
   };
   const image: never = { prepare } as never;
   const shelf = new Shelf(image, 8, (isolate) => done.push(`warmed ${Reflect.get(isolate, 'number')}`) > 0);
@@ -38,7 +38,7 @@ describe('the isolates that a worker keeps ready', () => {
     const { shelf, take } = counting();
     for (let step = 0; step < 3; step++) shelf.step();
     take();
-    const given = [shelf.take(8), shelf.take(8), shelf.take(8)].map((isolate) => Reflect.get(isolate, 'number'));
+    const given = [shelf.take(8), shelf.take(8), shelf.take(8)].map(({ prepared }) => Reflect.get(prepared, 'number'));
     expect([given, take()]).toEqual([[2, 1, 3], ['made 3 of 8 MB']]);
   });
 
@@ -46,7 +46,7 @@ describe('the isolates that a worker keeps ready', () => {
     const { shelf, take } = counting();
     for (let step = 0; step < 3; step++) shelf.step();
     take();
-    expect(shelf.take(16).heapMb).toBe(16);
+    expect(Reflect.get(shelf.take(16).prepared, 'heapMb')).toBe(16);
     expect(take()).toEqual(['disposed of 1', 'disposed of 2', 'made 3 of 16 MB']);
     shelf.step();
     expect(take()).toEqual(['made 4 of 16 MB']);
