@@ -62,7 +62,7 @@ export function hasMoreTries(path: string, text: string): boolean {
   return startsProcesses || (CLOCK.test(text) && !text.includes("'fast-check'"));
 }
 
-/** Tests whose runtimes share the workers of a test process; `sharedworkers.ts` says why. */
+/** Tests whose runtimes share the workers of a test process; `workers.ts` says why. */
 const SHARING: readonly string[] = [
   'ai',
   'cli',

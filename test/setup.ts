@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { expect, vi } from 'vitest';
 import { hasMoreTries, MORE_TRIES, workersOf } from './groups.ts';
-import { workersAre } from './sharedworkers.ts';
+import { workersAre } from './workers.ts';
 
 // Runs before each file of the group that shares processes.
 const file = expect.getState().testPath ?? '';

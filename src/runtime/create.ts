@@ -46,11 +46,23 @@ const checkRuntimeOptions = checker<RuntimeOptions>({
  * ```
  */
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+  return await openRuntime(options, async (sandboxOptions) => {
+    const sandbox = await Sandbox.create(sandboxOptions);
+    warnWithoutLauncher(sandbox.launcher);
+    return sandbox;
+  });
+}
+
+/** As {@link createRuntime}, in the sandbox that `open` opens: for tests, which need no processes. */
+export async function openRuntime(
+  options: RuntimeOptions,
+  open: (options: SandboxOptions) => Promise<Sandbox>,
+): Promise<Runtime> {
   checkRuntimeOptions('the options of the runtime', options);
   const { concurrency, maxWorkers, queueLength, launcher, isolation, files, limits = {}, ...rest } = options;
   const { run, pool } = splitLimits(limits, { concurrency, maxWorkers, queueLength });
   const settings = checkSettings({ ...rest, limits: run });
-  const sandbox = await Sandbox.create({
+  const sandbox = await open({
     ...pool,
     launcher,
     isolation,
@@ -59,7 +71,6 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     nesting: settings.ask === undefined ? 0 : ASK_LEVELS,
     memoryBytes: settings.limits.memoryBytes,
   });
-  warnWithoutLauncher(sandbox.launcher);
   return new Runtime(sandbox, settings);
 }
 

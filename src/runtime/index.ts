@@ -5,7 +5,7 @@ export type { TextBuffers } from './buffers.ts';
 export { type CheckOptions, checkEnvironment } from './check.ts';
 export type { SandboxPort } from './context.ts';
 export { continued, continuedAfter, type WaitingRun } from './continued.ts';
-export { createRuntime, type RuntimeOptions } from './create.ts';
+export { createRuntime, openRuntime, type RuntimeOptions } from './create.ts';
 export { LibraryError, type SymbolTable } from './definitions.ts';
 export type { ForeseeResult } from './foresee.ts';
 export type { Fork, ForkOptions } from './fork.ts';

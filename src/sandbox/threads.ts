@@ -3,13 +3,14 @@ import { Duplex } from 'node:stream';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { NO_ROLE } from './codecache.ts';
 import { type StartedWorker, threadFiles, type WorkerChild } from './launch.ts';
+import type { PoolLimitOptions } from './limits.ts';
 import { type OpenPool, openWith, poolSettings, Sandbox, type SandboxOptions } from './sandbox.ts';
 
 /** The stack of a thread, as of a worker process (`launch.ts`). */
 const STACK_MB = 8;
 
 /** Options of a sandbox of threads: those that need no process. */
-export type ThreadOptions = Pick<SandboxOptions, 'concurrency' | 'maxWorkers' | 'queueLength' | 'nesting'>;
+export type ThreadOptions = PoolLimitOptions & Pick<SandboxOptions, 'nesting'>;
 
 /**
  * A sandbox whose workers are threads of this process: the same pool, frames and server, in a tenth of the time of a process. It is for

@@ -5,7 +5,7 @@
 export { FakeClock } from './clock.ts';
 export { journalText } from './journal.ts';
 export { type ExpectedCall, ScriptRun } from './run.ts';
-export { runScript, ScriptBench, type ScriptOptions } from './script.ts';
+export { runScript, ScriptBench, type ScriptBenchOptions, type ScriptOptions } from './script.ts';
 export type { Fault } from './simulation/faults.ts';
 export type * from './simulation/scenario.ts';
 export {

@@ -1,5 +1,6 @@
 import { type TurnInit, turnStorage } from '../context/index.ts';
-import { createRuntime, type RunOptions, type Runtime, type RuntimeOptions } from '../runtime/index.ts';
+import { createRuntime, openRuntime, type RunOptions, type Runtime, type RuntimeOptions } from '../runtime/index.ts';
+import { threadSandbox } from '../sandbox/index.ts';
 import { ScriptRun } from './run.ts';
 import { ALLOW_ALL } from './tools.ts';
 
@@ -7,6 +8,16 @@ import { ALLOW_ALL } from './tools.ts';
 export interface ScriptOptions extends Omit<RunOptions, 'turn'> {
   /** The turn context of the tools: session, turn, deadline, clock and values. */
   readonly turn?: TurnInit;
+}
+
+/** Options of a {@link ScriptBench}: those of `createRuntime`, and where scripts run. */
+export interface ScriptBenchOptions extends RuntimeOptions {
+  /**
+   * True: scripts run in threads of this process, which start in a tenth of the time of worker processes. Results and fuel are the same.
+   * Nothing but the interpreter keeps a script within its limits, so it is for scripts that you trust. `launcher`, `isolation` and `files`
+   * have no effect then.
+   */
+  readonly threads?: boolean;
 }
 
 /**
@@ -21,11 +32,12 @@ export class ScriptBench implements AsyncDisposable {
   }
 
   /**
-   * Takes the options of `createRuntime`. Without a policy, every tool and grant is allowed, also tools that require trust.
-   * `concurrency` is 1 if absent. Rejects with `ConfigError` (`ERR_CONFIG`).
+   * Without a policy, every tool and grant is allowed, also tools that require trust. `concurrency` is 1 if absent. Rejects with
+   * `ConfigError` (`ERR_CONFIG`).
    */
-  static async create(options: RuntimeOptions = {}): Promise<ScriptBench> {
-    return new ScriptBench(await createRuntime({ policy: ALLOW_ALL, concurrency: 1, ...options }));
+  static async create({ threads = false, ...options }: ScriptBenchOptions = {}): Promise<ScriptBench> {
+    const settings = { policy: ALLOW_ALL, concurrency: 1, ...options };
+    return new ScriptBench(await (threads ? openRuntime(settings, threadSandbox) : createRuntime(settings)));
   }
 
   /**
@@ -47,7 +59,7 @@ export class ScriptBench implements AsyncDisposable {
  */
 export async function runScript(
   source: string,
-  { run = {}, ...options }: RuntimeOptions & { readonly run?: ScriptOptions } = {},
+  { run = {}, ...options }: ScriptBenchOptions & { readonly run?: ScriptOptions } = {},
 ): Promise<ScriptRun> {
   await using bench = await ScriptBench.create(options);
   return await bench.run(source, run);

@@ -1,6 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
 import { parse } from '../../grammar/index.ts';
-import type { boot } from '../guest/main.ts';
 import { type BytePipe, FramePipe } from '../wire/frames.ts';
 import { PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
 import { type GuestPorts, type Image, type Prepared, PURE_MARK } from './image.ts';
@@ -18,9 +17,11 @@ export interface ThreadStart {
   readonly sent: Int32Array;
 }
 
-type GuestBoot = typeof boot;
+/** The interpreter's `boot`, as its bundle declares it. */
+type GuestBoot = (...ports: readonly [GuestPorts['clock'], GuestPorts['host'], GuestPorts['tree']]) => GuestRun;
+type GuestRun = (input: string, install?: InstallPure) => string;
 /** Takes what the interpreter gives to the pure tools, and returns the tools. */
-type InstallPure = NonNullable<Parameters<ReturnType<GuestBoot>>[1]>;
+type InstallPure = (kit: unknown) => unknown;
 
 /**
  * The interpreter in the realm of this thread. Nothing but the interpreter keeps a program within its limits, and the heap has no limit of

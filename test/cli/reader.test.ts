@@ -86,13 +86,13 @@ const blocks = globSync(['README.md', 'docs/*.md'], { cwd: ROOT }).flatMap((page
   }),
 );
 
-/** Runs a line. A tools file that is a module needs a process of its own, and so does a server on standard input. */
+/** Runs a line. A tools file that is a module, a server on standard input and a look at worker processes need a process of their own. */
 function run(words: readonly string[], cwd: string): Promise<Outcome> {
   const [name] = words.slice(words.indexOf('<') + 1);
   const input = words.includes('<') && name !== undefined ? { stdin: readFileSync(join(cwd, name), 'utf8') } : {};
   const args = words.includes('<') ? words.slice(0, words.indexOf('<')) : words;
   const options = { cwd, env: { XDG_STATE_HOME: join(cwd, 'state') }, ...input };
-  const needsProcess = args[1] === 'mcp' || args.some((word) => /tools\.(?:ts|mjs)$/.test(word));
+  const needsProcess = args[1] === 'mcp' || args[0] === 'doctor' || args.some((word) => /tools\.(?:ts|mjs)$/.test(word));
   return needsProcess ? neuroscript(args, options) : within(args, options);
 }
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { decodeToken, parseEnvelope } from '../../src/aeiou/index.ts';
 import { randomIds } from '../../src/loop/ids.ts';
+import type { RuntimeOptions } from '../../src/runtime/index.ts';
 import { Sandbox } from '../../src/sandbox/index.ts';
 import { type AuditRecord, defineTool, type SessionAccess, SessionStorage } from '../../src/tools/index.ts';
 import { CONTINUE, command, DONE, openStage, type Stage } from './sessions.ts';
@@ -30,7 +31,7 @@ const tools = [
     args: [sid, key],
     run: (given, { turn }) => storage.of(turn, given.sid).get(given.key) ?? null,
   }),
-  // One of them: each line costs fuel, and this process may have the workers of earlier tests.
+  // One of them: each line costs fuel.
   defineTool({ name: 'tool.look.Worker', run: () => childCommands().find((line) => line.includes(' --permission ')) ?? null }),
   defineTool({ name: 'tool.other.Fetch', capabilities: ['session:read'], run: () => 'of another session' }),
 ];
@@ -52,13 +53,14 @@ function childCommands(): string[] {
   );
 }
 
+const OPTIONS: RuntimeOptions = {
+  tools,
+  policy: { allow: ['tool.kv.*', 'tool.look.*', 'tool.other.*'] },
+  audit: (record) => audit.push(record),
+};
 let stage: Stage;
 beforeAll(async () => {
-  stage = await openStage({
-    tools,
-    policy: { allow: ['tool.kv.*', 'tool.look.*', 'tool.other.*'] },
-    audit: (record) => audit.push(record),
-  });
+  stage = await openStage(OPTIONS);
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
@@ -66,6 +68,7 @@ const envelopeOf = (prompt: string | undefined) => parseEnvelope(new TextEncoder
 
 describe('the interpreter of a turn', () => {
   it('AL3-2-6: starts in a worker of the sandbox, under the quotas of its turn', async () => {
+    await using stage = await openStage({ ...OPTIONS, launcher: 'none' });
     using starts = vi.spyOn(Sandbox.prototype, 'run');
     const endless = command('while true', '  set x = 1', 'endwhile');
     const { result } = await stage.play([command('emit tool.look.Worker()', CONTINUE), endless], {

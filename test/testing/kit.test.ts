@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { defineTool, loadMockTools, TimeDate, ToolError } from '../../src/entries/index.ts';
 import { seededIds } from '../../src/loop/index.ts';
+import { Sandbox } from '../../src/sandbox/index.ts';
 import { callTool, FakeClock, journalText, runScript, ScriptBench, type ScriptRun, ToolBench } from '../../src/testing/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 
@@ -124,6 +125,15 @@ describe('a script', () => {
 
   it('is run against tools in one line', async () => {
     (await runScript('emit tool.shop.Price("tea", 2)', { tools: [price] })).expectEmits('7');
+  });
+
+  it('runs in a thread when a bench has threads, with the same fuel', async () => {
+    using processes = vi.spyOn(Sandbox, 'create');
+    await using there = await ScriptBench.create({ tools: [price], limits: { fuel: 100_000 }, launcher: 'none' });
+    await using here = await ScriptBench.create({ tools: [price], limits: { fuel: 100_000 }, threads: true });
+    const [one, other] = [await there.run('emit tool.shop.Price("tea", 2)'), await here.run('emit tool.shop.Price("tea", 2)')];
+    expect(other.expectEmits('7').fuel).toBe(one.expectEmits('7').fuel);
+    expect(processes).toHaveBeenCalledOnce();
   });
 
   it('may be statements, or a whole source', async () => {

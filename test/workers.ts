@@ -21,9 +21,9 @@ export function workersAre(kind: 'processes' | 'threads' | 'shared'): void {
   Sandbox.create = kind === 'processes' ? create : (options = {}) => (kind === 'threads' ? own(options) : borrow(options));
 }
 
-/** A worker of other files, and one that serves a single run, is a process. */
-function needsProcess({ files, isolation }: SandboxOptions): boolean {
-  return files !== undefined || isolation === 'process-per-turn';
+/** A worker of other files, one that serves a single run, and one behind a launcher is a process. */
+function needsProcess({ files, isolation, launcher }: SandboxOptions): boolean {
+  return files !== undefined || isolation === 'process-per-turn' || launcher !== undefined;
 }
 
 async function own(options: SandboxOptions): Promise<Sandbox> {
