@@ -149,7 +149,8 @@ class PreparedIsolate implements Prepared {
 
   run(input: string, timeoutMs?: number): unknown {
     const args = [input, this.#pure?.derefInto()];
-    return this.#run.applySync(undefined, args, timeoutMs === undefined ? {} : { timeout: timeoutMs });
+    if (timeoutMs === undefined) return this.#run.applySync(undefined, args);
+    return this.#run.applySync(undefined, args, { timeout: timeoutMs });
   }
 
   dispose(): void {
