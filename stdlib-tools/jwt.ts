@@ -1,9 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ToolError } from '../src/tools/index.ts';
-import { isValueMap } from '../src/wire/codec.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
-import { isList } from '../src/wire/maporder.ts';
-import type { Value, ValueMap } from '../src/wire/values.ts';
+import { isList } from '../src/wire/tagged.ts';
+import { isValueMap, type Value, type ValueMap } from '../src/wire/values.ts';
 
 /** The algorithms for tokens with a shared secret. `none` is not among them, so a token cannot claim to need no signature. */
 export const JWT_ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const;

@@ -1,5 +1,5 @@
 import { defineTool, type ToolDefinition } from '../src/tools/index.ts';
-import { decode, encode } from '../src/wire/codec.ts';
+import { decodeOrdered, encode } from '../src/wire/codec.ts';
 import { actorScope, type ScopeOf } from './scope.ts';
 import { MemoryStorage } from './storage/memory.ts';
 import type { VersionedStorage } from './storage/versioned.ts';
@@ -31,7 +31,7 @@ export function memoryTools(options: MemoryToolsOptions = {}): readonly ToolDefi
       capabilities: ['memory:read'],
       async run({ path }, runtime) {
         const found = await storage.get(scope(runtime), path, runtime.turn.now());
-        return found === null ? [null, 0] : [decode(found.value), found.version];
+        return found === null ? [null, 0] : [decodeOrdered(found.value), found.version];
       },
     }),
     defineTool({
@@ -48,6 +48,7 @@ export function memoryTools(options: MemoryToolsOptions = {}): readonly ToolDefi
       effects: 'write',
       idempotent: true,
       capabilities: ['memory:write'],
+      orderedMaps: true,
       async run({ path, version, value }, runtime) {
         const written = await storage.cas({
           scope: scope(runtime),

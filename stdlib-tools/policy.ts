@@ -1,7 +1,6 @@
 import { defineTool, type ToolDefinition } from '../src/tools/index.ts';
-import { isValueMap } from '../src/wire/codec.ts';
-import { isList } from '../src/wire/maporder.ts';
-import type { Value } from '../src/wire/values.ts';
+import { isList } from '../src/wire/tagged.ts';
+import { isValueMap, type Value } from '../src/wire/values.ts';
 
 /** One step of a plan. */
 export interface PlanStep {

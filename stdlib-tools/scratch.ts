@@ -1,5 +1,5 @@
 import { defineTool, type ToolDefinition, ToolError } from '../src/tools/index.ts';
-import { decode, encode } from '../src/wire/codec.ts';
+import { decodeOrdered, encode } from '../src/wire/codec.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
 import { wholeNumber } from '../src/wire/options.ts';
 import { type ScopeOf, sessionScope } from './scope.ts';
@@ -40,7 +40,7 @@ export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDe
       capabilities: ['scratch:read'],
       async run({ key }, runtime) {
         const found = await storage.get(scope(runtime), key, runtime.turn.now());
-        return found === null ? [null, 0] : [decode(found.value), found.version];
+        return found === null ? [null, 0] : [decodeOrdered(found.value), found.version];
       },
     }),
     defineTool({
@@ -63,6 +63,7 @@ export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDe
       effects: 'write',
       idempotent: true,
       capabilities: ['scratch:write'],
+      orderedMaps: true,
       async run({ key, version, value, ttlSeconds }, runtime) {
         if (!(ttlSeconds > 0 && ttlSeconds <= most))
           throw new ToolError(NS_CODES.ArgMismatch, `ttlSeconds must be above 0 and at most ${most}, got ${ttlSeconds}`);

@@ -6,7 +6,6 @@ import { decode } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { languageError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import { plainMaps } from '../wire/maporder.ts';
 import type { EventError, EventInput, GuestInput, GuestResult, Phase, TaggedJson, Whisper } from '../wire/protocol.ts';
 import type { Diagnostic } from '../wire/sourcereports.ts';
 import type { Value } from '../wire/values.ts';
@@ -117,7 +116,7 @@ export function runInPage(source: string, options: PageRunOptions = {}): PageRes
 function resultOf(outcome: GuestResult, diagnostics: readonly Diagnostic[], host: PageHost, wallMs: number): PageResult {
   const { ok, phase, eventErrors, error, fuel, peakMemoryBytes, toolCalls, outputBytes } = outcome;
   const { emits, values, whispers, calls } = host;
-  const result = decode(plainMaps(outcome.result));
+  const result = decode(outcome.result);
   const usage = { fuel, peakMemoryBytes, toolCalls, outputBytes, wallMs };
   return { ok, phase, result, emits, values, whispers, eventErrors, error, diagnostics, calls, usage };
 }

@@ -2,8 +2,8 @@ import { canonicalName } from '../../grammar/vocabulary/names.ts';
 import { decode, encode } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
-import { plainMaps } from '../wire/maporder.ts';
 import type { BranchEnd, GuestCall, GuestFrame, GuestReply, TaggedJson, Whisper } from '../wire/protocol.ts';
+import { plainMaps } from '../wire/tagged.ts';
 import { messageOf } from '../wire/unknown.ts';
 import type { Value } from '../wire/values.ts';
 

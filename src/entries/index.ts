@@ -156,7 +156,6 @@ export {
   type TenantLimit,
   type Unit,
 } from '../wire/limits.ts';
-export { mapEntries } from '../wire/maporder.ts';
 export type { CallSite, EventError, EventInput, OutFrame, Phase, Source, TaggedJson, Usage, Whisper } from '../wire/protocol.ts';
 export { type RequestLine, type RequestOutcome, requestFromJson } from '../wire/request.ts';
 export {
@@ -168,4 +167,14 @@ export {
   toPublicResult,
 } from '../wire/result.ts';
 export type { CheckReport, Diagnostic, FormatReport, FuelEstimate, LintFinding, ParsedFile } from '../wire/sourcereports.ts';
-export { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type ValueMap } from '../wire/values.ts';
+export {
+  ErrorValue,
+  Fuzzy,
+  Handle,
+  type OrderedMap,
+  type OrderedValue,
+  TimeDate,
+  type Value,
+  ValueError,
+  type ValueMap,
+} from '../wire/values.ts';

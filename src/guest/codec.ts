@@ -1,7 +1,7 @@
 import { MAX_NESTING, VALUE_BYTES } from '../wire/costs.ts';
 import { isIndex, keyOf, moves, nameOf } from '../wire/mapkeys.ts';
-import { isList } from '../wire/maporder.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
+import { isList } from '../wire/tagged.ts';
 import { putEntry } from './assign.ts';
 import { paidWhole, TextBuilder } from './builder.ts';
 import { InternalError } from './errors.ts';

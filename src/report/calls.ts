@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../wire/journal.ts';
-import { jsonText, plainMaps } from '../wire/maporder.ts';
 import type { AskSpent, TaggedJson } from '../wire/protocol.ts';
+import { jsonText } from '../wire/tagged.ts';
 import { counted, duration, field, valueText } from './layout.ts';
 import type { Palette } from './palette.ts';
 import { clip, printable } from './text.ts';
@@ -63,5 +63,5 @@ function spentText({ turns, fuel, tokens }: AskSpent): string {
 }
 
 function compact(value: TaggedJson): string {
-  return clip(printable(jsonText(plainMaps(value))), WIDTH);
+  return clip(printable(jsonText(value)), WIDTH);
 }

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
-import { isList, mapEntries, plainMaps } from '../wire/maporder.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
+import { isList, shownEntries } from '../wire/tagged.ts';
 import type { Palette } from './palette.ts';
 import { columns, printable, wrap } from './text.ts';
 import { shortenTokens } from './tokens.ts';
@@ -88,14 +88,14 @@ function capText(text: string): string {
 
 /** A value of a program as one printable line of JSON. */
 export function valueText(value: TaggedJson): string {
-  return capText(printable(shortenTokens(spaced(plainMaps(value)))));
+  return capText(printable(shortenTokens(spaced(value))));
 }
 
 /** JSON with a blank after every comma and colon, so that long values break between their parts. */
 function spaced(value: TaggedJson): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (isList(value)) return `[${value.map(spaced).join(', ')}]`;
-  return `{${mapEntries(value)
+  return `{${shownEntries(value)
     .map(([key, item]) => `${JSON.stringify(key)}: ${spaced(item)}`)
     .join(', ')}}`;
 }

@@ -16,6 +16,8 @@ export interface AnswerOptions extends InterpreterOptions {
   readonly tenant?: string | TenantInit | undefined;
   /** Receives what the program emits and whispers, as it comes. */
   readonly onOut?: ((out: OutFrame) => void) | undefined;
+  /** Marks keys, as in `RunSettings`. */
+  readonly markedKeys?: boolean;
   /** Puts the journal into every result. */
   readonly journal?: boolean;
 }
@@ -25,10 +27,11 @@ export interface AnswerOptions extends InterpreterOptions {
  * `request` and kind `usage`. Rejects with `ConfigError` for an invalid tenant, with `RuntimeClosedError` and `BusyError`.
  */
 export async function answerRequest(runtime: Runtime, line: string, options: AnswerOptions = {}): Promise<PublicResult> {
-  const { signal, tenant, onOut, journal = false, ...connection } = options;
+  const { signal, tenant, onOut, markedKeys = false, journal = false, ...connection } = options;
   using turn = tenant === undefined ? null : runtime.turn({ tenant: runtime.tenant(tenant).id });
   const fork = runtime.interpreter(connection).fork(turn === null ? {} : { turn });
   const { id, result } = await runLine(fork, line, {
+    markedKeys,
     signal,
     onOut,
   });
@@ -36,7 +39,7 @@ export async function answerRequest(runtime: Runtime, line: string, options: Ans
 }
 
 /** The settings of a run that are not in its line. */
-type LineSettings = Pick<RunRequest, 'signal' | 'onOut' | 'onCall' | 'onInput' | 'mayWait'>;
+type LineSettings = Pick<RunRequest, 'signal' | 'onOut' | 'onCall' | 'onInput' | 'mayWait' | 'markedKeys'>;
 
 /** Runs one line of `run --jsonl` in a fork. Resolves and rejects as {@link answerRequest}. */
 export async function runLine(fork: Fork, line: string, settings: LineSettings): Promise<{ id: RequestId; result: RunResult }> {

@@ -1,12 +1,11 @@
 import type { HostContext, StoreReaders, TurnContext } from '../context/index.ts';
 import { type AskCall, type AskPort, type AskReply, callDepth, valueFrom } from '../tools/index.ts';
 import type { CallIo } from '../wire/call.ts';
-import { isValueMap } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { AskLeft, CallSite, Source, TaggedJson } from '../wire/protocol.ts';
 import type { Diagnostic, ParsedFile } from '../wire/sourcereports.ts';
-import type { Value, ValueMap } from '../wire/values.ts';
+import { isValueMap, type Value, type ValueMap } from '../wire/values.ts';
 import type { AskingRun } from './context.ts';
 import type { Fork, ForkOptions } from './fork.ts';
 

@@ -193,6 +193,7 @@ export class Fork {
       depth,
       session: turn.sessionId,
       tenant: account.share,
+      markedKeys: request.markedKeys ?? false,
     };
     const { probe } = request;
     const sent = probe === undefined ? input : { ...input, probe };

@@ -38,6 +38,12 @@ export interface RunSettings {
    * in addition to all policies.
    */
   readonly bound?: Preview | undefined;
+  /**
+   * Marks whole-number keys in `values`, in `result` and in the values that callbacks get: where JavaScript would move such a key, it
+   * begins with a `$`, as in the journal. So the value can be sent to a program again without losing the order of its maps. When absent,
+   * every key has its own name.
+   */
+  readonly markedKeys?: boolean | undefined;
   /** Receives the output while the script runs, in place of the host's callbacks. An exception ends the run, which rejects with it. */
   readonly onOut?: ((out: OutFrame) => void) | undefined;
   /** Receives every call to the host once the call has ended. An exception ends the run, which rejects with it. */
@@ -111,6 +117,7 @@ export const RUN_SETTINGS = {
   asTurn: checkFlag,
   checkFirst: checkFlag,
   bound: checkPreview,
+  markedKeys: checkFlag,
   onOut: checkFunction,
   onCall: checkFunction,
   probe: checkProbe,

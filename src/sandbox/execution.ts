@@ -39,6 +39,8 @@ export interface RunHandlers {
   readonly depth?: number;
   /** The session of the run. Workers are given to waiting sessions in turn, whatever the number of their runs. */
   readonly session?: string | null;
+  /** Whether whole-number keys in the values of output and the result have the `$` that keeps their place. */
+  readonly markedKeys?: boolean;
   /** The tenant of the run. All runs of a tenant count as one session here. */
   readonly tenant?: TenantShare | null;
 }
@@ -115,6 +117,10 @@ export class Execution implements WorkerTask {
       onWatch: () => this.#watch(),
       onLate: (error) => this.#end(error, this.#call === null ? WALL_MS : HALT_MS),
     });
+  }
+
+  get marksKeys(): boolean {
+    return this.#handlers.markedKeys === true;
   }
 
   /** Sends the run. Throws when the input cannot be sent; the worker is free then. */

@@ -2,8 +2,7 @@ import { framesIn } from '../wire/frames.ts';
 import { parseInPieces } from '../wire/jsonpieces.ts';
 import { type Pieces, plainInPieces } from '../wire/pieces.ts';
 import type { TaggedJson, WorkerFrame } from '../wire/protocol.ts';
-import { isRecord } from '../wire/unknown.ts';
-import { readWorkerFrame } from './workerframes.ts';
+import { readMarkedFrame } from './workerframes.ts';
 
 /** The frames of a long text. */
 export interface LongRead {
@@ -12,32 +11,30 @@ export interface LongRead {
   readonly units: number;
 }
 
-/** Parses and reads the frames of a text in pieces. Throws `WireError`. */
-export function* readInPieces(text: string, maxValues: number, maxKeys?: number): Pieces<LongRead> {
+/**
+ * Parses and reads the frames of a text in pieces. `marked`: keys in the values of output and results have the `$` that keeps their
+ * place. Throws `WireError`.
+ */
+export function* readInPieces(text: string, maxValues: number, maxKeys?: number, marked = false): Pieces<LongRead> {
   const { value, units } = yield* parseInPieces(text, maxValues, maxKeys);
   const frames: WorkerFrame[] = [];
   for (const frame of framesIn(value)) {
     yield;
-    frames.push(yield* readOne(frame));
+    const read = readMarkedFrame(frame);
+    yield;
+    frames.push(marked ? read : yield* shown(read));
   }
   yield;
   return { frames, units };
 }
 
-/** Reads a frame. The reader gets nil in place of the values of a result; these are converted in pieces. */
-function* readOne(frame: unknown): Pieces<WorkerFrame> {
-  if (!isRecord(frame)) return readWorkerFrame(frame);
-  const { t, values, result } = frame;
-  if (t === 'out' && Array.isArray(values)) {
-    const read = readWorkerFrame({ ...frame, values: values.map(() => null) });
-    yield;
-    const plain = yield* plainInPieces(values);
-    return read.t === 'out' && Array.isArray(plain) ? { ...read, values: plain } : read;
+/** The frame with the keys of the script in its values. */
+function* shown(frame: WorkerFrame): Pieces<WorkerFrame> {
+  if (frame.t === 'out') {
+    const values: TaggedJson[] = [];
+    for (const value of frame.values) values.push(yield* plainInPieces(value));
+    return { ...frame, values };
   }
-  if (t !== 'result' || !isRecord(result) || result['result'] === undefined) return readWorkerFrame(frame);
-  const read = readWorkerFrame({ ...frame, result: { ...result, result: null } });
-  yield;
-  // Every value of JSON has the shape of tagged JSON.
-  const plain = yield* plainInPieces(result['result'] as TaggedJson);
-  return read.t === 'result' ? { ...read, result: { ...read.result, result: plain } } : read;
+  if (frame.t !== 'result') return frame;
+  return { ...frame, result: { ...frame.result, result: yield* plainInPieces(frame.result.result) } };
 }

@@ -1,5 +1,4 @@
 import { WireError } from '../wire/errors.ts';
-import { plainMaps } from '../wire/maporder.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { isRecord } from '../wire/unknown.ts';
 
@@ -119,6 +118,3 @@ export const amount: Reader<number> = (value) =>
 
 /** Every value of JSON has the shape of tagged JSON; the codec checks the tags. */
 export const tagged: Reader<TaggedJson> = (value) => (value === undefined ? wrong('there') : (value as TaggedJson));
-
-/** Tagged JSON in the form in which a result shows it. */
-export const shown: Reader<TaggedJson> = (value) => plainMaps(tagged(value));

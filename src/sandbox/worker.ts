@@ -1,7 +1,7 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { encodeFrame, FrameReader, MAX_FRAME_BYTES, MAX_FRAME_VALUES, MAX_MAP_KEYS, parseFrames } from '../wire/frames.ts';
 import { PIECE_UNITS } from '../wire/jsonpieces.ts';
-import { LIMITS, type LimitValues } from '../wire/limits.ts';
+import type { LimitValues } from '../wire/limits.ts';
 import { inPieces, textInPieces } from '../wire/pieces.ts';
 import type { GuestReply, HostFrame, RunInput, WorkerFrame } from '../wire/protocol.ts';
 import { messageOf } from '../wire/unknown.ts';
@@ -10,12 +10,13 @@ import type { Cage } from './cage.ts';
 import { type Confinement, confinementOf, type Hold } from './confinement.ts';
 import { endingOf, killGroup, killOnExit, killTree } from './kill.ts';
 import { refusal, type StartedWorker, type WorkerChild } from './launch.ts';
+import { areSameLimits } from './limits.ts';
 import { type LongRead, readInPieces } from './longframes.ts';
 import { movement } from './movement.ts';
 import { descendant, openStats, type ProcessStats, readStats, type StatsReading } from './processstats.ts';
 import { limitResources } from './resources.ts';
 import { SourceCache } from './sourcecache.ts';
-import { readWorkerFrame } from './workerframes.ts';
+import { readMarkedFrame, readWorkerFrame } from './workerframes.ts';
 
 /** The end of a worker process. */
 export interface Gone {
@@ -32,6 +33,8 @@ export interface WorkerTask {
   /** `units` is an upper bound for `jsonUnits` of the frame. May throw `WireError` for a frame out of turn; then the worker is killed. */
   onFrame(frame: WorkerFrame, units: number): void;
   onGone(gone: Gone): void;
+  /** Whether keys in the values of output and results have the `$` that keeps their place. */
+  readonly marksKeys?: boolean;
 }
 
 const HELLO_BYTES = 64 * 1024;
@@ -335,13 +338,14 @@ export class WorkerProcess {
 
   /** Takes the frames of a text. A long text is parsed later, in pieces, because parsing blocks the host. */
   #take(text: string): void {
-    if (text.length <= PIECE_UNITS) this.#pass(parseFrames(text, this.#maxValues).map(readWorkerFrame), text.length * LONGER);
+    const read = this.#task?.marksKeys === true ? readMarkedFrame : readWorkerFrame;
+    if (text.length <= PIECE_UNITS) this.#pass(parseFrames(text, this.#maxValues).map(read), text.length * LONGER);
     else this.#reading = this.#takeLong(text);
   }
 
   async #takeLong(text: string): Promise<void> {
     this.#frames.pause();
-    const reading = readInPieces(text, this.#maxValues, this.#maxKeys);
+    const reading = readInPieces(text, this.#maxValues, this.#maxKeys, this.#task?.marksKeys);
     let read: LongRead | null = null;
     while (read === null && this.#violation === null && !this.#dead) {
       await nextRound();
@@ -390,9 +394,4 @@ export class WorkerProcess {
     task?.onGone(gone);
     this.#ended.resolve(gone);
   }
-}
-
-/** Comparing limits takes a fraction of the time of writing and reading them. */
-function areSameLimits(some: LimitValues, others: LimitValues): boolean {
-  return some === others || LIMITS.every(({ key }) => some[key] === others[key]);
 }

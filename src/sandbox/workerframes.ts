@@ -14,6 +14,7 @@ import type {
   WorkerFrame,
   WorkerUsage,
 } from '../wire/protocol.ts';
+import { plainMaps } from '../wire/tagged.ts';
 import { isRecord } from '../wire/unknown.ts';
 import {
   amount,
@@ -30,7 +31,6 @@ import {
   orNull,
   position,
   type Reader,
-  shown,
   string,
   tagged,
   wrong,
@@ -39,12 +39,21 @@ import { diagnostic, finding, foreseen, fuelEstimate, parsedFile } from './repor
 
 /**
  * The worker is untrusted: every field of its frames is checked and copied into a new object, so that nothing unchecked reaches
- * the host. Values of scripts stay as the JSON parser made them, which is plain JSON of bounded depth; in those that a result
- * shows, maps have the keys of the script.
+ * the host. Values of scripts stay as the JSON parser made them, which is plain JSON of bounded depth.
  */
 
-/** Reads one frame. Throws {@link WireError} with the first field that has not the agreed form. */
+/**
+ * Reads one frame. The maps in the values of its output or result have the keys of the script. Throws {@link WireError} with the first
+ * field that has not the agreed form.
+ */
 export function readWorkerFrame(frame: unknown): WorkerFrame {
+  const read = readMarkedFrame(frame);
+  if (read.t === 'out') return { ...read, values: read.values.map(plainMaps) };
+  return read.t === 'result' ? { ...read, result: { ...read.result, result: plainMaps(read.result.result) } } : read;
+}
+
+/** As {@link readWorkerFrame}, but keys have the `$` that keeps their place. */
+export function readMarkedFrame(frame: unknown): WorkerFrame {
   if (!isRecord(frame)) wrong('an object');
   const read = READERS.get(frame['t']);
   if (read === undefined) throw new WireError(`a frame of the unknown type ${JSON.stringify(frame['t'])?.slice(0, 40)}`);
@@ -84,7 +93,7 @@ const errorInfo = object<ErrorInfo>({
 const guestResult = object<GuestResult>({
   ok: boolean,
   phase: oneOf('request', 'parse', 'load', 'exec', 'call', 'events'),
-  result: shown,
+  result: tagged,
   eventErrors: listOf(object<EventError>({ event: string, error: errorInfo })),
   error: orNull(errorInfo),
   variables: optional(object<Variables>({ kept: listOf(object<Variable>({ name: string, value: tagged })), lost: strings })),
@@ -112,7 +121,7 @@ const usage = object<WorkerUsage>({
 const outFrame = object<FrameOf<'out'>>({
   t: oneOf('out'),
   emits: strings,
-  values: listOf(shown),
+  values: listOf(tagged),
   whispers: listOf(object<Whisper>({ to: string, text: string })),
 });
 

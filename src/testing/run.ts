@@ -4,10 +4,10 @@ import { canonicalName } from '../tools/index.ts';
 import { encode } from '../wire/codec.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
-import { plainMaps } from '../wire/maporder.ts';
 import { anything, checker, checkText, listOf, required, wholeNumber } from '../wire/options.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
+import { plainMaps } from '../wire/tagged.ts';
 import { journalText } from './journal.ts';
 
 /** An expected call: a tool's name, or the parts of the call to check. Values are JavaScript values. */

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { encode } from '../wire/codec.ts';
 import type { ToolDefinition, ToolView } from './define/definition.ts';
 import { capabilityText } from './policy/capability.ts';
 
@@ -24,7 +23,7 @@ function made(tool: ToolDefinition): string {
     parameters.map(({ name, required, default: fallback, kind, schema }) => [
       name,
       required,
-      encode(fallback),
+      fallback,
       'type' in kind ? kind.type : schema,
     ]),
     [returns, result === null ? null : 'type' in result ? result.type : result.json],

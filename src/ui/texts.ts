@@ -1,5 +1,5 @@
-import { jsonText, plainMaps } from '../wire/maporder.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
+import { jsonText } from '../wire/tagged.ts';
 import type { PieceView, TextView } from './views.ts';
 
 /** Sizes of the texts of one answer, in UTF-16 units. */
@@ -52,7 +52,7 @@ export function pieceOf(text: string, from: number): PieceView {
 /** A value of a program as JSON, for a reader. A hostile record may nest deeper than this can be written. */
 export function jsonOf(value: TaggedJson): string {
   try {
-    return jsonText(plainMaps(value));
+    return jsonText(value);
   } catch (error) {
     if (error instanceof RangeError) return '"(a value that nests too deep to be shown)"';
     throw error;

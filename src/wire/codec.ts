@@ -1,138 +1,74 @@
-import { fromBase64, toBase64, utf8Length } from './bytes.ts';
+import { toBase64, utf8Length } from './bytes.ts';
+import { Decoder, MAX_DEPTH, wellFormed } from './decoder.ts';
 import { KEY_VALUES, MAX_MAP_KEYS } from './frames.ts';
-import { isPlaced, keyOf, moves, nameOf } from './mapkeys.ts';
-import { isList, mapEntries, mapFrom } from './maporder.ts';
-import { isHeavy, type Maker, makeInPieces, PIECE_VALUES, type Pieces } from './pieces.ts';
+import { moves, nameOf } from './mapkeys.ts';
+import { isHeavy, makeInPieces, PIECE_VALUES, type Pieces } from './pieces.ts';
 import type { TaggedJson } from './protocol.ts';
-import { ErrorValue, Fuzzy, Handle, TimeDate, TooLargeError, type Value, ValueError, type ValueMap } from './values.ts';
+import { isList } from './tagged.ts';
+import {
+  ErrorValue,
+  Fuzzy,
+  Handle,
+  isOrderedMap,
+  isValueMap,
+  type OrderedValue,
+  TimeDate,
+  TooLargeError,
+  type Value,
+  ValueError,
+} from './values.ts';
 
 /**
  * The host's side of tagged JSON. A value that JSON lacks is an object with one `$` key, and a map key that starts with `$` gets a
  * second `$`, so that no script can forge a tag. `mapkeys.ts` explains how maps keep the order of their keys.
  */
 
-/** Deepest nesting of lists and maps that crosses the boundary. A deeper value is refused, so that no stack overflows. */
-export const MAX_DEPTH = 500;
-
 /** Bytes that take as long as a value. */
 const PIECE_BYTES = 64;
 
-const NUMBERS: ReadonlyMap<string, number> = new Map([
-  ['NaN', Number.NaN],
-  ['Infinity', Number.POSITIVE_INFINITY],
-  ['-Infinity', Number.NEGATIVE_INFINITY],
-  ['-0', -0],
-]);
-
 /**
- * Converts tagged JSON to a value, whose maps remember the order of their keys (`mapEntries`). Throws {@link ValueError}
+ * Converts tagged JSON to a value with maps as plain objects, which have the key order of JavaScript. Throws {@link ValueError}
  * (`ERR_VALUE`) for an unknown tag, a tag with a wrong content, a map with the same key twice, a text with a lone surrogate, and
  * nesting beyond {@link MAX_DEPTH}.
  */
 export function decode(json: TaggedJson): Value {
-  return decodeAt(json, 0);
+  return PLAIN.part(json, 0);
+}
+
+/** As {@link decode}, with maps as ES maps, which have the script's order. */
+export function decodeOrdered(json: TaggedJson): OrderedValue {
+  return ORDERED.part(json, 0);
 }
 
 /** As {@link decode}, in pieces. */
 export function decodeInPieces(json: TaggedJson): Pieces<Value> {
-  return makeInPieces(json, DECODED);
+  return makeInPieces(json, PLAIN);
 }
 
-const DECODED: Maker<Value> = {
-  part: decodeAt,
-  list: (item) => [item],
-  join: (lists) => ([] as readonly Value[]).concat(...lists.filter((list): list is readonly Value[] => Array.isArray(list))),
-  map(names, items) {
-    const [first] = items;
-    if (names.length === 1 && names[0] === '$error' && isValueMap(first)) return new ErrorValue(first);
+/** As {@link decodeOrdered}, in pieces. */
+export function decodeOrderedInPieces(json: TaggedJson): Pieces<OrderedValue> {
+  return makeInPieces(json, ORDERED);
+}
+
+const PLAIN = new Decoder<Value>({
+  single: (value) => value,
+  list: (items) => items,
+  itemsOf: (list) => (isList(list) ? list : []),
+  map(keys, items) {
     const map: Record<string, Value> = Object.create(null);
-    for (const [index, name] of names.entries()) {
-      const key = keyOf(name);
-      if (key === null) return unknownTag(name);
-      map[wellFormed(key)] = items[index] ?? null;
-    }
-    return names.some(isPlaced) ? inPlaces(names, map) : map;
+    for (const [index, key] of keys.entries()) map[key] = items[index] ?? null;
+    return map;
   },
-};
+  fields: (value) => (isValueMap(value) ? value : undefined),
+});
 
-function decodeAt(json: TaggedJson, depth: number): Value {
-  if (typeof json === 'string') return wellFormed(json);
-  if (json === null || typeof json !== 'object') return json;
-  if (depth >= MAX_DEPTH) throw new ValueError(`a value nests deeper than ${MAX_DEPTH} levels`);
-  if (isList(json)) return json.map((item) => decodeAt(item, depth + 1));
-  const keys = Object.keys(json);
-  const map: Record<string, Value> = Object.create(null);
-  let places = false;
-  for (const name of keys) {
-    const key = keyOf(name);
-    if (key === null) return decodeTag(name, keys, json, depth);
-    map[wellFormed(key)] = decodeAt(json[name] ?? null, depth + 1);
-    places ||= isPlaced(name);
-  }
-  return places ? inPlaces(keys, map) : map;
-}
-
-/** The map with its keys in the order of the names in the JSON object. */
-function inPlaces(names: readonly string[], map: ValueMap): ValueMap {
-  if (Object.keys(map).length !== names.length)
-    throw new ValueError("a whole number is the key of a map twice, with and without the '$' that keeps its place");
-  const keys = names.map((name) => keyOf(name) ?? name);
-  return mapFrom(keys.map((key) => [key, map[key] ?? null]));
-}
-
-/** Refuses a lone surrogate: UTF-8 would silently turn it into another character. */
-function wellFormed(text: string): string {
-  if (text.isWellFormed()) return text;
-  throw new ValueError('a text holds a lone surrogate, half of a character; pass whole characters');
-}
-
-function decodeTag(tag: string, keys: readonly string[], json: { readonly [key: string]: TaggedJson }, depth: number): Value {
-  const content = json[tag] ?? null;
-  if (keys.length === 1) {
-    const value = decodeContent(tag, content, depth);
-    if (value !== undefined) return value;
-  }
-  return unknownTag(tag);
-}
-
-function unknownTag(tag: string): never {
-  const hint = `a map's own key is written '$${tag}'`;
-  throw new ValueError(`'${tag.slice(0, 40)}' is not a known tag with its content, alone in its object; ${hint}`);
-}
-
-/** Undefined when the tag is unknown or its content is not of the right form. */
-function decodeContent(tag: string, content: TaggedJson, depth: number): Value | undefined {
-  if (tag === '$error') {
-    const fields = content !== null && typeof content === 'object' ? decodeAt(content, depth) : undefined;
-    return isValueMap(fields) ? new ErrorValue(fields) : undefined;
-  }
-  if (tag === '$fuzzy') return typeof content === 'number' ? new Fuzzy(content) : undefined;
-  if (tag === '$handle' && isHandleContent(content)) return new Handle(content.kind, content.id);
-  if (typeof content !== 'string') return undefined;
-  if (tag === '$num') return NUMBERS.get(content);
-  if (tag === '$bytes') return bytesFrom(content);
-  if (tag === '$time') return new TimeDate(content);
-  if (tag === '$handle') return new Handle(content);
-  return undefined;
-}
-
-/** Undefined unless the text is canonical base64. */
-function bytesFrom(base64: string): Uint8Array | undefined {
-  const bytes = fromBase64(base64);
-  return bytes === null ? undefined : new Uint8Array(bytes);
-}
-
-function isHandleContent(content: TaggedJson): content is { readonly kind: string; readonly id: string } {
-  if (content === null || typeof content !== 'object' || isList(content)) return false;
-  return typeof content['kind'] === 'string' && typeof content['id'] === 'string' && Object.keys(content).length === 2;
-}
-
-/** Whether a value is a script's map, and no list, bytes or instance of a class of `values.ts`. */
-export function isValueMap(value: unknown): value is ValueMap {
-  if (value === null || typeof value !== 'object') return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype;
-}
+const ORDERED = new Decoder<OrderedValue>({
+  single: (value) => value,
+  list: (items) => items,
+  itemsOf: (list) => (isList(list) ? list : []),
+  map: (keys, items) => new Map(keys.map((key, index) => [key, items[index] ?? null])),
+  fields: (value) => (isOrderedMap(value) ? value : undefined),
+});
 
 /**
  * Converts a JavaScript value to tagged JSON. Besides {@link Value} it accepts `undefined` as nil (a map leaves the key out), a
@@ -225,12 +161,12 @@ class Encoder {
 
   /** The entries of a map, or of the fields of an error. */
   #entriesOf(value: object): readonly (readonly [unknown, unknown])[] {
-    if (value instanceof ErrorValue) return mapEntries(value.fields);
+    if (value instanceof ErrorValue) return value.entries();
     if (value instanceof Map) return [...value];
     if (!isValueMap(value)) return this.#refuse(`${describe(value)} is a class instance; return a plain object or list`);
     const symbol = Object.getOwnPropertySymbols(value)[0];
     if (symbol !== undefined) this.#refuse(`the key ${String(symbol)} is a symbol; keys are text`);
-    return mapEntries(value);
+    return Object.entries(value);
   }
 
   *inPieces(value: unknown): Pieces<TaggedJson> {

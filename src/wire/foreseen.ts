@@ -1,7 +1,7 @@
 import type { ForeseenScalar, ForeseenType, ForeseenValue } from '../../grammar/index.ts';
 import { isPlaced } from './mapkeys.ts';
-import { isList } from './maporder.ts';
 import type { TaggedJson } from './protocol.ts';
+import { isList } from './tagged.ts';
 
 /** Whether a value is one of those that were foreseen. */
 export function fits(known: ForeseenValue, value: TaggedJson): boolean {

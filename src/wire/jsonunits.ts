@@ -1,5 +1,5 @@
-import { isList } from './maporder.ts';
 import type { TaggedJson } from './protocol.ts';
+import { isList } from './tagged.ts';
 
 /** UTF-16 units of tagged JSON as text, without its escapes: never more than the text has. */
 export function jsonUnits(json: TaggedJson): number {

@@ -1,5 +1,5 @@
-import { isList, plainMap, plainMaps } from './maporder.ts';
 import type { TaggedJson } from './protocol.ts';
+import { isList, plainMap, plainMaps } from './tagged.ts';
 
 /*
  * Work on large values in pieces, between which an event loop can do other work. A piece is work on about so many values as the host

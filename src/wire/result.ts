@@ -4,6 +4,7 @@ import type { RunProfile } from './heat.ts';
 import type { JournalEntry, WaitingCall } from './journal.ts';
 import type { EventError, Phase, TaggedJson, Usage, Variables, Whisper, WorkerUsage } from './protocol.ts';
 import type { Diagnostic } from './sourcereports.ts';
+import { jsonText } from './tagged.ts';
 
 /** The fields that every result of a run has. */
 interface RunFacts {
@@ -89,6 +90,16 @@ export function toPublicResult(id: RequestId, result: RunResult, withJournal = f
     outputComplete,
     journal: withJournal ? journal : undefined,
   });
+}
+
+/** A result with marked keys as JSON: every key of a value has its own name, and stands where the program put it. */
+export function resultText(result: PublicResult): string {
+  const fields = Object.entries(result).map(([name, field]) => {
+    if (name === 'result') return `"result":${jsonText(result.result)}`;
+    if (name === 'values') return `"values":[${result.values.map(jsonText).join(',')}]`;
+    return `${JSON.stringify(name)}:${JSON.stringify(field)}`;
+  });
+  return `{${fields.join(',')}}`;
 }
 
 /** Usage with the keys that the public JSON has had from the start. Waiting for a worker concerns hosts of many runs. */

@@ -1,30 +1,25 @@
 import { NeuroScriptError } from './errors.ts';
-import { mapEntries, mapFrom } from './maporder.ts';
+import { isList } from './tagged.ts';
+
+/** A value without parts, or an error. */
+export type Single = null | boolean | number | string | Uint8Array | TimeDate | Fuzzy | Handle | ErrorValue;
 
 /**
  * A script's value on the host: a JavaScript value where there is one, else an instance of one of the four classes below. Maps are
  * objects without a prototype, so that no key of a script is mistaken for a member of `Object`.
  */
-export type Value =
-  | null
-  | boolean
-  | number
-  | string
-  | Uint8Array
-  | TimeDate
-  | Fuzzy
-  | Handle
-  | ErrorValue
-  | readonly Value[]
-  | ValueMap;
+export type Value = Single | readonly Value[] | ValueMap;
 
-/**
- * A script's map. JavaScript puts keys that are whole numbers first; `mapEntries` returns all entries in the order in which they
- * were set.
- */
+/** A script's map. JavaScript puts keys that are whole numbers first. */
 export interface ValueMap {
   readonly [key: string]: Value;
 }
+
+/** A {@link Value} whose maps are ES maps, with the keys in the order in which the script set them. */
+export type OrderedValue = Single | readonly OrderedValue[] | OrderedMap;
+
+/** A script's map in the order of its keys. */
+export type OrderedMap = ReadonlyMap<string, OrderedValue>;
 
 /** A JavaScript value has no counterpart in a script, or does not fit into one. */
 export class ValueError extends NeuroScriptError {
@@ -114,10 +109,18 @@ export class Handle {
 export class ErrorValue {
   /** Usually `code`, `message` and `details`. */
   readonly fields: ValueMap;
+  readonly #ordered: OrderedMap | null;
 
-  constructor(fields: ValueMap) {
-    this.fields = Object.freeze(mapFrom(mapEntries(fields)));
+  /** A map of fields keeps the order of its keys on the way to a script. */
+  constructor(fields: ValueMap | OrderedMap) {
+    this.#ordered = isOrderedMap(fields) ? new Map(fields) : null;
+    this.fields = Object.freeze(isOrderedMap(fields) ? unorderedMap(fields) : Object.assign(Object.create(null), fields));
     Object.freeze(this);
+  }
+
+  /** The fields in their order. */
+  entries(): readonly (readonly [string, Value | OrderedValue])[] {
+    return this.#ordered === null ? Object.entries(this.fields) : [...this.#ordered];
   }
 
   /** The message, or empty text. */
@@ -125,4 +128,28 @@ export class ErrorValue {
     const message = this.fields['message'];
     return typeof message === 'string' ? message : '';
   }
+}
+
+/** Narrows a value to an ES map. */
+export function isOrderedMap<T>(value: T): value is Extract<T, OrderedMap> {
+  return value instanceof Map;
+}
+
+/** Whether a value is a script's map, and no list, bytes or instance of a class of `values.ts`. */
+export function isValueMap(value: unknown): value is ValueMap {
+  if (value === null || typeof value !== 'object') return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+/** The value with plain objects in place of ES maps. */
+function unordered(value: Value | OrderedValue): Value {
+  if (isOrderedMap(value)) return unorderedMap(value);
+  return isList(value) ? value.map(unordered) : value;
+}
+
+function unorderedMap(map: OrderedMap): ValueMap {
+  const plain: Record<string, Value> = Object.create(null);
+  for (const [key, item] of map) plain[key] = unordered(item);
+  return plain;
 }

@@ -8,7 +8,7 @@ const ENTRIES = { aeiou, receipts };
 /** Of these, the first argument only. */
 const FIRST = { runtime };
 /** They write a file, take what the runtime has made, or belong to a part that has no errors of its own. */
-const LEFT = ['saveKeyFile', 'encodeBase64Url', 'ErrorValue', 'TimeDate', 'mapEntries', 'answerRequest', 'toPublicResult'];
+const LEFT = ['saveKeyFile', 'encodeBase64Url', 'ErrorValue', 'TimeDate', 'answerRequest', 'toPublicResult'];
 const VALUES = [undefined, null, 5, 'x', {}, []];
 
 function* lists(length: number): Generator<readonly unknown[]> {

@@ -1,6 +1,7 @@
 import { createHostContext, type Runtime, SILENT_LOGGER, type ToolDefinition } from '../../src/entries/index.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
 import type { EventError, EventInput, TaggedJson, Whisper } from '../../src/wire/protocol.ts';
+import { plainMaps } from '../../src/wire/tagged.ts';
 import { drive, type TestTool } from '../guest/driver.ts';
 import type { Chunk, Expected } from './chunks.ts';
 
@@ -36,7 +37,7 @@ export function inProcess(chunk: Chunk, tools: Tools['here'], pure: readonly str
     pure,
   });
   const prompts = calls.flatMap((call) => (call.t === 'prompt' ? [call.text] : []));
-  return { emits, values, whispers, prompts, eventErrors, error, fuel, peakMemoryBytes };
+  return { emits, values: values.map(plainMaps), whispers, prompts, eventErrors, error, fuel, peakMemoryBytes };
 }
 
 /** Runs a program in a worker's isolate, as a user does. */

@@ -5,8 +5,7 @@ import type { Limits } from '../../conformance/language/interpreter/meter.ts';
 import { type Outcome, type RunError, run } from '../../conformance/language/interpreter/run.ts';
 import { parse, type SourceFile } from '../../grammar/index.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
-import { jsonText, plainMaps } from '../../src/wire/maporder.ts';
-import type { TaggedJson } from '../../src/wire/protocol.ts';
+import { jsonText } from '../../src/wire/tagged.ts';
 import { Parser } from '../../src/worker/parser.ts';
 import { answering, runInGuest, type Tree } from './guest.ts';
 
@@ -68,19 +67,14 @@ export function actual(tree: Tree, program: Program, limits: Limits): Done {
   const { result, emits, values, whispers, calls } = runInGuest(tree, program, limits);
   return {
     emits,
-    values: values.map(textOf),
+    values: values.map(jsonText),
     whispers,
-    calls: calls.map(({ name, args }) => `${name}(${args.map(textOf).join(', ')})`),
-    result: textOf(result.result),
+    calls: calls.map(({ name, args }) => `${name}(${args.map(jsonText).join(', ')})`),
+    result: jsonText(result.result),
     eventErrors: result.eventErrors.map(({ event, error }) => ({ event, error: summary(error) })),
     error: result.error === null ? null : summary(result.error),
     fuel: result.fuel,
   };
-}
-
-/** Tagged JSON of the guest as the second interpreter writes it. */
-function textOf(json: TaggedJson): string {
-  return jsonText(plainMaps(json));
 }
 
 /** What the suite compares of an error. */

@@ -2,7 +2,7 @@
 
 import type { Program } from '../../conformance/language/generate/programs.ts';
 import { createHostContext, createRuntime, SILENT_LOGGER } from '../../src/entries/index.ts';
-import { jsonText } from '../../src/wire/maporder.ts';
+import { jsonText } from '../../src/wire/tagged.ts';
 import { type Done, difference, expected, LIMITS, NAME, summary, treeOf } from './both.ts';
 import { programOf } from './cases.ts';
 import type { Tally } from './compare.ts';
@@ -45,6 +45,7 @@ async function inSandbox(runtime: Awaited<ReturnType<typeof createRuntime>>, pro
       sources: [{ name: NAME, text: source }],
       globals,
       limits: LIMITS,
+      markedKeys: true,
       events,
       ...(call === null ? {} : { call: { name: call, args: [] } }),
     });

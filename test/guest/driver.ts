@@ -8,7 +8,6 @@ import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
 import type { Probe, RunProfile } from '../../src/wire/heat.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
-import { plainMaps } from '../../src/wire/maporder.ts';
 import type {
   BranchEnd,
   EventInput,
@@ -153,7 +152,7 @@ export function driveFiles(files: readonly SourceFile[], options: DriveOptions):
   const result: GuestResult = JSON.parse(run(inputText(input), () => PURE));
   measuring?.check(result.fuel);
   const profile = measuring?.profile(result.fuel) ?? null;
-  return { ...result, result: plainMaps(result.result), ...host.seen, profile, errors: [] };
+  return { ...result, ...host.seen, profile, errors: [] };
 }
 
 /** The JSON of trees that were run before: many tests run the same trees again, with other tools. */
@@ -231,8 +230,7 @@ class FakeHost {
     const frame: OutFrame | GuestCall | TogetherFrame | Answer = JSON.parse(text);
     if (frame.t === 'out') {
       this.seen.emits.push(...frame.emits);
-      // As the host shows them.
-      this.seen.values.push(...frame.values.map(plainMaps));
+      this.seen.values.push(...frame.values);
       this.seen.whispers.push(...frame.whispers);
       this.seen.frames.push(frame);
       this.seen.follows.push(follows);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { keyOf } from '../../src/wire/mapkeys.ts';
-import { mapEntries } from '../../src/wire/maporder.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { drive, type ToolIo } from './driver.ts';
 
@@ -26,7 +25,7 @@ function sent(names: readonly string[]): TaggedJson {
 
 /** The keys of JSON in their order; a name that only keeps a place is the key itself. */
 function keysIn(json: TaggedJson | undefined): readonly (string | null)[] {
-  return mapEntries(Object(json)).map(([name]) => keyOf(name));
+  return Object.keys(Object(json)).map(keyOf);
 }
 
 describe('P9: keys that are whole numbers keep their places', () => {
@@ -61,7 +60,7 @@ describe('P9: keys that are whole numbers keep their places', () => {
     const source = main("ask 'm', {'10': 1, '2': 2} with {'3': 1, '1': 2} into r", 'emit r');
     const driven = drive(source, { call: 'main', ask: () => ({ $error: { message: 'm', $10: 1, $2: 2 } }) });
     expect(driven.calls[0]).toMatchObject({ prompt: { $10: 1, $2: 2 }, options: { $3: 1, $1: 2 } });
-    expect(JSON.stringify(driven.values[0])).toBe('{"$error":{"2":2,"10":1,"message":"m"}}');
+    expect(JSON.stringify(driven.values[0])).toBe('{"$error":{"message":"m","$10":1,"$2":2}}');
     expect(keysIn(Object(driven.values[0]).$error)).toEqual(['message', '10', '2']);
   });
 

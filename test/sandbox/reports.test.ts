@@ -3,7 +3,6 @@ import { Sandbox } from '../../src/sandbox/index.ts';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
 import { RuntimeClosedError, WireError } from '../../src/wire/errors.ts';
 import { parseFrame } from '../../src/wire/frames.ts';
-import { jsonText } from '../../src/wire/maporder.ts';
 
 const MB = 1024 * 1024;
 const range = { line: 1, column: 1, endLine: 1, endColumn: 2 };
@@ -31,7 +30,6 @@ describe('values in what a worker says', () => {
   it('P9: a result shows whole-number keys by their own names, and of one that is there twice the last', () => {
     const frame = said('{"$10":{"$$a":{"$num":"NaN"}},"$2":[{"$7":1,"$3":2}]}');
     expect(frame).toMatchObject({ values: [{ 2: [{ 3: 2, 7: 1 }], 10: { $$a: { $num: 'NaN' } } }] });
-    expect(jsonText(frame)).toContain('"values":[{"10":{"$$a":{"$num":"NaN"}},"2":[{"7":1,"3":2}]}]');
     expect(said('{"10":1,"$10":2}')).toMatchObject({ values: [{ 10: 2 }] });
     expect(said('{"__proto__":{"polluted":1},"$1":2}')).toMatchObject({ values: [{ 1: 2 }] });
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);

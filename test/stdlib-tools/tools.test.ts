@@ -139,6 +139,19 @@ describe('tool.memory', () => {
     ]);
   });
 
+  it('P9: keeps the order of whole-number keys, in memory and in scratch', async () => {
+    const [memory] = await emitted(memoryTools(), [
+      'tool.memory.CAS("/a", 0, {"2025": {"9": 1, "8": 2}, "2024": 5})',
+      'tool.memory.Get("/a")',
+    ]);
+    const [scratch] = await emitted(
+      scratchTools(),
+      ['tool.scratch.PutCAS("k", 0, {"2025": {"9": 1, "8": 2}, "2024": 5})', 'tool.scratch.Get("k")'],
+      { sessions: ['s'] },
+    );
+    for (const run of [memory, scratch]) expect(run?.emits[1]).toBe('[{"2025": {"9": 1, "8": 2}, "2024": 5}, 1]');
+  });
+
   it('AL1-6-3: actors have a memory each, over their sessions; without an actor every session has its own', async () => {
     const tools = memoryTools();
     const write = ['tool.memory.CAS("/a", 0, "x")'];

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decode, encode, MAX_DEPTH } from '../../src/wire/codec.ts';
+import { decode, encode } from '../../src/wire/codec.ts';
+import { MAX_DEPTH } from '../../src/wire/decoder.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError } from '../../src/wire/values.ts';
 

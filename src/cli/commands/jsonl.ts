@@ -3,8 +3,7 @@ import { type Line, splitLines } from '../../files/lines.ts';
 import { quantity } from '../../report/index.ts';
 import { answerRequest, type Runtime } from '../../runtime/index.ts';
 import { usageError } from '../../wire/errorinfo.ts';
-import { jsonText } from '../../wire/maporder.ts';
-import { type PublicResult, refusedResult, toPublicResult } from '../../wire/result.ts';
+import { type PublicResult, refusedResult, resultText, toPublicResult } from '../../wire/result.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { inOrder } from '../terminal/inorder.ts';
 import { until } from '../terminal/input.ts';
@@ -29,11 +28,12 @@ export async function answerRequests(
     lineNumber += 1;
     const number = lineNumber;
     const text = textOf(line);
-    const result = typeof text === 'string' ? await answerRequest(runtime, text, { signal: interrupt, journal }) : text;
+    const result =
+      typeof text === 'string' ? await answerRequest(runtime, text, { signal: interrupt, journal, markedKeys: true }) : text;
     return numbered(result, number);
   };
   const lines = splitLines(until(interrupt, terminal.stdin), LINE_BYTES);
-  await inOrder(lines, width, answer, (result) => out.lineWhenReady(oneLine(jsonText(result))));
+  await inOrder(lines, width, answer, (result) => out.lineWhenReady(oneLine(resultText(result))));
   return interrupt.aborted ? EXIT.cancelled : EXIT.ok;
 }
 

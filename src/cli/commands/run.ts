@@ -7,10 +7,9 @@ import { createRuntime, type Runtime } from '../../runtime/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import type { Probe } from '../../wire/heat.ts';
 import { limitOf } from '../../wire/limits.ts';
-import { jsonText } from '../../wire/maporder.ts';
 import type { Preview } from '../../wire/preview.ts';
 import type { EventInput, OutFrame, Source } from '../../wire/protocol.ts';
-import { type RunResult, toPublicResult } from '../../wire/result.ts';
+import { type RunResult, resultText, toPublicResult } from '../../wire/result.ts';
 import { BOUND, readBound } from '../flags/bound.ts';
 import { addGiven, type Given, type GivenFlags, givenBy, type Pair, refuseStrayArguments } from '../flags/given.ts';
 import { addModels, MODELS_HELP, type ModelFlags, type Models, readModels } from '../flags/models.ts';
@@ -186,6 +185,7 @@ async function perform(
       events,
       signal: terminal.interrupt,
       checkFirst: flags.checkFirst ?? false,
+      markedKeys: true,
       bound,
       call: flags.call === undefined ? undefined : { name: flags.call, args },
       ...(live ? { onOut: (out: OutFrame) => showSaid(out, terminal) } : {}),
@@ -249,7 +249,7 @@ async function noteStrayEvents(
 
 function report(result: RunResult, sources: readonly Source[], flags: RunFlags, terminal: Terminal): void {
   if (flags.json) {
-    terminal.out.line(oneLine(jsonText(toPublicResult(null, result, flags.trace === true))));
+    terminal.out.line(oneLine(resultText(toPublicResult(null, result, flags.trace === true))));
     return;
   }
   showEnd(result, new Map(sources.map((source) => [source.name, source.text])), terminal);

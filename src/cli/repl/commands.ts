@@ -2,8 +2,8 @@ import { open } from 'node:fs/promises';
 import { amount, clip, printable, quantity } from '../../report/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { type LimitKey, limitOf } from '../../wire/limits.ts';
-import { jsonText, plainMaps } from '../../wire/maporder.ts';
 import type { Source, WorkerUsage } from '../../wire/protocol.ts';
+import { jsonText } from '../../wire/tagged.ts';
 import { parsePair } from '../flags/options.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -73,8 +73,7 @@ async function help({ terminal }: Scene): Promise<ExitCode> {
 }
 
 async function vars({ session, terminal }: Scene): Promise<ExitCode> {
-  for (const { name, value } of session.variables)
-    terminal.out.line(`${name} = ${clip(printable(jsonText(plainMaps(value))), WIDTH)}`);
+  for (const { name, value } of session.variables) terminal.out.line(`${name} = ${clip(printable(jsonText(value)), WIDTH)}`);
   return EXIT.ok;
 }
 

@@ -118,5 +118,6 @@ export const url: FieldReader<string> = (value, field) => {
 function frozen(value: Value): Value {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array || Object.isFrozen(value)) return value;
   for (const item of Object.values(value)) frozen(item);
-  return Object.freeze(value);
+  Object.freeze(value);
+  return value;
 }

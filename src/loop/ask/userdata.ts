@@ -1,9 +1,9 @@
 import { encodeUserdata, MAX_ENVELOPE_BYTES, UserdataError } from '../../aeiou/index.ts';
 import { ToolError } from '../../tools/index.ts';
-import { encode, isValueMap } from '../../wire/codec.ts';
+import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
-import { plainMaps } from '../../wire/maporder.ts';
-import type { Value } from '../../wire/values.ts';
+import { plainMaps } from '../../wire/tagged.ts';
+import { isValueMap, type Value } from '../../wire/values.ts';
 
 /**
  * USERDATA of a nested loop. A prompt that is USERDATA already, as a map or as JSON text, stays as it is; any other prompt

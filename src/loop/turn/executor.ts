@@ -11,7 +11,7 @@ import {
   resultJson,
   type ToolDefinition,
 } from '../../tools/index.ts';
-import { decode } from '../../wire/codec.ts';
+import { decodeOrdered } from '../../wire/codec.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { LIMITS, type LimitValues } from '../../wire/limits.ts';
@@ -175,7 +175,7 @@ async function misfit({ tools, limits }: Fork, name: string, value: TaggedJson):
   const tool = tools.lookup(name);
   if (tool === undefined || tool.complete !== null) return null;
   try {
-    await resultJson(tool, decode(value), limits.toolBytes);
+    await resultJson(tool, decodeOrdered(value), limits.toolBytes);
     return null;
   } catch (error) {
     if (error instanceof NeuroScriptError || error instanceof Halt) return error.message;

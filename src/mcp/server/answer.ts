@@ -5,7 +5,6 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { NeuroScriptError } from '../../wire/errors.ts';
-import { jsonText } from '../../wire/maporder.ts';
 import { Progress } from './progress.ts';
 
 /** The answer of a tool: public JSON, and whether it is a failure. */
@@ -24,7 +23,7 @@ export async function answered<Asked extends InputRequiredResult = never>(
     const answer = await work(progress);
     if (isInputRequiredResult(answer)) return answer;
     const { value, isError } = answer;
-    return { isError, content: [{ type: 'text', text: jsonText(value) }], structuredContent: { ...value } };
+    return { isError, content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: { ...value } };
   } catch (error) {
     // A client can react to wrong use and to a full queue. The library reports every other error.
     if (!(error instanceof NeuroScriptError)) throw error;

@@ -6,9 +6,9 @@ import { answerTogether, OpenCall, type RunHandlers, readWorkerFrame, type Sandb
 import type { CallIo, FinalReply } from '../../wire/call.ts';
 import { cancelledError, timeoutError } from '../../wire/errorinfo.ts';
 import { type ErrorInfo, RuntimeClosedError } from '../../wire/errors.ts';
-import { plainMaps } from '../../wire/maporder.ts';
 import type { GuestCall, GuestInput, GuestResult, RunInput, Source, WorkerFrame } from '../../wire/protocol.ts';
 import type { CheckReport, Diagnostic, ParsedFile } from '../../wire/sourcereports.ts';
+import { plainMaps } from '../../wire/tagged.ts';
 import { foreseeSources, formatSource } from '../../worker/check.ts';
 import { summaryOf, syntaxError } from '../../worker/parser.ts';
 

@@ -96,12 +96,12 @@ function entryOf(tool: ToolDefinition): CatalogueTool {
 function argumentOf(parameter: Parameter): CatalogueArgument {
   const { name, description, required, kind } = parameter;
   const own = 'type' in kind ? argTypeSchema(kind.type) : parameter.schema;
-  const fallback = 'type' in kind ? parameter.default : parameter.schema.default;
+  const fallback = 'type' in kind ? parameter.default : encode(parameter.schema.default);
   return {
     name,
     type: 'type' in kind ? kind.type : schemaWords(parameter.schema),
     required,
-    ...(fallback === undefined || fallback === null ? {} : { default: encode(fallback) }),
+    ...(fallback === null ? {} : { default: fallback }),
     description,
     schema: description === '' ? own : { ...own, description },
   };

@@ -1,8 +1,19 @@
 import { badItem, expected as expectedText, WANTED } from '../../wire/arguments.ts';
-import { isValueMap } from '../../wire/codec.ts';
-import { isList, mapEntries, mapFrom } from '../../wire/maporder.ts';
 import { readNumber } from '../../wire/numbers.ts';
-import { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type ValueMap } from '../../wire/values.ts';
+import { isList } from '../../wire/tagged.ts';
+import {
+  ErrorValue,
+  Fuzzy,
+  Handle,
+  isOrderedMap,
+  isValueMap,
+  type OrderedMap,
+  type OrderedValue,
+  TimeDate,
+  type Value,
+  ValueError,
+  type ValueMap,
+} from '../../wire/values.ts';
 import { trimSpace } from '../../wire/whitespace.ts';
 
 /** The JavaScript type that a tool receives for each ArgType. */
@@ -64,8 +75,23 @@ export interface ArgTypes {
   /** A point in time. */
   timedate: TimeDate;
 }
+
 /** The name of an argument type. */
 export type ArgType = keyof ArgTypes;
+
+/** The type of an argument whose maps are ES maps. */
+export type Ordered<T> = [Value] extends [T]
+  ? OrderedValue
+  : T extends readonly (infer Item)[]
+    ? readonly Ordered<Item>[]
+    : T extends Readonly<Record<string, infer Item>>
+      ? string extends keyof T
+        ? ReadonlyMap<string, Ordered<Item>>
+        : T
+      : T;
+
+/** A value in either form of its maps. */
+type AnyValue = Value | OrderedValue;
 
 /** Why a value does not fit. */
 class Mismatch {
@@ -78,7 +104,7 @@ class Mismatch {
 export type Coerced<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
 /** Converts a value that is not nil to an ArgType. The problem reads `expected string, got number`. */
-export function coerce(type: ArgType, value: Value): Coerced<unknown> {
+export function coerce(type: ArgType, value: AnyValue): Coerced<unknown> {
   const result = COERCIONS[type](value);
   return result instanceof Mismatch ? { ok: false, problem: result.problem } : { ok: true, value: result };
 }
@@ -94,7 +120,7 @@ export function argTypeNames(): readonly string[] {
 }
 
 /** The language's name of a value's type, as `typeof` gives it. */
-export function typeName(value: Value): string {
+export function typeName(value: AnyValue): string {
   if (value === null) return 'nil';
   if (typeof value !== 'object') return typeof value;
   if (Array.isArray(value)) return 'list';
@@ -105,13 +131,13 @@ export function typeName(value: Value): string {
   return value instanceof ErrorValue ? 'error' : 'map';
 }
 
-type Coercion<T> = (value: Value) => T | Mismatch;
+type Coercion<T> = (value: AnyValue) => T | Mismatch;
 
-const expected = (what: string, value: Value): Mismatch => new Mismatch(expectedText(what, typeName(value)));
+const expected = (what: string, value: AnyValue): Mismatch => new Mismatch(expectedText(what, typeName(value)));
 
 const text: Coercion<string> = (value) => (typeof value === 'string' ? value : expected(WANTED.string, value));
 
-function numeric(value: Value, trim: boolean): number | null {
+function numeric(value: AnyValue, trim: boolean): number | null {
   if (typeof value === 'number') return value;
   if (value instanceof Fuzzy) return value.degree;
   return typeof value === 'string' ? (readNumber(trim ? trimSpace(value) : value) ?? null) : null;
@@ -136,12 +162,17 @@ const bool: Coercion<boolean> = (value) => {
   return word === 'false' || word === '0' ? false : expected(WANTED.bool, value);
 };
 
-const map: Coercion<ValueMap> = (value) => {
+const map: Coercion<ValueMap | OrderedMap> = (value) => {
   if (value instanceof ErrorValue) return value.fields;
-  return isValueMap(value) ? value : expected(WANTED.map, value);
+  return isOrderedMap(value) || isValueMap(value) ? value : expected(WANTED.map, value);
 };
 
-const list: Coercion<readonly Value[]> = (value) => (isList(value) ? value : expected(WANTED.list, value));
+/** An element of a map; null when it has none of that name. */
+function element(map: ValueMap | OrderedMap, key: string): AnyValue {
+  return (isOrderedMap(map) ? map.get(key) : map[key]) ?? null;
+}
+
+const list: Coercion<readonly AnyValue[]> = (value) => (isList(value) ? value : expected(WANTED.list, value));
 
 function listOf<T>(what: string, item: Coercion<T>): Coercion<T[]> {
   return (value) => {
@@ -156,17 +187,18 @@ function listOf<T>(what: string, item: Coercion<T>): Coercion<T[]> {
   };
 }
 
-function mapOf<T>(what: string, item: Coercion<T>): Coercion<Record<string, T>> {
+function mapOf<T>(what: string, item: Coercion<T>): Coercion<Readonly<Record<string, T>> | ReadonlyMap<string, T>> {
   return (value) => {
-    const entries = map(value);
-    if (entries instanceof Mismatch) return entries;
-    const items: [string, T][] = [];
-    for (const [key, each] of mapEntries(entries)) {
+    const fitting = map(value);
+    if (fitting instanceof Mismatch) return fitting;
+    const isOrdered = isOrderedMap(fitting);
+    const items = new Map<string, T>();
+    for (const [key, each] of isOrdered ? fitting : Object.entries(fitting)) {
       const fitted = item(each);
       if (fitted instanceof Mismatch) return new Mismatch(`expected map of ${what}, but '${key}': ${fitted.problem}`);
-      items.push([key, fitted]);
+      items.set(key, fitted);
     }
-    return mapFrom(items);
+    return isOrdered ? items : Object.assign(Object.create(null), Object.fromEntries(items));
   };
 }
 
@@ -189,17 +221,19 @@ const handle: Coercion<Handle | string> = (value) => {
   return typeof value === 'string' && /^[A-Za-z0-9._:-]+$/.test(value) ? value : expected('handle', value);
 };
 
-const hasPrefix = (prefix: string, value: Value | undefined): value is string =>
+const hasPrefix = (prefix: string, value: AnyValue): value is string =>
   typeof value === 'string' && value.startsWith(prefix) && value.length > 2;
 
 const nodeid: Coercion<string> = (value) => {
-  const version = isValueMap(value) ? value['_version'] : value;
+  const version = isOrderedMap(value) || isValueMap(value) ? element(value, '_version') : value;
   return hasPrefix('N_', version) ? version : expected('node id (N_…)', value);
 };
 
-const entityid: Coercion<string | ValueMap> = (value) => {
+const entityid: Coercion<string | ValueMap | OrderedMap> = (value) => {
   if (hasPrefix('E_', value)) return value;
-  return isValueMap(value) && hasPrefix('E_', value['id']) ? value : expected('entity id (E_…)', value);
+  return (isOrderedMap(value) || isValueMap(value)) && hasPrefix('E_', element(value, 'id'))
+    ? value
+    : expected('entity id (E_…)', value);
 };
 
 const numbers = listOf('numbers', (value) => numeric(value, false) ?? expected(WANTED.number, value));
@@ -220,7 +254,7 @@ const timedate: Coercion<TimeDate> = (value) => {
   }
 };
 
-const COERCIONS: { readonly [T in ArgType]: Coercion<ArgTypes[T]> } = {
+const COERCIONS: Readonly<Record<ArgType, Coercion<unknown>>> = {
   any: (value) => value,
   string: text,
   int,

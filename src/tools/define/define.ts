@@ -12,15 +12,15 @@ import {
   timerMs,
   wholeNumber,
 } from '../../wire/options.ts';
-import type { Value } from '../../wire/values.ts';
+import type { OrderedValue, Value } from '../../wire/values.ts';
 import { canonicalName, checkToolName } from '../names.ts';
 import { parseCapability } from '../policy/capability.ts';
 import type { Effects, ToolDefinition, ToolRuntime } from './definition.ts';
-import { type ArgSpecs, type ArgsOf, parametersOf } from './parameters.ts';
+import { type ArgSpecs, type ArgsOf, type OrderedArgsOf, parametersOf } from './parameters.ts';
 import { type ResultOf, type ReturnSpec, returnsOf } from './returns.ts';
 
 /** The declaration of a tool, for {@link defineTool}. */
-export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec> {
+export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec, M extends boolean = false> {
   /** The group of a short `name`: `shop` and `Price` make `tool.shop.Price`. It may have dots. */
   readonly group?: string;
   /** `tool.group.Name`, or only the last part when there is a `group`. Calls ignore letter case. */
@@ -64,19 +64,26 @@ export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec>
   readonly maxArgBytes?: number;
   /** Most bytes of one result as JSON; more is code 37, which a script can catch, unlike a breach of `toolBytes`. */
   readonly maxResultBytes?: number;
-  /** Returns a `Value`, plain objects, a `Date`, `undefined` for nil, or a promise of these. */
-  readonly run: (args: ArgsOf<S>, runtime: ToolRuntime) => ResultOf<R> | Promise<ResultOf<R>>;
+  /**
+   * Whether the maps in arguments, and in the answer to a suspended call, are ES maps. These have the key order of the program. When
+   * absent, maps are plain objects, in which JavaScript puts whole-number keys first.
+   */
+  readonly orderedMaps?: M;
+  /** Returns a `Value`, plain objects, a `Map`, a `Date`, `undefined` for nil, or a promise of these. */
+  readonly run: (args: ArgsFor<S, M>, runtime: ToolRuntime) => ResultOf<R> | Promise<ResultOf<R>>;
   /**
    * Called when a call that `run` left with `runtime.pending()` is completed. Takes the answer, and gives the result or waits again.
    * When absent, the answer is the result.
    */
-  readonly complete?: (answer: Value, args: ArgsOf<S>, runtime: ToolRuntime) => unknown;
+  readonly complete?: (answer: M extends true ? OrderedValue : Value, args: ArgsFor<S, M>, runtime: ToolRuntime) => unknown;
 }
+
+type ArgsFor<S extends ArgSpecs, M extends boolean> = M extends true ? OrderedArgsOf<S> : ArgsOf<S>;
 
 /** The tools that {@link defineAt} has checked. */
 const made = new WeakSet<object>();
 
-const checkInit = checker<ToolInit<ArgSpecs>>({
+const checkInit = checker<ToolInit<ArgSpecs, ReturnSpec, boolean>>({
   group: anything,
   name: required(anything),
   description: checkText,
@@ -92,6 +99,7 @@ const checkInit = checker<ToolInit<ArgSpecs>>({
   timeoutMs: timerMs(1),
   maxArgBytes: wholeNumber(1),
   maxResultBytes: wholeNumber(1),
+  orderedMaps: checkFlag,
   run: required(checkFunction),
   complete: checkFunction,
 });
@@ -118,16 +126,18 @@ const checkInit = checker<ToolInit<ArgSpecs>>({
  * await using runtime = await createRuntime({ tools: [add], policy: { allow: ['tool.math.*'] } });
  * ```
  */
-export function defineTool<const S extends ArgSpecs = readonly [], const R extends ReturnSpec = string>(
-  init: ToolInit<S, R>,
-): ToolDefinition {
+export function defineTool<
+  const S extends ArgSpecs = readonly [],
+  const R extends ReturnSpec = string,
+  const M extends boolean = false,
+>(init: ToolInit<S, R, M>): ToolDefinition {
   return defineAt('host', init);
 }
 
 /** As {@link defineTool}, for a tool that runs on the host or inside the isolate. */
-export function defineAt<const S extends ArgSpecs, const R extends ReturnSpec>(
+export function defineAt<const S extends ArgSpecs, const R extends ReturnSpec, const M extends boolean = false>(
   where: ToolDefinition['where'],
-  init: ToolInit<S, R>,
+  init: ToolInit<S, R, M>,
 ): ToolDefinition {
   checkObject('a tool', init);
   const name = checkToolName(init.group === undefined ? init.name : `tool.${init.group}.${init.name}`);
@@ -149,6 +159,7 @@ export function defineAt<const S extends ArgSpecs, const R extends ReturnSpec>(
     timeoutMs: init.timeoutMs ?? null,
     maxArgBytes: init.maxArgBytes ?? null,
     maxResultBytes: init.maxResultBytes ?? null,
+    orderedMaps: init.orderedMaps ?? false,
     // The dispatcher calls `run` with exactly what `parameters` describe, and `ArgsOf<S>` is their type.
     run: init.run as ToolDefinition['run'],
     complete: (init.complete ?? null) as ToolDefinition['complete'],

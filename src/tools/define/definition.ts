@@ -1,6 +1,6 @@
 import type { Actor, HostContext, Logger, StoreReaders, Stores, TurnContext } from '../../context/index.ts';
 import type { CallSite, TaggedJson } from '../../wire/protocol.ts';
-import type { Value } from '../../wire/values.ts';
+import type { OrderedValue, Value } from '../../wire/values.ts';
 import type { Handles } from '../handles.ts';
 import type { PendingOptions } from '../pending.ts';
 import type { Capability } from '../policy/capability.ts';
@@ -46,10 +46,14 @@ export interface ToolDefinition {
   readonly maxArgBytes: number | null;
   /** Most bytes of the result; null when only the limits of the run count. */
   readonly maxResultBytes: number | null;
+  /** Whether `run` and `complete` get maps as ES maps, in place of plain objects. */
+  readonly orderedMaps: boolean;
   /** Runs the tool. Takes the arguments by name, converted to the types of {@link parameters}. */
   readonly run: (args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) => unknown;
   /** Makes the result from the answer to a suspended call; null when the answer is the result. */
-  readonly complete: ((answer: Value, args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) => unknown) | null;
+  readonly complete:
+    | ((answer: Value | OrderedValue, args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) => unknown)
+    | null;
 }
 
 /** Identifies a call to the systems that a tool changes, so that a repeated call has no second effect there. */

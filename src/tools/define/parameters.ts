@@ -1,8 +1,9 @@
 import { decode, encode } from '../../wire/codec.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { anything, checker, checkFlag, checkText, required } from '../../wire/options.ts';
-import { type Value, ValueError } from '../../wire/values.ts';
-import { type ArgType, type ArgTypes, argTypeNames, coerce, isArgType } from './argtypes.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+import { type OrderedValue, type Value, ValueError } from '../../wire/values.ts';
+import { type ArgType, type ArgTypes, argTypeNames, coerce, isArgType, type Ordered } from './argtypes.ts';
 import {
   argsFromJsonSchema,
   describeSchema,
@@ -24,7 +25,7 @@ export interface ArgSpec {
   /** True when absent, unless there is a default. Only an optional argument may be nil or left out. */
   readonly required?: boolean | undefined;
   /** Used when the argument is left out or nil. */
-  readonly default?: Value | undefined;
+  readonly default?: Value | OrderedValue | undefined;
 }
 
 /**
@@ -58,6 +59,11 @@ export type ArgsOf<S extends ArgSpecs> = S extends readonly ArgSpec[]
       ? FromJsonSchema<S>
       : { readonly [K in keyof S]: S[K] extends StandardSchema<infer Output> ? Output : FromJsonSchema<S[K]> };
 
+/** The type of the object that `run` receives in a tool with `orderedMaps`. A schema gets ES maps and decides what they become. */
+export type OrderedArgsOf<S extends ArgSpecs> = S extends readonly ArgSpec[]
+  ? { readonly [A in S[number] as A['name']]: Ordered<ArgOf<A>> }
+  : ArgsOf<S>;
+
 /** The check of one argument: by ArgType, by its own schema, or together with the others by one schema. */
 export type ParameterKind =
   /** The value is converted to an ArgType. */
@@ -75,8 +81,8 @@ export interface Parameter {
   readonly description: string;
   /** Whether a call must have it. */
   readonly required: boolean;
-  /** Takes the place of nil for an argument with an ArgType. Schemas have defaults of their own. */
-  readonly default: Value;
+  /** Takes the place of nil for an argument with an ArgType, as tagged JSON. Schemas have defaults of their own. */
+  readonly default: TaggedJson;
   /** The check and the conversion of a value. */
   readonly kind: ParameterKind;
   /** The JSON Schema of its schema; empty where the schema cannot describe itself, and for an ArgType. */
@@ -173,10 +179,10 @@ function refusesNothing(schema: StandardSchema): boolean {
   }
 }
 
-/** A copy of a value. Throws {@link ConfigError} for a value that a script cannot have. */
-function copied(what: string, value: Value): Value {
+/** A value as tagged JSON. Throws {@link ConfigError} for a value that a script cannot have. */
+function taggedFrom(what: string, value: unknown): TaggedJson {
   try {
-    return decode(encode(value));
+    return encode(value);
   } catch (cause) {
     if (!(cause instanceof ValueError)) throw cause;
     throw new ConfigError(`${what} is no value of a script: ${cause.message}`, { cause });
@@ -191,9 +197,9 @@ function typed(tool: string, spec: ArgSpec, index: number): Parameter {
     throw new ConfigError(
       `${tool}: '${spec.name}' has the unknown type '${String(type)}'; known are ${argTypeNames().join(', ')}`,
     );
-  const fallback = copied(`${tool}: the default of '${spec.name}'`, spec.default ?? null);
+  const fallback = taggedFrom(`${tool}: the default of '${spec.name}'`, spec.default ?? null);
   if (fallback !== null) {
-    const fitted = coerce(type, fallback);
+    const fitted = coerce(type, decode(fallback));
     if (!fitted.ok) throw new ConfigError(`${tool}: the default of '${spec.name}' does not fit: ${fitted.problem}`);
   }
   return Object.freeze({

@@ -1,7 +1,7 @@
 import type { TurnContext } from '../../context/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
-import { plainMaps } from '../../wire/maporder.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
+import { plainMaps } from '../../wire/tagged.ts';
 import { messageOf } from '../../wire/unknown.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { ToolError } from '../errors.ts';

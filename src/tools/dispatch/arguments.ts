@@ -1,16 +1,19 @@
 import { argumentMessage, argumentProblem, countProblems, MUST_NOT_BE_NIL } from '../../wire/arguments.ts';
-import { decode, encode } from '../../wire/codec.ts';
+import { decode, decodeOrdered } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { isHeavy } from '../../wire/pieces.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import { type Value, ValueError } from '../../wire/values.ts';
+import { type OrderedValue, type Value, ValueError } from '../../wire/values.ts';
 import { callForm } from '../catalogue/index.ts';
 import { type Coerced, coerce } from '../define/argtypes.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import type { Parameter } from '../define/parameters.ts';
 import { issuesText, type SchemaIssue, type StandardSchema } from '../define/standardschema.ts';
 import { ToolError } from '../errors.ts';
-import { textOf, valueFrom } from './large.ts';
+import { orderedValueFrom, textOf, valueFrom } from './large.ts';
+
+/** A value in the form that a tool gets. */
+type Given = Value | OrderedValue;
 
 /**
  * Matches the arguments of a call to a tool's parameters by position and converts each to its type. Defaults replace missing arguments;
@@ -18,14 +21,14 @@ import { textOf, valueFrom } from './large.ts';
  */
 export async function matchArgs(
   tool: ToolDefinition,
-  given: readonly Value[],
+  given: readonly Given[],
 ): Promise<Coerced<Readonly<Record<string, unknown>>>> {
   const { parameters } = tool;
   const problems = countProblems(parameters, given.length);
   let args: Record<string, unknown> = Object.create(null);
   for (const [index, parameter] of parameters.entries()) {
     if ('partOf' in parameter.kind || (index >= given.length && parameter.required)) continue;
-    const fit = fitted(parameter, given[index]);
+    const fit = fitted(parameter, given[index], tool);
     // Awaits only promises, because an `await` costs as much as the conversion of a value.
     const result = fit instanceof Promise ? await fit : fit;
     if (result.ok) args[parameter.name] = result.value;
@@ -68,18 +71,18 @@ async function checkSize({ canonicalName, maxArgBytes }: ToolDefinition, given: 
   throw new ToolError(NS_CODES.ArgMismatch, argumentMessage(canonicalName, [problem]));
 }
 
-function valuesOf(tool: ToolDefinition, given: readonly TaggedJson[]): readonly Value[] {
+function valuesOf(tool: ToolDefinition, given: readonly TaggedJson[]): readonly Given[] {
   try {
-    return given.map(decode);
+    return given.map((json) => givenFrom(tool, json));
   } catch (cause) {
     throw mismatch(tool, cause);
   }
 }
 
-async function valuesInPieces(tool: ToolDefinition, given: readonly TaggedJson[]): Promise<readonly Value[]> {
-  const values: Value[] = [];
+async function valuesInPieces(tool: ToolDefinition, given: readonly TaggedJson[]): Promise<readonly Given[]> {
+  const values: Given[] = [];
   try {
-    for (const json of given) values.push(await valueFrom(json));
+    for (const json of given) values.push(await (tool.orderedMaps ? orderedValueFrom : valueFrom)(json));
   } catch (cause) {
     throw mismatch(tool, cause);
   }
@@ -92,21 +95,25 @@ function mismatch({ canonicalName }: ToolDefinition, cause: unknown): unknown {
   return new ToolError(NS_CODES.ArgMismatch, argumentMessage(canonicalName, [cause.message]), undefined, { cause });
 }
 
-function fitted(parameter: Parameter, given: Value | undefined): Coerced<unknown> | Promise<Coerced<unknown>> {
+function fitted(
+  parameter: Parameter,
+  given: Given | undefined,
+  tool: ToolDefinition,
+): Coerced<unknown> | Promise<Coerced<unknown>> {
   const { kind } = parameter;
   if ('schema' in kind) return validate(kind.schema, given);
-  const value = given ?? own(parameter.default);
+  const value = given ?? givenFrom(tool, parameter.default);
   if ('type' in kind && value !== null) return coerce(kind.type, value);
   return parameter.required ? { ok: false, problem: MUST_NOT_BE_NIL } : { ok: true, value: null };
 }
 
-/** A copy of a default: a tool may change the list or map that it receives, and another session must not see the change. */
-function own(value: Value): Value {
-  return typeof value === 'object' && value !== null ? decode(encode(value)) : value;
+/** The value in the form that the tool gets. Each call gets its own, because a tool may change the lists and maps that it receives. */
+function givenFrom({ orderedMaps }: ToolDefinition, json: TaggedJson): Given {
+  return orderedMaps ? decodeOrdered(json) : decode(json);
 }
 
 /** Validates one argument. A schema that refuses nil gets `undefined` as well: a script leaves an argument out by nil. */
-async function validate(schema: StandardSchema, given: Value | undefined): Promise<Coerced<unknown>> {
+async function validate(schema: StandardSchema, given: Given | undefined): Promise<Coerced<unknown>> {
   const standard = schema['~standard'];
   let result = await standard.validate(given);
   if (result.issues !== undefined && given === null) {
@@ -117,7 +124,7 @@ async function validate(schema: StandardSchema, given: Value | undefined): Promi
 }
 
 /** As {@link validate}, for all arguments at once: if the schema refuses them, those that are nil are left out. */
-async function validateAll(schema: StandardSchema, parameters: readonly Parameter[], given: readonly Value[]) {
+async function validateAll(schema: StandardSchema, parameters: readonly Parameter[], given: readonly Given[]) {
   const entries = parameters.slice(0, given.length).map(({ name }, index) => [name, given[index] ?? null] as const);
   const result = await schema['~standard'].validate(Object.fromEntries(entries));
   const some = entries.filter(([, value]) => value !== null);

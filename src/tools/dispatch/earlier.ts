@@ -1,7 +1,7 @@
 import { encode } from '../../wire/codec.ts';
 import { type EarlierCall, inOrder, type JournalEntry } from '../../wire/journal.ts';
-import { plainMaps } from '../../wire/maporder.ts';
 import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
+import { plainMaps } from '../../wire/tagged.ts';
 import type { ToolView } from '../define/definition.ts';
 import { canonicalName, MAGIC_TOOL } from '../names.ts';
 import { type CallScript, callOf, type Known, type MadeCall } from './recorded.ts';

@@ -7,7 +7,7 @@ import { approvedCall } from './approval.ts';
 import { TurnCall } from './callkey.ts';
 import { unlessOver } from './callscope.ts';
 import type { CallingRun, ToolCall } from './context.ts';
-import { valueFrom } from './large.ts';
+import { orderedValueFrom, valueFrom } from './large.ts';
 import { translate } from './outcome.ts';
 import type { Completion } from './recorded.ts';
 import { resultJson } from './result.ts';
@@ -63,7 +63,8 @@ async function complete(
   runtime: ToolRuntime,
 ): Promise<unknown> {
   if (!completion.ok) throw new ToolError(completion.code, completion.message);
-  const answer = await valueFrom(completion.value);
+  const inOrder = tool.orderedMaps || tool.complete === null;
+  const answer = await (inOrder ? orderedValueFrom : valueFrom)(completion.value);
   return tool.complete === null ? answer : tool.complete(answer, args, runtime);
 }
 

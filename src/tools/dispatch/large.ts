@@ -1,9 +1,9 @@
 import { createHash, hash } from 'node:crypto';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { decode, decodeInPieces } from '../../wire/codec.ts';
+import { decode, decodeInPieces, decodeOrdered, decodeOrderedInPieces } from '../../wire/codec.ts';
 import { inPieces, isHeavy, textInPieces } from '../../wire/pieces.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import type { Value } from '../../wire/values.ts';
+import type { OrderedValue, Value } from '../../wire/values.ts';
 
 /*
  * Work on the values of calls. Work on large values is done in pieces, and the event loop does other work in between; small values take
@@ -13,6 +13,11 @@ import type { Value } from '../../wire/values.ts';
 /** The value of tagged JSON. Throws or rejects as `decode` throws. */
 export function valueFrom(json: TaggedJson): Value | Promise<Value> {
   return isHeavy(json) ? inPieces(decodeInPieces(json), nextRound) : decode(json);
+}
+
+/** As {@link valueFrom}, with maps as ES maps. */
+export function orderedValueFrom(json: TaggedJson): OrderedValue | Promise<OrderedValue> {
+  return isHeavy(json) ? inPieces(decodeOrderedInPieces(json), nextRound) : decodeOrdered(json);
 }
 
 /** The JSON of a message or a value. */

@@ -2,8 +2,8 @@ import type { FinalReply } from '../../wire/call.ts';
 import { defined } from '../../wire/defined.ts';
 import { replayError } from '../../wire/errorinfo.ts';
 import { type EarlierCall, type ForkQuery, inOrder, type JournalEntry, type WaitingCall } from '../../wire/journal.ts';
-import { plainMaps } from '../../wire/maporder.ts';
 import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
+import { plainMaps } from '../../wire/tagged.ts';
 import { canonicalName } from '../names.ts';
 
 /** The late answer to a suspended call: a value, or a failure. */

@@ -4,7 +4,7 @@ import { coerce } from '../define/argtypes.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { issuesText } from '../define/standardschema.ts';
 import { ToolError } from '../errors.ts';
-import { textOf, valueFrom } from './large.ts';
+import { orderedValueFrom, textOf } from './large.ts';
 import { encodeAs } from './outcome.ts';
 
 /** Checks a result against the `returns` of its tool. Throws {@link ToolError} 21, which names the tool and the problem. */
@@ -15,7 +15,7 @@ async function heldToPromise(
   maxBytes: number,
 ): Promise<unknown> {
   if ('type' in promised) {
-    const value = await valueFrom(await encodeAs(NS_CODES.ToolExecutionFailed, unholdable(tool), result, maxBytes));
+    const value = await orderedValueFrom(await encodeAs(NS_CODES.ToolExecutionFailed, unholdable(tool), result, maxBytes));
     if (value === null) return null;
     const fitted = coerce(promised.type, value);
     return fitted.ok ? fitted.value : broken(tool, fitted.problem);

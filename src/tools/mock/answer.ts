@@ -1,7 +1,7 @@
-import { encode, isValueMap, MAX_DEPTH } from '../../wire/codec.ts';
+import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
-import { mapEntries, mapFrom } from '../../wire/maporder.ts';
-import { type Value, ValueError, type ValueMap } from '../../wire/values.ts';
+import { MAX_DEPTH } from '../../wire/decoder.ts';
+import { isOrderedMap, type OrderedMap, type OrderedValue, ValueError } from '../../wire/values.ts';
 import { typeName } from '../define/argtypes.ts';
 import type { ToolRuntime } from '../define/definition.ts';
 import { ToolError } from '../errors.ts';
@@ -42,7 +42,7 @@ export interface MockCase {
 
 /** The state of the mocks of one file, for one root interpreter and session. */
 export interface World {
-  state: ValueMap;
+  state: OrderedMap;
   readonly used: Map<MockCase, number>;
 }
 
@@ -58,10 +58,10 @@ export interface MockCases {
 /** Answers one call. Throws {@link ToolError}: the error of a case, or 21 for a call that no case expects. */
 export async function answerCall(
   { name, cases, otherwise }: MockCases,
-  args: ValueMap,
+  args: OrderedMap,
   world: World,
   runtime: ToolRuntime,
-): Promise<Value> {
+): Promise<OrderedValue> {
   const scope = scopeOf(args, world.state);
   const exhausted = cases.map((each) => (world.used.get(each) ?? 0) >= each.times);
   const found = cases.map((each) => differencesOf(each, scope));
@@ -88,7 +88,7 @@ function take(hit: MockCase, { used }: World): Answer {
   return hit.answers[Math.min(count, hit.answers.length - 1)] ?? hit.answers[0];
 }
 
-async function give({ outcome, set, delayMs }: Answer, scope: Scope, world: World, runtime: ToolRuntime): Promise<Value> {
+async function give({ outcome, set, delayMs }: Answer, scope: Scope, world: World, runtime: ToolRuntime): Promise<OrderedValue> {
   const returns = 'returns' in outcome ? outcome.returns(scope) : null;
   const message = 'throws' in outcome ? outcome.throws.message(scope) : null;
   const changes = set.map(({ at, to }) => ({ at: at.map((step) => step(scope)), to: to(scope) }));
@@ -106,7 +106,7 @@ async function give({ outcome, set, delayMs }: Answer, scope: Scope, world: Worl
 /** Most bytes of a file's state as JSON. Without a bound, a script could grow the state with every call. */
 const STATE_BYTES = 4 * 1024 * 1024;
 
-function mustBeHeld(state: ValueMap): void {
+function mustBeHeld(state: OrderedMap): void {
   const { bytes, levels } = extentOf(state);
   if (bytes <= STATE_BYTES && levels <= MAX_DEPTH) return;
   try {
@@ -118,12 +118,12 @@ function mustBeHeld(state: ValueMap): void {
 }
 
 /** A copy of the state with another value at a path. Values that were read before do not change. */
-function changed(map: ValueMap, [key = null, ...rest]: readonly Value[], to: Value): ValueMap {
+function changed(map: OrderedMap, [key = null, ...rest]: readonly OrderedValue[], to: OrderedValue): OrderedMap {
   if (typeof key !== 'string' && typeof key !== 'number')
     throw new ToolError(NS_CODES.ToolExecutionFailed, `the mock sets a key of its state that is a ${typeName(key)}`);
-  const inner = map[key] ?? null;
-  const next = rest.length === 0 ? to : changed(isValueMap(inner) ? inner : {}, rest, to);
-  return mapFrom([...new Map([...mapEntries(map), [String(key), next]])]);
+  const inner = map.get(String(key)) ?? null;
+  const next = rest.length === 0 ? to : changed(isOrderedMap(inner) ? inner : new Map(), rest, to);
+  return new Map(map).set(String(key), next);
 }
 
 /** Resolves after the time, rejects with the signal's reason when that is aborted first. */

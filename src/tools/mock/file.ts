@@ -1,8 +1,8 @@
-import { decode } from '../../wire/codec.ts';
+import { decodeOrdered } from '../../wire/codec.ts';
 import { NS_CODES, type NsCodeName } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import { type Value, ValueError, type ValueMap } from '../../wire/values.ts';
+import { type OrderedMap, type OrderedValue, ValueError } from '../../wire/values.ts';
 import { argTypeNames, isArgType } from '../define/argtypes.ts';
 import { defineTool } from '../define/define.ts';
 import type { Effects, ToolDefinition } from '../define/definition.ts';
@@ -56,11 +56,9 @@ export function loadMockTools(text: string, fileName: string): readonly ToolDefi
   });
 }
 
-function readState(file: YamlFile, value: unknown): ValueMap {
+function readState(file: YamlFile, value: unknown): OrderedMap {
   const entries = Object.entries(file.map(['state'], value ?? {}, null));
-  const state: Record<string, Value> = Object.create(null);
-  for (const [key, each] of entries) state[key] = readValue(file, ['state', key], each);
-  return state;
+  return new Map(entries.map(([key, each]) => [key, readValue(file, ['state', key], each)]));
 }
 
 function readTool(
@@ -92,7 +90,9 @@ function readTool(
     capabilities: capabilities.map((each, index) => file.text([...path, 'capabilities', index], each)),
     requiresTrust: flag('requiresTrust'),
     requiresApproval: flag('requiresApproval'),
-    run: (given: ValueMap, runtime) => answerCall({ name, cases, otherwise }, given, world(runtime), runtime),
+    orderedMaps: true,
+    run: (given: Readonly<Record<string, OrderedValue>>, runtime) =>
+      answerCall({ name, cases, otherwise }, new Map(Object.entries(given)), world(runtime), runtime),
   });
 }
 
@@ -243,9 +243,9 @@ function readTemplate(file: YamlFile, path: Path, value: unknown, args: Readonly
 }
 
 /** A value of the file, with the tags of tagged JSON. */
-function readValue(file: YamlFile, path: Path, value: unknown): Value {
+function readValue(file: YamlFile, path: Path, value: unknown): OrderedValue {
   // YAML's core schema yields JSON, and NaN and infinities, which decode passes on as numbers.
-  return located(file, path, () => decode((value ?? null) as TaggedJson));
+  return located(file, path, () => decodeOrdered((value ?? null) as TaggedJson));
 }
 
 /** Puts the file and the line in front of the reason why a definition or a value is refused. */

@@ -1,8 +1,8 @@
-import { encode, isValueMap } from '../../wire/codec.ts';
-import { isList, jsonText, mapEntries, mapFrom, plainMaps } from '../../wire/maporder.ts';
+import { encode } from '../../wire/codec.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
+import { isList, jsonText, plainMaps } from '../../wire/tagged.ts';
 import { isRecord } from '../../wire/unknown.ts';
-import type { Value, ValueMap } from '../../wire/values.ts';
+import { isOrderedMap, type OrderedMap, type OrderedValue } from '../../wire/values.ts';
 import { typeName } from '../define/argtypes.ts';
 import { matchesPattern } from '../policy/capability.ts';
 import type { Scope, Template } from './template.ts';
@@ -31,8 +31,8 @@ const SHOWN = 80;
 const MOST = 3;
 
 /** The arguments of a call, for a message: `path = "/x", ttl = 5`. */
-export function describeCall(called: ValueMap): string {
-  const entries = Object.entries(called);
+export function describeCall(called: OrderedMap): string {
+  const entries = [...called];
   return entries.length === 0 ? 'no arguments' : entries.map(([name, value]) => `${name} = ${shown(value)}`).join(', ');
 }
 
@@ -40,9 +40,9 @@ export function describeCall(called: ValueMap): string {
  * The places where the values do not meet the conditions, none for a match. The work ends with the last place that is taken, because the
  * arguments of a call may be large, and a file may have many cases.
  */
-export function* differences(wants: Wants, values: ValueMap, scope: Scope): Generator<Difference> {
+export function* differences(wants: Wants, values: OrderedMap, scope: Scope): Generator<Difference> {
   for (const [name, wanted] of Object.entries(wants)) {
-    const value = values[name] ?? null;
+    const value = values.get(name) ?? null;
     if ('equals' in wanted) {
       yield* differ(name, wanted.equals(scope), value);
       continue;
@@ -89,48 +89,47 @@ function taken<T>(items: Iterable<T>, most: number): readonly T[] {
 }
 
 /** Compares place by place, down to the smallest parts that differ. The order of a map's keys does not count. */
-function* differ(place: string, wanted: Value, got: Value): Generator<Difference> {
-  if (isValueMap(wanted) && isValueMap(got)) {
-    for (const [key, item] of Object.entries(wanted)) {
-      if (Object.hasOwn(got, key)) yield* differ(`${place}.${key}`, item, got[key] ?? null);
+function* differ(place: string, wanted: OrderedValue, got: OrderedValue): Generator<Difference> {
+  if (isOrderedMap(wanted) && isOrderedMap(got)) {
+    for (const [key, item] of wanted) {
+      if (got.has(key)) yield* differ(`${place}.${key}`, item, got.get(key) ?? null);
       else yield { place: `${place}.${key}`, wanted: `= ${shown(item)}`, got: 'left out' };
     }
-    for (const key of Object.keys(got))
-      if (!Object.hasOwn(wanted, key)) yield { place: `${place}.${key}`, wanted: 'left out', got: shown(got[key] ?? null) };
+    for (const [key, item] of got) if (!wanted.has(key)) yield { place: `${place}.${key}`, wanted: 'left out', got: shown(item) };
   } else if (isList(wanted) && isList(got) && wanted.length === got.length) {
     for (const [index, item] of wanted.entries()) yield* differ(`${place}[${index}]`, item, got[index] ?? null);
   } else if (!isEqual(wanted, got)) yield { place, wanted: `= ${shown(wanted)}`, got: shown(got) };
 }
 
 /** Whether two values are equal that are not both maps, nor lists of the same length. */
-function isEqual(a: Value, b: Value): boolean {
+function isEqual(a: OrderedValue, b: OrderedValue): boolean {
   if (typeof a === 'string' || typeof b === 'string') return a === b;
-  if ([a, b].some((each) => isList(each) || isValueMap(each))) return false;
+  if ([a, b].some((each) => isList(each) || isOrderedMap(each))) return false;
   return keyText(encode(a)) === keyText(encode(b));
 }
 
 /** The beginning of a value as JSON. */
-function shown(value: Value): string {
-  const text = jsonText(plainMaps(encode(beginning(value, { left: SHOWN }))));
+function shown(value: OrderedValue): string {
+  const text = jsonText(encode(beginning(value, { left: SHOWN })));
   return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}…`;
 }
 
 /** A value shortened to the parts that a message can show: each part takes at least one character. */
-function beginning(value: Value, budget: { left: number }): Value {
+function beginning(value: OrderedValue, budget: { left: number }): OrderedValue {
   budget.left -= 1;
   if (typeof value === 'string') return value.length <= SHOWN ? value : [...value.slice(0, SHOWN + 1)].slice(0, -1).join('');
   if (isList(value)) {
-    const items: Value[] = [];
+    const items: OrderedValue[] = [];
     for (let index = 0; index < value.length && budget.left >= 0; index++) items.push(beginning(value[index] ?? null, budget));
     return items;
   }
-  if (!isValueMap(value)) return value;
-  const entries: (readonly [string, Value])[] = [];
-  for (const [key, item] of mapEntries(value)) {
+  if (!isOrderedMap(value)) return value;
+  const entries = new Map<string, OrderedValue>();
+  for (const [key, item] of value) {
     if (budget.left < 0) break;
-    entries.push([key, beginning(item, budget)]);
+    entries.set(key, beginning(item, budget));
   }
-  return mapFrom(entries);
+  return entries;
 }
 
 /** A text that equal values share. */

@@ -1,7 +1,7 @@
 import type { JournalEntry, JournalOutcome } from '../../wire/journal.ts';
-import { isList } from '../../wire/maporder.ts';
 import { checkList } from '../../wire/options.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
+import { isList } from '../../wire/tagged.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { canonicalName } from '../names.ts';
 import { capabilityText } from '../policy/capability.ts';

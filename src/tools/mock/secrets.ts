@@ -1,5 +1,5 @@
-import { isList } from '../../wire/maporder.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
+import { isList } from '../../wire/tagged.ts';
 
 /** Replaces a secret in a recording. */
 export const REDACTED = '<redacted>';

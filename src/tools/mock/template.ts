@@ -1,22 +1,22 @@
-import { decode, encode } from '../../wire/codec.ts';
+import { decodeOrdered, encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { keyOf } from '../../wire/mapkeys.ts';
-import { jsonText, mapFrom, plainMaps } from '../../wire/maporder.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import { type Value, ValueError, type ValueMap } from '../../wire/values.ts';
+import { isList, jsonText } from '../../wire/tagged.ts';
+import { isOrderedMap, type OrderedMap, type OrderedValue, ValueError } from '../../wire/values.ts';
 import { typeName } from '../define/argtypes.ts';
 import { ToolError } from '../errors.ts';
 
 /** The inputs of a computed answer: the arguments of the call and the state of the file. */
 export interface Scope {
-  readonly args: ValueMap;
-  readonly state: ValueMap;
+  readonly args: OrderedMap;
+  readonly state: OrderedMap;
   /** A text in small letters. Computed once in a call, however many cases ask, because the text may be large. */
   readonly lower: (text: string) => string;
 }
 
 /** The inputs of one call. */
-export function scopeOf(args: ValueMap, state: ValueMap): Scope {
+export function scopeOf(args: OrderedMap, state: OrderedMap): Scope {
   const lowered = new Map<string, string>();
   const lower = (text: string): string => {
     const known = lowered.get(text) ?? text.toLowerCase();
@@ -27,7 +27,7 @@ export function scopeOf(args: ValueMap, state: ValueMap): Scope {
 }
 
 /** A value of a tools file: constant, or computed from a call. Throws {@link ToolError} when it cannot be computed. */
-export type Template = (scope: Scope) => Value;
+export type Template = (scope: Scope) => OrderedValue;
 
 /** Reads the content of a form; the names are those of the tool's arguments. */
 type Form = (content: unknown, args: ReadonlySet<string>) => Template;
@@ -43,7 +43,7 @@ export function compile(json: unknown, args: ReadonlySet<string>): Template {
   }
   if (typeof json !== 'object' || json === null) {
     // YAML's core schema yields JSON, and NaN and infinities, which decode passes on as numbers.
-    const value = decode((json ?? null) as TaggedJson);
+    const value = decodeOrdered((json ?? null) as TaggedJson);
     return () => value;
   }
   const entries: readonly (readonly [string, unknown])[] = Object.entries(json);
@@ -51,11 +51,11 @@ export function compile(json: unknown, args: ReadonlySet<string>): Template {
   const form = entries.length === 1 ? FORMS.get(name) : undefined;
   if (form !== undefined) return form(content, args);
   if (entries.some(([key]) => keyOf(key) === null)) {
-    const value = decode(json as TaggedJson);
+    const value = decodeOrdered(json as TaggedJson);
     return () => value;
   }
   const members = entries.map(([key, item]) => [keyOf(key) ?? key, compile(item, args)] as const);
-  return (scope) => mapFrom(members.map(([key, item]) => [key, item(scope)]));
+  return (scope) => new Map(members.map(([key, item]) => [key, item(scope)]));
 }
 
 const FORMS: ReadonlyMap<string, Form> = new Map<string, Form>([
@@ -69,21 +69,20 @@ const FORMS: ReadonlyMap<string, Form> = new Map<string, Form>([
 function argument(content: unknown, args: ReadonlySet<string>): Template {
   if (typeof content !== 'string' || !args.has(content))
     throw new ValueError(`$arg must name an argument of the tool, which has ${[...args].join(', ') || 'none'}`);
-  return ({ args: given }) => given[content] ?? null;
+  return ({ args: given }) => given.get(content) ?? null;
 }
 
 /** `key`, or a path `[key, …]`; nil where there is nothing. */
 function stateAt(content: unknown, args: ReadonlySet<string>): Template {
   const steps = (Array.isArray(content) ? content : [content]).map((step: unknown) => compile(step, args));
   if (steps.length === 0) throw new ValueError('$state must name a key of the state, or a list of keys from there');
-  return (scope) => steps.reduce<Value>((at, step) => elementOf(at, step(scope)), scope.state);
+  return (scope) => steps.reduce<OrderedValue>((at, step) => elementOf(at, step(scope)), scope.state);
 }
 
 /** An element of a list or a map as a script would read it; nil where there is none. */
-export function elementOf(container: Value, key: Value): Value {
-  if (Array.isArray(container)) return (typeof key === 'number' ? container[key] : undefined) ?? null;
-  if (typeName(container) !== 'map' || typeof key === 'object') return null;
-  return Object.entries(container ?? {}).find(([name]) => name === String(key))?.[1] ?? null;
+export function elementOf(container: OrderedValue, key: OrderedValue): OrderedValue {
+  if (isList(container)) return (typeof key === 'number' ? container[key] : undefined) ?? null;
+  return isOrderedMap(container) && typeof key !== 'object' ? (container.get(String(key)) ?? null) : null;
 }
 
 /** The longest text that `$text` makes, in UTF-16 units. */
@@ -102,12 +101,12 @@ function text(content: unknown, args: ReadonlySet<string>): Template {
   return ({ args: given, state }) => {
     let units = content.length;
     return content.replace(PLACEHOLDER, (_all, name: string, rest: string) => {
-      const start: Value = name === 'state' && !args.has('state') ? state : (given[name] ?? null);
+      const start: OrderedValue = name === 'state' && !args.has('state') ? state : (given.get(name) ?? null);
       const filled = shown(
         rest
           .split('.')
           .slice(1)
-          .reduce<Value>((at, step) => elementOf(at, Array.isArray(at) ? Number(step) : step), start),
+          .reduce<OrderedValue>((at, step) => elementOf(at, isList(at) ? Number(step) : step), start),
       );
       units += filled.length;
       if (units > TEXT_UNITS)
@@ -117,9 +116,9 @@ function text(content: unknown, args: ReadonlySet<string>): Template {
   };
 }
 
-function shown(value: Value): string {
+function shown(value: OrderedValue): string {
   if (typeof value === 'string') return value;
-  return value === null ? 'nil' : jsonText(plainMaps(encode(value)));
+  return value === null ? 'nil' : jsonText(encode(value));
 }
 
 function several(form: string, content: unknown, args: ReadonlySet<string>): readonly Template[] {

@@ -17,7 +17,7 @@ import { reply, TestClock, USERDATA } from '../fake.ts';
 import { command, DONE } from '../sessions.ts';
 
 const tools = [
-  defineTool({ name: 'tool.o.Same', args: [{ name: 'm', type: 'any' }], run: ({ m }) => m }),
+  defineTool({ name: 'tool.o.Same', args: [{ name: 'm', type: 'any' }], orderedMaps: true, run: ({ m }) => m }),
   defineTool({
     name: 'tool.o.Years',
     args: [{ name: 'm', type: 'any' }],

@@ -1,0 +1,62 @@
+import { isPlaced } from './mapkeys.ts';
+import type { TaggedJson } from './protocol.ts';
+
+/*
+ * Helpers for values in the form of tagged JSON. Names of keys may have the `$` that keeps their place (`mapkeys.ts`); a reader sees
+ * keys without it.
+ */
+
+type Entries = readonly (readonly [string, TaggedJson])[];
+
+/** Narrows a value, or tagged JSON, to a list. */
+export function isList<T>(value: T): value is Extract<T, readonly unknown[]> {
+  return Array.isArray(value);
+}
+
+/**
+ * Tagged JSON whose whole-number keys have their own names, in the order of JavaScript. Returns the same object when no key changes.
+ * Of two equal keys the last counts, as in all JSON.
+ */
+export function plainMaps(json: TaggedJson): TaggedJson {
+  return hasPlaces(json) ? plain(json) : json;
+}
+
+function hasPlaces(json: TaggedJson): boolean {
+  if (json === null || typeof json !== 'object') return false;
+  if (isList(json)) return json.some(hasPlaces);
+  for (const name of Object.keys(json)) if (isPlaced(name) || hasPlaces(json[name] ?? null)) return true;
+  return false;
+}
+
+function plain(json: TaggedJson): TaggedJson {
+  if (json === null || typeof json !== 'object') return json;
+  if (isList(json)) return json.map(plain);
+  return plainMap(Object.entries(json).map(([name, item]) => [name, plain(item)]));
+}
+
+/** The map of entries with the names of tagged JSON, as {@link plainMaps} makes it. */
+export function plainMap(named: Entries): TaggedJson {
+  return Object.fromEntries(named.map(([name, item]) => [ownName(name), item]));
+}
+
+/** The entries of a map of tagged JSON in the order of the script, under names without the `$` of a place. */
+export function shownEntries(map: { readonly [name: string]: TaggedJson }): Entries {
+  return [...new Map(Object.entries(map).map(([name, item]) => [ownName(name), item]))];
+}
+
+function ownName(name: string): string {
+  return isPlaced(name) ? name.slice(1) : name;
+}
+
+/** The text of tagged JSON for readers: each key has its own name, and stands where the script put it. */
+export function jsonText(json: TaggedJson): string {
+  return hasPlaces(json) ? written(json) : JSON.stringify(json);
+}
+
+function written(json: TaggedJson): string {
+  if (json === null || typeof json !== 'object') return JSON.stringify(json);
+  if (isList(json)) return `[${json.map(written).join(',')}]`;
+  return `{${shownEntries(json)
+    .map(([name, item]) => `${JSON.stringify(name)}:${written(item)}`)
+    .join(',')}}`;
+}
