@@ -34,9 +34,10 @@ describe('loop --agent command:CMD', () => {
     expect(error.message).toMatch(/ended with code 1: out of tokens$/);
   });
 
-  it('is killed after --reply-timeout', async () => {
+  it('is killed after replyTimeout', async () => {
     const slow = `command:${process.execPath} -e 'setInterval(() => {}, 1000)'`;
-    const ended = await within(['loop', '--agent', slow, '--reply-timeout', '300ms', '--store', 'none', '--json']);
+    const cwd = folder({ 'c.json': JSON.stringify({ agent: slow, replyTimeout: 300 }) });
+    const ended = await within(['loop', '--config', 'c.json', '--store', 'none', '--json'], { cwd });
     expect(ended.code).toBe(124);
     expect(JSON.parse(ended.stdout)).toMatchObject({ decision: 'HALT', reason: 'ERR_TIMEOUT' });
   });
@@ -62,7 +63,7 @@ describe('loop --stream', () => {
     const help = await within(['sessions', 'resume', '--help']);
     expect(help.stdout).toContain('--stream');
     const v1 = await within(['loop', '--agent', 'script:agent.txt', '--profile', 'v1', '--stream'], { cwd });
-    expect(v1.stderr).toContain('--stream belongs to --profile v3');
+    expect(v1.stderr).toContain('--stream cannot be combined with --profile v1');
   });
 });
 
@@ -73,20 +74,12 @@ describe('loop --agent model:NAME', () => {
       'tools.yaml':
         'tools: { tool.shop.Buy: { args: [item], cases: [{ returns: 1 }] }, tool.shop.Price: { args: [item], cases: [{ returns: 1 }] } }\n',
       'policy.yaml': 'allow: [tool.shop.Price]\n',
+      'c.json': JSON.stringify({ agent: 'model:m', baseUrl: server.baseUrl, grammar: 'llama.cpp' }),
+      'wrong.yaml': 'agent: command:x\ngrammar: vllm\n',
+      'alone.yaml': 'agent: model:m\nbaseUrl: http://h\nsmallGrammar: true\n',
     });
     const setup = ['--tools', 'tools.yaml', '--policy', 'policy.yaml'];
-    const args = [
-      'loop',
-      '--agent',
-      'model:m',
-      '--base-url',
-      server.baseUrl,
-      '--store',
-      'none',
-      '--grammar',
-      'llama.cpp',
-      ...setup,
-    ];
+    const args = ['loop', '--config', 'c.json', '--store', 'none', ...setup];
     expect((await within(args, { cwd })).code).toBe(0);
     const sent = server.asked[0]?.body['grammar'];
     const written = await within(['tools', '--format', 'gbnf', '--whole-turn', ...setup], { cwd });
@@ -96,27 +89,18 @@ describe('loop --agent model:NAME', () => {
     const small = await within(['tools', '--format', 'ebnf', '--small', ...setup], { cwd });
     expect(small.stdout).toMatch(/^# NeuroScript: a program that can call 1 tool\. EBNF/);
     expect(small.stdout).toContain('"shop.Price"');
-    const wrong = await within(['loop', '--agent', 'command:x', '--grammar', 'vllm'], { cwd });
-    expect(wrong.stderr).toContain('--grammar belongs to --agent model:NAME');
-    const alone = await within(['loop', '--agent', 'model:m', '--base-url', 'http://h', '--small-grammar'], { cwd });
-    expect(alone.stderr).toContain('--small-grammar goes with --grammar');
+    const wrong = await within(['loop', '--config', 'wrong.yaml'], { cwd });
+    expect(wrong.stderr).toContain('only an agent model:NAME has grammar');
+    const alone = await within(['loop', '--config', 'alone.yaml'], { cwd });
+    expect(alone.stderr).toContain('smallGrammar needs grammar');
   });
 
   it('asks a model, counts its tokens, and keeps a transcript without the key', async () => {
     await using server = await modelServer((response) => speak(response, `Sure.\n${DONE}`));
-    const cwd = folder({});
-    const args = [
-      'loop',
-      '--agent',
-      'model:qwen3:8b',
-      '--base-url',
-      server.baseUrl,
-      '--api-key-env',
-      'MY_KEY',
-      '--store',
-      'none',
-    ];
-    const ended = await within([...args, '--transcript', 't.jsonl', '--metrics', '--json'], { cwd, env: { MY_KEY: KEY } });
+    const cwd = folder({ 'c.yaml': 'transcript: t.jsonl\nmetrics: true\n' });
+    const agent = ['--agent', 'model:qwen3:8b', '--base-url', server.baseUrl, '--api-key-env', 'MY_KEY'];
+    const args = ['loop', ...agent, '--config', 'c.yaml', '--store', 'none', '--json'];
+    const ended = await within(args, { cwd, env: { MY_KEY: KEY } });
     expect(ended.code, ended.stderr).toBe(0);
     expect(JSON.parse(ended.stdout)).toMatchObject({
       decision: 'DONE',
@@ -157,9 +141,11 @@ describe('loop --agent model:NAME', () => {
 
   it('a server that refuses halts the session, and the key is in no message', async () => {
     await using server = await modelServer((response, { authorization }) => refuse(response, 401, `bad key ${authorization}`));
-    const cwd = folder({ key: `${KEY}\n` });
-    const args = ['loop', '--agent', 'model:m', '--base-url', server.baseUrl, '--api-key-file', 'key', '--store', 'none'];
-    const ended = await within(args, { cwd });
+    const cwd = folder({
+      key: `${KEY}\n`,
+      'c.json': JSON.stringify({ agent: 'model:m', baseUrl: server.baseUrl, apiKeyFile: 'key' }),
+    });
+    const ended = await within(['loop', '--config', 'c.json', '--store', 'none'], { cwd });
     expect(ended.code).toBe(11);
     expect(ended.stdout.replace(/\s+/g, ' ')).toContain('answered 401: bad key Bearer [key]');
     expect(ended.stdout + ended.stderr).not.toContain(KEY);
@@ -168,25 +154,26 @@ describe('loop --agent model:NAME', () => {
 
 describe('what --agent refuses, in one sentence', () => {
   it.each([
-    [['--agent', 'robot'], "unknown agent 'robot'; write --agent script:FILE, command:CMD or model:NAME"],
-    [['--agent', 'model:m'], '--agent model:NAME needs --base-url, for instance http://127.0.0.1:11434/v1'],
+    [['--agent', 'robot'], "unknown agent 'robot'; write script:FILE, command:CMD or model:NAME"],
+    [['--agent', 'model:m'], 'an agent model:NAME needs --base-url (baseUrl), for instance http://127.0.0.1:11434/v1'],
     [['--agent', 'model:m', '--base-url', 'here'], "baseUrl of a model agent must be an http or https URL, got 'here'"],
     [
       ['--agent', 'model:m', '--base-url', 'http://h', '--api-key-env', 'NO_SUCH_VAR'],
       'the environment variable NO_SUCH_VAR holds no key',
     ],
-    [['--agent', 'command:x', '--base-url', 'http://h'], '--base-url belongs to --agent model:NAME'],
-    [['--agent', 'script:x', '--retries', '1'], '--retries belongs to --agent model:NAME'],
+    [['--agent', 'command:x', '--base-url', 'http://h'], 'only an agent model:NAME has --base-url'],
+    [['--agent', 'script:x', '--api-key-env', 'K'], 'only an agent model:NAME has --api-key-env'],
+    [[], "needs an agent (script:FILE, command:CMD or model:NAME): --agent, or 'agent' of a configuration"],
     [['--agent', "command:a 'b"], "has a quote ' that is not closed"],
     [['--agent', 'command: '], 'argv of a command agent must be texts'],
-    [['--agent', 'script:none.txt', '--transcript', '.'], 'cannot read none.txt'],
-    [['--agent', 'command:x', '--transcript', '.'], 'cannot append to .: it is a folder'],
+    [['--agent', 'script:none.txt', '--config', 'folder.yaml'], 'cannot read none.txt'],
+    [['--agent', 'command:x', '--config', 'folder.yaml'], 'cannot append to'],
     [['--agent', 'command:x', '--max-tokens', '0'], "--max-tokens '0' must be a whole number of at least 1"],
     [['--agent', 'command:x', '--max-time', '5'], "--max-time '5' needs a unit"],
-    [['--agent', 'command:x', '--profile', 'v1', '--store', 's.db'], '--store belongs to --profile v3'],
-    [['--agent', 'command:x', '--profile', 'v1', '--max-reasks', '1'], '--max-reasks belongs to --profile v3'],
+    [['--agent', 'command:x', '--profile', 'v1', '--store', 's.db'], '--store cannot be combined with --profile v1'],
+    [['--agent', 'command:x', '--profile', 'v1', '--max-reasks', '1'], '--max-reasks cannot be combined with --profile v1'],
   ])('%j', async (args, message) => {
-    const ended = await within(['loop', ...args], { cwd: folder({}) });
+    const ended = await within(['loop', ...args], { cwd: folder({ 'folder.yaml': 'transcript: .\n' }) });
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(linesOf(ended.stderr)).toHaveLength(1);
     expect(ended.stderr).toContain(message);

@@ -210,12 +210,12 @@ endcommand
     const wrong = (...flags: string[]) => expect(typing([...loop, ...flags], '')).resolves;
     const usage = (problem: string) => ({ code: 2, stderr: expect.stringContaining(problem) });
     await wrong('--intent', ID).toMatchObject(usage('an approval needs --intent, --hash, --queue and --verifier together'));
-    await wrong('--require-approval', '--profile', 'v1').toMatchObject(usage('approvals belong to --profile v3'));
+    await wrong('--intent', ID, '--profile', 'v1').toMatchObject(usage('approvals cannot be combined with --profile v1'));
   });
 
-  it('--require-approval: ACTIONS that nobody approved is not executed', async () => {
-    const files = folder({ 'tools.yaml': TOOLS, 'agent.txt': ENVELOPE });
-    const { code, shown } = await typing(['loop', '--agent', `script:${files}/agent.txt`, '--require-approval'], '');
+  it('requireApproval: ACTIONS that nobody approved is not executed', async () => {
+    const files = folder({ 'agent.txt': ENVELOPE, 'c.yaml': 'agent: script:agent.txt\nrequireApproval: true\n' });
+    const { code, shown } = await typing(['loop', '--config', `${files}/c.yaml`], '');
     expect(code).toBe(4);
     expect(shown).toMatch(/A human has to approve this, and none has/);
   });

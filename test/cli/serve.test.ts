@@ -52,9 +52,7 @@ it('issue 20: hosts serve one store, tell about themselves, and drain at a signa
     expect(opened).toMatchObject({ code: 0, stdout: `${sid}\n` });
   }
   const hosts = [await serve(cwd, 'a'), await serve(cwd, 'b')];
-  expect(await within(['loop', '--detach', '--sid', 'three', '--store', 's.db'], { cwd })).toMatchObject({
-    stdout: 'three\n',
-  });
+  expect(await within(['sessions', 'open', 'three', '--store', 's.db'], { cwd })).toMatchObject({ stdout: 'three\n' });
   await expect.poll(() => done(cwd), { timeout: 300_000, interval: 300 }).toBe(6);
   for (const { url } of hosts) {
     expect(await (await fetch(`${url}/readyz`)).text()).toBe('ready\n');
@@ -78,14 +76,6 @@ it('issue 20: hosts serve one store, tell about themselves, and drain at a signa
   const shown = await within(['sessions', 'show', 'one', '--store', 's.db'], { cwd });
   expect(shown.stdout).toContain('DONE');
 }, 120_000);
-
-it('issue 20: a session that hosts drive is opened without what they have themselves', async () => {
-  const cwd = folder(FILES);
-  const both = await within(['loop', '--detach', '--agent', 'script:agent.txt', '--store', 's.db'], { cwd });
-  expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('--detach') });
-  const tenant = await within(['loop', '--tenant', 't', '--agent', 'script:agent.txt', '--store', 's.db'], { cwd });
-  expect(tenant).toMatchObject({ code: 2, stderr: expect.stringContaining('--tenant belongs to --detach') });
-}, 60_000);
 
 it('18: a turn that ends its host is tried again in processes of its own, while the host serves on', async () => {
   const cwd = folder({
@@ -162,7 +152,8 @@ it('serves a configuration of one profile, with which a session was opened by na
 it('says of a mistake in a configuration where it is', async () => {
   const one = (...lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
   const cases = [
-    [one('tools: t.yaml'), 'c.yaml:1: keys: is missing'],
+    [one('tools: t.yaml'), 'c.yaml: profile default: needs an agent'],
+    [one('profiles: { default: { agent: command:true } }'), 'c.yaml:1: keys: is missing'],
     [one('keys: k.json', 'profiles: {}'), 'c.yaml:2: profiles: needs at least one profile'],
     [one('name: a', 'agent: 5'), 'c.yaml:2: agent: must be of type string, got number'],
     [one('name: a', 'agent: nobody'), "c.yaml: profile a: unknown agent 'nobody'"],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { parse } from '../../grammar/index.ts';
-import { ONE_PROFILE, SERVE_CONFIG } from '../../src/cli/serve/schema.ts';
+import { ONE_PROFILE, SEVERAL_PROFILES } from '../../src/cli/config/schema.ts';
 import { loadMockTools, loadPolicy } from '../../src/entries/index.ts';
 import { ROOT } from '../architecture/source.ts';
 import { definitions } from '../cli/definitions.ts';
@@ -106,7 +106,7 @@ describe('every code block of every page', () => {
       try {
         const keys = Object.keys(parseYaml(code));
         if (keys.includes('allow')) loadPolicy(code, page);
-        if (keys.includes('profiles')) SERVE_CONFIG.parse(parseYaml(code));
+        if (keys.includes('profiles')) SEVERAL_PROFILES.parse(parseYaml(code));
         else if (keys.includes('agent')) ONE_PROFILE.parse(parseYaml(code));
         else if (keys.includes('tools') && !Array.isArray(parseYaml(code).tools)) loadMockTools(code, page);
         return keys.length > 0 ? [] : ['is empty'];

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { RECORD } from '../../src/loop/record/schema.ts';
 import { ROOT } from '../architecture/source.ts';
-import { SERVE_SCHEMA, serveSchema } from './serveschema.ts';
+import { CONFIG_SCHEMA, configSchema } from './configschema.ts';
 import { TURN_SCHEMA, turnSchema } from './turnschema.ts';
 
 const read = (path: string): unknown => JSON.parse(readFileSync(join(ROOT, path), 'utf8'));
@@ -14,8 +14,8 @@ describe('a turn has one schema', () => {
     expect(read(TURN_SCHEMA)).toEqual(JSON.parse(JSON.stringify(turnSchema())));
   });
 
-  it('schemas/serve.schema.json is the one that reads a configuration of serve', () => {
-    expect(read(SERVE_SCHEMA)).toEqual(JSON.parse(JSON.stringify(serveSchema())));
+  it('schemas/config.schema.json is the one that reads a configuration', () => {
+    expect(read(CONFIG_SCHEMA)).toEqual(JSON.parse(JSON.stringify(configSchema())));
   });
 
   it('schemas/export.schema.json has the fields of a record, and requires those of both versions', () => {

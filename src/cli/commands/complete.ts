@@ -6,16 +6,17 @@ import { createRuntime } from '../../runtime/index.ts';
 import { decode } from '../../wire/codec.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
+import { addConfig, configuredFor, type DriveFlags } from '../config/settings.ts';
 import { addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
 import { addLimits } from '../flags/options.ts';
+import { addSession } from '../flags/session.ts';
 import { readSetup } from '../flags/setup.ts';
 import { openStore, storeName } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { type DriveFlags, drive, usable } from './drive.ts';
-import { addSession } from './turn.ts';
+import { drive, usable } from './drive.ts';
 
 interface CompleteFlags extends DriveFlags {
   readonly store?: string;
@@ -23,7 +24,6 @@ interface CompleteFlags extends DriveFlags {
   readonly result?: string;
   readonly error?: string;
   readonly acceptChanged?: true;
-  readonly agent?: string;
 }
 
 const HELP = `
@@ -46,7 +46,7 @@ export function addComplete(command: Command, execute: Execute): void {
     .option('--error <TEXT>', 'the tool fails with this message (code 21)')
     .option('--accept-changed', 'complete the call even if the tool declares something else now')
     .option('--log <FILE>', 'append one JSON line per decision to this file');
-  addAgent(command, { required: false });
+  addAgent(addConfig(command));
   addApproval(command);
   addSession(command, { withSid: false });
   command.option('--json', 'print JSON: the call, or with --agent the session');
@@ -57,9 +57,10 @@ export function addComplete(command: Command, execute: Execute): void {
 
 async function complete(sid: string, flags: CompleteFlags, terminal: Terminal): Promise<ExitCode> {
   const answer = answerOf(flags);
-  const agent = flags.agent === undefined ? null : await readAgent({ ...flags, agent: flags.agent });
-  const waiting = await usable(() => keep(sid, flags, answer));
-  if (agent !== null) return drive(flags, agent, { resume: sid }, terminal);
+  const settings = await usable(async () => configuredFor(sid, flags));
+  const agent = flags.agent === undefined ? null : await readAgent(settings);
+  const waiting = await usable(() => keep(sid, settings, answer));
+  if (agent !== null) return drive(settings, agent, { resume: sid }, terminal);
   if (flags.json) terminal.out.json(waiting);
   else
     terminal.out.line(

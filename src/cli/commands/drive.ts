@@ -2,13 +2,11 @@ import {
   type Agent,
   CallError,
   type DecisionLog,
-  type Durable,
   FileLog,
   LogError,
   LoopController,
   type LoopProgress,
   type LoopResult,
-  type OnInterrupted,
   runtimeExecutor,
   SessionExistsError,
   SessionLeasedError,
@@ -21,13 +19,14 @@ import {
 } from '../../loop/index.ts';
 import { explainEnd, explainTurn, printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
-import { type AgentOptions, grammarOf, systemOf } from '../flags/agent.ts';
-import { type ApprovalFlags, approvalOf } from '../flags/approval.ts';
-import { type CeilingFlags, ceilingsOf } from '../flags/ceilings.ts';
-import { type ModelFlags, readModels } from '../flags/models.ts';
-import { limitsOf } from '../flags/options.ts';
+import type { DriveFlags, Settings } from '../config/settings.ts';
+import { grammarOf, systemOf } from '../flags/agent.ts';
+import { approvalOf } from '../flags/approval.ts';
+import { ceilingsOf } from '../flags/ceilings.ts';
+import { readModels } from '../flags/models.ts';
 import { Recorder } from '../flags/record.ts';
-import { readSetup, type SetupFlags } from '../flags/setup.ts';
+import { sourcesOf } from '../flags/session.ts';
+import { readSetup } from '../flags/setup.ts';
 import { type OpenedStore, openStore, storeFile, storeName } from '../flags/store.ts';
 import { withAdvice } from '../terminal/denial.ts';
 import { type ExitCode, exitOfDecision } from '../terminal/exit.ts';
@@ -37,25 +36,12 @@ import { Progress } from '../terminal/progress.ts';
 import { Replies } from '../terminal/replies.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { readKeyring } from './keys.ts';
-import { type RepeatFlags, sourcesOf } from './turn.ts';
-
-/** The flags that start or resume a session. */
-export interface DriveFlags extends SetupFlags, ModelFlags, RepeatFlags, AgentOptions, CeilingFlags, ApprovalFlags {
-  readonly keys?: string;
-  readonly log?: string;
-  readonly store?: string;
-  readonly durable?: Durable;
-  readonly onInterrupted?: OnInterrupted;
-  readonly metrics?: true;
-  readonly stream?: true;
-  readonly json?: true;
-}
 
 /** A new session with its USERDATA, or a stored one to resume. */
 export type Beginning = { readonly userdata: unknown; readonly sid: string | undefined } | { readonly resume: string };
 
 /** Drives a session to its end and explains every turn. Throws {@link UsageError} for an unusable file, session or tool. */
-export function drive(flags: DriveFlags, agent: Agent, from: Beginning, terminal: Terminal): Promise<ExitCode> {
+export function drive(flags: Settings, agent: Agent, from: Beginning, terminal: Terminal): Promise<ExitCode> {
   return usable(() => driveOn(flags, agent, from, terminal));
 }
 
@@ -75,7 +61,7 @@ export async function usable<T>(work: () => Promise<T>): Promise<T> {
 
 const REFUSALS = [CallError, StoreError, LogError, SessionExistsError, SessionStateError, SessionLeasedError];
 
-async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, terminal: Terminal): Promise<ExitCode> {
+async function driveOn(flags: Settings, agent: Agent, from: Beginning, terminal: Terminal): Promise<ExitCode> {
   const { clock, ids } = sourcesOf(flags);
   const keyring = readKeyring(flags.keys, clock);
   await using resources = new AsyncDisposableStack();
@@ -95,7 +81,7 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
     ...kept,
     onEvent: (event) => progress.showNested(event),
   }));
-  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1, ask });
+  await using runtime = await createRuntime({ ...setup, limits: flags.limits, concurrency: 1, ask });
   const controller = new LoopController({
     executor: runtimeExecutor(runtime, runtime.interpreter({ stores })),
     keyring,

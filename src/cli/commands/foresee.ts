@@ -53,7 +53,7 @@ export function addForesee(program: Command, execute: Execute): void {
 async function foresee(files: readonly string[], flags: ForeseeFlags, terminal: Terminal): Promise<ExitCode> {
   refuseStrayArguments(flags);
   if (flags.html !== undefined) checkOutput('--html', flags.html, PAGES);
-  const limits = limitsOf({ ...flags });
+  const limits = limitsOf(flags);
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources);
   const sources = await readSources(files, limits.sourceBytes ?? limitOf('sourceBytes').default, () => terminal.stdin);

@@ -1,26 +1,24 @@
 import { type Command, Option } from 'commander';
+import { addConfig, CONFIG_HELP, configured, type DriveFlags, type Settings } from '../config/settings.ts';
 import { AGENT_HELP, addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval, asksApproval } from '../flags/approval.ts';
 import { addCeilings } from '../flags/ceilings.ts';
 import { MODELS_HELP } from '../flags/models.ts';
 import { addLimits } from '../flags/options.ts';
+import { addSession } from '../flags/session.ts';
 import { STORE_PLACE, storeFile } from '../flags/store.ts';
 import type { ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { type DriveFlags, drive, usable } from './drive.ts';
+import { drive } from './drive.ts';
 import { loopV1 } from './loopv1.ts';
-import { durableOption, open, userdataOf } from './open.ts';
-import { addSession } from './turn.ts';
+import { userdataOf } from './open.ts';
 
 /** The flags of `loop`. */
-export interface LoopFlags extends DriveFlags {
-  readonly agent?: string;
+interface LoopFlags extends DriveFlags {
   readonly userdata?: string;
   readonly profile: 'v3' | 'v1';
   readonly oneTurn?: true;
-  readonly detach?: true;
-  readonly tenant?: string;
 }
 
 const HELP = `
@@ -35,7 +33,7 @@ Profiles:
   v3   signed tokens of tool.aeiou.magic control the loop
   v1   JSON on the first line of OUTPUT, or markers such as "[[loop:done]]",
        control the loop; there are no tokens, keys, store or log file
-${AGENT_HELP}${MODELS_HELP}
+${AGENT_HELP}${MODELS_HELP}${CONFIG_HELP}
 Sessions are kept so that "neuroscript sessions" can show and resume them. The
 file holds prompts, outputs and tool results, and only you can read it. --store
 FILE names another file; --store none keeps nothing.
@@ -44,6 +42,7 @@ Examples:
   neuroscript loop --agent script:agent.txt --tools tools.yaml \\
     --userdata userdata.json
   neuroscript loop --agent model:qwen3:8b --base-url http://127.0.0.1:11434/v1
+  neuroscript loop --config night.yaml --userdata job.json
 `;
 
 /** `loop`: a whole session with an agent. */
@@ -52,7 +51,7 @@ export function addLoop(program: Command, execute: Execute): void {
     .command('loop')
     .summary('run a whole session with an agent')
     .description('Runs the host loop: an agent writes programs, the host executes them and decides after each.');
-  addAgent(command, { required: false });
+  addAgent(addConfig(command));
   command
     .option('--userdata <FILE>', 'JSON file with the USERDATA of every envelope')
     .addOption(new Option('--profile <PROFILE>', 'how programs control the loop').choices(['v3', 'v1']).default('v3'))
@@ -60,67 +59,38 @@ export function addLoop(program: Command, execute: Execute): void {
   addSession(command);
   command
     .option('--store <FILE>', `where the session is kept (default: ${STORE_PLACE}); 'none': nowhere`)
-    .option('--detach', 'put the session into the store for a host to drive, and print its id')
-    .option('--tenant <ID>', 'with --detach: whose session it is')
-    .addOption(durableOption())
     .option('--log <FILE>', 'append one JSON line per decision to this file, each chained to the one before')
     .option('--stream', "print the agent's replies on standard error while it writes them")
-    .option('--metrics', 'print the counters of the session on standard error, as Prometheus reads them')
     .option('--json', 'print the session as one JSON object');
   addCeilings(command);
   addLimits(addApproval(command), 'turn')
     .addHelpText('after', HELP)
-    .action((flags: LoopFlags) => execute((terminal) => (flags.profile === 'v1' ? profileV1 : loop)(flags, terminal)));
+    .action((flags: LoopFlags) => execute((terminal) => loop(flags, terminal)));
 }
 
 async function loop(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
-  if (flags.oneTurn) throw new UsageError('--one-turn belongs to --profile v1; in v3, --max-turns 1 halts after one turn');
-  if (flags.detach) return detach(flags, terminal);
-  if (flags.tenant !== undefined) throw new UsageError('--tenant belongs to --detach');
-  const agent = await readAgent(withAgent(flags));
-  return drive(flags, agent, { userdata: await userdataOf(flags.userdata), sid: flags.sid }, terminal);
+  const settings = await configured(flags);
+  if (flags.profile === 'v1') return profileV1(settings, terminal);
+  if (flags.oneTurn) throw new UsageError('--one-turn needs --profile v1; in v3, --max-turns 1 halts after one turn');
+  const agent = await readAgent(settings);
+  return drive(settings, agent, { userdata: await userdataOf(flags.userdata), sid: flags.sid }, terminal);
 }
 
-function withAgent(flags: LoopFlags): LoopFlags & { readonly agent: string } {
-  const { agent } = flags;
-  if (agent === undefined) throw new UsageError("required option '--agent <AGENT>' not specified");
-  return { ...flags, agent };
-}
+/** The settings that a loop of v1 does not have. */
+const OF_V3 = ['keys', 'durable', 'log', 'metrics', 'maxReasks', 'stream', 'grammar', 'models'] as const;
 
-/** The flags that a host sets in its own configuration. */
-const OF_HOSTS = ['agent', 'tools', 'policy', 'mcp', 'models', 'storage', 'keys', 'system', 'maxTime'] as const;
-
-async function detach(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
-  for (const flag of OF_HOSTS)
-    if (flags[flag] !== undefined)
-      throw new UsageError(`--${dashed(flag)} and --detach cannot both be given: the host that drives the session has its own`);
-  // The profile of a loop is its protocol, and that of a session names a kind of hosts.
-  const { profile: _, ...session } = flags;
-  return usable(() => open(session, terminal));
-}
-
-async function profileV1(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
-  for (const flag of [
-    'keys',
-    'durable',
-    'detach',
-    'tenant',
-    'log',
-    'metrics',
-    'maxReasks',
-    'stream',
-    'grammar',
-    'smallGrammar',
-  ] as const)
-    if (flags[flag] !== undefined)
-      throw new UsageError(`--${dashed(flag)} belongs to --profile v3: see "neuroscript loop --help" for what v1 does not have`);
-  if (storeFile(flags.store ?? 'none') !== null) throw new UsageError('--store belongs to --profile v3: a v1 loop is not kept');
-  if (flags.models !== undefined) throw new UsageError('--models belongs to --profile v3: programs of v1 cannot ask a model');
-  if (asksApproval(flags)) throw new UsageError('approvals belong to --profile v3');
-  const agent = await readAgent(withAgent(flags), 'v1');
+async function profileV1(flags: LoopFlags & Settings, terminal: Terminal): Promise<ExitCode> {
+  const found = OF_V3.find((name) => flags[name] !== undefined);
+  if (found !== undefined) throw new UsageError(`${spelled(found)} cannot be combined with --profile v1`);
+  if (storeFile(flags.store ?? 'none') !== null)
+    throw new UsageError('--store cannot be combined with --profile v1: such a loop is not kept');
+  if (asksApproval(flags)) throw new UsageError('approvals cannot be combined with --profile v1');
+  const agent = await readAgent(flags, 'v1');
   return loopV1(flags, terminal, { agent, userdata: await userdataOf(flags.userdata) });
 }
 
-function dashed(flag: string): string {
-  return flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+/** The flag of a setting, or the key of one that is a key of configurations alone. */
+function spelled(name: (typeof OF_V3)[number]): string {
+  if (name === 'durable' || name === 'metrics' || name === 'grammar') return `'${name}' of a configuration`;
+  return name === 'maxReasks' ? '--max-reasks' : `--${name}`;
 }

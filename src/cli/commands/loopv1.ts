@@ -1,19 +1,16 @@
 import { type Agent, AskLoop, runtimeExecutor, toPublicV1Loop, type V1LoopEvent, type V1LoopResult } from '../../loop/index.ts';
 import { explainV1End, explainV1Turn } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
+import type { Settings } from '../config/settings.ts';
 import { systemOf } from '../flags/agent.ts';
-import { limitsOf } from '../flags/options.ts';
 import { Recorder } from '../flags/record.ts';
+import { sourcesOf } from '../flags/session.ts';
 import { readSetup } from '../flags/setup.ts';
 import { EXIT, type ExitCode, exitOf } from '../terminal/exit.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import type { DriveFlags } from './drive.ts';
-import { sourcesOf } from './turn.ts';
 
 /** The flags of a v1 loop. */
-interface V1Flags extends DriveFlags {
-  readonly oneTurn?: true;
-}
+type V1Flags = Settings & { readonly oneTurn?: true };
 
 /** The agent and the USERDATA of a v1 loop. */
 export interface V1Inputs {
@@ -27,7 +24,7 @@ export async function loopV1(flags: V1Flags, terminal: Terminal, { agent, userda
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources, terminal);
   const recorder = await Recorder.open(flags.record);
-  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1 });
+  await using runtime = await createRuntime({ ...setup, limits: flags.limits, concurrency: 1 });
   const loop = new AskLoop({
     executor: runtimeExecutor(runtime),
     clock,

@@ -32,7 +32,7 @@ export async function serveMcp(flags: McpFlags, terminal: Terminal): Promise<Exi
   const setup = await readSetup(flags, resources);
   const place = placeOfPrograms(flags);
   const kept = place === null ? {} : { programs: resources.use(await usable(() => ProgramFile.open(place))) };
-  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }) });
+  await using runtime = await createRuntime({ ...setup, limits: limitsOf(flags) });
   const turns = { executor: runtimeExecutor(runtime), keyring, clock, ids: randomIds, replay: new ReplayCache({ clock }) };
   // Lists leave out tools that the policy denies, because the client can never call them.
   const guard = new PolicyGuard(setup.policy);

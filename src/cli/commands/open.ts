@@ -2,18 +2,19 @@ import { type Command, Option } from 'commander';
 import { parseStrict, UserdataError } from '../../aeiou/index.ts';
 import { type Ceilings, type Durable, openSession, systemClock } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
+import { readConfig } from '../config/read.ts';
+import { profileIn } from '../config/settings.ts';
 import { addCeilings, type CeilingFlags, ceilingsOf } from '../flags/ceilings.ts';
 import { configText } from '../flags/configfile.ts';
 import { named } from '../flags/setup.ts';
 import { openStore } from '../flags/store.ts';
-import { readServeConfig } from '../serve/config.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { usable } from './drive.ts';
 
 /** What a session is opened with. */
-export interface OpenFlags extends CeilingFlags {
+interface OpenFlags extends CeilingFlags {
   readonly store?: string;
   readonly sid?: string;
   readonly userdata?: string;
@@ -27,7 +28,9 @@ export interface OpenFlags extends CeilingFlags {
 
 const HELP = `
 The session waits in the store until a host claims it: "neuroscript serve", or
-"neuroscript sessions resume". It prints the id of the session.
+"neuroscript sessions resume". Its ceilings, and what the store keeps of its
+turns (durable), are those of the configuration. The command prints the id of
+the session.
 
 Example:
   neuroscript sessions open job-7 --config serve.yaml --userdata job.json
@@ -35,12 +38,6 @@ Example:
 
 /** USERDATA of a session that was given none. */
 const NO_USERDATA = { subject: 'session', fields: {} };
-
-/** The flag that says what the store keeps of a turn. */
-export function durableOption(): Option {
-  const help = 'what is stored before the program goes on: each turn, or each call too (turn)';
-  return new Option('--durable <WHAT>', help).choices(['turn', 'call']);
-}
 
 /** `sessions open`. `command` has the flags of the store already. */
 export function addOpen(command: Command, execute: Execute): void {
@@ -51,7 +48,12 @@ export function addOpen(command: Command, execute: Execute): void {
     .option('--tenant <ID>', 'whose session it is; hosts share their work between tenants')
     .option('--profile <NAME>', 'which profile of the hosts drives it (default: that of every host)')
     .option('--config <FILE>', 'the configuration of "neuroscript serve" with the profile, whose ceilings the session gets')
-    .addOption(durableOption())
+    .addOption(
+      new Option('--durable <WHAT>', 'what is stored before the program goes on: each turn, or each call too (turn)').choices([
+        'turn',
+        'call',
+      ]),
+    )
     .option('--json', 'print a JSON object: sid');
   addCeilings(command, { drives: false });
   command
@@ -68,12 +70,12 @@ function withSid(sid: string | undefined, flags: OpenFlags): OpenFlags {
 }
 
 /** Puts a session into the store, undriven. */
-export async function open(flags: OpenFlags, terminal: Terminal): Promise<ExitCode> {
-  const { profile, ceilings } = await kindOf(flags);
+async function open(flags: OpenFlags, terminal: Terminal): Promise<ExitCode> {
+  const { profile, ceilings, durable } = await kindOf(flags);
   const userdata = await userdataOf(flags.userdata);
   await using resources = new AsyncDisposableStack();
   const store = resources.use(await openStore(flags.store, { mustExist: false }));
-  const { tenant, durable, sid } = flags;
+  const { tenant, sid } = flags;
   const opened = await withUserdata(flags.userdata, () =>
     openSession(store, userdata, {
       at: systemClock.now(),
@@ -99,17 +101,23 @@ async function withUserdata<Result>(file: string | undefined, work: () => Promis
   }
 }
 
-/** The profile and the ceilings of a session. Flags take the place of what a configuration says. */
-async function kindOf(flags: OpenFlags): Promise<{ readonly profile: string | undefined; readonly ceilings: Ceilings }> {
-  if (flags.config === undefined) return { profile: flags.profile, ceilings: ceilingsOf(flags) };
-  const { profiles, unnamed } = await readServeConfig(flags.config);
-  const { profile = unnamed } = flags;
-  const found = Object.hasOwn(profiles, profile) ? profiles[profile] : undefined;
-  if (found === undefined) {
-    const known = Object.keys(profiles).map(printable).join(', ');
-    throw new UsageError(`${printable(flags.config)} has no profile '${printable(profile)}'; it has ${known}`);
-  }
-  return { profile, ceilings: ceilingsOf({ ...found.ceilings, ...flags }) };
+interface Kind {
+  readonly profile: string | undefined;
+  readonly durable: Durable | undefined;
+  readonly ceilings: Ceilings;
+}
+
+/** What a session is opened as. Flags take the place of what a configuration says. */
+async function kindOf(flags: OpenFlags): Promise<Kind> {
+  const { profile, durable } = flags;
+  if (flags.config === undefined) return { profile, durable, ceilings: ceilingsOf(flags) };
+  const config = await readConfig(flags.config);
+  const found = profileIn(config, flags.config, profile);
+  return {
+    profile: profile ?? config.unnamed,
+    durable: durable ?? found.durable,
+    ceilings: ceilingsOf({ ...found.ceilings, ...flags }),
+  };
 }
 
 /** USERDATA of a file; without one, of a session that was given none. */

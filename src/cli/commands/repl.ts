@@ -63,7 +63,7 @@ export function addRepl(program: Command, execute: Execute): void {
 }
 
 async function repl(files: readonly string[], flags: ReplFlags, terminal: Terminal): Promise<ExitCode> {
-  const limits = limitsOf({ ...flags });
+  const limits = limitsOf(flags);
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources, terminal);
   const [clock, ids] = [systemClock, randomIds];

@@ -15,6 +15,7 @@ import { addGiven, type Given, type GivenFlags, givenBy, type Pair, refuseStrayA
 import { addModels, MODELS_HELP, type ModelFlags, type Models, readModels } from '../flags/models.ts';
 import { addLimits, limitsOf, wholeNumber } from '../flags/options.ts';
 import { RECORD_HELP, Recorder } from '../flags/record.ts';
+import type { RepeatFlags } from '../flags/session.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
 import { addHeat, type HeatFlags, probeOf, writeHeat } from '../heat/output.ts';
 import { EXIT, type ExitCode, exitOf } from '../terminal/exit.ts';
@@ -24,7 +25,6 @@ import { oneLine } from '../terminal/output.ts';
 import { showEnd, showSaid } from '../terminal/result.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { answerRequests } from './jsonl.ts';
-import type { RepeatFlags } from './turn.ts';
 
 interface RunFlags extends SetupFlags, ModelFlags, GivenFlags {
   readonly bound?: string;
@@ -78,7 +78,7 @@ export function addRun(program: Command, execute: Execute): void {
 
 async function run(files: readonly string[], flags: RunFlags & HeatFlags, terminal: Terminal): Promise<ExitCode> {
   refuseContradictions(files, flags);
-  const limits = limitsOf({ ...flags });
+  const limits = limitsOf(flags);
   const probe = probeOf(flags);
   if (probe !== null && flags.jsonl) throw new UsageError('--trace-out and --heat are for one run, and --jsonl makes many');
   await using resources = new AsyncDisposableStack();
@@ -143,14 +143,14 @@ const SESSION = 'run';
 
 /** What signs and names the sessions of `ask`. Loaded only where a program can ask. */
 async function askOptionsOf(flags: RepeatFlags): Promise<AskHandlerOptions> {
-  const [{ readKeyring }, { sourcesOf }] = await Promise.all([import('./keys.ts'), import('./turn.ts')]);
+  const [{ readKeyring }, { sourcesOf }] = await Promise.all([import('./keys.ts'), import('../flags/session.ts')]);
   const { clock, ids } = sourcesOf(flags);
   return { keyring: readKeyring(undefined, clock), clock, ids };
 }
 
 /** The events that flags send. */
 async function eventsOf(pairs: readonly Pair[], flags: RepeatFlags): Promise<EventInput[]> {
-  const { sourcesOf } = await import('./turn.ts');
+  const { sourcesOf } = await import('../flags/session.ts');
   const { clock, ids } = sourcesOf(flags);
   return pairs.map(({ name, value }) => ({ name, source: 'cli', payload: value, id: ids.session(), ts: clock.now() * 1e6 }));
 }

@@ -21,12 +21,12 @@ import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { messageOf } from '../../wire/unknown.ts';
+import { type Config, type ConfigProfile, readConfig } from '../config/read.ts';
 import { grammarOf, readAgent, systemOf } from '../flags/agent.ts';
 import { readModels } from '../flags/models.ts';
 import { timeFlag, wholeNumber } from '../flags/options.ts';
 import { readSetup } from '../flags/setup.ts';
 import { addStore, openStore } from '../flags/store.ts';
-import { readServeConfig, type ServeConfig, type ServeProfile } from '../serve/config.ts';
 import { serveStatus } from '../serve/status.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -48,13 +48,13 @@ interface ServeFlags {
 const HELP = `
 Any number of hosts may serve one store: each session is driven by one of them
 at a time, and by another one when its host dies. "neuroscript sessions open"
-and "neuroscript loop --detach" put sessions into the store.
+puts sessions into the store.
 
 SIGTERM, SIGINT or SIGHUP drains: the host claims nothing more, lets every turn
 be decided, and leaves the sessions to other hosts. A second signal, or the end
 of --drain, gives up the turns that still run; other hosts run them again.
 
-A configuration (YAML or JSON; schemas/serve.schema.json):
+A configuration (YAML or JSON; schemas/config.schema.json):
   keys: keys.json            # the same on every host
   listen: 127.0.0.1:9464     # /healthz, /readyz, /metrics
   profiles:
@@ -95,7 +95,7 @@ export function addServe(program: Command, execute: Execute): void {
 }
 
 async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
-  const config = await readServeConfig(flags.config);
+  const config = await readConfig(flags.config);
   await using resources = new AsyncDisposableStack();
   const store = resources.use(await openStore(flags.store, { mustExist: false, listenUrl: flags.storeListen }));
   const log = config.log === undefined ? (store.log ?? null) : new FileLog(config.log);
@@ -187,7 +187,7 @@ function problem(error: unknown, sid: string | null): string {
 }
 
 interface Shared {
-  readonly config: ServeConfig;
+  readonly config: Config;
   readonly keyring: Keyring;
   readonly coordinator: SessionCoordinator;
   readonly store: SessionStore;
@@ -200,9 +200,10 @@ interface Shared {
 
 /** Makes what drives the sessions of one profile. It closes with `resources`. */
 async function driverOf(
-  profile: ServeProfile,
+  profile: ConfigProfile,
   { config, keyring, coordinator, store, log, metrics, resources, apart }: Shared,
 ): Promise<Profile> {
+  const agent = await readAgent(profile);
   const setup = await readSetup(profile, resources);
   const { ask, stores } = await readModels(profile, () => ({
     keyring,
@@ -219,7 +220,6 @@ async function driverOf(
       tenants: config.tenants,
     }),
   );
-  const agent = await readAgent(profile);
   const controller = new LoopController({
     executor: runtimeExecutor(runtime, runtime.interpreter({ stores })),
     keyring,
@@ -236,6 +236,7 @@ async function driverOf(
       agent,
       ...tightestCeilings(profile.ceilings, session),
       wallMs: profile.maxTime,
+      requiresApproval: profile.requireApproval ?? false,
       ...(session.tenant === '' ? {} : { tenant: session.tenant }),
     }),
   };

@@ -9,23 +9,24 @@ import {
   toPublicTurn,
 } from '../../loop/index.ts';
 import { explainTurn, printable, sessionLine, turnLine } from '../../report/index.ts';
-import { type AgentFlags, addAgent, readAgent } from '../flags/agent.ts';
+import { addConfig, CONFIG_HELP, configuredFor, type DriveFlags } from '../config/settings.ts';
+import { addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
 import { addCeilings } from '../flags/ceilings.ts';
 import { addLimits, wholeNumber } from '../flags/options.ts';
+import { addSession } from '../flags/session.ts';
 import { addStore, mayHaveSessions, type OpenedStore, openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { writeNew } from '../terminal/newfile.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { addComplete } from './complete.ts';
-import { type DriveFlags, drive, logOf, usable } from './drive.ts';
+import { drive, logOf, usable } from './drive.ts';
 import { addErase } from './erase.ts';
 import { addExport } from './export.ts';
 import { addOpen } from './open.ts';
 import { addPrune } from './prune.ts';
 import { addSessionReceipt } from './receipt.ts';
-import { addSession } from './turn.ts';
 import { builtPage, openInspector } from './ui.ts';
 
 interface StoreFlags {
@@ -70,15 +71,14 @@ export function addSessions(program: Command, execute: Execute): void {
         .default('rerun'),
     )
     .option('--log <FILE>', 'append one JSON line per decision to this file')
-    .option('--stream', "print the agent's replies on standard error while it writes them")
-    .option('--metrics', 'print the counters of the session on standard error, as Prometheus reads them');
-  addAgent(resume);
+    .option('--stream', "print the agent's replies on standard error while it writes them");
+  addAgent(addConfig(resume));
   addSession(resume, { withSid: false });
   addCeilings(resume);
   resume.option('--json', 'print the session as one JSON object');
-  addLimits(addApproval(resume), 'turn').action((sid: string, flags: DriveFlags & AgentFlags) =>
-    execute(async (terminal) => drive(flags, await readAgent(flags), { resume: sid }, terminal)),
-  );
+  addLimits(addApproval(resume), 'turn')
+    .addHelpText('after', CONFIG_HELP)
+    .action((sid: string, flags: DriveFlags) => execute((terminal) => usable(() => resumeSession(sid, flags, terminal))));
   addComplete(add('complete', 'Answers the call that a session waits for; with --agent, continues the session.'), execute);
   add('cancel', 'Ends an open session with HALT ERR_CANCELLED, or asks the process that drives it to do so.')
     .argument('<SID>', 'session id')
@@ -89,6 +89,11 @@ export function addSessions(program: Command, execute: Execute): void {
   addExport(add('export', 'Prints sessions with the complete records of their turns as one JSON object.'), execute);
   addErase(add('erase', 'Erases the content of an ended session; its chain can still be verified.'), execute);
   addPrune(add('prune', 'Removes ended sessions of a certain age, and lists them.'), execute);
+}
+
+async function resumeSession(sid: string, flags: DriveFlags, terminal: Terminal): Promise<ExitCode> {
+  const settings = await configuredFor(sid, flags);
+  return drive(settings, await readAgent(settings), { resume: sid }, terminal);
 }
 
 async function list(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {

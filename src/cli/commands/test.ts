@@ -62,7 +62,7 @@ async function test(named: readonly string[], flags: TestFlags, terminal: Termin
   const cases = await casesOf(testFiles(named), terminal);
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources);
-  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1 });
+  await using runtime = await createRuntime({ ...setup, limits: limitsOf(flags), concurrency: 1 });
   let failed = 0;
   const results: object[] = [];
   using steps = new Steps(terminal, 'test');

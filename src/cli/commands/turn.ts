@@ -1,37 +1,19 @@
 import type { Command } from 'commander';
 import { NO_PROGRESS_YET, ReplayCache } from '../../aeiou/index.ts';
-import {
-  type Clock,
-  fixedClock,
-  type Ids,
-  randomIds,
-  readTurn,
-  runTurn,
-  runtimeExecutor,
-  seededIds,
-  systemClock,
-  toPublicTurn,
-  withNonce,
-} from '../../loop/index.ts';
+import { readTurn, runTurn, runtimeExecutor, toPublicTurn, withNonce } from '../../loop/index.ts';
 import { explainTurn } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { BOUND, readBound } from '../flags/bound.ts';
-import { addModels, type ModelFlags, readModels } from '../flags/models.ts';
+import { type ModelFlags, readModels } from '../flags/models.ts';
 import { addLimits, limitsOf, wholeNumber } from '../flags/options.ts';
-import { RECORD_HELP, Recorder } from '../flags/record.ts';
-import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
+import { Recorder } from '../flags/record.ts';
+import { addSession, type RepeatFlags, sourcesOf } from '../flags/session.ts';
+import { readSetup, type SetupFlags } from '../flags/setup.ts';
 import { withAdvice } from '../terminal/denial.ts';
 import { type ExitCode, exitOfDecision } from '../terminal/exit.ts';
 import { readBytes } from '../terminal/input.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { readKeyring } from './keys.ts';
-
-/** The flags that make sessions repeatable. */
-export interface RepeatFlags {
-  readonly sid?: string;
-  readonly now?: number;
-  readonly ids?: string;
-}
 
 interface TurnFlags extends SetupFlags, ModelFlags, RepeatFlags {
   readonly turn: number;
@@ -72,25 +54,6 @@ export function addTurn(program: Command, execute: Execute): void {
     .action((file: string, flags: TurnFlags) => execute((terminal) => turn(file, flags, terminal)));
 }
 
-/** Adds the flags that all commands with sessions share; `withSid` adds --sid for commands without an argument SID. */
-export function addSession(command: Command, { withSid } = { withSid: true }): void {
-  addModels(addSetup(command));
-  if (withSid) command.option('--sid <ID>', 'session id (default: a new one)');
-  command
-    .option('--keys <FILE>', 'key file, see "neuroscript keys" (default: new keys for this session)')
-    .option('--record <FILE>', RECORD_HELP)
-    .option('--now <UNIX>', 'let the clock of tokens stand still at this Unix second', wholeNumber('--now', 0))
-    .option('--ids <SEED>', 'derive session id, nonces and token ids from this text, to repeat a session exactly');
-}
-
-/** The clock and the ids that the flags choose. */
-export function sourcesOf(flags: RepeatFlags): { readonly clock: Clock; readonly ids: Ids } {
-  return {
-    clock: flags.now === undefined ? systemClock : fixedClock(flags.now),
-    ids: flags.ids === undefined ? randomIds : seededIds(flags.ids),
-  };
-}
-
 async function turn(file: string, flags: TurnFlags, terminal: Terminal): Promise<ExitCode> {
   const { clock, ids } = sourcesOf(flags);
   const keyring = readKeyring(flags.keys, clock);
@@ -101,7 +64,7 @@ async function turn(file: string, flags: TurnFlags, terminal: Terminal): Promise
   const recorder = await Recorder.open(flags.record);
   const sid = flags.sid ?? ids.session();
   const { ask, stores } = await readModels(flags, () => ({ keyring, clock, ids }));
-  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1, ask });
+  await using runtime = await createRuntime({ ...setup, limits: limitsOf(flags), concurrency: 1, ask });
   const { record } = await runTurn(
     {
       executor: runtimeExecutor(runtime, runtime.interpreter({ stores })),

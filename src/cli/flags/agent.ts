@@ -5,7 +5,6 @@ import {
   type AgentBrief,
   agentBrief,
   commandAgent,
-  GRAMMAR_SERVERS,
   type GrammarServer,
   openaiAgent,
   scriptAgent,
@@ -18,16 +17,11 @@ import { PolicyGuard, toolGrammar } from '../../tools/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { mustAppend, readText } from '../terminal/input.ts';
 import { configText } from './configfile.ts';
-import { timeFlag, wholeNumber } from './options.ts';
 import { named, type Setup } from './setup.ts';
 
-/** The flags that choose the agent. */
-export interface AgentFlags extends AgentOptions {
-  readonly agent: string;
-}
-
-/** The flags that go with `--agent`. */
+/** How the agent is chosen: by flags, and by keys of a configuration. */
 export interface AgentOptions {
+  readonly agent?: string | undefined;
   readonly baseUrl?: string;
   readonly apiKeyEnv?: string;
   readonly apiKeyFile?: string;
@@ -50,48 +44,36 @@ Agents:
                --base-url http://127.0.0.1:11434/v1
 `;
 
-/** Adds the flags that choose an agent; `required` unless the command can do without one. */
-export function addAgent(command: Command, { required } = { required: true }): void {
+/** Adds the flags that choose an agent. The rarer settings are keys of a configuration alone. */
+export function addAgent(command: Command): void {
   command
-    .addOption(
-      command
-        .createOption('--agent <AGENT>', 'who writes the programs: script:FILE, command:CMD or model:NAME')
-        .makeOptionMandatory(required),
-    )
+    .option('--agent <AGENT>', 'who writes the programs: script:FILE, command:CMD or model:NAME')
     .option('--base-url <URL>', "model: where the server's API begins, such as http://127.0.0.1:11434/v1")
     .option('--api-key-env <VAR>', 'model: environment variable with the API key')
-    .option('--api-key-file <FILE>', 'model: file with the API key')
-    .option('--reply-timeout <TIME>', 'command, model: time limit of one reply (2m)', timeFlag('reply-timeout'))
-    .option('--retries <N>', 'model: retries when the connection or the server fails (3)', wholeNumber('--retries', 0))
-    .addOption(
-      command
-        .createOption('--grammar <SERVER>', 'model: let the server decode under a grammar of the tools; how it takes one')
-        .choices(GRAMMAR_SERVERS),
-    )
-    .option('--small-grammar', 'model: with --grammar: only the plainest programs; tools by their signatures')
-    .option('--system <FILE>', "instructions for the agent (default: rules, tools, language; 'none': no instructions)")
-    .option('--transcript <FILE>', 'append every prompt and reply to this file, one JSON object a line');
+    .option('--system <FILE>', "instructions for the agent (default: rules, tools, language; 'none': no instructions)");
 }
 
-/** The agent that the flags name. Throws {@link UsageError} for wrong flags. */
-export async function readAgent(flags: AgentFlags, profile: 'v3' | 'v1' = 'v3'): Promise<Agent> {
-  const agent = await agentOf(flags, profile);
+/** The agent that the settings name. Throws {@link UsageError} for wrong ones, and where none is named. */
+export async function readAgent(flags: AgentOptions, profile: 'v3' | 'v1' = 'v3'): Promise<Agent> {
+  if (flags.agent === undefined)
+    throw new UsageError("needs an agent (script:FILE, command:CMD or model:NAME): --agent, or 'agent' of a configuration");
+  const agent = await agentOf(flags, flags.agent, profile);
   return flags.transcript === undefined ? agent : withTranscript(agent, flags.transcript);
 }
 
-async function agentOf(flags: AgentFlags, profile: 'v3' | 'v1'): Promise<Agent> {
-  const [, kind, rest = ''] = /^(script|command|model):(.+)$/s.exec(flags.agent) ?? [];
+async function agentOf(flags: AgentOptions, name: string, profile: 'v3' | 'v1'): Promise<Agent> {
+  const [, kind, rest = ''] = /^(script|command|model):(.+)$/s.exec(name) ?? [];
   const { replyTimeout: timeoutMs } = flags;
   if (kind !== 'model')
     for (const [flag, value] of Object.entries({
       '--base-url': flags.baseUrl,
       '--api-key-env': flags.apiKeyEnv,
-      '--api-key-file': flags.apiKeyFile,
-      '--retries': flags.retries,
-      '--grammar': flags.grammar,
+      apiKeyFile: flags.apiKeyFile,
+      retries: flags.retries,
+      grammar: flags.grammar,
     }))
-      if (value !== undefined) throw new UsageError(`${flag} belongs to --agent model:NAME`);
-  if (flags.smallGrammar === true && flags.grammar === undefined) throw new UsageError('--small-grammar goes with --grammar');
+      if (value !== undefined) throw new UsageError(`only an agent model:NAME has ${flag}`);
+  if (flags.smallGrammar === true && flags.grammar === undefined) throw new UsageError('smallGrammar needs grammar');
   switch (kind) {
     case 'script':
       return readScript(rest, profile);
@@ -100,7 +82,7 @@ async function agentOf(flags: AgentFlags, profile: 'v3' | 'v1'): Promise<Agent> 
     case 'model': {
       const { baseUrl, retries, grammar } = flags;
       if (baseUrl === undefined)
-        throw new UsageError('--agent model:NAME needs --base-url, for instance http://127.0.0.1:11434/v1');
+        throw new UsageError('an agent model:NAME needs --base-url (baseUrl), for instance http://127.0.0.1:11434/v1');
       const apiKey = await readKey(flags);
       return named('--agent', () =>
         openaiAgent({
@@ -114,7 +96,7 @@ async function agentOf(flags: AgentFlags, profile: 'v3' | 'v1'): Promise<Agent> 
       );
     }
     default:
-      throw new UsageError(`unknown agent '${printable(flags.agent)}'; write --agent script:FILE, command:CMD or model:NAME`);
+      throw new UsageError(`unknown agent '${printable(name)}'; write script:FILE, command:CMD or model:NAME`);
   }
 }
 
@@ -129,9 +111,9 @@ async function readScript(file: string, profile: 'v3' | 'v1'): Promise<Agent> {
 }
 
 /** The key of a model's server. It is never an argument, because other users of the machine can read arguments. */
-async function readKey({ apiKeyEnv, apiKeyFile }: AgentFlags): Promise<string | null> {
+async function readKey({ apiKeyEnv, apiKeyFile }: AgentOptions): Promise<string | null> {
   if (apiKeyEnv !== undefined && apiKeyFile !== undefined)
-    throw new UsageError('--api-key-env and --api-key-file cannot both be given');
+    throw new UsageError('apiKeyEnv (--api-key-env) and apiKeyFile cannot both be given');
   if (apiKeyFile !== undefined) return keyFrom(apiKeyFile, (await configText(apiKeyFile)).trim());
   if (apiKeyEnv === undefined) return null;
   return keyFrom(`the environment variable ${apiKeyEnv}`, process.env[apiKeyEnv]?.trim() ?? '');

@@ -13,7 +13,8 @@ export interface ApprovalFlags {
   readonly hash?: string;
   readonly queue?: string;
   readonly verifier?: string;
-  readonly requireApproval?: true;
+  /** A key of a configuration alone. */
+  readonly requireApproval?: boolean;
 }
 
 const GROUP = 'Approval (docs/gate.md):';
@@ -25,7 +26,6 @@ export function addApproval(command: Command): Command {
     ['--hash <HASH>', 'its hash'],
     ['--queue <DIR>', 'the queue directory of the gate'],
     ['--verifier <CMD>', 'the command that knows what was approved; no shell reads it'],
-    ['--require-approval', 'execute ACTIONS only if that is the plan that was approved'],
   ] as const)
     command.addOption(command.createOption(flag, help).helpGroup(GROUP));
   return command;

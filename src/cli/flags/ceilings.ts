@@ -23,7 +23,6 @@ export function addCeilings(command: Command, { drives }: { readonly drives: boo
   if (drives) add('--max-time <TIME>', 'most time, agents and tools included (10m; v1: 30s)', timeFlag('max-time'));
   add('--max-fuel <N>', 'most fuel of all turns together', wholeNumber('--max-fuel', 1));
   add('--max-tokens <N>', 'most model tokens of all replies together', wholeNumber('--max-tokens', 1));
-  add('--max-turn-tokens <N>', 'most model tokens of one turn', wholeNumber('--max-turn-tokens', 1));
   add('--max-reasks <N>', 'how often to ask again for a turn when a reply holds no envelope (2)', wholeNumber('--max-reasks', 0));
 }
 

@@ -44,10 +44,11 @@ export function addLimits(command: Command, of: 'run' | 'turn'): Command {
 }
 
 /** The limits that a command's flags give. */
-export function limitsOf(flags: Readonly<Record<string, unknown>>): RuntimeLimitOptions {
+export function limitsOf(flags: object): RuntimeLimitOptions {
+  const all: Readonly<Record<string, unknown>> = { ...flags };
   const given: { -readonly [Key in LimitKey | PoolKey]?: number } = {};
   for (const limit of [...LIMITS, ...POOL_LIMITS]) {
-    const value = flags[new Option(`--${limit.flag}`).attributeName()];
+    const value = all[new Option(`--${limit.flag}`).attributeName()];
     if (typeof value === 'number') given[limit.key] = value;
   }
   return given;

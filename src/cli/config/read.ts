@@ -1,25 +1,28 @@
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
-import type { Ceilings } from '../../loop/index.ts';
+import type { Ceilings, Durable } from '../../loop/index.ts';
 import type { TenantsOptions } from '../../runtime/index.ts';
 import type { LimitOptions } from '../../sandbox/index.ts';
 import { YamlFile } from '../../tools/index.ts';
 import { isRecord } from '../../wire/unknown.ts';
-import type { AgentFlags } from '../flags/agent.ts';
+import type { AgentOptions } from '../flags/agent.ts';
 import { configText } from '../flags/configfile.ts';
 import type { ModelFlags } from '../flags/models.ts';
 import { named, type SetupFlags } from '../flags/setup.ts';
-import { CEILINGS, ONE_PROFILE, PROFILE, SERVE_CONFIG } from './schema.ts';
+import { CEILINGS, ONE_PROFILE, PROFILE, SEVERAL_PROFILES } from './schema.ts';
 
 /** One profile, in the form of the flags that the other commands have. */
-export interface ServeProfile extends AgentFlags, SetupFlags, ModelFlags {
+export interface ConfigProfile extends AgentOptions, SetupFlags, ModelFlags {
   readonly limits: LimitOptions;
   readonly ceilings: Ceilings;
   readonly maxTime: number | undefined;
+  readonly durable?: Durable;
+  readonly requireApproval?: boolean;
+  readonly metrics?: boolean;
 }
 
 /** A configuration with paths that are resolved from its file. */
-export interface ServeConfig {
+export interface Config {
   /** Absent: new keys for this process. */
   readonly keys: string | undefined;
   readonly log: string | undefined;
@@ -28,7 +31,7 @@ export interface ServeConfig {
   readonly tenantConcurrency: number | undefined;
   readonly turnsPerClaim: number | undefined;
   readonly tenants: TenantsOptions | undefined;
-  readonly profiles: Readonly<Record<string, ServeProfile>>;
+  readonly profiles: Readonly<Record<string, ConfigProfile>>;
   /** The profile that drives sessions which were opened without one; it may be missing. */
   readonly unnamed: string;
 }
@@ -37,11 +40,11 @@ export interface ServeConfig {
 const DEFAULT = 'default';
 
 /** Reads a configuration in YAML or JSON. Throws `UsageError` with file, line and key of the first mistake. */
-export async function readServeConfig(name: string): Promise<ServeConfig> {
+export async function readConfig(name: string): Promise<Config> {
   const content = await configText(name);
   return named(name, () => {
     const file = new YamlFile(content, name);
-    const read = isRecord(file.value) && 'agent' in file.value ? alone(file) : several(file);
+    const read = isRecord(file.value) && 'profiles' in file.value ? several(file) : alone(file);
     const { keys, log, listen, leaseMs, tenantConcurrency, turnsPerClaim, tenants, profiles, unnamed } = read;
     if (Object.keys(profiles).length === 0) return file.fail(['profiles'], 'needs at least one profile');
     const at = (path: string): string => resolve(dirname(name), path);
@@ -54,7 +57,7 @@ export async function readServeConfig(name: string): Promise<ServeConfig> {
 }
 
 function several(file: YamlFile) {
-  return { ...readAs(SERVE_CONFIG, file), unnamed: DEFAULT };
+  return { ...readAs(SEVERAL_PROFILES, file), unnamed: DEFAULT };
 }
 
 /** A configuration with one profile, whose keys stand beside those of the host. */
@@ -88,7 +91,7 @@ function plain(message: string): string {
 /** The agents whose name is a file. */
 const SCRIPT = 'script:';
 
-function profileOf(profile: z.infer<typeof PROFILE>, at: (path: string) => string): ServeProfile {
+function profileOf(profile: z.infer<typeof PROFILE>, at: (path: string) => string): ConfigProfile {
   const {
     agent,
     system,
@@ -101,13 +104,14 @@ function profileOf(profile: z.infer<typeof PROFILE>, at: (path: string) => strin
     policy,
     models,
     storage,
+    transcript,
     ...rest
   } = profile;
-  const files = Object.entries({ apiKeyFile, tools, policy, models, storage });
+  const files = Object.entries({ apiKeyFile, tools, policy, models, storage, transcript });
   return {
     ...rest,
     ...Object.fromEntries(files.flatMap(([key, path]) => (path === undefined ? [] : [[key, at(path)]]))),
-    agent: agent.startsWith(SCRIPT) ? `${SCRIPT}${at(agent.slice(SCRIPT.length))}` : agent,
+    agent: agent?.startsWith(SCRIPT) ? `${SCRIPT}${at(agent.slice(SCRIPT.length))}` : agent,
     system: system === undefined ? undefined : system === 'none' ? system : at(system),
     // Only a file of servers has a path; the other forms have a name and '='.
     mcp: mcp?.map((spec) => (spec.includes('=') ? spec : at(spec))),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LAUNCHERS } from '../../sandbox/index.ts';
 import { MAX_TIMER_MS } from '../../wire/options.ts';
 
 const text = z.string().min(1);
@@ -17,7 +18,9 @@ export const CEILINGS = z.strictObject({
 /** How sessions of one kind are driven. */
 export const PROFILE = z
   .strictObject({
-    agent: text.meta({ description: 'Who writes the programs: script:FILE, command:CMD or model:NAME.' }),
+    agent: text
+      .exactOptional()
+      .meta({ description: 'Who writes the programs: script:FILE, command:CMD or model:NAME. Absent only if a flag says it.' }),
     baseUrl: text.exactOptional().meta({ description: "model: where the server's API begins." }),
     apiKeyEnv: text.exactOptional().meta({ description: 'model: environment variable with the API key.' }),
     apiKeyFile: text.exactOptional().meta({ description: 'model: file with the API key.' }),
@@ -31,20 +34,36 @@ export const PROFILE = z
       .boolean()
       .exactOptional()
       .meta({ description: 'With grammar: only the plainest programs, and a short brief.' }),
+    transcript: text
+      .exactOptional()
+      .meta({ description: 'File to which every prompt and reply is appended, one JSON object a line.' }),
     system: text.exactOptional().meta({ description: "File with instructions for the agent; 'none': no instructions." }),
     tools: text.exactOptional().meta({ description: 'Tools for programs: mocks in YAML or JSON, or a module.' }),
     policy: text.exactOptional().meta({ description: 'Policy file.' }),
     mcp: z.array(text).exactOptional().meta({ description: 'MCP servers: NAME=COMMAND, NAME=URL, or a file with mcpServers.' }),
     models: text.exactOptional().meta({ description: "Models and accounts for 'ask'." }),
     storage: text.exactOptional().meta({ description: 'SQLite file for tool.memory, tool.scratch and tool.capsule.' }),
+    launcher: z
+      .enum(LAUNCHERS)
+      .exactOptional()
+      .meta({ description: "The operating system sandbox for workers; 'auto' when absent." }),
+    durable: z
+      .enum(['turn', 'call'])
+      .exactOptional()
+      .meta({ description: 'What is stored of a new session before its program goes on: each turn, or each call too.' }),
+    requireApproval: z.boolean().exactOptional().meta({ description: 'ACTIONS run only if that is the plan that was approved.' }),
+    metrics: z
+      .boolean()
+      .exactOptional()
+      .meta({ description: 'loop: print the counters of the session on standard error. serve has them at /metrics.' }),
     limits: numbers.exactOptional().meta({ description: 'Limits of every turn, by key; times in milliseconds, sizes in bytes.' }),
     ceilings: CEILINGS.optional().meta({ description: 'Most that a session may use; a session can be opened with less.' }),
     maxTime: count.exactOptional().meta({ description: 'Most milliseconds for which one host drives a session at a stretch.' }),
   })
   .meta({ id: 'profile', description: 'How sessions of one kind are driven.' });
 
-/** The configuration of `serve`. */
-export const SERVE_CONFIG = z
+/** The configuration of a host with any number of profiles. */
+export const SEVERAL_PROFILES = z
   .strictObject({
     keys: text.meta({ description: 'Key file, the same on all hosts: any host verifies what another one has signed.' }),
     log: text.exactOptional().meta({ description: 'File of the decision log. Without it, decisions are logged in the store.' }),
@@ -67,14 +86,14 @@ export const SERVE_CONFIG = z
       .record(z.string().min(1).max(128), PROFILE)
       .meta({ description: "By name. 'default' also drives sessions that were opened without a profile." }),
   })
-  .meta({ title: 'Configuration of neuroscript serve' });
+  .meta({ title: 'Configuration with profiles' });
 
 /** The configuration of a host with one profile, whose keys stand beside those of the host. */
-export const ONE_PROFILE = SERVE_CONFIG.omit({ profiles: true })
+export const ONE_PROFILE = SEVERAL_PROFILES.omit({ profiles: true })
   .partial({ keys: true })
   .extend({
     name: text.max(128).exactOptional().meta({ description: "Name of the profile, 'default' when absent." }),
     ...PROFILE.shape,
     ...CEILINGS.shape,
   })
-  .meta({ title: 'Configuration of neuroscript serve with one profile' });
+  .meta({ title: 'Configuration with one profile' });
