@@ -1,7 +1,7 @@
 import { defineTool, type ToolDefinition } from '../src/tools/index.ts';
 import { decodeOrdered, encode } from '../src/wire/codec.ts';
 import { actorScope, type ScopeOf } from './scope.ts';
-import { MemoryStorage } from './storage/memory.ts';
+import { MemoryStorage } from './storage/sqlite.ts';
 import type { VersionedStorage } from './storage/versioned.ts';
 
 /** Options of {@link memoryTools}. */

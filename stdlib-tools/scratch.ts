@@ -3,7 +3,7 @@ import { decodeOrdered, encode } from '../src/wire/codec.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
 import { wholeNumber } from '../src/wire/options.ts';
 import { type ScopeOf, sessionScope } from './scope.ts';
-import { MemoryStorage } from './storage/memory.ts';
+import { MemoryStorage } from './storage/sqlite.ts';
 import type { VersionedStorage } from './storage/versioned.ts';
 
 /** Options of {@link scratchTools}. */

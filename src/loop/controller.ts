@@ -29,7 +29,7 @@ import { SuspendedError, type Waiting } from './record/suspension.ts';
 import { halted, type LoopResult, suspendedAt, visibleOutput } from './result.ts';
 import type { SessionCoordinator } from './sessions/coordinator.ts';
 import { SessionLeasedError, SessionStateError } from './sessions/errors.ts';
-import { MemoryStore } from './sessions/memory.ts';
+import { MemoryStore } from './sessions/sqlite.ts';
 import type { ListQuery, SessionSummary } from './sessions/store.ts';
 import { type SessionSpan, withSessionSpan, withTurnSpan } from './spans.ts';
 import { takeReply, takeStep } from './step.ts';

@@ -9,7 +9,7 @@ import type { Stepper } from './plan.ts';
 import { DEFAULT_MAX_WAIT_MS } from './record/suspension.ts';
 import { SessionCoordinator } from './sessions/coordinator.ts';
 import { DEFAULT_MAX_ATTEMPTS } from './sessions/interrupted.ts';
-import { MemoryStore } from './sessions/memory.ts';
+import { MemoryStore } from './sessions/sqlite.ts';
 import { runtimeExecutor, type TurnExecutor } from './turn/executor.ts';
 
 /** The settings of a controller, with the defaults of its options. Throws {@link ConfigError} (`ERR_CONFIG`). */

@@ -1,6 +1,7 @@
 /** The host loop: turns, sessions, agents and decisions. Entry point `neuroscript-runtime/loop`. */
 
 export { type StoreDetail, StoreError } from '../sqlite/error.ts';
+export { migrateFile } from '../sqlite/migrate.ts';
 export * from './agents/index.ts';
 export { splitTranscript } from './agents/script.ts';
 export type { TakeApart, TurnApart } from './apart.ts';
@@ -27,7 +28,7 @@ export { type LogDisk, rotatedFiles } from './log/disk.ts';
 export { FileLog, type FileLogOptions } from './log/filelog.ts';
 export { LINE_BYTES, logLines } from './log/lines.ts';
 export { type DecisionLog, endEntry, type LogEntry, type LogText, logEntry, MemoryLog, type StoredLog } from './log/log.ts';
-export { hashOfLine } from './log/sqlitelog.ts';
+export { hashOfLine } from './log/sqllog.ts';
 export { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from './magic.ts';
 export { type Counts, Metrics, type MetricsSnapshot } from './metrics.ts';
 export { type OpenOptions, openSession } from './open.ts';
@@ -68,22 +69,24 @@ export { type Changes, type TriedSession, type TriedTurn, tryOut } from './repla
 export { type ReplayOptions, replayTurn, type TurnReplay } from './replay/turn.ts';
 export { type RecordedVerdict, recordedVerdicts, type TurnVerdicts, turnVerdicts } from './replay/verdicts.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
-export * from './sessions/columns.ts';
 export { tightestCeilings } from './sessions/configuration.ts';
 export { SessionCoordinator, type SessionCoordinatorInit } from './sessions/coordinator.ts';
 export { type DamagedSession, type ForcedEnd, isDamage } from './sessions/damaged.ts';
+export type { SessionsDialect, SessionsEngine } from './sessions/engine.ts';
 export { eraseSession } from './sessions/erase.ts';
 export { SessionExistsError, SessionLeasedError, SessionStateError } from './sessions/errors.ts';
 export type { OnInterrupted } from './sessions/interrupted.ts';
-export { MemoryStore } from './sessions/memory.ts';
 export { recentSql } from './sessions/recent.ts';
 export { readRecord, readState } from './sessions/rows.ts';
 export type * from './sessions/setup.ts';
 export { checkSetup, mustKnow, PLAIN_SETUP, READER } from './sessions/setup.ts';
-export { SqliteStore, type SqliteStoreOptions } from './sessions/sqlite.ts';
+export { MemoryStore, SqliteStore, type SqliteStoreOptions } from './sessions/sqlite.ts';
+export { SqlSessions } from './sessions/sqlsessions.ts';
+export { statementsOf } from './sessions/statements.ts';
 export { type StoreStatistics, storeStatistics } from './sessions/statistics.ts';
 export type * from './sessions/store.ts';
 export { allSessions, newSession, notStarted, waitsUntil } from './sessions/store.ts';
+export { READY, SESSIONS, type SessionWords, sessionTables } from './sessions/tables.ts';
 export { Wakes } from './sessions/wakes.ts';
 export { SharedLock } from './sharedlock.ts';
 export type { StreamEvent } from './stream.ts';

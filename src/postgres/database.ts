@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SessionsDialect } from '../loop/index.ts';
 import { StoreError } from '../sqlite/error.ts';
+import type { Row, Sql, SqlQuery } from '../sqlite/sql.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
-import type { PostgresClient, PostgresQuery, PostgresRow } from './clients.ts';
+import { type AnyClient, type PostgresClient, postgresClient } from './clients.ts';
+import { type ConnectOptions, connectPostgres, placeOf } from './connect.ts';
+import { checkSchema } from './schema.ts';
 
 /** Milliseconds for which a write is tried again after its connection was lost. */
 const PATIENCE_MS = 10_000;
@@ -16,25 +20,57 @@ const MISSING = ['3D000', '3F000', '42P01'] as const;
 /** The connection to the database was lost, so nobody knows whether the statement had an effect. */
 export class LostError extends StoreError {}
 
+/** Unix milliseconds by the clock of the database, which is the only clock of a store. */
+export const NOW = '(floor(extract(epoch FROM statement_timestamp()) * 1000))::bigint';
+
+/** The words of Postgres for a schema. */
+export function dialectOf(schema: string): SessionsDialect {
+  return {
+    schema,
+    now: NOW,
+    found: 'EXISTS (SELECT 1 FROM first)',
+    lock: { share: 'FOR SHARE', update: 'FOR UPDATE', skip: 'FOR UPDATE SKIP LOCKED' },
+    index: () => '',
+    items: (list) => `json_array_elements(CAST(CAST(${list} AS text) AS json)) AS item (one)`,
+    gathered: `CAST(coalesce(json_agg(one), '[]') AS text)`,
+    // An entry is chained later, so that no commit waits for others.
+    entry: (sid, turn, text, condition) =>
+      `INSERT INTO ${schema}.decisions (sid, turn, text) SELECT ${sid}, ${turn}, ${text} WHERE ${condition}`,
+  };
+}
+
 /** Statements to one database, with its errors as {@link StoreError}. No statement has a name, and none leaves anything in its connection. */
-export class Database {
-  readonly #client: PostgresClient;
+export class Database implements Sql {
+  readonly dialect: SessionsDialect;
   /** For messages; without a password. */
   readonly place: string;
+  readonly #client: PostgresClient;
   #ended = false;
 
-  constructor(client: PostgresClient, place: string) {
+  private constructor(client: PostgresClient, place: string, schema: string) {
     this.#client = client;
     this.place = place;
+    this.dialect = dialectOf(schema);
+  }
+
+  /**
+   * Connects by a URL, or through a client of the application. Throws {@link StoreError}, and `ConfigError` for a URL or a schema of another
+   * form.
+   */
+  static async connect(
+    database: string | AnyClient,
+    { schema, ...options }: ConnectOptions & { readonly schema?: string | undefined },
+  ): Promise<Database> {
+    const checked = checkSchema(schema);
+    if (typeof database !== 'string') return new Database(postgresClient(database), 'the database', checked);
+    return new Database(await connectPostgres(database, options), placeOf(database), checked);
   }
 
   /** Runs one statement. Rejects with {@link StoreError} (`io`, `busy`, `foreign`), and {@link LostError} for a lost connection. */
-  async query(text: string, ...values: readonly unknown[]): Promise<readonly PostgresRow[]> {
-    return this.#guarded(async () => (await this.#client.query(text, values)).rows);
-  }
+  readonly query: SqlQuery = (text, ...values) => this.#guarded(async () => (await this.#client.query(text, values)).rows);
 
   /** As {@link query}; again and again after a lost connection, for ten seconds. The statement may take effect more than once. */
-  async again(text: string, ...values: readonly unknown[]): Promise<readonly PostgresRow[]> {
+  readonly again: SqlQuery = async (text, ...values) => {
     const until = performance.now() + PATIENCE_MS;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       try {
@@ -44,11 +80,18 @@ export class Database {
       }
       await sleep(pause);
     }
+  };
+
+  change([first, ...then]: readonly [string, ...string[]], ...values: readonly unknown[]): Promise<readonly Row[]> {
+    const others = then.map((text, index) => `, then${index} AS (${text})`).join('');
+    return this.again(`WITH first AS (${first})${others} SELECT * FROM first`, ...values);
   }
 
   /** Runs `work` in one transaction. */
-  transaction<T>(work: (query: PostgresQuery) => Promise<T>): Promise<T> {
-    return this.#guarded(() => this.#client.transaction(work));
+  transaction<T>(work: (query: SqlQuery) => Promise<T>): Promise<T> {
+    return this.#guarded(() =>
+      this.#client.transaction((query) => work(async (text, ...values) => (await query(text, values)).rows)),
+    );
   }
 
   /** Listens until the result is called; connects again when the connection is lost, and then calls `heard` too. */

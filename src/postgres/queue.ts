@@ -1,20 +1,5 @@
-import { type Condition, READER, type Runnable } from '../loop/index.ts';
-import { LEASED, NOW, READY, WAITING } from './tables.ts';
-
-/** Sessions whose lease or wait has ended that one statement looks at. */
-const LAPSES = 1000;
-
-/** Ends the leases and waits that have ended by time. */
-export function lapseSql(schema: string): string {
-  const sessions = `${schema}.sessions`;
-  const ended = (where: string, column: string): string =>
-    `SELECT sid FROM ${sessions} WHERE ${where} AND ${column} <= ${NOW} ORDER BY ${column} LIMIT ${LAPSES} FOR UPDATE SKIP LOCKED`;
-  return `WITH leases AS (
-      UPDATE ${sessions} SET lease_owner = NULL, idle_since = lease_until, lease_until = NULL WHERE sid IN (${ended(LEASED, 'lease_until')}) RETURNING 1
-    ), waits AS (
-      UPDATE ${sessions} SET idle_since = waits_until, waits_until = NULL WHERE sid IN (${ended(WAITING, 'waits_until')}) RETURNING 1
-    ) SELECT count(*) FROM leases, waits`;
-}
+import { type Lease, READER, READY, type Runnable } from '../loop/index.ts';
+import { NOW } from './database.ts';
 
 /**
  * Claims sessions that are ready. $1: owner, $2: length of the lease, $3: most, $4: profiles, $5: reader, $6: the tenant that was served last,
@@ -54,33 +39,10 @@ export function nextSql(schema: string): string {
 
 /** The values of {@link nextSql}. */
 export function nextValues(
-  lease: { readonly owner: string; readonly ms: number },
+  lease: Lease,
   most: number,
   { profiles, reader = READER, without = [] }: Runnable,
   served: string,
 ): readonly unknown[] {
-  return [lease.owner, lease.ms, most, profiles, reader, served, without];
-}
-
-/** The statement of `SessionStore.find` and its values. */
-export function findSql(schema: string, condition: Condition, limit: number): readonly [string, ...unknown[]] {
-  const { kind } = condition;
-  const sessions = `${schema}.sessions`;
-  if (kind === 'owing')
-    return [
-      `SELECT sid FROM ${sessions} WHERE (owed > 0 OR end_owed > 0) AND sid > $1 ORDER BY sid LIMIT $2`,
-      condition.after,
-      limit,
-    ];
-  if (kind === 'orphaned')
-    return [
-      `SELECT sid FROM ${sessions} WHERE status = 'open' AND nested = 1 AND sid > $1 AND idle_since <= ${NOW} - $2::bigint
-       AND (lease_owner IS NULL OR lease_until <= ${NOW}) ORDER BY sid LIMIT $3`,
-      ...[condition.after, condition.idleMs, limit],
-    ];
-  return [
-    `(SELECT sid FROM ${sessions} WHERE ${LEASED} AND lease_owner = $1 LIMIT $2)
-     UNION ALL (SELECT sid FROM ${sessions} WHERE ${READY} ORDER BY profile, reader, tenant, idle_since LIMIT $2) LIMIT $2`,
-    ...[condition.owner, limit],
-  ];
+  return [lease.owner, Math.floor(lease.ms), most, profiles, reader, served, without];
 }

@@ -1,7 +1,6 @@
-import { connectPostgres, placeOf } from './connect.ts';
-import { Database } from './database.ts';
-import { checkSchema } from './schema.ts';
-import { FORM, formOf, migrate, mustBePresent, NOW, READY } from './tables.ts';
+import { READY } from '../loop/index.ts';
+import { Database, NOW } from './database.ts';
+import { FORM, formOf, migrate, mustBePresent } from './tables.ts';
 
 /** What `migrateStore` did. */
 export interface MigrationReport {
@@ -40,18 +39,15 @@ export interface StoreReport {
 }
 
 /** Brings the tables of a database to the present form. Throws as `PostgresStore.open` does. */
-export async function migrateStore(url: string, schemaName?: string): Promise<MigrationReport> {
-  return withDatabase(url, async (database) => {
-    const from = await migrate(database, checkSchema(schemaName));
-    return { place: database.place, from, to: FORM };
-  });
+export async function migrateStore(url: string, schema?: string): Promise<MigrationReport> {
+  return withDatabase(url, schema, async (database) => ({ place: database.place, from: await migrate(database), to: FORM }));
 }
 
 /** Reads the state of a store. Counting reads the whole table of sessions. Throws as `PostgresStore.open` does. */
 export async function storeStatus(url: string, schemaName?: string): Promise<StoreReport> {
-  const schema = checkSchema(schemaName);
-  return withDatabase(url, async (database) => {
-    const form = await formOf(database, schema);
+  return withDatabase(url, schemaName, async (database) => {
+    const { schema } = database.dialect;
+    const form = await formOf(database);
     mustBePresent(form, database.place);
     const before = Date.now();
     const [server] = await database.query(`SELECT current_setting('server_version') AS version, ${NOW} AS now`);
@@ -83,8 +79,8 @@ export async function storeStatus(url: string, schemaName?: string): Promise<Sto
   });
 }
 
-async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = new Database(await connectPostgres(url, { connections: 1 }), placeOf(url));
+async function withDatabase<T>(url: string, schema: string | undefined, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = await Database.connect(url, { schema, connections: 1 });
   try {
     return await work(database);
   } finally {

@@ -12,9 +12,9 @@ export class WakeUps {
   #stopListening: (() => void) | null = null;
   #telling: NodeJS.Timeout | null = null;
 
-  constructor(database: Database, schema: string) {
+  constructor(database: Database) {
     this.#database = database;
-    this.#channel = `neuroscript_${schema}`;
+    this.#channel = `neuroscript_${database.dialect.schema}`;
   }
 
   /** Calls `wake` when a session may be ready; the returned function ends that. Listens to the database while anybody waits. */

@@ -1,7 +1,7 @@
 import { NeuroScriptError } from '../wire/errors.ts';
 
 /** The reason why a store cannot be used. */
-export type StoreDetail = 'foreign' | 'newer' | 'damaged' | 'busy' | 'io' | 'order';
+export type StoreDetail = 'foreign' | 'older' | 'newer' | 'damaged' | 'busy' | 'io' | 'order';
 
 /** A store's file belongs to another program, is damaged or cannot be reached, or the store was called in an impossible order. */
 export class StoreError extends NeuroScriptError {

@@ -2,7 +2,8 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeOrdinary } from '../files/ordinary.ts';
 import { StoreError } from './error.ts';
-import { type Format, prepareFormat, schema } from './format.ts';
+import { type Format, makeForm, prepareFormat } from './format.ts';
+import { IN_MEMORY, sqlite } from './module.ts';
 
 /** Options for opening a file. */
 export interface SqliteFileOptions {
@@ -20,11 +21,8 @@ export interface SqliteFileOptions {
 const DEFAULT_BUSY_MS = 5000;
 const RETRY_MS = 5;
 
-/** SQLite's name for a database without a file. */
-const IN_MEMORY = ':memory:';
-
 /** A row: values by column. */
-export type Row = Readonly<Record<string, SQLInputValue>>;
+export type SqliteRow = Readonly<Record<string, SQLInputValue>>;
 
 /**
  * A SQLite file of a known {@link Format} that several processes may use at once. Every call is one transaction in write-ahead
@@ -44,37 +42,14 @@ export class SqliteFile implements Disposable {
 
   /**
    * Opens the file or makes it; `:memory:` is a database without a file. Throws {@link StoreError}: `foreign` for a file of another kind,
-   * `damaged` if SQLite finds damage (it checks every page), `newer` for a file of a later version, `busy`, `io`.
+   * `damaged` if SQLite finds damage (it checks every page), `older` and `newer` for a file of another form, `busy`, `io`.
    */
   static async open(path: string, format: Format, options: SqliteFileOptions = {}): Promise<SqliteFile> {
-    // A dynamic import, because Node 24 prints a warning when it loads this module.
-    const { DatabaseSync: Database } = await import('node:sqlite');
-    try {
-      // Only the owner may read the file. SQLite gives the files beside it the same mode.
-      if (path !== IN_MEMORY) makeOrdinary(path, { mustExist: options.mustExist ?? false });
-    } catch (error) {
-      throw new StoreError('io', `${path} cannot be opened: ${openTrouble(error, options.mustExist ?? false)}`, { cause: error });
-    }
+    if (path === IN_MEMORY) return SqliteFile.memory(format);
     const { busyMs = DEFAULT_BUSY_MS } = options;
-    const database = guarded(
-      path,
-      format,
-      () => new Database(path, { timeout: busyMs, enableForeignKeyConstraints: false, defensive: true }),
-    );
+    const database = openDatabase(path, format, options);
     try {
-      guarded(path, format, () => {
-        // Reads first, so that a file that is not a database fails before anything is written to it.
-        database.exec('PRAGMA trusted_schema = OFF; SELECT count(*) FROM sqlite_schema');
-        prepareFormat(database, path, format, (migrations) => {
-          const fresh = new Database(IN_MEMORY);
-          try {
-            for (const migration of migrations) fresh.exec(migration);
-            return schema(fresh);
-          } finally {
-            fresh.close();
-          }
-        });
-      });
+      guarded(path, format, () => prepareFormat(database, path, format));
       await untilFree(busyMs, () => guarded(path, format, () => database.exec('PRAGMA journal_mode = WAL')));
       guarded(path, format, () => database.exec(`PRAGMA synchronous = ${options.durability === 'power' ? 'FULL' : 'NORMAL'}`));
       return new SqliteFile(database, path, format);
@@ -82,6 +57,18 @@ export class SqliteFile implements Disposable {
       database.close();
       throw error;
     }
+  }
+
+  /** A database without a file. */
+  static memory(format: Format): SqliteFile {
+    const database = new (sqlite().DatabaseSync)(IN_MEMORY, { enableForeignKeyConstraints: false, defensive: true });
+    makeForm(database, format);
+    return new SqliteFile(database, IN_MEMORY, format);
+  }
+
+  /** Makes a function of SQL. An error that it throws is thrown by the statement that calls it. */
+  define(name: string, work: (...values: SQLInputValue[]) => SQLInputValue): void {
+    this.#database.function(name, { varargs: true }, work);
   }
 
   /** Runs one transaction. It takes the write lock before it reads, so nothing that it has read changes until it ends. */
@@ -93,10 +80,27 @@ export class SqliteFile implements Disposable {
         this.run('COMMIT');
         return result;
       } catch (error) {
-        if (this.#database.isTransaction) this.run('ROLLBACK');
+        this.#rollBack();
         throw error;
       }
     });
+  }
+
+  /** As {@link write}, for `work` that resolves later. Nothing else may use this object until then. */
+  async writeLater<T>(work: () => Promise<T>): Promise<T> {
+    this.read(() => this.run('BEGIN IMMEDIATE'));
+    try {
+      const result = await work();
+      this.read(() => this.run('COMMIT'));
+      return result;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  #rollBack(): void {
+    if (this.#database.isTransaction) this.run('ROLLBACK');
   }
 
   /** Runs `work` and turns SQLite's errors into {@link StoreError}. */
@@ -105,12 +109,12 @@ export class SqliteFile implements Disposable {
   }
 
   /** The first row. Call it within {@link read} or {@link write}. */
-  get(sql: string, ...values: SQLInputValue[]): Row | undefined {
+  get(sql: string, ...values: SQLInputValue[]): SqliteRow | undefined {
     return this.#reading(sql, (statement) => oneOrNone(statement.get(...values)))[0];
   }
 
   /** All rows. Call it within {@link read} or {@link write}. */
-  all(sql: string, ...values: SQLInputValue[]): Row[] {
+  all(sql: string, ...values: SQLInputValue[]): SqliteRow[] {
     return this.#reading(sql, (statement) => statement.all(...values));
   }
 
@@ -142,23 +146,15 @@ export class SqliteFile implements Disposable {
    * Reads rows. No number of this package exceeds those of JavaScript, but a file is foreign: a number that does comes rounded, so that one
    * such row does not hide the others.
    */
-  #reading(sql: string, work: (statement: StatementSync) => Row[]): Row[] {
+  #reading(sql: string, work: (statement: StatementSync) => SqliteRow[]): SqliteRow[] {
     const statement = this.#prepared(sql);
+    // Anything but a SELECT would take effect twice when it is repeated.
+    if (!sql.startsWith('SELECT')) return rounded(statement, work);
     try {
       return work(statement);
     } catch (error) {
-      // Anything but a SELECT would take effect twice.
-      if (!isOutOfRange(error) || !sql.startsWith('SELECT')) throw error;
-    }
-    statement.setReadBigInts(true);
-    try {
-      return work(statement).map((row) =>
-        Object.fromEntries(
-          Object.entries(row).map(([column, value]) => [column, typeof value === 'bigint' ? Number(value) : value]),
-        ),
-      );
-    } finally {
-      statement.setReadBigInts(false);
+      if (!isOutOfRange(error)) throw error;
+      return rounded(statement, work);
     }
   }
 
@@ -206,8 +202,42 @@ export function guarded<T>(path: string, format: Pick<Format, 'name'>, work: () 
   }
 }
 
-function oneOrNone(row: Row | undefined): Row[] {
+function oneOrNone(row: SqliteRow | undefined): SqliteRow[] {
   return row === undefined ? [] : [row];
+}
+
+/** Reads rows with numbers of any size, and rounds these to numbers of JavaScript. */
+function rounded(statement: StatementSync, work: (statement: StatementSync) => SqliteRow[]): SqliteRow[] {
+  statement.setReadBigInts(true);
+  try {
+    return work(statement).map((row) =>
+      Object.fromEntries(
+        Object.entries(row).map(([column, value]) => [column, typeof value === 'bigint' ? Number(value) : value]),
+      ),
+    );
+  } finally {
+    statement.setReadBigInts(false);
+  }
+}
+
+/** Opens the database of a file, or makes the file, which only its owner may read. */
+export function openDatabase(
+  path: string,
+  format: Pick<Format, 'name'>,
+  { busyMs = DEFAULT_BUSY_MS, mustExist = false }: SqliteFileOptions,
+): DatabaseSync {
+  try {
+    // SQLite gives the files beside it the same mode.
+    makeOrdinary(path, { mustExist });
+  } catch (error) {
+    throw new StoreError('io', `${path} cannot be opened: ${openTrouble(error, mustExist)}`, { cause: error });
+  }
+  const { DatabaseSync: Database } = sqlite();
+  return guarded(
+    path,
+    format,
+    () => new Database(path, { timeout: busyMs, enableForeignKeyConstraints: false, defensive: true }),
+  );
 }
 
 /** Whether Node found a number in a row that is no number of JavaScript. */

@@ -1,53 +1,96 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from './error.ts';
+import { IN_MEMORY, sqlite } from './module.ts';
 
-/** A kind of SQLite file, and the migrations to its present version. */
+/** A kind of SQLite file, and its forms. */
 export interface Format {
   /** For messages, such as `store of sessions`. */
   readonly name: string;
   /** Four letters in SQLite's `application_id`. */
   readonly applicationId: number;
   /**
-   * The migrations from an empty file to the present version; `user_version` counts those that have run. A released migration
-   * never changes: a new version adds one.
+   * The statements that make the first form of an empty file, and each later form of the one before. A file says its form in
+   * `user_version`, from 1; this version reads and writes the last one. Statements that were released never change.
    */
-  readonly migrations: readonly string[];
+  readonly forms: readonly string[];
+  /** What to do with a file of an earlier form, for messages; `neuroscript store migrate` when absent. */
+  readonly ifOlder?: string;
 }
 
 /**
- * Initializes a new file, migrates an older one, and refuses every other file with {@link StoreError} (`foreign`, `newer`,
- * `damaged`). One transaction covers everything, so a file is never left between two versions.
+ * Makes the tables of a new file, and refuses a file of another kind or form with {@link StoreError} (`foreign`, `older`, `newer`,
+ * `damaged`). One transaction covers everything.
  */
-export function prepareFormat(
-  database: DatabaseSync,
-  path: string,
-  { name, applicationId, migrations }: Format,
-  schemaOf: (migrations: readonly string[]) => string,
-): void {
-  database.exec('BEGIN IMMEDIATE');
+export function prepareFormat(database: DatabaseSync, path: string, format: Format): void {
+  inTransaction(database, path, format, (form) => {
+    if (form === 0) makeForm(database, format);
+    else if (form < format.forms.length) throw otherForm(path, form, format.forms.length, format.ifOlder);
+  });
+}
+
+/** Brings a file to the last form. Returns the form that it had; 0 for a new file. Throws as {@link prepareFormat} does. */
+export function migrateFormat(database: DatabaseSync, path: string, format: Format): number {
+  return inTransaction(database, path, format, (form) => {
+    makeForm(database, format, form);
+    return form;
+  });
+}
+
+/** The error for a store of another form than that which this version reads and writes. `ifOlder` says what to do with an earlier one. */
+export function otherForm(
+  place: string,
+  form: number,
+  newest: number,
+  ifOlder = `run neuroscript store migrate --store ${place}`,
+): StoreError {
+  if (form > newest)
+    return new StoreError(
+      'newer',
+      `${place} was written by a newer version (form ${form}; this one knows ${newest}): use that version, or a newer one`,
+    );
+  return new StoreError('older', `${place} has form ${form}, and this version needs form ${newest}: ${ifOlder}`);
+}
+
+/** Runs `work` with the form of a file, which may have nothing but the tables of that form. */
+function inTransaction<T>(database: DatabaseSync, path: string, format: Format, work: (form: number) => T): T {
+  const { name, applicationId, forms } = format;
+  // Reads first, so that a file that is not a database fails before anything is written to it.
+  database.exec('PRAGMA trusted_schema = OFF; SELECT count(*) FROM sqlite_schema; BEGIN IMMEDIATE');
   try {
-    const version = pragma(database, 'user_version');
+    const form = pragma(database, 'user_version');
     const application = pragma(database, 'application_id');
     const isEmpty = database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
-    if (application !== applicationId && !(application === 0 && version === 0 && isEmpty))
+    if (application !== applicationId && !(application === 0 && form === 0 && isEmpty))
       throw new StoreError('foreign', `${path} is a SQLite file of another program, not a ${name}`);
-    if (version > migrations.length)
-      throw new StoreError(
-        'newer',
-        `${path} was written by a newer version (form ${version}; this one knows ${migrations.length})`,
-      );
+    if (form > forms.length) throw otherForm(path, form, forms.length);
     // Views, triggers and expressions in a crafted file run with our queries, so the file may have nothing but our tables.
-    if (schema(database) !== schemaOf(migrations.slice(0, version)))
+    if (schema(database) !== schemaOf(format, form))
       throw new StoreError('foreign', `${path} is not a ${name}: its tables are not those of one`);
     const problem = integrityProblem(database);
     if (problem !== null) throw new StoreError('damaged', `${path} is damaged: ${problem}`);
-    for (const migration of migrations.slice(version)) database.exec(migration);
-    if (version < migrations.length)
-      database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`);
+    const result = work(form);
     database.exec('COMMIT');
+    return result;
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
+  }
+}
+
+/** Makes the last form of a database that has an earlier one; 0 is an empty one. */
+export function makeForm(database: DatabaseSync, { applicationId, forms }: Format, from = 0): void {
+  for (const statements of forms.slice(from)) database.exec(statements);
+  database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${forms.length}`);
+}
+
+/** The schema of a file of this form. */
+function schemaOf(format: Format, form: number): string {
+  const fresh = new (sqlite().DatabaseSync)(IN_MEMORY);
+  try {
+    for (const statements of format.forms.slice(0, form)) fresh.exec(statements);
+    return schema(fresh);
+  } finally {
+    fresh.close();
   }
 }
 
@@ -63,7 +106,7 @@ export function pragma(database: DatabaseSync, name: string): number {
 }
 
 /** Everything that a file defines, apart from the statistics that ANALYZE keeps. White space does not count. */
-export function schema(database: DatabaseSync): string {
+function schema(database: DatabaseSync): string {
   const rows = database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name').all();
   const own = rows.filter(({ type, name }) => !(type === 'table' && /^sqlite_stat[1-4]$/.test(String(name))));
   return JSON.stringify(own.map((row) => Object.values(row))).replace(/\\[nrt]|\s/g, '');

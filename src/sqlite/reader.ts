@@ -3,8 +3,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { openOrdinary } from '../files/ordinary.ts';
 import { StoreError } from './error.ts';
-import { guarded, openTrouble, type Row } from './file.ts';
+import { guarded, openTrouble, type SqliteRow } from './file.ts';
 import { type Format, integrityProblem, pragma } from './format.ts';
+import { sqlite } from './module.ts';
 
 const ANY = { name: 'database' };
 
@@ -17,7 +18,7 @@ export class SqliteReader implements Disposable {
   readonly #path: string;
   /** The mark of the program that the file belongs to; 0 if there is none. */
   readonly applicationId: number;
-  /** The number of migrations that have run on the file. */
+  /** The form of the file. */
   readonly version: number;
   /** True if the log beside the file has changes that are not in the file. */
   readonly unfolded: boolean;
@@ -32,7 +33,7 @@ export class SqliteReader implements Disposable {
 
   /** Throws {@link StoreError}: `foreign` if the file is not a SQLite file, `damaged`, `busy`, `io`. */
   static async open(path: string): Promise<SqliteReader> {
-    const { DatabaseSync: Database } = await import('node:sqlite');
+    const { DatabaseSync: Database } = sqlite();
     try {
       // SQLite would wait for the writer of a named pipe.
       closeSync(openOrdinary(path));
@@ -70,7 +71,7 @@ export class SqliteReader implements Disposable {
   }
 
   /** All rows. Throws {@link StoreError}. */
-  all(sql: string, ...values: readonly (string | number)[]): readonly Row[] {
+  all(sql: string, ...values: readonly (string | number)[]): readonly SqliteRow[] {
     return guarded(this.#path, ANY, () => this.#database.prepare(sql).all(...values));
   }
 
@@ -81,9 +82,9 @@ export class SqliteReader implements Disposable {
 
 /** The result of reading a file of a known {@link Format}. */
 export interface SqliteReading<Contents> {
-  /** The number of migrations that have run on the file; more than `newest` if a newer version wrote it. */
+  /** The form of the file; more than `newest` if a newer version wrote it. */
   readonly version: number;
-  /** The number of migrations that this version knows. */
+  /** The form that this version reads and writes. */
   readonly newest: number;
   /** True if the log beside the file has changes that are not in the file. */
   readonly unfolded: boolean;
@@ -104,7 +105,7 @@ export async function readSqlite<Contents>(
   using reader = await SqliteReader.open(path);
   if (reader.applicationId !== format.applicationId) return null;
   const { version, unfolded } = reader;
-  return { version, newest: format.migrations.length, unfolded, contents: attempt(reader, format, tables, read) };
+  return { version, newest: format.forms.length, unfolded, contents: attempt(reader, format, tables, read) };
 }
 
 function attempt<Contents>(

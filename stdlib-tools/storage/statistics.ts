@@ -1,5 +1,5 @@
 import { readSqlite, type SqliteReader, type SqliteReading } from '../../src/sqlite/reader.ts';
-import { VALUES } from './sqlite.ts';
+import { VALUES } from './tables.ts';
 
 /** Counts of a storage of tool values, without the values. */
 export interface StorageStatistics {

@@ -25,6 +25,7 @@ export const BESIDE_THE_INDEX: Readonly<Record<string, string>> = {
   'src/context/nonce.ts': 'the nonce of a turn is for the loop alone',
   'src/sandbox/limits.ts': 'a page checks limits without a pool',
   'src/report/html.ts': 'the pages of the command line are made of the same pieces',
+  'stdlib-tools/storage/tables.ts': 'a schema of Postgres has the tables of values beside those of sessions',
   'src/runtime/version.ts': 'the command line reads the version without loading the runtime',
   'grammar/decoder/index.ts': 'the host writes grammars without the parser',
   'grammar/syntax/position.ts': 'a leaf that the guest bundles',

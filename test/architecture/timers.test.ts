@@ -3,7 +3,7 @@ import { checkRetry } from '../../src/loop/agents/retry.ts';
 import { systemClock } from '../../src/loop/clock.ts';
 import { Host } from '../../src/loop/host/host.ts';
 import { SessionCoordinator } from '../../src/loop/index.ts';
-import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import { McpLogins } from '../../src/mcp/auth/logins.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { filesBelow, sourceOf } from './source.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import type { Agent } from '../../src/loop/agents/agent.ts';
 import { MemoryLog } from '../../src/loop/log/log.ts';
-import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
 import { WorkerProcess } from '../../src/sandbox/worker.ts';
 import { defineTool } from '../../src/tools/index.ts';

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PostgresServer, startPostgres } from '../../apps/lab/engines/server.ts';
 import { type Clock, SessionCoordinator, SessionLeasedError, verifyStoredLog } from '../../src/loop/index.ts';
 import { endEntry } from '../../src/loop/log/log.ts';
-import { postgresClient } from '../../src/postgres/clients.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { nextSql, nextValues } from '../../src/postgres/queue.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';
@@ -135,7 +134,7 @@ describe.each(ROUNDS)('issue 20: an engine that fails, round %i', () => {
     await store.create(state('s'), 1);
     const locked = Promise.withResolvers<void>();
     const continued = Promise.withResolvers<void>();
-    const stopped = new Database(postgresClient(direct), 'the database')
+    const stopped = (await Database.connect(direct, { schema }))
       .transaction(async (query) => {
         await lock(query, schema, 'log');
         locked.resolve();

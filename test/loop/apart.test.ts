@@ -7,7 +7,7 @@ import { Host } from '../../src/loop/host/host.ts';
 import { turnProcess } from '../../src/loop/host/turnprocess.ts';
 import { SessionCoordinator } from '../../src/loop/sessions/coordinator.ts';
 import { SessionLeasedError } from '../../src/loop/sessions/errors.ts';
-import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { fakeExecutor, type Program, programAgent, TestClock, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';

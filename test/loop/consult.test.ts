@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type Agent, AgentError } from '../../src/loop/agents/agent.ts';
-import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import { RuntimeClosedError } from '../../src/wire/errors.ts';
 import { programAgent, reply, USERDATA } from './fake.ts';
 import { controller } from './host.ts';

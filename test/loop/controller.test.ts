@@ -7,7 +7,7 @@ import { seededIds } from '../../src/loop/ids.ts';
 import { MemoryLog } from '../../src/loop/log/log.ts';
 import { Metrics } from '../../src/loop/metrics.ts';
 import { SessionExistsError, SessionStateError } from '../../src/loop/sessions/errors.ts';
-import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import type { GuardView } from '../../src/loop/turn/verdict.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { newKeyring, programAgent, reply, TestClock, USERDATA } from './fake.ts';

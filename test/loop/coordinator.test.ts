@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MemoryLog } from '../../src/loop/log/log.ts';
 import { SessionCoordinator } from '../../src/loop/sessions/coordinator.ts';
 import { SessionLeasedError } from '../../src/loop/sessions/errors.ts';
-import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import { newSession } from '../../src/loop/sessions/store.ts';
 import { StoreError } from '../../src/sqlite/error.ts';
 import { programAgent, TestClock, USERDATA } from './fake.ts';

@@ -31,7 +31,7 @@ async function stored({ own = false } = {}) {
     new SessionCoordinator({ store, log: to, clock, owner, leaseMs: 1000, replayTtl: 300 });
   const texts = () => ({
     state: file.prepare('SELECT state FROM sessions').get()?.['state'],
-    started: file.prepare('SELECT body FROM started').all(),
+    started: file.prepare('SELECT started FROM sessions').all(),
     steps: file.prepare('SELECT body FROM steps').all(),
     turns: file.prepare('SELECT record FROM turns').all(),
   });
@@ -60,7 +60,7 @@ describe('an open session that cannot be read', () => {
     ['status', `UPDATE sessions SET status = 'opne'`],
     ['count of turns', 'UPDATE sessions SET next_turn = 7'],
     ['configuration', `UPDATE sessions SET configuration = '['`],
-    ['started turn', `UPDATE started SET body = '{'`],
+    ['started turn', `UPDATE sessions SET started = '{'`],
     ['kept call', `UPDATE steps SET body = '{'`],
   ])('is cancelled with a damaged %s: its texts stay, its end is logged once', async (part, sql) => {
     await using kept = await stored();
@@ -119,7 +119,7 @@ describe('an open session that cannot be read', () => {
 
   it('keeps a decision owed whose record cannot be read', async () => {
     await using kept = await stored();
-    kept.change(`UPDATE turns SET record = 'x', owed = 1`);
+    kept.change(`UPDATE turns SET record = 'x', owed = 1; UPDATE sessions SET owed = 1`);
     expect(await kept.called('me').cancel('s')).toBe(true);
     expect(await kept.store.summary('s')).toMatchObject({ status: 'halted', owed: 1, damaged: null });
     expect(await kept.store.prune({ before: Number.MAX_SAFE_INTEGER })).toEqual([]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type DecisionLog, MemoryLog } from '../../src/loop/log/log.ts';
-import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import { programAgent, TestClock, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';
 

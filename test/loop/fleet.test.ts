@@ -5,7 +5,7 @@ import { LoopController } from '../../src/loop/controller.ts';
 import { Host, type HostOptions } from '../../src/loop/host/host.ts';
 import { seededIds } from '../../src/loop/ids.ts';
 import { SessionCoordinator } from '../../src/loop/sessions/coordinator.ts';
-import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import type { SessionStore } from '../../src/loop/sessions/store.ts';
 import { StoreError } from '../../src/sqlite/error.ts';
 import { RuntimeClosedError } from '../../src/wire/errors.ts';

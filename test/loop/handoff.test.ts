@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Agent } from '../../src/loop/agents/agent.ts';
-import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import { RuntimeClosedError } from '../../src/wire/errors.ts';
 import { reply } from './fake.ts';
 import { controller, run } from './host.ts';

@@ -3,7 +3,7 @@ import { LoopController } from '../../src/loop/controller.ts';
 import { seededIds } from '../../src/loop/ids.ts';
 import { MemoryLog } from '../../src/loop/log/log.ts';
 import type { LoopControllerOptions } from '../../src/loop/options.ts';
-import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import { timeoutError } from '../../src/wire/errorinfo.ts';
 import { fakeExecutor, newKeyring, type Program, TestClock, USERDATA } from './fake.ts';
 

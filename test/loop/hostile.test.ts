@@ -57,11 +57,11 @@ async function changed(sql: string, ...values: readonly (string | bigint)[]) {
 }
 
 const inBody = (path: string, json: string): readonly [string, string] => [
-  `UPDATE started SET body = json_set(body, '${path}', json(?)) WHERE sid = 's'`,
+  `UPDATE sessions SET started = json_set(started, '${path}', json(?)) WHERE sid = 's'`,
   json,
 ];
 
-const DIED = `UPDATE started SET body = json_set(body, '$.suspended', null, '$.attempt', 1), waits = NULL WHERE sid = 's'`;
+const DIED = `UPDATE sessions SET started = json_set(started, '$.suspended', null, '$.attempt', 1), waits = NULL WHERE sid = 's'`;
 
 describe('a store to which others have written', () => {
   it.each<readonly [string, string, string]>([

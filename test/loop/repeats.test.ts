@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LoopController } from '../../src/loop/controller.ts';
-import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import { explainTurn, plainPalette } from '../../src/report/index.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
 import { defineTool, type ToolRuntime } from '../../src/tools/index.ts';

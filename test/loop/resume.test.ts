@@ -3,7 +3,7 @@ import type { Agent } from '../../src/loop/agents/agent.ts';
 import { type DecisionLog, MemoryLog } from '../../src/loop/log/log.ts';
 import { SessionLeasedError, SessionStateError } from '../../src/loop/sessions/errors.ts';
 import { Leases } from '../../src/loop/sessions/lease.ts';
-import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import type { Held, Renewal } from '../../src/loop/sessions/store.ts';
 import { onBehalfOfCall } from '../../src/tools/dispatch/callscope.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
@@ -39,7 +39,7 @@ describe('after the death of a process', () => {
     expect(agent.prompts).toHaveLength(1);
     const turns = await store.turns('s');
     expect(turns.map(({ turn }) => turn)).toEqual([1, 2]);
-    expect(turns[0]).toBe(first);
+    expect(turns[0]).toEqual(first);
   });
 
   it('an interrupted turn is run again: the same program, a new nonce, and the agent is not asked twice', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LoopController } from '../../src/loop/controller.ts';
 import { SessionLeasedError } from '../../src/loop/sessions/errors.ts';
 import { Leases } from '../../src/loop/sessions/lease.ts';
-import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
 import { defineTool } from '../../src/tools/index.ts';
 import { newKeyring, programAgent, reply, TestClock, USERDATA } from './fake.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import { SharedLock } from '../../src/loop/sharedlock.ts';
 import { onBehalfOfCall } from '../../src/tools/dispatch/callscope.ts';
 import { BusyError } from '../../src/wire/errors.ts';

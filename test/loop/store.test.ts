@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { MemoryStore } from '../../src/loop/sessions/memory.ts';
-import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
+import { MemoryStore, SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import { storeStatistics } from '../../src/loop/sessions/statistics.ts';
 import { commitOf, lease, ODD, started, state, storeContract } from './contract.ts';
 import { ownedStore } from './owners.ts';
@@ -76,9 +75,9 @@ describe('the file of a SqliteStore', () => {
     ['a view', 'CREATE VIEW v AS SELECT 1'],
     ['a trigger', 'CREATE TRIGGER t AFTER UPDATE ON sessions BEGIN DELETE FROM turns; END'],
     ['a table too many', 'CREATE TABLE more (a)'],
-    ['a table too few', 'DROP TABLE used'],
-    ['a virtual table', 'DROP TABLE used; CREATE VIRTUAL TABLE used USING fts5(sid, jti, second)'],
-    ['a column of its own', 'ALTER TABLE used ADD COLUMN slow TEXT AS (hex(zeroblob(100000000)))'],
+    ['a table too few', 'DROP TABLE steps'],
+    ['a virtual table', 'DROP TABLE steps; CREATE VIRTUAL TABLE steps USING fts5(sid, nonce, body)'],
+    ['a column of its own', 'ALTER TABLE steps ADD COLUMN slow TEXT AS (hex(zeroblob(100000000)))'],
     ['an index of its own', 'DROP INDEX turns_owed; CREATE INDEX turns_owed ON turns (hex(zeroblob(9)))'],
   ])('finding 15: a store with %s is foreign', async (_, change) => {
     const path = newPath();

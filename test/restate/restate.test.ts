@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LoopController } from '../../src/loop/controller.ts';
 import { MemoryLog } from '../../src/loop/log/log.ts';
 import { SessionCoordinator } from '../../src/loop/sessions/coordinator.ts';
-import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { MemoryStore } from '../../src/loop/sessions/sqlite.ts';
 import { statusOf } from '../../src/restate/errors.ts';
 import { SessionHandlers } from '../../src/restate/handlers.ts';
 import { restateSessions } from '../../src/restate/index.ts';

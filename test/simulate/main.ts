@@ -22,7 +22,6 @@ const { values } = parseArgs({
     hosts: { type: 'string' },
     sessions: { type: 'string' },
     faults: { type: 'string' },
-    store: { type: 'string' },
     plant: { type: 'string' },
     planted: { type: 'boolean', default: false },
     first: { type: 'string' },
@@ -37,11 +36,11 @@ const DONE = /^(\d+) schedules, .* per second of CPU time$/m;
 const PLANTED_SEEDS = '3000';
 
 function told({ invariant, message, schedule, trace }: SimulationFailure): string {
-  const { seed, hosts, sessions, faults, store } = schedule;
+  const { seed, hosts, sessions, faults } = schedule;
   const last = trace.slice(-30).map((line) => `  ${line}\n`);
   return [
     `FAILED: ${invariant}\n  ${message}\n${last.join('')}`,
-    `repeat it: npm run simulate -- --seed ${seed} --hosts ${hosts} --sessions ${sessions.join(',')} --store ${store} --faults '${faults.join(' ')}'\n`,
+    `repeat it: npm run simulate -- --seed ${seed} --hosts ${hosts} --sessions ${sessions.join(',')} --faults '${faults.join(' ')}'\n`,
   ].join('');
 }
 
@@ -73,14 +72,13 @@ async function run(): Promise<SimulationFailure | null> {
   else if (values.plant !== undefined) throw new Error(`there is no planted mistake '${values.plant}'`);
   const { replaySchedule, simulate } = await import('../../src/testing/index.ts');
   const { shop } = await import('./shop.ts');
-  const { seed, hosts, sessions, faults, store } = values;
+  const { seed, hosts, sessions, faults } = values;
   if (seed !== undefined)
     return replaySchedule(shop, {
       seed: Number(seed),
       ...defined({
         hosts: hosts === undefined ? undefined : Number(hosts),
         sessions: sessions?.split(',').map(Number),
-        store: store === undefined ? undefined : store === 'sqlite' ? store : 'memory',
         faults: faults?.split(' ').filter((fault) => fault !== ''),
       }),
     });

@@ -21,8 +21,7 @@ const plant = (file: string, name: string, text: string, instead: string, ...fou
 });
 
 const { owner, inFlight, fence, once, unchanged, logged, chain, committed, effect, kept, answer, ends, memory } = INVARIANTS;
-const MEMORY = 'loop/sessions/memory';
-const SQLITE = 'loop/sessions/sqlite';
+const STATEMENTS = 'loop/sessions/statements';
 const COORDINATOR = 'loop/sessions/coordinator';
 const LOG = 'loop/log/chainedfile';
 const DISPATCHER = 'tools/dispatch/dispatcher';
@@ -31,54 +30,47 @@ const DISPATCHER = 'tools/dispatch/dispatcher';
 export const PLANTS: readonly Plant[] = [
   // The store and its leases.
   plant(
-    MEMORY,
+    STATEMENTS,
     'the store lends a session twice',
-    'if (lease !== null && lease.owner !== owner) throw',
-    'if (false) throw',
+    'OR lease_owner = $2 OR lease_until <=',
+    'OR TRUE OR lease_until <=',
     owner,
   ),
   plant(
-    MEMORY,
+    STATEMENTS,
     'the store takes writes of any claim',
-    'if (kept.fence !== fence || kept.lease === null)',
-    'if (kept.lease === null)',
+    "const HELD = 'sid = $1 AND fence = $2 AND lease_owner IS NOT NULL';",
+    "const HELD = 'sid = $1 AND coalesce($2, 0) = $2 AND lease_owner IS NOT NULL';",
     fence,
   ),
-  plant(MEMORY, 'claims have no number of their own', 'const fence = ++kept.fence;', 'const fence = kept.fence;', owner, fence),
+  plant(STATEMENTS, 'claims have no number of their own', 'SET fence = fence + 1, lease_owner', 'SET lease_owner', owner, fence),
   plant(
-    MEMORY,
+    STATEMENTS,
     'a process gives up the lease of another one',
-    'if (kept?.fence === fence) this.#free(kept);',
-    'if (kept !== undefined) this.#free(kept);',
+    'WHERE sid = $1 AND fence = $2`,\n    start:',
+    'WHERE sid = $1 AND coalesce($2, 0) = $2`,\n    start:',
     owner,
   ),
   plant(
-    MEMORY,
+    STATEMENTS,
     'a lost lease is renewed',
-    "if (kept?.fence !== fence || kept.lease === null) return 'lost';",
-    "if (kept === undefined || kept.lease === null) return 'lost';",
+    "WHERE sid = (one ->> 'sid') AND fence =",
+    "WHERE sid = (one ->> 'sid') OR fence =",
     fence,
   ),
   plant(
-    MEMORY,
+    STATEMENTS,
     'a call that has expired keeps its session asleep',
-    'now < (waitsUntil(started) ?? 0);',
-    'waitsUntil(started) !== null;',
+    'waits_until = NULL\n       WHERE sid IN (',
+    'waits_until = NULL\n       WHERE FALSE AND sid IN (',
     ends,
   ),
   plant(
-    MEMORY,
+    STATEMENTS,
     'kept calls are lost',
-    'kept.steps = [...kept.steps.filter(({ seq }) => seq !== step.seq), step].sort((a, b) => a.seq - b.seq);',
-    '',
+    'SELECT $1, started_nonce, $3, $4, $5 FROM (',
+    "SELECT $1, started_nonce || '-', $3, $4, $5 FROM (",
     kept,
-  ),
-  plant(
-    SQLITE,
-    'SQLite lends a session twice',
-    'if (holder !== null && holder.owner !== owner) throw',
-    'if (false) throw',
-    owner,
   ),
   // How a process judges its own lease.
   plant(

@@ -72,10 +72,8 @@ describe('issue 23: simulation', () => {
         },
       },
     });
-    for (const store of ['memory', 'sqlite'] as const)
-      expect(await replaySchedule(scenario, { seed: 5, hosts: 2, faults: [], store })).toBeNull();
-    const done = [[expect.stringMatching(/^DONE .*paid rent.*yes.*paid tea/)]];
-    expect(seen).toEqual([...done, ...done]);
+    expect(await replaySchedule(scenario, { seed: 5, hosts: 2, faults: [] })).toBeNull();
+    expect(seen).toEqual([[expect.stringMatching(/^DONE .*paid rent.*yes.*paid tea/)]]);
   });
 
   it('finds a tool that ignores its key, makes the schedule small, and repeats it', async () => {

@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { allSessions, type SessionSummary, storeStatistics } from '../../loop/index.ts';
+import { VALUES } from '../../../stdlib-tools/storage/tables.ts';
+import { allSessions, migrateFile, SESSIONS, type SessionSummary, storeStatistics } from '../../loop/index.ts';
 import { isPostgresUrl, type MigrationReport, migrateStore, type StoreReport, storeStatus } from '../../postgres/index.ts';
 import { counted, printable } from '../../report/index.ts';
-import { addStore, openStore, storeFile } from '../flags/store.ts';
+import { addStore, openStore, placeToMake, storeFile } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
@@ -52,11 +52,9 @@ async function status(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> 
 }
 
 async function migrated(flag: string | undefined): Promise<MigrationReport> {
-  if (flag !== undefined && isPostgresUrl(flag)) return migrateStore(flag);
-  const place = storeFile(flag) ?? '';
-  const from = existsSync(place) ? (await storeStatistics(place))?.version : 0;
-  await using _ = await openStore(flag, { mustExist: false });
-  return { place, from: from ?? 0, to: (await storeStatistics(place))?.version ?? 0 };
+  const place = await placeToMake(flag);
+  if (isPostgresUrl(place)) return migrateStore(place);
+  return { place, ...migrateFile(place, [SESSIONS, VALUES]) };
 }
 
 async function reported(flag: string | undefined): Promise<StoreReport> {

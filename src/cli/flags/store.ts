@@ -57,15 +57,27 @@ export async function openStore(
   flag: string | undefined,
   { mustExist, listenUrl }: { readonly mustExist: boolean; readonly listenUrl?: string | undefined },
 ): Promise<OpenedStore> {
-  const file = storeFile(flag);
-  if (file === null) throw new UsageError(`this command needs a store, and --store is '${NONE}'`);
+  const file = mustExist ? placeOfStore(flag) : await placeToMake(flag);
   if (isPostgresUrl(file)) {
     const { PostgresStore } = await import('../../postgres/index.ts');
     return PostgresStore.open(file, { migrate: !mustExist, listenUrl });
   }
   if (listenUrl !== undefined) throw new UsageError('--store-listen needs a --store of the form postgres://…');
-  if (flag === undefined && !mustExist) await makeFolder(dirname(file));
   return SqliteStore.open(file, { mustExist });
+}
+
+/** The file or the address of the store that a command needs. */
+function placeOfStore(flag: string | undefined): string {
+  const file = storeFile(flag);
+  if (file === null) throw new UsageError(`this command needs a store, and --store is '${NONE}'`);
+  return file;
+}
+
+/** As {@link placeOfStore}, for a store that may be made. */
+export async function placeToMake(flag: string | undefined): Promise<string> {
+  const file = placeOfStore(flag);
+  if (flag === undefined) await makeFolder(dirname(file));
+  return file;
 }
 
 /** The ids of all sessions of a store, in order. */

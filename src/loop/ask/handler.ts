@@ -10,7 +10,7 @@ import { type Ids, randomIds } from '../ids.ts';
 import type { DecisionLog } from '../log/log.ts';
 import { Metrics } from '../metrics.ts';
 import { AskQuota, askDepthOf, askQuotaOf } from '../quota.ts';
-import { MemoryStore } from '../sessions/memory.ts';
+import { MemoryStore } from '../sessions/sqlite.ts';
 import type { SessionParent, SessionStore } from '../sessions/store.ts';
 import { Budget } from './budget.ts';
 import { driveNested } from './nested.ts';

@@ -1,4 +1,5 @@
 import { StoreError } from '../../sqlite/error.ts';
+import type { Row } from '../../sqlite/sql.ts';
 import { LAST_MS } from '../../wire/time.ts';
 import { endEntry, type LogEntry, logEntry } from '../log/log.ts';
 import { isHaltReason } from '../record/decision.ts';
@@ -9,11 +10,8 @@ import { readConfiguration, readStarted, readState, readStep, readTurn, readUsed
 import type { SessionSetup } from './setup.ts';
 import { type ClaimedSession, nextTurnOf, type SessionState, type SessionStatus, type SessionSummary } from './store.ts';
 
-/** A row of a database: values by column. Databases differ in how they return large numbers and truth. */
-export type Columns = Readonly<Record<string, unknown>>;
-
-/** The summary in a row of `sessions` that has the turn and `waits` of its started turn, and `owed`, the number of its owed turns. */
-export function summaryOf(row: Columns, now: number): SessionSummary {
+/** The summary in a row of `sessions`; `started` is the number of its started turn. */
+export function summaryOf(row: Row, now: number): SessionSummary {
   const reason = String(row['reason']);
   const { configuration: _, ...setup } = setupOf({ ...row, configuration: null });
   return {
@@ -31,7 +29,7 @@ export function summaryOf(row: Columns, now: number): SessionSummary {
 }
 
 /** The parts of a summary that may be damaged. A damaged session must not hide the others; it counts as open. */
-function bodyOf(row: Columns): Pick<SessionSummary, 'status' | 'waits' | 'subject' | 'agent' | 'parent' | 'damaged'> {
+function bodyOf(row: Row): Pick<SessionSummary, 'status' | 'waits' | 'subject' | 'agent' | 'parent' | 'damaged'> {
   const { waits } = row;
   let status: SessionStatus = 'open';
   try {
@@ -50,13 +48,13 @@ function bodyOf(row: Columns): Pick<SessionSummary, 'status' | 'waits' | 'subjec
 interface Beside {
   /** The JSON of the started turn; null without one. */
   readonly started: unknown;
-  readonly steps: readonly Columns[];
+  readonly steps: readonly Row[];
   readonly used: ClaimedSession['used'];
   readonly unlogged: readonly TurnRecord[];
 }
 
 /** The claimed session in a row of `sessions`, which the claim has changed already. */
-export function claimedOf(row: Columns, { started, steps, used, unlogged }: Beside): ClaimedSession {
+export function claimedOf(row: Row, { started, steps, used, unlogged }: Beside): ClaimedSession {
   const state = stateOf(row);
   return {
     fence: Number(row['fence']),
@@ -72,14 +70,14 @@ export function claimedOf(row: Columns, { started, steps, used, unlogged }: Besi
 }
 
 /** When a session ended, for its entry in the log. */
-function endOf({ sid, updated_at }: Columns): number {
+function endOf({ sid, updated_at }: Row): number {
   const at = Number(updated_at);
   if (Math.abs(at) <= LAST_MS) return at;
   throw new StoreError('damaged', `session ${JSON.stringify(sid)} in the store cannot be read: it ended at no date, ${at}`);
 }
 
 /** The end of an open session that cannot be read, as its row keeps it. `turns` is the number of its last decided turn. */
-export function forcedEnd(row: Columns, turns: number, { reason, at }: ForcedEnd) {
+export function forcedEnd(row: Row, turns: number, { reason, at }: ForcedEnd) {
   const sid = String(row['sid']);
   const nextTurn = turns + 1;
   let state = String(row['state']);
@@ -94,7 +92,7 @@ export function forcedEnd(row: Columns, turns: number, { reason, at }: ForcedEnd
 }
 
 /** What a session that has ended and cannot be read owes to the log: the turns that can be read, and its end. */
-export function owedEntries(row: Columns, owed: readonly Columns[]): readonly LogEntry[] {
+export function owedEntries(row: Row, owed: readonly Row[]): readonly LogEntry[] {
   const sid = String(row['sid']);
   const reason = String(row['reason']);
   const turns = recordsOf(sid, owed, () => {}).map(logEntry);
@@ -104,7 +102,7 @@ export function owedEntries(row: Columns, owed: readonly Columns[]): readonly Lo
 }
 
 /** The state in a row, whose own columns repeat some of it. */
-function stateOf(row: Columns): SessionState {
+function stateOf(row: Row): SessionState {
   const sid = String(row['sid']);
   const state = readState(row['state'], sid);
   const differs = state.status !== row['status'] ? 'status' : state.nextTurn !== Number(row['next_turn']) ? 'next turn' : null;
@@ -119,7 +117,7 @@ export function usedOf(text: unknown): ClaimedSession['used'] {
 }
 
 /** The setup of a session in its row. */
-export function setupOf({ sid, tenant, profile, configuration, engine, reader }: Columns): SessionSetup {
+export function setupOf({ sid, tenant, profile, configuration, engine, reader }: Row): SessionSetup {
   return {
     tenant: String(tenant),
     profile: String(profile),
@@ -130,7 +128,7 @@ export function setupOf({ sid, tenant, profile, configuration, engine, reader }:
 }
 
 /** The lease in a row, if it lasts. */
-export function leaseOf(row: Columns, now: number): { readonly owner: string; readonly until: number } | null {
+export function leaseOf(row: Row, now: number): { readonly owner: string; readonly until: number } | null {
   const { lease_owner: owner, lease_until: until } = row;
   return typeof owner === 'string' && now < Number(until) ? { owner, until: Number(until) } : null;
 }
@@ -138,7 +136,7 @@ export function leaseOf(row: Columns, now: number): { readonly owner: string; re
 /** The records in rows of `turns`. Reports one that is damaged to `onDamaged` and omits it; without `onDamaged`, throws. */
 export function recordsOf(
   sid: string,
-  rows: readonly Columns[],
+  rows: readonly Row[],
   onDamaged?: (turn: number, problem: string) => void,
 ): readonly TurnRecord[] {
   return rows.flatMap(({ turn, record }) => {
@@ -165,7 +163,7 @@ export function unlessDamaged(rest: () => object): string {
 const STATUSES: readonly string[] = ['open', 'done', 'aborted', 'halted'] satisfies readonly SessionStatus[];
 
 /** Whether a session has ended by its row. One with an unknown status has not. */
-export function hasEnded({ status }: Columns): boolean {
+export function hasEnded({ status }: Row): boolean {
   return status !== 'open' && STATUSES.includes(String(status));
 }
 

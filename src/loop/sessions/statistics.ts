@@ -36,12 +36,12 @@ export interface CountedSession {
 const LATEST = 20;
 
 /**
- * Reads the statistics of a store of sessions without changing the file. It reads only columns of the first version, so it
- * also works for newer versions that still have its tables. Null for a file that is not a store of sessions. Throws
+ * Reads the statistics of a store of sessions without changing the file. It reads few
+ * columns, so it also works for newer forms that still have them. Null for a file that is not a store of sessions. Throws
  * `StoreError`: `foreign` for a file that is not SQLite, `damaged` for one that cannot be opened, `busy`, `io`.
  */
 export function storeStatistics(path: string): Promise<SqliteReading<StoreStatistics> | null> {
-  return readSqlite(path, SESSIONS, ['sessions', 'turns', 'started'], statistics);
+  return readSqlite(path, SESSIONS, ['sessions', 'turns'], statistics);
 }
 
 function statistics(reader: SqliteReader): StoreStatistics {
@@ -56,7 +56,7 @@ function statistics(reader: SqliteReader): StoreStatistics {
     statuses: counts(reader, 'SELECT status AS word, count(*) AS n FROM sessions GROUP BY status LIMIT 10'),
     turns: Object.values(decisions).reduce((sum, each) => sum + each, 0),
     decisions,
-    started: Number(reader.all('SELECT count(*) AS n FROM started')[0]?.['n']),
+    started: Number(reader.all('SELECT count(*) AS n FROM sessions WHERE started_turn IS NOT NULL')[0]?.['n']),
     createdAt: numberOr(all?.['since']),
     updatedAt: numberOr(all?.['last']),
     latest: latest.map(({ sid, status, reason, next_turn, updated_at }) => ({

@@ -7,7 +7,8 @@ const FORMAT = {
   name: 'store of programs that wait',
   // `NSwp`
   applicationId: 0x4e_53_77_70,
-  migrations: [
+  ifOlder: 'remove it, since it holds nothing but programs that wait for answers',
+  forms: [
     `CREATE TABLE signing (key BLOB NOT NULL) STRICT;
      CREATE TABLE programs (
        place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, since REAL NOT NULL, size INTEGER NOT NULL, program TEXT NOT NULL

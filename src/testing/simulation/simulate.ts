@@ -63,7 +63,6 @@ const checkSchedule = checker<Schedule>({
   hosts: wholeNumber(1),
   sessions: listOf(wholeNumber(1)),
   faults: listOf(checkText),
-  store: oneOf('memory', 'sqlite'),
 });
 
 /**
@@ -117,11 +116,11 @@ async function smallest(
   outcome: Outcome,
   run: (schedule: Schedule, trace?: boolean) => Promise<Outcome>,
 ): Promise<SimulationFailure | null> {
-  const { hosts, sessions, faults, store } = outcome;
-  const { schedule } = await shrunk({ schedule: { seed, hosts, sessions, faults, store }, outcome }, run);
+  const { hosts, sessions, faults } = outcome;
+  const { schedule } = await shrunk({ schedule: { seed, hosts, sessions, faults }, outcome }, run);
   return failureOf(seed, await run(schedule, true));
 }
 
-function failureOf(seed: number, { violation, hosts, sessions, faults, store, trace }: Outcome): SimulationFailure | null {
-  return violation === null ? null : { ...violation, schedule: { seed, hosts, sessions, faults, store }, trace };
+function failureOf(seed: number, { violation, hosts, sessions, faults, trace }: Outcome): SimulationFailure | null {
+  return violation === null ? null : { ...violation, schedule: { seed, hosts, sessions, faults }, trace };
 }

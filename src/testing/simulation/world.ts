@@ -5,7 +5,6 @@ import {
   openSession,
   type SessionStore,
   type SessionSummary,
-  SqliteStore,
   sealFaults,
 } from '../../loop/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
@@ -31,8 +30,6 @@ export interface Schedule {
   readonly sessions?: readonly number[];
   /** All faults, as `PLACE=FAULT`; the seed decides when absent. */
   readonly faults?: readonly string[];
-  /** The store of the fleet. When absent, the seed decides: one of sixteen has SQLite. */
-  readonly store?: 'memory' | 'sqlite';
 }
 
 /** The outcome of a schedule. */
@@ -44,7 +41,6 @@ export interface Outcome {
   readonly faults: readonly string[];
   readonly hosts: number;
   readonly sessions: readonly number[];
-  readonly store: 'memory' | 'sqlite';
   /** A digest of all events, in order; equal for equal schedules. */
   readonly hash: number;
   /** The trace, one line for each event; empty unless requested. */
@@ -92,9 +88,8 @@ export class SimulatedWorld implements Surroundings {
   readonly #options: WorldOptions;
   readonly #watch: Watch;
   readonly #server: Process;
-  /** Replaced by a SQLite store before the first event if the plan says so. */
-  #store: SessionStore;
-  #shared: Shared;
+  readonly #store: SessionStore;
+  readonly #shared: Shared;
   readonly #world: World;
   readonly #slots: Slot[];
   readonly #people: Slot & { controller: LoopController | null };
@@ -143,16 +138,8 @@ export class SimulatedWorld implements Surroundings {
     return this.#schedule.sessions ?? this.#shared.scenario.sessions.map((_, index) => index + 1);
   }
 
-  get #kind(): 'memory' | 'sqlite' {
-    const { seed, store } = this.#schedule;
-    return store ?? (mixed(seed, 'store') % 16 === 0 ? 'sqlite' : 'memory');
-  }
-
   /** Runs the schedule to its end. */
   async run(): Promise<Outcome> {
-    using file = this.#kind === 'sqlite' ? await SqliteStore.open(':memory:', { clock: this.#server }) : null;
-    this.#store = file ?? this.#store;
-    this.#shared = { ...this.#shared, store: this.#store };
     await acting.run(this.#server, () => this.#open());
     for (const slot of this.#slots) this.#startHost(slot);
     this.#startPeople();
@@ -169,7 +156,6 @@ export class SimulatedWorld implements Surroundings {
       faults: [...this.faults.happened],
       hosts: this.#slots.length,
       sessions: this.#sessions,
-      store: this.#kind,
       hash: this.#hash,
       trace: this.#trace,
     };

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LoopController } from '../../../src/loop/controller.ts';
 import { runtimeExecutor, SqliteStore } from '../../../src/loop/index.ts';
 import { replaySession } from '../../../src/loop/replay/session.ts';
-import { SESSIONS } from '../../../src/loop/sessions/tables.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
 import { newKeyring, reply, TestClock, USERDATA } from '../fake.ts';
 import { CONTINUE, command, DONE } from '../sessions.ts';
@@ -62,30 +61,5 @@ describe('a store', () => {
     using store = await SqliteStore.open(path);
     await expect(store.turns('s')).rejects.toMatchObject({ code: 'ERR_STORE' });
     await expect(replaySession(runtime, store, 'none')).rejects.toMatchObject({ code: 'ERR_SESSION_STATE' });
-  });
-
-  it('of the first form is brought to the present one; what it holds can be shown and driven on', async () => {
-    const path = join(folder, 'old.db');
-    {
-      using present = new DatabaseSync(await recorded('present.db'));
-      const [{ state } = { state: '' }] = present.prepare('SELECT state FROM sessions').all();
-      const records = present.prepare('SELECT record FROM turns ORDER BY turn').all();
-      // As the version before wrote it.
-      using database = new DatabaseSync(path);
-      database.exec(`${SESSIONS.migrations[0]}; PRAGMA application_id = ${SESSIONS.applicationId}; PRAGMA user_version = 1`);
-      const { head: _, ...old } = JSON.parse(String(state));
-      const session = 'INSERT INTO sessions (sid, status, next_turn, state, created_at, updated_at) VALUES (?, ?, 3, ?, 0, 0)';
-      database.prepare(session).run('s', 'done', JSON.stringify(old));
-      const insert = database.prepare('INSERT INTO turns (sid, turn, decision, nonce, record, owed) VALUES (?, ?, ?, ?, ?, 0)');
-      for (const { record } of records) {
-        const { seal: __, inputs, ...rest } = JSON.parse(String(record));
-        const { scene: ___, ...before } = inputs;
-        insert.run('s', rest.turn, rest.decision, before.nonce, JSON.stringify({ ...rest, inputs: before, version: 1 }));
-      }
-    }
-    expect(SESSIONS.migrations.length).toBeGreaterThanOrEqual(2);
-    expect(await replayOf(path)).toMatchObject({ ok: true, turns: [{ verdict: 'incomplete' }, { verdict: 'incomplete' }] });
-    using store = await SqliteStore.open(path);
-    expect(await store.list()).toMatchObject([{ sid: 's', waits: null }]);
   });
 });

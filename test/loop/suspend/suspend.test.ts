@@ -362,7 +362,7 @@ describe('200 turns that wait', () => {
     using database = new DatabaseSync(path, { readOnly: true });
     const [{ most, pages, size } = { most: 0, pages: 0, size: 0 }] = database
       .prepare(
-        'SELECT (SELECT max(length(body) + length(waits)) FROM started) AS most, page_count AS pages, page_size AS size FROM pragma_page_count, pragma_page_size',
+        'SELECT (SELECT max(length(started) + length(waits)) FROM sessions) AS most, page_count AS pages, page_size AS size FROM pragma_page_count, pragma_page_size',
       )
       .all();
     expect(Number(most)).toBeLessThan(64 * 1024);

@@ -1,0 +1,274 @@
+import { randomUUID } from 'node:crypto';
+import { StoreError } from '../../sqlite/error.ts';
+import type { Row } from '../../sqlite/sql.ts';
+import { SqlLog } from '../log/sqllog.ts';
+import type { TurnRecord } from '../record/record.ts';
+import { waitingOf } from '../record/suspension.ts';
+import { claimedOf, leaseOf, recordsOf, setupOf, summaryOf, usedOf } from './columns.ts';
+import { type DamagedSession, type ForcedEnd, isDamage } from './damaged.ts';
+import type { SessionsEngine } from './engine.ts';
+import { SessionExistsError, SessionLeasedError, SessionStateError } from './errors.ts';
+import { recentSql } from './recent.ts';
+import { endUnread, eraseRow, pruneRows } from './removal.ts';
+import { readState } from './rows.ts';
+import { checkSetup, mustKnow, PLAIN_SETUP, READER, type Runnable, type SessionSetup } from './setup.ts';
+import { type Statements, statementsOf } from './statements.ts';
+import {
+  type ClaimedSession,
+  type Condition,
+  type ErasableStore,
+  type Held,
+  type Lease,
+  type ListQuery,
+  notStarted,
+  type OnDamaged,
+  type Pruning,
+  type RecentQuery,
+  type Renewal,
+  type SessionState,
+  type SessionSummary,
+  type StartedTurn,
+  type StoredStep,
+  type TurnCommit,
+  type TurnsQuery,
+  waitsUntil,
+} from './store.ts';
+
+/** Most rows of a query without a limit. */
+const ALL = Number.MAX_SAFE_INTEGER;
+
+/**
+ * A store of sessions in a database that speaks SQL. Each call is one statement, one change or one transaction, with the clock of the
+ * store. A write whose connection was lost is tried again: its stamp tells whether it had been done.
+ */
+export abstract class SqlSessions implements ErasableStore {
+  readonly #engine: SessionsEngine;
+  readonly #statements: Statements;
+  /** The decision log in the same database. */
+  readonly log: SqlLog;
+
+  protected constructor(engine: SessionsEngine) {
+    this.#engine = engine;
+    this.#statements = statementsOf(engine.sql.dialect);
+    this.log = new SqlLog(engine, this.#statements);
+  }
+
+  get #sql(): SessionsEngine['sql'] {
+    return this.#engine.sql;
+  }
+
+  async create(state: SessionState, at: number, setup: SessionSetup = PLAIN_SETUP): Promise<void> {
+    checkSetup(setup);
+    const { sid, parent } = state;
+    const { tenant, profile, configuration, engine, reader } = setup;
+    const [made] = await this.#sql.again(
+      this.#statements.create,
+      ...[sid, state.status, state.reason, state.nextTurn, JSON.stringify(state), Math.floor(at)],
+      ...[tenant, profile, configuration === null ? null : JSON.stringify(configuration), engine, reader],
+      ...[parent === null ? 0 : 1, parent?.sid ?? null, randomUUID()],
+    );
+    if (made === undefined) throw new SessionExistsError(sid);
+    this.#engine.wake();
+  }
+
+  async read(sid: string): Promise<SessionState | null> {
+    const [row] = await this.#sql.again(this.#statements.state, sid);
+    return row === undefined ? null : readState(row['state'], sid);
+  }
+
+  async claim(sid: string, lease: Lease): Promise<ClaimedSession> {
+    const row = await this.#take(sid, lease);
+    try {
+      return await this.#claimed(row);
+    } catch (error) {
+      await this.release(sid, Number(row['fence']));
+      throw error;
+    }
+  }
+
+  async #take(sid: string, { owner, ms }: Lease): Promise<Row> {
+    const [row] = await this.#sql.again(this.#statements.claim, sid, owner, Math.floor(ms), READER);
+    if (row !== undefined) return row;
+    const found = await this.#found(sid);
+    mustKnow(sid, setupOf({ ...found, configuration: null }));
+    throw new SessionLeasedError(sid, leaseOf(found, Number(found['now'])));
+  }
+
+  async next(lease: Lease, most: number, runnable: Runnable): Promise<readonly ClaimedSession[]> {
+    const claimed: ClaimedSession[] = [];
+    for (const row of await this.#engine.next(lease, most, runnable))
+      try {
+        claimed.push(await this.#claimed(row));
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        await this.#sql.query(this.#statements.putAside, row['sid'], Number(row['fence']), ALL);
+      }
+    return claimed;
+  }
+
+  onReady(wake: () => void): () => void {
+    return this.#engine.onReady(wake);
+  }
+
+  async renew(held: readonly Held[], ms: number): Promise<readonly Renewal[]> {
+    const list = JSON.stringify(held.map(({ sid, fence }) => ({ sid, fence })));
+    const rows = await this.#sql.query(this.#statements.renew, Math.floor(ms), list);
+    const renewed = new Map(rows.map(({ sid, cancelled }) => [sid, Number(cancelled) === 1]));
+    return held.map(({ sid }) => {
+      const cancelled = renewed.get(sid);
+      return cancelled === undefined ? 'lost' : cancelled ? 'cancelled' : 'held';
+    });
+  }
+
+  async release(sid: string, fence: number): Promise<void> {
+    await this.#sql.again(this.#statements.release, sid, fence);
+    this.#engine.wake();
+  }
+
+  async start(turn: StartedTurn, fence: number): Promise<void> {
+    const { sid, suspended } = turn;
+    const waits = waitsUntil(turn);
+    const [started] = await this.#sql.again(
+      this.#statements.start,
+      ...[sid, fence, JSON.stringify(turn), turn.turn, turn.nonce],
+      ...[suspended === null ? null : JSON.stringify(waitingOf(turn.turn, suspended)), waits === null ? null : Math.floor(waits)],
+    );
+    if (started !== undefined) return;
+    await this.#mustHold(sid, fence);
+    throw new StoreError('order', `turn ${turn.turn} of session ${JSON.stringify(sid)} is not the next`);
+  }
+
+  async keep(sid: string, { turn, seq, body }: StoredStep, fence: number): Promise<void> {
+    const [kept] = await this.#sql.again(this.#statements.keep, sid, fence, turn, seq, JSON.stringify(body));
+    if (kept !== undefined) return;
+    await this.#mustHold(sid, fence);
+    throw notStarted(sid, turn);
+  }
+
+  async withdraw(sid: string, fence: number): Promise<void> {
+    const [held] = await this.#sql.change(this.#statements.withdraw, sid, fence);
+    if (held === undefined) await this.#mustHold(sid, fence);
+  }
+
+  async commit({ fence, record, next, used, usedSince, unlogged, entry, at, keep }: TurnCommit): Promise<void> {
+    const { sid } = next;
+    // Tells this commit from all others when it is repeated because nobody knows whether it was done.
+    const stamp = randomUUID();
+    const [owed, endOwed] = [unlogged && record !== null ? 1 : 0, unlogged && record === null ? 1 : 0];
+    const [done] = await this.#sql.change(
+      this.#statements.commit,
+      ...[sid, fence, stamp, next.status, next.reason, next.nextTurn, JSON.stringify(next), Math.floor(at)],
+      ...[next.status === 'open' ? 0 : 1, Math.ceil(usedSince), JSON.stringify(used), owed, endOwed, keep ? 1 : 0],
+      ...(record === null
+        ? [null, null, null, null, null]
+        : [record.turn, record.decision, record.inputs.nonce, record.digest, JSON.stringify(record)]),
+      ...[entry?.turn_index ?? null, entry === null ? null : JSON.stringify(entry)],
+    );
+    if (done === undefined && (await this.#sql.again(this.#statements.stamp, sid, stamp)).length === 0) {
+      await this.#mustHold(sid, fence);
+      throw notStarted(sid, record?.turn ?? next.nextTurn);
+    }
+    if (entry !== null) this.#engine.logged();
+    if (!keep) this.#engine.wake();
+  }
+
+  async logged(sid: string, turn: number, fence: number, keep: boolean): Promise<void> {
+    const [held] = await this.#sql.change(this.#statements.logged, sid, fence, turn, keep ? 1 : 0);
+    if (held === undefined) await this.#mustHold(sid, fence);
+    if (!keep) this.#engine.wake();
+  }
+
+  async cancel(sid: string): Promise<boolean> {
+    const cancelled = (await this.#sql.again(this.#statements.cancel, sid)).length > 0;
+    if (cancelled) this.#engine.wake();
+    return cancelled;
+  }
+
+  async endDamaged(sid: string, lease: Lease, end: ForcedEnd): Promise<DamagedSession | null> {
+    const row = await this.#take(sid, lease);
+    const fence = Number(row['fence']);
+    try {
+      await this.#claimed(row);
+      await this.release(sid, fence);
+      return null;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+    }
+    const unlogged = await this.#sql.transaction((query) => endUnread(query, this.#statements, { sid, fence }, end));
+    if (end.log === 'own') this.#engine.logged();
+    return { fence, unlogged };
+  }
+
+  async turns(sid: string, onDamaged?: OnDamaged, { after = 0, limit = ALL }: TurnsQuery = {}): Promise<readonly TurnRecord[]> {
+    return recordsOf(sid, await this.#sql.again(this.#statements.turns, sid, after, limit), onDamaged);
+  }
+
+  async list({ after = '', limit = ALL, parent }: ListQuery = {}): Promise<readonly SessionSummary[]> {
+    return parent === undefined
+      ? this.#summaries(this.#statements.list, after, limit)
+      : this.#summaries(this.#statements.children, after, limit, parent);
+  }
+
+  async recent(query: RecentQuery): Promise<readonly SessionSummary[]> {
+    const [rest, ...values] = recentSql(query);
+    return this.#summaries(`${this.#statements.summaries} ${rest}`, ...values);
+  }
+
+  async summary(sid: string): Promise<SessionSummary | null> {
+    return (await this.#summaries(this.#statements.summary, sid))[0] ?? null;
+  }
+
+  async find(condition: Condition, limit: number): Promise<readonly string[]> {
+    const ids = async (text: string, ...values: readonly unknown[]): Promise<readonly string[]> =>
+      (await this.#sql.again(text, ...values)).map(({ sid }) => String(sid));
+    if (condition.kind === 'owing') return ids(this.#statements.owing, condition.after, limit);
+    if (condition.kind === 'orphaned') return ids(this.#statements.orphaned, condition.after, limit, condition.idleMs);
+    await this.#engine.lapse();
+    const own = await ids(this.#statements.leased, condition.owner, limit);
+    return own.length === limit ? own : [...own, ...(await ids(this.#statements.ready, limit - own.length))];
+  }
+
+  async ping(): Promise<void> {
+    await this.#sql.query(this.#statements.ping);
+  }
+
+  async prune(pruning: Pruning): Promise<readonly SessionSummary[]> {
+    return this.#sql.transaction((query) => pruneRows(query, this.#engine, this.#statements, pruning));
+  }
+
+  async erase(sids: readonly string[]): Promise<void> {
+    await this.#sql.transaction(async (query) => {
+      for (const sid of sids) await eraseRow(query, this.#statements, sid);
+    });
+    await this.#engine.scrub();
+  }
+
+  /** The summaries of the sessions that a statement selects and orders. */
+  async #summaries(text: string, ...values: readonly unknown[]): Promise<readonly SessionSummary[]> {
+    const rows = await this.#sql.again(text, ...values);
+    return rows.map((row) => summaryOf(row, Number(row['now'])));
+  }
+
+  async #claimed(row: Row): Promise<ClaimedSession> {
+    const sid = String(row['sid']);
+    const { started, started_nonce: nonce, owed } = row;
+    return claimedOf(row, {
+      started,
+      steps: started === null ? [] : await this.#sql.again(this.#statements.steps, sid, nonce),
+      used: usedOf(row['used']),
+      unlogged: Number(owed) === 0 ? [] : recordsOf(sid, await this.#sql.again(this.#statements.owedTurns, sid)),
+    });
+  }
+
+  async #found(sid: string): Promise<Row> {
+    const [row] = await this.#sql.again(this.#statements.session, sid);
+    if (row === undefined) throw new SessionStateError(sid, 'unknown');
+    return row;
+  }
+
+  async #mustHold(sid: string, fence: number): Promise<void> {
+    const row = await this.#found(sid);
+    if (Number(row['fence']) !== fence || row['lease_owner'] === null)
+      throw new SessionLeasedError(sid, leaseOf(row, Number(row['now'])));
+  }
+}
