@@ -19,7 +19,8 @@ const WORDS: SessionWords = {
 /** The forms of a schema: the statements that make the first one, and each later one of the one before. Released statements never change. */
 type Forms = readonly (readonly string[])[];
 
-const FORMS: Forms = [
+/** The forms of a schema that this version knows; it reads and writes the last one. */
+export const FORMS: Forms = [
   [
     ...sessionTables(WORDS),
     'CREATE TABLE turns_rest PARTITION OF turns DEFAULT',

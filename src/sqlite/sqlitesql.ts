@@ -101,12 +101,10 @@ export class SqliteSql<Words extends Dialect = Dialect> implements Sql, Disposab
   #compile(text: string): Compiled {
     const known = this.#compiled.get(text);
     if (known !== undefined) return known;
-    const order: number[] = [];
-    const own = text.replace(/\$(\d+)/g, (_, number: string) => {
-      order.push(Number(number) - 1);
-      return '?';
-    });
-    const made = { text: own, order };
+    const [before = '', ...rest] = text.split('$');
+    const numbers = rest.map((part) => Number.parseInt(part, 10));
+    const parts = rest.map((part, index) => `?${part.slice(String(numbers[index]).length)}`);
+    const made = { text: [before, ...parts].join(''), order: numbers.map((number) => number - 1) };
     this.#compiled.set(text, made);
     return made;
   }

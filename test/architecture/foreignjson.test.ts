@@ -36,6 +36,7 @@ const PARSES: Readonly<Record<string, string>> = {
   'src/loop/log/chain.ts': 'a line of a log, whose length its reader bounds',
   'src/loop/replay/export.ts': `${ALONE}; ${COUNTED}`,
   'src/loop/sessions/rows.ts': STORED,
+  'src/loop/sessions/sqliteengine.ts': 'an entry that the store itself has just written',
   'src/mcp/auth/fetch.ts': 'an answer of an authorization server, whose bytes are bounded',
   'src/mcp/auth/state.ts': 'a file of the host, of mode 0600',
   'src/mcp/server/http.ts': `${COUNTED}, with the keys of one map`,
@@ -43,7 +44,6 @@ const PARSES: Readonly<Record<string, string>> = {
   'src/mcp/server/programs.ts': STORED,
   'src/mcp/tasks.ts': OWN,
   'src/postgres/log.ts': STORED,
-  'src/postgres/storage.ts': STORED,
   'src/receipt/checkpoint.ts': `${ALONE}; ${COUNTED}`,
   'src/receipt/key.ts': ALONE,
   'src/receipt/receipt.ts': `${ALONE}; ${COUNTED}`,
@@ -65,7 +65,7 @@ const PARSES: Readonly<Record<string, string>> = {
   'src/worker/run.ts': 'runs in the worker',
   'src/worker/server.ts': 'runs in the worker',
   'stdlib-tools/jwt.ts': 'a part of a token, of at most 64 KiB',
-  'stdlib-tools/storage/sqlite.ts': STORED,
+  'stdlib-tools/storage/sqlstorage.ts': STORED,
   'stdlib-tools/storage/statistics.ts': STORED,
 };
 

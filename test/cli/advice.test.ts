@@ -8,7 +8,7 @@ it('says once that a file is no SQLite file', async () => {
   const cwd = folder({ 'noise.bin': Buffer.alloc(5000, 7) });
   expect(await within(['store', 'migrate', '--store', 'noise.bin'], { cwd })).toMatchObject({
     code: 2,
-    stderr: 'neuroscript: noise.bin is not a database: it is not a SQLite file\n',
+    stderr: 'neuroscript: noise.bin is not a store of sessions: it is not a SQLite file\n',
   });
 });
 

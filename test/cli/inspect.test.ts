@@ -320,8 +320,8 @@ describe('sessions, turns, stores and logs of a real session', () => {
       code: 0,
       json: {
         kind: 'store',
-        version: 6,
-        newest: 6,
+        version: 1,
+        newest: 1,
         unfolded: false,
         contents: { sessions: 1, statuses: { done: 1 }, turns: 1, decisions: { DONE: 1 }, latest: [{ sid: 'job', turns: 1 }] },
       },

@@ -60,10 +60,10 @@ it('issue 20: every command on sessions takes the address of a database, and pri
   expect(early).toMatchObject({ code: 2, stderr: expect.stringContaining('run neuroscript store migrate') });
   const migrated = await neuroscript('store', 'migrate', '--store', STORE(), '--json');
   expect(migrated).toMatchObject({ code: 0, stderr: '' });
-  expect(JSON.parse(migrated.stdout)).toMatchObject({ from: 0, to: 2 });
+  expect(JSON.parse(migrated.stdout)).toMatchObject({ from: 0, to: 1 });
   expect(await neuroscript('store', 'migrate', '--store', STORE())).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/form 2\n$/),
+    stdout: expect.stringMatching(/form 1\n$/),
   });
   const loop = await neuroscript('loop', '--agent', 'script:agent.txt', '--sid', 's', '--store', STORE());
   expect(loop).toMatchObject({ code: 0, stdout: expect.stringContaining('DONE') });
