@@ -3,6 +3,7 @@ import { canonicalize } from '../aeiou/index.ts';
 import { FIRST_ISSUE } from '../files/check.ts';
 import { isMonstrous } from '../files/json.ts';
 import type { ChainReport, ChainWitness } from '../loop/index.ts';
+import { STORED_VERSION } from '../wire/forms.ts';
 import { checkObject, checkText, listOf } from '../wire/options.ts';
 import { LAST_MS } from '../wire/time.ts';
 import { isCanonical } from './canonical.ts';
@@ -44,7 +45,7 @@ const HASH = z.string().regex(/^[0-9a-f]{64}$/);
 const CHECKPOINT = z.strictObject({
   statement: z.strictObject({
     format: z.literal(CHECKPOINT_FORMAT),
-    version: z.literal(1),
+    version: z.literal(STORED_VERSION),
     kid: z.string(),
     at: z.number().min(0).max(LAST_MS),
     after: HASH,
@@ -64,7 +65,7 @@ export function issueCheckpoint(
   checkObject('the report of a log', report);
   checkKey(key);
   const { lines, head } = report;
-  const statement = { format: CHECKPOINT_FORMAT, version: 1, kid: key.kid, at, after, lines, head } as const;
+  const statement = { format: CHECKPOINT_FORMAT, version: STORED_VERSION, kid: key.kid, at, after, lines, head } as const;
   return { statement, signature: signFor('neuroscript-checkpoint', statement, key) };
 }
 

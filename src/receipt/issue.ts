@@ -1,5 +1,6 @@
 import type { SessionState, TurnRecord } from '../loop/index.ts';
 import { VERSION } from '../runtime/version.ts';
+import { STORED_VERSION } from '../wire/forms.ts';
 import { checkObject, listOf } from '../wire/options.ts';
 import { checkKey, type ReceiptKey, signFor } from './key.ts';
 import { digestOf, type Manifest, newPart, type Part, RECEIPT_FORMAT, type Receipt } from './receipt.ts';
@@ -35,7 +36,7 @@ export function issueReceipt(session: ReceiptSession, records: readonly TurnReco
   }
   const manifest: Manifest = {
     format: RECEIPT_FORMAT,
-    version: 1,
+    version: STORED_VERSION,
     kid: key.kid,
     issuedAt: at,
     engine: VERSION,

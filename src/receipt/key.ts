@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { canonicalize } from '../aeiou/index.ts';
 import { decodeBase64Url, defaultCrypto, ED25519_KEY_BYTES, encodeBase64Url, publicKeyFault } from '../crypto/index.ts';
 import { FIRST_ISSUE } from '../files/check.ts';
+import { STORED_VERSION } from '../wire/forms.ts';
 import { checkObject } from '../wire/options.ts';
 import { ReceiptError } from './error.ts';
 
@@ -24,7 +25,7 @@ const FORMAT = 'neuroscript-receipt-key';
 const KID = /^[\x21-\x7e]{1,128}$/;
 const FILE = z.strictObject({
   format: z.literal(FORMAT),
-  version: z.literal(1),
+  version: z.literal(STORED_VERSION),
   kid: z.string().regex(KID),
   public: z.string(),
   seed: z.string().optional(),
@@ -49,7 +50,7 @@ export function formatReceiptKey(key: ReceiptKey): string {
   checkKey(key);
   const { kid, publicKey, seed } = key;
   const secret = seed === null ? {} : { seed: encodeBase64Url(seed) };
-  return `${JSON.stringify({ format: FORMAT, version: 1, kid, public: encodeBase64Url(publicKey), ...secret }, null, 2)}\n`;
+  return `${JSON.stringify({ format: FORMAT, version: STORED_VERSION, kid, public: encodeBase64Url(publicKey), ...secret }, null, 2)}\n`;
 }
 
 /** Whether a text claims to be a file of {@link formatReceiptKey}. */

@@ -4,6 +4,7 @@ import { defaultCrypto, encodeBase64Url } from '../crypto/index.ts';
 import { FIRST_ISSUE, mapOf } from '../files/check.ts';
 import { areMonstrous, isMonstrous } from '../files/json.ts';
 import { type Decision, type HaltReason, isHaltReason } from '../loop/index.ts';
+import { otherVersion, STORED_VERSION } from '../wire/forms.ts';
 import { checkFunction, checkObject, checkText } from '../wire/options.ts';
 import { LAST_MS } from '../wire/time.ts';
 import { isCanonical } from './canonical.ts';
@@ -73,7 +74,7 @@ const text = z.string().max(1000);
 const RECEIPT = z.strictObject({
   manifest: z.strictObject({
     format: z.literal(RECEIPT_FORMAT),
-    version: z.literal(1),
+    version: z.literal(STORED_VERSION, { error: ({ input }) => otherVersion('the receipt', input) }),
     kid: text,
     issuedAt: z.number().min(0).max(LAST_MS),
     engine: text,

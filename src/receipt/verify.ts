@@ -69,7 +69,7 @@ export async function verifyReceipt(
   const turns: ReceiptTurn[] = [];
   const read = recordsOf(receipt);
   const records = read.flatMap(({ record }) => (record === null ? [] : [record]));
-  const chain = withheld.length === 0 ? chainFaults(records, records.at(-1)?.seal?.hash ?? null, new Map()) : [];
+  const chain = withheld.length === 0 ? chainFaults(records, records.at(-1)?.seal.hash ?? null, new Map()) : [];
   // A hostile receipt has more faults than a call may have arguments.
   const found = [...faults, ...chain, ...strayParts(receipt), ...wrongClaims(receipt)];
   for (const { decided, record, missing, why: unread } of read) {
@@ -103,6 +103,9 @@ interface ReadTurn {
   readonly why: string | null;
 }
 
+/** Takes the place of a seal until the record is sealed anew. */
+const NO_SEAL = { prev: null, hash: '', parts: {} };
+
 /** Puts the records together again. The receipt's signature takes the place of their seals, which would tell what is withheld. */
 function recordsOf({ manifest, parts }: Receipt): readonly ReadTurn[] {
   const names = Map.groupBy(Object.keys(manifest.parts), (name) => name.slice(0, name.indexOf('.')));
@@ -117,10 +120,10 @@ function recordsOf({ manifest, parts }: Receipt): readonly ReadTurn[] {
       continue;
     }
     try {
-      const text = JSON.stringify(assembled(own, parts));
+      const text = JSON.stringify({ ...assembled(own, parts), seal: NO_SEAL });
       const { seal: _, ...unsealed } = readRecord(text, `turn ${decided.turn} of the receipt`);
       const record: TurnRecord = sealRecord(unsealed, prev);
-      prev = record.seal?.hash ?? null;
+      prev = record.seal.hash;
       turns.push({ decided, record, missing, why: null });
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;

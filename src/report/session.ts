@@ -3,7 +3,7 @@ import type { AgentUse, CandidateRecord, Decision, LoopResult, LoopSummary, Turn
 import type { ErrorInfo } from '../wire/errors.ts';
 import { HALT_REASONS } from '../wire/haltreasons.ts';
 import type { JournalEntry } from '../wire/journal.ts';
-import type { Usage, WorkerUsage } from '../wire/protocol.ts';
+import type { WorkerUsage } from '../wire/protocol.ts';
 import { timeText } from '../wire/time.ts';
 import { explainCall } from './calls.ts';
 import {
@@ -172,23 +172,17 @@ function explainError(error: ErrorInfo): string[] {
   ];
 }
 
-const MEASURES: Readonly<Record<Exclude<keyof WorkerUsage, 'fuel'>, (value: number) => string>> = {
-  cpuMs: (ms) => `CPU ${duration(ms)}`,
-  wallMs: (ms) => `${duration(ms)} in all`,
-  peakMemoryBytes: (bytes) => `${grouped(bytes)} bytes of values`,
-  toolCalls: (calls) => counted(calls, 'tool call'),
-  outputBytes: (bytes) => `${grouped(bytes)} bytes of output`,
-};
-
-/** What a turn used, in a few words for each measure; other versions may lack some. */
-export function usageParts({ fuel, ...usage }: Partial<Usage>, limits: { readonly fuel?: number } = {}): string[] {
+/** What a turn used, in a few words for each measure. */
+export function usageParts({ fuel, ...usage }: WorkerUsage, limits: { readonly fuel?: number } = {}): string[] {
   const of = limits.fuel === undefined ? '' : ` of ${grouped(limits.fuel)}`;
-  const measured = new Map(Object.entries(usage));
-  const parts = Object.entries(MEASURES).flatMap(([key, show]) => {
-    const value = measured.get(key);
-    return value === undefined ? [] : [show(value)];
-  });
-  return fuel === undefined ? parts : [`fuel ${grouped(fuel)}${of}`, ...parts];
+  return [
+    `fuel ${grouped(fuel)}${of}`,
+    `CPU ${duration(usage.cpuMs)}`,
+    `${duration(usage.wallMs)} in all`,
+    `${grouped(usage.peakMemoryBytes)} bytes of values`,
+    counted(usage.toolCalls, 'tool call'),
+    `${grouped(usage.outputBytes)} bytes of output`,
+  ];
 }
 
 /** The cost of the agent, without usual values. */

@@ -1,6 +1,6 @@
 import type { Decision, SessionParent, SessionSummary, Waiting } from '../loop/index.ts';
 import { defaultLimits, findLimit } from '../wire/limits.ts';
-import type { Usage } from '../wire/protocol.ts';
+import type { WorkerUsage } from '../wire/protocol.ts';
 import { timeText } from '../wire/time.ts';
 import { counted } from './layout.ts';
 import { usageParts } from './session.ts';
@@ -99,8 +99,8 @@ export interface TurnSummary {
   readonly candidates: number;
   /** Remarks, counted by code. */
   readonly lints: Readonly<Record<string, number>>;
-  /** Other versions may measure less or more. */
-  readonly usage: Partial<Usage>;
+  /** What its program used. */
+  readonly usage: WorkerUsage;
   /** Why the program failed; null when it did not. */
   readonly error: { readonly code: string; readonly message: string } | null;
   /** Null for a turn without its record, which cannot be replayed. */
@@ -126,7 +126,7 @@ export interface RecordSummary {
   /** Counts by tool; prompts and asks by their kind. */
   readonly calls: Readonly<Record<string, number>>;
   /** `whole`: every part is unchanged since it was sealed. A seal is not a signature. */
-  readonly seal: 'whole' | 'broken' | 'none';
+  readonly seal: 'whole' | 'broken';
   /** The parts that are not as they were sealed; empty for a whole record. */
   readonly faults: readonly { readonly part: string; readonly problem: string }[];
   /** Why it cannot be replayed; null for a record of the right form. */
@@ -146,7 +146,7 @@ export function turnLines(summary: TurnSummary): readonly string[] {
     clip(turnLine(summary), 200),
     ...(record === null ? [] : recordLines(record)),
     `${sizes}; ${counted(candidates, 'token')}${kid === null ? '' : `, chosen one signed with ${kid}`}`,
-    clip(`used ${usageParts(usage, record?.limits).join(', ') || 'nothing'}`, 300),
+    clip(`used ${usageParts(usage, record?.limits).join(', ')}`, 300),
     ...(Object.keys(lints).length === 0 ? [] : [clip(tallyText(lints), 200)]),
     ...(error === null ? [] : [clip(`failed: ${error.message} (${error.code})`, 300)]),
   ];
@@ -168,7 +168,6 @@ function recordLines(record: RecordSummary): readonly string[] {
 const SEALS: Readonly<Record<RecordSummary['seal'], string>> = {
   whole: 'its seal fits (which is no signature)',
   broken: 'its seal does NOT fit',
-  none: 'no seal',
 };
 
 /** Limits that differ from the defaults of a turn. */

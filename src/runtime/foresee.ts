@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { canonicalName, type PolicyGuard, type ToolDefinition, type ToolView } from '../tools/index.ts';
+import { STORED_VERSION } from '../wire/forms.ts';
 import type { LimitKey, LimitValues } from '../wire/limits.ts';
 import type { Preview, PreviewBound, PreviewCall, PreviewVerdict } from '../wire/preview.ts';
 import type { ForeseeOptions, RunInput } from '../wire/protocol.ts';
@@ -44,7 +45,7 @@ export function previewOf(foreseen: Foreseen, input: RunInput, tools: ToolView, 
   });
   const tooled = calls.filter(({ name }) => isTool(name)).reduce((sum, { most }) => sum + (most ?? limits.toolCalls), 0);
   return {
-    version: 1,
+    version: STORED_VERSION,
     sources: input.sources.map(({ name, text }) => ({ name, sha256: createHash('sha256').update(text).digest('hex') })),
     calls,
     fuel: within(foreseen.fuel, limits.fuel),

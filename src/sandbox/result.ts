@@ -28,7 +28,7 @@ export function lostResult(phase: Phase, error: ErrorInfo, measured: Measured): 
   const counted = { fuel, peakMemoryBytes: 0, toolCalls, outputBytes };
   const result: GuestResult = { ok: false, phase, result: null, eventErrors: [], error, ...counted };
   // A worker sends `started` together with later frames, so the program of a silent worker may have run.
-  return { result, usage: { peakMemoryBytes: 0, ...measured }, errors: [], outputComplete: phase === 'request' };
+  return { result, usage: { peakMemoryBytes: 0, ...measured, queueMs: 0 }, errors: [], outputComplete: phase === 'request' };
 }
 
 /** The result of a run that never got a worker. */

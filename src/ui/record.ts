@@ -20,7 +20,7 @@ export function recordView(record: TurnRecord, prev: string | null | undefined):
   const faults = faultsOf(record, prev);
   return {
     version: record.version,
-    seal: faults.length > 0 ? 'broken' : record.seal === null ? 'none' : 'whole',
+    seal: faults.length > 0 ? 'broken' : 'whole',
     faults,
     erased: record.erased ?? [],
     outputComplete: record.outputComplete,
@@ -42,12 +42,12 @@ function notExecutable(record: TurnRecord): string | null {
 
 function whyNotExecutable(record: TurnRecord): string | null {
   if (record.erased !== undefined) return 'its content was erased';
-  if (record.inputs.scene === null || record.inputs.scene === undefined) return 'its inputs are not in the record';
+  if (record.inputs.scene === null) return 'its inputs are not in the record';
   return guarded(() => malformation(record), 'it nests too deep');
 }
 
 function faultsOf(record: TurnRecord, prev: string | null | undefined): readonly SealFault[] {
-  const before = prev === undefined ? (record.seal?.prev ?? null) : prev;
+  const before = prev === undefined ? record.seal.prev : prev;
   return guarded(() => sealFaults(record, before), [{ part: 'record', problem: 'changed' }]);
 }
 
@@ -87,6 +87,6 @@ export async function findTurn(store: SessionStore, sid: string, turn: number): 
     record,
     before: isThere(turn - 1),
     after: isThere(turn + 1),
-    prev: turn === 1 ? null : before === undefined ? undefined : (before.seal?.hash ?? null),
+    prev: turn === 1 ? null : before === undefined ? undefined : before.seal.hash,
   };
 }

@@ -33,7 +33,7 @@ export function turnRow(record: TurnRecord): TurnRow {
     turn,
     startedAt,
     latencyMs,
-    queueMs: usage.queueMs ?? null,
+    queueMs: usage.queueMs,
     ranMs: usage.wallMs,
     callsMs: elapsedMs(journal),
     decision,

@@ -147,7 +147,7 @@ export interface TurnRow {
   /** From the start to the decision, without the agent's time. */
   readonly latencyMs: number;
   /** Waiting for a worker; null when it is not recorded. */
-  readonly queueMs: number | null;
+  readonly queueMs: number;
   /** The program's run, calls included. */
   readonly ranMs: number;
   /** Of the run: waiting for tools, prompts and nested sessions. */
@@ -227,7 +227,7 @@ export interface TurnSide extends TurnRow {
 export interface RecordView {
   readonly version: number;
   /** `whole`: no part changed since it was sealed. A seal is not a signature. */
-  readonly seal: 'whole' | 'broken' | 'none';
+  readonly seal: 'whole' | 'broken';
   readonly faults: readonly SealFault[];
   /** Parts whose content was erased. */
   readonly erased: readonly string[];

@@ -1,5 +1,6 @@
 import type { ForeseenType, ForeseenValue } from '../../grammar/index.ts';
 import { ConfigError } from './errors.ts';
+import { otherVersion, STORED_VERSION } from './forms.ts';
 import type { LimitKey } from './limits.ts';
 import { anything, checker, checkFlag, checkObject, checkText, listOf, oneOf, required, wholeNumber } from './options.ts';
 import type { ForeseenCall } from './sourcereports.ts';
@@ -109,6 +110,7 @@ const checkCalls = listOf(
 /** Throws {@link ConfigError} for anything but a preview, in which the calls decide. */
 export function checkPreview(what: string, value: unknown): asserts value is Preview {
   checkObject(what, value);
-  if (Reflect.get(value, 'version') !== 1) throw new ConfigError(`${what} must be a preview of version 1`);
+  const version: unknown = Reflect.get(value, 'version');
+  if (version !== STORED_VERSION) throw new ConfigError(otherVersion(what, version));
   checkCalls(`${what}: calls`, Reflect.get(value, 'calls'));
 }

@@ -151,8 +151,8 @@ export interface Usage {
   readonly toolCalls: number;
   /** Bytes of all emits with their line feeds, in UTF-8. */
   readonly outputBytes: number;
-  /** Milliseconds that the run waited for a worker, before `wallMs` begins. Records of older releases lack it. */
-  readonly queueMs?: number;
+  /** Milliseconds that the run waited for a worker, before `wallMs` begins. */
+  readonly queueMs: number;
 }
 
 /** What a worker can know of {@link Usage}. */

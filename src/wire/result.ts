@@ -102,8 +102,8 @@ export function resultText(result: PublicResult): string {
   return `{${fields.join(',')}}`;
 }
 
-/** Usage with the keys that the public JSON has had from the start. Waiting for a worker concerns hosts of many runs. */
-export function publicUsage({ queueMs: _, ...usage }: Usage): WorkerUsage {
+/** Usage as the public JSON has it. Waiting for a worker concerns hosts of many runs alone. */
+export function publicUsage({ queueMs: _, ...usage }: WorkerUsage & Partial<Usage>): WorkerUsage {
   return usage;
 }
 

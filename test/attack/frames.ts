@@ -1,5 +1,5 @@
 import type { ErrorInfo } from '../../src/wire/errors.ts';
-import type { GuestResult, Usage, WorkerFrame } from '../../src/wire/protocol.ts';
+import type { GuestResult, WorkerFrame, WorkerUsage } from '../../src/wire/protocol.ts';
 import type { ParsedFile } from '../../src/wire/sourcereports.ts';
 
 /** One well-formed frame of each type that a worker sends. A type without a sample does not compile. */
@@ -7,7 +7,7 @@ import type { ParsedFile } from '../../src/wire/sourcereports.ts';
 /** The worker puts the number of its job in the place of this one. */
 const id = 0;
 const at = { fork: 'f', source: 'src', line: 1, column: 1 };
-const usage: Usage = { fuel: 1, cpuMs: 1, wallMs: 1, peakMemoryBytes: 1, toolCalls: 0, outputBytes: 0 };
+const usage: WorkerUsage = { fuel: 1, cpuMs: 1, wallMs: 1, peakMemoryBytes: 1, toolCalls: 0, outputBytes: 0 };
 const range = { line: 1, column: 1, endLine: 1, endColumn: 2 };
 const diagnostic = { file: 'a', s: 0, e: 1, ...range, message: 'm', hint: 'h' };
 const file: ParsedFile = {

@@ -288,7 +288,7 @@ describe('sessions, turns, stores and logs of a real session', () => {
 
     const calls = { 'tool.aeiou.magic': 1 };
     const turn = { sid: 'job', turn: 1, decision: 'DONE', reason: null, candidates: 1, error: null };
-    const whole = { ...turn, record: { version: 2, calls, seal: 'whole', faults: [], notExecutable: null } };
+    const whole = { ...turn, record: { version: 1, calls, seal: 'whole', faults: [], notExecutable: null } };
     expect(await inspect('e.json', { cwd })).toMatchObject({
       code: 0,
       json: { kind: 'sessions', error: null, sessions: [{ sid: 'job', status: 'done', broken: [], turns: [whole] }] },

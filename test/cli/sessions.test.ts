@@ -74,7 +74,7 @@ describe('loop --store and sessions', () => {
     });
     const exported = await within(['sessions', 'export', '--store', store]);
     expect(JSON.parse(exported.stdout)).toMatchObject({
-      sessions: [{ sid: 's', turns: [{ version: 2, turn: 1 }, { turn: 2 }] }],
+      sessions: [{ sid: 's', turns: [{ version: 1, turn: 1 }, { turn: 2 }] }],
     });
     const verify = await within(['log', 'verify', log]);
     expect(verify.stdout).toMatch(/^2 lines, unbroken; head [0-9a-f]{64}\n$/);

@@ -110,7 +110,7 @@ function result(emits: readonly string[], whispers: readonly Whisper[], error: E
     whispers,
     result: null,
     eventErrors: [],
-    usage: { fuel: 12, cpuMs: 0.4, wallMs: 1.9, peakMemoryBytes: 4096, toolCalls: 0, outputBytes: 5 },
+    usage: { fuel: 12, cpuMs: 0.4, wallMs: 1.9, peakMemoryBytes: 4096, toolCalls: 0, outputBytes: 5, queueMs: 0 },
     journal: [],
   } as const;
   return error === null ? { ok: true, ...facts, error } : { ok: false, ...facts, error };

@@ -1,42 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { readStarted } from '../../src/loop/sessions/rows.ts';
 import { StoreError } from '../../src/sqlite/error.ts';
+import { defaultLimits } from '../../src/wire/limits.ts';
 
-/** The limits of a turn as the first version of the store kept them. */
-const FIRST = {
-  fuel: 5000,
-  cpuMs: 100,
-  wallMs: 2000,
-  memoryBytes: 1_048_576,
-  outputBytes: 524_288,
-  lineBytes: 8192,
-  scratchBytes: 524_288,
-  toolCalls: 7,
-  toolMs: 300,
-  callDepth: 50,
-  evalDepth: 900,
-  sourceBytes: 65_536,
-  toolBytes: 4096,
-  journalBytes: 70_000,
-  eventCount: 3,
-};
-/** What has come since, with the defaults of docs/limits.md. */
-const SINCE = {
-  deliveries: 10_000,
-  emits: 1_000_000,
-  toolCallsPerTool: 100_000,
-  togetherCalls: 64,
-  valueBytes: 4 * 1024 ** 3,
-  valueDepth: 500_000,
-  textLength: 32 * 1024 ** 2,
-  listLength: 10_000_000,
-  mapLength: 1_000_000,
-  traceEvents: 100_000,
-};
+/** The limits of a turn, of which some are tighter than usual. */
+const LIMITS = { ...defaultLimits('turn'), fuel: 5000, cpuMs: 100, callDepth: 50 };
 
-/** As the first version wrote it: without an agent's use and without what a turn waits for. */
-const started = (limits: unknown, more: object = {}): string =>
-  JSON.stringify({ sid: 's', turn: 1, attempt: 1, nonce: 'n', startedAt: 5, reply: null, limits, ...more });
+const started = (limits: unknown, suspended: unknown = null): string =>
+  JSON.stringify({ sid: 's', turn: 1, attempt: 1, nonce: 'n', startedAt: 5, reply: null, agent: null, limits, suspended });
 
 const RUN = { sources: [], globals: {}, call: null, events: [], forkId: 'f', turn: true, stdin: false };
 const AT = { fork: 'f', source: 'ACTIONS', line: 1, column: 1 };
@@ -62,38 +33,29 @@ const suspendedUnder = (limits: unknown) => ({
   approved: null,
 });
 
-describe('a started turn of an older version', () => {
-  it('gets the defaults of the limits that it lacks, and keeps its own', () => {
-    const turn = readStarted(started(FIRST), 's', 1);
-    expect(turn).toMatchObject({ sid: 's', agent: null, suspended: null });
-    expect(turn.limits).toEqual({ ...FIRST, ...SINCE });
-    expect(readStarted(started({ ...FIRST, emits: 4 }), 's', 1).limits).toEqual({ ...FIRST, ...SINCE, emits: 4 });
+describe('the limits of a started turn', () => {
+  it('are read as they are, and so are those of a run that waits', () => {
+    const turn = readStarted(started(LIMITS, suspendedUnder(LIMITS)), 's', 1);
+    expect(turn).toMatchObject({ sid: 's', agent: null, limits: LIMITS });
+    expect(turn.suspended?.earlier.run).toEqual({ ...RUN, limits: LIMITS });
   });
 
-  it('that waits goes on with them, too', () => {
-    const suspended = suspendedUnder(FIRST);
-    const { run } = readStarted(started(FIRST, { suspended }), 's', 1).suspended?.earlier ?? {};
-    expect(run).toEqual({ ...RUN, limits: { ...FIRST, ...SINCE } });
-  });
-});
-
-describe('limits of a started turn that no version kept', () => {
-  const { fuel: _, ...noFuel } = FIRST;
+  const { fuel: _, ...noFuel } = LIMITS;
   it.each([
-    ['one that is unknown', { ...FIRST, luck: 1 }, "unknown limit 'luck'"],
-    ['one of a whole runtime', { ...FIRST, maxWorkers: 1 }, 'limit maxWorkers is one of a whole runtime'],
-    ['one that has always been there lacks', noFuel, 'limit fuel is missing'],
-    ['one that cannot be enforced', { ...FIRST, fuel: 0 }, 'limit fuel must be at least 1'],
-    ['one above its maximum', { ...FIRST, callDepth: 501 }, 'limit callDepth must be at most 500'],
-    ['one that is no whole number', { ...FIRST, emits: 1.5 }, 'limit emits must be a whole number'],
-    ['one that is no number', { ...FIRST, fuel: '5' }, ''],
+    ['one that is unknown', { ...LIMITS, luck: 1 }, "unknown limit 'luck'"],
+    ['one of a whole runtime', { ...LIMITS, maxWorkers: 1 }, 'limit maxWorkers is one of a whole runtime'],
+    ['one that is missing', noFuel, 'limit fuel is missing'],
+    ['one that cannot be enforced', { ...LIMITS, fuel: 0 }, 'limit fuel must be at least 1'],
+    ['one above its maximum', { ...LIMITS, callDepth: 501 }, 'limit callDepth must be at most 500'],
+    ['one that is no whole number', { ...LIMITS, emits: 1.5 }, 'limit emits must be a whole number'],
+    ['one that is no number', { ...LIMITS, fuel: '5' }, ''],
     ['a list', [], ''],
     ['none', null, ''],
   ])('%s is damage', (_, limits, problem) => {
     expect(() => readStarted(started(limits), 's', 1)).toThrow(StoreError);
     expect(() => readStarted(started(limits), 's', 1)).toThrow(problem);
     const suspended = suspendedUnder(limits);
-    expect(() => readStarted(started(FIRST, { suspended }), 's', 1)).toThrow(StoreError);
+    expect(() => readStarted(started(LIMITS, suspended), 's', 1)).toThrow(StoreError);
   });
 });
 
@@ -104,8 +66,7 @@ describe('a row of a turn that waits, to which others have written', () => {
     if (Array.isArray(value)) return value.map((each, index) => (index === key ? changed(each, rest, to) : each));
     return { ...(value as object), [key]: changed((value as Record<string, unknown>)[key], rest, to) };
   };
-  const read = (path: Path, to: unknown) => () =>
-    readStarted(started(FIRST, { suspended: changed(suspendedUnder(FIRST), path, to) }), 's', 1);
+  const read = (path: Path, to: unknown) => () => readStarted(started(LIMITS, changed(suspendedUnder(LIMITS), path, to)), 's', 1);
 
   it.each<[Path, unknown]>([
     [['waiting', 'at'], undefined],
@@ -115,6 +76,11 @@ describe('a row of a turn that waits, to which others have written', () => {
     [['waiting', 'asked'], [null]],
     [['waiting', 'ms'], '1'],
     [['since'], undefined],
+    [['promise'], undefined],
+    [['acceptChanged'], undefined],
+    [['approved'], undefined],
+    [['approved'], 'hash'],
+    [['earlier', 'run', 'limits', 'fuel'], undefined],
     [['expiresAt'], null],
     [['completion'], undefined],
     [['completion'], 'x'],
@@ -139,12 +105,12 @@ describe('a row of a turn that waits, to which others have written', () => {
   });
 
   it('that is of another session or turn is damage', () => {
-    expect(() => readStarted(started(FIRST), 'other', 1)).toThrow('it is of session "s", not "other"');
-    expect(() => readStarted(started(FIRST), 's', 2)).toThrow('it is of turn 1, not 2');
+    expect(() => readStarted(started(LIMITS), 'other', 1)).toThrow('it is of session "s", not "other"');
+    expect(() => readStarted(started(LIMITS), 's', 2)).toThrow('it is of turn 1, not 2');
   });
 
   it('keeps the order of its keys, which is signed', () => {
-    const { suspended } = readStarted(started(FIRST, { suspended: suspendedUnder(FIRST) }), 's', 1);
-    expect(JSON.stringify(suspended?.waiting)).toBe(JSON.stringify(suspendedUnder(FIRST).waiting));
+    const { suspended } = readStarted(started(LIMITS, suspendedUnder(LIMITS)), 's', 1);
+    expect(JSON.stringify(suspended?.waiting)).toBe(JSON.stringify(suspendedUnder(LIMITS).waiting));
   });
 });

@@ -3,6 +3,8 @@ import { fixedClock } from '../../src/loop/clock.ts';
 import { LoopController } from '../../src/loop/controller.ts';
 import { seededIds } from '../../src/loop/ids.ts';
 import type { LoopControllerOptions, LoopOptions } from '../../src/loop/options.ts';
+import type { TurnRecord } from '../../src/loop/record/record.ts';
+import { sealRecord } from '../../src/loop/record/seal.ts';
 import type { LoopResult } from '../../src/loop/result.ts';
 import { runtimeExecutor } from '../../src/loop/turn/executor.ts';
 import { createRuntime, type RuntimeOptions } from '../../src/runtime/index.ts';
@@ -53,4 +55,9 @@ export async function openStage(options: RuntimeOptions = {}): Promise<Stage> {
     },
     [Symbol.asyncDispose]: () => runtime.close(),
   };
+}
+
+/** A changed record as the first of a session, with a seal that fits. */
+export function resealed({ seal: _, ...record }: TurnRecord): TurnRecord {
+  return sealRecord(record, null);
 }

@@ -128,7 +128,7 @@ describe('issue 24: one turn', () => {
     expect(view.journal[1]?.begin).toBe(view.journal[0]?.ms);
     expect(view.output.text).toMatch(/^there are 3\n<<<NSMAG/);
     expect(view.scratchpad.text).toBe('counted\n');
-    expect(view.record).toEqual({ version: 2, seal: 'whole', faults: [], erased: [], outputComplete: true, notExecutable: null });
+    expect(view.record).toEqual({ version: 1, seal: 'whole', faults: [], erased: [], outputComplete: true, notExecutable: null });
     expect([view.before, view.after]).toEqual([null, 2]);
     expect((await turn('good', 2)).envelope.sections?.output?.text).toContain('there are 3');
   });

@@ -103,7 +103,7 @@ export function turnView(sid: string, row: TurnRow, more: Partial<TurnView> = {}
     lints: [],
     usage: { fuel: 10, cpuMs: 1, wallMs: 2, peakMemoryBytes: 100, toolCalls: 0, outputBytes: 6 },
     failure: null,
-    record: { version: 2, seal: 'whole', faults: [], erased: [], outputComplete: true, notExecutable: null },
+    record: { version: 1, seal: 'whole', faults: [], erased: [], outputComplete: true, notExecutable: null },
     envelope: {
       sections: { userdata: whole('{"subject":"s","fields":{}}'), scratchpad: null, output: null, actions: whole(program) },
       text: null,

@@ -1,4 +1,5 @@
 import { decodeBase64Url, encodeBase64Url } from '../../crypto/index.ts';
+import { otherVersion, STORED_VERSION } from '../../wire/forms.ts';
 import { checkObjects } from '../arguments.ts';
 import { JsonError, KeyError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseStrict } from '../json/strict.ts';
@@ -9,18 +10,16 @@ import type { KeyInit, KeyRole } from './keyring.ts';
  * key is `{"kid","role","alg":"Ed25519","seed"}`, or `{…,"alg":"Ed25519","public"}` without its private half, or
  * `{…,"alg":"HS256","secret"}`. Retired keys may have `"verifyUntil"`.
  */
-const VERSION = 1;
-
 /** Writes the text of a key file. A key with a remote signer is written with its public half alone. */
 export function formatKeys(keys: readonly KeyInit[]): string {
   checkObjects('the keys', keys);
-  return `${JSON.stringify({ version: VERSION, keys: keys.map(record) }, null, 2)}\n`;
+  return `${JSON.stringify({ version: STORED_VERSION, keys: keys.map(record) }, null, 2)}\n`;
 }
 
 /** Reads the text of a key file. Throws {@link KeyError} (`ERR_KEY`, detail `file`); its message never shows key material. */
 export function parseKeys(text: string | Uint8Array): readonly KeyInit[] {
   const file = objectOf(parse(text), 'the key file', ['version', 'keys']);
-  if (file['version'] !== VERSION) throw keyFileError(`the key file has a version other than ${VERSION}`);
+  if (file['version'] !== STORED_VERSION) throw keyFileError(otherVersion('the key file', file['version']));
   const keys = file['keys'];
   if (!Array.isArray(keys)) throw keyFileError("'keys' of the key file must be a list");
   return keys.map((key, index) => keyOf(key, index));

@@ -55,10 +55,9 @@ const FILE = z.looseObject({
       reason: z.string().nullable(),
       userdata: z.string(),
       head: z.string().nullable(),
-      keys: z.array(z.looseObject({ kid: z.string(), alg: z.string() })).default([]),
+      keys: z.array(z.looseObject({ kid: z.string(), alg: z.string() })),
       turns: z.array(z.looseObject({})),
-      // Older versions left it out.
-      parent: z.object({ sid: z.string().nullable(), turn: z.int().nullable(), seq: z.int() }).nullable().default(null),
+      parent: z.object({ sid: z.string().nullable(), turn: z.int().nullable(), seq: z.int() }).nullable(),
       redacted: z.array(z.looseObject({ turn: z.number() })),
     }),
   ),
@@ -112,16 +111,14 @@ function sessionOf({ sid, status, reason, userdata, head, keys, parent, turns: v
 type Session = z.infer<typeof FILE>['sessions'][number];
 
 /** The fields that chain records. */
-const LINK = z
-  .object({ turn: z.int(), seal: z.object({ hash: z.string() }).nullable().default(null) })
-  .transform((link) => [link]);
+const LINK = z.object({ turn: z.int(), seal: z.object({ hash: z.string() }) }).transform((link) => [link]);
 type Link = z.infer<typeof LINK>[number];
 
 /** The hash that a turn's seal must name; undefined after a gap, so that one gap gives one fault. */
 function previous(links: readonly Link[], turn: unknown): string | null | undefined {
   const before = links.at(-1);
   if (before === undefined) return turn === 1 ? null : undefined;
-  return turn === before.turn + 1 ? (before.seal?.hash ?? null) : undefined;
+  return turn === before.turn + 1 ? before.seal.hash : undefined;
 }
 
 function found(title: string, sessions: readonly SessionFacts[]): Found {

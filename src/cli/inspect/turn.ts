@@ -1,18 +1,9 @@
-import { z } from 'zod';
-import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
+import type { z } from 'zod';
+import { FIRST_ISSUE } from '../../files/check.ts';
 import { malformation, PUBLIC_TURN, RECORD, readRecord, StoreError, sealFaults, type TurnRecord } from '../../loop/index.ts';
 import { clip, type RecordSummary, type TurnSummary, timeText, turnLines } from '../../report/index.ts';
 import { isRecord } from '../../wire/unknown.ts';
 import { type Artefact, type Flaw, type Found, jsonOf, type Kind, tally, unreadable } from './kind.ts';
-
-/** Fields in which other versions may differ: more reasons, measures or kinds of errors. */
-const TOLERANT = {
-  reason: z.string().nullable(),
-  usage: mapOf(z.number()),
-  error: z.object({ code: z.string(), message: z.string() }).nullable(),
-};
-const SHOWN = PUBLIC_TURN.omit({ agent: true }).extend(TOLERANT);
-const RECORDED = RECORD.omit({ agent: true }).extend(TOLERANT);
 
 /** A turn as JSON: the record of one, or what `turn --json` printed. */
 export const TURN: Kind = {
@@ -43,13 +34,13 @@ export const TURN: Kind = {
 
 /** Reads the output of `turn --json`; a flaw for another form. */
 export function publicFacts(value: unknown): TurnSummary | Flaw {
-  const { data, error } = SHOWN.safeParse(value, FIRST_ISSUE);
+  const { data, error } = PUBLIC_TURN.safeParse(value, FIRST_ISSUE);
   return data === undefined ? malformed(error) : { ...shownFacts(data), record: null };
 }
 
 /** Reads a record and checks its seal; `prev` is the hash of the record before, undefined when unknown. */
 export function recordFacts(value: unknown, prev?: string | null): TurnSummary | Flaw {
-  const { data, error } = RECORDED.safeParse(value, FIRST_ISSUE);
+  const { data, error } = RECORD.safeParse(value, FIRST_ISSUE);
   if (data === undefined) return malformed(error);
   try {
     const record = readRecord(JSON.stringify(value), 'the record');
@@ -65,7 +56,7 @@ function malformed(error: z.ZodError): Flaw {
   return { code: 'ERR_STORE', message: `it is malformed: ${issue?.path.join('.')}: ${issue?.message}`, line: null };
 }
 
-function shownFacts(shown: z.infer<typeof SHOWN>): Omit<TurnSummary, 'record'> {
+function shownFacts(shown: z.infer<typeof PUBLIC_TURN>): Omit<TurnSummary, 'record'> {
   const { sid, turn, decision, reason, kid, jti, output, scratchpad, candidates, lints, usage, error } = shown;
   return {
     ...{ sid, turn, decision, reason, kid, jti },
@@ -78,7 +69,7 @@ function shownFacts(shown: z.infer<typeof SHOWN>): Omit<TurnSummary, 'record'> {
   };
 }
 
-function recordedFacts(record: z.infer<typeof RECORDED>): Omit<RecordSummary, 'seal' | 'faults' | 'notExecutable'> {
+function recordedFacts(record: z.infer<typeof RECORD>): Omit<RecordSummary, 'seal' | 'faults' | 'notExecutable'> {
   const { version, startedAt, latencyMs, overridden, outputComplete, inputs, journal } = record;
   return {
     ...{ version, latencyMs, overridden, outputComplete },
@@ -90,13 +81,11 @@ function recordedFacts(record: z.infer<typeof RECORDED>): Omit<RecordSummary, 's
 }
 
 function sealOf(record: TurnRecord, prev: string | null | undefined): Pick<RecordSummary, 'seal' | 'faults'> {
-  if (record.seal === null) return { seal: 'none', faults: [] };
   const faults = sealFaults(record, prev === undefined ? record.seal.prev : prev);
   return { seal: faults.length === 0 ? 'whole' : 'broken', faults };
 }
 
 function why(record: TurnRecord): string | null {
-  if (record.version === 1) return 'an older version recorded it, without all of its inputs';
   return record.inputs.scene === null ? 'its inputs are not in the record' : malformation(record);
 }
 

@@ -25,7 +25,7 @@ export function eraseRecord(record: TurnRecord): TurnRecord {
     journal: [],
     error: error === null ? null : { ...error, message: ERASED, source: null, line: null, column: null, hint: ERASED, stack: [] },
   };
-  const faults = sealFaults(bare, seal?.prev ?? null);
+  const faults = sealFaults(bare, seal.prev);
   return { ...bare, erased: faults.map(({ part }) => part) };
 }
 

@@ -1,10 +1,18 @@
+import { z } from 'zod';
+import { mapOf } from '../../files/check.ts';
 import { resolveLimits } from '../../sandbox/index.ts';
+import { ConfigError } from '../../wire/errors.ts';
 import { LIMITS, type LimitValues } from '../../wire/limits.ts';
 
-/** The limits that every version recorded: the rows of the table up to `eventCount`. Later rows may be absent from old records. */
-export const ORIGINAL_LIMITS = LIMITS.slice(0, LIMITS.findIndex(({ key }) => key === 'eventCount') + 1);
-
-/** Recorded limits, with defaults for limits that the recording version did not have. */
-export function completeLimits(recorded: Partial<LimitValues>): LimitValues {
-  return { ...resolveLimits('turn', {}), ...recorded };
-}
+/** All limits of a turn, each within the range of a host's, so that a record cannot use more of a machine than any turn may. */
+export const RECORDED_LIMITS = mapOf(z.number()).transform((limits, context): LimitValues => {
+  const missing = LIMITS.find(({ key }) => !Object.hasOwn(limits, key));
+  try {
+    if (missing !== undefined) throw new ConfigError(`limit ${missing.key} is missing`);
+    return resolveLimits('turn', limits);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    context.addIssue({ code: 'custom', message: error.message });
+    return z.NEVER;
+  }
+});

@@ -12,22 +12,22 @@ import type { PolicyOptions } from '../../tools/index.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
-import type { RunInput, Source, TaggedJson, Usage, Whisper } from '../../wire/protocol.ts';
+import type { RunInput, Source, TaggedJson, Usage, Whisper, WorkerUsage } from '../../wire/protocol.ts';
 import { publicUsage } from '../../wire/result.ts';
 import type { Decision, HaltReason } from './decision.ts';
 
 /** One turn, complete: enough to show it, to log it, and to execute it again with the same result. */
 export interface TurnRecord extends UnsealedRecord {
-  /** Null in records of version 1. */
-  readonly seal: Seal | null;
+  /** Shows later changes of the record. */
+  readonly seal: Seal;
   /** The erased parts; absent when none was erased. The seal still covers their earlier content. */
   readonly erased?: readonly string[];
 }
 
 /** A record before it is sealed. */
 export interface UnsealedRecord {
-  /** Older releases wrote version 1. Such a turn can be shown but not executed again. */
-  readonly version: 1 | 2;
+  /** Version of the form of records. */
+  readonly version: 1;
   /** Id of the session. */
   readonly sid: string;
   /** Number of the turn, from 1. */
@@ -129,11 +129,11 @@ export interface TurnInputs {
   readonly clock: readonly number[];
   /** Every token id issued, in order. */
   readonly jtis: readonly string[];
-  /** Null in records of version 1 and for a turn whose process died. */
+  /** Null for a turn whose process died. */
   readonly scene: Scene | null;
 }
 
-/** The inputs that version 2 of the record added. A turn without them can be shown but not executed again. */
+/** How a turn came to its program and its decision. A turn without it can be shown but not executed again. */
 export interface Scene {
   /** Remarks on the reply from which the envelope was made. */
   readonly lints: readonly Lint[];
@@ -229,8 +229,10 @@ export interface Seal {
 export interface TurnResult
   extends Pick<
     TurnRecord,
-    'sid' | 'turn' | 'decision' | 'reason' | 'kid' | 'jti' | 'output' | 'scratchpad' | 'lints' | 'agent' | 'usage' | 'error'
+    'sid' | 'turn' | 'decision' | 'reason' | 'kid' | 'jti' | 'output' | 'scratchpad' | 'lints' | 'agent' | 'error'
   > {
+  /** The usage of the program. */
+  readonly usage: WorkerUsage;
   /** The lines of OUTPUT that have the form of a token, in order. */
   readonly candidates: readonly Pick<CandidateRecord, 'line' | 'ok' | 'code'>[];
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { mapOf } from '../../files/check.ts';
+import { otherVersion, STORED_VERSION } from '../../wire/forms.ts';
 import { HALT_REASONS, isHaltReason } from './decision.ts';
 
 /*
@@ -36,7 +37,6 @@ const USAGE = z
     peakMemoryBytes: count,
     toolCalls: count,
     outputBytes: count,
-    queueMs: z.number().min(0).optional().meta({ description: 'Milliseconds of waiting for a worker; absent in older records.' }),
   })
   .meta({ id: 'usage' });
 
@@ -88,19 +88,19 @@ export const PUBLIC_TURN = z
     else: { properties: { reason: { type: 'null' }, error: { type: 'null' } } },
   });
 
-/** The record of a turn, as `TurnRecord` declares it. Version 1 has neither `agent` nor `seal`, and no `scene`. */
+/** The record of a turn, as `TurnRecord` declares it. */
 export const RECORD = PUBLIC_TURN.extend({
-  version: z.literal([1, 2]),
+  version: z.literal(STORED_VERSION, { error: ({ input }) => otherVersion('the record', input) }),
   startedAt: z.number(),
   latencyMs: z.number(),
-  agent: AGENT_USE.nullish(),
+  usage: USAGE.extend({ queueMs: z.number().min(0) }),
   inputs: z.looseObject({
     envelope: z.string(),
     limits: mapOf(z.number()),
     nonce: z.string(),
     clock: z.array(z.number()),
     jtis: z.array(z.string()),
-    scene: z.looseObject({}).nullish(),
+    scene: z.looseObject({}).nullable(),
   }),
   overridden: DECISION.exclude(['HALT']).nullable(),
   verificationFailureReason: TOKEN_CODE.nullable(),
@@ -112,5 +112,5 @@ export const RECORD = PUBLIC_TURN.extend({
   journal: z.array(z.looseObject({ kind: z.string(), name: z.string().optional() })),
   repeats: z.array(position).optional(),
   erased: z.array(z.string()).optional(),
-  seal: z.object({ prev: z.string().nullable(), hash: z.string(), parts: mapOf(z.string()) }).nullish(),
+  seal: z.object({ prev: z.string().nullable(), hash: z.string(), parts: mapOf(z.string()) }),
 });

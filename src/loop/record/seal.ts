@@ -34,7 +34,6 @@ const ERASABLE: ReadonlySet<string> = new Set([
 /** Lists every part that is not as it was sealed, and reports when the record does not follow `prev`. Empty for an intact record. */
 export function sealFaults(record: TurnRecord, prev: string | null): readonly SealFault[] {
   const { seal, erased = [], ...rest } = record;
-  if (seal === null) return [];
   const actual = digestsOf(rest);
   const faults: SealFault[] = [];
   const isErased = (part: string): boolean => (ERASABLE.has(part) || part.startsWith('journal.')) && erased.includes(part);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
+import { FIRST_ISSUE } from '../../files/check.ts';
 import { ENTRY } from './pending.ts';
 import type { TurnRecord } from './record.ts';
 import { RECORD } from './schema.ts';
@@ -18,9 +18,6 @@ const candidate = z.looseObject({
 const VIEWED = RECORD.extend({
   journal: z.array(ENTRY),
   candidates: z.array(candidate),
-  // Earlier versions recorded other codes; a view only prints them.
-  lints: z.array(z.looseObject({ code: z.string(), line: z.number() })),
-  seal: z.looseObject({ prev: nullable, hash: z.string(), parts: mapOf(z.string()) }).nullish(),
 });
 
 /** Why a record cannot be shown; null when it can. */

@@ -2,23 +2,14 @@ import { z } from 'zod';
 import { isTurnNonce } from '../../aeiou/index.ts';
 import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
 import { decode } from '../../wire/codec.ts';
-import { LIMITS } from '../../wire/limits.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
-import { ORIGINAL_LIMITS } from '../record/limits.ts';
+import { RECORDED_LIMITS } from '../record/limits.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { RECORD } from '../record/schema.ts';
 
-/**
- * The fields of a record that are used to execute it. They are checked because a file of sessions may come from any source.
- * Limits must be within the range of a host's, so that a record cannot use more of a machine than any turn may.
- */
-const limits = mapOf(z.number()).refine(
-  (values) =>
-    ORIGINAL_LIMITS.every(({ key }) => values[key] !== undefined) &&
-    LIMITS.every(({ key, min, max, default: usual }) => (values[key] ?? usual) >= min && (values[key] ?? usual) <= max),
-  'a limit is missing or out of range',
-);
+/* The fields of a record that are used to execute it. They are checked because a file of sessions may come from any source. */
+
 const value = z.custom<TaggedJson>((json) => json !== undefined && isTagged(json), 'it is not a value of a script');
 const values = mapOf(value);
 const site = z.object({
@@ -70,7 +61,7 @@ const scene = z.looseObject({
   denied: z.object({ tool: z.string(), message: z.string() }).nullable(),
   run: run.nullable(),
   // A trial enforces the host's policies; the other facts are only compared.
-  host: z.looseObject({ policies: z.array(z.looseObject({}).nullable()) }).nullish(),
+  host: z.looseObject({ policies: z.array(z.looseObject({}).nullable()) }).nullable(),
   judged,
 });
 const nonce = z.string().refine(isTurnNonce, 'is not 16 bytes in base64url');
@@ -81,9 +72,9 @@ const EXECUTABLE = RECORD.pick({
   scratchpad: true,
   usage: true,
   error: true,
-}).extend({ inputs: RECORD.shape.inputs.extend({ limits, nonce, scene }), journal: z.array(entry) });
+}).extend({ inputs: RECORD.shape.inputs.extend({ limits: RECORDED_LIMITS, nonce, scene }), journal: z.array(entry) });
 
-/** Why a record of version 2 is malformed and cannot be executed; null when it can. */
+/** Why a record is malformed and cannot be executed; null when it can. */
 export function malformation(record: TurnRecord): string | null {
   const { error } = EXECUTABLE.safeParse(record, FIRST_ISSUE);
   const [issue] = error?.issues ?? [];

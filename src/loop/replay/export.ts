@@ -3,6 +3,7 @@ import { FIRST_ISSUE } from '../../files/check.ts';
 import { isMonstrous } from '../../files/json.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
+import { otherVersion, STORED_VERSION } from '../../wire/forms.ts';
 import type { PublicKeyRecord, TurnRecord } from '../record/record.ts';
 import { sealRecord } from '../record/seal.ts';
 import { readRecord } from '../sessions/rows.ts';
@@ -43,13 +44,13 @@ export interface ExportedSession {
   readonly keys: readonly PublicKeyRecord[];
   /** The records, in order, without the redacted parts. */
   readonly turns: readonly TurnRecord[];
-  /** Null for a session of the host's own. Older versions omitted it. */
+  /** The call that asked for the session; null for a session of the host's own. */
   readonly parent: SessionState['parent'];
   /** The parts of turns that redaction or an erasure changed. Records are sealed anew from the first redaction on. */
   readonly redacted: readonly { readonly turn: number; readonly parts: readonly string[] }[];
 }
 
-/** The file is not an export of sessions, or it has a later version. */
+/** The file is not an export of sessions, or it has another version. */
 export class ExportError extends NeuroScriptError {
   static readonly code = 'ERR_EXPORT';
   constructor(message: string, options?: ErrorOptions) {
@@ -79,15 +80,15 @@ export function exportRecords(
   let anew = false;
   for (const original of records) {
     const { record, redacted: parts } = redaction.apply(original);
-    const prev: string | null = turns.at(-1)?.seal?.hash ?? null;
+    const prev = turns.at(-1)?.seal.hash ?? null;
     const gone = [...(original.erased ?? []), ...parts];
     if (gone.length > 0) redacted.push({ turn: original.turn, parts: gone });
     anew ||= parts.length > 0;
     // After the first redaction, all later hashes change.
-    turns.push(!anew ? original : original.seal === null ? { ...record, seal: null } : sealRecord(record, prev));
+    turns.push(anew ? sealRecord(record, prev) : original);
   }
   const { sid, status, reason, spent, parent } = state;
-  const head = turns.at(-1)?.seal?.hash ?? state.head;
+  const head = turns.at(-1)?.seal.hash ?? state.head;
   const keys = new Map(turns.flatMap(namedKeys).map((key) => [key.kid, key]));
   return {
     sid,
@@ -105,7 +106,7 @@ export function exportRecords(
 
 /** The content of a file of sessions. */
 export function exportFile(sessions: readonly ExportedSession[]): SessionsFile {
-  return { format: EXPORT_FORMAT, version: 1, sessions };
+  return { format: EXPORT_FORMAT, version: STORED_VERSION, sessions };
 }
 
 const SESSION = z.looseObject({
@@ -152,7 +153,7 @@ export function readExport(text: string): readonly ReadSession[] {
     const [issue] = error.issues;
     throw new ExportError(`it is not a file of sessions: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'wrong'}`);
   }
-  if (data.version !== 1) throw new ExportError(`it is of version ${data.version}; this one knows 1`);
+  if (data.version !== STORED_VERSION) throw new ExportError(otherVersion('the file', data.version));
   return data.sessions.map(({ sid, status, head, turns, redacted }) => ({
     sid,
     status,

@@ -94,7 +94,7 @@ async function replayRecorded(
   const broken = [...faults, ...damaged.values(), ...chainFaults(turns, head, damaged)];
   let before: TurnRecord | null = null;
   for (const record of turns) {
-    const prev: string | null = before?.seal?.hash ?? null;
+    const prev: string | null = before?.seal.hash ?? null;
     // A missing turn is reported once, and not again as a fault of the next turn.
     const follows = before === null ? record.turn === 1 : record.turn === before.turn + 1;
     before = record;
@@ -122,7 +122,7 @@ export function redactedParts({ redacted = [] }: Pick<RecordedSession, 'redacted
 /** The part of a record that matters for the chain. */
 export interface ChainedTurn {
   readonly turn: number;
-  readonly seal: { readonly hash: string } | null;
+  readonly seal: { readonly hash: string };
 }
 
 /** Missing and duplicate turns, and a last record that is not the session's head. Damaged records are reported elsewhere. */
@@ -140,7 +140,7 @@ export function chainFaults(
     expected = turn + 1;
   }
   const last = turns.at(-1);
-  if (head !== null && !damaged.has(expected) && last?.seal?.hash !== head)
+  if (head !== null && !damaged.has(expected) && last?.seal.hash !== head)
     faults.push(last === undefined ? 'its turns are missing' : `the record of turn ${last.turn} is not the last that was kept`);
   return faults;
 }

@@ -8,7 +8,6 @@ import type { LimitValues } from '../../wire/limits.ts';
 import type { RunInput, Source } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
 import { randomIds } from '../ids.ts';
-import { completeLimits } from '../record/limits.ts';
 import { inputOf, type Scene, type TurnRecord } from '../record/record.ts';
 import { type SealFault, sealFaults } from '../record/seal.ts';
 import type { TurnExecutor } from '../turn/executor.ts';
@@ -69,11 +68,10 @@ export interface ReplayOptions {
  * clock and mints no token. A malformed record is `incomplete`. Rejects with `RuntimeClosedError` and `BusyError`.
  */
 export async function replayTurn(runtime: Runtime, record: TurnRecord, options: ReplayOptions = {}): Promise<TurnReplay> {
-  const faults = sealFaults(record, options.prev === undefined ? (record.seal?.prev ?? null) : options.prev);
+  const faults = sealFaults(record, options.prev === undefined ? record.seal.prev : options.prev);
   const { sid, turn } = record;
   const common = { sid, turn, faults, unverified: options.keys === undefined ? secretKeys(record) : [] };
   const { scene } = record.inputs;
-  const why = scene === null ? whyIncomplete(record) : null;
   const end = (verdict: TurnReplay['verdict'], more: Partial<TurnReplay> = {}): TurnReplay => ({
     ...common,
     verdict: faults.length > 0 ? 'changed' : verdict,
@@ -83,7 +81,7 @@ export async function replayTurn(runtime: Runtime, record: TurnRecord, options: 
     ...more,
   });
   if (record.erased !== undefined) return end('erased', { why: `erased: ${record.erased.join(', ')}` });
-  if (scene === null) return end('incomplete', { why });
+  if (scene === null) return end('incomplete', { why: whyIncomplete(record) });
   const malformed = malformation(record) ?? keyFault(record);
   if (malformed !== null) return end('incomplete', { why: malformed });
   if (options.redacted !== undefined && options.redacted.length > 0) {
@@ -104,8 +102,7 @@ export async function replayTurn(runtime: Runtime, record: TurnRecord, options: 
   return short === null ? end('differs', { divergence, replayed }) : end('incomplete', { why: short, replayed });
 }
 
-function whyIncomplete({ version, reason }: TurnRecord): string {
-  if (version === 1) return 'an older version recorded the turn, without all of its inputs';
+function whyIncomplete({ reason }: TurnRecord): string {
   return reason === null ? 'its inputs are not in the record' : `the turn has no execution of its own (${reason})`;
 }
 
@@ -135,8 +132,7 @@ async function executeRecorded(
   };
   const recorded =
     scene.run === null || !input.ok ? null : { input: recordedInputOf(record, scene.run, input, runtime.limits), calls };
-  // Older versions decided ERR_EXEC when a failed mint ended the program. Such a record replays with its recorded decision.
-  const mintFailed = judged.mintFailed && record.reason !== 'ERR_EXEC';
+  const { mintFailed } = judged;
   const earlier = { startedAt, nonce: inputs.nonce, recorded, clock: [], jtis: [], mints: 0, mintFailed, ranMs: 0 };
   const { record: replayed } = await runTurn(host, {
     sid,
@@ -202,9 +198,8 @@ const MACHINE_LIMITS = [
   'deliveries',
 ] as const satisfies readonly (keyof LimitValues)[];
 
-/** The recorded limits, completed, with those of {@link MACHINE_LIMITS} tightened by the host's. */
-export function machineLimits(recorded: Partial<LimitValues>, host: LimitValues): LimitValues {
-  const limits = completeLimits(recorded);
+/** The recorded limits, with those of {@link MACHINE_LIMITS} tightened by the host's. */
+export function machineLimits(limits: LimitValues, host: LimitValues): LimitValues {
   return {
     ...limits,
     ...Object.fromEntries(MACHINE_LIMITS.map((key) => [key, Math.min(limits[key], host[key])])),
@@ -220,7 +215,7 @@ export function machineLimits(recorded: Partial<LimitValues>, host: LimitValues)
 function shortfall(record: TurnRecord, { error }: TurnRecord, host: LimitValues): string | null {
   const key = MACHINE_LIMITS.find((each) => each === error?.limit);
   if (key === undefined) return null;
-  const recorded = completeLimits(record.inputs.limits)[key];
+  const recorded = record.inputs.limits[key];
   const allowed = limitsOf(record, host)[key];
   const enough = key === 'cpuMs' || key === 'wallMs' ? TIME_FACTOR * recorded : recorded;
   if (allowed >= enough) return null;
@@ -228,7 +223,7 @@ function shortfall(record: TurnRecord, { error }: TurnRecord, host: LimitValues)
 }
 
 /** The limits of a replay: those of {@link machineLimits}, with more time for a slower machine, up to the host's own limit. */
-export function replayLimits(recorded: Partial<LimitValues>, host: LimitValues): LimitValues {
+export function replayLimits(recorded: LimitValues, host: LimitValues): LimitValues {
   const limits = machineLimits(recorded, host);
   const more = (ms: number): number => ms * TIME_FACTOR + LEAST_MS;
   const time = (key: (typeof TIME_LIMITS)[number]): number => Math.min(more(limits[key]), Math.max(host[key], LEAST_MS));
@@ -272,7 +267,7 @@ function executorOf(runtime: Runtime, record: TurnRecord, { denied, host }: Scen
   const { inputs } = record;
   const { probe, onProfile } = options;
   return {
-    limits: completeLimits(inputs.limits),
+    limits: inputs.limits,
     context: (init) => runtime.turn(init),
     inspect: (source) => runtime.check([source]),
     fork: ({ context, limits }) => ({

@@ -57,7 +57,7 @@ export async function recordedVerdicts(
   const verdicts: RecordedVerdict[] = [];
   for (const record of turns) {
     const { turn, journal } = record;
-    // A record of version 1, or of a process that died, has no scene. Only its journal is read.
+    // The record of a turn whose process died has no scene. Only its journal is read.
     const malformed = record.inputs.scene === null ? null : malformation(record);
     if (malformed !== null) throw new ConfigError(`the record of turn ${turn} cannot be judged: ${malformed}`);
     const policies = new RecordedPolicies(record);

@@ -1,3 +1,4 @@
+import { STORED_VERSION } from '../../wire/forms.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { NO_USAGE } from '../../wire/result.ts';
 import { type HaltReason, hostFailure } from '../record/decision.ts';
@@ -28,7 +29,7 @@ export function interruptedRecord(
   const { clock = [], jtis = [], journal = [] } = suspended?.earlier ?? {};
   return sealRecord(
     {
-      version: 2,
+      version: STORED_VERSION,
       sid,
       turn,
       startedAt,

@@ -1,16 +1,13 @@
 import { z } from 'zod';
 import type { UsedId } from '../../aeiou/index.ts';
 import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
-import { resolveLimits } from '../../sandbox/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
-import { ConfigError } from '../../wire/errors.ts';
-import type { LimitValues } from '../../wire/limits.ts';
 import { messageOf } from '../../wire/unknown.ts';
-import { ORIGINAL_LIMITS } from '../record/limits.ts';
+import { RECORDED_LIMITS } from '../record/limits.ts';
 import { asItIs, COMPLETION, DATE, EARLIER, ENTRY, RUN, WAITING } from '../record/pending.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { AGENT_USE, HALT_REASON, RECORD } from '../record/schema.ts';
-import type { SignedApproval, Suspension, Waiting } from '../record/suspension.ts';
+import type { Suspension, Waiting } from '../record/suspension.ts';
 import type { JsonObject } from './setup.ts';
 import type { SessionState, StartedTurn } from './store.ts';
 
@@ -25,20 +22,9 @@ const STATE: z.ZodType<SessionState> = z.looseObject({
   scratchpad: z.string().nullable(),
   progress: z.object({ digest: z.string().nullable(), repeats: z.int().min(0) }),
   spent: z.object({ fuel: z.number().min(0), tokens: z.int().min(0) }),
-  // Absent in states that older versions stored.
-  agent: z.string().nullable().default(null),
-  head: z.string().nullable().default(null),
-  parent: z
-    .object({ sid: z.string().nullable(), turn: z.int().nullable(), seq: z.int().min(1) })
-    .nullable()
-    .default(null),
-});
-
-/** Supplies defaults for limits that an older version did not store. Unknown limits and values out of range are damage. */
-const limits = mapOf(z.number()).transform((kept): LimitValues => {
-  const missing = ORIGINAL_LIMITS.find(({ key }) => !Object.hasOwn(kept, key));
-  if (missing !== undefined) throw new ConfigError(`limit ${missing.key} is missing`);
-  return resolveLimits('turn', kept);
+  agent: z.string().nullable(),
+  head: z.string().nullable(),
+  parent: z.object({ sid: z.string().nullable(), turn: z.int().nullable(), seq: z.int().min(1) }).nullable(),
 });
 
 const PUBLIC_CALL = z.looseObject({
@@ -54,28 +40,19 @@ const PUBLIC_CALL = z.looseObject({
 const PUBLIC_HEAD = PUBLIC_CALL.extend({ also: z.array(PUBLIC_CALL).optional() });
 const STORED_CALL = z.looseObject({
   waiting: WAITING,
-  promise: z.string().nullish(),
+  promise: z.string().nullable(),
   since: z.number(),
   expiresAt: z.number(),
   completion: COMPLETION.nullable(),
-  acceptChanged: z.boolean().optional(),
+  acceptChanged: z.boolean(),
 });
 const SUSPENSION_HEAD = STORED_CALL.extend({
   alsoWaiting: z.array(STORED_CALL).optional(),
-  earlier: EARLIER.extend({ run: RUN, journal: z.array(ENTRY) }),
+  earlier: EARLIER.extend({ run: RUN.extend({ limits: RECORDED_LIMITS }), journal: z.array(ENTRY) }),
+  approved: z.object({ plan: z.string(), kid: z.string(), tag: z.string() }).nullable(),
 });
-const APPROVED: z.ZodType<SignedApproval> = z.object({ plan: z.string(), kid: z.string(), tag: z.string() });
 /** Checks every part with which the loop goes on. It keeps the value itself: the order of its keys is signed. */
-const SUSPENSION = asItIs<Suspension>(SUSPENSION_HEAD).transform((kept): Suspension => {
-  const { run } = kept.earlier;
-  // Older versions stored no approval, or only its hash; such a turn needs an approval again.
-  const approved = APPROVED.safeParse(kept.approved);
-  return {
-    ...kept,
-    approved: approved.success ? approved.data : null,
-    earlier: { ...kept.earlier, run: { ...run, limits: limits.parse(run.limits, FIRST_ISSUE) } },
-  };
-});
+const SUSPENSION = asItIs<Suspension>(SUSPENSION_HEAD);
 
 const STARTED: z.ZodType<StartedTurn> = z.looseObject({
   sid: z.string(),
@@ -84,11 +61,9 @@ const STARTED: z.ZodType<StartedTurn> = z.looseObject({
   nonce: z.string(),
   startedAt: DATE,
   reply: z.string().nullable(),
-  // Absent in turns that older versions started.
-  agent: AGENT_USE.nullable().default(null),
-  limits,
-  // Absent in turns that older versions started.
-  suspended: SUSPENSION.nullable().default(null),
+  agent: AGENT_USE.nullable(),
+  limits: RECORDED_LIMITS,
+  suspended: SUSPENSION.nullable(),
 });
 
 const USED: z.ZodType<readonly UsedId[]> = z.array(z.object({ jti: z.string(), second: z.number() }));
@@ -96,18 +71,10 @@ const OBJECT: z.ZodType<JsonObject> = mapOf(z.unknown());
 const PUBLIC_WAITING = asItIs<Waiting>(PUBLIC_HEAD);
 
 /** The part of a record that is checked when it is read. Code that executes or shows a record checks the fields that it uses. */
-const RECORD_HEAD = RECORD.pick({ version: true, sid: true, turn: true, decision: true, journal: true })
+const RECORD_HEAD = RECORD.pick({ version: true, sid: true, turn: true, decision: true, journal: true, seal: true })
   .extend({ startedAt: DATE, inputs: RECORD.shape.inputs.pick({ envelope: true, limits: true, scene: true }).loose() })
   .loose();
-/** Supplies what version 2 of a record added to version 1. */
-const STORED_RECORD = z
-  .unknown()
-  .transform((value) => {
-    const head = RECORD_HEAD.safeParse(value, FIRST_ISSUE);
-    if (!head.success || head.data.version === 2) return value;
-    return { ...head.data, agent: null, inputs: { ...head.data.inputs, scene: null }, seal: null };
-  })
-  .pipe(z.custom<TurnRecord>((value) => RECORD_HEAD.validate(value), 'it is no record of a turn'));
+const STORED_RECORD = asItIs<TurnRecord>(RECORD_HEAD);
 
 /** The state of a session, from the JSON text of a row. Throws {@link StoreError} (`damaged`), as do the other readers. */
 export function readState(text: unknown, sid: string): SessionState {

@@ -14,6 +14,7 @@ import type { RecordedRun } from '../../runtime/index.ts';
 import { type LimitOptions, tighten } from '../../sandbox/index.ts';
 import { APPROVAL } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import { STORED_VERSION } from '../../wire/forms.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { Preview } from '../../wire/preview.ts';
@@ -223,7 +224,7 @@ async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): 
     },
   };
   const unsealed: UnsealedRecord = {
-    version: 2,
+    version: STORED_VERSION,
     sid,
     turn,
     startedAt,

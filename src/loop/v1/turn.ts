@@ -244,6 +244,6 @@ function sum(a: Usage, b: Usage): Usage {
     peakMemoryBytes: Math.max(a.peakMemoryBytes, b.peakMemoryBytes),
     toolCalls: a.toolCalls + b.toolCalls,
     outputBytes: a.outputBytes + b.outputBytes,
-    queueMs: (a.queueMs ?? 0) + (b.queueMs ?? 0),
+    queueMs: a.queueMs + b.queueMs,
   };
 }

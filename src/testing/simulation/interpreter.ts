@@ -207,12 +207,12 @@ function guestInput({ sources: _, ...rest }: RunInput, files: readonly string[])
 function resultOf(given: GuestResult): SandboxResult {
   const result = { ...given, result: plainMaps(given.result) };
   const { fuel, peakMemoryBytes, toolCalls, outputBytes } = result;
-  const usage = { fuel, cpuMs: 0, wallMs: 0, peakMemoryBytes, toolCalls, outputBytes };
+  const usage = { fuel, cpuMs: 0, wallMs: 0, peakMemoryBytes, toolCalls, outputBytes, queueMs: 0 };
   return { result, usage, errors: [], outputComplete: true };
 }
 
 function refused(error: ErrorInfo, errors: readonly Diagnostic[]): SandboxResult {
   const none = { fuel: 0, peakMemoryBytes: 0, toolCalls: 0, outputBytes: 0 };
   const result: GuestResult = { ok: false, phase: 'parse', result: null, eventErrors: [], error, ...none };
-  return { result, usage: { ...none, cpuMs: 0, wallMs: 0 }, errors, outputComplete: true };
+  return { result, usage: { ...none, cpuMs: 0, wallMs: 0, queueMs: 0 }, errors, outputComplete: true };
 }

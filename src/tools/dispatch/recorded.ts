@@ -3,7 +3,6 @@ import { defined } from '../../wire/defined.ts';
 import { replayError } from '../../wire/errorinfo.ts';
 import { type EarlierCall, type ForkQuery, inOrder, type JournalEntry, type WaitingCall } from '../../wire/journal.ts';
 import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
-import { plainMaps } from '../../wire/tagged.ts';
 import { canonicalName } from '../names.ts';
 
 /** The late answer to a suspended call: a value, or a failure. */
@@ -97,15 +96,9 @@ export function divergenceOf(call: GuestCall, entry: JournalEntry | undefined): 
   const recorded = fieldsOf(callOf(entry));
   for (const field of new Set([...Object.keys(recorded), ...Object.keys(actual)])) {
     const [was, is] = [recorded[field] ?? null, actual[field] ?? null];
-    if (!isSame(was, is)) return { seq: call.seq, field, recorded: was, actual: is };
+    if (JSON.stringify(was) !== JSON.stringify(is)) return { seq: call.seq, field, recorded: was, actual: is };
   }
   return null;
-}
-
-/** Compares values. Older records do not mark the places of whole-number keys; their order is that of JavaScript. */
-function isSame(recorded: TaggedJson, actual: TaggedJson): boolean {
-  const was = JSON.stringify(recorded);
-  return was === JSON.stringify(actual) || was === JSON.stringify(plainMaps(actual));
 }
 
 /** The recorded part of a call: everything but the remaining budget of its caller. */

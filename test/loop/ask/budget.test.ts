@@ -253,7 +253,7 @@ describe('the account of a budget', () => {
   const budgetOf = (budget: object = {}) => {
     return new Budget({ left, limits }, { budget }, new AskQuota(null, { turns: null, tokens: null }));
   };
-  const usage = { fuel: 200, cpuMs: 50, wallMs: 60, peakMemoryBytes: 1000, toolCalls: 2, outputBytes: 0 };
+  const usage = { fuel: 200, cpuMs: 50, wallMs: 60, peakMemoryBytes: 1000, toolCalls: 2, outputBytes: 0, queueMs: 0 };
   const ended = (limit: string, allowed: number, used?: number) => {
     return quotaError({ limit: limit as LimitKey, allowed, used }, '');
   };

@@ -22,7 +22,7 @@ import { defineTool, Policy } from '../../../src/tools/index.ts';
 import { defaultLimits } from '../../../src/wire/limits.ts';
 import { newKeyring } from '../../aeiou/kit.ts';
 import { reply, TestClock, USERDATA } from '../fake.ts';
-import { CONTINUE, command, DONE } from '../sessions.ts';
+import { CONTINUE, command, DONE, resealed } from '../sessions.ts';
 
 let calls = 0;
 const tools = [
@@ -199,14 +199,10 @@ describe('replay', () => {
     expect(mended.turns[1]?.faults).toContainEqual({ part: 'seal', problem: 'moved' });
   });
 
-  it('a record of version 1 can be shown, and says that it cannot be executed', async () => {
-    const [first] = copy();
-    if (first === undefined) throw new Error('no record');
-    const { scene: _, ...inputs } = first.inputs;
-    const { seal: __, ...rest } = first;
-    const old = readRecord(JSON.stringify({ ...rest, version: 1, inputs }));
-    expect(old).toMatchObject({ version: 1, seal: null, inputs: { scene: null } });
-    expect(await replayTurn(replaying, old)).toMatchObject({ verdict: 'incomplete', faults: [], replayed: null });
+  it('a record of another version is refused, and the message says what to do', () => {
+    expect(() => readRecord(JSON.stringify({ ...records[0], version: 2 }))).toThrow(
+      'a turn in the store cannot be read: version: the record has version 2; this release of neuroscript-runtime reads version 1. Use the release that wrote it',
+    );
   });
 });
 
@@ -223,7 +219,7 @@ describe('a record from anybody', () => {
   ])('is not executed with %s', async (_what, path, value) => {
     const [first] = copy(([record]) => record !== undefined && set(record, path, value));
     if (first === undefined) throw new Error('no record');
-    expect(await replayTurn(replaying, { ...first, seal: null })).toMatchObject({ verdict: 'incomplete', replayed: null });
+    expect(await replayTurn(replaying, resealed(first))).toMatchObject({ verdict: 'incomplete', replayed: null });
   });
 });
 
@@ -263,7 +259,7 @@ describe('finding 15: a record brings no limits of its own', () => {
     const [record] = records;
     if (record === undefined) throw new Error('no record');
     const foreign = { ...record.inputs.limits, [limit]: 10_000_000 };
-    const brought = { ...record, seal: null, inputs: { ...record.inputs, limits: foreign } };
+    const brought = resealed({ ...record, inputs: { ...record.inputs, limits: foreign } });
     expect(await replayTurn(replaying, brought)).toMatchObject({ verdict: 'same' });
     expect(await replayTurn(small, brought)).toMatchObject({
       verdict: 'incomplete',
@@ -315,7 +311,7 @@ describe('a file of sessions', () => {
     if (read === undefined) throw new Error('no session');
     expect(await replaySession(replaying, read)).toMatchObject({
       ok: false,
-      broken: ['turn 2 of session "s" in the file cannot be read: it is no record of a turn'],
+      broken: [expect.stringContaining('turn 2 of session "s" in the file cannot be read: decision: ')],
       turns: [
         { turn: 1, verdict: 'same' },
         { turn: 3, verdict: 'same' },
@@ -342,7 +338,7 @@ describe('a file of sessions', () => {
   it.each([
     ['{', 'it is not JSON'],
     ['{}', 'it is not a file of sessions: format'],
-    ['{"format":"neuroscript-sessions","version":2,"sessions":[]}', 'it is of version 2'],
+    ['{"format":"neuroscript-sessions","version":2,"sessions":[]}', 'the file has version 2'],
   ])('anything else is refused: %s', (text, message) => {
     expect(() => readExport(text)).toThrow(
       expect.objectContaining({ code: 'ERR_EXPORT', message: expect.stringContaining(message) }),

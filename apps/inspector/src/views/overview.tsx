@@ -23,7 +23,7 @@ export function Overview({ turn }: { readonly turn: TurnView }) {
             facts={[
               ['began', <Moment at={turn.startedAt} />],
               ['took', duration(turn.latencyMs)],
-              ['queued', turn.queueMs === null ? null : duration(turn.queueMs)],
+              ['queued', duration(turn.queueMs)],
               ['ran', `${duration(turn.ranMs)}, of which ${duration(turn.callsMs)} waiting for calls`],
               ['agent', agent === null ? 'not consulted' : <Foreign text={agent.name ?? 'without a name'} />],
               ['replies', agent === null || agent.asks === 1 ? null : grouped(agent.asks)],

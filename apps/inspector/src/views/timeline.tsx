@@ -117,7 +117,7 @@ export function Timeline({ session }: { readonly session: SessionView }) {
   );
 }
 
-const KINDS = ['asked', 'queued', 'ran', 'waited', 'decided'] as const;
+const KINDS = ['asked', 'queueMs', 'ran', 'waited', 'decided'] as const;
 
 type Times = Readonly<Record<(typeof KINDS)[number], number>> & { readonly total: number };
 
@@ -132,11 +132,10 @@ const endOf = (row: TurnRow | null): number | null => (row === null ? null : row
 /** Where the time of a turn went. Its agent was asked between the end of the turn before and its own start. */
 function partsOf({ startedAt, latencyMs, queueMs, ranMs, callsMs, agent }: TurnRow, before: number | null): Times {
   const asked = agent === null || before === null ? 0 : Math.max(0, startedAt - before);
-  const queued = queueMs ?? 0;
   const waited = Math.min(callsMs, ranMs);
   const ran = ranMs - waited;
-  const decided = Math.max(0, latencyMs - queued - ranMs);
-  return { asked, queued, ran, waited, decided, total: asked + queued + ran + waited + decided };
+  const decided = Math.max(0, latencyMs - queueMs - ranMs);
+  return { asked, queueMs, ran, waited, decided, total: asked + queueMs + ran + waited + decided };
 }
 
 interface LineProps {
