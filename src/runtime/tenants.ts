@@ -90,9 +90,9 @@ export class Tenants {
   /** `now` gives Unix milliseconds. Throws {@link ConfigError} (`ERR_CONFIG`). */
   constructor(options: TenantsOptions, now: () => number) {
     checkTenants('the tenants', options);
-    this.#defaults = { ...options.defaults };
+    this.#defaults = defined({ ...options.defaults });
     const each = Object.entries(options.each ?? {});
-    this.#listed = new Map(each.map(([id, limits]) => [id, newTenant({ ...this.#defaults, ...limits })]));
+    this.#listed = new Map(each.map(([id, limits]) => [id, newTenant({ ...this.#defaults, ...defined(limits) })]));
     this.#now = now;
   }
 
@@ -113,7 +113,7 @@ export class Tenants {
     const { id, ...limits } = option;
     checkTenantId(id);
     checkTenantLimits(`the tenant ${id}`, limits);
-    this.#tenant(id).limits = { ...this.#defaults, ...limits };
+    this.#tenant(id).limits = { ...this.#defaults, ...defined(limits) };
     return id;
   }
 

@@ -10,6 +10,7 @@ import {
   type PoolKey,
 } from '../wire/limits.ts';
 import { type Check, checkObject } from '../wire/options.ts';
+import { shown } from '../wire/unknown.ts';
 
 /** Limits of runs that a caller gives; an absent one keeps its default. */
 export type LimitOptions = Partial<LimitValues>;
@@ -45,7 +46,7 @@ export const checkLimitOptions: Check = (_what, limits) => {
 /** Checks one value against its row. Throws {@link ConfigError} with `name` and the reason. */
 export function checkAmount(name: string, { min, max }: Pick<LimitRow, 'min' | 'max'>, value: unknown): number {
   if (typeof value !== 'number' || !Number.isFinite(value))
-    throw new ConfigError(`${name} must be a number, got ${String(value)}`);
+    throw new ConfigError(`${name} must be a number, got ${shown(value)}`);
   if (!Number.isInteger(value)) throw new ConfigError(`${name} must be a whole number, got ${value}`);
   if (value < min) throw new ConfigError(`${name} must be at least ${min}, got ${value}`);
   if (value > max) throw new ConfigError(`${name} must be at most ${max}, got ${value}`);

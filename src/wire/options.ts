@@ -1,6 +1,7 @@
 import { RESERVED } from '../../grammar/vocabulary/keywords.ts';
 import { defined } from './defined.ts';
 import { ConfigError } from './errors.ts';
+import { shown } from './unknown.ts';
 
 /**
  * Checks of the values that an application passes in. Applications in plain JavaScript have no types: without a check, a misspelt
@@ -84,7 +85,7 @@ export function listOf(item: Check): Check {
 export function oneOf(...choices: readonly string[]): Check {
   return (what, value) => {
     if (typeof value !== 'string' || !choices.includes(value))
-      throw new ConfigError(`${what} must be ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}, got '${String(value)}'`);
+      throw new ConfigError(`${what} must be ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}, got '${shown(value)}'`);
   };
 }
 
@@ -93,7 +94,7 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Chec
   const range = most === Number.MAX_SAFE_INTEGER ? `from ${least}` : `from ${least} to ${most}`;
   return (what, value) => {
     if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least || value > most)
-      throw new ConfigError(`${what} must be a whole number ${range}, got ${String(value)}`);
+      throw new ConfigError(`${what} must be a whole number ${range}, got ${shown(value)}`);
   };
 }
 

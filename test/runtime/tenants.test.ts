@@ -100,6 +100,22 @@ describe('issue 19: the budgets of a tenant', () => {
     expect(() => fakeRuntime(NOTHING, { tenants })).toThrow(message);
   });
 
+  it.each([null, Number.NaN, -1, 1.5, {}, ''])('finding 8: %j is no limit of a tenant and no usage', (tokens: unknown) => {
+    const limits: object = { tokens };
+    expect(() => fakeRuntime(NOTHING, { tenants: { defaults: limits } })).toThrow(ConfigError);
+    expect(() => fakeRuntime(NOTHING, { tenants: { each: { a: limits } } })).toThrow(ConfigError);
+    const { runtime } = fakeRuntime(NOTHING);
+    expect(() => runtime.charge('a', limits)).toThrow(ConfigError);
+  });
+
+  it('finding 8: an undefined limit of a tenant leaves the default in force', () => {
+    const absent: object = { fuel: undefined };
+    const { runtime } = fakeRuntime(NOTHING, { tenants: { defaults: { fuel: 1 }, each: { b: absent } } });
+    expect(runtime.tenant('b').limits).toEqual({ fuel: 1 });
+    runtime.charge(Object.assign({ id: 'a' }, absent), { fuel: 1 });
+    expect(runtime.tenant('a').limits).toEqual({ fuel: 1 });
+  });
+
   it.each(['', 'a b', 'a\n', 'ä', 'x'.repeat(129)])('the id %j is refused', async (tenant) => {
     const { runtime } = fakeRuntime(NOTHING);
     await expect(runtime.run(SOURCE, { tenant })).rejects.toThrow(ConfigError);

@@ -8,6 +8,7 @@ import type { Fields } from './decoding.ts';
 import { isBroken, ModelError, messageLine, ofConnection, ofResponse, ReplyTimeout } from './failure.ts';
 import { type ModelIdentity, providerName } from './identity.ts';
 import { checkRetry, type RetryOptions, TransportError, withRetries } from './retry.ts';
+import { countOf, estimate, isUsageOnly, tokensOf } from './usage.ts';
 
 /** Options of every model agent. */
 export interface ModelAgentOptions {
@@ -148,9 +149,6 @@ export const PROVIDER = 'model';
 /** Most calls of tools that a reply may begin. None is offered, and the SDK compares each call with those before. */
 const MOST_CALLS = 100;
 
-/** Estimated bytes of text per token. */
-const BYTES_PER_TOKEN = 4;
-
 /** One attempt at a reply. */
 interface Attempt {
   readonly model: SdkModel;
@@ -186,7 +184,7 @@ async function streamed(
     ...(settings.temperature === null ? {} : { temperature: settings.temperature }),
     // By default the SDK prints errors.
     onError: ({ error }) => {
-      failure ??= error;
+      if (!isUsageOnly(error)) failure ??= error;
     },
   });
   let text = '';
@@ -201,7 +199,7 @@ async function streamed(
       }
       if (part.type === 'finish-step') chat.responded(responseOf(part));
       if (part.type === 'finish') usage = part.totalUsage;
-      if (part.type === 'error') failure ??= part.error;
+      if (part.type === 'error' && !isUsageOnly(part.error)) failure ??= part.error;
       if (part.type === 'tool-input-start') calls += 1;
       if (calls > MOST_CALLS) throw new ModelError('the model calls tools, and none is offered', 'tool_calls');
       if (text.length >= REPLY_CHARACTERS) break;
@@ -242,11 +240,11 @@ function responseOf({ response, finishReason, usage }: StepEnd): ChatResponse {
     id: response.id,
     model: response.modelId,
     finishReason,
-    inputTokens,
-    outputTokens,
-    cacheReadTokens: inputTokenDetails.cacheReadTokens,
-    cacheCreationTokens: inputTokenDetails.cacheWriteTokens,
-    reasoningTokens: outputTokenDetails.reasoningTokens,
+    inputTokens: countOf(inputTokens),
+    outputTokens: countOf(outputTokens),
+    cacheReadTokens: countOf(inputTokenDetails.cacheReadTokens),
+    cacheCreationTokens: countOf(inputTokenDetails.cacheWriteTokens),
+    reasoningTokens: countOf(outputTokenDetails.reasoningTokens),
   };
 }
 
@@ -256,13 +254,9 @@ function counted(
   { system, prompt }: AgentRequest,
   usage: { readonly inputTokens: number | undefined; readonly outputTokens: number | undefined } | null,
 ): AgentReply {
-  const inputTokens = usage?.inputTokens ?? estimate(system) + estimate(prompt);
-  const outputTokens = usage?.outputTokens ?? estimate(text);
+  const inputTokens = tokensOf(system + prompt, usage?.inputTokens);
+  const outputTokens = tokensOf(text, usage?.outputTokens);
   return { text, tokens: inputTokens + outputTokens, inputTokens, outputTokens };
-}
-
-function estimate(text: string): number {
-  return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
 /** Most tokens of the reply, after the estimated tokens of the prompt. */

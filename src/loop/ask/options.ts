@@ -49,10 +49,10 @@ export function askOptions(given: ValueMap, model: AgentModel): AskOptions {
     const key = BUDGETS[name];
     if (key !== undefined) budget[key] = amount(name, key, value);
   }
-  const turns = whole('max_turns', given['max_turns'] ?? null) ?? MAX_TURNS;
+  const { max_turns: turns = MAX_TURNS, max_tokens: tokens } = given;
   return {
-    maxTurns: Math.max(1, Math.min(turns, model.max_turns ?? MAX_TURNS, MAX_TURNS)),
-    maxTokens: whole('max_tokens', given['max_tokens'] ?? null),
+    maxTurns: Math.max(1, Math.min(whole('max_turns', turns), model.max_turns ?? MAX_TURNS, MAX_TURNS)),
+    maxTokens: tokens === undefined ? null : whole('max_tokens', tokens),
     budget,
   };
 }
@@ -65,8 +65,8 @@ function amount(name: string, key: BudgetKey, value: Value): number {
   }
 }
 
-function whole(name: string, value: Value): number | null {
-  if (value === null || (Number.isSafeInteger(value) && Number(value) >= 1)) return value === null ? null : Number(value);
+function whole(name: string, value: Value): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) return value;
   throw refused(`${name} must be a whole number from 1`);
 }
 

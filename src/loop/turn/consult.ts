@@ -1,6 +1,7 @@
 import { EnvelopeError, encodeUserdata, isJsonObject, parseStrict } from '../../aeiou/index.ts';
+import { defined } from '../../wire/defined.ts';
 import { MAX_TIMER_MS } from '../../wire/options.ts';
-import { messageOf } from '../../wire/unknown.ts';
+import { isRecord, messageOf } from '../../wire/unknown.ts';
 import {
   type Agent,
   type AgentDelta,
@@ -9,6 +10,7 @@ import {
   type AgentRequest,
   REPLY_CHARACTERS,
 } from '../agents/agent.ts';
+import { countOf, estimate } from '../agents/usage.ts';
 import type { ResolvedCeilings } from '../ceilings.ts';
 import type { Clock } from '../clock.ts';
 import type { LoopEventBody } from '../events.ts';
@@ -174,7 +176,7 @@ async function answer(agent: Agent, request: AgentRequest): Promise<AgentReply> 
   try {
     const reply: unknown = await agent.reply(request);
     if (typeof reply === 'string') return { text: reply.slice(0, REPLY_CHARACTERS), tokens: 0 };
-    if (isReply(reply)) return { ...reply, text: reply.text.slice(0, REPLY_CHARACTERS) };
+    if (isRecord(reply) && typeof reply['text'] === 'string') return replyFrom(request, reply['text'], reply);
     throw new TypeError(`the agent answered with ${reply === null ? 'null' : `a ${typeof reply}`}, not with a text`);
   } catch (error) {
     if (error instanceof AgentError) throw error;
@@ -182,15 +184,16 @@ async function answer(agent: Agent, request: AgentRequest): Promise<AgentReply> 
   }
 }
 
-function isReply(value: unknown): value is AgentReply {
-  if (typeof value !== 'object' || value === null || !('text' in value) || !('tokens' in value)) return false;
-  const counts = ['tokens', 'inputTokens', 'outputTokens'].map((key) => Reflect.get(value, key));
-  const [tokens, ...parts] = counts;
-  return typeof value.text === 'string' && isCount(tokens) && parts.every((part) => part === undefined || isCount(part));
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
+/** A reply whose counts may be anything. Where they are no counts of tokens, the tokens of the texts are estimated. */
+function replyFrom({ system, prompt }: AgentRequest, text: string, counts: Readonly<Record<string, unknown>>): AgentReply {
+  const [inputTokens, outputTokens] = [countOf(counts['inputTokens']), countOf(counts['outputTokens'])];
+  const tokens = countOf(counts['tokens']);
+  const estimated = (inputTokens ?? estimate(system + prompt)) + (outputTokens ?? estimate(text));
+  return {
+    text: text.slice(0, REPLY_CHARACTERS),
+    tokens: tokens === undefined ? estimated : Math.max(tokens, (inputTokens ?? 0) + (outputTokens ?? 0)),
+    ...defined({ inputTokens, outputTokens }),
+  };
 }
 
 function added(use: AgentUse, { tokens, inputTokens, outputTokens }: AgentReply): AgentUse {

@@ -159,6 +159,29 @@ describe('model tokens', () => {
     expect((await store.read('s'))?.spent.tokens).toBe(60);
   });
 
+  it.each<[string, object]>([
+    ['absent', {}],
+    ['null', { tokens: null }],
+    ['NaN', { tokens: Number.NaN }],
+    ['negative', { tokens: -1, inputTokens: -1 }],
+    ['less than its parts', { tokens: 0, inputTokens: 600, outputTokens: 400 }],
+    ['infinite', { tokens: Number.POSITIVE_INFINITY }],
+  ])('finding 8: a count that is %s is never nothing, and the ceiling holds', async (_what, counts) => {
+    const { loop, store } = controller();
+    const agent: Agent = {
+      reply: async () => Object.assign({ tokens: 0, text: reply('program continue') }, { tokens: undefined }, counts),
+    };
+    const { reason, turns } = await loop.runLoop(run(agent, { maxTokens: 2500 }));
+    expect(reason).toBe('ERR_QUOTA');
+    expect(turns.length).toBeGreaterThan(0);
+    expect((await store.read('s'))?.spent.tokens).toBeGreaterThan(1000);
+  });
+
+  it('finding 8: a fraction of a token counts as a token', async () => {
+    const { turns } = await controller().loop.runLoop(run(sayer({ text: reply('program done'), tokens: 9.5 })));
+    expect(turns[0]?.agent).toMatchObject({ tokens: 10 });
+  });
+
   it('of a reply that took too many are kept, so that stepping again cannot pass the ceiling', async () => {
     const { loop, store } = controller();
     await loop.open(USERDATA, 's');

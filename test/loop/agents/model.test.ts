@@ -57,6 +57,34 @@ describe('the model agent', () => {
     expect(reply).toMatchObject({ inputTokens: 10, outputTokens: 100, tokens: 110 });
   });
 
+  it.each<[string, object]>([
+    ['empty', {}],
+    ['null', { prompt_tokens: null, completion_tokens: null }],
+    ['zero', { prompt_tokens: 0, completion_tokens: 0 }],
+    ['negative', { prompt_tokens: -30, completion_tokens: -1 }],
+    ['incredible', { prompt_tokens: 1e300, completion_tokens: 1e300 }],
+    ['of another type', { prompt_tokens: '30', completion_tokens: [] }],
+  ])('finding 8: usage that is %s counts as an estimate, and the reply is kept', async (_what, usage) => {
+    const { reply } = await ask(
+      (response) => speak(response, 'x'.repeat(400), usage),
+      {},
+      { system: '', prompt: 'y'.repeat(40) },
+    );
+    expect(reply).toEqual({ text: 'x'.repeat(400), inputTokens: 10, outputTokens: 100, tokens: 110 });
+  });
+
+  it('finding 8: usage that is no JSON counts as an estimate, and a fraction of a token as a token', async () => {
+    const notANumber = await ask((response) => {
+      begin(response);
+      response.write(event({ content: TEXT }));
+      response.write(event({}, 'stop'));
+      response.end('data: {"id":"r","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":NaN}}\n\ndata: [DONE]\n\n');
+    });
+    expect(notANumber.reply).toMatchObject({ text: TEXT, tokens: 6 + 10 });
+    const { reply } = await ask((response) => speak(response, TEXT, { prompt_tokens: 29.5, completion_tokens: 0.5 }));
+    expect(reply).toEqual({ text: TEXT, inputTokens: 30, outputTokens: 1, tokens: 31 });
+  });
+
   it('asks for no more tokens than are left', async () => {
     const request = { maxTokens: 1000, system: '', prompt: 'y'.repeat(400) };
     const { asked } = await ask((response) => speak(response, TEXT), {}, request);

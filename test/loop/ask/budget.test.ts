@@ -157,6 +157,14 @@ describe('a limit that `with` sets', () => {
     expect(await failed('turns', '{"max_turns": 2}')).toEqual([6, 'the ask was halted: ERR_MAX_TURNS']);
   });
 
+  it.each(['nil', '0', '-1', '1.5', '""', '{}'])('finding 8: %s is no number of turns or tokens', async (amount) => {
+    await using bench = await askBench({ agents });
+    for (const name of ['max_turns', 'max_tokens', 'fuel']) {
+      const { error } = await bench.run(`ask "turns", "go" with {"${name}": ${amount}}`);
+      expect([name, error?.nsCode]).toEqual([name, 4]);
+    }
+  });
+
   it('holds over all turns together, and bounds exactly what they use', async () => {
     const counts = { fuel: 40_000, tool_calls: 3 };
     const busy = functionAgent(async ({ turn }) => envelope(spin(1000), `emit ${turn}`, GO_ON));
