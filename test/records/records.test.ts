@@ -11,6 +11,7 @@ const RECORDS = fileURLToPath(new URL('../../conformance/records', import.meta.u
 const CORPORA = readdirSync(RECORDS, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 const answers = z.array(z.object({ args: z.array(z.string()), code: z.number(), apart: z.array(z.string()), said: z.unknown() }));
 
+/** When this fails for a version that has not been released: `npm run build && node scripts/records.mjs`. */
 describe.each(CORPORA)('the records of %s', (name) => {
   it('say today what they said then', async () => {
     expect(await changesIn(name)).toEqual([]);
@@ -63,7 +64,10 @@ async function changesIn(
     if (changes.length >= most) break;
     // The gate runs apart from all other commands.
     const now = await (command.startsWith('gate') ? neuroscript : within)(args, { cwd: folder });
-    if (now.code !== code) changes.push(`${command}: exit code ${now.code}, then ${code} ${now.stderr}`);
+    if (now.code !== code) {
+      changes.push(`${command}: exit code ${now.code}, then ${code} ${now.stderr}`);
+      continue;
+    }
     const answer: unknown = typeof said === 'string' ? now.stdout : JSON.parse(now.stdout);
     changes.push(...differences(byKind(answer), byKind(said), new Set(apart), command));
   }
