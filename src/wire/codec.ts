@@ -56,7 +56,7 @@ const PLAIN = new Decoder<Value>({
   itemsOf: (list) => (isList(list) ? list : []),
   map(keys, items) {
     const map: Record<string, Value> = Object.create(null);
-    for (const [index, key] of keys.entries()) map[key] = items[index] ?? null;
+    for (let index = 0; index < keys.length; index++) map[keys[index] ?? ''] = items[index] ?? null;
     return map;
   },
   fields: (value) => (isValueMap(value) ? value : undefined),

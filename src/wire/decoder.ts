@@ -45,10 +45,9 @@ export class Decoder<V> implements Maker<V> {
       const content = json[first] ?? null;
       return this.#tagged(names, () => (first === '$error' ? this.part(content, depth) : null), content);
     }
-    return this.#map(
-      names,
-      names.map((name) => this.part(json[name] ?? null, depth + 1)),
-    );
+    const items: V[] = [];
+    for (const name of names) items.push(this.part(json[name] ?? null, depth + 1));
+    return this.#map(names, items);
   }
 
   list(item: V): V {
@@ -66,7 +65,9 @@ export class Decoder<V> implements Maker<V> {
   }
 
   #map(names: readonly string[], items: readonly V[]): V {
-    const keys = names.map((name) => wellFormed(keyOf(name) ?? unknownTag(name)));
+    for (const name of names) wellFormed(name);
+    if (!names.some((name) => name.startsWith('$'))) return this.#form.map(names, items);
+    const keys = names.map((name) => keyOf(name) ?? unknownTag(name));
     if (names.some(isPlaced) && new Set(keys).size !== keys.length)
       throw new ValueError("a whole number is the key of a map twice, with and without the '$' that keeps its place");
     return this.#form.map(keys, items);
