@@ -67,8 +67,9 @@ class Branch implements CallIo {
 type Answer = (call: ToolGuestCall, io: CallIo) => Promise<FinalReply>;
 
 /**
- * Answers calls that run together. All begin at once, in the order of the program, and all run to their end even if one fails. `open` is
- * their common open call; when a call has ended, `onEnded` receives the first call that is still open.
+ * Answers calls that run together. All begin at once, in the order of the program, and all run to their end even if one fails. Only the
+ * breach of a quota ends the others: they would add to it. `open` is their common open call; when a call has ended, `onEnded` receives
+ * the first call that is still open.
  */
 export async function answerTogether(
   calls: readonly ToolGuestCall[],
@@ -81,6 +82,7 @@ export async function answerTogether(
     calls.map(async (call) => {
       const reply = await answer(call, new Branch(open));
       left.delete(call);
+      if (reply.t === 'halt' && reply.error.kind === 'quota') open.halt(reply.error);
       for (const next of left) {
         onEnded(next);
         break;

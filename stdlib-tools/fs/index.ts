@@ -58,7 +58,11 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
 
   const bytesOf = async (path: string, runtime: ToolRuntime): Promise<Buffer> => {
     const root = await rootOf(runtime);
-    return named(path, () => parent(root, path, false, (directory, name) => readBytes(directory, name, quota.fileBytes)));
+    return named(path, async () => {
+      const stats = await parent(root, path, false, statOf);
+      if (stats !== null && stats.size <= quota.fileBytes) await runtime.reserve(stats.size);
+      return parent(root, path, false, (directory, name) => readBytes(directory, name, quota.fileBytes));
+    });
   };
 
   const store = (path: string, content: Value, adding: boolean, runtime: ToolRuntime): Promise<string> =>

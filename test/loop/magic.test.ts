@@ -60,6 +60,7 @@ function setting(options: Partial<MinterOptions> = {}, init: TurnInit = { sessio
     callTool: async () => null,
     mayWait: false,
     waitedFor: null,
+    reserve: async () => {},
     pending: ({ reason }) => {
       throw new Error(reason);
     },

@@ -137,6 +137,12 @@ export interface ToolRuntime {
   readonly mayWait: boolean;
   /** In `complete`: the reason for which the call waited. Null elsewhere. */
   readonly waitedFor: string | null;
+  /**
+   * Waits until the run may hold so many bytes more on the host. A tool that reads a large value into memory reserves its size before it
+   * reads, because 64 calls may run together: what does not fit waits until other calls have ended. The reservation ends with the call;
+   * a later one of the same call replaces it. Rejects when the call is over.
+   */
+  reserve(bytes: number): Promise<void>;
   /** Calls another tool in the calling fork's name, under the same policy. Rejects with the `ToolError` that a script would get. */
   callTool(name: string, args: readonly unknown[]): Promise<Value>;
 }

@@ -12,6 +12,7 @@ import type { ToolResources } from '../sessionresources.ts';
 import type { AskPort } from './asks.ts';
 import type { AuditRecord } from './audit.ts';
 import type { EarlierCalls } from './earlier.ts';
+import type { CallHold, HostHold } from './hold.ts';
 import type { CallKeeper } from './keeper.ts';
 import type { CallQuotas } from './quotas.ts';
 import type { CallScript, Completed } from './recorded.ts';
@@ -56,6 +57,7 @@ export interface DispatchContext {
 export interface CallingRun {
   readonly context: DispatchContext;
   readonly quotas: CallQuotas;
+  readonly holds: HostHold;
 }
 
 /** One call of a tool, made by a script or by another tool. */
@@ -68,6 +70,8 @@ export interface ToolCall {
   /** Where in the script the outermost call stands. */
   readonly site: CallSite;
   readonly io: CallIo;
+  /** What the call holds on the host. */
+  readonly hold: CallHold;
   /** Nesting depth of tools that call tools; 0 for a call of a script. */
   readonly depth: number;
   /** Whether a tool that called this one sets no variables. */

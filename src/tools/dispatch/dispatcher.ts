@@ -12,6 +12,7 @@ import { Pending } from '../pending.ts';
 import { Asks } from './asks.ts';
 import { onBehalfOfCall, unlessOver } from './callscope.ts';
 import { type DispatchContext, notify } from './context.ts';
+import { type CallHold, HostHold } from './hold.ts';
 import { CallJournal, elapsed } from './journal.ts';
 import type { CallKeeper } from './keeper.ts';
 import { textOf } from './large.ts';
@@ -29,6 +30,7 @@ import { callTool } from './toolcall.ts';
 export class Dispatcher {
   readonly #context: DispatchContext;
   readonly #quotas: CallQuotas;
+  readonly #holds: HostHold;
   readonly #journal: CallJournal;
   readonly #asks: Asks;
   readonly #waiting: WaitingCall[] = [];
@@ -36,6 +38,7 @@ export class Dispatcher {
   constructor(context: DispatchContext) {
     this.#context = context;
     this.#quotas = new CallQuotas(context.limits, context.earlier?.made);
+    this.#holds = new HostHold(this.#quotas);
     const { onCall } = context;
     this.#journal = new CallJournal(onCall === undefined ? null : (entry) => notify(context, 'onCall', () => onCall(entry)));
     this.#asks = new Asks(context.ask, this.#quotas);
@@ -56,7 +59,8 @@ export class Dispatcher {
       this.#journal.close(call, known.reply);
       return known.reply;
     }
-    const make = (): Promise<FinalReply> => (outside === null ? this.#answer(call, io, known) : Promise.resolve(outside));
+    const make = (hold: CallHold): Promise<FinalReply> =>
+      outside === null ? this.#answer(call, io, known, hold) : Promise.resolve(outside);
     const answer = breach === null ? await this.#withinJournal(call, make) : halt(breach);
     const { keeper } = this.#context;
     const reply = keeper === undefined ? answer : await this.#kept(call, answer, keeper);
@@ -162,14 +166,19 @@ export class Dispatcher {
   }
 
   /** The answer, unless the journal would hold too much with it. */
-  async #withinJournal(call: GuestCall, answer: () => Promise<FinalReply>): Promise<FinalReply> {
+  async #withinJournal(call: GuestCall, answer: (hold: CallHold) => Promise<FinalReply>): Promise<FinalReply> {
     const { turn, depth = 0 } = this.#context;
-    const reply = await onBehalfOfCall(depth + 1, () => turnStorage.run(turn, answer));
-    const breach = this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await textOf(reply)));
-    return breach === null ? reply : halt(breach);
+    const hold = this.#holds.begin();
+    try {
+      const reply = await onBehalfOfCall(depth + 1, () => turnStorage.run(turn, answer, hold));
+      const breach = this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await textOf(reply)));
+      return breach === null ? reply : halt(breach);
+    } finally {
+      hold.release();
+    }
   }
 
-  async #answer(call: GuestCall, io: CallIo, known: Known | null): Promise<FinalReply> {
+  async #answer(call: GuestCall, io: CallIo, known: Known | null, hold: CallHold): Promise<FinalReply> {
     if (known?.t === 'answer') return known.reply;
     if (known?.t === 'changed') return this.#changed(call, known);
     if (known?.t === 'waits') {
@@ -186,7 +195,7 @@ export class Dispatcher {
       if (completed !== null) await repeatQueries(completed.asked, io);
       // The process may have been stopped meanwhile, for longer than it may act.
       if (!this.#context.turn.mayAct()) return halt(cancelledError(CANNOT_ACT));
-      const reply = await this.#make(call, io, completed?.completion ?? null);
+      const reply = await this.#make(call, io, completed?.completion ?? null, hold);
       const { breach } = this.#quotas;
       return breach === null || call.t === 'ask' ? reply : halt(breach);
     } catch (error) {
@@ -197,7 +206,7 @@ export class Dispatcher {
     }
   }
 
-  async #make(call: GuestCall, io: CallIo, completion: Completed | null): Promise<FinalReply> {
+  async #make(call: GuestCall, io: CallIo, completion: Completed | null, hold: CallHold): Promise<FinalReply> {
     switch (call.t) {
       case 'ask':
         return completion === null ? this.#asks.answer(call, io) : { t: 'ok', value: completedValue(completion) };
@@ -208,8 +217,8 @@ export class Dispatcher {
         const { turn, tools } = this.#context;
         const id = `${turn.turnIndex ?? tools.forkId}.${seq}`;
         this.#quotas.countScriptCall(canonicalName(name));
-        const run = { context: this.#context, quotas: this.#quotas };
-        return { t: 'ok', value: await callTool(run, { id, name, args, site: at, io, depth: 0, completion }) };
+        const run = { context: this.#context, quotas: this.#quotas, holds: this.#holds };
+        return { t: 'ok', value: await callTool(run, { id, name, args, site: at, io, hold, depth: 0, completion }) };
       }
     }
   }

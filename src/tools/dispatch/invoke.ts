@@ -22,7 +22,7 @@ export async function invoke(
   { context }: CallingRun,
   tool: ToolDefinition,
   args: Readonly<Record<string, unknown>>,
-  { id, args: given, site, io, depth, completion, keepsVariables = false }: ToolCall,
+  { id, args: given, site, io, hold, depth, completion, keepsVariables = false }: ToolCall,
   callNested: ToolRuntime['callTool'],
 ): Promise<TaggedJson> {
   const { turn, limits } = context;
@@ -32,6 +32,7 @@ export async function invoke(
     site,
     identity: new TurnCall(turn, context.asTurn === true ? turn.origin : null, id, tool.canonicalName, given),
     io,
+    hold,
     expired: box?.expired.signal ?? null,
     callNested,
     keepsVariables,
@@ -44,7 +45,11 @@ export async function invoke(
     const begin = () => tool.run(args, runtime);
     return tool.requiresApproval ? approvedCall(tool, given, turn, begin) : begin();
   };
-  const run = async () => resultJson(tool, await work(), limits.toolBytes);
+  const run = async () => {
+    const result = await work();
+    hold.take(result);
+    return resultJson(tool, result, limits.toolBytes);
+  };
   try {
     return await unlessOver(io, box === null ? run : () => timeboxed(tool, box, run));
   } catch (error) {

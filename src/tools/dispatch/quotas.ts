@@ -14,6 +14,8 @@ export class CallQuotas {
   /** Calls of each tool by its canonical name, those of scripts included. */
   readonly #callsOf = new Map<string, number>();
   #journalBytes = 0;
+  /** Bytes of results that have come and are not in the journal yet. */
+  heldBytes = 0;
   #breach: ErrorInfo | null = null;
 
   /** `earlier`: the calls of earlier attempts at the turn, by canonical names; they count too. */
@@ -52,11 +54,25 @@ export class CallQuotas {
 
   /** Counts the bytes that the journal keeps of a call or an answer. Returns the breach of `journalBytes`, or null. */
   countJournalBytes(bytes: number): ErrorInfo | null {
-    const allowed = this.#limits.journalBytes;
     this.#journalBytes += bytes;
-    if (this.#journalBytes <= allowed) return null;
-    const message = `the calls of this run come to ${this.#journalBytes} bytes of arguments and results, ${allowed} are allowed`;
-    this.#breach ??= quotaError({ limit: 'journalBytes', allowed, used: this.#journalBytes }, message);
+    return this.#checkJournal(this.#journalBytes);
+  }
+
+  /** The bytes that the journal can still take, beside the results that have come already. */
+  get journalLeft(): number {
+    return this.#limits.journalBytes - this.#journalBytes - this.heldBytes;
+  }
+
+  /** Returns the breach of `journalBytes` by the results that have come, or an earlier breach; null while there is none. */
+  checkHeld(): ErrorInfo | null {
+    return this.#breach ?? this.#checkJournal(this.#journalBytes + this.heldBytes);
+  }
+
+  #checkJournal(used: number): ErrorInfo | null {
+    const allowed = this.#limits.journalBytes;
+    if (used <= allowed) return null;
+    const message = `the calls of this run come to ${used} bytes of arguments and results, ${allowed} are allowed`;
+    this.#breach ??= quotaError({ limit: 'journalBytes', allowed, used }, message);
     return this.#breach;
   }
 

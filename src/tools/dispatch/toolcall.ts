@@ -86,8 +86,13 @@ async function callNested(
   const args: TaggedJson[] = [];
   for (const value of values) args.push(await encodeAs(NS_CODES.ArgMismatch, problem, value, context.limits.toolBytes));
   const { site, io, keepsVariables = false } = outer;
-  const call: ToolCall = { id, name, args, site, io, depth, completion: null, keepsVariables };
-  return await valueFrom(await turnStorage.run(context.turn, () => callTool(run, call)));
+  const hold = run.holds.begin(true);
+  const call: ToolCall = { id, name, args, site, io, hold, depth, completion: null, keepsVariables };
+  try {
+    return await valueFrom(await turnStorage.run(context.turn, () => callTool(run, call)));
+  } finally {
+    hold.release();
+  }
 }
 
 async function audit(

@@ -9,6 +9,7 @@ import {
 } from '../../context/index.ts';
 import type { CallIo } from '../../wire/call.ts';
 import { NS_CODES } from '../../wire/codes.ts';
+import { ConfigError } from '../../wire/errors.ts';
 import { variableProblem } from '../../wire/options.ts';
 import type { CallSite } from '../../wire/protocol.ts';
 import type { Value } from '../../wire/values.ts';
@@ -17,6 +18,7 @@ import { ToolError } from '../errors.ts';
 import type { Handles } from '../handles.ts';
 import { type PendingOptions, pending } from '../pending.ts';
 import type { DispatchContext } from './context.ts';
+import type { CallHold } from './hold.ts';
 import { valueFrom } from './large.ts';
 import { encodeAs } from './outcome.ts';
 
@@ -26,6 +28,7 @@ export interface CallRuntimeInit {
   readonly site: CallSite;
   readonly identity: CallIdentity;
   readonly io: CallIo;
+  readonly hold: CallHold;
   /** Aborted when the tool's own time is over; null for a tool without such a bound. */
   readonly expired: AbortSignal | null;
   readonly callNested: ToolRuntime['callTool'];
@@ -154,6 +157,12 @@ export class CallRuntime implements ToolRuntime {
    */
   end(): void {
     this.#ended = true;
+  }
+
+  async reserve(bytes: number): Promise<void> {
+    this.#mustBeOpen('reserve');
+    if (!Number.isFinite(bytes) || bytes < 0) throw new ConfigError(`a tool can reserve bytes from 0, got ${String(bytes)}`);
+    await this.#init.hold.reserve(bytes, this.#init.io);
   }
 
   get #toolBytes(): number {

@@ -1,0 +1,86 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { defineTool } from '../../src/tools/index.ts';
+import { Bench, variables } from './probe.ts';
+
+/** A tool that holds bytes until the test lets it go, and a bench whose journal takes 1000 bytes and what a call has around them. */
+function holding() {
+  const open: { readonly bytes: number; readonly end: (result: unknown) => void }[] = [];
+  const hold = defineTool({
+    name: 'tool.t.Hold',
+    args: [{ name: 'bytes', type: 'int' }],
+    run: async ({ bytes }, runtime) => {
+      await runtime.reserve(bytes);
+      return new Promise((end) => open.push({ bytes, end }));
+    },
+  });
+  const outer = defineTool({
+    name: 'tool.t.Outer',
+    run: async (_, runtime) => {
+      await runtime.reserve(900);
+      return runtime.callTool('tool.t.Hold', [900]);
+    },
+  });
+  const bench = new Bench([hold, outer], { limits: { journalBytes: 3000 } });
+  return { open, bench };
+}
+
+it('issue 44, finding 1: what does not fit beside other calls waits for them, in the order of the calls', async () => {
+  const { open, bench } = holding();
+  const calls = [2000, 2000, 100].map((bytes) => bench.call('tool.t.Hold', [bytes]));
+  await nextRound();
+  expect(open.map(({ bytes }) => bytes)).toEqual([2000]);
+  open[0]?.end('a');
+  await calls[0];
+  await nextRound();
+  expect(open.map(({ bytes }) => bytes)).toEqual([2000, 2000, 100]);
+  for (const { end } of open) end('b');
+  expect(await Promise.all(calls)).toEqual([
+    { t: 'ok', value: 'a' },
+    { t: 'ok', value: 'b' },
+    { t: 'ok', value: 'b' },
+  ]);
+});
+
+it('issue 44, finding 1: a call that is alone need not fit, and one that another call waits for never waits', async () => {
+  const { open, bench } = holding();
+  const large = bench.call('tool.t.Hold', [1e9]);
+  await nextRound();
+  open.pop()?.end(1);
+  expect(await large).toMatchObject({ t: 'ok' });
+  const nested = bench.call('tool.t.Outer');
+  await nextRound();
+  open.pop()?.end(2);
+  expect(await nested).toEqual({ t: 'ok', value: 2 });
+});
+
+it('issue 44, finding 1: a call that is over waits no longer, and the next one gets its place', async () => {
+  const { open, bench } = holding();
+  const first = bench.call('tool.t.Hold', [2000]);
+  const port = variables();
+  const second = bench.call('tool.t.Hold', [2500], port);
+  const third = bench.call('tool.t.Hold', [100]);
+  await nextRound();
+  port.abort.abort();
+  expect(await second).toMatchObject({ t: 'halt', error: { code: 'ERR_CANCELLED' } });
+  open.pop()?.end(1);
+  await first;
+  await nextRound();
+  open.pop()?.end(3);
+  expect(await third).toEqual({ t: 'ok', value: 3 });
+});
+
+it('issue 44, finding 1: results count when they come, before any of them is in the journal', async () => {
+  const { open, bench } = holding();
+  const calls = Array.from({ length: 8 }, () => bench.call('tool.t.Hold', [0]));
+  await nextRound();
+  for (const { end } of open) end('x'.repeat(1000));
+  const replies = await Promise.all(calls);
+  expect(replies.filter(({ t }) => t === 'halt').length).toBeGreaterThanOrEqual(6);
+  expect(replies.at(-1)).toMatchObject({ t: 'halt', error: { code: 'ERR_QUOTA', limit: 'journalBytes', allowed: 3000 } });
+});
+
+it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('issue 44, finding 1: %d bytes cannot be reserved', async (bytes) => {
+  const tool = defineTool({ name: 'tool.t.Wrong', run: (_, runtime) => runtime.reserve(bytes) });
+  expect(await new Bench([tool]).call('tool.t.Wrong')).toMatchObject({ t: 'error', code: 21 });
+});
