@@ -1,10 +1,10 @@
-// Writes the pictures of docs/inspector.md, from real sessions in Debian's Chromium: `npm --prefix apps/inspector run pictures`. Look at them.
+// Writes the pictures of pictures.md, from real sessions in Debian's Chromium: `npm --prefix apps/inspector run pictures`. Look at them.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { launch, NARROW, open, WIDE } from './test/browser.ts';
 import { Real, script, token } from './test/real.ts';
 
-const FOLDER = new URL('../../docs/pictures/', import.meta.url);
+const FOLDER = new URL('pictures/', import.meta.url);
 
 /** A session of several turns that differ in what they use. */
 const stocktaking = script(

@@ -20,50 +20,33 @@ const START = [
   docs('tutorial', 'Tutorial'),
   docs('install', 'Installation'),
   page('README.md', 'Overview'),
-  docs('comparison', 'Comparison'),
-  docs('faq', 'Questions and answers'),
+  docs('comparison', 'Comparison and questions'),
 ];
 
 const HOST = [
   docs('embedding', 'Embedding'),
-  docs('tenants', 'Tenants'),
   docs('tools', 'Tools'),
-  docs('policy', 'Policy'),
+  docs('policy', 'Policy and quotas'),
   docs('foresee', 'Foreseen effects'),
-  docs('quotas', 'Quotas'),
-  docs('contexts', 'Contexts and forks'),
-  docs('testing', 'Testing programs'),
-  docs('simulation', 'Simulation'),
+  docs('testing', 'Tests'),
   docs('editors', 'Editors'),
-  docs('mcp', 'MCP'),
-  docs('ai-sdk', 'AI SDK'),
-  docs('browser', 'In a page'),
+  docs('mcp', 'MCP and the AI SDK'),
 ];
 
 const AGENTS = [
   docs('agents', 'Agents and models'),
-  docs('grammar-for-decoders', 'A grammar for the decoder'),
   docs('loop', 'Sessions'),
-  docs('replay', 'Replay and trials'),
-  docs('inspector', 'Inspector'),
-  docs('suspend', 'Turns that wait'),
-  docs('ask', 'Asking other agents'),
+  docs('replay', 'Replay and the inspector'),
   docs('gate', 'Approvals'),
-  docs('keys', 'Keys'),
-  docs('receipts', 'Receipts'),
+  docs('keys', 'Keys and receipts'),
 ];
 
 const OPERATION = [
-  docs('security', 'Security'),
-  docs('containers', 'Containers'),
-  docs('operations', 'Operations'),
-  docs('scale', 'Many hosts'),
-  docs('postgres', 'Postgres'),
-  docs('telemetry', 'Telemetry'),
-  docs('tracing', 'Heat, traces and steps'),
-  docs('performance', 'Performance'),
+  docs('security', 'Security and containers'),
+  docs('operations', 'Operations and versions'),
+  docs('scale', 'Many hosts, Postgres'),
+  docs('telemetry', 'Telemetry, heat and traces'),
   page('SECURITY.md', 'Threat model'),
-  docs('versions', 'Versions'),
   page('CHANGELOG.md', 'Changelog'),
 ];
 
@@ -77,22 +60,19 @@ const LANGUAGE = [
 ];
 
 const REFERENCE = [
-  page('apps/site/reference/cli.md', 'Command line'),
-  docs('json', 'JSON of the commands'),
-  docs('repl', 'Prompt'),
-  docs('inspect', 'Unknown files'),
+  page('apps/site/reference/cli.md', 'Commands and flags'),
+  docs('commands', 'JSON, prompt, unknown files'),
   page('apps/site/reference/errors.md', 'Error codes'),
   docs('limits', 'Limits and prices'),
   page('apps/site/reference/schemas.md', 'JSON schemas'),
   page('apps/site/reference/api/index.md', 'Library'),
-  docs('aeiou', 'AEIOU v3'),
-  docs('ask-loop-v1', 'Ask-Loop v1'),
+  docs('aeiou', 'AEIOU v3 and Ask-Loop v1'),
 ];
 
 const INSIDE = [
   docs('architecture', 'Architecture'),
   docs('implementation', 'The interpreter'),
-  docs('review-sandbox', 'Review of the sandbox'),
+  docs('performance', 'Performance'),
   page('bench/README.md', 'Measurements'),
   page('CONTRIBUTING.md', 'Contributing'),
 ];
@@ -131,7 +111,6 @@ export function nav() {
     ['Guides', 'docs/embedding.md'],
     ['Reference', 'apps/site/reference/cli.md'],
     ['Comparison', 'docs/comparison.md'],
-    ['FAQ', 'docs/faq.md'],
   ];
   return named.map(([text, path]) => entry({ path, text }));
 }

@@ -135,11 +135,11 @@ const ADVICE: readonly (readonly [said: RegExp, todo: string])[] = [
   [/switched off/, "leave '--launcher none' out"],
   [
     /No space left on device/,
-    "let users make namespaces: 'sysctl user.max_user_namespaces' is 0 or used up; in a container, see docs/containers.md",
+    "let users make namespaces: 'sysctl user.max_user_namespaces' is 0 or used up; in a container, see docs/security.md",
   ],
   [
     /Operation not permitted|Permission denied|ermission|not allow|namespaces/,
-    'let users make namespaces: sysctl kernel.unprivileged_userns_clone=1, on Ubuntu an AppArmor profile for bwrap; in a container, see docs/containers.md',
+    'let users make namespaces: sysctl kernel.unprivileged_userns_clone=1, on Ubuntu an AppArmor profile for bwrap; in a container, see docs/security.md',
   ],
   [/is for Linux|is for x64/, 'run the host on Linux (x64 or arm64), or in a container or virtual machine of its own'],
   [/loader/, 'use a Node that was built for the GNU C library, or run the host in a container of its own'],
@@ -147,7 +147,7 @@ const ADVICE: readonly (readonly [said: RegExp, todo: string])[] = [
 ];
 
 function adviceOn(reason: string): string {
-  return ADVICE.find(([said]) => said.test(reason))?.[1] ?? 'see docs/containers.md for what a launcher needs';
+  return ADVICE.find(([said]) => said.test(reason))?.[1] ?? 'see docs/security.md for what a launcher needs';
 }
 
 function ring(number: Ring['ring'], name: Ring['name'], active: readonly string[], facts: readonly Fact[]): Ring {

@@ -160,7 +160,7 @@ export const OTHER_FOLDERS: Readonly<Record<string, string>> = {
   conformance:
     'golden data for every implementation of AEIOU v3, a definitional interpreter of the language, and the records of each version',
   examples: 'programs, agents and tools to start from; every one is a test',
-  'examples/containers': 'profiles for Docker, Podman and Kubernetes, see `docs/containers.md`',
+  'examples/containers': 'profiles for Docker, Podman and Kubernetes, see `docs/security.md`',
   'examples/templates': 'what `neuroscript init` writes; every one is installed and run as a test',
   docs: 'one page a topic; `docs/errors/` has one page an error code',
   bin: 'the command `neuroscript`',

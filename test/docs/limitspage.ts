@@ -28,7 +28,7 @@ type Costs = Readonly<Record<string, { readonly amount: number; readonly per: st
 export function limitsPage(): string {
   return `# Limits and costs
 
-\`npx node scripts/limits.mjs\` generates this page from \`src/wire/limits.ts\` and \`src/wire/costs.ts\`. A test fails when the page is stale.
+This page is generated from the tables of limits and prices that the runtime uses.
 
 ## Limits
 
@@ -60,7 +60,7 @@ ${table(
 
 ## Tenants
 
-\`tenants\` of \`createRuntime\` sets these for every tenant and for each one ([tenants.md](tenants.md)); a run gives its own with
+\`tenants\` of \`createRuntime\` sets these for every tenant and for each one ([tenants](embedding.md#tenants)); a run gives its own with
 \`tenant: { id, … }\`. In an error, \`limit\` is the name in the first column.
 
 ${table(['limit', 'option', 'default', 'least', 'most', 'breach', 'counts'], TENANT_LIMITS.map(tenantRow))}

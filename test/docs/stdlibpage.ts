@@ -43,8 +43,7 @@ export function hostTools(): readonly ToolDefinition[] {
 export function stdlibPage(): string {
   return `# Standard tools
 
-\`npx node scripts/stdlib.mjs\` generates this page from \`stdlib-tools/\` and \`src/wire/pure/\`. One test fails when the page is
-stale; another runs every example.
+This page is generated from the declarations of the tools, and a test runs every example.
 
 \`\`\`ts
 import { createRuntime } from 'neuroscript-runtime';

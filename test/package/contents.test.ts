@@ -1,8 +1,7 @@
-import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { globSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { linksOf } from '../docs/links.ts';
 import { installed, prepared, run, TOOLS } from './kit.ts';
 
 const MB = 1_000_000;
@@ -43,22 +42,6 @@ describe('the tarball', () => {
     ]);
     const notices = read('apps/inspector/dist/THIRD-PARTY-NOTICES.md');
     for (const name of ['preact', 'uplot', 'diff', 'd3-flame-graph', '@noble/ed25519']) expect(notices).toContain(`## ${name} `);
-  });
-
-  it('every relative link of its pages leads to a file of it', () => {
-    const pages = files.filter((path) => path.endsWith('.md'));
-    expect(pages).toEqual(expect.arrayContaining(['README.md', 'CHANGELOG.md', 'docs/mcp.md', 'examples/mcp/README.md']));
-    // Pictures and the pages about the sources stay in the repository, which `files` says.
-    const { files: patterns } = z.object({ files: z.array(z.string()) }).parse(JSON.parse(read('package.json')));
-    const left = patterns.filter((pattern) => pattern.startsWith('!docs/')).map((pattern) => pattern.slice(1));
-    expect(left.filter((path) => !existsSync(path))).toEqual([]);
-    const broken = pages.flatMap((page) =>
-      linksOf(read(page))
-        .map(([path]) => join(dirname(page), path))
-        .filter((path) => !left.some((out) => path === out || path.startsWith(`${out}/`)))
-        .flatMap((path) => (existsSync(join(installed(), path)) ? [] : [`${page}: ${path}`])),
-    );
-    expect(broken).toEqual([]);
   });
 
   it('publint finds no fault', () => {

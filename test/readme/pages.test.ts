@@ -9,22 +9,9 @@ import { Modules } from './modules.ts';
 /** The pages that have blocks to run. A page that loses its last one must be taken off this list. */
 const PAGES = [
   'README.md',
-  ...[
-    'aeiou',
-    'ai-sdk',
-    'contexts',
-    'embedding',
-    'keys',
-    'loop',
-    'operations',
-    'receipts',
-    'policy',
-    'quotas',
-    'security',
-    'simulation',
-    'tenants',
-    'tools',
-  ].map((name) => `docs/${name}.md`),
+  ...['aeiou', 'embedding', 'keys', 'loop', 'mcp', 'operations', 'policy', 'security', 'testing', 'tools'].map(
+    (name) => `docs/${name}.md`,
+  ),
 ];
 
 const blocksOf = (page: string): readonly Block[] => markedBlocks(readFileSync(join(ROOT, page), 'utf8'));

@@ -1,4 +1,4 @@
-/** Values as the JSON of requests and results: `docs/json.md`. */
+/** Values as the JSON of requests and results: `docs/commands.md`. */
 import { Dict, fuzzy, List, Opaque, type Value } from './values.ts';
 
 /** A value as JSON, with a tag for what JSON lacks. */

@@ -29,7 +29,7 @@ export class Output {
     if (!this.#gone.signal.aborted) this.#stream.write(`${text}\n`);
   }
 
-  /** Writes a value as JSON on a line of its own, as docs/json.md says. */
+  /** Writes a value as JSON on a line of its own, as docs/commands.md says. */
   json(value: unknown): void {
     this.line(oneLine(JSON.stringify(value)));
   }
