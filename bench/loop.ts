@@ -129,16 +129,11 @@ export const bareAgent: Agent = { reply: async () => REPLY };
 /** An executor that runs nothing: it emits a line and the token of the turn's magic tool, which ends the session at a turn. */
 export function bareExecutor(last = Number.POSITIVE_INFINITY): TurnExecutor {
   const root = rootTurn(Date.now);
-  const files = [
-    { name: 'ACTIONS', kind: 'commands', commandBlocks: 1, procedures: [], signatures: [], metadata: [], events: 0, tools: [] },
-  ] as const;
   let count = 0;
   return {
     limits: defaultLimits('turn'),
     context: (init) => root.derive(init),
-    inspect: async () => ({ diagnostics: [], files }),
     fork: ({ context, tools: [magic] }) => ({
-      denied: () => null,
       async execute() {
         const site = { fork: 'bench', source: 'ACTIONS', line: 1, column: 1 };
         const runtime = { turn: context, signal: context.signal, logger: SILENT_LOGGER, site };

@@ -157,7 +157,7 @@ export interface LoopOptions extends ResumeOptions {
 /** The check of the options of a controller. */
 export const checkController = checker<LoopControllerOptions>({
   runtime: methods('interpreter', 'turn', 'check', 'endSession'),
-  executor: methods('context', 'inspect', 'fork'),
+  executor: methods('context', 'fork'),
   keyring: methods('lookup', 'signer', 'list'),
   clock: methods('now', 'monotonic'),
   ids: methods('session', 'nonce', 'jti'),

@@ -4,7 +4,6 @@ import type { CallIo } from '../wire/call.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { AskLeft, CallSite, Source, TaggedJson } from '../wire/protocol.ts';
-import type { Diagnostic, ParsedFile } from '../wire/sourcereports.ts';
 import { isValueMap, type Value, type ValueMap } from '../wire/values.ts';
 import type { AskingRun } from './context.ts';
 import type { Fork, ForkOptions } from './fork.ts';
@@ -42,8 +41,6 @@ export interface AskRequest {
   fork(options: ForkOptions): Fork;
   /** Definitions of the asking run in addition to those of its root. */
   definitions(): Promise<readonly Source[]>;
-  /** Parses without executing. Never waits for the worker of the asking run. */
-  inspect(source: Source): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly files: readonly ParsedFile[] }>;
   /** Removes what tools kept for a nested session. */
   endSession(sessionId: string): Promise<void>;
 }
@@ -82,7 +79,6 @@ export function askPort(handler: AskHandler, run: AskingRun, fork: (options: For
         library ??= libraryOf(run);
         return library;
       },
-      inspect: (source) => runtime.sandbox.parse([source], limits.sourceBytes, callDepth()),
       endSession: (sessionId) => runtime.resources.end(sessionId),
     });
     remainder.charge(reply);

@@ -8,12 +8,7 @@ import {
   type ToolRegistry,
   type ToolView,
 } from '../tools/index.ts';
-import { NS_CODES } from '../wire/codes.ts';
-import { languageError } from '../wire/errorinfo.ts';
-import { type ErrorInfo, NeuroScriptError } from '../wire/errors.ts';
-import type { Source } from '../wire/protocol.ts';
 import type { CheckEnvironment } from '../wire/sourcereports.ts';
-import type { SandboxPort } from './context.ts';
 
 /** The assumptions of a check. */
 export interface CheckOptions {
@@ -73,38 +68,4 @@ export function denialOf(tools: ToolView, guards: readonly PolicyGuard[], name: 
     if (denial !== null) return denial;
   }
   return null;
-}
-
-/**
- * The error of the first call in these sources that the policies of a fork would deny, even if the program would not reach it. Null when
- * there is none, and when there are syntax errors, which the run itself reports.
- */
-export async function firstDeniedCall(
-  sandbox: SandboxPort,
-  tools: ToolView,
-  guards: readonly PolicyGuard[],
-  sources: readonly Source[],
-  sourceBytes: number,
-): Promise<ErrorInfo | null> {
-  const called = new Set(await toolsCalled(sandbox, sources, sourceBytes));
-  const denials = [...called].flatMap((name) => denialOf(tools, guards, name) ?? []);
-  const [any] = denials;
-  if (any === undefined) return null;
-  // The linter has the places of the calls. Its other findings are ignored.
-  const denied = denials.map(({ tool, reason }) => ({ name: tool, reason }));
-  const { findings } = await sandbox.check(sources, sourceBytes, { globals: [], tools: [], complete: false, denied });
-  const found = findings.find(({ code }) => code === 'LINT_DENIED_TOOL');
-  const at = found === undefined ? undefined : { source: found.file, line: found.line, column: found.column };
-  const first = denials.find(({ tool }) => tool === found?.tool) ?? any;
-  return languageError(NS_CODES.Policy, first.reason, at);
-}
-
-/** None for sources that crash the parser: the run fails in the same way and reports it. */
-async function toolsCalled(sandbox: SandboxPort, sources: readonly Source[], sourceBytes: number): Promise<readonly string[]> {
-  try {
-    return (await sandbox.parse(sources, sourceBytes)).files.flatMap((file) => file.tools);
-  } catch (error) {
-    if (error instanceof NeuroScriptError && ['ERR_TIMEOUT', 'ERR_WORKER'].includes(error.code)) return [];
-    throw error;
-  }
 }

@@ -34,7 +34,7 @@ function deadlineError({ wallMs }: LimitValues): ErrorInfo {
 
 /** The result of a run that began. */
 export function resultOf(
-  { result: ended, errors, usage: used, outputComplete, measuring }: SandboxResult,
+  { result: ended, errors, findings, usage: used, outputComplete, measuring }: SandboxResult,
   error: ErrorInfo | null,
   { emits, values, whispers }: RunOutput,
   journal: ReturnType<Dispatcher['finish']>,
@@ -60,6 +60,7 @@ export function resultOf(
     ok: false as const,
     ...facts,
     ...(errors.length === 0 ? {} : { errors }),
+    findings,
     error,
     ...(waiting === undefined || error.code !== 'ERR_SUSPENDED' ? {} : { waiting }),
     ...(alsoWaiting.length === 0 || error.code !== 'ERR_SUSPENDED' ? {} : { alsoWaiting }),

@@ -17,10 +17,11 @@ import { RuntimeClosedError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { checkList } from '../wire/options.ts';
 import type { RunInput } from '../wire/protocol.ts';
-import { type RunResult, refusedResult } from '../wire/result.ts';
+import { type RunFailure, type RunResult, refusedResult } from '../wire/result.ts';
 import { spentBudget, TenantAccount } from './account.ts';
+import { Judge } from './admission.ts';
 import { Callbacks } from './callbacks.ts';
-import { denialOf, firstDeniedCall } from './check.ts';
+import { denialOf } from './check.ts';
 import type { RunContext } from './context.ts';
 import { endingError, resultOf, turnEnd } from './end.ts';
 import { type ForeseeResult, foreseeOptions, previewOf } from './foresee.ts';
@@ -129,6 +130,18 @@ export class Fork {
     return { ok: true, preview: previewOf(foreseen, input, tools, guards), diagnostics: [] };
   }
 
+  /**
+   * The result of {@link runRequest} with `checkFirst` for a program that would be rejected, without running it; null for one that would
+   * run. Rejects as the check of a runtime.
+   */
+  async rejection(asked: RunRequest): Promise<RunFailure | null> {
+    this.#mustBeOpen();
+    checkRequest('the request of a run', asked);
+    const { runtime, tools, guards } = this.#context;
+    const input = asked.recorded?.input ?? inputOf(this.#context, asked);
+    return new Judge(asked, input, tools, guards).rejected(runtime.sandbox, input);
+  }
+
   /** Calls a procedure; `result` of the result is what it returned. Resolves and rejects as {@link runRequest}. */
   async run(procedure: string, args: readonly unknown[] = [], settings: RunSettings = {}): Promise<RunResult> {
     checkRunSettings('the options of a call', settings);
@@ -168,15 +181,11 @@ export class Fork {
   async #run(context: RunContext, asked: RunRequest): Promise<RunResult> {
     const { runtime, root, tools, guards } = context;
     const input = asked.recorded?.input ?? inputOf(context, asked);
-    const { sources, limits } = input;
+    const { limits } = input;
     using turn = this.turn.derive({ signal: asked.signal });
     const callbacks = new Callbacks(turn);
     const request = callbacks.guard(asked);
-    const denied = async () => firstDeniedCall(runtime.sandbox, tools, guards, sources, limits.sourceBytes);
-    const refusal =
-      turnEnd(turn, runtime.now, limits) ??
-      spentBudget(runtime.tenants, turn, asked) ??
-      (request.checkFirst === true ? await denied() : null);
+    const refusal = turnEnd(turn, runtime.now, limits) ?? spentBudget(runtime.tenants, turn, asked);
     if (refusal !== null) return refusedResult(refusal);
     await using resources = new RunResources(runtime.resources, turn.sessionId, root.host.logger);
     const output = new RunOutput(root, request);
@@ -196,8 +205,10 @@ export class Fork {
       markedKeys: request.markedKeys ?? false,
     };
     const { probe } = request;
-    const sent = probe === undefined ? input : { ...input, probe };
-    const outcome = await runtime.sandbox.run(sent, handlers, turn).catch((error: unknown) => account.refuse(error));
+    const judge = request.checkFirst === true ? new Judge(request, input, tools, guards) : null;
+    const sent = { ...input, probe, admission: judge?.admission };
+    const ran = await runtime.sandbox.run(sent, handlers, turn).catch((error: unknown) => account.refuse(error));
+    const outcome = judge?.explained(ran) ?? ran;
     const error = endingError(outcome, turn, limits);
     await dispatcher.settled();
     const journal = dispatcher.finish(error);

@@ -41,7 +41,8 @@ export function inputOf(context: RunContext, request: RunRequest): RunInput {
   };
 }
 
-function mayCall(source: Source): boolean {
+/** Whether a source may call a tool. */
+export function mayCall(source: Source): boolean {
   const found = searched.get(source) ?? MAY_CALL.test(source.text);
   if (Object.isFrozen(source)) searched.set(source, found);
   return found;

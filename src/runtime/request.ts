@@ -26,11 +26,12 @@ export interface RunSettings {
   readonly limits?: LimitOptions | undefined;
   /** Aborting it ends the run with `ERR_CANCELLED`. */
   readonly signal?: AbortSignal | undefined;
-  /** A turn of the host loop: exactly one command block, whose output is captured and never reaches the host's callbacks. */
+  /** A turn of the host loop: its output is captured and never reaches the host's callbacks. */
   readonly asTurn?: boolean;
   /**
-   * First looks for a call in the sources that the policy would deny, even if the program would not reach it. If there is one, nothing is
-   * executed, and the error is that of the call. Otherwise a denied call fails when the program makes it.
+   * First looks for calls in the sources that the policy would deny, even if the program would not reach them. If there is one, nothing is
+   * executed: the error is that of the first, and `findings` of the result has them all. Otherwise a denied call fails when the program
+   * makes it. In a turn, only the calls of the last source count, and that source must be exactly one command block.
    */
   readonly checkFirst?: boolean;
   /**
@@ -83,6 +84,8 @@ export interface RecordedRun {
   readonly input: RunInput;
   /** Provides known answers to calls of the run. */
   readonly calls: CallScript;
+  /** The denied tools by canonical name, with the reasons, for a run that is checked first; those of the policies when absent. */
+  readonly denied?: ReadonlyMap<string, string>;
 }
 
 /** Options of one execution. */
@@ -149,7 +152,7 @@ export const checkRequest = checker<RunRequest>({
   variables: listOf(checker<Variable>({ name: required(checkText), value: required(anything) })),
   redefine: checkFlag,
   onInput: checkFunction,
-  recorded: checker<RecordedRun>({ input: required(checkObject), calls: required(checkObject) }),
+  recorded: checker<RecordedRun>({ input: required(checkObject), calls: required(checkObject), denied: checkObject }),
   keeper: checkObject,
   mayWait: checkFlag,
 });

@@ -373,8 +373,9 @@ export class Execution implements WorkerTask {
     const result = { ...withVerdict(frame.result, this.#verdict), fuel, peakMemoryBytes, toolCalls, outputBytes };
     // Only now: a free worker tells nobody of its end, so an error above would leave the run without one.
     this.#worker.free();
+    const { errors, findings, last } = frame;
     // The sandbox adds how long the run waited for its worker.
-    this.#finish({ result, usage: { ...usage, queueMs: 0 }, errors: frame.errors, outputComplete: !frame.last });
+    this.#finish({ result, usage: { ...usage, queueMs: 0 }, errors, findings, outputComplete: !last });
   }
 
   #finish(result: SandboxResult, spoiled = false): void {

@@ -1,7 +1,7 @@
 import { quotaError, workerError } from '../wire/errorinfo.ts';
 import type { ErrorInfo, ErrorKind } from '../wire/errors.ts';
 import type { GuestResult, Phase, Usage, WorkerUsage } from '../wire/protocol.ts';
-import type { Diagnostic } from '../wire/sourcereports.ts';
+import type { Diagnostic, LintFinding } from '../wire/sourcereports.ts';
 import type { Measuring } from './measuring.ts';
 import type { Gone } from './worker.ts';
 
@@ -11,6 +11,8 @@ export interface SandboxResult {
   readonly usage: Usage;
   /** All syntax errors, when they are the reason why the program did not start. */
   readonly errors: readonly Diagnostic[];
+  /** The calls for which its sources were rejected; absent when there are none. */
+  readonly findings?: readonly LintFinding[] | undefined;
   /** False when the worker or its isolate was stopped from outside: output that it had gathered may be missing. */
   readonly outputComplete: boolean;
   /** Present for a measured run. */

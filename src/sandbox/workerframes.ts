@@ -228,7 +228,18 @@ const READERS: ReadonlyMap<unknown, Reader<WorkerFrame>> = new Map<unknown, Read
     }),
   ],
   ['var', object<FrameOf<'var'>>({ t: oneOf('var'), found: boolean, value: tagged, error: orNull(string) })],
-  ['result', object<FrameOf<'result'>>({ t: oneOf('result'), id: count, result, usage, errors: diagnostics, last: boolean })],
+  [
+    'result',
+    object<FrameOf<'result'>>({
+      t: oneOf('result'),
+      id: count,
+      result,
+      usage,
+      errors: diagnostics,
+      findings: optional(listOf(finding)),
+      last: boolean,
+    }),
+  ],
   ['parsed', object<FrameOf<'parsed'>>({ t: oneOf('parsed'), id: count, diagnostics, files, open: optional(strings) })],
   [
     'checked',

@@ -11,6 +11,8 @@ export class ToolRegistry {
   readonly #tools = new Map<string, ToolDefinition>();
   /** Names of pure tools by the policy that admits them. */
   #pure = new WeakMap<Policy, readonly string[]>();
+  /** Names of tools by the policy that denies them. */
+  #denied = new WeakMap<Policy, readonly string[]>();
 
   /** Throws {@link ConfigError} (`ERR_CONFIG`) when two tools have the same name, or one was not made by `defineTool`. */
   constructor(tools: readonly ToolDefinition[] = []) {
@@ -28,6 +30,7 @@ export class ToolRegistry {
     if (taken?.where === 'host') return;
     this.#tools.set(tool.canonicalName, tool);
     this.#pure = new WeakMap();
+    this.#denied = new WeakMap();
   }
 
   /** Names of the pure tools that a policy admits. They are the same for every run, so the registry computes them once. */
@@ -38,6 +41,18 @@ export class ToolRegistry {
     if (names === undefined) {
       names = [...this.#tools.values()].filter((tool) => isPureFor(tool, [guard], false)).map((tool) => tool.canonicalName);
       this.#pure.set(policy, names);
+    }
+    return names;
+  }
+
+  /** Names of the tools that a guard denies, whatever its call limits. Computed once for each policy. */
+  deniedNames(guard: PolicyGuard): readonly string[] {
+    const { policy } = guard;
+    if (policy === null) return [...this.#tools.keys()];
+    let names = this.#denied.get(policy);
+    if (names === undefined) {
+      names = [...this.#tools.values()].filter((tool) => guard.denial(tool, false) !== null).map((tool) => tool.canonicalName);
+      this.#denied.set(policy, names);
     }
     return names;
   }
@@ -114,6 +129,16 @@ export class ForkTools implements ToolView {
       return tool !== undefined && !shared.includes(name) && isPureFor(tool, [first, ...rest], true);
     });
     return own.length === 0 ? shared : [...shared, ...own];
+  }
+
+  /** Names of the tools that any guard denies, whatever its call limits. */
+  deniedNames(guards: readonly PolicyGuard[]): readonly string[] {
+    const shared = guards.flatMap((guard) => this.#shared.deniedNames(guard)).filter((name) => !this.isOwn(name));
+    const own = this.#own.names().filter((name) => {
+      const tool = this.#own.lookup(name);
+      return tool !== undefined && guards.some((guard) => guard.denial(tool, true) !== null);
+    });
+    return [...new Set([...shared, ...own])];
   }
 
   /** The same tools for a fork of this fork. */

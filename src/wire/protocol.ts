@@ -14,7 +14,7 @@ import type { CompiledFrame } from './codecache.ts';
 import type { ErrorInfo } from './errors.ts';
 import type { HeatFrame, Probe, Step } from './heat.ts';
 import type { LimitValues } from './limits.ts';
-import type { CheckEnvironment, CheckReport, Diagnostic, ForeseenReport, FormatReport, ParsedFile } from './sourcereports.ts';
+import type { Admission, CheckEnvironment, CheckReport, ForeseenReport, FormatReport, ParsedFile } from './sourcereports.ts';
 
 /** Changes with the protocol; a worker with another version is refused. */
 export const PROTOCOL_VERSION = 1;
@@ -101,6 +101,8 @@ export interface RunInput {
   readonly mapKeys?: number;
   /** Measures the run, which changes neither its result nor its journal. A recorded input has none. */
   readonly probe?: Probe | undefined;
+  /** What the sources must be before the program starts. A recorded input has none. */
+  readonly admission?: Admission | undefined;
 }
 
 /** The input of a run without a program. */
@@ -118,7 +120,7 @@ export const EMPTY_RUN = {
  * The input of the guest: {@link RunInput} with parsed sources. A number stands for a part of a file that the worker keeps until the
  * guest asks for it, because most runs call few procedures of a library.
  */
-export interface GuestInput extends Omit<RunInput, 'sources'> {
+export interface GuestInput extends Omit<RunInput, 'sources' | 'admission'> {
   readonly files: readonly GuestFile[];
 }
 
@@ -370,14 +372,16 @@ export type WorkerFrame =
       readonly id: number;
       readonly result: GuestResult;
       readonly usage: WorkerUsage;
-      readonly errors: readonly Diagnostic[];
+      readonly errors: CheckReport['diagnostics'];
+      /** The calls for which the sources were rejected; absent when there are none. */
+      readonly findings?: CheckReport['findings'] | undefined;
       /** The isolate exceeded a hard limit: unsent output is lost, and the worker exits after this frame. */
       readonly last: boolean;
     }
   | {
       readonly t: 'parsed';
       readonly id: number;
-      readonly diagnostics: readonly Diagnostic[];
+      readonly diagnostics: CheckReport['diagnostics'];
       readonly files: readonly ParsedFile[];
       /** Names of sources that may only be incomplete; absent when there are none. */
       readonly open?: readonly string[];

@@ -3,7 +3,7 @@ import type { ErrorInfo } from './errors.ts';
 import type { RunProfile } from './heat.ts';
 import type { JournalEntry, WaitingCall } from './journal.ts';
 import type { EventError, Phase, TaggedJson, Usage, Variables, Whisper, WorkerUsage } from './protocol.ts';
-import type { Diagnostic } from './sourcereports.ts';
+import type { Diagnostic, LintFinding } from './sourcereports.ts';
 import { jsonText } from './tagged.ts';
 
 /** The fields that every result of a run has. */
@@ -34,6 +34,7 @@ export interface RunSuccess extends RunFacts {
   readonly ok: true;
   readonly error: null;
   readonly errors?: never;
+  readonly findings?: never;
   readonly waiting?: never;
   readonly alsoWaiting?: never;
 }
@@ -43,8 +44,10 @@ export interface RunFailure extends RunFacts {
   readonly ok: false;
   /** Why the run ended. */
   readonly error: ErrorInfo;
-  /** Every syntax error, when `phase` is `parse`; `error` is the first. */
-  readonly errors?: readonly Diagnostic[];
+  /** Every syntax error, when `phase` is `parse`; `error` is the first. In a turn also that ACTIONS is not one command block. */
+  readonly errors?: readonly Diagnostic[] | undefined;
+  /** The calls of denied tools for which the program was rejected before it ran, where that was asked for; `error` is the first. */
+  readonly findings?: readonly LintFinding[] | undefined;
   /** The call at which the run was suspended, because its tool will answer later; `error` is ERR_SUSPENDED then. */
   readonly waiting?: WaitingCall;
   /** Further calls that wait: they ran together with {@link waiting}. Absent when there are none. */
@@ -119,7 +122,7 @@ export const NO_USAGE: Usage = Object.freeze({
 });
 
 /** The result of a request that was refused before anything was parsed. */
-export function refusedResult(error: ErrorInfo): RunResult {
+export function refusedResult(error: ErrorInfo): RunFailure {
   const nothing = { emits: [], values: [], whispers: [], result: null, eventErrors: [], journal: [] };
   return { ok: false, phase: 'request', ...nothing, error, usage: NO_USAGE };
 }

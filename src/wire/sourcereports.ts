@@ -24,6 +24,14 @@ export interface Diagnostic extends SyntaxDiagnostic {
   readonly fix?: Fix;
 }
 
+/** What sources must be before their program starts. Otherwise they are rejected, and nothing runs. */
+export interface Admission {
+  /** For a turn: the last source must be exactly one command block, and the sources before it must have none. */
+  readonly oneBlock: boolean;
+  /** Canonical names of tools that no call may name: in a turn no call of the last source, otherwise no call at all. */
+  readonly denied: readonly string[];
+}
+
 /** A finding of the linter. Its code is one of the table in `docs/lints.md`. */
 export interface LintFinding extends Omit<Finding, 'code'> {
   /** Code of the rule. */

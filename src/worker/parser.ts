@@ -7,8 +7,6 @@ import {
   positionAt,
   type SourceFile,
 } from '../../grammar/index.ts';
-import { NS_CODES } from '../wire/codes.ts';
-import type { ErrorInfo } from '../wire/errors.ts';
 import type { GuestFile, GuestProcedure, Source } from '../wire/protocol.ts';
 import type { Diagnostic, ParsedFile } from '../wire/sourcereports.ts';
 
@@ -22,6 +20,8 @@ export type Parse = (source: string, options: ParseOptions) => ParseResult;
 export interface Tree {
   readonly head: string;
   readonly parts: readonly string[];
+  readonly kind: SourceFile['kind'];
+  readonly commandBlocks: number;
   /** Line of the first command block, or null. */
   readonly command: number | null;
   /** Canonical names of the tools that it calls. */
@@ -125,7 +125,7 @@ export function pureCalls(allowed: readonly string[], trees: readonly Tree[]): r
 /** A tool call in the JSON of a tree. Texts of a program cannot match, because their quotes are escaped. */
 const TOOL_CALL = /"k":"tool","name":"([^"]+)"/g;
 
-function treeOf({ name, lines, procedures, events, commands }: SourceFile): Tree {
+function treeOf({ name, kind, lines, procedures, events, commands }: SourceFile): Tree {
   const parts = procedures.map(({ s, name, needs, optional, body }) =>
     JSON.stringify({ s, name, needs, optional, body } satisfies GuestProcedure),
   );
@@ -142,23 +142,7 @@ function treeOf({ name, lines, procedures, events, commands }: SourceFile): Tree
   const command = first === undefined ? null : positionAt(lines, first).line;
   const calls = [head, ...parts].flatMap((text) => [...text.matchAll(TOOL_CALL)].map(([, tool = '']) => tool));
   const chars = parts.reduce((sum, part) => sum + part.length, head.length);
-  return { head, parts, command, tools: [...new Set(calls)], chars };
-}
-
-/** A syntax error as the error of a run. */
-export function syntaxError({ message, hint, file, line, column }: Diagnostic): ErrorInfo {
-  return {
-    kind: 'syntax',
-    code: `NS${NS_CODES.Syntax}`,
-    nsCode: NS_CODES.Syntax,
-    name: 'Syntax',
-    message,
-    source: file,
-    line,
-    column,
-    hint,
-    stack: [],
-  };
+  return { head, parts, kind, commandBlocks: commands.length, command, tools: [...new Set(calls)], chars };
 }
 
 function optionsOf({ name, interactive = false }: Source, maxBytes: number): ParseOptions {

@@ -1,14 +1,16 @@
+import type { Rejection } from '../wire/admission.ts';
 import { quotaError, usageError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { excessOf, frameLimit, MAX_FRAME_VALUES, MAX_MAP_KEYS, MAX_REPORT_BYTES } from '../wire/frames.ts';
 import { probeBytes } from '../wire/heat.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { GuestResult, HostFrame, RunInput, SentInput, SentSource, Source, WorkerFrame } from '../wire/protocol.ts';
+import { rejectionOf, unparsed } from './admission.ts';
 import type { HostPort } from './bridge.ts';
 import { checkSources, foreseeSources, formatSource } from './check.ts';
 import type { GuestPorts, Image, Prepared } from './image.ts';
 import { nowMs } from './node.ts';
-import { type Parser, pureCalls, syntaxError, type Tree } from './parser.ts';
+import { type Parser, pureCalls, type Tree } from './parser.ts';
 import type { FramePort } from './pipe.ts';
 import { type Ended, Run } from './run.ts';
 import { Shelf } from './shelf.ts';
@@ -165,17 +167,19 @@ export class Server implements HostPort, GuestPorts {
   #runProgram(id: number, input: RunInput): boolean {
     const asked = nowMs();
     const refused = oversized(input);
-    if (refused !== null) return this.#refuse(id, 'parse', refused);
+    if (refused !== null) return this.#refuse(id, { phase: 'parse', error: refused });
     const parsed = this.#parser.trees(input.sources, input.limits.sourceBytes);
-    if (!parsed.ok) return this.#refuse(id, 'parse', syntaxError(parsed.errors[0]), parsed.errors);
+    if (!parsed.ok) return this.#refuse(id, unparsed(input, parsed.errors));
     const stray = strayCommand(input, parsed.trees);
-    if (stray !== null) return this.#refuse(id, 'load', stray);
+    if (stray !== null) return this.#refuse(id, { phase: 'load', error: stray });
+    const rejection = rejectionOf(input, parsed.trees);
+    if (rejection !== null) return this.#refuse(id, rejection);
 
     this.#dispose();
     if (this.#shelf === null) throw new Error('the server has no image');
     const chars = parsed.trees.reduce((sum, tree) => sum + tree.chars, 0);
     const { prepared, startCpu } = this.#shelf.take(heapMb(input.limits.memoryBytes, chars) + Math.ceil(probeBytes(input) / MB));
-    const { pure: allowed = [], ...rest } = input;
+    const { pure: allowed = [], admission: _, ...rest } = input;
     const pure = pureCalls(allowed, parsed.trees);
     const loaded = pure.length > 0 && prepared.loadPure();
     this.hold(JSON.stringify({ t: 'started', id } satisfies WorkerFrame));
@@ -207,15 +211,10 @@ export class Server implements HostPort, GuestPorts {
     return true;
   }
 
-  #refuse(
-    id: number,
-    phase: GuestResult['phase'],
-    error: ErrorInfo,
-    errors: (WorkerFrame & { t: 'result' })['errors'] = [],
-  ): false {
+  #refuse(id: number, { phase, error, errors = [], findings }: Rejection): false {
     const spent = { fuel: 0, peakMemoryBytes: 0, toolCalls: 0, outputBytes: 0 };
     const result: GuestResult = { ok: false, phase, result: null, eventErrors: [], error, ...spent };
-    this.#send({ t: 'result', id, result, usage: { ...spent, cpuMs: 0, wallMs: 0 }, errors, last: false });
+    this.#send({ t: 'result', id, result, usage: { ...spent, cpuMs: 0, wallMs: 0 }, errors, findings, last: false });
     return false;
   }
 

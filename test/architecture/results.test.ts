@@ -6,8 +6,8 @@ import { ESCAPED, isNode, type SourceText, walk } from './source.ts';
 const REQUESTS: Readonly<Record<string, string>> = {
   'src/runtime/runtime.ts RunOptions': 'applications: JavaScript values, and a root interpreter of its own',
   'src/wire/request.ts RequestLine': 'the command line: one line of JSON, checked',
-  'src/loop/turn/executor.ts TurnExecution': 'executors of the loop, which need not be a runtime',
-  'src/runtime/request.ts RunRequest': 'the runtime: every way to run comes to this; values are tagged JSON',
+  'src/runtime/request.ts RunRequest':
+    'the runtime and executors of the loop: every way to run comes to this; values are tagged JSON',
   'src/wire/protocol.ts RunInput': 'the worker process: a frame, which is recorded and executed again',
 };
 

@@ -2,10 +2,12 @@ import { SILENT_LOGGER, type TurnContext } from '../../src/context/index.ts';
 import { rootTurn } from '../../src/context/turn.ts';
 import type { Agent } from '../../src/loop/agents/agent.ts';
 import type { TurnExecutor, TurnForkInit } from '../../src/loop/turn/executor.ts';
+import { shapeProblem } from '../../src/wire/admission.ts';
+import { languageError } from '../../src/wire/errorinfo.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
-import type { TaggedJson, Whisper } from '../../src/wire/protocol.ts';
-import type { RunResult } from '../../src/wire/result.ts';
+import type { Source, TaggedJson, Whisper } from '../../src/wire/protocol.ts';
+import { type RunFailure, type RunResult, refusedResult } from '../../src/wire/result.ts';
 import type { ParsedFile } from '../../src/wire/sourcereports.ts';
 import { reply } from '../aeiou/kit.ts';
 
@@ -48,27 +50,13 @@ export function fakeExecutor(
       spy.calls.push('context');
       return root.derive(init);
     },
-    async inspect({ name, text }) {
-      spy.calls.push('inspect');
-      if (text.startsWith('broken'))
-        return {
-          diagnostics: [{ file: name, s: 0, e: 1, line: 2, column: 3, endLine: 2, endColumn: 4, message: 'unexpected text' }],
-          files: [],
-        };
-      const kind: ParsedFile['kind'] = text.startsWith('library') ? 'library' : text === '' ? 'empty' : 'commands';
-      const commandBlocks = text.startsWith('two') ? 2 : kind === 'commands' ? 1 : 0;
-      const tools = [...text.matchAll(/tool\.\w+\.\w+/g)].map(([tool]) => tool);
-      return {
-        diagnostics: [],
-        files: [{ name, kind, commandBlocks, procedures: [], signatures: [], metadata: [], events: 0, tools }],
-      };
-    },
     fork(init) {
       spy.calls.push('fork');
       spy.forks.push(init);
       return {
-        denied: (tool) => (denied.includes(tool) ? `tool '${tool}' denied by policy rule: ${tool}` : null),
-        async execute({ source, globals, onOut }) {
+        async execute({ sources: [source = { name: '', text: '' }] = [], globals = {}, onOut }) {
+          const reason = rejection(source, denied);
+          if (reason !== null) return { ...refusedResult(reason.error), ...reason };
           spy.calls.push('execute');
           spy.running += 1;
           spy.mostRunning = Math.max(spy.mostRunning, spy.running);
@@ -93,13 +81,39 @@ export function fakeExecutor(
               return String(token);
             },
           });
-          onOut({ t: 'out', emits, values: emits, whispers });
+          onOut?.({ t: 'out', emits, values: emits, whispers });
           spy.running -= 1;
           return result(emits, whispers, error ?? null);
         },
       };
     },
   };
+}
+
+/** Why a worker would reject ACTIONS; null when they run. */
+function rejection({ name, text }: Source, denied: readonly string[]): Pick<RunFailure, 'error' | 'errors' | 'findings'> | null {
+  const site = { source: name, line: 1, column: 1 };
+  const place = { file: name, line: 1, column: 1, endLine: 1, endColumn: 2 };
+  const wrong = (message: string, line: number): Pick<RunFailure, 'error' | 'errors'> => ({
+    error: languageError(15, message, { ...site, line }),
+    errors: [{ ...place, s: 0, e: 1, line, message }],
+  });
+  if (text.startsWith('broken')) return wrong('unexpected text', 2);
+  const kind: ParsedFile['kind'] = text.startsWith('library') ? 'library' : text === '' ? 'empty' : 'commands';
+  const shape = shapeProblem({ kind, commandBlocks: text.startsWith('two') ? 2 : kind === 'commands' ? 1 : 0 });
+  if (shape !== null) return wrong(shape, 1);
+  const tool = [...text.matchAll(/tool\.\w+\.\w+/g)].map(([each]) => each).find((each) => denied.includes(each));
+  if (tool === undefined) return null;
+  const message = `tool '${tool}' denied by policy rule: ${tool}`;
+  const found = {
+    code: 'LINT_DENIED_TOOL',
+    severity: 'error',
+    ...place,
+    message,
+    fix: { message: '', edits: [] },
+    tool,
+  } as const;
+  return { error: languageError(1003, message, site), findings: [found] };
 }
 
 function result(emits: readonly string[], whispers: readonly Whisper[], error: ErrorInfo | null): RunResult {

@@ -92,7 +92,6 @@ describe('one turn', () => {
     expect([...order.slice(0, 1), ...host.executor.spy.calls, ...order.slice(1)]).toEqual([
       'nonce',
       'context',
-      'inspect',
       'fork',
       'execute',
       'program in turn 1',

@@ -13,8 +13,9 @@ import {
   UserdataError,
   validateUserdata,
 } from '../../aeiou/index.ts';
-import { shapeProblem, splitTranscript } from '../../loop/index.ts';
+import { splitTranscript } from '../../loop/index.ts';
 import { amount, clip, counted, quantity } from '../../report/index.ts';
+import { shapeProblem } from '../../wire/admission.ts';
 import type { CheckReport } from '../../wire/sourcereports.ts';
 import { examine } from '../commands/check.ts';
 import { type Flaw, type Found, type Kind, listed } from './kind.ts';

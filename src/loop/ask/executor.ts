@@ -26,7 +26,6 @@ export function askExecutor(request: AskRequest, quota: AskQuota, policy: Policy
         mayAct: () => request.turn.mayAct() && (init.mayAct?.() ?? true),
         values: { ...init.values, [ASK_DEPTH]: depth, [ASK_QUOTA]: quota },
       }),
-    inspect: (source) => request.inspect(source),
     async end(sid) {
       try {
         await request.endSession(sid);
@@ -40,11 +39,11 @@ export function askExecutor(request: AskRequest, quota: AskQuota, policy: Policy
       const inner = turnFork(fork);
       return {
         ...inner,
-        async execute(execution) {
-          const definitions = [...(await request.definitions()), ...(execution.definitions ?? [])];
-          const globals = { ...request.globals, ...execution.globals };
+        async execute(run) {
+          const sources = [...(await request.definitions()), ...(run.sources ?? [])];
+          const globals = { ...request.globals, ...run.globals };
           // The asking run cannot be suspended in the middle of a call.
-          return inner.execute({ ...execution, definitions, globals, mayWait: false });
+          return inner.execute({ ...run, sources, globals, mayWait: false });
         },
       };
     },

@@ -21,13 +21,12 @@ import {
 } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import { MAX_MAP_KEYS } from '../../wire/frames.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
-import { EMPTY_RUN, type GuestCall } from '../../wire/protocol.ts';
+import type { GuestCall } from '../../wire/protocol.ts';
 import { plainMaps } from '../../wire/tagged.ts';
 import { seededIds } from '../ids.ts';
 import { MAGIC_TOOL } from '../magic.ts';
-import { inputOf, type PublicKeyRecord, type Scene, type TurnRecord } from '../record/record.ts';
+import type { PublicKeyRecord, Scene, TurnRecord } from '../record/record.ts';
 import { visibleOutput } from '../result.ts';
 import { type CallAnswer, completionOf } from '../suspend/complete.ts';
 import type { TurnExecutor } from '../turn/executor.ts';
@@ -36,7 +35,7 @@ import { runTurn, type TurnHost } from '../turn/turn.ts';
 import { malformation } from './check.ts';
 import type { Divergence } from './compare.ts';
 import type { RecordedSession } from './session.ts';
-import { machineLimits } from './turn.ts';
+import { givenInput, machineLimits } from './turn.ts';
 
 /** Changes to a recorded session for a trial. Everything else is as recorded. */
 export interface Changes {
@@ -176,24 +175,15 @@ function executorOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, {
     // A change may be looser than the recorded limits.
     limits: { ...machineLimits(inputs.limits, runtime.limits), ...checkLimits(changed) },
     context: (init) => runtime.turn(init),
-    inspect: (source) => runtime.check([source]),
     fork: ({ context, tools, limits }) => ({
       // A trial needs no approval of ACTIONS as a whole.
-      denied: (tool) => (tool.startsWith('tool.') ? calls.denied(tool) : null),
-      execute: ({ source, globals, onOut, onCall, onInput }) => {
-        const run = inputs.scene?.run ?? { ...EMPTY_RUN, forkId: 'tried', turn: true, mapKeys: MAX_MAP_KEYS };
-        const input = inputOf(run, limits, source, globals['userdata'] ?? {});
+      execute: (request) => {
+        const input = { ...givenInput(inputs.scene?.run ?? null, limits, request), turn: true };
+        const recorded = { input, calls, denied: calls.denials() };
         return runtime
           .interpreter()
           .fork({ turn: context, tools })
-          .runRequest({
-            asTurn: true,
-            onOut,
-            onCall,
-            recorded: { input: { ...input, turn: true }, calls },
-            signal: context.signal,
-            onInput,
-          });
+          .runRequest({ ...request, recorded, signal: context.signal });
       },
     }),
   };
@@ -217,6 +207,17 @@ class TriedCalls implements CallScript {
     );
     const recorded = (inputs.scene?.host?.policies ?? []).map((options) => (options === null ? null : new Policy(options)));
     this.#guards = (policy === undefined ? recorded : [policy]).map((each) => new PolicyGuard(each));
+  }
+
+  /** The denied tools among those that are known. Any other tool is denied when it is called. */
+  denials(): ReadonlyMap<string, string> {
+    const recorded = this.#left.flatMap((entry) => (entry.kind === 'tool' ? [canonicalName(entry.name)] : []));
+    const denied = new Map<string, string>();
+    for (const name of [MAGIC_TOOL, ...this.#runtime.interpreter().fork().tools.names(), ...recorded]) {
+      const reason = this.denied(name);
+      if (reason !== null) denied.set(name, reason);
+    }
+    return denied;
   }
 
   /** Checks only the name of a tool, because a record does not have its other requirements. */

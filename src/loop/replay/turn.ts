@@ -1,12 +1,15 @@
 import { generateKeys, type KeyLookup, keyringFrom, parseStrict } from '../../aeiou/index.ts';
-import type { Runtime } from '../../runtime/index.ts';
+import type { RunRequest, Runtime } from '../../runtime/index.ts';
 import { type CallScript, type Known, RecordedCalls } from '../../tools/index.ts';
 import { encode } from '../../wire/codec.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import { languageError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
+import { MAX_MAP_KEYS } from '../../wire/frames.ts';
 import type { Probe, RunProfile } from '../../wire/heat.ts';
 import type { LimitValues } from '../../wire/limits.ts';
-import type { RunInput, Source } from '../../wire/protocol.ts';
-import type { RunResult } from '../../wire/result.ts';
+import { EMPTY_RUN, type RunInput, type Source } from '../../wire/protocol.ts';
+import { type RunResult, refusedResult } from '../../wire/result.ts';
 import { randomIds } from '../ids.ts';
 import { inputOf, type Scene, type TurnRecord } from '../record/record.ts';
 import { type SealFault, sealFaults } from '../record/seal.ts';
@@ -269,25 +272,34 @@ function executorOf(runtime: Runtime, record: TurnRecord, { denied, host }: Scen
   return {
     limits: inputs.limits,
     context: (init) => runtime.turn(init),
-    inspect: (source) => runtime.check([source]),
     fork: ({ context, limits }) => ({
-      denied: (tool) => (denied?.tool === tool ? denied.message : null),
       ...(host === null ? {} : { facts: () => host }),
-      execute: async ({ recorded, onOut, onCall, onInput }) => {
-        const result = await runtime.interpreter().fork({ turn: context, limits }).runRequest({
-          asTurn: true,
-          onOut,
-          onCall,
-          signal: context.signal,
-          onInput,
-          recorded,
-          probe,
-        });
-        if (result.profile !== undefined) onProfile?.(result.profile, recorded?.input.sources ?? []);
+      execute: async (request) => {
+        // No human had approved ACTIONS, or what was stored of it was not what had begun.
+        if (denied?.tool === 'ACTIONS') return refusedResult(languageError(NS_CODES.Policy, denied.message));
+        const { input, calls } = request.recorded ?? { input: givenInput(null, limits, request), calls: NO_CALLS };
+        const recorded = { input, calls, denied: new Map(denied === null ? [] : [[denied.tool, denied.message]]) };
+        const result = await runtime
+          .interpreter()
+          .fork({ turn: context, limits })
+          .runRequest({ ...request, recorded, signal: context.signal, probe });
+        if (result.profile !== undefined) onProfile?.(result.profile, input.sources);
         return timedOut(record, result);
       },
     }),
   };
+}
+
+const NO_CALLS: CallScript = { known: () => null };
+
+/** The input of a turn whose program was rejected, or that another program takes: as recorded, with the program of the request. */
+export function givenInput(
+  run: Scene['run'],
+  limits: LimitValues,
+  { sources: [actions = { name: 'ACTIONS', text: '' }] = [], globals = {} }: RunRequest,
+): RunInput {
+  const empty = { ...EMPTY_RUN, forkId: 'tried', turn: true, mapKeys: MAX_MAP_KEYS };
+  return inputOf(run ?? empty, limits, actions, globals['userdata'] ?? {});
 }
 
 /** A program that reached its time limit gets the recorded error, whatever its end in this execution. */

@@ -1,6 +1,6 @@
 import { parseStrict } from '../../aeiou/index.ts';
 import type { TurnContext } from '../../context/index.ts';
-import type { RecordedRun } from '../../runtime/index.ts';
+import type { RecordedRun, RunRequest } from '../../runtime/index.ts';
 import type { ToolDefinition } from '../../tools/index.ts';
 import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
@@ -11,13 +11,12 @@ import type { LimitValues } from '../../wire/limits.ts';
 import type { Preview } from '../../wire/preview.ts';
 import type { RunInput, Source, TaggedJson, Usage, Whisper } from '../../wire/protocol.ts';
 import { NO_USAGE, type RunResult } from '../../wire/result.ts';
-import type { ParsedFile } from '../../wire/sourcereports.ts';
 import type { LoopEventBody } from '../events.ts';
 import { type HaltReason, hostFailure, reasonOfRun } from '../record/decision.ts';
 import type { HostFacts, Scene } from '../record/record.ts';
 import type { PromisedCall } from '../record/suspension.ts';
 import { approved, planHash, type TurnApproval } from './approval.ts';
-import type { TurnExecutor, TurnFork } from './executor.ts';
+import type { TurnExecutor } from './executor.ts';
 import type { TurnInput } from './input.ts';
 import type { TurnKeeper } from './keeper.ts';
 import type { Said } from './verdict.ts';
@@ -66,50 +65,65 @@ const SOURCE = 'ACTIONS';
 
 /**
  * Executes ACTIONS if the envelope could be read, ACTIONS is exactly one command block, and the policy denies no tool that it
- * names. All of this is checked before the first statement runs.
+ * names. The worker that runs the program checks all of this on the one parse, before the first statement runs.
  */
 export async function execute(init: ExecuteInit): Promise<Execution> {
-  const { input, executor } = init;
+  const { input, executor, recorded, keeper, bound } = init;
   if (!input.ok) return refused(input.failure.code, hostFailure(input.failure.code, input.failure.message));
   const source: Source = { name: SOURCE, text: input.envelope.actions };
-  const { diagnostics, files } = await executor.inspect(source);
-  const [first] = diagnostics;
-  if (first !== undefined) {
-    const site = { source: first.file, line: first.line, column: first.column };
-    return refused('ERR_ACTIONS_INVALID', languageError(NS_CODES.Syntax, first.message, site, first.hint));
-  }
-  const problem = shapeProblem(files[0]);
-  if (problem !== null)
-    return refused('ERR_ACTIONS_INVALID', languageError(NS_CODES.Syntax, problem, { source: SOURCE, line: 1, column: 1 }));
+  const userdata = userdataOf(input);
   const fork = executor.fork({ context: init.context, tools: [init.magic], limits: init.limits });
   const host = fork.facts?.() ?? null;
-  const deny = (tool: string, message: string): Execution => {
-    return { ...refused('ERR_POLICY', languageError(NS_CODES.Policy, message)), denied: { tool, message }, host };
+  const deny = (message: string): Execution => {
+    return { ...refused('ERR_POLICY', languageError(NS_CODES.Policy, message)), denied: { tool: SOURCE, message }, host };
   };
-  // `ACTIONS` is no tool: a recorded turn reports a missing approval under this name.
-  for (const tool of [...(files[0]?.tools ?? []), SOURCE]) {
-    const denied = fork.denied(tool);
-    if (denied !== null) return deny(tool, denied);
-  }
-  const foreign = init.recorded === null ? null : await foreignPart(executor, init.recorded.input, source, userdataOf(input));
-  if (foreign !== null) return deny(SOURCE, `what is stored of the turn is not what began: ${foreign}`);
+  const foreign = recorded === null ? null : foreignPart(recorded.input, source, userdata);
+  if (foreign !== null) return deny(`what is stored of the turn is not what began: ${foreign}`);
   let given: RunInput | null = null;
-  const start = (): Promise<RunResult> =>
-    run(fork, source, userdataOf(input), init, (input) => {
+  const request: RunRequest = {
+    sources: [source],
+    globals: { userdata },
+    asTurn: true,
+    checkFirst: true,
+    mayWait: init.mayWait,
+    onOut: (out) => init.emit({ type: 'output', out }),
+    onCall: (entry) => init.emit({ type: 'called', entry }),
+    onInput: (input) => {
       given = input;
-      init.keeper?.begins(input);
-    });
+      keeper?.begins(input);
+    },
+    recorded: recorded ?? undefined,
+    keeper: keeper ?? undefined,
+    bound: bound ?? undefined,
+  };
   // A run that continues another needs no new approval if the other was approved with the same ACTIONS.
   const plan = planHash({ actions: source.text });
   const approval = init.approved === plan ? {} : init.approval;
   const begun = ({ ok, waiting }: RunResult): boolean => ok || waiting !== undefined;
-  const answer = approval.requiresApproval ? await approved(approval, source.text, start, begun) : { result: await start() };
-  if ('denied' in answer) return deny(SOURCE, answer.denied);
+  const start = (): Promise<RunResult> => fork.execute(request);
+  const rejected = approval.requiresApproval ? ((await fork.rejection?.(request)) ?? null) : null;
+  const answer =
+    rejected === null && approval.requiresApproval
+      ? await approved(approval, source.text, start, begun)
+      : { result: rejected ?? (await start()) };
+  if ('denied' in answer) return deny(answer.denied);
   const { result } = answer;
   const calls = result.waiting === undefined ? [] : [result.waiting, ...(result.alsoWaiting ?? [])];
   const waiting = calls.map((call) => ({ waiting: call, promise: executor.promise?.(call.tool) ?? null }));
   const covered = init.approved === plan || approval.requiresApproval === true ? plan : null;
-  return { ...executed(result), run: given, host, waiting, approved: covered };
+  const run = isRejected(result) ? null : given;
+  return { ...executed(result), run, denied: deniedIn(result), host, waiting, approved: covered };
+}
+
+/** Whether the program was rejected before it ran. */
+function isRejected({ errors, findings }: RunResult): boolean {
+  return errors !== undefined || findings !== undefined;
+}
+
+/** The first denied tool for which the program was rejected. */
+function deniedIn({ findings }: RunResult): Scene['denied'] {
+  const [first] = findings ?? [];
+  return first?.tool === undefined ? null : { tool: first.tool, message: first.message };
 }
 
 /** The program's copy of the host's USERDATA. */
@@ -119,55 +133,18 @@ function userdataOf({ envelope: { userdata } }: TurnInput & { readonly ok: true 
 
 /**
  * The part of a recorded run that does not belong to this turn; null when there is none. Records and rows may come from others, so the
- * run must have no program but that of the envelope, and no USERDATA but the host's.
+ * run must have no program but that of the envelope, and no USERDATA but the host's. The worker refuses other sources with a command block.
  */
-async function foreignPart(
-  executor: TurnExecutor,
+function foreignPart(
   { sources, globals, call, events, variables, turn }: RunInput,
   { name, text }: Source,
   userdata: TaggedJson,
-): Promise<string | null> {
+): string | null {
   const program = sources.at(-1);
   if (program?.name !== name || program.text !== text) return 'its program is not the ACTIONS of its envelope';
   if (JSON.stringify(globals['userdata']) !== JSON.stringify(userdata)) return 'its USERDATA is not that of its envelope';
   if (call !== null || events.length > 0 || variables !== undefined || !turn) return 'it has more than ACTIONS to run';
-  for (const definitions of sources.slice(0, -1)) {
-    const { files } = await executor.inspect(definitions);
-    if (files.some(({ commandBlocks }) => commandBlocks > 0)) return 'it has more than ACTIONS to run';
-  }
   return null;
-}
-
-/** Why a file cannot be ACTIONS, which is exactly one command block; null when it can. */
-export function shapeProblem(file: ParsedFile | undefined): string | null {
-  if (file?.kind === 'commands' && file.commandBlocks === 1) return null;
-  const has =
-    file?.kind === 'library'
-      ? 'definitions'
-      : file?.kind === 'commands'
-        ? `${file.commandBlocks} command blocks`
-        : 'no command block';
-  return `ACTIONS must be exactly one command block, and it has ${has}; write 'command', the statements, 'endcommand'`;
-}
-
-function run(
-  fork: TurnFork,
-  source: Source,
-  userdata: TaggedJson,
-  { emit, recorded, mayWait, keeper, bound }: ExecuteInit,
-  onInput: (input: RunInput) => void,
-): Promise<RunResult> {
-  return fork.execute({
-    source,
-    globals: { userdata },
-    onOut: (out) => emit({ type: 'output', out }),
-    onCall: (entry) => emit({ type: 'called', entry }),
-    onInput,
-    mayWait,
-    ...(recorded === null ? {} : { recorded }),
-    ...(keeper === null ? {} : { keeper }),
-    ...(bound === null ? {} : { bound }),
-  });
 }
 
 function executed(result: RunResult): Execution {

@@ -1,29 +1,12 @@
 import type { TurnContext, TurnInit } from '../../context/index.ts';
-import type { Fork, Interpreter, RecordedRun, Runtime } from '../../runtime/index.ts';
+import type { Fork, Interpreter, RunRequest, Runtime } from '../../runtime/index.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { type LimitOptions, tighten } from '../../sandbox/index.ts';
-import {
-  type CallKeeper,
-  catalogueDigest,
-  digestIn,
-  Halt,
-  type PolicyOptions,
-  resultJson,
-  type ToolDefinition,
-} from '../../tools/index.ts';
+import { catalogueDigest, digestIn, Halt, type PolicyOptions, resultJson, type ToolDefinition } from '../../tools/index.ts';
 import { decodeOrdered } from '../../wire/codec.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
-import type { JournalEntry } from '../../wire/journal.ts';
 import { LIMITS, type LimitValues } from '../../wire/limits.ts';
-import type { Preview } from '../../wire/preview.ts';
-import {
-  type EventInput,
-  type OutFrame,
-  PROTOCOL_VERSION,
-  type RunInput,
-  type Source,
-  type TaggedJson,
-} from '../../wire/protocol.ts';
+import { PROTOCOL_VERSION, type Source, type TaggedJson } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
 import type { Diagnostic, ParsedFile } from '../../wire/sourcereports.ts';
 import type { HostFacts } from '../record/record.ts';
@@ -41,43 +24,18 @@ export interface TurnForkInit {
   readonly policy?: PolicyOptions | undefined;
 }
 
-/** One execution of ACTIONS. */
-export interface TurnExecution {
-  /** The program: ACTIONS. */
-  readonly source: Source;
-  /** Definitions loaded before the source. */
-  readonly definitions?: readonly Source[];
-  /** Delivered to handlers after the source has run. */
-  readonly events?: readonly EventInput[];
-  /** Variables that are set when the program starts. */
-  readonly globals: Readonly<Record<string, TaggedJson>>;
-  /** Receives the output as it comes. */
-  onOut(out: OutFrame): void;
-  /** Called when a call to the host ends. */
-  onCall(entry: JournalEntry): void;
-  /** Called with the worker's input. A turn whose executor never calls this cannot be replayed. */
-  onInput?(input: RunInput): void;
-  /** A recorded run to execute instead of the above. */
-  readonly recorded?: RecordedRun;
-  /** Keeps the calls of the run while it goes on. */
-  readonly keeper?: CallKeeper;
-  /** Whether a tool may suspend the run. */
-  readonly mayWait?: boolean;
-  /** The preview to which the run is bound. */
-  readonly bound?: Preview;
-}
-
 /** The sandbox of one turn: a fresh interpreter in a fresh isolate. */
 export interface TurnFork {
-  /** Why the policy denies a tool, or null. An unknown tool is not denied; it fails when it is called. */
-  denied(tool: string): string | null;
   /** The host's software and policies, for the record. */
   facts?(): HostFacts;
   /**
-   * Rejects only for misuse and state (`ConfigError`, `RuntimeClosedError`, `BusyError`). A failed program, a limit or a
-   * cancellation is a result.
+   * Runs a turn. With `checkFirst`, rejects a program that is not exactly one command block or calls a denied tool, before it runs:
+   * `errors` or `findings` of the result have the reasons. A rejected or failed program, a limit and a cancellation are results; the
+   * promise rejects only for misuse and state (`ConfigError`, `RuntimeClosedError`, `BusyError`).
    */
-  execute(execution: TurnExecution): Promise<RunResult>;
+  execute(request: RunRequest): Promise<RunResult>;
+  /** The result of a program that `execute` would reject, without running it: a human is not asked to approve it. Null for any other. */
+  rejection?(request: RunRequest): Promise<RunResult | null>;
 }
 
 /** The part of a runtime that the loop uses. */
@@ -86,8 +44,6 @@ export interface TurnExecutor {
   readonly limits: LimitValues;
   /** Derives the context of one turn from the host's context. */
   context(init: TurnInit): TurnContext;
-  /** Parses without executing. */
-  inspect(source: Source): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly files: readonly ParsedFile[] }>;
   /** Makes the sandbox of one turn. */
   fork(init: TurnForkInit): TurnFork;
   /** Called when a session has ended, to remove what its tools keep for it. Never rejects. */
@@ -102,16 +58,22 @@ export interface TurnExecutor {
   misfit?(tool: string, value: TaggedJson): Promise<string | null>;
 }
 
+/** An executor that also parses without executing, for AEIOU v1. */
+export interface V1Executor extends TurnExecutor {
+  /** Parses a source. */
+  inspect(source: Source): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly files: readonly ParsedFile[] }>;
+}
+
 /**
  * Runs each turn on a runtime, in a fork of `root`. A turn's program finds the definitions and globals of `root`. Output sizes
  * are limited by the protocol, or by the runtime where its limits are tighter.
  */
-export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.interpreter()): TurnExecutor {
+export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.interpreter()): V1Executor {
   return {
     limits: tighten(runtime.limits, protocolSizes()),
     tenants: runtime,
     context: (init) => runtime.turn(init),
-    inspect: (source) => runtime.check([source]),
+    inspect: (source) => runtime.parse([source]),
     async end(sid) {
       try {
         await runtime.endSession(sid);
@@ -134,7 +96,6 @@ export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.in
 /** Adapts a fork of a runtime to the sandbox of one turn. */
 export function turnFork(fork: Fork): TurnFork {
   return {
-    denied: (tool) => fork.denied(tool),
     facts: () => ({
       version: VERSION,
       node: process.version,
@@ -142,32 +103,8 @@ export function turnFork(fork: Fork): TurnFork {
       policies: fork.policies,
       catalogue: catalogueDigest(fork.tools),
     }),
-    execute: ({
-      source,
-      definitions = [],
-      events = [],
-      globals,
-      onOut,
-      onCall,
-      onInput,
-      recorded,
-      keeper,
-      mayWait = false,
-      bound,
-    }) =>
-      fork.runRequest({
-        sources: [...definitions, source],
-        events,
-        globals,
-        asTurn: true,
-        onOut,
-        onCall,
-        mayWait,
-        onInput,
-        recorded,
-        keeper,
-        bound,
-      }),
+    execute: (request) => fork.runRequest(request),
+    rejection: (request) => fork.rejection(request),
   };
 }
 

@@ -16,7 +16,7 @@ import type { OutFrame } from '../../wire/protocol.ts';
 import type { Agent } from '../agents/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Ids } from '../ids.ts';
-import type { TurnExecutor } from '../turn/executor.ts';
+import type { V1Executor } from '../turn/executor.ts';
 import type { CeilingOptions, TokenCounter } from './ceilings.ts';
 import type { LoopInputEvent } from './dedupe.ts';
 import { hasSectionLine } from './envelope.ts';
@@ -28,7 +28,7 @@ import type { V1Section } from './turn.ts';
 /** Options of an `AskLoop`. */
 export interface AskLoopOptions {
   /** Runs programs. */
-  readonly executor: TurnExecutor;
+  readonly executor: V1Executor;
   /** The machine's clock when absent. */
   readonly clock?: Clock;
   /** Random loop ids when absent. */

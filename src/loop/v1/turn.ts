@@ -11,7 +11,7 @@ import type { LimitValues } from '../../wire/limits.ts';
 import type { OutFrame, Source, Usage } from '../../wire/protocol.ts';
 import { NO_USAGE, type RunResult } from '../../wire/result.ts';
 import type { ParsedFile } from '../../wire/sourcereports.ts';
-import type { TurnExecutor } from '../turn/executor.ts';
+import type { V1Executor } from '../turn/executor.ts';
 import type { LoopInputEvent } from './dedupe.ts';
 import { deniedStub, type InvalidReason, invalidStub } from './diagnostics.ts';
 import { readV1Reply, type V1Programs } from './envelope.ts';
@@ -55,7 +55,7 @@ export interface V1TurnRequest {
  * contains what handlers emit. The turn does not depend on a loop. Every failure of the reply or the program, every limit and a
  * cancellation is a result; rejects only for misuse and state.
  */
-export async function executeV1Turn(executor: TurnExecutor, request: V1TurnRequest): Promise<V1Execution> {
+export async function executeV1Turn(executor: V1Executor, request: V1TurnRequest): Promise<V1Execution> {
   const limits = tighten(executor.limits, request.limits ?? {});
   const none = { reply: request.reply, limits, ...NOTHING };
   const read = readV1Reply(request.reply);
@@ -99,7 +99,7 @@ interface Fault {
 }
 
 /** Why the sections must not be executed; null when they may. Checked before the first statement runs. */
-async function inspect(executor: TurnExecutor, programs: V1Programs): Promise<Fault | null> {
+async function inspect(executor: V1Executor, programs: V1Programs): Promise<Fault | null> {
   const sections = [
     { source: source('IMPLEMENTATIONS', programs.implementations), shape: implementationsFault },
     { source: source('EVENTS', programs.events), shape: eventsFault },
@@ -149,7 +149,7 @@ interface Prepared {
 }
 
 async function execute(
-  executor: TurnExecutor,
+  executor: V1Executor,
   context: TurnContext,
   request: V1TurnRequest,
   { programs, limits }: Prepared,
@@ -172,8 +172,8 @@ async function execute(
   const events = programs.events === '' ? [] : (request.events ?? []);
   const run = (last: Source, within: LimitValues, deliver: readonly LoopInputEvent[] = []): Promise<RunResult> =>
     executor.fork({ context, tools: [], limits: within, policy: request.policy }).execute({
-      source: last,
-      definitions: definitions.filter((definition) => definition !== last),
+      sources: [...definitions.filter((definition) => definition !== last), last],
+      asTurn: true,
       events: deliver.map(({ eventId, name, source: sender, payload }) => ({ name, source: sender, payload, id: eventId })),
       globals: { userdata: encode(request.userdata) },
       onOut: (out) => request.onOut?.(out),

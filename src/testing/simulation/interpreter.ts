@@ -3,14 +3,16 @@ import { boot } from '../../guest/main.ts';
 import { tools as PURE } from '../../guest/pure/index.ts';
 import type { SandboxPort } from '../../runtime/index.ts';
 import { answerTogether, OpenCall, type RunHandlers, readWorkerFrame, type SandboxResult } from '../../sandbox/index.ts';
+import type { Rejection } from '../../wire/admission.ts';
 import type { CallIo, FinalReply } from '../../wire/call.ts';
 import { cancelledError, timeoutError } from '../../wire/errorinfo.ts';
 import { type ErrorInfo, RuntimeClosedError } from '../../wire/errors.ts';
 import type { GuestCall, GuestInput, GuestResult, RunInput, Source, WorkerFrame } from '../../wire/protocol.ts';
 import type { CheckReport, Diagnostic, ParsedFile } from '../../wire/sourcereports.ts';
 import { plainMaps } from '../../wire/tagged.ts';
+import { rejectionOf, unparsed } from '../../worker/admission.ts';
 import { foreseeSources, formatSource } from '../../worker/check.ts';
-import { summaryOf, syntaxError } from '../../worker/parser.ts';
+import { summaryOf } from '../../worker/parser.ts';
 
 type VarFrame = Extract<WorkerFrame, { readonly t: 'var' }>;
 type CallFrame = Extract<WorkerFrame, { readonly t: 'tool' | 'prompt' | 'ask' | 'together' }>;
@@ -99,11 +101,15 @@ export class WorldSandbox implements SandboxPort {
   async run(input: RunInput, handlers: RunHandlers, signal?: AbortSignal): Promise<SandboxResult> {
     if (this.#closed) throw new RuntimeClosedError();
     const files: string[] = [];
+    const summaries: ParsedFile[] = [];
     for (const source of input.sources) {
       const found = parsedSource(source, input.limits.sourceBytes);
-      if (!found.ok) return refused(syntaxError(found.errors[0]), found.errors);
+      if (!found.ok) return refused(unparsed(input, found.errors));
       files.push(found.json);
+      summaries.push(found.summary);
     }
+    const rejection = rejectionOf(input, summaries);
+    if (rejection !== null) return refused(rejection);
     using _run = this.#onRun(input, handlers.session ?? null);
     const over = new AbortController();
     const end = (error: ErrorInfo): void => over.abort(error);
@@ -199,7 +205,7 @@ function withFile(errors: ParseErrors, file: string): [Diagnostic, ...Diagnostic
   return [first, ...rest];
 }
 
-function guestInput({ sources: _, ...rest }: RunInput, files: readonly string[]): string {
+function guestInput({ sources: _, admission: __, ...rest }: RunInput, files: readonly string[]): string {
   const head = JSON.stringify(rest satisfies Omit<GuestInput, 'files'>);
   return `${head.slice(0, -1)},"files":[${files.join(',')}]}`;
 }
@@ -211,8 +217,8 @@ function resultOf(given: GuestResult): SandboxResult {
   return { result, usage, errors: [], outputComplete: true };
 }
 
-function refused(error: ErrorInfo, errors: readonly Diagnostic[]): SandboxResult {
+function refused({ phase, error, errors = [], findings }: Rejection): SandboxResult {
   const none = { fuel: 0, peakMemoryBytes: 0, toolCalls: 0, outputBytes: 0 };
-  const result: GuestResult = { ok: false, phase: 'parse', result: null, eventErrors: [], error, ...none };
-  return { result, usage: { ...none, cpuMs: 0, wallMs: 0, queueMs: 0 }, errors, outputComplete: true };
+  const result: GuestResult = { ok: false, phase, result: null, eventErrors: [], error, ...none };
+  return { result, usage: { ...none, cpuMs: 0, wallMs: 0, queueMs: 0 }, errors, findings, outputComplete: true };
 }

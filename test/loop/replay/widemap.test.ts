@@ -56,7 +56,12 @@ function asOlder(executor: TurnExecutor): TurnExecutor {
         const { scene, limits } = halted.inputs;
         if (scene?.run == null) throw new Error('nothing is recorded');
         const { mapKeys: _, ...run } = scene.run;
-        const input: RunInput = inputOf(run, limits, execution.source, execution.globals['userdata'] ?? null);
+        const input: RunInput = inputOf(
+          run,
+          limits,
+          execution.sources?.at(-1) ?? { name: '', text: '' },
+          execution.globals?.['userdata'] ?? null,
+        );
         onInput?.(input);
         return fork.execute({ ...execution, recorded: { input, calls: { known: () => null } } });
       };

@@ -59,6 +59,7 @@ async function waiting({
 describe('finding 14: a store that others can write', () => {
   it.each<[string, (run: RunInput) => Partial<RunInput>]>([
     ['another program', () => ({ sources: [{ name: 'ACTIONS', text: SWAPPED }] })],
+    // The parser finds this one.
     ['a second program', ({ sources }) => ({ sources: [{ name: 'x', text: SWAPPED }, ...sources] })],
     ['no program', () => ({ sources: [] })],
     ['other USERDATA', ({ globals }) => ({ globals: { ...globals, userdata: { subject: 'x', fields: {} } } })],
@@ -73,7 +74,7 @@ describe('finding 14: a store that others can write', () => {
     const result = await host.loop.resume('s', { agent });
     expect(result).toMatchObject({
       decision: 'HALT',
-      reason: 'ERR_POLICY',
+      reason: expect.stringMatching(/^ERR_(POLICY|ACTIONS_INVALID)$/),
       error: { message: expect.stringMatching(/not what began/) },
     });
     expect(host.paid).toEqual([]);

@@ -354,7 +354,8 @@ describe('who decides', () => {
 
 describe('ceilings', () => {
   it('one that nobody knows is refused, and so is every other unknown option', async () => {
-    const make = (options: object) => () => new AskLoop({ executor: fakeExecutor({}), ...options });
+    const make = (options: object) => () =>
+      new AskLoop({ executor: { ...fakeExecutor({}), inspect: async () => ({ diagnostics: [], files: [] }) }, ...options });
     expect(make({ ceilings: { maxturns: 2 } })).toThrow("unknown key 'maxturns' in the ceilings of a loop");
     expect(make({ outputBytess: 2 })).toThrow("unknown key 'outputBytess'");
     const run = { agent: { reply: async () => '' }, permitted: true, userdata: {}, maxTurns: 3 };
