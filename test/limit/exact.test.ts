@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS, type LimitKey } from '../../src/wire/limits.ts';
+import { breachOf, LIMITS, type LimitKey, limitOf } from '../../src/wire/limits.ts';
 import { type DriveOptions, drive } from '../guest/driver.ts';
 
 /** A program that uses exactly so much of a limit, or fewer, and a place in it. */
@@ -215,23 +215,43 @@ describe('a limit is met exactly: what is allowed runs, one more is refused', ()
   it.each(rows)('$name', ({ each, allowed }) => {
     const source = (n: number): string =>
       /^(func|on) /.test(each.program(n)) ? each.program(n) : `command\n${each.program(n)}\nendcommand\n`;
-    const run = (n: number) => {
+    const run = (n: number, turn = false) => {
       const options = typeof each.options === 'function' ? each.options(n) : each.options;
-      return drive(source(n), { ...options, limits: { [each.key]: allowed } });
+      return drive(source(n), { ...options, limits: { [each.key]: allowed }, turn });
     };
     expect(run(allowed).error).toBeNull();
     const more = allowed + step(each, allowed);
     const { error, ok } = run(more);
-    expect(error).toMatchObject({ kind: 'quota', code: 'ERR_QUOTA', nsCode: null, limit: each.key, allowed, used: more });
+    const [code, inTurn = code] = promised(each.key);
+    expect(error).toMatchObject({ kind: 'quota', code, nsCode: null, limit: each.key, allowed, used: more });
     expect(ok).toBe(false);
+    expect(run(more, true).error?.code).toBe(inTurn);
   });
 });
 
-it('every limit that the interpreter counts exactly is in the list', () => {
-  // Depths are errors of the language, which `test/guest/depth.test.ts` meets exactly; CPU time is never exact.
-  const others = ['cpuMs', 'callDepth', 'evalDepth'];
-  const exact = LIMITS.filter(({ ring, key }) => ring === 1 && !others.includes(key)).map(({ key }) => key);
-  expect([...new Set(CASES.map(({ key }) => key))].sort()).toEqual(exact.sort());
+/** The codes of a breach that `docs/limits.md` promises: that of a run, and that of a turn if it is another. */
+function promised(key: LimitKey): readonly [code: string, inTurn: string | undefined] {
+  const [code = '', inTurn] = breachOf(limitOf(key)).split(', in a turn ');
+  return [code, inTurn];
+}
+
+/** Depths are errors of the language, which `test/guest/depth.test.ts` meets exactly. No time is exact. */
+const INEXACT: readonly (readonly [LimitKey, DriveOptions])[] = [
+  ['cpuMs', { clock: () => 1 }],
+  ['wallMs', { clock: () => 2 }],
+  ['callDepth', {}],
+  ['evalDepth', {}],
+];
+
+it.each(INEXACT)('a breach of %s is what the page says', (key, options) => {
+  const source = 'func f() means\nreturn f()\nendfunc\n';
+  expect(drive(source, { ...options, call: 'f', limits: { [key]: 100 } }).error?.code).toBe(promised(key)[0]);
+});
+
+it('every limit that the interpreter counts is tried here', () => {
+  const counted = LIMITS.filter(({ ring, key }) => ring === 1 || key === 'wallMs').map(({ key }) => key);
+  const tried = new Set([...CASES.map(({ key }) => key), ...INEXACT.map(([key]) => key)]);
+  expect([...tried].sort()).toEqual(counted.sort());
 });
 
 describe('no script sees a breach of them', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerRequest, createRuntime, defineTool, LIMITS, type Runtime, ToolError } from '../../src/entries/index.ts';
+import { answerRequest, createRuntime, defineTool, type Runtime, ToolError } from '../../src/entries/index.ts';
 import { requestFromJson } from '../../src/wire/request.ts';
 import type { PublicResult } from '../../src/wire/result.ts';
 
@@ -73,13 +73,6 @@ describe('the public JSON', () => {
     const json: unknown = JSON.parse(JSON.stringify(result));
     expect(problems('result', json)).toEqual([]);
     await expect(`${JSON.stringify(steady(result), null, 2)}\n`).toMatchFileSnapshot(`golden/result.${name}.json.golden`);
-  });
-
-  it('the schema of requests knows the limits of requests', () => {
-    const properties: unknown = JSON.parse(schemaText('request')).properties.limits.properties;
-    expect(Object.keys(properties ?? {})).toEqual(LIMITS.map(({ key }) => key));
-    const fromZero = LIMITS.filter(({ min }) => min === 0).map(({ key }) => key);
-    expect(fromZero).toEqual(['toolCalls', 'eventCount', 'deliveries', 'emits', 'toolCallsPerTool']);
   });
 
   it.each<[string, string, unknown]>([
