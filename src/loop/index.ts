@@ -75,7 +75,7 @@ export { type DamagedSession, type ForcedEnd, isDamage } from './sessions/damage
 export type { SessionsDialect, SessionsEngine } from './sessions/engine.ts';
 export { eraseSession } from './sessions/erase.ts';
 export { SessionExistsError, SessionLeasedError, SessionStateError } from './sessions/errors.ts';
-export type { OnInterrupted } from './sessions/interrupted.ts';
+export { interruptedRecord, type OnInterrupted } from './sessions/interrupted.ts';
 export { recentSql } from './sessions/recent.ts';
 export { readRecord, readState } from './sessions/rows.ts';
 export type * from './sessions/setup.ts';

@@ -1,8 +1,13 @@
 /**
- * A test kit for tool authors: call tools without a program, run scripts against tools, and check both. It works with every
- * test runner; expectations throw `AssertionError` of `node:assert`.
+ * A test kit for authors of tools, agents and stores: call tools without a program, run scripts against tools, check both, and prove
+ * that a store meets its contract. It works with every test runner; expectations throw `AssertionError` of `node:assert`.
  */
 export { FakeClock } from './clock.ts';
+export type { ContractCase } from './contracts/check.ts';
+export { logContract, type MakeLog } from './contracts/log.ts';
+export type { MakeStore, StoreToTest } from './contracts/owned.ts';
+export { type OpenStorage, storageContract } from './contracts/storage.ts';
+export { storeContract } from './contracts/store.ts';
 export { journalText } from './journal.ts';
 export { type ExpectedCall, ScriptRun } from './run.ts';
 export { runScript, ScriptBench, type ScriptBenchOptions, type ScriptOptions } from './script.ts';

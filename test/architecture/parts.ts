@@ -97,7 +97,7 @@ export const PARTS: readonly Part[] = [
   part(
     'testing',
     'the kit for authors of tools and agents: `neuroscript-runtime/testing`',
-    'loop runtime aeiou sandbox tools context worker guest wire grammar',
+    'stdlib-tools loop runtime aeiou sandbox tools context worker guest wire grammar',
     '',
     true,
   ),

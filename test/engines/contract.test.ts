@@ -1,14 +1,7 @@
-import { afterAll, afterEach, inject } from 'vitest';
+import { afterAll, describe, inject, it } from 'vitest';
 import { PostgresStore } from '../../src/postgres/index.ts';
-import { storeContract } from '../loop/contract.ts';
-import type { MakeStore } from '../loop/owners.ts';
-import { queueContract } from '../loop/queuecontract.ts';
+import { logContract, type MakeStore, type StoreToTest, storeContract } from '../../src/testing/index.ts';
 import { clockStatements, type OwnPool, pglite, pgPool, postgresJs } from './kit.ts';
-
-const stores: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const store of stores.splice(0)) await store[Symbol.asyncDispose]();
-});
 
 const pools: { end(): Promise<void> }[] = [];
 afterAll(async () => {
@@ -21,14 +14,18 @@ const CLOCK = 'contract_clock';
 type Server = { query(text: string, values?: unknown[]): Promise<unknown> };
 
 /** An empty store in a schema of its own, whose clock a test sets. */
-async function storeIn(server: Server, client: Parameters<typeof PostgresStore.open>[0]) {
+async function storeIn(
+  server: Server,
+  client: Parameters<typeof PostgresStore.open>[0],
+): Promise<Required<Omit<StoreToTest, 'wakesWithinMs'>>> {
   const schema = `contract_${++made}`;
   await server.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
   const store = await PostgresStore.open(client, { schema });
-  stores.push(store);
-  return Object.assign(store, {
-    at: async (now: number) => void (await server.query(`UPDATE ${CLOCK}.clock SET at = $1`, [now])),
-  });
+  return {
+    store,
+    setTime: async (now) => void (await server.query(`UPDATE ${CLOCK}.clock SET at = $1`, [now])),
+    close: () => store[Symbol.asyncDispose](),
+  };
 }
 
 let shared: Promise<OwnPool> | null = null;
@@ -45,9 +42,14 @@ const throughPostgresJs: MakeStore = async () => {
   const url = new URL(inject('url'));
   url.searchParams.set('search_path', `${CLOCK},pg_catalog`);
   const sql = await postgresJs(url.href);
-  const store = await storeIn(await pool(), sql);
-  stores.push({ [Symbol.asyncDispose]: () => sql.end() });
-  return store;
+  const made = await storeIn(await pool(), sql);
+  return {
+    ...made,
+    close: async () => {
+      await made.close();
+      await sql.end();
+    },
+  };
 };
 let lite: ReturnType<typeof pglite> | null = null;
 const onPglite: MakeStore = async () => {
@@ -61,9 +63,22 @@ const onPglite: MakeStore = async () => {
   return storeIn(await lite, await lite);
 };
 
-storeContract('PostgresStore on a server, through pg', onServer);
-queueContract('PostgresStore on a server, through pg', onServer);
-storeContract('PostgresStore on a server, through postgres', throughPostgresJs);
-queueContract('PostgresStore on a server, through postgres', throughPostgresJs);
-storeContract('PostgresStore on PGlite', onPglite);
-queueContract('PostgresStore on PGlite', onPglite);
+const stores: readonly (readonly [string, MakeStore])[] = [
+  ['PostgresStore on a server, through pg', onServer],
+  ['PostgresStore on a server, through postgres', throughPostgresJs],
+  ['PostgresStore on PGlite', onPglite],
+];
+
+describe.each(stores)('%s', (_, make) => {
+  for (const { name, run } of storeContract(make)) it(name, run);
+});
+
+describe('the log of a PostgresStore', () => {
+  const make = async () => {
+    const { store, setTime } = await storeIn(await pool(), await pool());
+    await setTime(0);
+    if (store.log === undefined) throw new Error('the store has no log');
+    return store.log;
+  };
+  for (const { name, run } of logContract(make)) it(name, run);
+});

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { MemoryLog, SessionCoordinator, systemClock } from '../../src/loop/index.ts';
 import { PostgresStore } from '../../src/postgres/index.ts';
-import { started, state } from '../loop/contract.ts';
+import { started, state } from '../../src/testing/contracts/samples.ts';
 import { type OwnPool, pgPool } from './kit.ts';
 
 let pool: OwnPool;

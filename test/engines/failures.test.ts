@@ -7,7 +7,7 @@ import { Database } from '../../src/postgres/database.ts';
 import { nextSql, nextValues } from '../../src/postgres/queue.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';
 import { lock } from '../../src/postgres/tables.ts';
-import { commitOf, started, state } from '../loop/contract.ts';
+import { commitOf, started, state } from '../../src/testing/contracts/samples.ts';
 import { programAgent, USERDATA } from '../loop/fake.ts';
 import { controller } from '../loop/host.ts';
 import { type OwnPool, pgPool, ROUNDS } from './kit.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { Database } from '../../src/postgres/database.ts';
 import { PostgresStore } from '../../src/postgres/index.ts';
 import { FORMS, migrate } from '../../src/postgres/tables.ts';
-import { state } from '../loop/contract.ts';
+import { state } from '../../src/testing/contracts/samples.ts';
 import { type OwnPool, pgPool } from './kit.ts';
 
 let pool: OwnPool;

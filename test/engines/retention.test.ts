@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type AnyClient, PostgresStore } from '../../src/postgres/index.ts';
-import { commitOf, started, state } from '../loop/contract.ts';
+import { commitOf, started, state } from '../../src/testing/contracts/samples.ts';
 import { clockStatements, pglite, pgPool } from './kit.ts';
 
 /** A client whose database has the clock of a test. */

@@ -8,7 +8,7 @@ import { SessionCoordinator } from '../../src/loop/sessions/coordinator.ts';
 import { eraseSession } from '../../src/loop/sessions/erase.ts';
 import { SessionLeasedError } from '../../src/loop/sessions/errors.ts';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
-import { commitOf, started } from './contract.ts';
+import { commitOf, started } from '../../src/testing/contracts/samples.ts';
 import { programAgent, TestClock, USERDATA } from './fake.ts';
 import { controller } from './host.ts';
 
@@ -111,7 +111,7 @@ describe('an open session that cannot be read', () => {
     expect(await kept.called('me').cancel('s')).toBe(true);
     expect(kept.memory.entries.map(({ turn_index, reason = null }) => [turn_index, reason])).toEqual([
       [1, null],
-      [2, null],
+      [2, 'ERR_INTERRUPTED'],
       [3, 'ERR_CANCELLED'],
     ]);
     expect((await kept.store.summary('s'))?.owed).toBe(0);

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { MemoryStore, SqliteStore } from '../../src/loop/sessions/sqlite.ts';
+import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import { storeStatistics } from '../../src/loop/sessions/statistics.ts';
-import { commitOf, lease, ODD, started, state, storeContract } from './contract.ts';
-import { ownedStore } from './owners.ts';
-import { queueContract } from './queuecontract.ts';
+import { ownedStore } from '../../src/testing/contracts/owned.ts';
+import { commitOf, lease, ODD, started, state } from '../../src/testing/contracts/samples.ts';
 
 let folder = '';
 beforeAll(async () => {
@@ -17,11 +16,6 @@ afterAll(() => rm(folder, { recursive: true }));
 
 let files = 0;
 const newPath = (): string => join(folder, `store-${++files}.db`);
-
-storeContract('MemoryStore', (options) => new MemoryStore(options));
-storeContract('SqliteStore', (options) => SqliteStore.open(newPath(), options));
-queueContract('MemoryStore', (options) => new MemoryStore(options));
-queueContract('SqliteStore', (options) => SqliteStore.open(newPath(), options));
 
 describe('the file of a SqliteStore', () => {
   it('keeps everything for the next process, and is for its owner only', async () => {
@@ -95,7 +89,7 @@ describe('the file of a SqliteStore', () => {
     const path = newPath();
     const none = { sessions: 0, statuses: {}, turns: 0, decisions: {}, started: 0, createdAt: null, updatedAt: null, latest: [] };
     using file = await SqliteStore.open(path);
-    const store = await ownedStore(() => file);
+    const store = await ownedStore(() => ({ store: file }));
     expect(await storeStatistics(path)).toMatchObject({ contents: none });
     await store.create(state('s'), 3);
     await store.claim('s', lease('a'));
@@ -105,7 +99,7 @@ describe('the file of a SqliteStore', () => {
     await store.create(state('t'), 9);
     expect(await storeStatistics(path)).toMatchObject({
       contents: {
-        ...{ sessions: 2, statuses: { open: 2 }, turns: 1, decisions: { DONE: 1 }, started: 1, createdAt: 3, updatedAt: 9 },
+        ...{ sessions: 2, statuses: { open: 2 }, turns: 1, decisions: { HALT: 1 }, started: 1, createdAt: 3, updatedAt: 9 },
         latest: [
           { sid: 't', status: 'open', reason: null, turns: 0, updatedAt: 9 },
           { sid: 's', status: 'open', reason: null, turns: 1, updatedAt: 8 },

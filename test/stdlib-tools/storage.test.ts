@@ -2,19 +2,29 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { MemoryStorage, SqliteStorage, type StorageCaps, type VersionedStorage } from '../../stdlib-tools/index.ts';
-import { storageContract, write } from './storagecontract.ts';
+import { write } from '../../src/testing/contracts/storage.ts';
+import { type OpenStorage, storageContract } from '../../src/testing/index.ts';
+import { MemoryStorage, SqliteStorage } from '../../stdlib-tools/index.ts';
+import { titleOf } from '../testing/contracts/titles.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'ns-storage-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 let files = 0;
 
-const kinds: readonly { readonly name: string; readonly open: (caps?: StorageCaps) => Promise<VersionedStorage> }[] = [
-  { name: 'MemoryStorage', open: async (caps = {}) => new MemoryStorage(caps) },
-  { name: 'SqliteStorage', open: (caps = {}) => SqliteStorage.open(join(directory, `${++files}.db`), { caps }) },
+const kinds: readonly (readonly [string, OpenStorage])[] = [
+  ['MemoryStorage', async (caps = {}) => new MemoryStorage(caps)],
+  ['SqliteStorage', (caps = {}) => SqliteStorage.open(join(directory, `${++files}.db`), { caps })],
 ];
 
-for (const { name, open } of kinds) storageContract(name, open);
+describe.each(kinds)('%s', (_, open) => {
+  for (const { name, run } of storageContract(open))
+    it(titleOf(name, ['AL1-6-3: of many writers with the same version exactly one succeeds']), run);
+
+  it('refuses caps that make no sense', async () => {
+    for (const caps of [{ entryBytes: 0 }, { entries: -1 }, { scopes: 0.5 }, { totalBytes: Number.NaN }, { entrys: 3 }])
+      await expect(async () => await open(caps)).rejects.toMatchObject({ code: 'ERR_CONFIG' });
+  });
+});
 
 describe('SqliteStorage', () => {
   it('keeps values over a restart, and two open storages of a file see each other', async () => {

@@ -7,11 +7,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { recentSql, type SessionStore, SqliteStore } from '../../src/loop/index.ts';
 import { SESSIONS } from '../../src/loop/sessions/tables.ts';
+import { state } from '../../src/testing/contracts/samples.ts';
 import { Changes } from '../../src/ui/changes.ts';
 import type { SessionsView } from '../../src/ui/index.ts';
 import { Latest } from '../../src/ui/latest.ts';
 import { openStream } from '../../src/ui/stream.ts';
-import { state } from '../loop/contract.ts';
 import { drive, inspectorOf, MemoryStore, PROGRAMS, serve } from './kit.ts';
 
 let folder = '';

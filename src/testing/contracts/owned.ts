@@ -1,12 +1,5 @@
-import type { Runnable } from '../../src/loop/sessions/setup.ts';
-import type {
-  Renewal,
-  SessionStore,
-  SessionSummary,
-  StartedTurn,
-  StoredStep,
-  TurnCommit,
-} from '../../src/loop/sessions/store.ts';
+import type { Renewal, Runnable, SessionStore, SessionSummary, StartedTurn, StoredStep } from '../../loop/index.ts';
+import type { OwnedCommit } from './samples.ts';
 
 /** A lease as a test words it: from one moment to another, on the clock of the store. */
 export interface SpokenLease {
@@ -15,20 +8,32 @@ export interface SpokenLease {
   readonly until: number;
 }
 
-/** Makes an empty store. One that has no clock of the test's takes the moment from `at`. */
-export type MakeStore = (options: { clock: { now(): number } }) => OpenStore | Promise<OpenStore>;
+/** An empty store to test. */
+export interface StoreToTest {
+  /** Without any session. */
+  readonly store: SessionStore;
+  /** Sets the time of a store that has a clock of its own, in Unix milliseconds. */
+  setTime?(now: number): Promise<void>;
+  /** Most milliseconds until a store wakes those that wait for sessions; 10,000 when absent. */
+  readonly wakesWithinMs?: number;
+  /** Called at the end of the case. */
+  close?(): Promise<void>;
+}
 
-/** A store, and how to set its time. */
-type OpenStore = SessionStore & { readonly at?: (now: number) => Promise<void> };
+/** Makes an empty store for one case. The store measures leases with this clock, unless it has `setTime`. */
+export type MakeStore = (options: { readonly clock: { now(): number } }) => StoreToTest | Promise<StoreToTest>;
+
+/** A store in the words of a case. */
+export type OwnedStore = Awaited<ReturnType<typeof ownedStore>>;
 
 /** A store in words of owners and moments: it sets the clock of the store, and knows the fence of each owner's last claim. */
 export async function ownedStore(make: MakeStore) {
   let now = 0;
   const fences = new Map<string, number>();
-  const store = await make({ clock: { now: () => now } });
+  const { store, setTime, wakesWithinMs = 10_000, close } = await make({ clock: { now: () => now } });
   const set = async (at: number): Promise<void> => {
     now = at;
-    await store.at?.(at);
+    await setTime?.(at);
   };
   await set(0);
   let behind = 0;
@@ -49,6 +54,9 @@ export async function ownedStore(make: MakeStore) {
     onReady: store.onReady.bind(store),
     ping: store.ping.bind(store),
     log: store.log,
+    wakesWithinMs,
+    /** Ends the case. */
+    close: async (): Promise<void> => close?.(),
     /** Sets the time of the store. */
     set,
     /** The ids of the sessions that an owner claims, in the order of the claims. */
@@ -74,7 +82,7 @@ export async function ownedStore(make: MakeStore) {
     release: (sid: string, owner: string): Promise<void> => store.release(sid, fenceOf(sid, owner)),
     start: (turn: StartedTurn, owner: string): Promise<void> => store.start(turn, fenceOf(turn.sid, owner)),
     withdraw: (sid: string, owner: string): Promise<void> => store.withdraw(sid, fenceOf(sid, owner)),
-    commit: ({ owner, ...commit }: Omit<TurnCommit, 'fence'> & { readonly owner: string }): Promise<void> =>
+    commit: ({ owner, ...commit }: OwnedCommit): Promise<void> =>
       store.commit({ ...commit, fence: fenceOf(commit.next.sid, owner) }),
     logged: (sid: string, turn: number, owner: string, keep: boolean): Promise<void> =>
       store.logged(sid, turn, fenceOf(sid, owner), keep),
