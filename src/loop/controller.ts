@@ -34,7 +34,7 @@ import type { ListQuery, SessionSummary } from './sessions/store.ts';
 import { type SessionSpan, withSessionSpan, withTurnSpan } from './spans.ts';
 import { takeReply, takeStep } from './step.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
-import type { TurnHost } from './turn/turn.ts';
+import type { TurnHost } from './turn/request.ts';
 
 const WALL_MS = 600_000;
 

@@ -17,7 +17,7 @@ import { verifiedApproval } from './suspend/signed.ts';
 import type { StepTenant } from './tenant.ts';
 import type { Consultation } from './turn/consult.ts';
 import { type HostSections, readReply } from './turn/input.ts';
-import type { EarlierRun, TurnHost, TurnStart } from './turn/turn.ts';
+import type { EarlierRun, TurnHost, TurnStart } from './turn/request.ts';
 
 /** The settings that all steps of a controller share. */
 export interface Stepper {

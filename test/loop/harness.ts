@@ -4,7 +4,8 @@ import type { LoopEvent } from '../../src/loop/events.ts';
 import { type Ids, seededIds } from '../../src/loop/ids.ts';
 import type { TurnRecord } from '../../src/loop/record/record.ts';
 import { readReply, type TurnInput } from '../../src/loop/turn/input.ts';
-import { runTurn, type TurnHost, type TurnRequest } from '../../src/loop/turn/turn.ts';
+import type { TurnHost, TurnRequest } from '../../src/loop/turn/request.ts';
+import { runTurn } from '../../src/loop/turn/turn.ts';
 import { fakeExecutor, newKeyring, type Program, reply, TestClock, USERDATA } from './fake.ts';
 
 /** One host for single turns, with a fake executor; the clock and the keys can be reached. */

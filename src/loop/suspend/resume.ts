@@ -4,7 +4,7 @@ import { NS_CODES } from '../../wire/codes.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { Progress } from '../record/kept.ts';
 import { callId, type StoredCall, type Suspension, storedCalls } from '../record/suspension.ts';
-import type { EarlierRun } from '../turn/turn.ts';
+import type { EarlierRun } from '../turn/request.ts';
 
 /**
  * The continuation of a suspended turn at `now`: a call that was not completed in time fails, and one that still has time keeps waiting.

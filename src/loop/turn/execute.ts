@@ -1,24 +1,24 @@
-import { parseStrict } from '../../aeiou/index.ts';
+import { type MintLedger, parseStrict } from '../../aeiou/index.ts';
 import type { TurnContext } from '../../context/index.ts';
-import type { RecordedRun, RunRequest } from '../../runtime/index.ts';
-import type { ToolDefinition } from '../../tools/index.ts';
+import type { RunRequest } from '../../runtime/index.ts';
+import { APPROVAL, type ToolDefinition } from '../../tools/index.ts';
 import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { languageError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
-import type { LimitValues } from '../../wire/limits.ts';
-import type { Preview } from '../../wire/preview.ts';
 import type { RunInput, Source, TaggedJson, Usage, Whisper } from '../../wire/protocol.ts';
 import { NO_USAGE, type RunResult } from '../../wire/result.ts';
 import type { LoopEventBody } from '../events.ts';
+import { createMagicTool, MINT_LEDGER } from '../magic.ts';
 import { type HaltReason, hostFailure, reasonOfRun } from '../record/decision.ts';
 import type { HostFacts, Scene } from '../record/record.ts';
 import type { PromisedCall } from '../record/suspension.ts';
-import { approved, planHash, type TurnApproval } from './approval.ts';
-import type { TurnExecutor } from './executor.ts';
+import { approved, planHash } from './approval.ts';
 import type { TurnInput } from './input.ts';
 import type { TurnKeeper } from './keeper.ts';
+import type { TokenRecorder } from './recorder.ts';
+import type { TurnHost, TurnRequest, TurnStart } from './request.ts';
 import type { Said } from './verdict.ts';
 
 /** The result of executing the ACTIONS of a turn. */
@@ -40,22 +40,12 @@ export interface Execution extends Said {
   readonly approved: string | null;
 }
 
-/** One turn's execution. */
-export interface ExecuteInit {
-  readonly executor: TurnExecutor;
-  readonly input: TurnInput;
-  readonly context: TurnContext;
-  readonly limits: LimitValues;
-  readonly magic: ToolDefinition;
+/** What a turn makes for its execution: the parts that are fixed before the program runs, and those that record it. */
+export interface Means extends Pick<TurnStart, 'limits' | 'nonce'> {
+  readonly recorder: TokenRecorder;
+  readonly ledger: MintLedger;
   readonly emit: (event: LoopEventBody) => void;
-  /** A recorded run of these ACTIONS, to execute in place of a new one. */
-  readonly recorded: RecordedRun | null;
-  /** Hash of the ACTIONS that a human approved when the recorded run began; null when none had to. */
-  readonly approved: string | null;
   readonly mayWait: boolean;
-  readonly approval: TurnApproval;
-  /** The preview to which ACTIONS is bound; null without one. */
-  readonly bound: Preview | null;
   /** Null where calls are not kept. */
   readonly keeper: TurnKeeper | null;
 }
@@ -66,16 +56,23 @@ const SOURCE = 'ACTIONS';
 /**
  * Executes ACTIONS if the envelope could be read, ACTIONS is exactly one command block, and the policy denies no tool that it
  * names. The worker that runs the program checks all of this on the one parse, before the first statement runs.
+ *
+ * The program has a context of its own that holds session, turn and nonce. It is closed before the decision, so a late callback of this
+ * turn cannot mint a token for the next one.
  */
-export async function execute(init: ExecuteInit): Promise<Execution> {
-  const { input, executor, recorded, keeper, bound } = init;
+export async function execute(host: TurnHost, turn: TurnRequest, means: Means): Promise<Execution> {
+  const { executor } = host;
+  const { input, approval = {}, bound } = turn;
+  const { limits, ledger, emit, mayWait, keeper } = means;
+  const { recorded = null, approved: before = null } = turn.earlier ?? {};
   if (!input.ok) return refused(input.failure.code, hostFailure(input.failure.code, input.failure.message));
   const source: Source = { name: SOURCE, text: input.envelope.actions };
   const userdata = userdataOf(input);
-  const fork = executor.fork({ context: init.context, tools: [init.magic], limits: init.limits });
-  const host = fork.facts?.() ?? null;
+  using context = contextOf(host, turn, means);
+  const fork = executor.fork({ context, tools: [magicOf(host, means)], limits });
+  const facts = fork.facts?.() ?? null;
   const deny = (message: string): Execution => {
-    return { ...refused('ERR_POLICY', languageError(NS_CODES.Policy, message)), denied: { tool: SOURCE, message }, host };
+    return { ...refused('ERR_POLICY', languageError(NS_CODES.Policy, message)), denied: { tool: SOURCE, message }, host: facts };
   };
   const foreign = recorded === null ? null : foreignPart(recorded.input, source, userdata);
   if (foreign !== null) return deny(`what is stored of the turn is not what began: ${foreign}`);
@@ -85,34 +82,57 @@ export async function execute(init: ExecuteInit): Promise<Execution> {
     globals: { userdata },
     asTurn: true,
     checkFirst: true,
-    mayWait: init.mayWait,
-    onOut: (out) => init.emit({ type: 'output', out }),
-    onCall: (entry) => init.emit({ type: 'called', entry }),
+    mayWait,
+    onOut: (out) => emit({ type: 'output', out }),
+    onCall: (entry) => emit({ type: 'called', entry }),
     onInput: (input) => {
       given = input;
       keeper?.begins(input);
     },
     recorded: recorded ?? undefined,
     keeper: keeper ?? undefined,
-    bound: bound ?? undefined,
+    bound,
   };
   // A run that continues another needs no new approval if the other was approved with the same ACTIONS.
   const plan = planHash({ actions: source.text });
-  const approval = init.approved === plan ? {} : init.approval;
+  const needed = before === plan ? {} : approval;
   const begun = ({ ok, waiting }: RunResult): boolean => ok || waiting !== undefined;
   const start = (): Promise<RunResult> => fork.execute(request);
-  const rejected = approval.requiresApproval ? ((await fork.rejection?.(request)) ?? null) : null;
+  const rejected = needed.requiresApproval ? ((await fork.rejection?.(request)) ?? null) : null;
   const answer =
-    rejected === null && approval.requiresApproval
-      ? await approved(approval, source.text, start, begun)
+    rejected === null && needed.requiresApproval
+      ? await approved(needed, source.text, start, begun)
       : { result: rejected ?? (await start()) };
   if ('denied' in answer) return deny(answer.denied);
   const { result } = answer;
   const calls = result.waiting === undefined ? [] : [result.waiting, ...(result.alsoWaiting ?? [])];
   const waiting = calls.map((call) => ({ waiting: call, promise: executor.promise?.(call.tool) ?? null }));
-  const covered = init.approved === plan || approval.requiresApproval === true ? plan : null;
+  const covered = before === plan || needed.requiresApproval === true ? plan : null;
   const run = isRejected(result) ? null : given;
-  return { ...executed(result), run, denied: deniedIn(result), host, waiting, approved: covered };
+  const execution = { ...executed(result), run, denied: deniedIn(result), host: facts, waiting, approved: covered };
+  // A failed mint always fails the turn, even if the program caught the error or minted a token later.
+  const isMintFailure = ledger.failed && (execution.halt === null || execution.halt === 'ERR_EXEC');
+  return isMintFailure ? { ...execution, halt: 'ERR_MAGIC_TOOL_INTERNAL' } : execution;
+}
+
+function magicOf({ keyring, lifetimes }: TurnHost, { recorder }: Means): ToolDefinition {
+  return createMagicTool({ keyring, clock: recorder, ids: recorder, lifetimes });
+}
+
+function contextOf({ executor, clock }: TurnHost, turn: TurnRequest, { nonce, ledger }: Means): TurnContext {
+  return executor.context({
+    sessionId: turn.sid,
+    turnIndex: turn.turn,
+    nonce,
+    // The recorder records only the times of tokens. Times that a tool reads are in its result.
+    clock: () => clock.now(),
+    values: { ...turn.values, [MINT_LEDGER]: ledger, [APPROVAL]: turn.approval?.approval },
+    signal: turn.signal,
+    mayAct: turn.mayAct,
+    fence: turn.fence,
+    origin: turn.origin,
+    tenant: turn.tenant,
+  });
 }
 
 /** Whether the program was rejected before it ran. */

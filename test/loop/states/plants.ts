@@ -118,7 +118,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     what: 'a program can hide that no token could be signed',
-    file: 'src/loop/turn/turn.ts',
+    file: 'src/loop/turn/execute.ts',
     from: 'const isMintFailure = ledger.failed && (execution.halt === null || ',
     to: 'const isMintFailure = ledger.failed && (',
     breaks: 'AL3-5.3-1',

@@ -1,0 +1,103 @@
+import type { KeyLookup, Keyring, Lifetimes, ProgressState, ReplayCache } from '../../aeiou/index.ts';
+import type { RecordedRun } from '../../runtime/index.ts';
+import type { LimitOptions } from '../../sandbox/index.ts';
+import type { LimitValues } from '../../wire/limits.ts';
+import type { Preview } from '../../wire/preview.ts';
+import type { Clock } from '../clock.ts';
+import type { LoopListener } from '../events.ts';
+import type { Ids } from '../ids.ts';
+import type { KeptCall } from '../record/kept.ts';
+import type { AgentUse } from '../record/record.ts';
+import type { EarlierTurn } from '../record/suspension.ts';
+import type { TurnApproval } from './approval.ts';
+import type { TurnExecutor } from './executor.ts';
+import type { TurnInput } from './input.ts';
+import type { ProgressCheck } from './verdict.ts';
+
+/** The parts that all turns of a host share. */
+export interface TurnHost {
+  /** Runs programs. */
+  readonly executor: TurnExecutor;
+  /** Signs and verifies tokens. */
+  readonly keyring: Keyring;
+  /** Gives the times of records and tokens. */
+  readonly clock: Clock;
+  /** Gives the ids of tokens. */
+  readonly ids: Ids;
+  /** Remembers used token ids across turns. */
+  readonly replay: ReplayCache;
+  /** How long tokens are valid; `DEFAULT_LIFETIMES` for absent fields. */
+  readonly lifetimes?: Partial<Lifetimes> | undefined;
+  /** Number of equal turns in a row that ends a session, from 2 to 100; 3 when absent. */
+  readonly noProgressN?: number | undefined;
+  /** Guards of the application, in addition to the mandatory guard. */
+  readonly checks?: readonly ProgressCheck[];
+  /** Keys that verify tokens, if they differ from the keyring that signs. */
+  readonly keys?: KeyLookup;
+}
+
+/** One turn to run. */
+export interface TurnRequest {
+  /** Id of the session. */
+  readonly sid: string;
+  /** From 1. */
+  readonly turn: number;
+  /** The envelope of the turn, or why it cannot be read. */
+  readonly input: TurnInput;
+  /** The agent's usage, only for the record. Null when absent. */
+  readonly agent?: AgentUse | null;
+  /** State of the progress guard after the previous turn. */
+  readonly progress: ProgressState;
+  /** Limits tighter than the executor's own; looser values have no effect. */
+  readonly limits?: LimitOptions;
+  /** Cancels the turn. */
+  readonly signal?: AbortSignal | undefined;
+  /** As in the turn's context. */
+  readonly mayAct?: () => boolean;
+  /** As in the turn's context. */
+  readonly fence?: number;
+  /** As in the turn's context. */
+  readonly origin?: string;
+  /** Number of this attempt at the turn, from 1, which is the default. A higher one may repeat calls of an earlier one. */
+  readonly attempt?: number;
+  /** The tenant in whose name the turn runs. */
+  readonly tenant?: string;
+  /** Stores every call before the program goes on; absent if a turn is stored only at its end. */
+  readonly keep?: (call: KeptCall) => Promise<void>;
+  /** Awaited when nonce and limits are fixed and nothing has run. If it throws, the turn does not begin. */
+  readonly onStart?: (start: TurnStart) => Promise<void>;
+  /** Must not throw. */
+  readonly onEvent?: LoopListener;
+  /** Hash of the previous turn's record; null or absent for the first. */
+  readonly prev?: string | null;
+  /** An earlier execution of this turn, to be continued or repeated. */
+  readonly earlier?: EarlierRun;
+  /** A human's approval, and whether ACTIONS requires it. */
+  readonly approval?: TurnApproval;
+  /**
+   * The preview to which ACTIONS is bound: a call outside of it is refused. It is no approval. Pass it again when the turn is continued.
+   */
+  readonly bound?: Preview;
+  /** Further values of the turn's context. */
+  readonly values?: Readonly<Record<string, unknown>>;
+}
+
+/** An earlier execution of a turn, and the recorded run to execute; null when no program had run. */
+export interface EarlierRun extends EarlierTurn {
+  /** The run to execute again; null when no program had run. */
+  readonly recorded: RecordedRun | null;
+  /** Numbers of the calls that the recorded run answers; none when absent. */
+  readonly answered?: readonly number[];
+  /** Hash of the ACTIONS that a human approved when it began; null or absent when none had to. */
+  readonly approved?: string | null;
+}
+
+/** Values that are fixed before the program of a turn runs. */
+export interface TurnStart {
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  /** 16 random bytes in base64url, to which the tokens of the turn are bound. */
+  readonly nonce: string;
+  /** The limits under which the program will run. */
+  readonly limits: LimitValues;
+}
