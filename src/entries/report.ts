@@ -20,7 +20,6 @@ export {
   previewPage,
   printable,
   printableLines,
-  type RecordSummary,
   renderCall,
   renderDiagnostic,
   renderError,
@@ -28,7 +27,5 @@ export {
   type SessionLine,
   type SourceTexts,
   sessionLine,
-  type TurnSummary,
   turnLine,
-  turnLines,
 } from '../report/index.ts';

@@ -173,7 +173,7 @@ function explainError(error: ErrorInfo): string[] {
 }
 
 /** What a turn used, in a few words for each measure. */
-export function usageParts({ fuel, ...usage }: WorkerUsage, limits: { readonly fuel?: number } = {}): string[] {
+function usageParts({ fuel, ...usage }: WorkerUsage, limits: { readonly fuel?: number } = {}): string[] {
   const of = limits.fuel === undefined ? '' : ` of ${grouped(limits.fuel)}`;
   return [
     `fuel ${grouped(fuel)}${of}`,

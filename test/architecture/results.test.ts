@@ -23,7 +23,6 @@ const RESULTS: Readonly<Record<string, string>> = {
   'src/loop/record/record.ts UnsealedRecord': 'stores: a decided turn',
   'src/loop/v1/record.ts V1Execution': 'Ask-Loop v1: the runs of a turn, one for each of its parts',
   'src/cli/cases/read.ts Expected': 'test files: how the run of a case must end',
-  'src/report/summary.ts TurnSummary': 'reports and inspect --json: a turn without its texts, whoever has written it',
 };
 
 interface Shape {

@@ -32,10 +32,10 @@ describe('check', () => {
     ];
     const cwd = folder({ 'a.ns': command(...lines), 't.yaml': TOOLS });
     const named = async (...flags: readonly string[]): Promise<readonly string[]> =>
-      linesOf((await within(['check', 'a.ns', ...flags], { cwd })).stdout).filter((line) => line.includes('no standard tool'));
+      linesOf((await within(['check', 'a.ns', ...flags], { cwd })).stdout).filter((line) => line.includes('not a standard tool'));
     expect(await named()).toEqual([
-      '  tool.shop.price is no standard tool; --tools says which others there are',
-      '  tool.str.touper is no standard tool; did you mean tool.str.toupper?',
+      '  tool.shop.price is not a standard tool; --tools says which others there are',
+      '  tool.str.touper is not a standard tool; did you mean tool.str.toupper?',
     ]);
     expect(await named('--tools', 't.yaml')).toEqual([]);
     const many = Array.from({ length: 60 }, (_, index) => `emit tool.str.ToUpper${index + 10}("a")`);

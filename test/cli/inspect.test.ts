@@ -33,7 +33,7 @@ import { command, folder, linesOf } from './spawn.ts';
 import { within } from './terminal.ts';
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
-for (const name of ['value', 'token', 'check', 'policy', 'catalogue', 'inspect'])
+for (const name of ['value', 'error', 'turn', 'token', 'check', 'policy', 'catalogue', 'commands', 'inspect'])
   ajv.addSchema(JSON.parse(readFileSync(new URL(`../../schemas/${name}.schema.json`, import.meta.url), 'utf8')));
 
 type Inspected = Readonly<Record<string, never>> & { readonly kind: string; readonly title: string; readonly error: unknown };
@@ -182,11 +182,11 @@ describe('envelopes', () => {
       kind: 'envelope',
       form: 'reply',
       error: null,
-      envelopes: [
+      report: [
         {
-          markers: [{ marker: 'START', line: 3 }, { line: 4 }, { line: 6 }, { marker: 'END', line: 10 }],
+          sections: [{ name: 'USERDATA' }, { name: 'ACTIONS' }],
           userdata: { ok: false, code: 'ERR_USERDATA_SCHEMA', detail: 'subject' },
-          actions: { commandBlocks: 1, tools: ['tool.aeiou.magic'], findings: [] },
+          actions: { findings: [], cost: [{ kind: 'command' }] },
         },
       ],
     });
@@ -197,8 +197,8 @@ describe('envelopes', () => {
     const { code, json } = await inspectText(text);
     expect(code).toBe(3);
     const line = text.split('\n').indexOf('  emit )') + 1;
-    expect(json).toMatchObject({ form: 'transcript', count: 2, error: { code: 'NS15', line } });
-    expect(json['envelopes']).toMatchObject([{ error: null }, { line: 10, error: { code: 'NS15', line } }]);
+    expect(json).toMatchObject({ form: 'transcript', error: { code: 'NS15', line } });
+    expect(json['report']).toMatchObject([{ error: null }, { line: 10, error: { code: 'NS15', line } }]);
   });
 
   it.each([
@@ -245,7 +245,7 @@ describe('tokens', () => {
   it('a line that only looks like one is exit 1', async () => {
     const { code, json } = await inspectText(`"${TOKENS.T1}"\n`);
     expect(code).toBe(1);
-    expect(json).toMatchObject({ kind: 'token', count: 0, lookalikes: [1], error: { code: 'ERR_TOKEN_PARSE', line: 1 } });
+    expect(json).toMatchObject({ kind: 'token', form: 'lookalikes', report: [], error: { code: 'ERR_TOKEN_PARSE', line: 1 } });
   });
 });
 
@@ -263,11 +263,14 @@ describe('programs', () => {
     });
   });
 
-  it('has signatures, what each block costs, and tools that are not standard', async () => {
-    const { code, text: stdout } = await say('-', { stdin: PROGRAM });
+  it('has the report of check: what each block costs, and tools that are not standard', async () => {
+    const cwd = folder({ 'p.ns': PROGRAM });
+    const { code, text: stdout } = await say('p.ns', { cwd });
     expect(code).toBe(0);
-    for (const part of ['func add(a, b)', 'event handler in line 5', 'tool.crm.get is no standard tool', ':: title: sums'])
-      expect(stdout).toContain(part);
+    for (const line of linesOf((await within(['check', 'p.ns'], { cwd })).stdout)) expect(stdout).toContain(line);
+    expect(stdout).toContain('tool.crm.get is not a standard tool');
+    const checked = await within(['check', 'p.ns', '--json', '--cost'], { cwd });
+    expect((await inspect('p.ns', { cwd })).json['report']).toEqual(JSON.parse(checked.stdout));
   });
 });
 
@@ -286,32 +289,34 @@ describe('sessions, turns, stores and logs of a real session', () => {
     for (const [name, value] of Object.entries({ 'e.json': file, 'r.json': record, 'c.json': changed, 'cut.json': cut }))
       writeFileSync(join(cwd, name), JSON.stringify(value));
 
-    const calls = { 'tool.aeiou.magic': 1 };
-    const turn = { sid: 'job', turn: 1, decision: 'DONE', reason: null, candidates: 1, error: null };
-    const whole = { ...turn, record: { version: 1, calls, seal: 'whole', faults: [], notExecutable: null } };
+    const [turn] = JSON.parse(readFileSync(join(cwd, 'loop.json'), 'utf8')).turns;
+    writeFileSync(join(cwd, 't.json'), JSON.stringify(turn));
     expect(await inspect('e.json', { cwd })).toMatchObject({
       code: 0,
-      json: { kind: 'sessions', error: null, sessions: [{ sid: 'job', status: 'done', broken: [], turns: [whole] }] },
+      json: { kind: 'sessions', error: null, report: [{ sid: 'job', status: 'done', broken: [], turns: [turn] }] },
     });
-    expect(await inspect('r.json', { cwd })).toMatchObject({ code: 0, json: { kind: 'turn', turn: whole } });
+    expect(await inspect('r.json', { cwd })).toMatchObject({ code: 0, json: { kind: 'turn', form: 'record', report: turn } });
+    expect(await inspect('t.json', { cwd })).toMatchObject({ code: 0, json: { kind: 'turn', form: 'result', report: turn } });
+    expect((await say('r.json', { cwd })).text).toContain('Turn 1 of session job');
     expect(await inspect('loop.json', { cwd })).toMatchObject({
       code: 0,
-      json: { kind: 'session', sid: 'job', status: 'DONE', turns: [{ ...turn, record: null }] },
+      json: { kind: 'session', report: { sid: 'job', decision: 'DONE', turns: [turn] } },
     });
     expect(await inspect('c.json', { cwd })).toMatchObject({
       code: 1,
       json: {
         error: { code: 'ERR_STORE', message: expect.stringContaining('output was changed') },
-        sessions: [{ turns: [{ record: { seal: 'broken', faults: [{ part: 'output', problem: 'changed' }] } }] }],
+        report: [{ broken: ['the record of turn 1 was changed: output was changed'] }],
       },
     });
     expect(await inspect('cut.json', { cwd })).toMatchObject({
       code: 1,
-      json: { sessions: [{ broken: ['its turns are missing'] }] },
+      json: { report: [{ broken: ['its records are not a chain: its turns are missing'] }] },
     });
+    const verified = await within(['log', 'verify', 'd.log', '--json'], { cwd });
     expect(await inspect('d.log', { cwd })).toMatchObject({
       code: 0,
-      json: { kind: 'log', entries: 1, decisions: { DONE: 1 }, chain: { ok: true, after: null } },
+      json: { kind: 'log', report: JSON.parse(verified.stdout) },
     });
 
     const [before, names] = [readFileSync(join(cwd, 's.db')), readdirSync(cwd)];
@@ -320,10 +325,10 @@ describe('sessions, turns, stores and logs of a real session', () => {
       code: 0,
       json: {
         kind: 'store',
-        version: 1,
-        newest: 1,
-        unfolded: false,
-        contents: { sessions: 1, statuses: { done: 1 }, turns: 1, decisions: { DONE: 1 }, latest: [{ sid: 'job', turns: 1 }] },
+        report: {
+          unfolded: false,
+          contents: { sessions: 1, statuses: { done: 1 }, turns: 1, decisions: { DONE: 1 }, latest: [{ sid: 'job', turns: 1 }] },
+        },
       },
     });
     expect(readFileSync(join(cwd, 's.db')).equals(before)).toBe(true);
@@ -347,15 +352,18 @@ describe('sessions, turns, stores and logs of a real session', () => {
   ])('a log with %s is exit 1', async (_, text, error) => {
     const { code, json } = await inspectText(text);
     expect(code).toBe(1);
-    expect(json).toMatchObject({ kind: 'log', error: { code: 'ERR_LOG', ...error }, chain: { ok: false } });
+    expect(json).toMatchObject({ kind: 'log', error: { code: 'ERR_LOG', ...error }, report: { ok: false } });
   });
 
-  it('a log that goes on from another file is whole; one without hashes says so', async () => {
-    expect((await inspectText(`${linesOf(LOG)[1]}\n`)).json).toMatchObject({
-      error: null,
-      chain: { ok: true, after: expect.stringMatching(/^[0-9a-f]{64}$/) },
+  it('a log that goes on from another file is whole; one without hashes is not', async () => {
+    const later = { stdin: `${linesOf(LOG)[1]}\n` };
+    expect((await inspect('-', later)).json).toMatchObject({ error: null, report: { ok: true, lines: 1 } });
+    expect((await say('-', later)).text).toContain('it goes on from an earlier file');
+    expect((await inspectText(jsonl(entry(1, 'DONE')))).json).toMatchObject({
+      kind: 'log',
+      error: { line: 1 },
+      report: { ok: false },
     });
-    expect((await inspectText(jsonl(entry(1, 'DONE')))).json).toMatchObject({ kind: 'log', error: null, chain: null });
   });
 });
 
@@ -367,7 +375,10 @@ describe('SQLite files', () => {
     for (const name of ['s.db', 's.db-wal']) copyFileSync(join(live, name), join(sent, name));
     const bytes = () => ['s.db', 's.db-wal'].map((name) => readFileSync(join(sent, name)).toString('base64'));
     const before = bytes();
-    expect((await inspect('s.db', { cwd: sent })).json).toMatchObject({ unfolded: true, error: null, contents: { sessions: 1 } });
+    expect((await inspect('s.db', { cwd: sent })).json).toMatchObject({
+      error: null,
+      report: { unfolded: true, contents: { sessions: 1 } },
+    });
     expect(bytes()).toEqual(before);
   });
 
@@ -380,7 +391,7 @@ describe('SQLite files', () => {
     expect((await inspect('v.db', { cwd })).json).toMatchObject({
       kind: 'storage',
       error: null,
-      contents: { entries: 1, scopes: 1, largest: [{ scope: 'job', entries: 1 }] },
+      report: { contents: { entries: 1, scopes: 1, largest: [{ scope: 'job', entries: 1 }] } },
     });
 
     new DatabaseSync(join(cwd, 'other.db')).exec('CREATE TABLE t (a)');
@@ -396,9 +407,8 @@ describe('SQLite files', () => {
       code: 1,
       json: {
         kind: 'store',
-        version: 99,
         error: { code: 'ERR_STORE', message: expect.stringContaining("no table 'sessions'") },
-        contents: null,
+        report: { form: 99, contents: null },
       },
     });
 
@@ -426,12 +436,22 @@ describe('receipts, checkpoints and their keys', () => {
     ...{ signature: 'x', parts: {} },
   };
   it.each([
-    ['receipt', `${canonicalize(receipt)}\n`, { form: 'receipt', sid: 'job-7', turns: 1, kid: 'notary', error: null }, 0],
-    ['damaged receipt', JSON.stringify({ manifest: { format: RECEIPT_FORMAT } }), { form: 'receipt', sid: null }, 1],
-    ['checkpoint', formatCheckpoint(issueCheckpoint(log, GENESIS, KEY, 0)), { form: 'checkpoint', lines: 3, error: null }, 0],
-    ['damaged checkpoint', JSON.stringify({ statement: { format: CHECKPOINT_FORMAT } }), { form: 'checkpoint', lines: null }, 1],
-    ['private key', formatReceiptKey(KEY), { form: 'key', private: true, kid: 'notary' }, 0],
-    ['public key', formatReceiptKey(publicReceiptKey(KEY)), { form: 'key', private: false }, 0],
+    [
+      'receipt',
+      `${canonicalize(receipt)}\n`,
+      { form: 'receipt', report: { sid: 'job-7', turns: 1, kid: 'notary' }, error: null },
+      0,
+    ],
+    ['damaged receipt', JSON.stringify({ manifest: { format: RECEIPT_FORMAT } }), { form: 'receipt', report: null }, 1],
+    [
+      'checkpoint',
+      formatCheckpoint(issueCheckpoint(log, GENESIS, KEY, 0)),
+      { form: 'checkpoint', report: { lines: 3 }, error: null },
+      0,
+    ],
+    ['damaged checkpoint', JSON.stringify({ statement: { format: CHECKPOINT_FORMAT } }), { form: 'checkpoint', report: null }, 1],
+    ['private key', formatReceiptKey(KEY), { form: 'key', report: { private: true, kid: 'notary' } }, 0],
+    ['public key', formatReceiptKey(publicReceiptKey(KEY)), { form: 'key', report: { private: false } }, 0],
   ])('knows a %s, and shows no private half', async (_, text, facts, code) => {
     expect(await inspectText(text)).toMatchObject({ code, json: { kind: 'evidence', ...facts } });
     const said = await say('-', { stdin: text });
@@ -474,9 +494,13 @@ describe('key files', () => {
     const { text: stdout } = await say('k.json', { cwd });
     expect(stdout).toContain('OTHERS CAN READ IT');
     expect(stdout).toContain(`${PRIMARY} signs what programs ask for`);
-    expect(stdout).toMatch(/^ {2}old {2}retired .* until 2023-11-14T22:13:20.000Z {2}expired$/m);
+    expect(stdout).toMatch(/^ {2}1 key more, expired$/m);
     chmodSync(join(cwd, 'k.json'), 0o600);
-    expect((await inspect('k.json', { cwd })).json).toMatchObject({ private: true, others: false });
+    expect((await say('k.json', { cwd })).text).not.toContain('OTHERS');
+    expect((await inspect('k.json', { cwd })).json).toMatchObject({
+      form: 'private',
+      report: [{ kid: PRIMARY }, { kid: SHARED }],
+    });
   });
 });
 
@@ -509,7 +533,7 @@ describe('hostile input', () => {
   });
 
   it.each([
-    ['rubbish', Buffer.from(Array.from({ length: 5000 }, (_, n) => (n * 7919 + 131) % 256)), 'no UTF-8'],
+    ['rubbish', Buffer.from(Array.from({ length: 5000 }, (_, n) => (n * 7919 + 131) % 256)), 'not UTF-8'],
     ['nothing', '', 'empty'],
     ['gzip', Buffer.from('1f8b0800', 'hex'), 'gzip'],
     ['JSON that nests deep', '{"sid":1,"turns":1,"decision":'.concat('['.repeat(200_000)), 'JSON'],
@@ -527,7 +551,6 @@ describe('hostile input', () => {
   it.each([
     ['a record whose values nest deep', `{"sid":"s","turn":1,"decision":"DONE","inputs":${'['.repeat(900)}${']'.repeat(900)}}`],
     ['a file of sessions that is cut off', '{"format":"neuroscript-sessions","version":1,"sessions":[{"sid":"x"'],
-    ['a file with too many sessions', `{"format":"neuroscript-sessions","version":1,"sessions":[${'{},'.repeat(20_001)}{}]}`],
     ['a file of sessions with other things in it', '{"format":"neuroscript-sessions","version":1,"sessions":[{"sid":5}]}'],
   ])('%s is damaged: exit 1, with a code', async (_, text) => {
     const { code, json } = await inspectText(text);
@@ -539,9 +562,9 @@ describe('hostile input', () => {
     const evil = 'e\u001b[2Jvil\u202e';
     const cwd = folder({
       [evil]: envelope(DONE, JSON.stringify({ subject: evil, fields: { [evil]: 1 } }), evil),
-      log: jsonl({ ...entry(1, 'DONE'), SID: evil, ts: evil }),
+      pending: jsonl({ id: ID, timestamp: evil, plan: {} }),
     });
-    const said = [await say(evil, { cwd }), await say('log', { cwd })].map(({ text }) => text);
+    const said = [await say(evil, { cwd }), await say('pending', { cwd })].map(({ text }) => text);
     const { stdout, stderr } = await within(['inspect', 'none\u001b[2J'], { cwd });
     for (const text of [...said, stdout + stderr]) {
       expect(text).not.toMatch(/[\u001b\u202e]/);

@@ -1,6 +1,14 @@
 import type { Command } from 'commander';
 import { MAGIC_TOOL } from '../../../grammar/vocabulary/names.ts';
-import { grouped, printable, renderDiagnostic, renderFinding, type SourceTexts, SYNTAX } from '../../report/index.ts';
+import {
+  grouped,
+  type Palette,
+  printable,
+  renderDiagnostic,
+  renderFinding,
+  type SourceTexts,
+  SYNTAX,
+} from '../../report/index.ts';
 import { type CheckOptions, createRuntime, type Runtime } from '../../runtime/index.ts';
 import { nearestTool, Suggestions } from '../../tools/index.ts';
 import { type JsonFinding, toPublicCheck } from '../../wire/findings.ts';
@@ -75,7 +83,10 @@ async function check(names: readonly string[], flags: CheckFlags, terminal: Term
     terminal.out.json(flags.cost ? { findings: all, cost } : all);
   } else {
     for (const one of fixed) terminal.out.line(fixedLine(one));
-    show(report, new Map(sources.map((source) => [source.name, source.text])), checker.standard, terminal);
+    const texts = new Map(sources.map((source) => [source.name, source.text]));
+    const { findings, files } = checkLines(report, texts, checker.standard, terminal.paintErr);
+    for (const line of findings) terminal.err.line(line);
+    for (const line of files) terminal.out.line(line);
     const left = flags.fix ? proposals(report) : 0;
     if (left > 0)
       terminal.err.line(`${left} proposed ${left === 1 ? 'fix is' : 'fixes are'} left; --fix --proposed makes proposed fixes`);
@@ -155,26 +166,28 @@ class Checker implements AsyncDisposable {
   }
 }
 
-function show(
+/** The report of `check` as lines: what is wrong, and what is said of each file that parses. */
+export function checkLines(
   { diagnostics, files, findings, estimates }: CheckReport,
   texts: SourceTexts,
   standard: readonly string[] | null,
-  { out, err, paintErr }: Terminal,
-): void {
-  const lines = [
-    ...diagnostics.flatMap((one) => renderDiagnostic(one, SYNTAX, texts, paintErr)),
-    ...findings.flatMap((one) => renderFinding(one, texts, paintErr)),
-  ];
-  for (const line of lines) err.line(line);
-  for (const file of files) {
-    out.line(summary(file, findings));
-    for (const { message } of standard === null ? [] : strangers(file, standard)) out.line(`  ${message}`);
-    for (const one of estimates) if (one.file === file.name) out.line(`  ${cost(one)}`);
-  }
+  palette: Palette,
+): { readonly findings: readonly string[]; readonly files: readonly string[] } {
+  return {
+    findings: [
+      ...diagnostics.flatMap((one) => renderDiagnostic(one, SYNTAX, texts, palette)),
+      ...findings.flatMap((one) => renderFinding(one, texts, palette)),
+    ],
+    files: files.flatMap((file) => [
+      summary(file, findings),
+      ...(standard === null ? [] : strangers(file, standard)).map((line) => `  ${line}`),
+      ...estimates.filter((one) => one.file === file.name).map((one) => `  ${cost(one)}`),
+    ]),
+  };
 }
 
 /** Summarises a file without syntax errors in one line. */
-export function summary(file: ParsedFile, findings: readonly LintFinding[]): string {
+function summary(file: ParsedFile, findings: readonly LintFinding[]): string {
   const count = (number: number, thing: string) => (number === 0 ? [] : [`${number} ${thing}${number === 1 ? '' : 's'}`]);
   const parts = [
     ...count(file.commandBlocks, 'command block'),
@@ -191,21 +204,21 @@ export function summary(file: ParsedFile, findings: readonly LintFinding[]): str
 }
 
 /** Lists the tools that only --tools could provide. Without a tools file, such a call may or may not be a mistake. */
-export function strangers({ tools }: ParsedFile, standard: readonly string[]): readonly { tool: string; message: string }[] {
+function strangers({ tools }: ParsedFile, standard: readonly string[]): readonly string[] {
   const similar = new Suggestions((tool) => nearestTool(tool, standard));
   return tools
     .filter((tool) => tool !== MAGIC_TOOL && !standard.includes(tool))
     .map((tool) => {
       const meant = similar.of(tool);
       const more = meant === undefined ? '--tools says which others there are' : `did you mean ${meant}?`;
-      return { tool, message: printable(`${tool} is no standard tool; ${more}`) };
+      return printable(`${tool} is not a standard tool; ${more}`);
     });
 }
 
 const WORDS = { command: 'command block', procedure: 'procedure', event: 'event handler' } as const;
 
 /** The fuel of a block, in one line. */
-export function cost({ kind, name, file, line, least, most, because }: FuelEstimate): string {
+function cost({ kind, name, file, line, least, most, because }: FuelEstimate): string {
   const what = `${WORDS[kind]}${name === '' ? '' : ` ${name}`} in line ${line}`;
   if (most !== null)
     return printable(`${what}: ${least === most ? grouped(most) : `${grouped(least)} to ${grouped(most)}`} fuel`);

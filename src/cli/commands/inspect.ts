@@ -11,7 +11,8 @@ import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 const DETAILS = `
 The content decides, not the name. The command runs nothing, changes nothing,
-and needs no keys. It knows: AEIOU v3 envelopes, replies and transcripts;
+and needs no keys. It says what the file is, and prints the report of the
+command for such files, such as "check", "log verify" or "keys list". It knows: AEIOU v3 envelopes, replies and transcripts;
 control tokens; programs; records of turns; files of "sessions export"; the
 output of "turn --json" and "loop --json"; decision logs; stores of sessions
 and of tool values (SQLite); key files, without showing a private half;
@@ -75,8 +76,8 @@ function toJson(file: string, bytes: number, recognition: Recognition): object {
     return { kind, file, bytes, guess, tried: tried.map(({ kind: one, why }) => ({ kind: one, why })) };
   }
   const { kind, found } = recognition;
-  const { title, sure, error, facts } = found;
-  return { kind, file, bytes, title, sure, error, ...facts };
+  const { form = null, title, sure, error, report } = found;
+  return { kind, form, file, bytes, title, sure, error, report };
 }
 
 function linesOf(file: string, bytes: number, recognition: Recognition, { paintOut }: Terminal): readonly string[] {

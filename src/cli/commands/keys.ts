@@ -81,15 +81,27 @@ async function generate(file: string, { name, receipts }: GenerateFlags, termina
 
 async function list(file: string, json: boolean, terminal: Terminal): Promise<ExitCode> {
   const ring = named(file, () => keyringFrom(readTokenKeys(file), { clock: systemClock }));
-  const keys = ring.list().map(shown);
+  const keys = keyRows(ring);
   if (json) terminal.out.json(keys);
-  else
-    for (const { kid, role, alg, public: half, verifyUntil } of keys)
-      terminal.out.line(`${kid}  ${role}  ${alg}  ${half ?? '-'}${verifyUntil === null ? '' : `  until ${utc(verifyUntil)}`}`);
+  else for (const key of keys) terminal.out.line(keyLine(key));
   return EXIT.ok;
 }
 
-function shown(key: KeyInfo) {
-  const { kid, role, alg, publicKey, canSign, verifyUntil } = key;
-  return { kid, role, alg, public: publicKey === null ? null : encodeBase64Url(publicKey), canSign, verifyUntil };
+/** A key as `keys list` shows it: never a private half. */
+export interface KeyRow extends Pick<KeyInfo, 'kid' | 'role' | 'alg' | 'canSign' | 'verifyUntil'> {
+  /** base64url; null for a shared secret. */
+  readonly public: string | null;
+}
+
+/** What `keys list --json` prints. */
+export function keyRows(ring: Keyring): readonly KeyRow[] {
+  return ring.list().map(({ kid, role, alg, publicKey, canSign, verifyUntil }) => {
+    const half = publicKey === null ? null : encodeBase64Url(publicKey);
+    return { kid, role, alg, public: half, canSign, verifyUntil };
+  });
+}
+
+/** A key as a line. */
+export function keyLine({ kid, role, alg, public: half, verifyUntil }: KeyRow): string {
+  return `${kid}  ${role}  ${alg}  ${half ?? '-'}${verifyUntil === null ? '' : `  until ${utc(verifyUntil)}`}`;
 }

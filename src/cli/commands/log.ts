@@ -18,7 +18,7 @@ import {
   type ReceiptKey,
   readCheckpoint,
 } from '../../receipt/index.ts';
-import { printable } from '../../report/index.ts';
+import { counted, printable } from '../../report/index.ts';
 import { repeatable } from '../flags/options.ts';
 import { noStdin, readPublicReceiptKey, readReceiptKey } from '../flags/receiptkey.ts';
 import { named } from '../flags/setup.ts';
@@ -118,10 +118,8 @@ async function verify(files: readonly string[], flags: VerifyFlags, terminal: Te
   };
   const report = checkpoints.wrong ?? (await compare());
   if (flags.json) terminal.out.json(report);
-  else if (report.ok) terminal.out.line(`${report.lines} lines, unbroken; head ${report.head}`);
-  const wrong = wrongOf(report);
-  if (wrong !== null && !flags.json) terminal.out.line(wrong);
-  return wrong === null ? EXIT.ok : EXIT.runtime;
+  else for (const line of chainLines(report)) terminal.out.line(line);
+  return wrongOf(report) === null ? EXIT.ok : EXIT.runtime;
 }
 
 async function checkpoint(files: readonly string[], flags: CheckpointFlags, terminal: Terminal): Promise<ExitCode> {
@@ -160,6 +158,13 @@ async function checkpointsOf(files: readonly string[], key: ReceiptKey): Promise
     }
   }
   return { statements, wrong: null };
+}
+
+/** What is said of a chain. */
+export function chainLines(report: ChainReport): readonly string[] {
+  const wrong = wrongOf(report);
+  const whole = report.ok ? [`${counted(report.lines, 'line')}, unbroken; head ${report.head}`] : [];
+  return [...whole, ...(wrong === null ? [] : [wrong])];
 }
 
 /** The first thing that is wrong with a log, as a line; null for none. */

@@ -165,16 +165,18 @@ async function suggest(flags: SuggestFlags, terminal: Terminal): Promise<ExitCod
   const { policy, unknown } = suggestPolicy(verdicts);
   if (flags.json) terminal.out.json({ policy, unknown, lost });
   else {
-    for (const [key, value] of Object.entries(policy)) for (const line of yamlLines(key, value)) terminal.out.line(line);
+    for (const line of policyLines(policy)) terminal.out.line(line);
     warn(unknown, lost, terminal);
   }
   return lost.length === 0 ? EXIT.ok : EXIT.runtime;
 }
 
-/** Texts in JSON are YAML too. They quote whatever a record may hold. */
-function yamlLines(key: string, value: unknown): readonly string[] {
-  if (!Array.isArray(value)) return [`${key}: ${JSON.stringify(value)}`];
-  return value.length === 0 ? [`${key}: []`] : [`${key}:`, ...value.map((each) => `  - ${JSON.stringify(each)}`)];
+/** A policy as a policy file. Texts in JSON are YAML too; they quote whatever a record may hold. */
+export function policyLines(policy: object): readonly string[] {
+  return Object.entries(policy).flatMap(([key, value]: [string, unknown]) => {
+    if (!Array.isArray(value)) return [`${key}: ${JSON.stringify(value)}`];
+    return value.length === 0 ? [`${key}: []`] : [`${key}:`, ...value.map((each) => `  - ${JSON.stringify(each)}`)];
+  });
 }
 
 /** The verdicts of all sessions of a store. */

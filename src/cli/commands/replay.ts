@@ -22,7 +22,6 @@ import { mayHaveSessions, openStore, STORE_PLACE, sessionIds } from '../flags/st
 import { changesOf, trialLines } from '../flags/trial.ts';
 import { addHeat, type HeatFlags } from '../heat/output.ts';
 import { measuredOf, measureRecorded, type StepFlags } from '../heat/recorded.ts';
-import { tally } from '../inspect/kind.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
@@ -254,7 +253,8 @@ function publicReplay({ sid, turns, broken, ok }: SessionReplay): object {
 }
 
 function countsOf(replays: readonly SessionReplay[]): Readonly<Record<string, number>> {
-  return tally(replays.flatMap(({ turns }) => turns.map(({ verdict }) => verdict)));
+  const turns = replays.flatMap((session) => session.turns);
+  return Object.fromEntries([...Map.groupBy(turns, ({ verdict }) => verdict)].map(([verdict, some]) => [verdict, some.length]));
 }
 
 function summary(replays: readonly SessionReplay[]): string {

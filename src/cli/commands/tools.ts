@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { printable, printableLines } from '../../report/index.ts';
+import { type Palette, printable, printableLines } from '../../report/index.ts';
 import {
   argumentNotes,
   type CatalogueTool,
@@ -105,7 +105,8 @@ async function list(names: readonly string[], flags: ToolsFlags, terminal: Termi
   else if (format === 'prompt') prompt(chosen, flags, terminal);
   else if (notation !== undefined) out.line(grammarOf(chosen, policy, notation, flags));
   else
-    for (const entry of toolCatalogue(chosen)) for (const line of helpOf(entry, flags.brief === true, terminal)) out.line(line);
+    for (const entry of toolCatalogue(chosen))
+      for (const line of toolLines(entry, flags.brief === true, terminal.paintOut)) out.line(line);
   return EXIT.ok;
 }
 
@@ -160,10 +161,11 @@ function prompt(tools: readonly ToolDefinition[], { budget, prefer, brief }: Too
 /** What the further lines of a signature begin with, and all lines below it. */
 const [SIGNATURE, DETAIL] = ['        ', '    '];
 
-function helpOf(entry: CatalogueTool, brief: boolean, { paintOut }: Terminal): string[] {
+/** A tool for people at a terminal; `brief` is its signature alone. */
+export function toolLines(entry: CatalogueTool, brief: boolean, palette: Palette): readonly string[] {
   const { name, call, description, args, example } = entry;
   const [head = '', ...more] = paragraph(printable(call), '', SIGNATURE);
-  const signature = [`${paintOut.bold(head.slice(0, name.length))}${head.slice(name.length)}`, ...more];
+  const signature = [`${palette.bold(head.slice(0, name.length))}${head.slice(name.length)}`, ...more];
   if (brief) return signature;
   const indented = (text: string): readonly string[] =>
     printableLines(text.trimEnd())

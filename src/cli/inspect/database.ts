@@ -60,7 +60,7 @@ function found<Statistics>(
     title,
     sure: 'certain',
     error: flawOf(look),
-    facts: { version, newest, unfolded, contents: contents?.facts ?? null },
+    report: { form: version, newest, unfolded, contents: contents?.facts ?? null },
     lines: [
       age,
       ...(unfolded ? ['there are changes beside it (FILE-wal): send or copy both files'] : []),

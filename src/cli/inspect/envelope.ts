@@ -2,7 +2,6 @@ import {
   EnvelopeError,
   extractEnvelope,
   MAX_ENVELOPE_BYTES,
-  MAX_LINE_BYTES,
   MAX_SECTION_BYTES,
   type MarkerLine,
   markerLines,
@@ -16,11 +15,12 @@ import {
 import { splitTranscript } from '../../loop/index.ts';
 import { amount, clip, counted, quantity } from '../../report/index.ts';
 import { shapeProblem } from '../../wire/admission.ts';
+import { toPublicCheck } from '../../wire/findings.ts';
 import type { CheckReport } from '../../wire/sourcereports.ts';
 import { examine } from '../commands/check.ts';
 import { type Flaw, type Found, type Kind, listed } from './kind.ts';
-import { programFacts, programLines, syntaxFlaw } from './program.ts';
-import { tokenLines, tokensIn } from './token.ts';
+import { programLines, syntaxFlaw } from './program.ts';
+import { tokensIn } from './token.ts';
 
 /** Maximum number of replies of a transcript that are read. */
 const MOST = 20;
@@ -103,19 +103,14 @@ async function actionsOf(looked: readonly Looked[]): Promise<{
 }
 
 function found(all: readonly Examined[], count: number, marks: readonly MarkerLine[], standard: readonly string[]): Found {
-  const [first] = all;
-  const form = count > 1 ? 'transcript' : (first?.form ?? 'envelope');
+  const form = count > 1 ? 'transcript' : (all[0]?.form ?? 'envelope');
   const errors = all.map(errorOf);
   return {
+    form,
     title: TITLES[form](count),
     sure: marks.length === 0 ? 'likely' : 'certain',
     error: errors.find((error) => error !== null) ?? null,
-    facts: {
-      form,
-      limits: { envelope: MAX_ENVELOPE_BYTES, section: MAX_SECTION_BYTES, line: MAX_LINE_BYTES },
-      count,
-      envelopes: all.map((one) => factsOf(one, standard)),
-    },
+    report: all.map(reportOf),
     lines: listed(
       all,
       (one, index) =>
@@ -154,19 +149,18 @@ function headOf({ firstLine }: Looked, error: Flaw | null): string {
   return error === null ? `from line ${firstLine}` : `from line ${firstLine}: ${error.message} (${error.code})`;
 }
 
-function factsOf(one: Examined, standard: readonly string[]): object {
+function reportOf(one: Examined): object {
   const { form, firstLine, marks, envelope, actions } = one;
   return {
     form,
     line: firstLine,
     error: errorOf(one),
     bytes: bytesOf(marks),
-    markers: marks.slice(0, 50).map(({ marker, line }) => ({ marker, line: line + firstLine - 1 })),
     sections: envelope === null ? [] : sectionsOf(envelope).map(({ name, bytes, lines }) => ({ name, bytes, lines })),
-    userdata: envelope === null ? null : userdataOf(envelope.userdata),
+    userdata: envelope === null ? null : userdataOf(envelope.userdata).report,
     lints: (envelope?.lints ?? []).map(({ code, line, section }) => ({ code, line: line + firstLine - 1, section })),
-    tokens: envelope?.output == null ? [] : tokensIn(envelope.output).tokens,
-    actions: actions === null ? null : programFacts(actions, standard),
+    tokens: tokensIn(envelope?.output ?? '').report,
+    actions: actions === null ? null : toPublicCheck(actions),
   };
 }
 
@@ -177,7 +171,7 @@ function linesOf({ envelope, marks, actions, firstLine }: Examined, standard: re
     ...(bytes === null ? [] : [`${amount('bytes', bytes)} of ${quantity('bytes', MAX_ENVELOPE_BYTES)}, from START to END`]),
     ...sectionsOf(envelope).flatMap(({ name, body, bytes: size, lines }) => [
       `${name.padEnd(11)}${amount('bytes', size)} of ${quantity('bytes', MAX_SECTION_BYTES)}, ${counted(lines, 'line')}`,
-      ...(name === 'USERDATA' ? userdataLines(body) : name === 'OUTPUT' ? tokenLines(body) : []).map(indented),
+      ...(name === 'USERDATA' ? userdataOf(body).lines : name === 'OUTPUT' ? tokensIn(body).lines : []).map(indented),
       ...(name === 'ACTIONS' && actions !== null
         ? programLines({ name: 'ACTIONS', text: body }, actions, standard).map(indented)
         : []),
@@ -214,27 +208,25 @@ function bytesOf(marks: readonly MarkerLine[]): number | null {
 }
 
 /** The fields of USERDATA that the protocol defines, or the error that a turn would give. */
-function userdataOf(text: string): object {
+function userdataOf(text: string): { readonly report: object; readonly lines: readonly string[] } {
   try {
     const { subject, brief, fields, ...others } = validateUserdata(text);
-    return { ok: true, subject, brief: brief ?? null, fields: Object.keys(fields), others: Object.keys(others) };
+    const names = [Object.keys(fields), Object.keys(others)] as const;
+    return {
+      report: { ok: true, subject, brief: brief ?? null, fields: names[0], others: names[1] },
+      lines: [
+        clip(`subject ${JSON.stringify(subject)}`, 200),
+        ...(brief === undefined ? [] : [clip(`brief ${JSON.stringify(brief)}`, 200)]),
+        clip(`fields ${names[0].join(', ') || '(none)'}`, 200),
+        ...(names[1].length === 0 ? [] : [clip(`and ${names[1].join(', ')}`, 200)]),
+      ],
+    };
   } catch (error) {
     if (!(error instanceof UserdataError)) throw error;
-    return { ok: false, code: error.code, detail: error.detail, message: error.message };
-  }
-}
-
-function userdataLines(text: string): readonly string[] {
-  try {
-    const { subject, brief, fields, ...others } = validateUserdata(text);
-    return [
-      clip(`subject ${JSON.stringify(subject)}`, 200),
-      ...(brief === undefined ? [] : [clip(`brief ${JSON.stringify(brief)}`, 200)]),
-      clip(`fields ${Object.keys(fields).join(', ') || '(none)'}`, 200),
-      ...(Object.keys(others).length === 0 ? [] : [clip(`and ${Object.keys(others).join(', ')}`, 200)]),
-    ];
-  } catch (error) {
-    if (!(error instanceof UserdataError)) throw error;
-    return [`${error.message} (${error.code}); a turn needs that of its host, in a reply it counts for nothing`];
+    const { code, detail, message } = error;
+    return {
+      report: { ok: false, code, detail, message },
+      lines: [`${message} (${code}); a turn needs that of its host, in a reply it counts for nothing`],
+    };
   }
 }

@@ -2,15 +2,12 @@ import { z } from 'zod';
 import { CHECKPOINT_FORMAT, isReceiptKey, parseReceiptKey, RECEIPT_FORMAT, readReceipt } from '../../receipt/index.ts';
 import { counted, timeText } from '../../report/index.ts';
 import { isRecord, messageOf } from '../../wire/unknown.ts';
-import { type Artefact, type Found, jsonOf, type Kind, unreadable } from './kind.ts';
+import { type Artefact, type Found, jsonOf, type Kind, unreadable, whole } from './kind.ts';
 
 /** What is read of a checkpoint without the key that verifies it. */
 const CHECKPOINT = z.object({
   statement: z.object({ kid: z.string(), at: z.number().min(0).max(8.64e15), lines: z.int().min(0), head: z.string() }),
 });
-
-/** What the JSON says of each form; null where a form does not have it. */
-const FACTS = { kid: null, at: null, sid: null, turns: null, lines: null, private: null };
 
 /** What to read a form with, and what it is called. */
 const FORMS = [
@@ -39,16 +36,15 @@ export const EVIDENCE: Kind = {
   kind: 'evidence',
   what: 'a receipt, a checkpoint or a key for them',
   recognize({ text }: Artefact): Found | string {
-    if (text === null) return 'it is no text';
+    if (text === null) return 'it is not text';
     const value = text.includes('"neuroscript-') ? jsonOf(text) : undefined;
     const found = FORMS.find(({ is }) => is(value));
     if (found === undefined) return "it has no 'format' of theirs";
     const { form, title, read } = found;
     try {
-      const { facts, lines, next } = read(text);
-      return { title, sure: 'certain', error: null, facts: { form, ...FACTS, ...facts }, lines, next };
+      return whole({ form, title, ...read(text) });
     } catch (error) {
-      return unreadable(title, { code: 'ERR_RECEIPT', message: messageOf(error), line: null }, { form, ...FACTS });
+      return { ...unreadable(title, { code: 'ERR_RECEIPT', message: messageOf(error) }), form };
     }
   },
 };
@@ -65,7 +61,7 @@ function receipt(text: string) {
     `of session ${sid}, ${status}, with ${counted(turns.length, 'turn')}; claims to be signed with ${kid} on ${timeText(at)}`,
   ];
   const next = '"neuroscript receipt verify FILE --key PUBLIC" verifies it and executes its turns again.';
-  return { facts: { kid, at, sid, turns: turns.length }, lines, next };
+  return { report: { kid, at, sid, turns: turns.length }, lines, next };
 }
 
 function checkpoint(text: string) {
@@ -74,7 +70,7 @@ function checkpoint(text: string) {
   const { kid, at, lines: count, head } = data.statement;
   const lines = [`of a log with ${counted(count, 'line')}, head ${head}; claims to be signed with ${kid} on ${timeText(at)}`];
   const next = '"neuroscript log verify LOG --since FILE --key PUBLIC" verifies it, and the log with it.';
-  return { facts: { kid, at, lines: count }, lines, next };
+  return { report: { kid, at, lines: count }, lines, next };
 }
 
 function key(text: string) {
@@ -82,5 +78,5 @@ function key(text: string) {
   const hasPrivate = seed !== null;
   const lines = [hasPrivate ? `${kid}; its private half is in it, and not shown` : `${kid}; the public half, which verifies`];
   const next = hasPrivate ? 'Never share it: "neuroscript keys export-public FILE" prints the public part for others.' : null;
-  return { facts: { kid, private: hasPrivate }, lines, next };
+  return { report: { kid, private: hasPrivate }, lines, next };
 }

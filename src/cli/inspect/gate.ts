@@ -2,17 +2,17 @@ import { JsonError } from '../../aeiou/index.ts';
 import { type Attempt, parseAttempt } from '../../gate/executor/attempts.ts';
 import { isUuid } from '../../gate/formats.ts';
 import { parseCompleteRecord } from '../../gate/record.ts';
-import { clip, counted, tallyText } from '../../report/index.ts';
+import { clip, counted } from '../../report/index.ts';
 import { isRecord } from '../../wire/unknown.ts';
 import { intentOf } from '../commands/pending.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { type Artefact, type Flaw, type Found, firstLine, jsonOf, type Kind, listed, MOST_SHOWN, tally } from './kind.ts';
+import { type Artefact, type Flaw, type Found, firstLine, jsonOf, type Kind, listed } from './kind.ts';
 
 /** One record of a file of the gate's queue. */
 interface Entry {
   readonly id: string;
   readonly timestamp: string;
-  /** More facts for the text. */
+  /** Its hash, or the state of an attempt. */
   readonly detail: string;
 }
 
@@ -64,11 +64,11 @@ export const GATE: Kind = {
   kind: 'gate',
   what: "a file of the gate's queue",
   recognize({ text }: Artefact): Found | string {
-    if (text === null) return 'it is no text';
+    if (text === null) return 'it is not text';
     const line = firstLine(text);
     const first = line.startsWith('{') ? jsonOf(line) : null;
     if (!isRecord(first) || !isUuid(first['id']) || typeof first['timestamp'] !== 'string')
-      return "its first line is no JSON object with a UUID as 'id' and a 'timestamp'";
+      return "its first line is not a JSON object with a UUID as 'id' and a 'timestamp'";
     const form = 'plan' in first ? PENDING : 'state' in first ? ATTEMPTS : DECISIONS;
     return found(form, text.replace(/\n$/, '').split('\n'), text.endsWith('\n'));
   },
@@ -89,33 +89,18 @@ function found({ form, title, next, read }: Form, lines: readonly string[], fini
       };
   }
   if (!finished) error ??= { code: 'ERR_GATE_HISTORY', message: 'its last line was never finished', line: lines.length };
-  const ids = new Set(entries.map(({ id }) => id.toLowerCase()));
-  const states = form === 'attempts' ? tally(entries.map(({ detail }) => detail)) : null;
   // The last attempt of an intent gives its state.
-  const open =
-    form === 'attempts'
-      ? [...new Map(entries.map((entry) => [entry.id.toLowerCase(), entry])).values()].filter(
-          ({ detail }) => detail === 'started',
-        )
-      : [];
+  const last = new Map(entries.map((entry) => [entry.id.toLowerCase(), entry]));
+  const open = form === 'attempts' ? [...last.values()].filter(({ detail }) => detail === 'started') : [];
   return {
+    form,
     title,
     sure: entries.length === 0 ? 'likely' : 'certain',
     error,
-    facts: {
-      form,
-      records: entries.length,
-      intents: ids.size,
-      first: entries[0]?.timestamp ?? null,
-      last: entries.at(-1)?.timestamp ?? null,
-      states,
-      open: open.map(({ id }) => id),
-    },
+    report: { records: entries, intents: last.size, open: open.map(({ id }) => id) },
     lines: [
-      `${counted(entries.length, 'record')} of ${counted(ids.size, 'intent')}${states === null ? '' : `: ${tallyText(states)}`}`,
-      ...open
-        .slice(0, MOST_SHOWN)
-        .map(({ id, timestamp }) => `${id} was started at ${timestamp}, and how that ended is not known`),
+      `${counted(entries.length, 'record')} of ${counted(last.size, 'intent')}`,
+      ...listed(open, ({ id, timestamp }) => [`${id} was started at ${timestamp}, and how that ended is not known`]),
       ...listed(entries, ({ id, timestamp, detail }) => [clip(`${id}  ${timestamp}  ${detail}`, 200)]),
     ],
     next,

@@ -8,9 +8,9 @@ import { KEYS } from './keys.ts';
 import type { Artefact, Found, Kind } from './kind.ts';
 import { LOG } from './log.ts';
 import { PROGRAM } from './program.ts';
-import { SESSION, SESSIONS } from './sessions.ts';
+import { SESSIONS } from './sessions.ts';
 import { NO_TOKENS, TOKENS } from './token.ts';
-import { TURN } from './turn.ts';
+import { SESSION, TURN } from './turn.ts';
 
 /**
  * All kinds, in the order of recognition. Keys come first, so that no other kind shows a private half. Kinds with distinctive marks
@@ -73,7 +73,7 @@ function guessOf({ bytes, text }: Artefact): string | null {
   const head = bytes.subarray(0, 8).toString('hex');
   const other = OTHERS.find(([magic]) => head.startsWith(magic));
   if (other !== undefined) return other[1];
-  if (!isUtf8(bytes)) return `no UTF-8 text (line ${badLine(bytes)})`;
+  if (!isUtf8(bytes)) return `not UTF-8 text (line ${badLine(bytes)})`;
   if (text !== null && text.trim() === '') return 'only white space';
   return text?.trimStart().startsWith('{') ? 'text that begins like JSON' : 'text';
 }

@@ -22,15 +22,17 @@ export interface Flaw {
 
 /** A recognised artefact. */
 export interface Found {
+  /** The form within the kind; absent for a kind with one form. */
+  readonly form?: string;
   /** The kind in words, with an article. */
   readonly title: string;
   /** `likely` when another kind of file could look the same. */
   readonly sure: 'certain' | 'likely';
   /** Null when the artefact is whole. */
   readonly error: Flaw | null;
-  /** Its contents, for `--json`. */
-  readonly facts: object;
-  /** Its contents as lines; the command makes them printable. */
+  /** What the command that knows the artefact prints with `--json`; null for an artefact that cannot be read. */
+  readonly report: unknown;
+  /** What that command prints without `--json`; `inspect` makes it printable. */
   readonly lines: readonly string[];
   /** A hint on what to do with it; null without one. */
   readonly next: string | null;
@@ -65,20 +67,6 @@ export function firstLine(text: string): string {
   return end < 0 ? text : text.slice(0, end);
 }
 
-/** The number of lines; a final line feed ends the last one. */
-export function lineCount(text: string): number {
-  let count = 1;
-  for (let at = text.indexOf('\n'); at >= 0 && at < text.length - 1; at = text.indexOf('\n', at + 1)) count += 1;
-  return count;
-}
-
-/** Counts each word, in the order of first appearance. */
-export function tally(words: readonly string[]): Readonly<Record<string, number>> {
-  const counts = new Map<string, number>();
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return Object.fromEntries(counts);
-}
-
 /** Maximum number of items of a list in the text; `--json` has all. */
 export const MOST_SHOWN = 20;
 
@@ -92,7 +80,13 @@ export function listed<T>(
   return [...shown.flatMap(show), ...(all > shown.length ? [`… and ${all - shown.length} more`] : [])];
 }
 
+/** An artefact that is whole. */
+export function whole(found: Omit<Found, 'error' | 'sure'>): Found {
+  return { ...found, sure: 'certain', error: null };
+}
+
 /** An artefact that the reader of its kind refuses. */
-export function unreadable(title: string, error: Flaw, facts: object, next: string | null = null): Found {
-  return { title, sure: 'likely', error, facts, lines: [], next };
+export function unreadable(title: string, error: Omit<Flaw, 'line'> & Partial<Flaw>, next: string | null = null): Found {
+  const { code, message, line = null } = error;
+  return { title, sure: 'likely', error: { code, message, line }, report: null, lines: [], next };
 }

@@ -1,10 +1,10 @@
-import { clip, counted, plainPalette, quantity, renderDiagnostic, SYNTAX } from '../../report/index.ts';
+import { plainPalette, quantity, SYNTAX } from '../../report/index.ts';
 import { toPublicCheck } from '../../wire/findings.ts';
 import type { Source } from '../../wire/protocol.ts';
 import type { CheckReport } from '../../wire/sourcereports.ts';
-import { cost, examine, SOURCE_BYTES, strangers, summary } from '../commands/check.ts';
+import { checkLines, examine, SOURCE_BYTES } from '../commands/check.ts';
 import { holdsPrivate } from './keys.ts';
-import { type Flaw, type Found, type Kind, lineCount, listed } from './kind.ts';
+import { type Flaw, type Kind, listed } from './kind.ts';
 
 /** A word that every program or part of one contains. */
 const HINT =
@@ -15,65 +15,37 @@ export const PROGRAM: Kind = {
   kind: 'program',
   what: 'a NeuroScript program',
   async recognize({ name, text }) {
-    if (text === null) return 'it is no text';
+    if (text === null) return 'it is not text';
     if (!HINT.test(text)) return "no line begins with 'func', 'command' or 'on event'";
     const bytes = Buffer.byteLength(text);
-    if (bytes > SOURCE_BYTES) return `it is larger than ${quantity('bytes', SOURCE_BYTES)}, as no program is`;
+    if (bytes > SOURCE_BYTES) return `it is larger than ${quantity('bytes', SOURCE_BYTES)}, the limit of a program`;
     const { reports, standard } = await examine([[{ name, text }]]);
-    const report = reports[0];
-    return report === undefined ? 'it cannot be parsed' : found({ name, text }, report, standard ?? []);
+    const [report] = reports;
+    if (report === undefined) return 'it cannot be parsed';
+    const error = syntaxFlaw(report);
+    return {
+      title: error === null ? 'a NeuroScript program' : 'a NeuroScript program with syntax errors',
+      sure: error === null ? 'certain' : 'likely',
+      error,
+      report: toPublicCheck(report),
+      lines: programLines({ name, text }, report, standard ?? []),
+      next: error === null ? '"neuroscript run" runs it, sandboxed.' : null,
+    };
   },
 };
-
-function found(source: Source, report: CheckReport, standard: readonly string[]): Found {
-  const { diagnostics } = report;
-  return {
-    title: diagnostics.length === 0 ? 'a NeuroScript program' : 'a NeuroScript program with syntax errors',
-    sure: diagnostics.length === 0 ? 'certain' : 'likely',
-    error: syntaxFlaw(report),
-    facts: { lines: lineCount(source.text), ...programFacts(report, standard) },
-    lines: programLines(source, report, standard),
-    next:
-      diagnostics.length === 0
-        ? '"neuroscript check" shows likely mistakes with what to write instead; "neuroscript run" runs it, sandboxed.'
-        : '"neuroscript check" shows every error.',
-  };
-}
 
 /** The first syntax error; null when there is none. */
 export function syntaxFlaw({ diagnostics: [first] }: CheckReport): Flaw | null {
   return first === undefined ? null : { code: SYNTAX, message: first.message, line: first.line };
 }
 
-/** The contents of a program, for `--json`; only findings when it has syntax errors. */
-export function programFacts(report: CheckReport, standard: readonly string[]): object {
-  const [file] = report.files;
-  return {
-    metadata: Object.fromEntries(file?.metadata ?? []),
-    procedures: file?.signatures ?? [],
-    commandBlocks: file?.commandBlocks ?? 0,
-    eventHandlers: file?.events ?? 0,
-    tools: file?.tools ?? [],
-    otherTools: file === undefined ? [] : strangers(file, standard).map(({ tool }) => tool),
-    ...toPublicCheck(report),
-  };
-}
-
-/** The contents of a program as lines; source lines appear only with a finding. */
+/** What `check` says of a program. */
 export function programLines(source: Source, report: CheckReport, standard: readonly string[]): readonly string[] {
-  const { diagnostics, files, findings, estimates } = report;
   // The source line could hold part of a key.
   const texts = holdsPrivate(source.text) ? new Map<string, string>() : new Map([[source.name, source.text]]);
-  if (diagnostics.length > 0)
-    return [
-      counted(diagnostics.length, 'syntax error'),
-      ...listed(diagnostics, (one) => renderDiagnostic(one, SYNTAX, texts, plainPalette)),
-    ];
-  return files.flatMap((file) => [
-    summary(file, findings),
-    ...listed(file.metadata, ([key, value]) => [clip(`:: ${key}: ${value}`, 200)]),
-    ...listed(file.signatures, (signature) => [clip(`func ${signature}`, 200)]),
-    ...listed(strangers(file, standard), ({ message }) => [message]),
-    ...listed(estimates, (one) => [cost(one)]),
-  ]);
+  const { findings, files } = checkLines(report, texts, standard, plainPalette);
+  return listed([...findings, ...files], (line) => [line], { most: MOST_LINES });
 }
+
+/** Maximum lines about a program. */
+const MOST_LINES = 200;

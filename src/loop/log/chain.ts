@@ -179,7 +179,7 @@ export async function verifyChain(files: readonly string[], options: ChainOption
 
 /** Checks the log in the database of a store, as {@link verifyChain} checks files; `place` stands for the file. */
 export async function verifyStoredLog(
-  log: StoredLog,
+  log: Pick<StoredLog, 'lines'>,
   place: string,
   { after, through, witness, signal }: Omit<ChainOptions, 'onRead'> = {},
 ): Promise<ChainReport> {
