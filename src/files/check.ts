@@ -11,6 +11,6 @@ export function mapOf<T>(value: z.ZodType<T>): z.ZodType<Readonly<Record<string,
   return z.custom<Readonly<Record<string, T>>>(
     (map) =>
       typeof map === 'object' && map !== null && !Array.isArray(map) && Object.values(map).every((each) => value.validate(each)),
-    'it is no map of such values',
+    'it is not a map of such values',
   );
 }

@@ -18,7 +18,7 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
  * Whether a JSON or YAML text nests too deep, or has too many values, to be parsed: even a short text could take gigabytes. Text that
- * is no JSON gets an answer too, and no guarantee.
+ * is not JSON gets an answer too, and no guarantee.
  */
 export function isMonstrous(text: string, most: ValueCounts = USUAL): boolean {
   return areMonstrous([text], most);

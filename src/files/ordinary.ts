@@ -41,7 +41,7 @@ function onlyOrdinary(file: number, path: string): number {
   if (found.isFile()) return file;
   closeSync(file);
   if (found.isDirectory()) throw new UnreadableFile('EISDIR', path, 'is a folder');
-  throw new UnreadableFile('ENXIO', path, 'is no ordinary file');
+  throw new UnreadableFile('ENXIO', path, 'is not an ordinary file');
 }
 
 /**

@@ -86,7 +86,7 @@ export function readCheckpoint(text: string, key: ReceiptKey): CheckpointStateme
     throw new ReceiptError('it is not JSON', { cause });
   }
   const { success, data } = CHECKPOINT.safeParse(json, FIRST_ISSUE);
-  if (!success || !isCanonical(text, json)) throw new ReceiptError('it is no checkpoint, or it was changed');
+  if (!success || !isCanonical(text, json)) throw new ReceiptError('it is not a checkpoint, or it was changed');
   const { statement, signature } = data;
   if (statement.kid !== key.kid) throw new ReceiptError(`it was signed by key ${statement.kid}, not by ${key.kid}`);
   if (!isSignedFor('neuroscript-checkpoint', statement, signature, key))

@@ -69,7 +69,7 @@ export function parseReceiptKey(text: string): ReceiptKey {
   const { success, data } = FILE.safeParse(json, FIRST_ISSUE);
   if (!success)
     throw new ReceiptError(
-      'it is no key for receipts: make one by "neuroscript keys generate --receipts"; keys of control tokens do not sign them',
+      'it is not a key for receipts: make one by "neuroscript keys generate --receipts"; keys of control tokens do not sign them',
     );
   const publicKey = bytesOf(data.public, 'public');
   if (publicKeyFault(publicKey) !== null) throw new ReceiptError("'public' of the key file is an unsafe key");
@@ -80,11 +80,11 @@ export function parseReceiptKey(text: string): ReceiptKey {
   return { kid: data.kid, publicKey, seed };
 }
 
-/** Refuses what is no key, which plain JavaScript may pass. */
+/** Refuses anything but a key, which plain JavaScript may pass. */
 export function checkKey(key: ReceiptKey): void {
   checkObject('the key', key);
   if (!(key.publicKey instanceof Uint8Array) || !(key.seed === null || key.seed instanceof Uint8Array))
-    throw new ReceiptError('it is no key for receipts: publicKey must be a Uint8Array, and seed one or null');
+    throw new ReceiptError('it is not a key for receipts: publicKey must be a Uint8Array, and seed one or null');
 }
 
 /** Signs `content` for a purpose. Throws {@link ReceiptError} for a key without a private half. */

@@ -101,7 +101,7 @@ const RECEIPT = z.strictObject({
   parts: mapOf(z.strictObject({ salt: text, json: z.string() })),
 });
 
-/** Tells a receipt with a fault from JSON that is no receipt at all. */
+/** Tells a receipt with a fault from JSON that is not a receipt at all. */
 const NAMED = z.looseObject({ manifest: z.looseObject({ format: z.literal(RECEIPT_FORMAT) }) });
 
 /** A receipt may hold as many values as a session of the host's own. */
@@ -117,7 +117,7 @@ export function digestOf(name: string, { salt, json }: Part): string {
   return encodeBase64Url(defaultCrypto.sha256(new TextEncoder().encode(`${name}\n${salt}\n${json}`)));
 }
 
-/** Refuses what is no receipt, which plain JavaScript may pass. */
+/** Refuses anything but a receipt, which plain JavaScript may pass. */
 export function checkForm(receipt: Receipt): void {
   checkObject('the receipt', receipt);
   checkObject('the receipt: parts', receipt.parts);
@@ -146,8 +146,8 @@ export function readReceipt(file: string): Receipt {
   if (!success) {
     const [issue] = error.issues;
     if (!NAMED.safeParse(json).success)
-      throw new ReceiptError(`it is no receipt: it has no manifest of the format '${RECEIPT_FORMAT}'`);
-    throw new ReceiptError(`it is no receipt: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'wrong'}`);
+      throw new ReceiptError(`it is not a receipt: it has no manifest of the format '${RECEIPT_FORMAT}'`);
+    throw new ReceiptError(`it is not a receipt: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'wrong'}`);
   }
   // In the text of a receipt, the JSON of a part is a string.
   const jsons = Object.values(data.parts).map(({ json }) => json);

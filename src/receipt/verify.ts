@@ -24,7 +24,7 @@ export interface ReceiptReport extends ReceiptCheck {
   readonly issuedAt: number;
   /** What executing the turns again has shown. */
   readonly turns: readonly ReceiptTurn[];
-  /** Whether the receipt is as it was signed and no turn differs. Withheld parts are no fault. */
+  /** Whether the receipt is as it was signed and no turn differs. Withheld parts are not a fault. */
   readonly ok: boolean;
 }
 

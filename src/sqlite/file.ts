@@ -252,5 +252,5 @@ export function openTrouble(error: unknown, mustExist: boolean): string {
   if (code === 'ENOENT') return mustExist ? 'there is no such file' : 'its folder does not exist';
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
   if (code === 'EISDIR') return 'it is a folder';
-  return code === 'ENXIO' ? 'it is no ordinary file' : error.message;
+  return code === 'ENXIO' ? 'it is not an ordinary file' : error.message;
 }

@@ -29,7 +29,7 @@ describe('a file that is named in place of a key file', () => {
     for (const command of ['sessions receipt s --store s.db --key', 'log checkpoint s.db --key']) {
       expect(await advice(cwd, `${command} empty`)).toBe('2 empty: the key file is not JSON');
       expect(await advice(cwd, `${command} tools.yaml`)).toBe('2 tools.yaml: the key file is not JSON');
-      expect(await advice(cwd, `${command} other.json`)).toMatch(/^2 other.json: it is no key for receipts: make one by/);
+      expect(await advice(cwd, `${command} other.json`)).toMatch(/^2 other.json: it is not a key for receipts: make one by/);
     }
   });
 
@@ -47,7 +47,7 @@ describe('a file that is named in place of a key file', () => {
     expect(await advice(cwd, 'keys rotate t.pub')).toBe('2 t.pub has public halves alone; rotate the file with the private ones');
     const sign = 'sessions receipt s --store s.db --key';
     expect(await advice(cwd, `${sign} r.pub`)).toBe('2 r.pub has only the public half of a key, which cannot sign');
-    expect(await advice(cwd, `${sign} t.pub`)).toMatch(/^2 t.pub: it is no key for receipts/);
+    expect(await advice(cwd, `${sign} t.pub`)).toMatch(/^2 t.pub: it is not a key for receipts/);
     for (const command of ['keys export-public', sign]) {
       chmodSync(join(cwd, 'r.key'), 0o644);
       expect(await advice(cwd, `${command} r.key`)).toMatch(/^2 others can access r.key \(mode 0644\); run: chmod 600 r.key$/);

@@ -100,30 +100,30 @@ describe('a named pipe, a device or a folder as a file (finding 9)', () => {
   };
 
   it.each([
-    [['log', 'verify', '/dev/zero'], /cannot read \/dev\/zero: it is no ordinary file/],
-    [['log', 'verify', 'pipe'], /cannot read pipe: it is no ordinary file/],
+    [['log', 'verify', '/dev/zero'], /cannot read \/dev\/zero: it is not an ordinary file/],
+    [['log', 'verify', 'pipe'], /cannot read pipe: it is not an ordinary file/],
     [['log', 'verify', '.'], /cannot read \.: it is a folder/],
     [['log', 'verify', 'missing'], /cannot read missing: there is no such file/],
     [['keys', 'list', 'pipe'], /pipe is not a regular file/],
     [['keys', 'list', '/dev/zero'], /not a regular file/],
     [['run', '/dev/zero'], /larger than 1MB/],
     [['run', 'ok.ns', '--tools', '/dev/zero'], /larger than 4MB/],
-    [['run', 'ok.ns', '--tools', 'pipe.mjs'], /cannot read pipe\.mjs: it is no ordinary file/],
-    [['run', 'ok.ns', '--storage', 'pipe'], /pipe cannot be opened: it is no ordinary file/],
+    [['run', 'ok.ns', '--tools', 'pipe.mjs'], /cannot read pipe\.mjs: it is not an ordinary file/],
+    [['run', 'ok.ns', '--storage', 'pipe'], /pipe cannot be opened: it is not an ordinary file/],
     [['run', 'ok.ns', '--storage', '.'], /cannot be opened: it is a folder/],
     [['run', 'ok.ns', '--record', 'pipe'], /cannot record to pipe: it is not an ordinary file/],
-    [['sessions', 'list', '--store', 'pipe'], /pipe cannot be opened: it is no ordinary file/],
-    [['inspect', 'pipe'], /no ordinary file/],
+    [['sessions', 'list', '--store', 'pipe'], /pipe cannot be opened: it is not an ordinary file/],
+    [['inspect', 'pipe'], /not an ordinary file/],
     [['fmt', 'pipe'], /cannot write pipe: it is a pipe; '-' reads standard input/],
     [['check', '--fix', 'pipe'], /cannot write pipe: it is a pipe/],
-    [['inspect', '/dev/zero'], /no ordinary file/],
+    [['inspect', '/dev/zero'], /not an ordinary file/],
     [['turn', 'ok.ns', '--keys', 'pipe'], /pipe is not a regular file/],
     [['receipt', 'verify', 'pipe', '--key', 'pipe'], /pipe is not a regular file/],
   ])('%j is refused at once', async (args, says) => refused(args, special(), says));
 
   it('a pipe in the place of the pending plans is refused at once', async () => {
     const ended = await within(['gate', 'approve', '--queue', 'queue'], { cwd: special() });
-    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/pending\.jsonl: it is no ordinary file/) });
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/pending\.jsonl: it is not an ordinary file/) });
   });
 
   it.each([

@@ -273,14 +273,14 @@ describe('a checkpoint of a log (issue 23)', () => {
     rmSync(dirname(path), { recursive: true });
   });
 
-  it('no byte of it changes unnoticed, and it is no receipt', () => {
+  it('no byte of it changes unnoticed, and it is not a receipt', () => {
     const kept = checkpointOf(lines);
     for (const changed of flipped(kept, 1)) {
       expect(() => readCheckpoint(changed, key)).toThrow(ReceiptError);
       expect(checkLog('', [changed], plainKey)).not.toBeNull();
     }
     const { signature, statement } = JSON.parse(kept) as Checkpoint;
-    expect(() => readReceipt(kept)).toThrow('it is no receipt');
+    expect(() => readReceipt(kept)).toThrow('it is not a receipt');
     expect(checkReceipt({ ...receipt, signature }, key).faults).toHaveLength(1);
     expect(() => new CheckpointWalk([{ ...statement, after: 'f'.repeat(64) }], GENESIS)).toThrow('begins after another line');
   });
@@ -288,9 +288,9 @@ describe('a checkpoint of a log (issue 23)', () => {
 
 it('JSON without the manifest of a receipt is said to be no receipt; a receipt with a fault names the fault', () => {
   for (const other of ['{}', '[]', 'null', '7', '{"manifest":{}}', '{"name":"x","version":"1.0.0"}'])
-    expect(() => readReceipt(other)).toThrow("it is no receipt: it has no manifest of the format 'neuroscript-receipt'");
+    expect(() => readReceipt(other)).toThrow("it is not a receipt: it has no manifest of the format 'neuroscript-receipt'");
   const faulty = formatReceipt({ ...receipt, manifest: { ...receipt.manifest, issuedAt: -1 } });
-  expect(() => readReceipt(faulty)).toThrow('it is no receipt: manifest.issuedAt: ');
+  expect(() => readReceipt(faulty)).toThrow('it is not a receipt: manifest.issuedAt: ');
 });
 
 it('18: a receipt that names a turn twice, or a time that no clock has, is refused before anything is executed', () => {

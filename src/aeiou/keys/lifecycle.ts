@@ -48,7 +48,7 @@ export interface Rotation {
 /**
  * Puts a new Ed25519 key into one role and returns the keys of the file after the rotation. The old key loses its private
  * half and still verifies for the longest `ttl` plus the buffer. Retired keys whose time is over are dropped. Throws
- * {@link KeyError}: `duplicate` for a name that is taken, `kid` for one that is no kid.
+ * {@link KeyError}: `duplicate` for a name that is taken, `kid` for one that is not a kid.
  */
 export function rotateKeys(keys: readonly KeyInit[], options: RotationOptions): Rotation {
   checkObjects('the keys', keys);

@@ -119,7 +119,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EFBIG: 'it is too large',
   ELOOP: 'its symbolic links go in a circle',
   ENAMETOOLONG: 'the name is too long',
-  ENXIO: 'it is no ordinary file',
+  ENXIO: 'it is not an ordinary file',
 };
 
 /** The reason of a file system error, in words. A new file without its folder has a reason of its own. */

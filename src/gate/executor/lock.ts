@@ -21,7 +21,7 @@ export class QueueLock {
 
   /**
    * Takes the lock without waiting. `now` is Unix milliseconds. Throws {@link ExecutorError} `ERR_GATE_LOCKED` when it is held, and for
-   * what is no path or no time.
+   * anything but a path and a time.
    */
   constructor(queue: string, now: number, name: string = LOCK) {
     if (typeof queue !== 'string' || typeof name !== 'string')

@@ -153,7 +153,7 @@ export class ChainWalk {
 }
 
 /** Checks the files of one log, oldest first, and reports the first broken line. Rejects with the file system's error, also for a path that
- * is no ordinary file. */
+ * is not an ordinary file. */
 export async function verifyChain(files: readonly string[], options: ChainOptions = {}): Promise<ChainReport> {
   const walk = new ChainWalk(options.after);
   let expected = options.through;

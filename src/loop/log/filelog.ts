@@ -24,7 +24,7 @@ const checkOptions = checker<FileLogOptions>({ fsync: oneOf('never', 'always'), 
 export class FileLog implements DecisionLog {
   readonly #file: ChainedFile;
 
-  /** Does not access the file yet. Throws `ConfigError` for a path that is no text and for options that are unknown or wrong. */
+  /** Does not access the file yet. Throws `ConfigError` for a path that is not a text and for options that are unknown or wrong. */
   constructor(path: string, options: FileLogOptions = {}) {
     checkText('the path of a log', path);
     checkOptions('the options of a log', options);

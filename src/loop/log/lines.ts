@@ -19,7 +19,7 @@ interface Reading {
   readonly onRead?: ((bytes: number) => void) | undefined;
 }
 
-/** The lines of a log's file. Throws the file system's error, also for a path that is no ordinary file. */
+/** The lines of a log's file. Throws the file system's error, also for a path that is not an ordinary file. */
 export async function* logLines(path: string, { signal, onRead }: Reading = {}): AsyncGenerator<LogLine> {
   const lines = new LineSplitter(LINE_BYTES);
   const file: AsyncIterable<Buffer> = createReadStream(path, { fd: openOrdinary(path) });

@@ -38,7 +38,7 @@ export class SqlLog implements StoredLog {
   }
 }
 
-/** The hash of a stored line. Throws {@link StoreError} (`damaged`) for a text that is no line of a log. */
+/** The hash of a stored line. Throws {@link StoreError} (`damaged`) for a text that is not a line of a log. */
 export function hashOfLine(text: unknown, line: number): string {
   const link = readLink(String(text));
   if (typeof link !== 'string') return link.hash;

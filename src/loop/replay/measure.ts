@@ -67,7 +67,7 @@ export function parsePlace(text: string): StepPlace {
   const visit = isNumber(parts.at(-2)) && isNumber(parts.at(-1)) ? Number(parts.pop()) : 1;
   const line = parts.pop();
   if (isNumber(line)) return { source: parts.length === 0 ? ACTIONS : parts.join(':'), line: Number(line), visit };
-  throw new ConfigError(`'${text}' is no place: write LINE or LINE:VISIT, both from 1, with SOURCE: before it for a library`);
+  throw new ConfigError(`'${text}' is not a place: write LINE or LINE:VISIT, both from 1, with SOURCE: before it for a library`);
 }
 
 function facts({ sid, turn, verdict, why, divergence }: TurnReplay) {

@@ -60,7 +60,7 @@ export interface TriedTurn {
   readonly recorded: TurnRecord;
   /** The turn with the changes. */
   readonly tried: TurnRecord;
-  /** All differences. For output, only the first differing line that is no token line. */
+  /** All differences. For output, only the first differing line that is not a token line. */
   readonly differences: readonly Divergence[];
   /** Calls without an answer. They failed with code 21. */
   readonly unanswered: readonly string[];
@@ -137,7 +137,11 @@ function inputFor(recorded: TurnRecord, carried: Carried, program: string | unde
   const { envelope: text, scene } = recorded.inputs;
   const envelope = envelopeOf(text);
   if (envelope === null)
-    return { ok: false, text, failure: scene?.unreadable ?? { code: 'ERR_ENV_MARKERS_INVALID', message: 'it is no envelope' } };
+    return {
+      ok: false,
+      text,
+      failure: scene?.unreadable ?? { code: 'ERR_ENV_MARKERS_INVALID', message: 'it is not an envelope' },
+    };
   const { userdata, actions } = envelope;
   try {
     return readTurn(composeEnvelope({ userdata, ...carried, actions: program ?? actions }));
