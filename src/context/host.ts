@@ -1,3 +1,4 @@
+import { callBack } from '../wire/callback.ts';
 import { ConfigError, type ErrorInfo } from '../wire/errors.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { LineReader, type LineSource } from './lines.ts';
@@ -41,11 +42,11 @@ export interface HostContextInit {
   /** Where tools write diagnostics; nowhere when absent. */
   readonly stderr?: TextSink;
   /** Called for every `emit` outside a turn, with the value as tagged JSON and its text. */
-  readonly emit?: (value: TaggedJson, text: string) => void;
+  readonly emit?: (value: TaggedJson, text: string) => unknown;
   /** Called for every `whisper` outside a turn, with the text form of the target and the text. */
-  readonly whisper?: (to: string, text: string) => void;
+  readonly whisper?: (to: string, text: string) => unknown;
   /** Called when an event handler fails. Such a failure does not fail the run. */
-  readonly onEventError?: (event: string, source: string, error: ErrorInfo) => void;
+  readonly onEventError?: (event: string, source: string, error: ErrorInfo) => unknown;
   /** The actor of all scripts; unknown when absent. */
   readonly actor?: Actor;
 }
@@ -61,11 +62,11 @@ export interface HostContext {
   /** Where tools write diagnostics; null for nowhere. */
   readonly stderr: TextSink | null;
   /** Receives every `emit` outside a turn as value and text; null when absent. */
-  readonly emit: ((value: TaggedJson, text: string) => void) | null;
+  readonly emit: ((value: TaggedJson, text: string) => unknown) | null;
   /** Receives every whisper outside a turn; null when absent. */
-  readonly whisper: ((to: string, text: string) => void) | null;
+  readonly whisper: ((to: string, text: string) => unknown) | null;
   /** Receives every error that an event handler did not clear; null when absent. */
-  readonly onEventError: ((event: string, source: string, error: ErrorInfo) => void) | null;
+  readonly onEventError: ((event: string, source: string, error: ErrorInfo) => unknown) | null;
   /** The actor of all scripts; null when it is unknown. */
   readonly actor: Actor | null;
 }
@@ -86,10 +87,10 @@ export function createHostContext(init: HostContextInit): HostContext {
   const { logger, actor, stdin } = init;
   const context = Object.freeze({
     logger: Object.freeze({
-      debug: logger.debug.bind(logger),
-      info: logger.info.bind(logger),
-      warn: logger.warn.bind(logger),
-      error: logger.error.bind(logger),
+      debug: quiet((fields, message) => logger.debug(fields, message)),
+      info: quiet((fields, message) => logger.info(fields, message)),
+      warn: quiet((fields, message) => logger.warn(fields, message)),
+      error: quiet((fields, message) => logger.error(fields, message)),
     }),
     stdin: stdin === undefined ? null : new LineReader(stdin),
     stdout: sink(init.stdout),
@@ -110,8 +111,26 @@ export function isHostContext(value: HostContext | HostContextInit): value is Ho
   return made.has(value);
 }
 
+/** A method of a logger. Its own failure cannot be logged, and does not break what it reports about. */
+function quiet(log: Logger['info']): Logger['info'] {
+  return (fields, message) =>
+    callBack(
+      () => log(fields, message),
+      () => {},
+    );
+}
+
+/** A sink whose `write` throws what the target throws. What it returns is ignored, a rejection too. */
 function sink(target: TextSink | undefined): TextSink | null {
-  return target === undefined ? null : Object.freeze({ write: (text: string) => target.write(text) });
+  if (target === undefined) return null;
+  const write = (text: string): void => {
+    const returned = target.write(text);
+    callBack(
+      () => returned,
+      () => {},
+    );
+  };
+  return Object.freeze({ write });
 }
 
 /** Takes `unknown` because applications in plain JavaScript may pass anything. */

@@ -374,7 +374,7 @@ export class LoopController {
   #locked<T>(sid: string, options: StepOptions, work: (options: StepOptions) => Promise<T>): Promise<T> {
     const onEvent: LoopListener = (event) => {
       this.metrics.see(event);
-      options.onEvent?.(event);
+      return options.onEvent?.(event);
     };
     return this.#mutex.run(sid, () => work({ ...options, onEvent }));
   }

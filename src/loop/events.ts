@@ -1,3 +1,5 @@
+import { callBack } from '../wire/callback.ts';
+import { WARNINGS } from '../wire/codes.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { OutFrame } from '../wire/protocol.ts';
 import type { AgentReason } from './agents/index.ts';
@@ -54,32 +56,44 @@ function isDelta(event: { readonly type: string }): event is LoopEvent & { reado
 }
 
 /**
- * Receives the events of a session. If it throws, the turn under way continues and is stored; then the call that was given the
- * listener rejects with the thrown error, and the session does not continue.
+ * Receives the events of a session. If it throws or rejects, the turn under way continues and is stored; then the call that was given
+ * the listener rejects with the error, and the session does not continue. A rejection after the end of that call becomes a warning
+ * of the process (`NEUROSCRIPT_LATE_FAILURE`).
  */
-export type LoopListener = (event: LoopEvent) => void;
+export type LoopListener = (event: LoopEvent) => unknown;
 
-/** Calls a listener until it throws, and keeps the error. */
+/** Calls a listener until it fails, and keeps the error. */
 export class Watcher<Event = LoopEvent> {
-  readonly #listener: ((event: Event) => void) | undefined;
-  #thrown: { readonly error: unknown } | null = null;
+  readonly #listener: ((event: Event) => unknown) | undefined;
+  #failure: Error | null = null;
+  #closed = false;
 
-  constructor(listener: ((event: Event) => void) | undefined) {
+  constructor(listener: ((event: Event) => unknown) | undefined) {
     this.#listener = listener;
   }
 
   /** Passes an event to the listener. Never throws. After a failure it does not call the listener again. */
   readonly emit = (event: Event): void => {
-    if (this.#thrown !== null) return;
-    try {
-      this.#listener?.(event);
-    } catch (error) {
-      this.#thrown = { error };
-    }
+    if (this.#failure !== null) return;
+    callBack(
+      () => this.#listener?.(event),
+      (error) => {
+        if (this.#closed) process.emitWarning(`a listener of a session failed too late to end it: ${error.message}`, LATE);
+        else this.#failure ??= error;
+      },
+    );
   };
 
   /** Throws the listener's error, if any. */
   check(): void {
-    if (this.#thrown !== null) throw this.#thrown.error;
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  /** The last check. A rejection that comes later becomes a warning of the process. */
+  close(): void {
+    this.#closed = true;
+    this.check();
   }
 }
+
+const LATE = { type: 'LateFailure', code: WARNINGS.lateFailure };

@@ -153,7 +153,7 @@ async function tell({ host }: Stepper, record: TurnRecord, watcher: Watcher): Pr
     await host.executor.end?.(sid);
   }
   watcher.emit({ sid, turn, type: 'decided', record });
-  watcher.check();
+  watcher.close();
   return record;
 }
 
@@ -225,7 +225,7 @@ async function putAside(step: Step, started: StartedTurn, turn: SuspendedTurn): 
   await coordinator.start({ ...started, attempt: 0, suspended }, claimed);
   const waiting = waitingOf(index, suspended);
   watcher.emit({ sid, turn: index, type: 'suspended', waiting });
-  watcher.check();
+  watcher.close();
   throw new SuspendedError(sid, waiting);
 }
 

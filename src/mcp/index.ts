@@ -1,6 +1,8 @@
 /** Model Context Protocol: servers as a source of tools, and this runtime as a server. Entry point `neuroscript-runtime/mcp`. */
+
 import { type Logger, SILENT_LOGGER } from '../context/index.ts';
 import type { ToolDefinition } from '../tools/index.ts';
+import { callBack } from '../wire/callback.ts';
 import { anything, checker, checkFunction } from '../wire/options.ts';
 import { checkMcpConfig, type McpConfig } from './config.ts';
 import { type Authorize, McpConnection, type McpProgress } from './connection.ts';
@@ -105,14 +107,12 @@ export class McpSource implements AsyncDisposable {
   }
 }
 
-/** The callback of an application, whose exceptions go to the log. */
+/** The callback of an application, whose failures go to the log. */
 function guarded(callback: McpOptions['onProgress'], logger: Logger): ((progress: McpProgress) => void) | null {
   if (callback === undefined) return null;
-  return (progress) => {
-    try {
-      callback(progress);
-    } catch (error) {
-      logger.error({ error }, 'the callback onProgress threw');
-    }
-  };
+  return (progress) =>
+    callBack(
+      () => callback(progress),
+      (error) => logger.error({ error }, 'the callback onProgress failed'),
+    );
 }

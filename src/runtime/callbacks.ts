@@ -1,13 +1,20 @@
-import type { TurnContext } from '../context/index.ts';
+import type { Logger, TurnContext } from '../context/index.ts';
+import { callBack } from '../wire/callback.ts';
 import type { RunRequest } from './request.ts';
 
-/** The callbacks of a request. The first exception of a callback ends the run, which then rejects with it. */
+/**
+ * The callbacks of a request. The first failure of a callback, thrown or rejected, ends the run, which then rejects with it. The log
+ * receives a rejection that comes after the end of the run.
+ */
 export class Callbacks {
   readonly #turn: TurnContext;
-  #failure: { readonly error: unknown } | null = null;
+  readonly #logger: Logger;
+  #failure: Error | null = null;
+  #ended = false;
 
-  constructor(turn: TurnContext) {
+  constructor(turn: TurnContext, logger: Logger) {
     this.#turn = turn;
+    this.#logger = logger;
   }
 
   guard(request: RunRequest): RunRequest {
@@ -16,19 +23,25 @@ export class Callbacks {
     return { ...request, onOut: onOut && this.#guarded(onOut), onCall: onCall && this.#guarded(onCall) };
   }
 
+  /** Throws the failure of a callback when the run has ended. */
   rethrow(): void {
-    if (this.#failure !== null) throw this.#failure.error;
+    this.#ended = true;
+    if (this.#failure !== null) throw this.#failure;
   }
 
-  #guarded<A>(callback: (value: A) => void): (value: A) => void {
+  #guarded<A>(callback: (value: A) => unknown): (value: A) => void {
     return (value) => {
-      if (this.#failure !== null) return;
-      try {
-        callback(value);
-      } catch (error) {
-        this.#failure = { error };
-        this.#turn.close();
-      }
+      if (this.#failure === null)
+        callBack(
+          () => callback(value),
+          (error) => this.#failed(error),
+        );
     };
+  }
+
+  #failed(error: Error): void {
+    if (this.#ended) this.#logger.error({ error }, 'a callback of a run failed after its end');
+    else this.#failure ??= error;
+    this.#turn.close();
   }
 }

@@ -20,7 +20,7 @@ export interface RuntimeContext {
   readonly turn: TurnContext;
   /** Unix milliseconds, for deadlines. */
   readonly now: () => number;
-  readonly audit: ((record: AuditRecord) => void) | undefined;
+  readonly audit: ((record: AuditRecord) => unknown) | undefined;
   readonly resources: SessionResources;
   readonly tenants: Tenants;
   readonly telemetry: Telemetry;

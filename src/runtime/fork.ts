@@ -183,7 +183,7 @@ export class Fork {
     const input = asked.recorded?.input ?? inputOf(context, asked);
     const { limits } = input;
     using turn = this.turn.derive({ signal: asked.signal });
-    const callbacks = new Callbacks(turn);
+    const callbacks = new Callbacks(turn, root.host.logger);
     const request = callbacks.guard(asked);
     const refusal = turnEnd(turn, runtime.now, limits) ?? spentBudget(runtime.tenants, turn, asked);
     if (refusal !== null) return refusedResult(refusal);

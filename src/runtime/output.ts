@@ -1,4 +1,5 @@
 import type { HostContext } from '../context/index.ts';
+import { callBack } from '../wire/callback.ts';
 import type { EventError, OutFrame, TaggedJson, Whisper } from '../wire/protocol.ts';
 import type { RootContext } from './context.ts';
 import type { RunRequest } from './request.ts';
@@ -42,13 +43,12 @@ export class RunOutput {
     }
   }
 
-  /** Calls a callback of the application. A callback cannot break a run: an exception goes to the log. */
-  #notify(name: string, callback: (host: HostContext) => void): void {
+  /** Calls a callback of the application. A callback cannot break a run: its failure goes to the log. */
+  #notify(name: string, callback: (host: HostContext) => unknown): void {
     const { host } = this.#root;
-    try {
-      callback(host);
-    } catch (error) {
-      host.logger.error({ error }, `the callback ${name} threw`);
-    }
+    callBack(
+      () => callback(host),
+      (error) => host.logger.error({ error }, `the callback ${name} failed`),
+    );
   }
 }

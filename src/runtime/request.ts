@@ -45,10 +45,10 @@ export interface RunSettings {
    * every key has its own name.
    */
   readonly markedKeys?: boolean | undefined;
-  /** Receives the output while the script runs, in place of the host's callbacks. An exception ends the run, which rejects with it. */
-  readonly onOut?: ((out: OutFrame) => void) | undefined;
-  /** Receives every call to the host once the call has ended. An exception ends the run, which rejects with it. */
-  readonly onCall?: ((entry: JournalEntry) => void) | undefined;
+  /** Receives the output while the script runs, in place of the host's callbacks. If it throws or rejects, the run ends and rejects with that. */
+  readonly onOut?: ((out: OutFrame) => unknown) | undefined;
+  /** Receives every call to the host once the call has ended. If it throws or rejects, the run ends and rejects with that. */
+  readonly onCall?: ((entry: JournalEntry) => unknown) | undefined;
   /**
    * Measures the run: `profile` of the result says where it spent its fuel and time. Otherwise the result is the same, except that a
    * measured program takes longer.

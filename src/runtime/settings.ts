@@ -23,7 +23,7 @@ export interface RuntimeSettings {
   /** Absent limits keep their defaults. Forks and runs can only tighten them. */
   readonly limits?: LimitOptions;
   /** Receives a record of every tool call, including the calls that tools make. */
-  readonly audit?: (record: AuditRecord) => void;
+  readonly audit?: (record: AuditRecord) => unknown;
   /** Answers `ask`: `askHandler` of `neuroscript-runtime/loop` makes it. Without it every `ask` fails with code 9. */
   readonly ask?: AskHandler | undefined;
   /** Limits of tenants. Runs that name a tenant have the defaults of the table of limits when absent. */
@@ -43,7 +43,7 @@ export interface Settings {
   /** Whether `policy` was given. Otherwise the policy of a fork replaces it. */
   readonly hasPolicy: boolean;
   readonly limits: LimitValues;
-  readonly audit: ((record: AuditRecord) => void) | undefined;
+  readonly audit: ((record: AuditRecord) => unknown) | undefined;
   readonly now: () => number;
   readonly resources: SessionResources;
   readonly ask: AskHandler | undefined;

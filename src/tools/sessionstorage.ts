@@ -1,4 +1,5 @@
 import type { TurnContext } from '../context/index.ts';
+import { callBack } from '../wire/callback.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { checker, checkFunction, wholeNumber } from '../wire/options.ts';
@@ -20,8 +21,11 @@ export interface SessionAccess {
 export interface SessionStorageOptions {
   /** Whether a tool of one session may reach the data of another. Only `true` allows it, a promise does not. Never when absent. */
   readonly allow?: (access: Omit<SessionAccess, 'allowed'>) => boolean;
-  /** Receives every attempt to reach another session, before it is answered. Required with `allow`. */
-  readonly audit?: (access: SessionAccess) => void;
+  /**
+   * Receives every attempt to reach another session, before it is answered. Required with `allow`. If it throws, the attempt fails; once
+   * it has rejected, no further attempt is allowed.
+   */
+  readonly audit?: (access: SessionAccess) => unknown;
   /** Most sessions with data at the same time; 10 000 when absent. */
   readonly maxSessions?: number;
 }
@@ -40,6 +44,8 @@ const checkSessionStorageOptions = checker<SessionStorageOptions>({
 export class SessionStorage<T> {
   readonly #sessions = new Map<string, Map<string, T>>();
   readonly #options: SessionStorageOptions;
+  /** Whether an attempt could not be recorded. */
+  #unrecorded = false;
   readonly #maxSessions: number;
 
   /** Throws {@link ConfigError} for options of the wrong form, and for `allow` without `audit`. */
@@ -62,8 +68,14 @@ export class SessionStorage<T> {
     if (target === sessionId) return this.own(turn);
     const access = { sessionId, turnIndex: turn.turnIndex, target };
     // A promise would count as true before it is settled, and every session would get access.
-    const allowed = this.#options.allow?.(access) === true;
-    this.#options.audit?.({ ...access, allowed });
+    const allowed = !this.#unrecorded && this.#options.allow?.(access) === true;
+    const recorded = this.#options.audit?.({ ...access, allowed });
+    callBack(
+      () => recorded,
+      () => {
+        this.#unrecorded = true;
+      },
+    );
     if (!allowed) throw new ToolError(NS_CODES.Policy, 'the data of another session is out of reach');
     return this.#dataOf(target);
   }

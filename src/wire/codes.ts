@@ -81,4 +81,8 @@ export function nsCodeName(code: number): string {
 }
 
 /** The codes of the warnings that the library gives with `process.emitWarning`. */
-export const WARNINGS = { noLauncher: 'NEUROSCRIPT_NO_LAUNCHER', temporaryKeys: 'NEUROSCRIPT_TEMPORARY_KEYS' } as const;
+export const WARNINGS = {
+  noLauncher: 'NEUROSCRIPT_NO_LAUNCHER',
+  temporaryKeys: 'NEUROSCRIPT_TEMPORARY_KEYS',
+  lateFailure: 'NEUROSCRIPT_LATE_FAILURE',
+} as const;

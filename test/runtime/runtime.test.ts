@@ -546,6 +546,6 @@ describe('the host’s callbacks', () => {
       throw new Error('full disk');
     };
     const result = await fakeRuntime(talking).runtime.interpreter({ host: { logger, emit } }).execute('x');
-    expect([result.ok, result.emits, logged]).toEqual([true, ['e'], ['the callback emit threw']]);
+    expect([result.ok, result.emits, logged]).toEqual([true, ['e'], ['the callback emit failed']]);
   });
 });

@@ -548,7 +548,7 @@ describe('the journal and the audit trail', () => {
     };
     const bench = new Bench([tool('x', () => 1)], { host: testHost({ logger }), init: { onCall: oops, audit: oops } });
     expect(await bench.call('tool.t.x')).toEqual({ t: 'ok', value: 1 });
-    expect(logged).toEqual(['the callback audit threw', 'the callback onCall threw']);
+    expect(logged).toEqual(['the callback audit failed', 'the callback onCall failed']);
   });
 });
 

@@ -42,7 +42,7 @@ export interface AskHandlerOptions {
   /** Most nested loops, from 1; 4 when absent. */
   readonly maxDepth?: number;
   /** Receives the events of nested sessions together with the asking turn. Must not throw. */
-  readonly onEvent?: (event: LoopEvent, parent: SessionParent) => void;
+  readonly onEvent?: (event: LoopEvent, parent: SessionParent) => unknown;
 }
 
 const checkAskOptions = checker<AskHandlerOptions>({

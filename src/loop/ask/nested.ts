@@ -27,7 +27,7 @@ export interface NestedLoop {
   readonly sid: string;
   /** Options that its controller shares with those of other asks. */
   readonly shared: Omit<LoopControllerOptions, 'executor' | 'system'>;
-  readonly onEvent: ((event: LoopEvent, parent: SessionParent) => void) | undefined;
+  readonly onEvent: ((event: LoopEvent, parent: SessionParent) => unknown) | undefined;
 }
 
 /**
@@ -65,7 +65,7 @@ async function driveOn(loop: NestedLoop, session: SessionSpan): Promise<string |
         ...(tokens === null ? {} : { maxTokens: quota.tokens + tokens }),
         onEvent(event: LoopEvent) {
           if (event.type === 'replied') pay(event.tokens);
-          onEvent?.(event, parent);
+          return onEvent?.(event, parent);
         },
       });
       session.decided(record);

@@ -1,3 +1,4 @@
+import { callBack } from '../../wire/callback.ts';
 import { ConfigError, RuntimeClosedError } from '../../wire/errors.ts';
 import {
   anything,
@@ -40,10 +41,10 @@ export interface HostOptions {
   readonly turnsPerClaim?: number | undefined;
   /** Milliseconds between two searches for sessions that became ready by time alone; 2,000 when absent. */
   readonly pollMs?: number;
-  /** Receives the error when a session cannot be driven, or when the store does not answer (`sid` is null). Must not throw. */
-  readonly onError?: (error: unknown, sid: string | null) => void;
-  /** Receives the result when this host stops driving a session. Must not throw. */
-  readonly onLeft?: (result: LoopResult) => void;
+  /** Receives the error when a session cannot be driven, or when the store does not answer (`sid` is null). Its own failure has no effect. */
+  readonly onError?: (error: unknown, sid: string | null) => unknown;
+  /** Receives the result when this host stops driving a session. `onError` receives its failure. */
+  readonly onLeft?: (result: LoopResult) => unknown;
 }
 
 const CHECKS: Checks<HostOptions> = {
@@ -203,7 +204,10 @@ export class Host {
       if (profile === undefined || this.#isEnding) return await coordinator.leave(sid);
       const leave = (): boolean => this.#isEnding || ++turns >= turnsPerClaim;
       const result = await profile.controller.resume(sid, { keepTurns: false, ...profile.options(sid, setup), leave });
-      onLeft?.(result);
+      callBack(
+        () => onLeft?.(result),
+        (error) => this.#failed(error, sid),
+      );
       // The clocks differ: the call has expired by the clock of the store, but not yet by the clock of this host.
       const still = next.kind === 'waiting' && next.suspended.since === result.waiting?.since;
       if (still) await coordinator.setAside(sid);
@@ -218,6 +222,10 @@ export class Host {
 
   #failed(error: unknown, sid: string | null): void {
     this.#errors += 1;
-    this.#options.onError?.(error, sid);
+    // What receives the errors cannot be told of its own.
+    callBack(
+      () => this.#options.onError?.(error, sid),
+      () => {},
+    );
   }
 }

@@ -1,7 +1,7 @@
 import { EnvelopeError, encodeUserdata, isJsonObject, parseStrict } from '../../aeiou/index.ts';
 import { defined } from '../../wire/defined.ts';
 import { MAX_TIMER_MS } from '../../wire/options.ts';
-import { isRecord, messageOf } from '../../wire/unknown.ts';
+import { errorOf, isRecord, messageOf } from '../../wire/unknown.ts';
 import {
   type Agent,
   type AgentDelta,
@@ -178,7 +178,8 @@ async function answer(agent: Agent, request: AgentRequest): Promise<AgentReply> 
     if (typeof reply === 'string') return { text: reply.slice(0, REPLY_CHARACTERS), tokens: 0 };
     if (isRecord(reply) && typeof reply['text'] === 'string') return replyFrom(request, reply['text'], reply);
     throw new TypeError(`the agent answered with ${reply === null ? 'null' : `a ${typeof reply}`}, not with a text`);
-  } catch (error) {
+  } catch (thrown) {
+    const error = errorOf(thrown);
     if (error instanceof AgentError) throw error;
     throw new AgentError(request.turn, `turn ${request.turn} has no reply: ${messageOf(error)}`, 'ERR_AGENT', { cause: error });
   }

@@ -3,7 +3,7 @@ import { tighten } from '../../sandbox/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { STORED_VERSION } from '../../wire/forms.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
-import type { LoopEventBody } from '../events.ts';
+import { type LoopEventBody, Watcher } from '../events.ts';
 import { MAGIC_TOOL } from '../magic.ts';
 import { recordedInput, type Scene, type TurnRecord, type UnsealedRecord } from '../record/record.ts';
 import { sealRecord } from '../record/seal.ts';
@@ -54,7 +54,8 @@ async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): 
   checkSid(sid);
   const guard = new ProgressGuard(host.noProgressN, 'noProgressN');
   const lifetimes = resolveLifetimes(host.lifetimes);
-  const emit = (body: LoopEventBody): void => request.onEvent?.({ sid, turn, ...body });
+  const watcher = new Watcher(request.onEvent);
+  const emit = (body: LoopEventBody): void => watcher.emit({ sid, turn, ...body });
   const lifecycle = new Lifecycle((from, to) => emit({ type: 'state', from, to }));
   const recorder = new TokenRecorder(clock, host.ids, earlier);
   const startedAt = earlier?.startedAt ?? clock.now();
@@ -75,6 +76,7 @@ async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): 
     request.keep === undefined ? null : new TurnKeeper({ keep: request.keep, soFar, continues: earlier !== undefined });
   const means = { limits, nonce, recorder, ledger, emit, mayWait, keeper };
   const { run, denied, host: facts, waiting: calls, approved, ...execution } = await execute(host, request, means);
+  watcher.check();
   const ranMs = ranUntilNow();
   const [waiting, ...alsoWaiting] = calls;
   if (waiting !== undefined && run !== null) {
@@ -99,6 +101,7 @@ async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): 
   });
   lifecycle.to('DECIDED');
   lifecycle.finish(verdict.decision);
+  watcher.close();
 
   const { halt: _, ...outcome } = execution;
   const scene: Scene = {

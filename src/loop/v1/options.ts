@@ -68,7 +68,7 @@ export interface AskLoopRun {
   /** Cancels the loop. */
   readonly signal?: AbortSignal;
   /** If it throws, the run rejects with the error after the turn under way has ended. */
-  readonly onEvent?: (event: V1LoopEvent) => void;
+  readonly onEvent?: (event: V1LoopEvent) => unknown;
 }
 
 /** Progress of a v1 loop. `decided` is the last event of a turn. */

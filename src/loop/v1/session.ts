@@ -62,8 +62,12 @@ export class V1Session {
   async run(): Promise<V1LoopResult> {
     for (let turn = 1; ; turn += 1) {
       const verdict = await this.#turn(turn);
-      this.#watcher.check();
-      if (!verdict.next) return verdict.result;
+      if (verdict.next) {
+        this.#watcher.check();
+        continue;
+      }
+      this.#watcher.close();
+      return verdict.result;
     }
   }
 

@@ -2,7 +2,7 @@ import type { TurnContext } from '../../context/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { plainMaps } from '../../wire/tagged.ts';
-import { messageOf } from '../../wire/unknown.ts';
+import { errorOf, messageOf } from '../../wire/unknown.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { ToolError } from '../errors.ts';
 import { Pending } from '../pending.ts';
@@ -99,7 +99,8 @@ export async function approvedCall(
 async function unlessPending(work: () => unknown): Promise<unknown> {
   try {
     return await work();
-  } catch (error) {
+  } catch (thrown) {
+    const error = errorOf(thrown);
     if (error instanceof Pending) return error;
     throw error;
   }

@@ -1,6 +1,7 @@
 import type { HostContext, StoreReaders, Stores, TurnContext } from '../../context/index.ts';
 import type { Telemetry } from '../../telemetry/index.ts';
 import type { CallIo } from '../../wire/call.ts';
+import { callBack } from '../../wire/callback.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { CallSite, TaggedJson } from '../../wire/protocol.ts';
@@ -32,8 +33,8 @@ export interface DispatchContext {
   /** The resources of the session, or of the run outside of any session; made at the first use. */
   resources(): ToolResources;
   /** Receives every call of a script once the call has ended. */
-  readonly onCall?: ((entry: JournalEntry) => void) | undefined;
-  readonly audit?: ((record: AuditRecord) => void) | undefined;
+  readonly onCall?: ((entry: JournalEntry) => unknown) | undefined;
+  readonly audit?: ((record: AuditRecord) => unknown) | undefined;
   readonly telemetry: Telemetry;
   /** Answers `ask`; without it there is no agent to ask. */
   readonly ask?: AskPort | undefined;
@@ -80,11 +81,7 @@ export interface ToolCall {
   readonly completion: Completed | null;
 }
 
-/** Calls a callback of the application. A callback cannot break a run: an exception goes to the log. */
-export function notify({ host }: Pick<DispatchContext, 'host'>, name: string, callback: () => void): void {
-  try {
-    callback();
-  } catch (error) {
-    host.logger.error({ error }, `the callback ${name} threw`);
-  }
+/** Calls a callback of the application. A callback cannot break a run: its failure goes to the log. */
+export function notify({ host }: Pick<DispatchContext, 'host'>, name: string, callback: () => unknown): void {
+  callBack(callback, (error) => host.logger.error({ error }, `the callback ${name} failed`));
 }

@@ -6,6 +6,7 @@ import type { ErrorInfo } from '../../wire/errors.ts';
 import { ASK, type EarlierCall, type ForkQuery, type JournalEntry, PROMPT, type WaitingCall } from '../../wire/journal.ts';
 import { isHeavy } from '../../wire/pieces.ts';
 import type { CallSite, GuestCall, TaggedJson } from '../../wire/protocol.ts';
+import { errorOf } from '../../wire/unknown.ts';
 import { ToolError } from '../errors.ts';
 import { canonicalName } from '../names.ts';
 import { Pending } from '../pending.ts';
@@ -198,7 +199,8 @@ export class Dispatcher {
       const reply = await this.#make(call, io, completed?.completion ?? null, hold);
       const { breach } = this.#quotas;
       return breach === null || call.t === 'ask' ? reply : halt(breach);
-    } catch (error) {
+    } catch (thrown) {
+      const error = errorOf(thrown);
       const { breach } = this.#quotas;
       if (breach !== null) return halt(breach);
       if (error instanceof Suspended && call.t !== 'ask') this.#wait(call, error, io, start);

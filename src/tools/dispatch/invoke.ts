@@ -1,5 +1,6 @@
 import { NS_CODES } from '../../wire/codes.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
+import { errorOf } from '../../wire/unknown.ts';
 import type { ToolDefinition, ToolRuntime } from '../define/definition.ts';
 import { ToolError } from '../errors.ts';
 import { Pending } from '../pending.ts';
@@ -52,7 +53,8 @@ export async function invoke(
   };
   try {
     return await unlessOver(io, box === null ? run : () => timeboxed(tool, box, run));
-  } catch (error) {
+  } catch (thrown) {
+    const error = errorOf(thrown);
     if (error instanceof Pending) throw suspend(tool, error, depth, context.mayWait ?? false);
     throw translate(tool, error);
   } finally {

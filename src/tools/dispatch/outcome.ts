@@ -7,6 +7,7 @@ import { MAX_FRAME_VALUES } from '../../wire/frames.ts';
 import type { JournalOutcome } from '../../wire/journal.ts';
 import { inPieces, isHeavy } from '../../wire/pieces.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
+import { messageOf } from '../../wire/unknown.ts';
 import { TooLargeError, ValueError } from '../../wire/values.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { Halt, ToolError } from '../errors.ts';
@@ -32,24 +33,17 @@ export function replyFor(error: unknown): FinalReply {
       t: 'error',
       code,
       message: shorten(error.message),
-      hint: error.hint === undefined ? undefined : shorten(error.hint),
+      hint: typeof error.hint === 'string' ? shorten(error.hint) : undefined,
     };
   }
-  return { t: 'halt', error: workerError(`a tool call failed inside the host: ${shorten(textOf(error))}`) };
+  return { t: 'halt', error: workerError(`a tool call failed inside the host: ${shorten(messageOf(error))}`) };
 }
 
 /** The exception of a tool as an error of the language, without its stack. */
 export function translate(tool: ToolDefinition, error: unknown): Error {
   if (error instanceof Halt || error instanceof ToolError) return error;
-  const message = `tool '${tool.canonicalName}' failed: ${textOf(error)}`;
+  const message = `tool '${tool.canonicalName}' failed: ${messageOf(error)}`;
   return new ToolError(NS_CODES.ToolExecutionFailed, message, undefined, { cause: error });
-}
-
-function textOf(error: unknown): string {
-  if (error instanceof Error) return error.message === '' ? error.name : error.message;
-  return typeof error === 'string'
-    ? error
-    : `it threw a value of type ${error === null ? 'null' : typeof error}, which is no Error`;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { HostContext } from '../../context/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import { messageOf } from '../../wire/unknown.ts';
+import { errorOf, messageOf } from '../../wire/unknown.ts';
 import { ToolError } from '../errors.ts';
 import { Pending } from '../pending.ts';
 
@@ -15,7 +15,8 @@ export async function promptUser(host: HostContext, text: string): Promise<Tagge
     host.stdout?.write(`${text} `);
     const line = await host.stdin.next();
     if (line !== null) return line.trim();
-  } catch (cause) {
+  } catch (thrown) {
+    const cause = errorOf(thrown);
     if (cause instanceof Pending) throw cause;
     throw new ToolError(NS_CODES.IOFailed, `promptuser could not read a line: ${messageOf(cause)}`, undefined, { cause });
   }
