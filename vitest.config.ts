@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { matchesGlob, relative } from 'node:path';
+import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import {
@@ -10,39 +10,21 @@ import {
   ELSEWHERE,
   LONGEST,
   MORE_TRIES,
-  PROCESSES,
   REMOVALS,
   REPLACING,
+  SLOW_FILES,
   TIMED,
 } from './test/groups.ts';
 
-/**
- * Begins with the files that take longest: one that began last would run on while the other cores have nothing to do. Files with a
- * process of their own come before all others, because a process that files share ends when another kind of file comes next. Of the
- * rest, those that start many processes are spread over the others, so that the cores always have work.
- */
+/** Begins with the files that take longest: one that began last would run on while the other cores have nothing to do. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const first: [at: number, file: TestSpecification][] = [];
-    const starting: TestSpecification[] = [];
-    const others: TestSpecification[] = [];
-    for (const file of sorted) {
-      const path = relative(import.meta.dirname, file.moduleId);
-      const at = LONGEST.indexOf(path);
-      if (file.project.config.isolate) first.push([at < 0 ? LONGEST.length : at, file]);
-      else if (at >= 0) first.push([LONGEST.length + 1 + at, file]);
-      else (PROCESSES.some((glob) => matchesGlob(path, glob)) ? starting : others).push(file);
-    }
-    first.sort(([a], [b]) => a - b);
-    return [...first.map(([, file]) => file), ...spread(starting, others)];
+    const place = ({ moduleId }: TestSpecification): number => {
+      const at = LONGEST.indexOf(relative(import.meta.dirname, moduleId));
+      return at < 0 ? LONGEST.length : at;
+    };
+    return (await super.sort(files)).sort((a, b) => place(a) - place(b));
   }
-}
-
-/** Both lists in one, each in its order and evenly. */
-function spread<T>(a: readonly T[], b: readonly T[]): T[] {
-  const placed = [a, b].flatMap((list) => list.map((item, index) => [(index + 0.5) / list.length, item] as const));
-  return placed.sort(([x], [y]) => x - y).map(([, item]) => item);
 }
 
 /** A group of files; groups of one order run at the same time. */
@@ -54,7 +36,7 @@ const cores = availableParallelism();
 /** These files wait for other processes most of the time: with twice as many of them as cores, the cores are hardly ever idle. */
 const maxWorkers = 2 * cores;
 
-/** A group that `npm test` leaves out. */
+/** A group whose tests need more than npm. */
 function apart({ name, files, timeout, setup }: Apart, order: number) {
   return group(name, order, [`${files}/*.test.ts`], {
     ...MORE_TRIES,
@@ -85,19 +67,28 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 60_000,
     sequence: { sequencer: LongestFirst },
+    tags: [{ name: 'slow', description: 'left to `npm run test:all`' }],
     projects: [
-      group('computing', 0, COMPUTING, { ...shared, exclude: [...ALONE, ...TIMED, ...REPLACING], maxWorkers: cores }),
-      group('alone', 1, ALONE, { ...MORE_TRIES, exclude: [...REMOVALS], isolate: true, maxWorkers }),
-      group('replacing', 1, REPLACING, { ...MORE_TRIES, isolate: true, maxWorkers, experimental: { viteModuleRunner: true } }),
+      // `npm test`: with the filter `!slow`.
+      group('computing', 0, COMPUTING, { ...shared, exclude: [...SLOW_FILES], maxWorkers: cores }),
       group('waiting', 1, ['test/**/*.test.ts'], {
         ...shared,
-        exclude: [...COMPUTING, ...ELSEWHERE, ...TIMED, ...ALONE, ...REPLACING],
+        exclude: [...COMPUTING, ...REPLACING, ...SLOW_FILES],
+        maxWorkers,
+      }),
+      group('replacing', 1, REPLACING, { isolate: true, maxWorkers, experimental: { viteModuleRunner: true } }),
+      // `npm run test:all`: these, and the tests with SLOW among those above.
+      group('alone', 2, ALONE, { ...MORE_TRIES, isolate: true, maxWorkers, experimental: { viteModuleRunner: true } }),
+      group('processes', 2, SLOW_FILES, {
+        ...MORE_TRIES,
+        ...shared,
+        exclude: [...ALONE, ...TIMED, ...REMOVALS, ...ELSEWHERE],
         maxWorkers,
       }),
       // One file at a time, so that none disturbs another.
-      group('timed', 2, TIMED, { ...MORE_TRIES, fileParallelism: false }),
-      group('removals', 3, REMOVALS, { maxWorkers: cores }),
-      ...APART.map((each, index) => apart(each, 4 + index)),
+      group('timed', 3, TIMED, { ...MORE_TRIES, fileParallelism: false }),
+      group('removals', 4, REMOVALS, { maxWorkers: cores }),
+      ...APART.map((each, index) => apart(each, 5 + index)),
     ],
   },
 });

@@ -1,11 +1,25 @@
+import { globSync, readFileSync } from 'node:fs';
 import { matchesGlob } from 'node:path';
 
 // The groups of test files; vitest.config.ts says how each group runs.
+//
+// A file that begins with this comment, and a test with SLOW, is left to `npm run test:all`: it judges a time, waits for what may not
+// happen, starts processes that a thread or a call cannot stand for, or needs more than npm. `npm test` runs all others, each once.
+const SLOW_FILE = /^\/\/ @module-tag slow$/m;
 
-/** Tests that start many processes. */
-export const PROCESSES: readonly string[] = ['cli', 'mcp', 'bench', 'sandbox', 'worker'].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
+/**
+ * What a slow test is run with: two further tries, because the machine is shared and its noise is not ours. `.ci/run` names every test
+ * that needed one, and fails if there are more than a few.
+ */
+export const MORE_TRIES = { retry: 2 };
+/** Options of a slow test in a file whose other tests are not. */
+export const SLOW = { ...MORE_TRIES, tags: ['slow'] };
+
+/** The files that are slow as a whole. */
+export const SLOW_FILES: readonly string[] = globSync('test/**/*.test.ts').filter((path) =>
+  SLOW_FILE.test(readFileSync(path, 'utf8').slice(0, 100)),
 );
+
 /**
  * Tests that compute, or wait for a worker that computes: as many of them at once as there are cores keep the cores busy. More processes
  * would each warm up the source: with three times as many these tests take 10 to 30 % more CPU time.
@@ -15,16 +29,16 @@ export const COMPUTING: readonly string[] = [
   ...['guest', 'habits', 'lsp', 'pure', 'receipt', 'records', 'report', 'runtime', 'schemas', 'site', 'telemetry', 'tools'],
   ...['traceability', 'wire'],
 ].map((folder) => `test/${folder}/**/*.test.ts`);
-/** Tests that compare times, or count what a process does meanwhile. */
+/** Slow tests that compare times, or count what a process does meanwhile. */
 export const TIMED: readonly string[] = ['test/sandbox/{busypoll,counters,processstats,scheduling,together,warmup}.test.ts'];
-/** Tests that look at what a process does first, or measure the memory of their own. */
+/** Slow tests that look at what a process does first, or measure the memory of their own. */
 export const ALONE: readonly string[] = [
-  ...['test/runtime/nolauncher.test.ts', 'test/sandbox/{breaches,kill,pool,workerlife}.test.ts'],
-  'test/attack/**/*.test.ts',
+  ...['test/runtime/nolauncher.test.ts', 'test/sandbox/{breaches,kill,launcher,pool,workerlife}.test.ts'],
+  ...['test/attack/{hostile,javascript,journal,language,linear,pure,retained}.test.ts'],
 ];
 /** Tests that replace modules of the product, which takes Vitest's own loader. */
-export const REPLACING: readonly string[] = ['test/gate/faults.test.ts', 'test/sandbox/launcher.test.ts'];
-/** A group that `npm test` leaves out, because its tests need more than npm. `npm run test:NAME` runs it. */
+export const REPLACING: readonly string[] = ['test/gate/faults.test.ts'];
+/** A group whose tests need more than npm. */
 export interface Apart {
   readonly name: string;
   readonly files: string;
@@ -41,26 +55,8 @@ export const APART: readonly Apart[] = [
 ];
 /** The files of those groups. */
 export const ELSEWHERE: readonly string[] = APART.map(({ files }) => files);
-/** Builds with one check removed: `npm run test:removals`. */
+/** Builds with one check removed. */
 export const REMOVALS: readonly string[] = ['test/attack/removals.test.ts'];
-/** Tests beside others that start processes of their own. */
-export const CHILDREN: readonly string[] = ['test/{gate/large,loop/crash,loop/poison}.test.ts'];
-/**
- * What tests that measure time, wait, or start processes are run with: two further tries, because the machine is shared and its noise is
- * not ours. `.ci/run` names every test that needed one, and fails if there are more than a few. A test of logic has one try.
- */
-export const MORE_TRIES = { retry: 2 };
-/** What reads a clock or a counter of the machine, or waits for one. */
-const CLOCK = /cpuMs\(|performance\.now|cpuUsage|memoryUsage|Date\.now|setTimeout|\.poll\(|waitFor|sleep\(/;
-
-/**
- * Whether all tests of a file have more tries: it starts processes, or depends on time. In a file with random inputs another try would
- * hide what the first one found; there, a test that depends on time takes `MORE_TRIES` by itself.
- */
-export function hasMoreTries(path: string, text: string): boolean {
-  const startsProcesses = [...PROCESSES, ...CHILDREN].some((glob) => matchesGlob(path, glob));
-  return startsProcesses || (CLOCK.test(text) && !text.includes("'fast-check'"));
-}
 
 /** Tests whose runtimes share the workers of a test process; `workers.ts` says why. */
 const SHARING: readonly string[] = [
@@ -96,20 +92,8 @@ export function workersOf(path: string): 'processes' | 'threads' | 'shared' {
   return among(SHARING) ? 'shared' : 'threads';
 }
 
-/** The files that take longest, the longest first. Without a cache of earlier runs, Vitest would go by the size of the files. */
+/** The slow files that take longest, the longest first. Without a cache of earlier runs, Vitest would go by the size of the files. */
 export const LONGEST: readonly string[] = [
-  ...[
-    'attack/hostile',
-    'bench/main',
-    'attack/language',
-    'mcp/source',
-    'readme/pages',
-    'attack/javascript',
-    'mcp/modern',
-    'cli/status',
-  ],
-  ...['cli/mcp', 'cli/run', 'loop/suspend/suspend', 'loop/ask/budget', 'grammar/syntax/limits', 'cli/json', 'cli/input'],
-  ...['cli/conformance', 'attack/linear', 'cli/jsonl', 'stdlib-tools/fs', 'cli/tools', 'cli/repl', 'worker/process'],
-  ...['grammar/estimate/bounds', 'guest/stack', 'cli/reader', 'records/records', 'sandbox/framevalues', 'stdlib-tools/processes'],
-  ...['loop/poison', 'foresee/foresee'],
+  ...['attack/hostile', 'bench/main', 'attack/language', 'mcp/source', 'readme/pages', 'attack/javascript', 'mcp/modern'],
+  ...['cli/status', 'attack/linear', 'worker/process', 'loop/poison'],
 ].map((name) => `test/${name}.test.ts`);

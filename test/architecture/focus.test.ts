@@ -1,6 +1,7 @@
+import { matchesGlob } from 'node:path';
 import { parseAst } from 'rolldown/parseAst';
 import { expect, it } from 'vitest';
-import { hasMoreTries } from '../groups.ts';
+import { ALONE, ELSEWHERE, REMOVALS, SLOW_FILES, TIMED } from '../groups.ts';
 import { ESCAPED, filesBelow, isNode, type SyntaxNode, sourceOf, walk } from './source.ts';
 
 /** Ways to leave a test out, to run it alone, or to call its failure a success. */
@@ -19,14 +20,25 @@ it('no test is skipped, focused, left to do or expected to fail', () => {
   expect(found).toEqual([]);
 });
 
-it('a file with random inputs has one try, and what depends on time in it has more by itself', () => {
-  const random = filesBelow('test', '.test.ts')
-    .map(sourceOf)
-    .filter(({ text }) => text.includes("'fast-check'"));
-  expect(random.length).toBeGreaterThan(20);
-  const own = random.filter(({ text }) => /performance\.now|cpuUsage|memoryUsage|Date\.now/.test(text));
-  expect(own.filter(({ text }) => !text.includes('MORE_TRIES')).map(({ path }) => path)).toEqual([]);
-  expect(random.filter(({ path, text }) => hasMoreTries(path, text)).map(({ path }) => path)).toEqual([]);
+/** What judges a time or the memory of a process. */
+const JUDGES = /\bcpuMs\(|performance\.now|cpuUsage|memoryUsage|heapUsed/;
+/** Files that need such a function without judging what it says. */
+const MAY: ReadonlySet<string> = new Set([
+  'test/architecture/focus.test.ts', // names them
+  'test/grammar/syntax/properties.test.ts', // a thousandfold of what a small source takes
+  'test/loop/agents/model.test.ts', // a hundredfold of what a reply takes
+  'test/loop/ask/replay.test.ts', // replaces the clock
+  'test/sandbox/clock.test.ts', // replaces the clock
+]);
+
+it('what judges a time is slow, and so is each test that needs more than npm', () => {
+  const files = filesBelow('test', '.test.ts').map(sourceOf);
+  const judging = files.filter(({ path, text }) => JUDGES.test(text) && !SLOW_FILES.includes(path) && !MAY.has(path));
+  expect(judging.filter(({ text }) => !/\bSLOW\b/.test(text)).map(({ path }) => path)).toEqual([]);
+  const elsewhere = [...ELSEWHERE, ...REMOVALS, ...ALONE, ...TIMED];
+  const quick = files.filter(({ path }) => elsewhere.some((glob) => matchesGlob(path, glob)) && !SLOW_FILES.includes(path));
+  expect(quick.map(({ path }) => path)).toEqual([]);
+  expect(SLOW_FILES.length).toBeGreaterThan(60);
 });
 
 it('finds every way to leave a test out', () => {

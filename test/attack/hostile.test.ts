@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LAUNCHERS, type LauncherChoice, Sandbox } from '../../src/sandbox/index.ts';
 import { COUNTED } from '../../src/sandbox/ledger.ts';

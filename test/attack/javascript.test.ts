@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox, SandboxResult } from '../../src/sandbox/index.ts';
 import { withGuest } from '../sandbox/input.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forgetPeak, residence, workerPid } from '../../bench/residence.ts';
 import type { Runtime } from '../../src/entries/index.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, it } from 'vitest';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { called } from '../pure/call.ts';

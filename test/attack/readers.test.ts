@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
 import { WireError } from '../../src/wire/errors.ts';
 import { parseFrame } from '../../src/wire/frames.ts';
+import { SLOW } from '../groups.ts';
 import { FRAMES, FULL_RESULT } from './frames.ts';
 
 /** Values of every type of JSON, one of them beyond its numbers. */
@@ -63,7 +64,7 @@ function replaced(text: string, path: readonly string[], json: string): string {
   return JSON.stringify(frame).replace('"$value"', json);
 }
 
-it('18: a text that is cut does not keep the rest of it alive', () => {
+it('18: a text that is cut does not keep the rest of it alive', SLOW, () => {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
   const held = (): number => {

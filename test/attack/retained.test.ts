@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, it } from 'vitest';
 import { createRuntime } from '../../src/runtime/index.ts';
 import { pureTools } from '../../stdlib-tools/index.ts';

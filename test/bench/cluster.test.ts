@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, it } from 'vitest';
 import { benchStores, clusterFailures, sqliteEngine, turnsHere } from '../../bench/cluster.ts';
 

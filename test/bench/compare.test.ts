@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Candidate, compare, openAll, throughput } from '../../bench/compare.ts';
 import type { Engine } from '../../bench/engine.ts';
 import { TURN, WORKLOADS } from '../../bench/workloads.ts';
+import { SLOW } from '../groups.ts';
 
 function engine(name: string, run: () => { value: unknown; ms: number }): Candidate & { readonly engine: Engine } {
   return { engine: { name, boundary: 'test', run: async () => run(), async [Symbol.asyncDispose]() {} } };
@@ -44,7 +45,7 @@ describe('comparing engines', () => {
     await expect(openAll({ broken: () => Promise.reject(new Error('no memory')) })).rejects.toThrow('no memory');
   });
 
-  it('counts finished runs per second over all lanes', async () => {
+  it('counts finished runs per second over all lanes', SLOW, async () => {
     const most: number[] = [];
     for (const lanes of [1, 4]) {
       let running = 0;

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, it } from 'vitest';
 import { busier, loadText, measureLoad } from '../../bench/load.ts';
 

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, it } from 'vitest';
 import { floorCalls } from '../../bench/floor.ts';
 import { RawProcess } from '../../bench/rawprocess.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, it } from 'vitest';
 import { summarize } from '../../bench/stats.ts';
 import { benchTokens, renderTokens, type TokenRow, tokenFailures } from '../../bench/tokens.ts';

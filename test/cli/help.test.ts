@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { helpPage } from '../../src/cli/manual/page.ts';
 import { readManual } from '../../src/cli/manual/read.ts';
+import { SLOW } from '../groups.ts';
 import { linesOf } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -65,7 +66,7 @@ it('a reader of the help that closes its end is no failure, and a full disk is o
   expect(full.stderr).toMatch(/^neuroscript: the output cannot be written: ENOSPC[^\n]*\n$/);
 });
 
-it('issue 19: --help takes at most three times as long as an empty Node program', () => {
+it('issue 19: --help takes at most three times as long as an empty Node program', { ...SLOW, timeout: 120_000 }, () => {
   const bin = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
   /** CPU seconds of four processes: unlike elapsed time, nearly the same on a busy machine. */
   const spent = (...argv: readonly string[]): number => {
@@ -78,4 +79,4 @@ it('issue 19: --help takes at most three times as long as an empty Node program'
   };
   const empty = spent('-e', '0');
   expect([['--help'], ['run', '--help'], ['--version']].filter((argv) => spent(bin, ...argv) > 3 * empty)).toEqual([]);
-}, 120_000);
+});

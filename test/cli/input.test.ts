@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { SLOW } from '../groups.ts';
 import { command, folder, linesOf, neuroscript } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -136,7 +137,7 @@ describe('a named pipe, a device or a folder as a file (finding 9)', () => {
     [['tools', '--format', 'gbnf', '--tools', 'pipe']],
     [['policy', 'explain', 'pipe', 'tool.a.B']],
     [['test', 'pipe']],
-  ])('%j waits for a writer, and an interrupt ends it', async (args) => {
+  ])('%j waits for a writer, and an interrupt ends it', SLOW, async (args) => {
     const ended = await neuroscript(args, { cwd: special(), interruptAfterMs: 2000 });
     expect(ended).toEqual({ code: 130, stdout: '', stderr: '' });
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SLOW } from '../groups.ts';
 import { command, folder, linesOf, neuroscript, pressControlC, type SpawnOptions } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -13,7 +14,7 @@ async function answers(stdin: string | Uint8Array, args: readonly string[] = [],
 const jsonl = (requests: readonly unknown[]) => requests.map((request) => `${JSON.stringify(request)}\n`).join('');
 
 describe('run --jsonl', () => {
-  it('answers 1,000 lines in order, one result each, every run in a fresh sandbox', async () => {
+  it('answers 1,000 lines in order, one result each, every run in a fresh sandbox', SLOW, async () => {
     // Each kind tries to leave something behind, or to find what another run left.
     const kinds = [
       (n: number) => ({ id: n, src: command(`set left = ${n}`, 'emit left') }),
@@ -172,7 +173,7 @@ describe('run --jsonl', () => {
     ]);
   });
 
-  it('slow tools of one request do not hold up the others', async () => {
+  it('slow tools of one request do not hold up the others', SLOW, async () => {
     const cwd = folder({ 't.yaml': 'tools: { tool.t.Slow: { args: [], cases: [{ returns: 1, delayMs: 600 }] } }\n' });
     const requests = Array.from({ length: 48 }, (_, id) => ({ id, src: command('emit tool.t.Slow()') }));
     const started = performance.now();

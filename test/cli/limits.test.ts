@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SLOW } from '../groups.ts';
 import { command, folder } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -11,7 +12,7 @@ async function result(args: readonly string[], stdin: string, cwd?: string) {
 }
 
 describe('limits of a run', () => {
-  it('CPU: an endless loop under --cpu 100ms ends within 150 ms of its start', async () => {
+  it('CPU: an endless loop under --cpu 100ms ends within 150 ms of its start', SLOW, async () => {
     // Time is the machine's too: where other tests keep the cores busy, one of five tries must be undisturbed.
     const longer: number[] = [];
     while (longer.length < 5 && !longer.some((ms) => ms <= 150)) {

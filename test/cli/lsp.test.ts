@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { CodeAction, CompletionItem, Hover, Location, SignatureHelp, TextEdit, WorkspaceEdit } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
+import { SLOW } from '../groups.ts';
 import { Client } from '../lsp/client.ts';
 import { CORPUS, wholeCheck } from '../lsp/corpus.ts';
 
@@ -100,7 +101,7 @@ describe('neuroscript lsp', () => {
     expect(await client.end()).toBe(0);
   });
 
-  it('stays right, and does not grow, over 10,000 edits', { timeout: 300_000 }, async () => {
+  it('stays right, and does not grow, over 10,000 edits', { ...SLOW, timeout: 300_000 }, async () => {
     await using client = await Client.start(null);
     const uri = 'file:///edited.ns';
     const random = seeded(11);

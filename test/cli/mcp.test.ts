@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport, type VersionNegotiationOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { SLOW } from '../groups.ts';
 import { consent, protectedServer } from '../mcp/oauth.ts';
 import { SERVER_LINE } from '../mcp/servers.ts';
 import { neuroscript } from './spawn.ts';
@@ -238,7 +239,7 @@ describe('neuroscript tools mcp', () => {
     expect(await within(['tools', 'mcp', '--allow-host', 'x'])).toMatchObject({ code: 2 });
   });
 
-  it('does not read a client that does not read its answers', async () => {
+  it('does not read a client that does not read its answers', { ...SLOW, timeout: 120_000 }, async () => {
     const child = spawn(process.execPath, [BIN, 'tools', 'mcp', ...ONE_WORKER], { stdio: ['pipe', 'pipe', 'inherit'] });
     onTestFinished(() => void child.kill());
     // When the test fails, the child ends before it has read everything.
@@ -273,7 +274,7 @@ describe('neuroscript tools mcp', () => {
     await taken;
     child.kill();
     await once(child, 'exit');
-  }, 120_000);
+  });
 
   it('ends when its client does, with 0', async () => {
     expect(await neuroscript(['tools', 'mcp'], { stdin: '' })).toEqual({ code: 0, stdout: '', stderr: '' });

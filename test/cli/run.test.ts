@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { SLOW } from '../groups.ts';
 import { command, folder, linesOf, neuroscript, pressControlC } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -72,7 +73,7 @@ describe('run', () => {
     expect(result).not.toHaveProperty('journal');
   });
 
-  it('streams emits while the program runs', async () => {
+  it('streams emits while the program runs', SLOW, async () => {
     const cwd = folder({
       'a.ns': command('emit "early"', 'call tool.t.Slow()', 'emit "late"'),
       't.yaml': 'tools: { tool.t.Slow: { args: [], cases: [{ returns: 1, delayMs: 1500 }] } }\n',
@@ -174,7 +175,7 @@ describe('run', () => {
     expect(ended.stderr).toBe('');
   });
 
-  it('Ctrl-C while the program is still being read ends at once, with nothing to print', async () => {
+  it('Ctrl-C while the program is still being read ends at once, with nothing to print', SLOW, async () => {
     const ended = await neuroscript(['run', '-', '--json'], { keepStdinOpen: true, interruptAfterMs: 3000 });
     expect(ended).toEqual({ code: 130, stdout: '', stderr: '' });
   });

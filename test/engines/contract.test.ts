@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, describe, inject, it } from 'vitest';
 import { PostgresStore } from '../../src/postgres/index.ts';
 import { logContract, type MakeStore, type StoreToTest, storeContract } from '../../src/testing/index.ts';

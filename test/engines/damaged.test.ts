@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { MemoryLog, SessionCoordinator, systemClock } from '../../src/loop/index.ts';
 import { PostgresStore } from '../../src/postgres/index.ts';

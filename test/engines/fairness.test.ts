@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Agent, Host, type HostOptions, LoopController, SessionCoordinator, systemClock } from '../../src/loop/index.ts';
 import { PostgresStore } from '../../src/postgres/index.ts';

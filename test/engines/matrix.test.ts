@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, inject, it } from 'vitest';
 import { ROUNDS } from './kit.ts';
 import { ROWS } from './matrix/rows.ts';

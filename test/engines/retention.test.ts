@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type AnyClient, PostgresStore } from '../../src/postgres/index.ts';
 import { commitOf, started, state } from '../../src/testing/contracts/samples.ts';

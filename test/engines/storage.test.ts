@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, describe, inject, it } from 'vitest';
 import { PostgresStorage } from '../../src/postgres/index.ts';
 import { type OpenStorage, storageContract } from '../../src/testing/index.ts';

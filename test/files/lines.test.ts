@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LineSplitter, splitLines } from '../../src/files/lines.ts';
 import { cpuMs } from '../cost.ts';
+import { SLOW } from '../groups.ts';
 
 const split = (maxBytes: number, ...chunks: string[]) => {
   const lines = new LineSplitter(maxBytes);
@@ -19,7 +20,7 @@ describe('the lines of a stream (finding 11)', () => {
     expect(split(3, 'ab', 'cd', 'ef', 'gh\ni', 'j\n')).toEqual([null, 'ij']);
   });
 
-  it('cost the same for each byte, byte by byte too', () => {
+  it('cost the same for each byte, byte by byte too', SLOW, () => {
     const time = (bytes: number, enough?: number) => {
       const one = Buffer.from('x');
       return cpuMs(
@@ -36,7 +37,7 @@ describe('the lines of a stream (finding 11)', () => {
     expect(time(500_000, most)).toBeLessThan(most);
   });
 
-  it('18: no chunk takes more memory because the line is long', () => {
+  it('18: no chunk takes more memory because the line is long', SLOW, () => {
     const chunk = Buffer.alloc(64 * 1024, 'x');
     const bytes = 16 * 2 ** 20;
     const lines = new LineSplitter(bytes);
@@ -51,7 +52,7 @@ describe('the lines of a stream (finding 11)', () => {
     expect(lines.end()?.length).toBe(bytes);
   });
 
-  it('18: no chunk takes more memory because its lines are short', () => {
+  it('18: no chunk takes more memory because its lines are short', SLOW, () => {
     const chunk = Buffer.from('x\n'.repeat(32 * 1024));
     const before = process.memoryUsage().arrayBuffers;
     const lines = [...new LineSplitter(100).push(chunk)];

@@ -4,6 +4,7 @@ import { BOUNDING_COSTS } from '../../src/wire/boundingcosts.ts';
 import { argumentsText } from '../../src/wire/foreseen.ts';
 import { cpuMs } from '../cost.ts';
 import { programs } from '../grammar/decoder/corpus.ts';
+import { SLOW } from '../groups.ts';
 import { driveFiles, Raise, type TestTool } from '../guest/driver.ts';
 import { escapeOf, examine, isConstant, KEEPING, tally } from './harness.ts';
 import { escapes, PLANTED, planted } from './planted.ts';
@@ -336,7 +337,7 @@ describe('issue 22.3: the work and the size of a preview are bounded', () => {
     ],
     ['a long condition', command(`if ${'g + '.repeat(40_000)}g\n${each(900, (i) => `call tool.a.Get(${i})\n`)}endif`)],
     ['a long text', command(`for each x in [1, 2, 3]\ncall tool.a.Get("${'x'.repeat(190_000)}", x)\nendfor`)],
-  ])('%s', (_what, source) => {
+  ])('%s', SLOW, (_what, source) => {
     const work = (): void => {
       const foreseen = seen(source, { globals: ['g'], call: { name: 'f0', args: [1] } });
       expect(JSON.stringify(foreseen).length).toBeLessThan(1e6);

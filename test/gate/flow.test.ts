@@ -5,6 +5,7 @@ import { decide, type Steps } from '../../src/gate/eligibility.ts';
 import { historyOf } from '../../src/gate/history.ts';
 import { checkEligibility, type Verifier, verifyApproval } from '../../src/gate/index.ts';
 import { neuroscript } from '../cli/spawn.ts';
+import { SLOW } from '../groups.ts';
 import { ask, HASH, ID, line, OK, OTHER, queueWith, stub, tempFolder } from './kit.ts';
 
 const NOT_FOUND = '[ERROR] Execution verification tool not found';
@@ -65,7 +66,7 @@ describe('step 2: the verifier is started', () => {
     expect(ask(queueWith(), { command: 'no-such-verifier', args: [] }).line).toBe(UNCALLABLE);
   });
 
-  it('ARGO-1-2, ARGO-4-2: it gets exactly the UUID and the hash, through no shell, and is waited for', () => {
+  it('ARGO-1-2, ARGO-4-2: it gets exactly the UUID and the hash, through no shell, and is waited for', SLOW, () => {
     const verifier = stub('sleep 0.2; exit 0');
     const args = ['$(touch pwned)', '; exit 0', '*'];
     const queue = queueWith();
@@ -119,7 +120,7 @@ describe('step 3: only its exit code counts', () => {
     expect(ask(queueWith(), stub(script))).toEqual(verdict);
   });
 
-  it('ARGO-3-3c: so is one that never ends; it is killed and not asked again', () => {
+  it('ARGO-3-3c: so is one that never ends; it is killed and not asked again', SLOW, () => {
     const verifier = stub('trap "" TERM; exec sleep 60');
     expect(ask(queueWith(), { command: verifier.command, args: [], timeoutMs: 200 }).line).toBe(BROKEN);
     expect(verifier.calls()).toHaveLength(1);

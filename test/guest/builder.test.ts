@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { TextBuilder } from '../../src/guest/builder.ts';
 import type { Meter } from '../../src/guest/meter.ts';
 import { WORK } from '../../src/guest/work.ts';
+import { SLOW } from '../groups.ts';
 
 const MB = 1024 * 1024;
 /** A meter that nothing is too much for. */
@@ -18,7 +19,7 @@ function usedBytes(): number {
 }
 
 describe('a text built from slices', () => {
-  it.each([1, 12, 13, 1000, 1024, 1025, 5000])('of %i units keeps none of the whole texts alive', (units) => {
+  it.each([1, 12, 13, 1000, 1024, 1025, 5000])('of %i units keeps none of the whole texts alive', SLOW, (units) => {
     const before = usedBytes();
     const built: string[] = [];
     for (let count = 0; count < 30; count++) {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LimitOptions } from '../../src/sandbox/limits.ts';
 import { cpuMs } from '../cost.ts';
+import { SLOW } from '../groups.ts';
 import { drive } from './driver.ts';
 
 // Work that takes long for its fuel must let the clocks be looked at on its way. How long it takes depends on the machine; how often
@@ -118,7 +119,7 @@ function took(source: string, limits: LimitOptions = {}): number {
 }
 
 describe('time in line with the size', () => {
-  it('of a value whose depth is worked out: what occurs many times is looked at once', () => {
+  it('of a value whose depth is worked out: what occurs many times is looked at once', SLOW, () => {
     const limits = { valueDepth: 100 };
     // A depth only ever grows until it matters, whatever was overwritten: here it is one of four levels in the end.
     const inflated = [

@@ -4,6 +4,7 @@ import { parse } from '../../grammar/index.ts';
 import { changesOf } from '../../grammar/repair/program.ts';
 import { clean } from '../../grammar/syntax/clean.ts';
 import { cpuMs } from '../cost.ts';
+import { SLOW } from '../groups.ts';
 import { CORPUS } from '../lsp/corpus.ts';
 import { doneBy, fixed, shareOf } from './harness.ts';
 
@@ -33,7 +34,7 @@ describe('the fixes of habits', () => {
     );
   });
 
-  it('take time about linear in the length of the program', () => {
+  it('take time about linear in the length of the program', SLOW, () => {
     const time = (lines: number): number => {
       const text = `command\n${'  x += 1 if a else b\n'.repeat(lines)}endcommand\n`;
       return cpuMs(() => fixed(text));

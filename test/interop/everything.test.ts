@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, it } from 'vitest';
 import { SILENT_LOGGER } from '../../src/context/index.ts';
 import { createRuntime } from '../../src/entries/index.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, it } from 'vitest';
 import { crash } from './crash.ts';
 import { expectWhole } from './whole.ts';

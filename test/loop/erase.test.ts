@@ -9,6 +9,7 @@ import { sealFaults } from '../../src/loop/record/seal.ts';
 import { eraseSession } from '../../src/loop/sessions/erase.ts';
 import { MemoryStore, SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import { type ErasableStore, newSession } from '../../src/loop/sessions/store.ts';
+import { SLOW } from '../groups.ts';
 import { fakeRuntime } from '../runtime/fake.ts';
 import { programAgent } from './fake.ts';
 import { controller, run } from './host.ts';
@@ -125,7 +126,7 @@ describe('issue 19: the file of a store', () => {
     ]);
   });
 
-  it('whose eraser is killed is as before or erased; the next erasure completes it', { timeout: 300_000 }, async () => {
+  it('whose eraser is killed is as before or erased; the next erasure completes it', { ...SLOW, timeout: 300_000 }, async () => {
     const original = join(folder, 'original.db');
     {
       using store = await SqliteStore.open(original);

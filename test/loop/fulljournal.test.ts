@@ -1,3 +1,4 @@
+// @module-tag slow
 import { beforeAll, expect, it } from 'vitest';
 import { sealRecord } from '../../src/loop/record/seal.ts';
 import { CallJournal } from '../../src/tools/dispatch/journal.ts';

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_ENVELOPE_BYTES, parseEnvelope } from '../../src/aeiou/index.ts';
 import { type Agent, commandAgent, openaiAgent } from '../../src/loop/agents/index.ts';
 import type { LoopEvent } from '../../src/loop/events.ts';
+import { SLOW } from '../groups.ts';
 import { begin, event, modelServer } from './agents/server.ts';
 import { reply } from './fake.ts';
 import { controller, run } from './host.ts';
@@ -86,7 +87,7 @@ program continue
     expect(JSON.stringify(await store.turns('s')).length).toBeLessThan(2 * MAX_ENVELOPE_BYTES + 10_000);
   });
 
-  it('that never stops sending is cut off: the session ends, and the connection too', async () => {
+  it('that never stops sending is cut off: the session ends, and the connection too', SLOW, async () => {
     await using server = await modelServer((response) => {
       begin(response);
       const piece = event({ content: `${'x'.repeat(8000)}\n` });
@@ -118,7 +119,7 @@ program continue
     await expect.poll(() => server.open()).toBe(0);
   });
 
-  it('as a command that never ends is killed when the session’s time is over', async () => {
+  it('as a command that never ends is killed when the session’s time is over', SLOW, async () => {
     const agent = commandAgent({ argv: [process.execPath, '-e', 'setInterval(() => {}, 1000)'] });
     expect(await controller().loop.runLoop(run(agent, { wallMs: 1500 }))).toMatchObject({ reason: 'ERR_TIMEOUT', turns: [] });
   });

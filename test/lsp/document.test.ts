@@ -6,6 +6,7 @@ import { semanticTokens } from '../../src/lsp/highlight.ts';
 import { layoutEdits } from '../../src/lsp/layout.ts';
 import { folds, outline } from '../../src/lsp/outline.ts';
 import { cpuMs } from '../cost.ts';
+import { SLOW } from '../groups.ts';
 import { CORPUS, wholeCheck } from './corpus.ts';
 
 const ALONE: Surroundings = { key: '', environment: {}, procedures: new Map() };
@@ -142,7 +143,7 @@ describe('a document in pieces', () => {
     }
   });
 
-  it('lets an edit of a long file cost at most a quarter of a full check', () => {
+  it('lets an edit of a long file cost at most a quarter of a full check', SLOW, () => {
     const long = LONG;
     let document = new SourceDocument('file:///a.ns', long);
     problems(document);
@@ -218,7 +219,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-it('takes time in proportion to the number of command blocks', () => {
+it('takes time in proportion to the number of command blocks', SLOW, () => {
   const blocks = (count: number) => () =>
     problems(new SourceDocument('file:///a.ns', 'command\n  emit 1\nendcommand\n'.repeat(count)));
   const allowed = cpuMs(blocks(2000), 3) * 10;

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { describe, expect, it } from 'vitest';

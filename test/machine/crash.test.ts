@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, it } from 'vitest';
 import { crash } from '../loop/crash.ts';
 import { expectWhole } from '../loop/whole.ts';

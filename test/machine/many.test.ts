@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, it } from 'vitest';
 import { TURNS, USERDATA, whereAgent, withCrowd } from '../../bench/sessions.ts';
 

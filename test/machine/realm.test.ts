@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harm, probed, probedBy, SIGNALS } from '../worker/realm.ts';
 import { type OtherNode, otherNode } from './node.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { cpuMs } from '../cost.ts';
+import { SLOW } from '../groups.ts';
 import { drive } from '../guest/driver.ts';
 import { called, value } from './call.ts';
 
@@ -83,7 +84,7 @@ describe('corners', () => {
     expect(value('tool.str.ToJsonString', { a: [] }, true, '>', '-')).toBe('{\n>-"a": []\n>}');
   });
 
-  it('str: what nearly occurs at every place of a long text is looked for once and not at every place', () => {
+  it('str: what nearly occurs at every place of a long text is looked for once and not at every place', SLOW, () => {
     const limits = { valueBytes: 2 ** 26, textLength: 2 ** 24, memoryBytes: 2 ** 28, sourceBytes: 2 ** 24 };
     const all = 'a'.repeat(1_000_000);
     const half = 'a'.repeat(10_000);

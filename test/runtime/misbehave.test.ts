@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createRuntime, defineTool, type Runtime, TurnClosedError } from '../../src/entries/index.ts';
+import { SLOW } from '../groups.ts';
 import { command } from './sources.ts';
 
 /** Everything that a tool can do wrong has one typed, named outcome, and the session goes on or halts as documented. */
@@ -140,6 +141,7 @@ describe('a tool that', () => {
 
   it.each(['Gigabyte', 'Gigabytes'])(
     'returns more than may cross (%s) ends the run: toolBytes, which no program can catch',
+    SLOW,
     async (name) => {
       const before = process.memoryUsage().rss;
       const result = await runtime.run(caught(`tool.bad.${name}()`));

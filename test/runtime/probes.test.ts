@@ -9,6 +9,7 @@ import {
   type Runtime,
   SILENT_LOGGER,
 } from '../../src/entries/index.ts';
+import { SLOW } from '../groups.ts';
 import { command, func } from './sources.ts';
 
 /** Who a probe found itself called by. */
@@ -156,6 +157,7 @@ describe('a probe, called through any nesting, sees its immediate caller and its
   });
 
   it('AL3-3-2 CTX-4-8: 100 sessions at once, nested forks, tools of varied latency, 10 000 calls: not one mismatch', {
+    ...SLOW,
     timeout: 300_000,
   }, async () => {
     const SESSIONS = 100;

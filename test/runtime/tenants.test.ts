@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createRuntime, currentTurn, defineTool, type RuntimeOptions } from '../../src/entries/index.ts';
 import { BusyError, ConfigError } from '../../src/wire/errors.ts';
+import { SLOW } from '../groups.ts';
 import { fakeRuntime } from './fake.ts';
 
 const NOTHING = async (): Promise<undefined> => undefined;
@@ -210,7 +211,7 @@ describe('issue 19: runs of many callers', () => {
     await Promise.all(runs);
   });
 
-  it('say how long they waited for a worker', async () => {
+  it('say how long they waited for a worker', SLOW, async () => {
     const { runtime, opened, answer } = await service(1, { maxWorkers: 1 });
     await using _ = runtime;
     const first = runtime.run(WAIT);

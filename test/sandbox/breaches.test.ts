@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.ts';
 import { closeSandboxes, handlers, inputOf, never, OK, run, sandboxOf, timed } from './kit.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterEach, expect, it, vi } from 'vitest';
 import { BusyPoll } from '../../src/sandbox/busypoll.ts';
 

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { CallIo, RunHandlers, Sandbox } from '../../src/sandbox/index.ts';
 import { Watchdog } from '../../src/sandbox/watchdog.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { Socket } from 'node:net';
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { defineTool } from '../../src/entries/index.ts';

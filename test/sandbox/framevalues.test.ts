@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
 import { excessOf, frameLimit, MAX_FRAME_VALUES, MAX_MAP_KEYS, parseFrame } from '../../src/wire/frames.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, it } from 'vitest';
 import { createRuntime } from '../../src/entries/index.ts';
 import { poolLimits } from '../../src/sandbox/limits.ts';

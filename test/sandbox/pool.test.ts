@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, describe, expect, it } from 'vitest';
 import { Sandbox } from '../../src/sandbox/index.ts';
 import { BusyError, ConfigError } from '../../src/wire/errors.ts';

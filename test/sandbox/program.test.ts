@@ -1,3 +1,4 @@
+// @module-tag slow
 import { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type LimitOptions, Sandbox } from '../../src/sandbox/index.ts';

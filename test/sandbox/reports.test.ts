@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Sandbox } from '../../src/sandbox/index.ts';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { Socket } from 'node:net';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { closeSandboxes, handlers, inputOf, rogue, run, sandboxOf, timed } from './kit.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRuntime, defineTool, type Runtime } from '../../src/entries/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { timeTools } from '../../stdlib-tools/index.ts';
+import { SLOW } from '../groups.ts';
 import { emitted, values } from './call.ts';
 
 const EPOCH = 1_760_515_200_250;
@@ -47,7 +48,7 @@ describe('tool.time', () => {
     expect(await values(timeTools({ maxSleepSeconds: 2 }), call)).toEqual([code]);
   });
 
-  it('Sleep waits, and a time limit of the run ends it', async () => {
+  it('Sleep waits, and a time limit of the run ends it', SLOW, async () => {
     const before = performance.now();
     expect(await values(timeTools(), 'tool.time.Sleep(0.05)')).toEqual([true]);
     expect(performance.now() - before).toBeGreaterThanOrEqual(49);

@@ -5,6 +5,7 @@ import { defineTool } from '../../src/entries/index.ts';
 import { functionAgent, programReply } from '../../src/loop/index.ts';
 import { replaySchedule, type Scenario, simulate } from '../../src/testing/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
+import { SLOW } from '../groups.ts';
 import { PLANTS } from '../simulate/plants.ts';
 import { shop } from '../simulate/shop.ts';
 
@@ -85,7 +86,7 @@ describe('issue 23: simulation', () => {
     expect(await replaySchedule(hotel(true), failure.schedule)).toBeNull();
   });
 
-  it('gives code of a world the time and the chance of the world, and leaves all other code alone', async () => {
+  it('gives code of a world the time and the chance of the world, and leaves all other code alone', SLOW, async () => {
     const seen = async () => {
       const values: unknown[] = [];
       const look = defineTool({

@@ -17,6 +17,7 @@ import { encode } from '../../src/wire/codec.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { MAX_FRAME_VALUES } from '../../src/wire/frames.ts';
 import { TimeDate } from '../../src/wire/values.ts';
+import { SLOW } from '../groups.ts';
 import { Bench, SITE, testHost, testTurn, variables } from './probe.ts';
 
 /** A tool `tool.t.<name>` that takes up to two arguments of any kind. */
@@ -495,7 +496,7 @@ describe('the journal and the audit trail', () => {
     expect(bench.dispatcher.finish(null).entries).toMatchObject([{ outcome: { ok: true, value: [1] } }]);
   });
 
-  it('counts the time of a call in milliseconds', async () => {
+  it('counts the time of a call in milliseconds', SLOW, async () => {
     const bench = new Bench([tool('slow', () => new Promise((resolve) => setTimeout(resolve, 50, null)))]);
     const begun = performance.now();
     await bench.call('tool.t.slow');

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { loadMockTools, loadPolicy, perSession, recordTools } from '../../src/tools/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
+import { SLOW } from '../groups.ts';
 import { Bench, variables } from './probe.ts';
 
 const bench = (yaml: string): Bench => new Bench(loadMockTools(yaml, 'tools.yaml'));
@@ -150,7 +151,7 @@ tools:
     expect(await tools.call('tool.a.b', [5, 'ms', 1])).toMatchObject({ code: 4 });
   });
 
-  it('wait as long as they are told', async () => {
+  it('wait as long as they are told', SLOW, async () => {
     const tools = bench('tools: { tool.a.B: { cases: [{ returns: 1, delayMs: 30 }] } }');
     const start = performance.now();
     expect(await tools.call('tool.a.b')).toEqual({ t: 'ok', value: 1 });

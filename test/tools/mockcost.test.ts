@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, it, vi } from 'vitest';
 import { ToolBench } from '../../src/testing/index.ts';
 import { type ToolDefinition, ToolError } from '../../src/tools/index.ts';

@@ -10,6 +10,7 @@ import {
 } from '../../src/tools/index.ts';
 import { matchesPattern, meets, parseCapability } from '../../src/tools/policy/capability.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
+import { SLOW } from '../groups.ts';
 
 const run = (): null => null;
 const plain = defineTool({ name: 'tool.memory.Get', run });
@@ -179,7 +180,7 @@ describe('capabilities', () => {
     expect(meets(parseCapability(grant), parseCapability(need))).toBe(met);
   });
 
-  it('18: a glob takes no time that grows faster than its length and that of the scope', () => {
+  it('18: a glob takes no time that grows faster than its length and that of the scope', SLOW, () => {
     const [grant, need] = [`${'*a'.repeat(200)}b`, 'a'.repeat(200)];
     for (const resource of ['fs', 'net'])
       for (const end of ['', 'b']) {

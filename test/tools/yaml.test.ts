@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { loadMockTools } from '../../src/tools/mock/file.ts';
 import { YamlFile } from '../../src/tools/yaml.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
+import { SLOW } from '../groups.ts';
 
 /** Why a text is refused; anything else than a {@link ConfigError} is a defect. */
 function refusal(read: () => unknown): string | null {
@@ -25,7 +26,7 @@ describe('18: a hostile YAML file', () => {
     expect(refusal(() => loadMockTools(text, 'f'))).toMatch(/^f(:\d+:\d+)?: it nests too deep to be read$/);
   });
 
-  it('may have 100 aliases, for each of which the parser searches the whole file', () => {
+  it('may have 100 aliases, for each of which the parser searches the whole file', SLOW, () => {
     const text = (count: number) => Array.from({ length: count }, (_, index) => `- &a${index} x\n- *a${index}\n`).join('');
     expect(refusal(() => new YamlFile(text(100), 'f'))).toBeNull();
     const begun = process.cpuUsage();
@@ -52,7 +53,7 @@ describe('18: a hostile YAML file', () => {
     expect(refusal(() => new YamlFile(text, 'f'))).toBe(problem);
   });
 
-  it('may name arguments many times, in time that grows with its length', () => {
+  it('may name arguments many times, in time that grows with its length', SLOW, () => {
     const args = Array.from({ length: 40_000 }, (_, index) => `a${index}`);
     const otherwise = { returns: { $text: args.map((name) => `{{${name}}}`).join('') } };
     const cases = [{ when: Object.fromEntries(args.map((name) => [name, 1])), returns: 1 }];

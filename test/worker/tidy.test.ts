@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, it, vi } from 'vitest';
 import { descendants, residence } from '../../bench/residence.ts';
 import { createRuntime } from '../../src/entries/index.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, it } from 'vitest';
 import { Sandbox } from '../../src/sandbox/index.ts';
 import { warmupFrames } from '../../src/worker/warmup.ts';

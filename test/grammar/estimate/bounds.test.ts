@@ -7,6 +7,7 @@ import { BOUNDING_COSTS as costs } from '../../../src/wire/boundingcosts.ts';
 import { STEP_FUEL, VALUE_BYTES } from '../../../src/wire/costs.ts';
 import { makeWorld } from '../../conformance/world.ts';
 import { cpuMs } from '../../cost.ts';
+import { SLOW } from '../../groups.ts';
 import { type DriveOptions, driveFiles } from '../../guest/driver.ts';
 import { corpus } from '../lint/corpus.ts';
 import { programs } from '../lint/programs.ts';
@@ -232,7 +233,7 @@ describe('the work of an estimate', () => {
       `command\n${'on error do\n'.repeat(150)}emit 1 / 0\n${'endon\nemit 1 / 0\nemit 2 / 0\n'.repeat(150)}endcommand\n`,
     ],
     ['a sum of 100,000 terms', `command\nset x = 1${' + 1'.repeat(100_000)}\nendcommand\n`],
-  ])('is bounded: %s', (_what, source) => {
+  ])('is bounded: %s', SLOW, (_what, source) => {
     expect(cpuMs(() => expect(estimates(treesOf([source])).length).toBeGreaterThan(0), 1)).toBeLessThan(10_000);
   });
 });

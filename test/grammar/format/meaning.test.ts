@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { format } from '../../../grammar/format/index.ts';
 import { parse } from '../../../grammar/index.ts';
 import { cpuMs } from '../../cost.ts';
-import { MORE_TRIES } from '../../groups.ts';
+import { SLOW } from '../../groups.ts';
 import { expectEqual, meaning } from '../help.ts';
 import { corpus } from '../lint/corpus.ts';
 import { programs } from '../lint/programs.ts';
@@ -101,7 +101,7 @@ describe('the formatter takes linear time', () => {
     ['one sum', (n: number) => `command\nemit 1${' + f(1)'.repeat(n)}\nendcommand\n`],
     ['one sum in brackets', (n: number) => `command\nemit (1${' + f(1, [2])'.repeat(n)})\nendcommand\n`],
     ['comments in a list', (n: number) => `command\nemit [${'1, # c\n'.repeat(n)}]\nendcommand\n`],
-  ])('%s', MORE_TRIES, (_what, make) => {
+  ])('%s', SLOW, (_what, make) => {
     const time = (n: number, rounds: number, enough?: number): number => {
       const source = make(n);
       return cpuMs(() => expect(format(source, { name: 'x' }).ok).toBe(true), rounds, enough);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cpuMs } from '../../cost.ts';
+import { SLOW } from '../../groups.ts';
 import { brief, command, findings, fixed } from './lint.ts';
 
 const traps = (line: string): boolean => brief([line]).some((found) => found.endsWith('LINT_COMMENT_TRAP'));
@@ -70,7 +71,7 @@ describe('findings', () => {
     expect(findings(command(...Array.from({ length: 3000 }, (_, index) => `emit x${index}`)))).toHaveLength(1000);
   });
 
-  it('take time in proportion to the size of the source', () => {
+  it('take time in proportion to the size of the source', SLOW, () => {
     const source = (lines: number) =>
       command(...Array.from({ length: lines }, (_, index) => `set v${index} = lenn(v${index % 7}) + w--1`));
     const time = (lines: number, rounds: number, enough?: number): number => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from '../../../grammar/index.ts';
 import { ProgramParser } from '../../../grammar/syntax/program.ts';
 import { cpuMs } from '../../cost.ts';
+import { SLOW } from '../../groups.ts';
 import { command, file, problems } from '../help.ts';
 
 const emit = (text: string): string => command(`emit ${text}`);
@@ -109,7 +110,7 @@ describe('P33: nesting, one counter (ruling 15)', () => {
   });
 });
 
-describe('P33: time', () => {
+describe('P33: time', SLOW, () => {
   const took = (source: string, rounds = 1, enough = 0): number => cpuMs(() => parse(source, { name: 'x' }), rounds, enough);
   const unit =
     "func f# (needs a, b optional c) means\n  set x = a + 12 * (b - 2) / len(\"abc\")\n  if x > 10 and not b == nil\n    set m['k'] = [x, 'y', {'z': 1.5}]\n    call tool.str.Format('a {0}', x)\n  else\n    emit \"value: \" + x + \" of \" + m.k.z\n  endif\n  # a comment\nendfunc\n";

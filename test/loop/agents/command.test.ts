@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AgentError, commandAgent } from '../../../src/loop/agents/index.ts';
 import { requestReply } from '../../../src/loop/turn/consult.ts';
 import { ConfigError } from '../../../src/wire/errors.ts';
+import { SLOW } from '../../groups.ts';
 import { requestOf } from './request.ts';
 
 let folder: string;
@@ -91,14 +92,14 @@ describe('the command agent', () => {
     });
   });
 
-  it('is killed, with all it has started, when its time is up', async () => {
+  it('is killed, with all it has started, when its time is up', SLOW, async () => {
     const file = join(folder, 'late');
     const error = await failure(node(endless(file), { timeoutMs: 1500 }).reply(requestOf()));
     expect(error).toMatchObject({ reason: 'ERR_TIMEOUT', message: expect.stringContaining('was killed after 1500 ms') });
     for (const pid of await pidsOf(file)) await gone(pid);
   });
 
-  it('is killed, with all it has started, when the session is cancelled', async () => {
+  it('is killed, with all it has started, when the session is cancelled', SLOW, async () => {
     const file = join(folder, 'cancelled');
     const stop = new AbortController();
     const asked = failure(requestReply(node(endless(file)), requestOf(), { signal: stop.signal }));

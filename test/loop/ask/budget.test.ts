@@ -9,6 +9,7 @@ import { quotaError } from '../../../src/wire/errorinfo.ts';
 import type { JournalEntry } from '../../../src/wire/journal.ts';
 import { defaultLimits, type LimitKey } from '../../../src/wire/limits.ts';
 import type { RunResult } from '../../../src/wire/result.ts';
+import { SLOW } from '../../groups.ts';
 import { type AskBench, askBench, type BenchInit, envelope, replies, token } from './bench.ts';
 
 const DONE = token('done');
@@ -103,7 +104,7 @@ describe('what nested turns use is charged to their caller', () => {
     }
   });
 
-  it('of a loop that a limit of time cut off, what its turns had used by then', async () => {
+  it('of a loop that a limit of time cut off, what its turns had used by then', SLOW, async () => {
     const slow = functionAgent(async ({ turn, signal }) => {
       if (turn > 1) await sleep(10_000, null, { signal });
       return envelope(spin(300), `emit ${turn}`, GO_ON);
@@ -179,7 +180,7 @@ describe('a limit that `with` sets', () => {
     expect([second.turns - first.turns, second.toolCalls - first.toolCalls]).toEqual([3, 3]);
   });
 
-  it('time that one endless program takes', async () => {
+  it('time that one endless program takes', SLOW, async () => {
     await using bench = await askBench({ agents: { spins: replies(envelope('while true', 'set x = 1', 'endwhile')) } });
     for (const options of ['{"cpu_ms": 80}', '{"wall_ms": 150}']) {
       const begun = performance.now();

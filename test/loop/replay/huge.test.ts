@@ -1,3 +1,4 @@
+// @module-tag slow
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { it } from 'vitest';

@@ -15,6 +15,7 @@ import {
 } from '../../../src/loop/index.ts';
 import { replayTurn } from '../../../src/loop/replay/turn.ts';
 import { defineTool } from '../../../src/tools/index.ts';
+import { SLOW } from '../../groups.ts';
 import { newKeyring, reply, TestClock, USERDATA } from '../fake.ts';
 import { agentOf, approval, counter, openHost, SESSION, TURN } from './stage.ts';
 
@@ -167,7 +168,7 @@ describe('a turn that waits', () => {
     expect(await host.loop.runLoop({ ...SESSION, agent })).toMatchObject({ decision: 'HALT', error: { code: 'NS19' } });
   });
 
-  it('time limits count what it computes and what its tools took, not what it waited', async () => {
+  it('time limits count what it computes and what its tools took, not what it waited', SLOW, async () => {
     const slow = defineTool({ name: 'tool.world.Effect', run: () => new Promise((done) => setTimeout(done, 600, 1)) });
     await using host = await openHost([slow, approval()], { limits: { wallMs: 5_000 } });
     await host.loop.runLoop({ ...SESSION, agent });
@@ -182,7 +183,7 @@ describe('a turn that waits', () => {
     expect(await tight.loop.resume('s', { agent })).toMatchObject({ decision: 'HALT', reason: 'ERR_TIMEOUT' });
   });
 
-  it('a process that dies while it goes on leaves it to others, with the answer it has', async () => {
+  it('a process that dies while it goes on leaves it to others, with the answer it has', SLOW, async () => {
     const clock = new TestClock();
     const store = new MemoryStore({ clock });
     let calls = 0;
@@ -349,7 +350,7 @@ describe('a call that cannot be completed', () => {
 });
 
 describe('200 turns that wait', () => {
-  it('hold no worker and no isolate, and under 64 KiB of the store each', async () => {
+  it('hold no worker and no isolate, and under 64 KiB of the store each', { ...SLOW, timeout: 60_000 }, async () => {
     const path = join(folder, 'many.db');
     using store = await SqliteStore.open(path);
     await using host = await openHost([counter().tool, approval()], { store });
@@ -371,5 +372,5 @@ describe('200 turns that wait', () => {
       process.stdout.write(`${String(most)} bytes each; ${(Number(pages) * Number(size)) / 200} of the file\n`);
     // The one worker is free for others.
     expect((await host.runtime.run('command\n emit 1\nendcommand')).emits).toEqual(['1']);
-  }, 60_000);
+  });
 });

@@ -5,7 +5,7 @@ import { type Control, parseControl } from '../../../src/loop/v1/control.ts';
 import { controlDigest } from '../../../src/loop/v1/digest.ts';
 import { scanMarkers } from '../../../src/loop/v1/markers.ts';
 import { cpuMs } from '../../cost.ts';
-import { MORE_TRIES } from '../../groups.ts';
+import { SLOW } from '../../groups.ts';
 
 const signal = (output: string): Control['signal'] => parseControl(output).signal;
 const digest = (output: string): string => controlDigest(output, parseControl(output));
@@ -120,7 +120,7 @@ describe('control of the v1 profile', () => {
     expect(scanMarkers(text)).toEqual(expected);
   });
 
-  it('AL1-2.6-2: half a megabyte of openers costs no more than reading it, and 100 markers are 100', MORE_TRIES, () => {
+  it('AL1-2.6-2: half a megabyte of openers costs no more than reading it, and 100 markers are 100', SLOW, () => {
     for (const opener of ['[[loop:', '[[loop:abort:reason=', '[[loop:halt:reason=x]']) {
       const text = opener.repeat(Math.ceil(520_000 / opener.length));
       // A pattern without a bound takes ten seconds for this (protocol.md 8.1).

@@ -5,6 +5,7 @@ import { v1SystemPrompt } from '../../../src/loop/v1/prompt.ts';
 import { secretHook } from '../../../src/loop/v1/secrets.ts';
 import { executeV1Turn } from '../../../src/loop/v1/turn.ts';
 import { defineTool } from '../../../src/tools/index.ts';
+import { SLOW } from '../../groups.ts';
 import { fakeExecutor } from '../fake.ts';
 import { agentOf, command, emits, outputOf, Stage, StillClock, sections } from './bench.ts';
 
@@ -372,7 +373,7 @@ describe('ceilings', () => {
     expect(last.result).toMatchObject({ decision: 'DONE', cause: 'done' });
   });
 
-  it('AL1-2.5-2: a loop is stopped when its time is used up, between turns, in the agent, and in the program', async () => {
+  it('AL1-2.5-2: a loop is stopped when its time is used up, between turns, in the agent, and in the program', SLOW, async () => {
     const host = { clock, ceilings: { wallMs: 30_000, maxTurns: 9 } };
     const slow = (notes: string) => command('call tool.spy.Slow()', `emit '{"loop":"continue","notes":"${notes}"}'`);
     const between = await stage.play([slow('1'), slow('2'), DONE], { host });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { type McpHttp, type mcpServers, serveHttp } from '../../../src/mcp/index.ts';
 import type { Runtime } from '../../../src/runtime/index.ts';
 import { defined } from '../../../src/wire/defined.ts';
+import { SLOW } from '../../groups.ts';
 import { service } from './kit.ts';
 
 let runtime: Runtime;
@@ -130,7 +131,7 @@ describe('this runtime as an MCP server over HTTP', () => {
     expect([await ping(first), await ping(second)]).toEqual([200, 404]);
   });
 
-  it('answers a bounded number of requests at once, and is free again when slow senders are cut off', async () => {
+  it('answers a bounded number of requests at once, and is free again when slow senders are cut off', SLOW, async () => {
     const head = 'POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{';
     const slow = await Promise.all(Array.from({ length: 128 }, () => raw(head)));
     await expect.poll(async () => (await post(message(1, 'ping'))).status, { timeout: 20_000 }).toBe(503);
@@ -138,7 +139,7 @@ describe('this runtime as an MCP server over HTTP', () => {
     expect((await post(message(1, 'ping'))).status).toBe(200);
   });
 
-  it('cuts off a client that does not read its answer', async () => {
+  it('cuts off a client that does not read its answer', SLOW, async () => {
     const body = message(
       1,
       'tools/call',

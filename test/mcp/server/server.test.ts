@@ -6,6 +6,7 @@ import { composeEnvelope } from '../../../src/aeiou/index.ts';
 import type { mcpServers } from '../../../src/mcp/index.ts';
 import type { Runtime } from '../../../src/runtime/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
+import { SLOW } from '../../groups.ts';
 import { connected, service } from './kit.ts';
 
 let runtime: Runtime;
@@ -216,7 +217,7 @@ describe('this runtime as an MCP server', () => {
     expect(reports).toBeLessThan(200);
   });
 
-  it('ends the oldest of too many sessions that could go on', async () => {
+  it('ends the oldest of too many sessions that could go on', SLOW, async () => {
     const actions = 'command\n  emit tool.test.Keep()\n  emit tool.aeiou.magic("LOOP", {"action": "continue"})\nendcommand';
     const envelope = new TextDecoder().decode(composeEnvelope({ userdata: '{"subject":"s","fields":{}}', actions }));
     const paths: string[] = [];
