@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { Database } from '../../src/postgres/database.ts';
 import { PostgresStore } from '../../src/postgres/index.ts';
