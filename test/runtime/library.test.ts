@@ -84,3 +84,36 @@ describe('checkFirst', () => {
     await expect(runtime.run(both, { checkFirst: 1 as never })).rejects.toThrow('checkFirst must be true or false, got number');
   });
 });
+
+describe('a turn that is checked first', () => {
+  const turn = (...texts: readonly string[]) =>
+    runtime
+      .interpreter()
+      .fork()
+      .runRequest({ sources: texts.map((text, index) => ({ name: `f${index}`, text })), asTurn: true, checkFirst: true });
+
+  it('is rejected with every denied call, in their order, and its definitions may name any tool', async () => {
+    const result = await turn(LIB, 'command\n  call tool.t.Denied()\n  call tool.t.Ok()\n  call tool.t.denied()\nendcommand\n');
+    expect(result).toMatchObject({ ok: false, usage: { fuel: 0 }, error: { code: 'NS1003', source: 'f1', line: 2 } });
+    expect(result.findings?.map(({ line, tool }) => [line, tool])).toEqual([
+      [2, 'tool.t.denied'],
+      [4, 'tool.t.denied'],
+    ]);
+    const library = 'func never() means\n  return tool.t.Denied()\nendfunc\n';
+    expect(await turn(library, 'command\n  emit 1\nendcommand\n')).toMatchObject({ ok: true, emits: ['1'] });
+  });
+
+  it('is rejected with every syntax error and its fix, or because it is not one command block', async () => {
+    const { errors = [] } = await turn('command\n  let x = 1\n  let y = 2\nendcommand\n');
+    expect(errors.map(({ line, fix }) => [line, fix?.edits.length])).toEqual([
+      [2, 1],
+      [3, 1],
+    ]);
+    const two = 'command\n  emit 1\nendcommand\n';
+    expect(await turn(`${two}${two}`)).toMatchObject({
+      emits: [],
+      error: { kind: 'syntax', message: expect.stringContaining('2 command blocks') },
+    });
+    expect(await turn(two, two)).toMatchObject({ emits: [], error: { kind: 'syntax' } });
+  });
+});
