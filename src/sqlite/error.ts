@@ -1,9 +1,12 @@
 import { NeuroScriptError } from '../wire/errors.ts';
 
 /** The reason why a store cannot be used. */
-export type StoreDetail = 'foreign' | 'older' | 'newer' | 'damaged' | 'busy' | 'io' | 'order';
+export type StoreDetail = 'foreign' | 'older' | 'newer' | 'damaged' | 'busy' | 'io' | 'order' | 'refused';
 
-/** A store's file belongs to another program, is damaged or cannot be reached, or the store was called in an impossible order. */
+/**
+ * A store's file belongs to another program, is damaged or cannot be reached, the store was called in an impossible order, or it refuses
+ * what it could not read again.
+ */
 export class StoreError extends NeuroScriptError {
   static readonly code = 'ERR_STORE';
   /** Which of these it is. */

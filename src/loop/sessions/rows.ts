@@ -134,6 +134,19 @@ export function readTurn(text: unknown, sid: string, turn: number): TurnRecord {
   return record;
 }
 
+/** The JSON of a value that `read` can read again from a row. Throws {@link StoreError} (`refused`) for any other value. */
+export function storable(value: unknown, read: (text: string) => unknown): string {
+  try {
+    const text = JSON.stringify(value);
+    read(text);
+    return text;
+  } catch (error) {
+    throw new StoreError('refused', `nothing was stored, because it could not be read again: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
 function checked<T>(what: string, text: unknown, schema: z.ZodType<T>): T {
   try {
     return schema.parse(JSON.parse(String(text)), FIRST_ISSUE);

@@ -10,7 +10,7 @@ import type { SessionsEngine } from './engine.ts';
 import { SessionExistsError, SessionLeasedError, SessionStateError } from './errors.ts';
 import { recentSql } from './recent.ts';
 import { endUnread, eraseRow, pruneRows } from './removal.ts';
-import { readState } from './rows.ts';
+import { readConfiguration, readStarted, readState, readStep, readTurn, readUsed, readWaiting, storable } from './rows.ts';
 import { checkSetup, mustKnow, PLAIN_SETUP, READER, type Runnable, type SessionSetup } from './setup.ts';
 import { type Statements, statementsOf } from './statements.ts';
 import {
@@ -63,8 +63,8 @@ export abstract class SqlSessions implements ErasableStore {
     const { tenant, profile, configuration, engine, reader } = setup;
     const [made] = await this.#sql.again(
       this.#statements.create,
-      ...[sid, state.status, state.reason, state.nextTurn, JSON.stringify(state), Math.floor(at)],
-      ...[tenant, profile, configuration === null ? null : JSON.stringify(configuration), engine, reader],
+      ...[sid, state.status, state.reason, state.nextTurn, stateText(state), Math.floor(at)],
+      ...[tenant, profile, configuration && storable(configuration, (text) => readConfiguration(text, sid)), engine, reader],
       ...[parent === null ? 0 : 1, parent?.sid ?? null, randomUUID()],
     );
     if (made === undefined) throw new SessionExistsError(sid);
@@ -127,11 +127,12 @@ export abstract class SqlSessions implements ErasableStore {
 
   async start(turn: StartedTurn, fence: number): Promise<void> {
     const { sid, suspended } = turn;
-    const waits = waitsUntil(turn);
+    const text = storable(turn, (text) => readStarted(text, sid, turn.turn));
+    const waiting = suspended && storable(waitingOf(turn.turn, suspended), (text) => readWaiting(text, sid));
+    const until = waitsUntil(turn);
     const [started] = await this.#sql.again(
       this.#statements.start,
-      ...[sid, fence, JSON.stringify(turn), turn.turn, turn.nonce],
-      ...[suspended === null ? null : JSON.stringify(waitingOf(turn.turn, suspended)), waits === null ? null : Math.floor(waits)],
+      ...[sid, fence, text, turn.turn, turn.nonce, waiting, until === null ? null : Math.floor(until)],
     );
     if (started !== undefined) return;
     await this.#mustHold(sid, fence);
@@ -139,7 +140,8 @@ export abstract class SqlSessions implements ErasableStore {
   }
 
   async keep(sid: string, { turn, seq, body }: StoredStep, fence: number): Promise<void> {
-    const [kept] = await this.#sql.again(this.#statements.keep, sid, fence, turn, seq, JSON.stringify(body));
+    const text = storable(body, (text) => readStep(text, sid));
+    const [kept] = await this.#sql.again(this.#statements.keep, sid, fence, turn, seq, text);
     if (kept !== undefined) return;
     await this.#mustHold(sid, fence);
     throw notStarted(sid, turn);
@@ -157,11 +159,11 @@ export abstract class SqlSessions implements ErasableStore {
     const [owed, endOwed] = [unlogged && record !== null ? 1 : 0, unlogged && record === null ? 1 : 0];
     const [done] = await this.#sql.change(
       this.#statements.commit,
-      ...[sid, fence, stamp, next.status, next.reason, next.nextTurn, JSON.stringify(next), Math.floor(at)],
-      ...[next.status === 'open' ? 0 : 1, Math.ceil(usedSince), JSON.stringify(used), owed, endOwed, keep ? 1 : 0],
+      ...[sid, fence, stamp, next.status, next.reason, next.nextTurn, stateText(next), Math.floor(at)],
+      ...[next.status === 'open' ? 0 : 1, Math.ceil(usedSince), storable(used, readUsed), owed, endOwed, keep ? 1 : 0],
       ...(record === null
         ? [null, null, null, null, null]
-        : [record.turn, record.decision, record.inputs.nonce, record.digest, JSON.stringify(record)]),
+        : [record.turn, record.decision, record.inputs.nonce, record.digest, recordText(record)]),
       ...[entry?.turn_index ?? null, entry === null ? null : JSON.stringify(entry)],
     );
     if (done === undefined && (await this.#sql.again(this.#statements.stamp, sid, stamp)).length === 0) {
@@ -271,4 +273,12 @@ export abstract class SqlSessions implements ErasableStore {
     if (Number(row['fence']) !== fence || row['lease_owner'] === null)
       throw new SessionLeasedError(sid, leaseOf(row, Number(row['now'])));
   }
+}
+
+function stateText(state: SessionState): string {
+  return storable(state, (text) => readState(text, state.sid));
+}
+
+function recordText(record: TurnRecord): string {
+  return storable(record, (text) => readTurn(text, record.sid, record.turn));
 }

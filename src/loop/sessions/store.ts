@@ -309,7 +309,8 @@ export interface Pruning {
 
 /**
  * Stores sessions. Each method is atomic, even if the process dies during it. A completed method survives the death of the
- * process; the store defines what survives a loss of power.
+ * process; the store defines what survives a loss of power. Methods that store something read it as they will read it later, and throw
+ * `StoreError` (`refused`) when they could not.
  */
 export interface SessionStore {
   /** Throws {@link SessionExistsError}. `at` is Unix milliseconds. Every host can drive a session without a setup. */

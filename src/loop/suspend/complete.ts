@@ -1,7 +1,9 @@
+import { z } from 'zod';
+import { FIRST_ISSUE } from '../../files/check.ts';
 import type { Completion } from '../../tools/index.ts';
 import { decode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
-import { NeuroScriptError } from '../../wire/errors.ts';
+import { ConfigError, NeuroScriptError } from '../../wire/errors.ts';
 import { limitOf } from '../../wire/limits.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { timeText } from '../../wire/time.ts';
@@ -55,7 +57,7 @@ export interface Completer {
 
 /**
  * Stores the answer to a call for which a session waits. The session continues when it is driven next. The caller holds the
- * session's lock. Throws {@link CallError}, and as `claim` of the store does.
+ * session's lock. Throws {@link CallError}, `ConfigError` for an answer of another form, and as `claim` of the store does.
  */
 export async function completeCall(
   { coordinator, executor, clock }: Completer,
@@ -64,6 +66,7 @@ export async function completeCall(
   answer: CallAnswer,
   options: CompleteOptions = {},
 ): Promise<Waiting> {
+  const completion = completionOf(answer);
   const claimed = await coordinator.claim(sid);
   try {
     const { next } = claimed;
@@ -79,7 +82,6 @@ export async function completeCall(
     if (clock.now() >= expiresAt) throw new CallError('ERR_CALL_EXPIRED', `call ${call} expired at ${timeText(expiresAt)}`);
     const acceptChanged = options.acceptChanged ?? false;
     if (!acceptChanged) checkToolUnchanged(executor, call, stored);
-    const completion = completionOf(answer);
     if (completion.ok) await checkResult(executor, call, stored, completion.value);
     const kept = withAnswer(suspended, { ...stored, completion, acceptChanged });
     await coordinator.start({ ...started, suspended: kept }, claimed);
@@ -125,10 +127,22 @@ function valueProblem(value: TaggedJson): string | null {
   }
 }
 
-/** The answer in the form that the dispatcher takes. */
+const ANSWER = z.union([
+  // The executor checks the value.
+  z.strictObject({ result: z.custom<TaggedJson>((value) => value !== undefined) }),
+  z.strictObject({ error: z.strictObject({ message: z.string(), code: z.int().min(1).optional() }) }),
+]);
+
+/** An answer of any origin in the form that the dispatcher takes. Throws {@link ConfigError} for one of another form. */
 export function completionOf(answer: CallAnswer): Completion {
-  if ('result' in answer) return { ok: true, value: answer.result };
-  return { ok: false, code: answer.error.code ?? NS_CODES.ToolExecutionFailed, message: answer.error.message };
+  const { data } = ANSWER.safeParse(answer, FIRST_ISSUE);
+  if (data === undefined)
+    throw new ConfigError(
+      'the answer to a call must be { result }, with a value, or { error: { message, code? } }, with a text and a whole number from 1',
+    );
+  if ('result' in data) return { ok: true, value: data.result };
+  const { message, code = NS_CODES.ToolExecutionFailed } = data.error;
+  return { ok: false, code, message };
 }
 
 /** The error for a call that does not wait: it was completed before, or it never existed. */

@@ -67,6 +67,29 @@ export const SESSION_CASES: readonly StoreCase[] = [
     },
   },
   {
+    name: 'refuses what it could not read again, and the session stays as it was',
+    run: async (store) => {
+      const refuses = (call: Promise<unknown>): Promise<void> => refused(call, { code: 'ERR_STORE', detail: 'refused' });
+      const wrong = (changes: object): never => changes as never;
+      await refuses(store.create(state('s', wrong({ userdata: undefined })), 1));
+      await refuses(store.create(state('s'), 1, { ...PLAIN_SETUP, configuration: wrong([]) }));
+      await store.create(state('s'), 1);
+      await store.claim('s', lease('a'));
+      for (const changes of [{ reply: undefined }, { startedAt: Number.NaN }, { limits: null }])
+        await refuses(store.start(wrong({ ...started('s'), ...changes }), 'a'));
+      for (const completion of [{ ok: true }, { ok: false, code: 21 }, { ok: false, code: 1.5, message: 'm' }, 'yes'])
+        await refuses(store.start({ ...started('s'), suspended: { ...WAITS, completion: wrong(Object(completion)) } }, 'a'));
+      await store.start(started('s'), 'a');
+      await refuses(store.keep('s', { turn: 1, seq: 1, body: wrong([]) }, 'a'));
+      await refuses(store.commit(commitOf('s', 1, { next: state('s', wrong({ nextTurn: 1.5 })) })));
+      await refuses(store.commit(commitOf('s', 1, { record: { ...recordOf('s', 1), journal: wrong({}) } })));
+      await refuses(store.commit(commitOf('s', 1, { used: [wrong({ jti: 1, second: 5 })] })));
+      check(await store.claim('s', lease('a'))).matches({ next: { kind: 'interrupted', started: started('s') }, steps: [] });
+      await store.commit(commitOf('s', 1));
+      check(await store.turns('s')).equals([recordOf('s', 1)]);
+    },
+  },
+  {
     name: 'what is logged is a turn or the end, and the lease is kept where the session goes on',
     run: async (store) => {
       await store.create(state('s'), 1);
