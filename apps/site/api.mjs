@@ -47,9 +47,11 @@ const app = await Application.bootstrapWithPlugins({
 });
 const project = await app.convert();
 if (project?.children === undefined) throw new Error('typedoc cannot read the code');
-// TypeDoc gives a module the path of its source.
+// TypeDoc gives a module the path of its source below the folder that all have in common.
 for (const module of project.children) {
-  const entry = entries.find(({ source }) => [`${module.name}.ts`, `${module.name}/index.ts`].includes(source));
+  const entry = entries.find(({ source }) =>
+    [`/${module.name}.ts`, `/${module.name}/index.ts`].some((end) => source.endsWith(end)),
+  );
   if (entry === undefined) throw new Error(`${module.name} is no entry point`);
   module.name = entry.page;
   module.comment = new Comment([{ kind: 'text', text: entry.comment }]);

@@ -33,8 +33,9 @@ describe('the layout of the repository', () => {
 
   it('no file outside of the tests has more than 400 lines', () => {
     const folders = 'apps,bench,conformance,examples,grammar,scripts,src,stdlib-tools,test/architecture';
-    const made = (name: string): boolean => /^(?:node_modules|dist|out|build)$/.test(basename(name));
-    const files = globSync(`{${folders}}/**/*.{ts,tsx,mjs}`, { cwd: ROOT, exclude: made });
+    const made = (name: string): boolean => /^(?:node_modules|dist)$/.test(basename(name));
+    const bundle = 'apps/editors/vscode/server.mjs';
+    const files = globSync(`{${folders}}/**/*.{ts,tsx,mjs}`, { cwd: ROOT, exclude: made }).filter((path) => path !== bundle);
     expect(files.filter((path) => path.startsWith('grammar/')).length).toBeGreaterThan(80);
     expect(files.filter((path) => readFileSync(join(ROOT, path), 'utf8').split('\n').length > 401)).toEqual([]);
   });

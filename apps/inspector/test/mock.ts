@@ -101,7 +101,7 @@ export function turnView(sid: string, row: TurnRow, more: Partial<TurnView> = {}
     scratchpad: whole(''),
     whispers: [],
     lints: [],
-    usage: { fuel: 10, cpuMs: 1, wallMs: 2, peakMemoryBytes: 100, toolCalls: 0, outputBytes: 6 },
+    usage: { fuel: 10, cpuMs: 1, wallMs: 2, peakMemoryBytes: 100, toolCalls: 0, outputBytes: 6, queueMs: 0 },
     failure: null,
     record: { version: 1, seal: 'whole', faults: [], erased: [], outputComplete: true, notExecutable: null },
     envelope: {
