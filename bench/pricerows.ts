@@ -1,3 +1,6 @@
+import type { PureDeclaration } from '../src/wire/pure/declaration.ts';
+import { PURE_TOOLS } from '../src/wire/pure/tools.ts';
+
 /** A step whose price is measured: lines that run again and again, after lines that run once. */
 export interface PriceRow {
   /** The operator, statement, built-in or tool, and what it is given. */
@@ -270,6 +273,11 @@ const EXTREMES: readonly (readonly [step: string, before: string, line: string, 
   ['marks of a shape: shape.Problems', "set x = {}\nset x['a' + '?' * 10000] = 'any'", 'set q = tool.shape.Problems({}, x)'],
 ];
 
+/** The examples of the tools that no expression above calls. */
+const EXAMPLES = Object.values(PURE_TOOLS).flatMap((group: Readonly<Record<string, PureDeclaration>>) =>
+  Object.entries(group).flatMap(([name, { example }]) => (BOTH.some((step) => step.includes(`${name}(`)) ? [] : [example[0]])),
+);
+
 /** Every row, in the order of the language's page: operators, statements, built-ins, tools, extremes. */
 export const PRICE_ROWS: readonly PriceRow[] = [
   ...BOTH.flatMap((step): PriceRow[] => {
@@ -279,6 +287,7 @@ export const PRICE_ROWS: readonly PriceRow[] = [
     const small: PriceRow = { step, size: 'small', before: before(0), line };
     return before(0) === before(1) ? [small] : [small, { ...small, size: 'large', before: before(1) }];
   }),
+  ...EXAMPLES.map((step): PriceRow => ({ step, size: 'small', before: '', line: `set q = ${step}` })),
   ...EXTREMES.map(
     ([step, before, line, library]): PriceRow => ({
       step,

@@ -7,7 +7,6 @@ import { PRICE_ROWS, type PriceRow } from '../../bench/pricerows.ts';
 import { priceProgram } from '../../bench/prices.ts';
 import { BUILTINS } from '../../grammar/vocabulary/builtins.ts';
 import { OPERATORS } from '../../src/guest/operators.ts';
-import { PURE_TOOLS } from '../../src/wire/pure/tools.ts';
 import { type Driven, drive } from '../guest/driver.ts';
 
 const LINES = PRICE_ROWS.map(({ line }) => line);
@@ -22,15 +21,13 @@ function driven(row: PriceRow): Driven {
 }
 
 describe('the rows of prices (issue 21, 6)', () => {
-  it('are of every operator, statement, built-in function and pure tool', () => {
+  it('are of every operator, statement and built-in function', () => {
     const binary = [...Object.keys(OPERATORS), 'and', 'or'];
     expect(missing(binary, (op) => ` ${op} `)).toEqual([]);
     expect(missing(['-', '~', 'not ', 'no ', 'some ', 'typeof '], (op) => `= ${op}`)).toEqual([]);
     const statements = ['set', 'emit', 'whisper', 'must', 'for each', 'if', 'while', 'call'];
     expect(statements.filter((word) => !LINES.some((line) => line.startsWith(`${word} `)))).toEqual([]);
     expect(missing([...Object.keys(BUILTINS), 'eval'], (name) => ` ${name}(`)).toEqual([]);
-    const tools = Object.values(PURE_TOOLS).flatMap((group) => Object.keys(group));
-    expect(missing(tools, (name) => `${name}(`)).toEqual([]);
   });
 
   it('differ, and each of their programs runs', () => {

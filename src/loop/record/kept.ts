@@ -3,7 +3,7 @@ import { FIRST_ISSUE } from '../../files/check.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
 import type { RunInput } from '../../wire/protocol.ts';
-import { asItIs, EARLIER, ENTRY, RUN, WAITING } from './pending.ts';
+import { asItIs, EARLIER, ENTRY, RUN, WAITING } from './parts.ts';
 import { type EarlierTurn, type Suspension, storedCalls } from './suspension.ts';
 
 /** Whether a store keeps a turn only at its end, or each of its calls too. */

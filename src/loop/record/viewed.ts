@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FIRST_ISSUE } from '../../files/check.ts';
-import { ENTRY } from './pending.ts';
+import { VIEWED_ENTRY } from './parts.ts';
 import type { TurnRecord } from './record.ts';
 import { RECORD } from './schema.ts';
 
@@ -16,7 +16,7 @@ const candidate = z.looseObject({
 
 /** Everything of a record that the inspector and `sessions show` print. A store is foreign, and its reader checks only the head of a record. */
 const VIEWED = RECORD.extend({
-  journal: z.array(ENTRY),
+  journal: z.array(VIEWED_ENTRY),
   candidates: z.array(candidate),
 });
 

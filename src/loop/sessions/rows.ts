@@ -4,7 +4,7 @@ import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { messageOf } from '../../wire/unknown.ts';
 import { RECORDED_LIMITS } from '../record/limits.ts';
-import { asItIs, COMPLETION, DATE, EARLIER, ENTRY, RUN, WAITING } from '../record/pending.ts';
+import { asItIs, COMPLETION, DATE, EARLIER, ENTRY, RUN, WAITING } from '../record/parts.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { AGENT_USE, HALT_REASON, RECORD } from '../record/schema.ts';
 import type { Suspension, Waiting } from '../record/suspension.ts';
@@ -48,7 +48,7 @@ const STORED_CALL = z.looseObject({
 });
 const SUSPENSION_HEAD = STORED_CALL.extend({
   alsoWaiting: z.array(STORED_CALL).optional(),
-  earlier: EARLIER.extend({ run: RUN.extend({ limits: RECORDED_LIMITS }), journal: z.array(ENTRY) }),
+  earlier: EARLIER.extend({ run: RUN, journal: z.array(ENTRY) }),
   approved: z.object({ plan: z.string(), kid: z.string(), tag: z.string() }).nullable(),
 });
 /** Checks every part with which the loop goes on. It keeps the value itself: the order of its keys is signed. */

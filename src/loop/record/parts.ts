@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
+import { decode } from '../../wire/codec.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+import { LAST_MS } from '../../wire/time.ts';
+import { ValueError } from '../../wire/values.ts';
+import { RECORDED_LIMITS } from './limits.ts';
+
+/*
+ * The schemas of the calls and the input of a run, as records and turns that go on later hold them. A store and a file of sessions may come
+ * from anybody, so every part with which the loop goes on is checked.
+ */
+
+const count = z.int().min(0);
+const position = z.int().min(1);
+
+/** Unix milliseconds that a calendar has. */
+export const DATE = z.number().min(-LAST_MS).max(LAST_MS);
+
+/** A value of a script as JSON. */
+const VALUE = z.custom<TaggedJson>((json) => json !== undefined && isTagged(json), 'it is not a value of a script');
+const VALUES = mapOf(VALUE);
+
+/** The place of a call. */
+const AT = z.looseObject({
+  fork: z.string(),
+  source: z.string(),
+  line: z.int(),
+  column: z.int(),
+  together: position.optional(),
+});
+
+const asked = (value: z.ZodType) =>
+  z.array(
+    z.union([
+      z.looseObject({ t: z.literal('var.get'), name: z.string() }),
+      z.looseObject({ t: z.literal('var.set'), name: z.string(), value }),
+      z.looseObject({ t: z.literal('const'), name: z.string(), value, redefine: z.boolean() }),
+    ]),
+  );
+const ASKED = asked(VALUE);
+
+/** A recorded call whose arguments and results are checked by `value`. */
+function entryOf(value: z.ZodType) {
+  const outcome = z.union([
+    z.looseObject({ ok: z.literal(true), value }),
+    z.looseObject({ ok: z.literal(false), code: z.int(), message: z.string(), hint: z.string().optional() }),
+    z.looseObject({
+      ok: z.literal(false),
+      halted: z.looseObject({ kind: z.string(), code: z.string(), message: z.string() }),
+    }),
+  ]);
+  const call = z.looseObject({ seq: position, at: AT, outcome, ms: z.number(), asked: asked(value).optional() });
+  return z.discriminatedUnion('kind', [
+    call.extend({ kind: z.literal('tool'), name: z.string(), args: z.array(value) }),
+    call.extend({ kind: z.literal('prompt'), text: z.string() }),
+    call.extend({ kind: z.literal('ask'), model: z.string(), prompt: value, options: value }),
+  ]);
+}
+
+/** A recorded call. */
+export const ENTRY = entryOf(VALUE);
+
+/** A recorded call of any values: a view cuts those that nest too deep. */
+export const VIEWED_ENTRY = entryOf(z.unknown());
+
+/** A call that waits for its answer. */
+export const WAITING = z.looseObject({
+  seq: position,
+  tool: z.string(),
+  args: z.array(VALUE),
+  at: AT,
+  asked: ASKED,
+  reason: z.string(),
+  expiresIn: z.number().nullable(),
+  ms: z.number().min(0),
+});
+
+/** What a turn had done when it stopped. */
+export const EARLIER = z.looseObject({
+  startedAt: DATE,
+  nonce: z.string(),
+  clock: z.array(z.number()),
+  jtis: z.array(z.string()),
+  mints: count,
+  mintFailed: z.boolean(),
+  ranMs: z.number().min(0),
+});
+
+/** The input of a run. A record holds its limits apart. */
+export const RUN = z.looseObject({
+  sources: z.array(z.looseObject({ name: z.string(), text: z.string() })),
+  globals: VALUES,
+  constants: VALUES.optional(),
+  pure: z.array(z.string()).optional(),
+  variables: z.array(z.looseObject({ name: z.string(), value: VALUE })).optional(),
+  mapKeys: position.optional(),
+  call: z.looseObject({ name: z.string(), args: z.array(VALUE) }).nullable(),
+  events: z.array(z.looseObject({ name: z.string(), source: z.string(), payload: VALUE })),
+  limits: RECORDED_LIMITS,
+  forkId: z.string(),
+  turn: z.boolean(),
+  stdin: z.boolean(),
+});
+
+/** The answer to a call that waited. */
+export const COMPLETION = z.union([
+  z.looseObject({ ok: z.literal(true), value: VALUE }),
+  z.looseObject({ ok: z.literal(false), code: z.int(), message: z.string() }),
+]);
+
+/** Checks a value and keeps it as it is, with the order of its keys. Its issue is that of `head`. */
+export function asItIs<T>(head: z.ZodType): z.ZodType<T> {
+  return z.unknown().transform((value, context): T => {
+    const [issue] = head.safeParse(value, FIRST_ISSUE).error?.issues ?? [];
+    if (issue === undefined) return value as T;
+    context.addIssue({ code: 'custom', path: issue.path, message: issue.message });
+    return z.NEVER;
+  });
+}
+
+function isTagged(json: unknown): boolean {
+  try {
+    // The result of a JSON parser has the shape of tagged JSON; decoding checks the rest.
+    decode(json as TaggedJson);
+    return true;
+  } catch (error) {
+    if (error instanceof ValueError) return false;
+    throw error;
+  }
+}
