@@ -131,7 +131,7 @@ function usageOf(error: CommanderError, argv: readonly string[]): string | null 
   if (error.exitCode === 0 || error.code === 'commander.help') return null;
   const first = argv[0] ?? '';
   if (error.code === 'commander.unknownCommand' && /\.ns(\.txt)?$/.test(first))
-    return `'${printable(first)}' is no command; to run the file, write: neuroscript run ${printable(first)}`;
+    return `'${printable(first)}' is not a command; to run the file, write: neuroscript run ${printable(first)}`;
   const [said = '', advice] = error.message.replace(/^error: /, '').split('\n(Did you mean ');
   const text = advice === undefined ? said : `${said}; did you mean ${advice.replace(/\)$/, '')}`;
   return text.split('\n').map(printable).join(' ');

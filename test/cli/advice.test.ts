@@ -44,7 +44,9 @@ describe('a file that is named in place of a key file', () => {
       writeFileSync(join(cwd, `${name}.pub`), stdout, { mode });
       expect(await within(['keys', 'export-public', `${name}.pub`], { cwd })).toMatchObject({ code: 0, stdout });
     }
-    expect(await advice(cwd, 'keys rotate t.pub')).toBe('2 t.pub has public halves alone; rotate the file with the private ones');
+    expect(await advice(cwd, 'keys rotate t.pub')).toBe(
+      '2 t.pub has only public halves; rotate the file that has the private ones',
+    );
     const sign = 'sessions receipt s --store s.db --key';
     expect(await advice(cwd, `${sign} r.pub`)).toBe('2 r.pub has only the public half of a key, which cannot sign');
     expect(await advice(cwd, `${sign} t.pub`)).toMatch(/^2 t.pub: it is not a key for receipts/);
@@ -159,7 +161,7 @@ describe('evidence', () => {
     expect(await run('log verify d.log --key mine.pub')).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: 'neuroscript: --key verifies checkpoints: name them with --since FILE\n',
+      stderr: 'neuroscript: --key needs --since, the checkpoints that it verifies\n',
     });
   });
 

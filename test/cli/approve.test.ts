@@ -184,7 +184,7 @@ endcommand
   it('ARGO-8-2: denied, proposed, approved, executed once, denied', async () => {
     const files = folder({ 'tools.yaml': TOOLS, 'agent.txt': ENVELOPE });
     const queue = folder({});
-    const loop = ['loop', '--agent', `script:${files}/agent.txt`, '--tools', `${files}/tools.yaml`];
+    const loop = ['loop', '--store', 'none', '--agent', `script:${files}/agent.txt`, '--tools', `${files}/tools.yaml`];
     const denied = await typing([...loop, '--json'], '');
     expect(denied.code).toBe(4);
     const { error } = JSON.parse(denied.shown);
@@ -206,7 +206,7 @@ endcommand
 
   it('half an approval is wrong use', async () => {
     const files = folder({ 'tools.yaml': TOOLS, 'agent.txt': ENVELOPE });
-    const loop = ['loop', '--agent', `script:${files}/agent.txt`];
+    const loop = ['loop', '--store', 'none', '--agent', `script:${files}/agent.txt`];
     const wrong = (...flags: string[]) => expect(typing([...loop, ...flags], '')).resolves;
     const usage = (problem: string) => ({ code: 2, stderr: expect.stringContaining(problem) });
     await wrong('--intent', ID).toMatchObject(usage('an approval needs --intent, --hash, --queue and --verifier together'));
@@ -215,7 +215,7 @@ endcommand
 
   it('requireApproval: ACTIONS that nobody approved is not executed', async () => {
     const files = folder({ 'agent.txt': ENVELOPE, 'c.yaml': 'agent: script:agent.txt\nrequireApproval: true\n' });
-    const { code, shown } = await typing(['loop', '--config', `${files}/c.yaml`], '');
+    const { code, shown } = await typing(['loop', '--store', 'none', '--config', `${files}/c.yaml`], '');
     expect(code).toBe(4);
     expect(shown).toMatch(/A human has to approve this, and none has/);
   });
@@ -262,7 +262,7 @@ describe('gate execute', () => {
     const { queue, run } = await approved((queue) => ['sh', '-c', 'printf cut > "$0"/executed.jsonl', queue]);
     expect(await run()).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/what was approved RAN, and that could NOT BE RECORDED: cannot append to executed.jsonl/),
+      stderr: expect.stringMatching(/what was approved RAN, but could NOT BE RECORDED: cannot append to executed.jsonl/),
     });
     expect(existsSync(join(queue, 'executed.lock'))).toBe(true);
   });

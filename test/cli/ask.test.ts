@@ -89,6 +89,6 @@ describe('--models', () => {
       '--models cannot be combined with --jsonl',
     );
     const v1 = await within(['loop', '--profile', 'v1', '--agent', `script:${join(EXAMPLE, 'agent.txt')}`, '--models', MODELS]);
-    expect([v1.code, v1.stderr]).toEqual([2, expect.stringContaining('--models belongs to --profile v3')]);
+    expect([v1.code, v1.stderr]).toEqual([2, expect.stringContaining('--models cannot be combined with --profile v1')]);
   });
 });

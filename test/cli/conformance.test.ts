@@ -89,7 +89,7 @@ describe('test conformance', () => {
     [
       'writes no JSON',
       "if (request.input.output === '' && request.op === 'progress.digest') { console.log('hm'); continue; }",
-      /no JSON: hm/,
+      /not JSON: hm/,
     ],
     [
       'nests without end',
@@ -126,11 +126,11 @@ describe('test conformance', () => {
     [['test', 'conformance', '--impl', 'exit 4'], /does not speak the protocol of the kit: it ended \(exit code 4\)/],
     [
       ['test', 'conformance', '--impl', 'echo hello; cat >/dev/null'],
-      /does not speak the protocol of the kit: it wrote a line that is no JSON/,
+      /does not speak the protocol of the kit: it wrote a line that is not JSON/,
     ],
     [['test', 'conformance', '--impl', 'x', '--only', 'nothing-like-this'], /no vector has/],
-    [['test', 'conformance', '--impl', 'x', '--serve'], /two sides/],
-    [['test', 'conformance', '--impl', 'x', '--timeout', '2147483648'], /is too large; the most is 2147483647/],
+    [['test', 'conformance', '--impl', 'x', '--serve'], /cannot be combined/],
+    [['test', 'conformance', '--impl', 'x', '--timeout', '2147483648'], /is too large; the maximum is 2147483647/],
   ])('%j is wrong use: exit 2, one sentence', async (args, says) => {
     const ended = await within(args);
     expect(ended).toMatchObject({ code: 2, stdout: '' });

@@ -182,7 +182,7 @@ describe('run --trace-out and --heat', () => {
     [['--trace-out', 'x.txt'], '--trace-out writes a .json file'],
     [['--heat', 'main.ns'], '--heat writes a .html file'],
     [['--heat', 'none/x.html'], 'its folder does not exist'],
-    [['--trace-format', 'chrome'], '--trace-format belongs to --trace-out'],
+    [['--trace-format', 'chrome'], '--trace-format needs --trace-out'],
     [['--trace-out', 'x.json', '--trace-format', 'pdf'], 'Allowed choices are chrome, speedscope'],
   ])('refuse %j before anything runs', async (flags, message) => {
     const { code, stdout, stderr } = await within([...RUN, ...flags], { cwd: folder(FILES) });
@@ -237,7 +237,7 @@ describe('replay of one turn', () => {
     expect(await replay('--heat', 'turn.html', '--trace-out', 'turn.json')).toMatchObject({ code: 0, stdout: '', stderr: '' });
     expect(readFileSync(join(cwd, 'turn.html'), 'utf8')).toContain('<title>Heat of demo turn 1</title>');
     chrome.parse(JSON.parse(readFileSync(join(cwd, 'turn.json'), 'utf8')));
-    expect((await replay('--at', '12', '--step', '3')).stderr).toContain('give one of them');
+    expect((await replay('--at', '12', '--step', '3')).stderr).toContain('cannot be combined');
     expect((await within(['replay', 'demo', '--store', 'jobs.db', '--at', '12'], { cwd })).stderr).toContain('--turn N');
 
     const exported = ['sessions', 'export', 'demo', '--store', 'jobs.db', '--out', 'demo.json'];

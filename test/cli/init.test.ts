@@ -51,6 +51,6 @@ describe('neuroscript init', () => {
   it('where a file has the name of its folder, says so', async () => {
     const cwd = folder({ taken: '' });
     const { code, stderr } = await neuroscript(['init', 'taken'], { cwd });
-    expect({ code, stderr }).toEqual({ code: 2, stderr: 'neuroscript: cannot write to taken: it is no folder\n' });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'neuroscript: cannot write to taken: it is not a folder\n' });
   });
 });

@@ -518,7 +518,7 @@ describe('configuration that is wrong', () => {
 describe('hostile input', () => {
   it.each([
     ['a folder', 'd', /it is a folder/],
-    ['a named pipe that nobody writes to', 'fifo', /no ordinary file/],
+    ['a named pipe that nobody writes to', 'fifo', /not an ordinary file/],
     ['a file of 1 GB', 'huge', /larger than 64MB/],
     ['no file', 'none', /there is no such file/],
   ])('%s is one line and exit 2', async (_, name, says) => {

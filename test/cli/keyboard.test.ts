@@ -184,9 +184,9 @@ describe('repl before a person', () => {
       ['ns> ', CONTROL_C],
       ['ns> ', CONTROL_D],
     ]);
-    expect(shown).toMatch(/cancelled \(ERR_CANCELLED\)[\s\S]*given up\n[\s\S]*defined f\(\)\nkept\n[\s\S]*\\e\[2J\n/);
+    expect(shown).toMatch(/cancelled \(ERR_CANCELLED\)[\s\S]*cancelled\n[\s\S]*defined f\(\)\nkept\n[\s\S]*\\e\[2J\n/);
     expect(shown.match(/ERR_CANCELLED/g)).toHaveLength(2);
-    expect(shown).toContain('Ctrl-C again, or Ctrl-D, leaves');
+    expect(shown).toContain('press Ctrl-C again, or Ctrl-D, to leave');
     expect(code).toBe(0);
   });
 });

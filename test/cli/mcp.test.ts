@@ -70,7 +70,7 @@ describe('neuroscript tools login', () => {
 
   it.each([
     [['s'], 'name the configuration of the server with --mcp'],
-    [['t', '--mcp', 's=http://127.0.0.1:1/'], "there is no server 't'; there are s"],
+    [['t', '--mcp', 's=http://127.0.0.1:1/'], "unknown server 't'; known are s"],
     [['s', '--mcp', 's=node x.ts'], "the server 's' is a command"],
     [['s', '--mcp', 's=http://192.0.2.1/'], 'auth needs an https url'],
     [['s', '--mcp', 's=http://127.0.0.1:1/'], "MCP server 's': the login has failed: fetch failed"],

@@ -6,8 +6,8 @@ import { within } from './terminal.ts';
 
 it.each([
   ['run a.ns --bound a.ns', "--bound a.ns: 'command"],
-  ['run a.ns --global-file k=', "--global-file 'k=' lacks its value; write --global-file NAME=FILE"],
-  ['turn a.ns --turn 99999999999999999999', "--turn '99999999999999999999' is too large; the most is 9007199254740991"],
+  ['run a.ns --global-file k=', "--global-file 'k=' has no value; write --global-file NAME=FILE"],
+  ['turn a.ns --turn 99999999999999999999', "--turn '99999999999999999999' is too large; the maximum is 9007199254740991"],
 ])('%s says which flag and file is wrong', async (line, message) => {
   const cwd = folder({ 'a.ns': command('emit 1'), 'agent.txt': '' });
   const { code, stderr } = await within(line.split(' '), { cwd });
@@ -33,7 +33,7 @@ it('tells keys for receipts from keys for control tokens, and public halves from
   chmodSync(join(there, 'public.json'), 0o600);
   expect(await within(['keys', 'rotate', 'public.json'], { cwd: there })).toMatchObject({
     code: 2,
-    stderr: 'neuroscript: public.json has public halves alone; rotate the file with the private ones\n',
+    stderr: 'neuroscript: public.json has only public halves; rotate the file that has the private ones\n',
   });
 });
 

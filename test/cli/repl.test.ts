@@ -243,7 +243,7 @@ describe('repl and files', () => {
     expect(linesOf(stderr)).toEqual([
       'neuroscript: cannot read no.ns: there is no such file (ERR_USAGE)',
       'neuroscript: cannot read .: it is a folder (ERR_USAGE)',
-      "neuroscript: '-' is where the inputs come from; name a file (ERR_USAGE)",
+      "neuroscript: '-' is the source of the inputs; name a file (ERR_USAGE)",
       'neuroscript: :load needs an argument: :load FILE (ERR_USAGE)',
       'neuroscript: nothing to save yet: no input has succeeded (ERR_USAGE)',
       'neuroscript: cannot write there.ns: it exists already (ERR_USAGE)',
@@ -257,7 +257,7 @@ describe('repl and files', () => {
   it('what does not fit into one file is not saved', async () => {
     const path = folder({ 'lib.ns': lib });
     const { stderr } = await repl(['func one() means', 'return 5', 'endfunc', ':save out.ns'], ['lib.ns'], { cwd: path });
-    expect(stderr).toContain('what was entered does not fit into one file: the procedure `one` is defined twice');
+    expect(stderr).toContain('the inputs do not fit into one file: the procedure `one` is defined twice');
     expect(existsSync(join(path, 'out.ns'))).toBe(false);
   });
 
@@ -287,7 +287,7 @@ describe('repl and hostile lines', () => {
     const { code, stdout, stderr } = await repl([], [], { stdin: bytes });
     expect(stdout).toBe('ab\n');
     expect(linesOf(stderr)).toEqual([
-      'neuroscript: the line is not UTF-8 text; the input that it stood in was not run (ERR_USAGE)',
+      'neuroscript: the line is not UTF-8 text; that input was not run (ERR_USAGE)',
       'neuroscript: the line is not UTF-8 text (ERR_USAGE)',
     ]);
     expect(code).toBe(2);

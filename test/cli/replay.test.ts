@@ -144,7 +144,7 @@ describe('a session that waits, on the command line', () => {
     [['replay', 'nobody', '--store', 'missing.db'], 'missing.db cannot be opened: there is no such file'],
     [['sessions', 'export', '--store', 'no/new.db'], 'no/new.db cannot be opened: there is no such file'],
     [['replay', 'bad.json'], 'bad.json: it is not a file of sessions'],
-    [['replay', 'bad.json', '--set', 'program=x'], '--set and --tools belong to --from-turn N'],
+    [['replay', 'bad.json', '--set', 'program=x'], '--set and --tools need --from-turn'],
     [['sessions', 'export', '--store', 'missing.db'], 'missing.db cannot be opened'],
   ])('%j is refused in a sentence', async (args, message) => {
     const { code, stderr } = await within(args, { cwd: folder({ 'bad.json': '{}' }) });

@@ -87,7 +87,7 @@ describe('turn', () => {
   it('refuses sizes that the protocol does not allow', async () => {
     const ended = await within(['turn', '-', '--output', '1MB']);
     expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toContain('the most is 512KB');
+    expect(ended.stderr).toContain('the maximum is 512KB');
   });
 
   it('explains itself to a person', async () => {

@@ -168,7 +168,7 @@ describe('loop --store and sessions', () => {
     expect(await prune('--older-than', '2h')).toMatchObject({ code: 0, stdout: '0 sessions removed\n' });
     expect(await prune('--older-than', 'soon')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("--older-than 'soon' is no age; write an age such as 30d"),
+      stderr: expect.stringContaining("--older-than 'soon' is not an age; write an age such as 30d"),
     });
     expect(await prune()).toMatchObject({ code: 2, stderr: expect.stringContaining('--older-than') });
     expect(await left()).toEqual(['open', 'young']);

@@ -114,15 +114,15 @@ describe('neuroscript test', () => {
   });
 
   it.each([
-    ['a file without a case', '', "a.test.ns has no case; a case starts with '#: ' and its title"],
+    ['a file without a case', '', "a.test.ns has no case; a case starts with '#: ' and a title"],
     ['a case without title', 'emit 1\n', "a.test.ns:1: a case starts with '#: ' and its title"],
-    ['an unknown setting', '#: a\n#: limit {}\n', "a.test.ns:2: '#: limit' is none of file, global, event, limits"],
+    ['an unknown setting', '#: a\n#: limit {}\n', "a.test.ns:2: '#: limit' must be file, global, event or limits"],
     ['two errors', '#: a\n#!! 1\n#!! 2\n', 'a.test.ns:3: a case ends with one error'],
     ['an error that nobody would look for', '#: a\nset x = 1 #!!14\n', "a.test.ns:2: a blank must follow '#!!'"],
     ['an emit that nobody would look for', '#: a\n#=>5\n', "a.test.ns:2: a blank must follow '#=>'"],
     ['an error without its code', '#: a\nset x = 1 #!! \n', 'a.test.ns:2: the code of the error is missing'],
     ['an error of a handler without its code', '#: a\n#!event\n', 'a.test.ns:2: the code of the error is missing'],
-    ['an error with two limits', '#: a\n#!! ERR_QUOTA fuel cpuMs\n', 'a.test.ns:2: behind the code stands at most the limit'],
+    ['an error with two limits', '#: a\n#!! ERR_QUOTA fuel cpuMs\n', 'a.test.ns:2: only a limit name may follow the code'],
     ['a case that does nothing', '#: a\nemit 1 #=> 1\n---\n#: b\n# later\n', 'a.test.ns:4: the case has no program'],
     ['limits that are no object', '#: a\n#: limits 5\nemit 1\n', 'a.test.ns:2: limits are an object, such as'],
     ['a limit that does not exist', '#: a\n#: limits {"full": 1}\nemit 1\n', "unknown limit 'full'"],

@@ -105,7 +105,7 @@ describe('--tools', () => {
       'export default { tools: { "tool.t.X": { cases: [{ returns: () => 1 }] } } };',
       /'returns' of a mock is a function/,
     ],
-    ['with a tool that is none', 'export const tools = [1];', /the tool at place 0 of the list is none/],
+    ['with a tool that is none', 'export const tools = [1];', /item 0 of the list is not a tool/],
     [
       'with a tool without run',
       'export const tools = [{ name: "tool.t.X" }];',
@@ -181,7 +181,7 @@ describe('--record', () => {
     const cwd = folder({ 'mine.yaml': 'tools: {}\n', 'a.ns': command('emit 1') });
     const refused = async (file: string) => (await within(['run', 'a.ns', '--record', file], { cwd })).stderr;
     expect(await refused('mine.yaml')).toBe(
-      'neuroscript: mine.yaml is there already and is no recording; name another file, or remove it\n',
+      'neuroscript: mine.yaml exists already and is not a recording; name another file, or remove it\n',
     );
     expect(await refused('no/such.yaml')).toBe('neuroscript: cannot record to no/such.yaml: its folder does not exist\n');
     expect(await refused('/dev/null')).toBe('neuroscript: cannot record to /dev/null: it is not an ordinary file\n');
@@ -189,7 +189,7 @@ describe('--record', () => {
     const twice = await within(['run', '--jsonl', '--record', 'x.yaml'], { cwd });
     expect(twice).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('--record, --check-first and --bound are for one run'),
+      stderr: expect.stringContaining('--record, --check-first and --bound cannot be combined with --jsonl'),
     });
   });
 });

@@ -16,7 +16,7 @@ afterAll(() => rm(folder, { recursive: true }));
 it.each([
   [['--port', '65536'], '--port must be at most 65535'],
   [['--port', 'x'], "--port 'x' must be a whole number of at least 0"],
-  [['--tools', 'tools.yaml'], '--tools belongs to --approve'],
+  [['--tools', 'tools.yaml'], '--tools needs --approve'],
 ])('issue 24: refuses %j before it opens anything', async (flags, message) => {
   const store = join(folder, 'refused.db');
   const refused = await within(['ui', '--store', store, ...flags]);

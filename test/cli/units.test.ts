@@ -37,17 +37,17 @@ describe('units of limit flags', () => {
     ['memory', '64ms', "unknown unit 'ms'; write a size such as"],
     ['wall', '5min', "unknown unit 'min'; write a time such as"],
     ['fuel', '5k', 'is a count and takes no unit; write 5'],
-    ['fuel', '0', 'too little to enforce; the least is 1'],
+    ['fuel', '0', 'too small; the minimum is 1'],
     ['fuel', '1.5', 'not a whole number'],
     ['cpu', '0.5ms', 'not a whole number of milliseconds'],
-    ['cpu', '-1ms', 'is no quantity'],
-    ['cpu', 'NaN', 'is no quantity'],
-    ['cpu', '', 'is no quantity'],
-    ['fuel', 'Infinity', 'is no quantity'],
-    ['memory', '10B', 'too little to enforce; the least is 64KB'],
-    ['memory', '3GB', 'too much; the most is 2GB'],
+    ['cpu', '-1ms', 'is not a quantity'],
+    ['cpu', 'NaN', 'is not a quantity'],
+    ['cpu', '', 'is not a quantity'],
+    ['fuel', 'Infinity', 'is not a quantity'],
+    ['memory', '10B', 'too small; the minimum is 64KB'],
+    ['memory', '3GB', 'too large; the maximum is 2GB'],
     ['fuel', '1e400', 'not a whole number'],
-    ['call-depth', '501', 'too much; the most is 500'],
+    ['call-depth', '501', 'too large; the maximum is 500'],
   ])('--%s %s is refused and says what to write', (flag, text, says) => {
     expect(() => read(flag, text)).toThrow(UsageError);
     expect(() => read(flag, text)).toThrow(says);
@@ -64,10 +64,10 @@ describe('units of limit flags', () => {
   it.each([
     ['30', 'needs a unit; write an age such as 30d, 30h, 30m or 30s'],
     ['30w', "has the unknown unit 'w'; write an age such as 30d"],
-    ['1.5d', 'is no age; write an age such as 30d'],
-    ['-1d', 'is no age'],
-    ['', 'is no age'],
-    ['d', 'is no age'],
+    ['1.5d', 'is not an age; write an age such as 30d'],
+    ['-1d', 'is not an age'],
+    ['', 'is not an age'],
+    ['d', 'is not an age'],
   ])('--older-than %s is refused and says what to write', (text, says) => {
     expect(() => parseAge('older-than')(text)).toThrow(UsageError);
     expect(() => parseAge('older-than')(text)).toThrow(says);

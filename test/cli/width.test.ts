@@ -36,7 +36,7 @@ it('issue 19, 15: tools --brief shows signatures alone, and takes no other forma
   ).toBe(true);
   expect(await within(['tools', '--brief', '--json'])).toMatchObject({
     code: 2,
-    stderr: 'neuroscript: --brief goes with --format text or prompt\n',
+    stderr: 'neuroscript: --brief needs --format text or prompt\n',
   });
 });
 

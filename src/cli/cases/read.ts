@@ -44,7 +44,7 @@ export function readCases(file: string, text: string): TestCase[] {
     if (start < index) cases.push(readCase(file, lines.slice(start, index), start));
     first = index + 1;
   }
-  if (cases.length === 0) throw new UsageError(`${printable(file)} has no case; a case starts with '#: ' and its title`);
+  if (cases.length === 0) throw new UsageError(`${printable(file)} has no case; a case starts with '#: ' and a title`);
   return cases;
 }
 
@@ -79,7 +79,7 @@ function readCase(file: string, lines: readonly string[], before: number): TestC
     }
   }
   if (files.length + emits.length + eventErrors.length === 0 && error === null && lines.every((line) => COMMENT.test(line)))
-    throw new UsageError(`${place(0)}: the case has no program, and expects nothing`);
+    throw new UsageError(`${place(0)}: the case has no program and expects nothing`);
   return {
     title,
     file,
@@ -114,14 +114,14 @@ function set({ files, globals, events, limits }: Settings, setting: string, plac
     const given = parseJson(place, rest);
     if (!isRecord(given)) throw new UsageError(`${place}: limits are an object, such as {"fuel": 100}`);
     Object.assign(limits, given);
-  } else throw new UsageError(`${place}: '#: ${printable(word)}' is none of file, global, event, limits`);
+  } else throw new UsageError(`${place}: '#: ${printable(word)}' must be file, global, event or limits`);
 }
 
 /** A code and, behind it, the limit of a quota. `9` and `NS9` are the same code. */
 function readError(text: string, place: string): { readonly code: string; readonly limit: string | null } {
   const [code = '', limit = null, ...more] = text.trim().split(/\s+/);
   if (code === '') throw new UsageError(`${place}: the code of the error is missing`);
-  if (more.length > 0) throw new UsageError(`${place}: behind the code stands at most the limit of a quota`);
+  if (more.length > 0) throw new UsageError(`${place}: only a limit name may follow the code`);
   return { code: /^\d+$/.test(code) ? `NS${code}` : code, limit };
 }
 

@@ -54,7 +54,7 @@ async function propose(file: string, { queue }: Flags, terminal: Terminal): Prom
 }
 
 async function list({ queue, yes }: Flags, terminal: Terminal): Promise<ExitCode> {
-  if (yes) throw new UsageError('--yes needs the UUID of the plan that it is said to');
+  if (yes) throw new UsageError('--yes needs the UUID of a plan');
   for (const { id, hash, timestamp } of readPending(resolve(queue)))
     if (!verifyApproval(resolve(queue), id, hash).approved) terminal.out.line(`${id} ${hash} ${printable(timestamp)}`);
   return EXIT.ok;

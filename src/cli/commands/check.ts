@@ -56,7 +56,7 @@ export function addCheck(program: Command, execute: Execute): void {
     .argument('<files...>', "program files; '-' is standard input")
     .option('--tools <FILE>', 'tools file (YAML): calls of other tools, or with a wrong number of arguments, are errors')
     .option('--policy <FILE>', 'policy file (YAML): calls that it denies are errors')
-    .option('--global <NAME>', 'a global that the program will find (texts)', texts)
+    .option('--global <NAME>', 'a global that the program will find (repeatable)', texts)
     .option('--strict', 'also fail on warnings')
     .option('--fix', 'make the safe fixes in the files')
     .option('--proposed', 'with --fix: make the proposed fixes too')
@@ -67,7 +67,7 @@ export function addCheck(program: Command, execute: Execute): void {
 }
 
 async function check(names: readonly string[], flags: CheckFlags, terminal: Terminal): Promise<ExitCode> {
-  if (flags.proposed && !flags.fix) throw new UsageError('--proposed goes with --fix');
+  if (flags.proposed && !flags.fix) throw new UsageError('--proposed needs --fix');
   if (flags.fix && names.includes(STDIN)) throw new UsageError('--fix changes files; it cannot change standard input');
   if (flags.fix) mustRewrite(names);
   const given = await readSources(names, SOURCE_BYTES, () => terminal.stdin);

@@ -39,7 +39,8 @@ async function init(dir: string, service: boolean, terminal: Terminal): Promise<
   else files.set(MANIFEST, manifestOf(files.get(MANIFEST) ?? '', dir));
   const taken = [...files.keys()].filter((name) => existsSync(join(dir, name)));
   if (taken.length > 0) throw new UsageError(`${printable(dir)} has ${taken.join(', ')} already; 'init' overwrites nothing`);
-  if (existsSync(dir) && !statSync(dir).isDirectory()) throw new UsageError(`cannot write to ${printable(dir)}: it is no folder`);
+  if (existsSync(dir) && !statSync(dir).isDirectory())
+    throw new UsageError(`cannot write to ${printable(dir)}: it is not a folder`);
   const begun: string[] = [];
   try {
     await mkdir(dir, { recursive: true });

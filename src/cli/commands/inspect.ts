@@ -12,12 +12,12 @@ import type { Execute, Terminal } from '../terminal/terminal.ts';
 const DETAILS = `
 The content decides, not the name. The command runs nothing, changes nothing,
 and needs no keys. It says what the file is, and prints the report of the
-command for such files, such as "check", "log verify" or "keys list". It knows: AEIOU v3 envelopes, replies and transcripts;
-control tokens; programs; records of turns; files of "sessions export"; the
-output of "turn --json" and "loop --json"; decision logs; stores of sessions
-and of tool values (SQLite); key files, without showing a private half;
-receipts and checkpoints; policy files; tools files; the files of the gate's
-queue.
+command for such files, such as "check", "log verify" or "keys list". It knows:
+AEIOU v3 envelopes, replies and transcripts; control tokens; programs; records
+of turns; files of "sessions export"; the output of "turn --json" and "loop
+--json"; decision logs; stores of sessions and of tool values (SQLite); key
+files, without showing a private half; receipts and checkpoints; policy files;
+tools files; the files of the gate's queue.
 
 Exits with 0 for a whole file, with 1 for a damaged or unknown one, with 3 for
 a program with syntax errors, and with 2 when the file cannot be read.

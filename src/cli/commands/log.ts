@@ -103,14 +103,15 @@ export function addLog(program: Command, execute: Execute): void {
 }
 
 function readHash(text: string): string {
-  if (!/^[0-9a-f]{64}$/.test(text)) throw new UsageError(`'${printable(text)}' is no hash: 64 hexadecimal digits in lower case`);
+  if (!/^[0-9a-f]{64}$/.test(text))
+    throw new UsageError(`'${printable(text)}' is not a hash: a hash is 64 hexadecimal digits in lower case`);
   return text;
 }
 
 async function verify(files: readonly string[], flags: VerifyFlags, terminal: Terminal): Promise<ExitCode> {
   const { head, since = [], key } = flags;
-  if (since.length > 0 && key === undefined) throw new UsageError('--since needs the public key of the checkpoints: --key FILE');
-  if (since.length === 0 && key !== undefined) throw new UsageError('--key verifies checkpoints: name them with --since FILE');
+  if (since.length > 0 && key === undefined) throw new UsageError('--since needs --key, the public key of the checkpoints');
+  if (since.length === 0 && key !== undefined) throw new UsageError('--key needs --since, the checkpoints that it verifies');
   const checkpoints = key === undefined ? NO_CHECKPOINTS : await checkpointsOf(since, readPublicReceiptKey(key));
   const compare = (): Promise<ChainReport> => {
     const witness = named('--since', () => new CheckpointWalk(checkpoints.statements, flags.after ?? GENESIS));
@@ -182,7 +183,8 @@ async function walked(
   compared: Compared,
   terminal: Terminal,
 ): Promise<ChainReport> {
-  if ((files.length === 0) === (store === undefined)) throw new UsageError('name the files of a log, or give --store');
+  if ((files.length === 0) === (store === undefined))
+    throw new UsageError('name the files of a log, or use --store, but not both');
   const options = { after, ...compared };
   return store === undefined ? await ofFiles(files, options, terminal) : await ofStore(store, options, terminal);
 }

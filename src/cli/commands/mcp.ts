@@ -28,7 +28,7 @@ export function addMcp(tools: Command, execute: Execute): void {
     .option('--http <PORT>', 'serve over HTTP on this port of 127.0.0.1 instead; 0 chooses one', wholeNumber('--http', 0))
     .option(
       '--allow-host <NAME>',
-      'with --http: another name by which clients may reach the server, such as that of a proxy (texts)',
+      'with --http: another name by which clients may reach the server, such as that of a proxy (repeatable)',
       texts,
     );
   addSetup(command);

@@ -63,8 +63,8 @@ async function loginOf(name: string, specs: readonly string[] = []) {
   const servers = await readServers(specs);
   const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
   if (server === undefined)
-    throw new UsageError(`there is no server '${printable(name)}'; there are ${printable(Object.keys(servers).join(', '))}`);
-  if ('command' in server) throw new UsageError(`the server '${name}' is a command, which wants no login`);
+    throw new UsageError(`unknown server '${printable(name)}'; known are ${printable(Object.keys(servers).join(', '))}`);
+  if ('command' in server) throw new UsageError(`the server '${name}' is a command, which needs no login`);
   const logins = await loginsOfUser();
   if (logins === null) throw new UsageError('there is no home directory to keep a login in; set HOME');
   return { server, logins };

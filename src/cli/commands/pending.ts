@@ -88,10 +88,10 @@ export function addPending(
 /** Reads one line of the file. Throws {@link UsageError}, and `JsonError` for what is no strict JSON. */
 export function intentOf(line: string): PendingIntent {
   const value: JsonValue = parseStrict(line, { numbers: 'doubles', padding: true });
-  if (!isJsonObject(value)) throw new UsageError('it is no JSON object');
+  if (!isJsonObject(value)) throw new UsageError('it is not a JSON object');
   const { id, timestamp, plan } = value;
-  if (!isUuid(id)) throw new UsageError('its "id" is no UUID');
-  if (typeof timestamp !== 'string') throw new UsageError('its "timestamp" is no text');
+  if (!isUuid(id)) throw new UsageError('its "id" is not a UUID');
+  if (typeof timestamp !== 'string') throw new UsageError('its "timestamp" is not text');
   if (plan === undefined) throw new UsageError('it has no "plan"');
   return { id, timestamp, canonical: canonicalPlan(plan), hash: planHash(plan) };
 }

@@ -87,7 +87,7 @@ export function addReplay(program: Command, execute: Execute): void {
     .option('--turn <N>', 'one turn alone', wholeNumber('--turn', 1))
     .option('--keys <FILE>', 'verify tokens with these keys, not with the public keys of the records')
     .option('--from-turn <N>', 'try the session out from this turn on', wholeNumber('--from-turn', 1))
-    .option('--set <CHANGE>', 'what is different, with --from-turn (texts)', texts)
+    .option('--set <CHANGE>', 'what is different, with --from-turn (repeatable)', texts)
     .option('--tools <FILE>', 'tools for calls that have no recorded answer, with --from-turn')
     .option('--json', 'print one JSON object')
     .option('--at <PLACE>', 'show the variables before a statement of --turn: LINE, LINE:VISIT or SOURCE:LINE:VISIT')
@@ -100,7 +100,7 @@ export function addReplay(program: Command, execute: Execute): void {
 
 async function replay(what: readonly string[], flags: ReplayFlags, terminal: Terminal): Promise<ExitCode> {
   if (flags.fromTurn === undefined && (flags.set !== undefined || flags.tools !== undefined))
-    throw new UsageError('--set and --tools belong to --from-turn N');
+    throw new UsageError('--set and --tools need --from-turn');
   const measured = measuredOf(flags);
   const sessions = await sessionsOf(what, flags);
   // A recorded run has its own policies. Only a trial calls tools, and only those that it was given.
@@ -156,7 +156,7 @@ async function trial(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const [session, ...others] = sessions;
-  if (session === undefined || others.length > 0) throw new UsageError('--from-turn tries out one session; name one');
+  if (session === undefined || others.length > 0) throw new UsageError('--from-turn needs exactly one session');
   checkTurn(session, fromTurn);
   const tried = await tryOut(runtime, session, await changesOf(fromTurn, flags.set ?? []));
   if (flags.json) terminal.out.json(tried);
@@ -175,7 +175,7 @@ async function measure(
   const [session, ...others] = sessions;
   const { turn } = flags;
   if (session === undefined || others.length > 0 || turn === undefined)
-    throw new UsageError('--at, --step, --heat and --trace-out are for one turn: name one session, and --turn N');
+    throw new UsageError('--at, --step, --heat and --trace-out need one session and --turn N');
   checkTurn(session, turn);
   return await measureRecorded(
     runtime,

@@ -45,7 +45,7 @@ async function rotate(file: string, { role, kid, buffer, json }: RotateFlags, te
   const { minted, retired, dropped } = named(file, () => {
     const keys = readTokenKeys(file);
     if (keys.every((key) => key.alg === 'Ed25519' && !('seed' in key)))
-      throw new UsageError(`${printable(file)} has public halves alone; rotate the file with the private ones`);
+      throw new UsageError(`${printable(file)} has only public halves; rotate the file that has the private ones`);
     const rotation = rotateKeys(keys, {
       role,
       now: secondsOf(systemClock),

@@ -80,7 +80,8 @@ async function run(files: readonly string[], flags: RunFlags & HeatFlags, termin
   refuseContradictions(files, flags);
   const limits = limitsOf(flags);
   const probe = probeOf(flags);
-  if (probe !== null && flags.jsonl) throw new UsageError('--trace-out and --heat are for one run, and --jsonl makes many');
+  if (probe !== null && flags.jsonl)
+    throw new UsageError('--trace-out and --heat cannot be combined with --jsonl, which makes many runs');
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources, terminal);
   if (flags.jsonl) {
@@ -113,12 +114,11 @@ function refuseContradictions(files: readonly string[], flags: RunFlags): void {
   if (flags.jsonl) {
     if (files.length > 0) throw new UsageError('--jsonl reads its programs from standard input and takes no FILE');
     for (const [flag, name] of PER_REQUEST)
-      if (flags[flag] !== undefined)
-        throw new UsageError(`--${name} does not go with --jsonl: every request says that for itself`);
+      if (flags[flag] !== undefined) throw new UsageError(`--${name} cannot be combined with --jsonl: each request says it`);
     if (flags.models !== undefined)
       throw new UsageError('--models cannot be combined with --jsonl: its programs cannot ask a model');
     if (flags.record !== undefined || flags.checkFirst || flags.bound !== undefined)
-      throw new UsageError('--record, --check-first and --bound are for one run, and --jsonl makes many');
+      throw new UsageError('--record, --check-first and --bound cannot be combined with --jsonl, which makes many runs');
   } else if (files.length === 0) {
     throw new UsageError("run needs a FILE, or '-' for standard input");
   }

@@ -78,7 +78,7 @@ export function addServe(program: Command, execute: Execute): void {
     .summary('drive the sessions of a store, with other hosts')
     .description('Claims sessions that are ready, drives them, and hands them over when it stops.');
   addStore(command)
-    .option('--store-listen <URL>', 'the database without the pooler of --store, to be told of new work')
+    .option('--store-listen <URL>', 'the database without the pooler of --store, for notices of new work')
     .requiredOption('--config <FILE>', 'profiles, keys and limits of this host')
     .addOption(new Option('--concurrency <N>', 'most sessions at a time').argParser(wholeNumber('--concurrency', 1)).default(8))
     .addOption(

@@ -141,7 +141,7 @@ async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<
 /** Writes a session into a file that a browser opens. */
 async function page(store: OpenedStore, sid: string, file: string, flags: ShowFlags): Promise<ExitCode> {
   if (flags.json || flags.brief || flags.turn !== undefined)
-    throw new UsageError('--html shows the whole session; it goes with no other flag of "sessions show"');
+    throw new UsageError('--html cannot be combined with --json, --brief and --turn: it shows the whole session');
   const { FILE_SIZES, snapshotHtml } = await import('../../ui/index.ts');
   const assets = await builtPage();
   await using resources = new AsyncDisposableStack();

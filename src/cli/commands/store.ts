@@ -62,7 +62,7 @@ async function reported(flag: string | undefined): Promise<StoreReport> {
   const place = storeFile(flag) ?? '';
   await using store = await openStore(flag, { mustExist: true });
   const found = await storeStatistics(place);
-  if (found === null) throw new UsageError(`${printable(place)} is no store of sessions`);
+  if (found === null) throw new UsageError(`${printable(place)} is not a store of sessions`);
   const all: Pick<SessionSummary, 'status' | 'lease' | 'owed'>[] = [];
   for await (const { status, lease, owed } of allSessions(store)) all.push({ status, lease, owed });
   return {

@@ -75,7 +75,7 @@ export function addTools(program: Command, execute: Execute): void {
     .option('--json', 'the same as --format json')
     .option('--brief', 'with --format text or prompt: signatures alone')
     .option('--budget <TOKENS>', 'with --format prompt: the most tokens (of 3 bytes each)', wholeNumber('--budget', 1))
-    .option('--prefer <PATTERN>', 'with --format prompt: tools that come first (texts)', texts)
+    .option('--prefer <PATTERN>', 'with --format prompt: tools that come first (repeatable)', texts)
     .option('--whole-turn', 'with gbnf or ebnf: the reply of an agent, whose program emits a control token last')
     .option('--small', 'with gbnf or ebnf: only the plainest statements in one layout, for small models');
   addMcp(command, execute);

@@ -58,7 +58,7 @@ export function addUi(program: Command, execute: Execute): void {
 
 async function serve(flags: UiFlags, terminal: Terminal): Promise<ExitCode> {
   if (flags.port > MOST_PORT) throw new UsageError(`--port must be at most ${MOST_PORT}`);
-  if (flags.tools !== undefined && flags.approve === undefined) throw new UsageError('--tools belongs to --approve');
+  if (flags.tools !== undefined && flags.approve === undefined) throw new UsageError('--tools needs --approve');
   const assets = await builtPage();
   await using resources = new AsyncDisposableStack();
   const store = resources.use(await openStore(flags.store, { mustExist: true }));

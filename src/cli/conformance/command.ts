@@ -31,7 +31,7 @@ export function testConformance(flags: ConformanceFlags, terminal: Terminal): Pr
 }
 
 async function conformance(flags: ConformanceFlags, terminal: Terminal): Promise<ExitCode> {
-  if (flags.impl === undefined) throw new UsageError('say which implementation to test: --impl CMD');
+  if (flags.impl === undefined) throw new UsageError('needs --impl CMD, the implementation to test');
   const vectors = readVectors(SUITES[flags.suite]).filter(({ file, id }) => `${file} ${id}`.includes(flags.only ?? ''));
   if (vectors.length === 0) throw new UsageError(`no vector has '${printable(flags.only ?? '')}' in its file or id`);
   const report = await run(vectors, flags.impl, flags.timeout, terminal);
@@ -53,10 +53,10 @@ async function run(vectors: readonly Vector[], command: string, answerMs: number
 }
 
 async function serve({ impl }: ConformanceFlags, terminal: Terminal): Promise<ExitCode> {
-  if (impl !== undefined) throw new UsageError('--impl and --serve are the two sides of the protocol; give one');
+  if (impl !== undefined) throw new UsageError('--impl and --serve cannot be combined: they are the two sides of the protocol');
   await using language = new LanguageRuns();
   for await (const line of splitLines(terminal.stdin, REQUEST_BYTES)) {
-    if (line === null) throw new UsageError('a request is longer than any of the kit');
+    if (line === null) throw new UsageError('a request is longer than the longest of the kit');
     await terminal.out.lineWhenReady(await answerLine(line.toString('utf8'), language));
   }
   return EXIT.ok;

@@ -154,10 +154,10 @@ class Peer {
     try {
       value = JSON.parse(line);
     } catch {
-      throw new PeerError(`it wrote a line that is no JSON: ${line.slice(0, 80)}`);
+      throw new PeerError(`it wrote a line that is not JSON: ${line.slice(0, 80)}`);
     }
     const answer = answerSchema.safeParse(value);
-    if (!answer.success) throw new PeerError(`it wrote what is no answer: ${line.slice(0, 80)}`);
+    if (!answer.success) throw new PeerError(`it wrote a line that is not an answer: ${line.slice(0, 80)}`);
     if (answer.data.id !== id) throw new PeerError(`it answered request ${answer.data.id} instead of ${id}`);
     return answer.data;
   }

@@ -113,7 +113,7 @@ async function readScript(file: string, profile: 'v3' | 'v1'): Promise<Agent> {
 /** The key of a model's server. It is never an argument, because other users of the machine can read arguments. */
 async function readKey({ apiKeyEnv, apiKeyFile }: AgentOptions): Promise<string | null> {
   if (apiKeyEnv !== undefined && apiKeyFile !== undefined)
-    throw new UsageError('apiKeyEnv (--api-key-env) and apiKeyFile cannot both be given');
+    throw new UsageError('apiKeyEnv (--api-key-env) and apiKeyFile cannot be combined');
   if (apiKeyFile !== undefined) return keyFrom(apiKeyFile, (await configText(apiKeyFile)).trim());
   if (apiKeyEnv === undefined) return null;
   return keyFrom(`the environment variable ${apiKeyEnv}`, process.env[apiKeyEnv]?.trim() ?? '');

@@ -65,7 +65,7 @@ export function approvalOf(flags: ApprovalFlags, terminal: Terminal): TurnApprov
 /** The warning for a plan that was executed and is not in the queue's record. */
 export function notRecorded(error: unknown): UsageError {
   if (!(error instanceof ExecutorError)) throw error;
-  return new UsageError(`what was approved RAN, and that could NOT BE RECORDED: ${error.message} (${error.code})`, {
+  return new UsageError(`what was approved RAN, but could NOT BE RECORDED: ${error.message} (${error.code})`, {
     cause: error,
   });
 }

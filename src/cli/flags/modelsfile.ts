@@ -64,7 +64,7 @@ function accountsOf(file: YamlFile, given: unknown): AccountStore {
 
 function keyOf(file: YamlFile, path: readonly string[], given: unknown): string {
   if (typeof given !== 'object' || given === null)
-    return file.fail(path, 'must be { env: NAME }: a key does not belong into a file, and is read from that variable');
+    return file.fail(path, 'must be { env: NAME }: the key is read from that environment variable and stays out of files');
   const variable = file.text([...path, 'env'], file.map(path, given, ['env'])['env']);
   const key = process.env[variable]?.trim() ?? '';
   return key === '' ? file.fail(path, `the environment variable ${variable} holds no key`) : key;

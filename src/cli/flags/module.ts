@@ -67,7 +67,7 @@ function exportOf(module: object): unknown {
 /** A tool, or the options of one, so that a module needs no import of this package. */
 function toolOf(name: string, value: unknown, index: number): ToolDefinition {
   if (typeof value !== 'object' || value === null)
-    throw new UsageError(`${printable(name)}: the tool at place ${index} of the list is none`);
+    throw new UsageError(`${printable(name)}: item ${index} of the list is not a tool`);
   // The registry checks finished tools; `defineTool` checks options.
   if ('canonicalName' in value) return value as ToolDefinition;
   try {
@@ -80,5 +80,5 @@ function toolOf(name: string, value: unknown, index: number): ToolDefinition {
 
 function refuseFunctions(key: string, value: unknown): unknown {
   if (typeof value !== 'function') return value;
-  throw new UsageError(`'${printable(key)}' of a mock is a function; write a tool with 'run' for what is computed`);
+  throw new UsageError(`'${printable(key)}' of a mock is a function; write a tool with 'run' to compute results`);
 }

@@ -64,7 +64,7 @@ export interface Named {
 export function parseNamed(flag: string, text: string, form: string): Named {
   const cut = text.indexOf('=');
   if (cut <= 0 || (form === 'FILE' && cut === text.length - 1))
-    throw new UsageError(`${flag} '${text}' lacks its value; write ${flag} NAME=${form}`);
+    throw new UsageError(`${flag} '${text}' has no value; write ${flag} NAME=${form}`);
   return { name: text.slice(0, cut), text: text.slice(cut + 1) };
 }
 
@@ -106,7 +106,7 @@ export function wholeNumber(flag: string, min: number, max = Number.MAX_SAFE_INT
   return (text) => {
     const value = Number(text);
     if (!/^\d+$/.test(text) || value < min) throw new UsageError(`${flag} '${text}' must be a whole number of at least ${min}`);
-    if (value > max) throw new UsageError(`${flag} '${text}' is too large; the most is ${max}`);
+    if (value > max) throw new UsageError(`${flag} '${text}' is too large; the maximum is ${max}`);
     return value;
   };
 }

@@ -32,7 +32,7 @@ export class Recorder {
       const start = Buffer.alloc(Buffer.byteLength(RECORDING_MARK));
       const { bytesRead } = await handle.read(start, 0, start.length, 0);
       if (bytesRead > 0 && start.toString('utf8') !== RECORDING_MARK)
-        throw new UsageError(`${printable(file)} is there already and is no recording; name another file, or remove it`);
+        throw new UsageError(`${printable(file)} exists already and is not a recording; name another file, or remove it`);
     } catch (error) {
       if (error instanceof UsageError) throw error;
       throw new UsageError(`cannot record to ${printable(file)}: ${fileTrouble(error, 'make')}`);

@@ -11,7 +11,7 @@ import { stateFolder } from './statefolder.ts';
 export function addServers(command: Command): Command {
   return command.option(
     '--mcp <SERVER>',
-    'an MCP server with tools for programs: NAME=COMMAND, NAME=URL, or a file with mcpServers (texts)',
+    'an MCP server with tools for programs: NAME=COMMAND, NAME=URL, or a file with mcpServers (repeatable)',
     texts,
   );
 }
@@ -23,7 +23,7 @@ export async function readServers(specs: readonly string[]): Promise<McpConfig> 
   const configs = await Promise.all(specs.map(async (spec) => parseMcpSpec(spec) ?? readMcpConfig(await configText(spec), spec)));
   const servers: Record<string, McpServerConfig> = {};
   for (const [name, server] of configs.flatMap((config) => Object.entries(config))) {
-    if (Object.hasOwn(servers, name)) throw new UsageError(`--mcp: there are two servers '${printable(name)}'`);
+    if (Object.hasOwn(servers, name)) throw new UsageError(`--mcp names two servers '${printable(name)}'`);
     servers[name] = server;
   }
   return servers;

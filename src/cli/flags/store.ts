@@ -69,7 +69,7 @@ export async function openStore(
 /** The file or the address of the store that a command needs. */
 function placeOfStore(flag: string | undefined): string {
   const file = storeFile(flag);
-  if (file === null) throw new UsageError(`this command needs a store, and --store is '${NONE}'`);
+  if (file === null) throw new UsageError(`this command needs a store, but --store is '${NONE}'`);
   return file;
 }
 

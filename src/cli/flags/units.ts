@@ -21,14 +21,15 @@ export function parseQuantity(limit: Pick<Limit, 'flag' | 'unit' | 'min' | 'max'
   const match = /^(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)([A-Za-z]*)$/.exec(text.trim());
   const [, digits, suffix] = match ?? [];
   if (digits === undefined || suffix === undefined)
-    throw new UsageError(`${flag} '${text}' is no quantity; ${ADVICE[limit.unit]}`);
+    throw new UsageError(`${flag} '${text}' is not a quantity; ${ADVICE[limit.unit]}`);
   const factor = UNIT_SIZES[limit.unit].get(suffix);
   if (factor === undefined) throw new UsageError(`${flag} '${text}' ${unitTrouble(limit.unit, digits, suffix)}`);
   const value = Number(digits) * factor;
   if (!Number.isInteger(value)) throw new UsageError(`${flag} '${text}' is not a whole number of ${BASE[limit.unit]}`);
   if (value < limit.min)
-    throw new UsageError(`${flag} '${text}' is too little to enforce; the least is ${quantity(limit.unit, limit.min)}`);
-  if (value > limit.max) throw new UsageError(`${flag} '${text}' is too much; the most is ${quantity(limit.unit, limit.max)}`);
+    throw new UsageError(`${flag} '${text}' is too small; the minimum is ${quantity(limit.unit, limit.min)}`);
+  if (value > limit.max)
+    throw new UsageError(`${flag} '${text}' is too large; the maximum is ${quantity(limit.unit, limit.max)}`);
   return value;
 }
 
@@ -61,7 +62,7 @@ export function parseAge(flag: string): (text: string) => number {
     const [, digits = '', suffix = ''] = /^(\d{1,9})([A-Za-z]*)$/.exec(text.trim()) ?? [];
     const factor = AGES.get(suffix);
     if (factor !== undefined) return Number(digits) * factor;
-    const what = digits === '' ? 'is no age' : suffix === '' ? 'needs a unit' : `has the unknown unit '${suffix}'`;
+    const what = digits === '' ? 'is not an age' : suffix === '' ? 'needs a unit' : `has the unknown unit '${suffix}'`;
     const number = digits === '' ? '30' : digits;
     throw new UsageError(`--${flag} '${text}' ${what}; write an age such as ${number}d, ${number}h, ${number}m or ${number}s`);
   };

@@ -43,7 +43,7 @@ export interface Measurement {
 
 /** Checks the flags before anything runs. Null without any. Throws {@link UsageError}. */
 export function probeOf({ traceOut, traceFormat, heat }: HeatFlags): Probe | null {
-  if (traceFormat !== undefined && traceOut === undefined) throw new UsageError('--trace-format belongs to --trace-out FILE');
+  if (traceFormat !== undefined && traceOut === undefined) throw new UsageError('--trace-format needs --trace-out');
   if (traceOut !== undefined) checkOutput('--trace-out', traceOut, ['.json']);
   if (heat !== undefined) checkOutput('--heat', heat, PAGES);
   if (traceOut === undefined && heat === undefined) return null;

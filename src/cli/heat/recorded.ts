@@ -28,11 +28,10 @@ export interface StepFlags {
 export function measuredOf(flags: HeatFlags & StepFlags): Probe | null {
   const probe = probeOf(flags);
   const { at, step, fromTurn } = flags;
-  if (at !== undefined && step !== undefined) throw new UsageError('--at and --step both name a statement; give one of them');
+  if (at !== undefined && step !== undefined) throw new UsageError('--at and --step cannot be combined: both name a statement');
   const place: StepPlace | null = at !== undefined ? parsePlace(at) : step !== undefined ? { step } : null;
   if (probe === null && place === null) return null;
-  if (fromTurn !== undefined)
-    throw new UsageError('--from-turn tries changes out; --at, --step, --heat and --trace-out show what was');
+  if (fromTurn !== undefined) throw new UsageError('--from-turn cannot be combined with --at, --step, --heat and --trace-out');
   return { ...probe, ...(place === null ? {} : { at: place }) };
 }
 

@@ -25,7 +25,7 @@ const SQLITE = Buffer.from('SQLite format 3\0');
 export async function readArtefact(name: string, stdin: () => AsyncIterable<Uint8Array>): Promise<Artefact | DatabaseFile> {
   if (name === STDIN) {
     const bytes = await readBytes(STDIN, MOST_BYTES, stdin);
-    if (isSqlite(bytes)) throw new UsageError('this is a SQLite file, which cannot be looked at through a pipe; name the file');
+    if (isSqlite(bytes)) throw new UsageError('this is a SQLite file, which cannot be read from a pipe; name the file');
     return artefact(name, bytes, null);
   }
   return reading(name, () => {
@@ -34,7 +34,7 @@ export async function readArtefact(name: string, stdin: () => AsyncIterable<Uint
       const { size, mode } = fstatSync(file);
       if (isSqlite(headOf(file))) return { path: name, size };
       if (size > MOST_BYTES)
-        throw new UsageError(`${printable(name)} is larger than ${quantity('bytes', MOST_BYTES)}, the most that inspect reads`);
+        throw new UsageError(`${printable(name)} is larger than ${quantity('bytes', MOST_BYTES)}, the maximum for inspect`);
       return artefact(name, readWhole(file, name, MOST_BYTES), process.platform === 'win32' ? null : mode & 0o777);
     } finally {
       closeSync(file);

@@ -39,7 +39,7 @@ export const EVIDENCE: Kind = {
     if (text === null) return 'it is not text';
     const value = text.includes('"neuroscript-') ? jsonOf(text) : undefined;
     const found = FORMS.find(({ is }) => is(value));
-    if (found === undefined) return "it has no 'format' of theirs";
+    if (found === undefined) return "its 'format' is not one of theirs";
     const { form, title, read } = found;
     try {
       return whole({ form, title, ...read(text) });

@@ -100,7 +100,7 @@ async function load({ session, runtime, rest }: Scene): Promise<ExitCode> {
 /** Reads a file as `:load` does. Throws {@link UsageError}. */
 export async function loadFile(name: string, session: Session, maxBytes: number): Promise<ExitCode> {
   const text = await readText(name, maxBytes, () => {
-    throw new UsageError(`'${STDIN}' is where the inputs come from; name a file`);
+    throw new UsageError(`'${STDIN}' is the source of the inputs; name a file`);
   });
   return session.load(name, text);
 }
@@ -119,8 +119,7 @@ async function save({ session, runtime, terminal, rest }: Scene): Promise<ExitCo
 async function formatted(file: Source, runtime: Runtime): Promise<Source> {
   const { text, diagnostics } = await runtime.format(file);
   const problem = diagnostics[0]?.message ?? 'it cannot be read';
-  if (text === null)
-    throw new UsageError(`what was entered does not fit into one file: ${printable(problem)}; nothing was saved`);
+  if (text === null) throw new UsageError(`the inputs do not fit into one file: ${printable(problem)}; nothing was saved`);
   return { name: file.name, text };
 }
 

@@ -70,7 +70,7 @@ export class Conversation {
   /** Handles Ctrl-C; true for the second one at an empty prompt. */
   #interrupted(): boolean {
     if (this.#pending === null && this.#leaving) return true;
-    if (this.#pending === null) this.#terminal.err.line('Ctrl-C again, or Ctrl-D, leaves');
+    if (this.#pending === null) this.#terminal.err.line('press Ctrl-C again, or Ctrl-D, to leave');
     this.#leaving = this.#pending === null;
     this.#pending = null;
     return false;
@@ -99,7 +99,7 @@ export class Conversation {
       if (isCommand(text)) return runCommand(text, { session: this.#session, runtime: this.#runtime, terminal: this.#terminal });
     } else if (text.trim() === '' && 'text' in typed && !(await this.#lines.more())) {
       this.#pending = null;
-      this.#terminal.err.line('given up');
+      this.#terminal.err.line('cancelled');
       return EXIT.ok;
     }
     return this.#add(text, 'trouble' in typed ? typed.trouble : null);
@@ -149,7 +149,7 @@ export class Conversation {
   /** Forgets the current input. */
   async #enter({ read, trouble }: Pending): Promise<ExitCode> {
     this.#pending = null;
-    if (trouble !== null) throw new UsageError(`${trouble}; the input that it stood in was not run`);
+    if (trouble !== null) throw new UsageError(`${trouble}; that input was not run`);
     return read === null ? EXIT.ok : this.#session.enter(read);
   }
 
