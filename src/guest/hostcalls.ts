@@ -66,6 +66,7 @@ export function callTogether(machine: Machine, frame: Frame, branches: readonly 
   const { reply, units } = asCall(machine, 'together', 'together', () => converse(machine, frame, text, count));
   if (reply.t !== 'all' || reply.ends.length !== count)
     throw new InternalError('the host answered calls that ran together with something else');
+  chargeWork(machine, reply.work);
   machine.releaseText(units);
   return reply.ends;
 }
@@ -117,6 +118,11 @@ function chargeNested(machine: Machine, spent: AskSpent | undefined): void {
   machine.pay(WORK.nested, spent.fuel);
 }
 
+/** Charges work that the host did. */
+function chargeWork(machine: Machine, fuel = 0): void {
+  machine.pay(WORK.nested, fuel);
+}
+
 /** Makes a call that a measured run counts by itself. */
 function asCall<T>({ probe }: Machine, kind: GuestCall['t'] | 'together', name: string, run: () => T): T {
   return probe === null ? run() : probe.call(kind, name, run);
@@ -132,6 +138,7 @@ function answerOf(machine: Machine, frame: Frame, kind: GuestCall['t'], fields: 
   const { reply, units } = converse(machine, frame, call, 1);
   if (reply.t === 'all') throw new InternalError('the host answered one call as if it were several');
   chargeNested(machine, reply.spent);
+  chargeWork(machine, reply.work);
   if (reply.t === 'error')
     throw machine.failure(reply.code, reply.message, reply.hint ?? (kind === 'prompt' ? PROMPT_HINT : undefined));
   const value = decode(machine, reply.value);

@@ -71,7 +71,7 @@ export const WORK = {
 
   // Steps that compiled code does not pay for itself.
   hostCall: heavy(STEP_FUEL.host.amount, 1),
-  /** Fuel that a nested loop reports to have used. */
+  /** Fuel that a nested loop, or a tool on the host, reports to have used. */
   nested: heavy(1, 1),
   /** Raising an error; the unit is a frame of its stack. */
   raise: heavy(1, 1, { base: STEP_FUEL.raise.amount }),

@@ -299,6 +299,7 @@ export class Execution implements WorkerTask {
       reply = { t: 'halt', error: workerError(`the host's handler of a call failed: ${messageOf(error)}`) };
     }
     if (!open.over && 'spent' in reply && reply.spent !== undefined) this.#ledger.charge(reply.spent);
+    if (!open.over && 'work' in reply && reply.work !== undefined) this.#ledger.chargeWork(reply.work);
     open.reply(reply);
   }
 

@@ -1,4 +1,4 @@
-import { DATA_FUEL, STEP_FUEL, VALUE_UNITS, whisperedBytes } from '../wire/costs.ts';
+import { DATA_FUEL, HOST_FUEL_PER_MS, STEP_FUEL, VALUE_UNITS, whisperedBytes } from '../wire/costs.ts';
 import { envelopeSizeError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { jsonUnits } from '../wire/jsonunits.ts';
@@ -160,8 +160,13 @@ export class Ledger {
     return this.#breach;
   }
 
+  /** Adds work that the host did for a call, by its fuel. */
+  chargeWork(fuel: number): void {
+    this.charge({ fuel, toolCalls: 0, cpuMs: fuel / HOST_FUEL_PER_MS });
+  }
+
   /** Adds the usage of a nested loop. */
-  charge({ fuel, toolCalls, cpuMs }: AskSpent): void {
+  charge({ fuel, toolCalls, cpuMs }: Pick<AskSpent, 'fuel' | 'toolCalls' | 'cpuMs'>): void {
     this.#nested.fuel += fuel;
     this.#nested.toolCalls += toolCalls;
     this.#nested.cpuMs += cpuMs;

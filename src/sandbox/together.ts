@@ -97,10 +97,12 @@ export async function answerTogether(
 function joined(replies: readonly FinalReply[]): ClosingReply {
   const ends: BranchEnd[] = [];
   let halted: ErrorInfo | null = null;
+  let work = 0;
   for (const reply of replies) {
+    if (reply.t !== 'halt') work += reply.work ?? 0;
     if (reply.t === 'ok') ends.push({ value: reply.value });
     else if (reply.t === 'error') ends.push({ code: reply.code, message: reply.message, hint: reply.hint });
     else if (halted === null || (halted.code === 'ERR_SUSPENDED' && reply.error.code !== 'ERR_SUSPENDED')) halted = reply.error;
   }
-  return halted === null ? { t: 'all', ends } : { t: 'halt', error: halted };
+  return halted === null ? { t: 'all', ends, ...(work === 0 ? {} : { work }) } : { t: 'halt', error: halted };
 }

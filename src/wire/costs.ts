@@ -64,6 +64,7 @@ export const DATA_FUEL = {
   },
   match: { amount: 8, per: 'steps of a tool through a pattern, or through lines that it compares' },
   census: { amount: 16, per: 'values counted when memory is recounted' },
+  hostWork: { amount: 32, per: 'bytes that a tool works on for the program on the host, as it declares' },
 } as const satisfies Record<string, Cost>;
 
 /** Texts of up to this many UTF-16 units are joined, compared and looked through at no fuel beside that of the operation. */
@@ -118,6 +119,9 @@ const FREE_TARGET_BYTES = 64;
  * each byte of its text, but bytes and errors have a short text and any number of units.
  */
 export const VALUE_UNITS = 8;
+
+/** Fuel of work on the host that counts as a millisecond of CPU time. */
+export const HOST_FUEL_PER_MS = 10_000;
 
 /** Bytes that a whisper counts: its text with a line feed, and what is long of its target. */
 export function whisperedBytes(targetBytes: number, textBytes: number): number {

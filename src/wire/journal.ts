@@ -29,7 +29,13 @@ export interface EarlierCall {
  */
 export type JournalEntry =
   /** A call of a tool by its canonical name. */
-  | (Recorded & { readonly kind: 'tool'; readonly name: string; readonly args: readonly TaggedJson[] })
+  | (Recorded & {
+      readonly kind: 'tool';
+      readonly name: string;
+      readonly args: readonly TaggedJson[];
+      /** Fuel of the work that the tool did on the host, which the program paid; absent for none. */
+      readonly work?: number | undefined;
+    })
   /** A question to the user. */
   | (Recorded & { readonly kind: 'prompt'; readonly text: string })
   /** A question to an agent. */

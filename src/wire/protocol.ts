@@ -304,12 +304,18 @@ export type GuestFrame =
   | ProbeFrame
   | { readonly t: 'var'; readonly found: boolean; readonly value: TaggedJson; readonly error: string | null };
 
+/** Work that the host did for a call. */
+interface HostWork {
+  /** Its fuel, which the program pays; absent for none. */
+  readonly work?: number | undefined;
+}
+
 /** The host's answer to a call, or a question about variables and constants while the call is open. */
 export type GuestReply =
-  | { readonly t: 'ok'; readonly value: TaggedJson; readonly spent?: AskSpent }
-  | (CallFailure & { readonly t: 'error'; readonly spent?: AskSpent })
+  | (HostWork & { readonly t: 'ok'; readonly value: TaggedJson; readonly spent?: AskSpent })
+  | (HostWork & CallFailure & { readonly t: 'error'; readonly spent?: AskSpent })
   /** Closes a {@link TogetherFrame}. */
-  | { readonly t: 'all'; readonly ends: readonly BranchEnd[] }
+  | (HostWork & { readonly t: 'all'; readonly ends: readonly BranchEnd[] })
   /** A failure that no script can catch: policy breach under `halt`, cancellation, wall time, a quota of the host. */
   | { readonly t: 'halt'; readonly error: ErrorInfo }
   | { readonly t: 'var.get'; readonly name: string }

@@ -1,3 +1,4 @@
+import { HOST_FUEL_PER_MS } from '../wire/costs.ts';
 import { internalError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { excessOf, frameLimit } from '../wire/frames.ts';
@@ -81,7 +82,10 @@ export class Bridge {
     const text = this.#port.read();
     this.waitedMs += nowMs() - from;
     this.#asked = QUESTIONS.has(kindOf(text) ?? '');
-    return this.#nests && !this.#asked ? this.#paid(text) : text;
+    if (this.#asked) return text;
+    if (this.#nests) return this.#paid(text);
+    this.nestedCpuMs += workOf(text) / HOST_FUEL_PER_MS;
+    return text;
   }
 
   /**
@@ -105,6 +109,18 @@ export class Bridge {
     this.breach = error;
     return JSON.stringify({ t: 'halt', error } satisfies GuestReply);
   }
+}
+
+const WORK = ',"work":';
+/** Units of the end of an answer with work. */
+const WORK_UNITS = 32;
+
+/** Fuel of work on the host, with which an answer ends. A value of the program never ends so: the brace of the answer follows it. */
+function workOf(text: string): number {
+  const end = text.slice(-WORK_UNITS);
+  const at = end.lastIndexOf(WORK);
+  const work = at < 0 ? 0 : Number(end.slice(at + WORK.length, -1));
+  return Number.isNaN(work) ? 0 : work;
 }
 
 const HEAD = /^\{"t":"([a-z.]{1,8})"[,}]/;

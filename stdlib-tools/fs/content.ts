@@ -18,9 +18,19 @@ export function textOf(path: string, bytes: Buffer): string {
   }
 }
 
-/** The number of lines. A last line without a line feed counts. */
-export function lineCount(bytes: Buffer): number {
-  let lines = 0;
-  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) lines += 1;
-  return bytes.length > 0 && bytes.at(-1) !== 10 ? lines + 1 : lines;
+/** Counts the lines of bytes that come in chunks. A last line without a line feed counts. */
+export class LineCount {
+  #feeds = 0;
+  #last = LINE_FEED;
+
+  add(chunk: Buffer): void {
+    for (const byte of chunk) if (byte === LINE_FEED) this.#feeds += 1;
+    this.#last = chunk.at(-1) ?? this.#last;
+  }
+
+  get lines(): number {
+    return this.#last === LINE_FEED ? this.#feeds : this.#feeds + 1;
+  }
 }
+
+const LINE_FEED = 10;

@@ -9,6 +9,30 @@ import { TEMPORARY, violation } from './path.ts';
 
 const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
 
+/** Bytes of a file that are worked on at once. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** Gives the bytes of an ordinary file to `take`, chunk by chunk. Rejects as {@link readBytes}. */
+export async function readChunks(
+  directory: Anchor,
+  name: string,
+  most: number,
+  take: (chunk: Buffer) => Promise<void>,
+): Promise<void> {
+  await using file = await open(directory.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const { size } = await ordinary(file);
+  if (size > most) throw tooLarge(size, most);
+  const chunk = Buffer.allocUnsafe(Math.min(size + 1, CHUNK_BYTES));
+  for (let at = 0; ; ) {
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    // The file grew while it was read.
+    if (at > size) throw tooLarge(at, size);
+    await take(chunk.subarray(0, bytesRead));
+  }
+}
+
 /** Reads an ordinary file of at most `most` bytes. Rejects as the file system does, and with {@link ToolError} 23, 34 or 37. */
 export async function readBytes(directory: Anchor, name: string, most: number): Promise<Buffer> {
   // O_NONBLOCK: opening a pipe without a writer would block forever.

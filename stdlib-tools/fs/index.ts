@@ -8,13 +8,13 @@ import { anything, checker, checkFunction } from '../../src/wire/options.ts';
 import type { Value } from '../../src/wire/values.ts';
 import { type Anchor, within } from './anchor.ts';
 import { CallMark } from './callmark.ts';
-import { contentOf, lineCount, textOf } from './content.ts';
+import { contentOf, LineCount, textOf } from './content.ts';
 import { named } from './errors.ts';
 import { described, facts, type Shown } from './facts.ts';
-import { append, readBytes, replace, statOf } from './file.ts';
+import { append, readBytes, readChunks, replace, statOf } from './file.ts';
 import { mustBeReachable, namesBelow, namesOf, safeName } from './path.ts';
 import { checkQuota, type FsQuota, mustFit } from './quota.ts';
-import { ScanFull, scan } from './scan.ts';
+import { ENTRY_BYTES, ScanFull, scan } from './scan.ts';
 
 export type { FsQuota } from './quota.ts';
 
@@ -65,6 +65,16 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
     });
   };
 
+  /** Gives the bytes of a file to `take`, which the program pays. */
+  const eachChunk = async (path: string, runtime: ToolRuntime, take: (chunk: Buffer) => void): Promise<void> => {
+    const root = await rootOf(runtime);
+    const work = async (chunk: Buffer): Promise<void> => {
+      await runtime.charge(chunk.length);
+      take(chunk);
+    };
+    return named(path, () => parent(root, path, false, (directory, name) => readChunks(directory, name, quota.fileBytes, work)));
+  };
+
   const store = (path: string, content: Value, adding: boolean, runtime: ToolRuntime): Promise<string> =>
     write(runtime, path, async (root) => {
       const bytes = Buffer.from(contentOf(content));
@@ -74,7 +84,9 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       const done = there !== null && bytes.subarray(0, there.length).equals(there.subarray(0, bytes.length)) ? there.length : 0;
       if (there !== null && done >= bytes.length) return 'OK';
       const rest = bytes.subarray(done);
-      await mustFit(root, { names: namesBelow(path), bytes: rest.length, append: adding }, quota);
+      await mustFit(root, { names: namesBelow(path), bytes: rest.length, append: adding }, quota, () =>
+        runtime.charge(ENTRY_BYTES),
+      );
       await mark?.set(String(from));
       await parent(root, path, true, (directory, name) => (adding ? append : replace)(directory, name, rest));
       return 'OK';
@@ -93,9 +105,9 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
     }
   };
 
-  const scanned = async (directory: Anchor, recursive: boolean) => {
+  const scanned = async (directory: Anchor, recursive: boolean, runtime: ToolRuntime) => {
     try {
-      return await scan(directory, recursive, quota.entries);
+      return await scan(directory, recursive, quota.entries, () => runtime.charge(ENTRY_BYTES));
     } catch (error) {
       if (!(error instanceof ScanFull)) throw error;
       throw new ToolError(NS_CODES.ResourceExhaustion, `it holds more than ${quota.entries} files and directories`);
@@ -103,16 +115,16 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
   };
 
   /** The paths, as names, of all entries below a directory. */
-  const heldBy = async (parent: Anchor, name: string): Promise<readonly (readonly string[])[]> => {
+  const heldBy = async (parent: Anchor, name: string, runtime: ToolRuntime): Promise<readonly (readonly string[])[]> => {
     await using directory = await parent.enter(name, false);
-    return (await scanned(directory, true)).map((entry) => entry.path.split('/'));
+    return (await scanned(directory, true, runtime)).map((entry) => entry.path.split('/'));
   };
 
   const listed = async <T>(path: string, recursive: boolean, runtime: ToolRuntime, show: (entry: Shown) => T): Promise<T[]> => {
     const root = await rootOf(runtime);
     const names = namesOf(path);
     return named(path, async () => {
-      const found = await within(root, names, false, (directory) => scanned(directory, recursive));
+      const found = await within(root, names, false, (directory) => scanned(directory, recursive, runtime));
       return found.map(({ name, path: below, stats }) => show({ name, path: below, ...facts(stats) }));
     });
   };
@@ -218,7 +230,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       ...writing,
       run: ({ path }, runtime) =>
         write(runtime, path, async (root) => {
-          await mustFit(root, { names: namesBelow(path), bytes: 0, append: true }, quota);
+          await mustFit(root, { names: namesBelow(path), bytes: 0, append: true }, quota, () => runtime.charge(ENTRY_BYTES));
           const at = namesBelow(path).join('/');
           const mark = await CallMark.find(root, runtime.call.key);
           await parent(root, path, true, async (directory, name) => {
@@ -269,7 +281,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
             if (stats === null) throw absent(from);
             // The content of a directory moves with it, and must not become deeper than a path may be.
             if (stats.isDirectory())
-              for (const each of await heldBy(source, oldName)) mustBeReachable([...namesBelow(to), ...each]);
+              for (const each of await heldBy(source, oldName, runtime)) mustBeReachable([...namesBelow(to), ...each]);
             await parent(root, to, false, async (target, newName) => {
               if ((await statOf(target, newName)) !== null)
                 throw new ToolError(NS_CODES.PathExists, `${JSON.stringify(to)}: it exists already`);
@@ -288,10 +300,11 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       args: [FILE],
       returns: 'string',
       ...reading,
-      run: async ({ filepath }, runtime) =>
-        createHash('sha256')
-          .update(await bytesOf(filepath, runtime))
-          .digest('hex'),
+      async run({ filepath }, runtime) {
+        const hash = createHash('sha256');
+        await eachChunk(filepath, runtime, (chunk) => void hash.update(chunk));
+        return hash.digest('hex');
+      },
     }),
     defineTool({
       setsVariables: false,
@@ -301,7 +314,11 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       args: [FILE],
       returns: 'int',
       ...reading,
-      run: async ({ filepath }, runtime) => lineCount(await bytesOf(filepath, runtime)),
+      async run({ filepath }, runtime) {
+        const count = new LineCount();
+        await eachChunk(filepath, runtime, (chunk) => count.add(chunk));
+        return count.lines;
+      },
     }),
     defineTool({
       setsVariables: false,

@@ -31,9 +31,14 @@ export interface Growth {
   readonly append: boolean;
 }
 
-/** Counts the present files. Throws {@link ToolError} 37 if the write would exceed the quota. */
-export async function mustFit(root: string, { names, bytes, append }: Growth, quota: Required<FsQuota>): Promise<void> {
-  const entries = await counted(root, quota);
+/** Counts the present files; `onEntry` is called for each. Throws {@link ToolError} 37 if the write would exceed the quota. */
+export async function mustFit(
+  root: string,
+  { names, bytes, append }: Growth,
+  quota: Required<FsQuota>,
+  onEntry: () => Promise<void>,
+): Promise<void> {
+  const entries = await counted(root, quota, onEntry);
   const sizes = new Map(entries.map(({ path, stats }) => [path, stats.isFile() ? stats.size : 0]));
   const paths = names.map((_, index) => names.slice(0, index + 1).join('/'));
   const before = sizes.get(names.join('/')) ?? 0;
@@ -45,9 +50,9 @@ export async function mustFit(root: string, { names, bytes, append }: Growth, qu
   if (total - before + after > quota.totalBytes) throw full(`all files together may have ${quota.totalBytes} bytes`);
 }
 
-async function counted(root: string, quota: Required<FsQuota>): Promise<readonly Entry[]> {
+async function counted(root: string, quota: Required<FsQuota>, onEntry: () => Promise<void>): Promise<readonly Entry[]> {
   try {
-    return await within(root, [], false, (directory) => scan(directory, true, quota.entries));
+    return await within(root, [], false, (directory) => scan(directory, true, quota.entries, onEntry));
   } catch (error) {
     throw error instanceof ScanFull ? tooMany(quota) : error;
   }

@@ -18,21 +18,37 @@ const ABANDONED_MS = 60_000;
 /** A mark is useful while a turn whose process died may run again. */
 const MARK_MS = 7 * 86_400_000;
 
+/** Bytes of work for which an entry counts. To ask for its facts takes as long. */
+export const ENTRY_BYTES = 8192;
+
 /** A scan found more entries than it may. */
 export class ScanFull extends Error {}
 
 /**
  * Lists a directory in the order of names, without following links. With `recursive` each directory is followed by its content.
- * Throws {@link ScanFull} if there are more than `most` entries. The scan removes temporary files whose writer was killed.
+ * Throws {@link ScanFull} if there are more than `most` entries. The scan removes temporary files whose writer was killed. `onEntry` is
+ * called before each entry is looked at.
  */
-export async function scan(directory: Anchor, recursive: boolean, most: number): Promise<readonly Entry[]> {
+export async function scan(
+  directory: Anchor,
+  recursive: boolean,
+  most: number,
+  onEntry: () => Promise<void>,
+): Promise<readonly Entry[]> {
   const found: Entry[] = [];
-  await scanInto(found, directory, '', recursive, most);
+  await scanInto(found, directory, '', { recursive, most, onEntry });
   return found;
 }
 
-async function scanInto(found: Entry[], directory: Anchor, prefix: string, recursive: boolean, most: number): Promise<void> {
+interface Scan {
+  readonly recursive: boolean;
+  readonly most: number;
+  readonly onEntry: () => Promise<void>;
+}
+
+async function scanInto(found: Entry[], directory: Anchor, prefix: string, all: Scan): Promise<void> {
   for (const name of (await readdir(directory.here)).sort()) {
+    await all.onEntry();
     const stats = await statOf(directory, name);
     if (stats === null) continue;
     if (name.startsWith(TEMPORARY)) {
@@ -40,10 +56,10 @@ async function scanInto(found: Entry[], directory: Anchor, prefix: string, recur
         await unlink(directory.at(name)).catch(() => {});
       continue;
     }
-    if (found.length >= most) throw new ScanFull();
+    if (found.length >= all.most) throw new ScanFull();
     found.push({ name, path: `${prefix}${name}`, stats });
-    if (!recursive || !stats.isDirectory()) continue;
+    if (!all.recursive || !stats.isDirectory()) continue;
     await using below = await directory.enter(name, false);
-    await scanInto(found, below, `${prefix}${name}/`, true, most);
+    await scanInto(found, below, `${prefix}${name}/`, all);
   }
 }

@@ -61,6 +61,7 @@ function setting(options: Partial<MinterOptions> = {}, init: TurnInit = { sessio
     mayWait: false,
     waitedFor: null,
     reserve: async () => {},
+    charge: async () => {},
     pending: ({ reason }) => {
       throw new Error(reason);
     },

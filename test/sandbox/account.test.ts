@@ -82,7 +82,7 @@ describe("the host's account of a run", () => {
 
   it('believes usage in whole units, from what it counted up to the limits', () => {
     const account = ledger({ fuel: 1000 });
-    account.charge({ fuel: 5, toolCalls: 1, cpuMs: 2, turns: 1, tokens: 0 });
+    account.charge({ fuel: 5, toolCalls: 1, cpuMs: 2 });
     const claimed = { ...NOTHING, fuel: 7.9, peakMemoryBytes: 3.9, cpuMs: 90, wallMs: 90 };
     expect(account.usage(claimed, 10)).toEqual({
       fuel: 7,

@@ -421,3 +421,43 @@ describe('the quota', () => {
     expect(readdirSync(root)).toHaveLength(5);
   });
 });
+
+describe('issue 44, finding 2: work on the host', () => {
+  const programOf = (call: string): string => `for each i in [1,2,3,4,5,6,7,8] together\n  set r[i] = ${call}\nendfor\nemit r[8]`;
+  const ran = async (call: string) => {
+    await using runtime = await createRuntime({ tools: tools(), policy: ALL, concurrency: 1 });
+    const { error, usage, journal, emits } = await runtime.run(`command\n${programOf(call)}\nendcommand`);
+    return { error, usage, emits, works: journal.map((entry) => (entry.kind === 'tool' ? entry.work : undefined)) };
+  };
+
+  it.each(['Hash', 'LineCount'])('tool.fs.%s is paid by the bytes of the file, as fuel and as CPU time', async (name) => {
+    writeFileSync(join(root, 'large'), `${'x'.repeat(1023)}\n`.repeat(8000));
+    writeFileSync(join(root, 'half'), `${'y'.repeat(1023)}\n`.repeat(4000));
+    const [whole, half] = [await ran(`tool.fs.${name}("large")`), await ran(`tool.fs.${name}("half")`)];
+    expect([whole.error, half.error]).toEqual([null, null]);
+    // 32 bytes take one fuel, and 10 000 fuel are a millisecond.
+    expect([...whole.works, ...half.works]).toEqual([...Array(8).fill(256_000), ...Array(8).fill(128_000)]);
+    expect(whole.usage.fuel - half.usage.fuel).toBe(8 * 128_000);
+    expect(whole.usage.cpuMs).toBeGreaterThan((8 * 256_000) / 10_000);
+  });
+
+  it('a directory is paid by its entries, also when there are too many', async () => {
+    for (let file = 0; file < 20; file++) writeFileSync(join(root, `f${file}`), '');
+    expect((await ran('tool.fs.List(".")')).works).toEqual(Array(8).fill(20 * 256));
+    const few = tools({ entries: 10 });
+    await using runtime = await createRuntime({ tools: few, policy: ALL, concurrency: 1 });
+    const { journal } = await runtime.run('command\n  call tool.fs.Walk(".")\nendcommand');
+    expect(journal).toMatchObject([{ outcome: { code: 37 }, work: 11 * 256 }]);
+  });
+
+  it('ends a program that has not the fuel for it', async () => {
+    writeFileSync(join(root, 'large'), 'x'.repeat(4_000_000));
+    await using runtime = await createRuntime({ tools: tools(), policy: ALL, concurrency: 1 });
+    const source = 'command\n  emit tool.fs.Hash("large")\nendcommand';
+    expect(await runtime.run(source, { limits: { fuel: 100_000 } })).toMatchObject({
+      ok: false,
+      error: { code: 'ERR_QUOTA', limit: 'fuel' },
+      usage: { fuel: 100_000 },
+    });
+  });
+});

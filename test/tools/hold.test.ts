@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { defineTool } from '../../src/tools/index.ts';
+import { defineTool, ToolError } from '../../src/tools/index.ts';
 import { Bench, variables } from './probe.ts';
 
 /** A tool that holds bytes until the test lets it go, and a bench whose journal takes 1000 bytes and what a call has around them. */
@@ -82,5 +82,57 @@ it('issue 44, finding 1: results count when they come, before any of them is in 
 
 it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('issue 44, finding 1: %d bytes cannot be reserved', async (bytes) => {
   const tool = defineTool({ name: 'tool.t.Wrong', run: (_, runtime) => runtime.reserve(bytes) });
+  expect(await new Bench([tool]).call('tool.t.Wrong')).toMatchObject({ t: 'error', code: 21 });
+});
+
+/** A tool that works on pieces of 100 KB, and says at the end of each what `note` returns. */
+const working = (note: () => unknown) =>
+  defineTool({
+    name: 'tool.t.Work',
+    args: [{ name: 'pieces', type: 'int' }],
+    run: async ({ pieces }, runtime) => {
+      for (let piece = 0; piece < pieces; piece++) {
+        await runtime.charge(100_000);
+        note();
+      }
+      return 'done';
+    },
+  });
+
+it('issue 44, finding 2: the calls of a run take turns at their work, one in a round of the event loop', async () => {
+  let round = 0;
+  let watching = true;
+  const watch = (): void => {
+    round += 1;
+    if (watching) setImmediate(watch);
+  };
+  setImmediate(watch);
+  const rounds: number[] = [];
+  const bench = new Bench([working(() => rounds.push(round))]);
+  const replies = await Promise.all([3, 2, 3, 1].map((pieces) => bench.call('tool.t.Work', [pieces])));
+  watching = false;
+  expect(new Set(rounds).size).toBe(9);
+  // 32 bytes take one fuel.
+  expect(replies.map((reply) => ('work' in reply ? reply.work : null))).toEqual([9375, 6250, 9375, 3125]);
+  expect(bench.dispatcher.finish(null).entries.map((entry) => entry.kind === 'tool' && entry.work)).toEqual([
+    9375, 6250, 9375, 3125,
+  ]);
+});
+
+it('issue 44, finding 2: a program pays for the work of tools that its tool calls, and for that of calls that fail', async () => {
+  const outer = defineTool({
+    name: 'tool.t.Outer',
+    run: async (_, runtime) => {
+      await runtime.callTool('tool.t.Work', [2]);
+      throw new ToolError(9, 'none');
+    },
+  });
+  const bench = new Bench([working(() => null), outer]);
+  expect(await bench.call('tool.t.Outer')).toMatchObject({ t: 'error', code: 9, work: 6250 });
+  expect(await bench.call('tool.t.Work', [0])).toEqual({ t: 'ok', value: 'done' });
+});
+
+it.each([-1, Number.NaN])('issue 44, finding 2: %d bytes cannot be charged', async (bytes) => {
+  const tool = defineTool({ name: 'tool.t.Wrong', run: (_, runtime) => runtime.charge(bytes) });
   expect(await new Bench([tool]).call('tool.t.Wrong')).toMatchObject({ t: 'error', code: 21 });
 });

@@ -52,7 +52,7 @@ function entryOf(value: z.ZodType) {
   ]);
   const call = z.looseObject({ seq: position, at: AT, outcome, ms: z.number(), asked: asked(value).optional() });
   return z.discriminatedUnion('kind', [
-    call.extend({ kind: z.literal('tool'), name: z.string(), args: z.array(value) }),
+    call.extend({ kind: z.literal('tool'), name: z.string(), args: z.array(value), work: z.int().min(0).optional() }),
     call.extend({ kind: z.literal('prompt'), text: z.string() }),
     call.extend({ kind: z.literal('ask'), model: z.string(), prompt: value, options: value }),
   ]);

@@ -143,6 +143,12 @@ export interface ToolRuntime {
    * a later one of the same call replaces it. Rejects when the call is over.
    */
   reserve(bytes: number): Promise<void>;
+  /**
+   * Charges the program for work on so many bytes that this call does on the host, as fuel and as CPU time. A tool declares so what its
+   * arguments and its result do not show, for instance the bytes of a file of which it returns the hash. It works in pieces of about 256
+   * KiB and awaits the charge of each: the calls of a run take turns, so that other runs keep their share of the host.
+   */
+  charge(bytes: number): Promise<void>;
   /** Calls another tool in the calling fork's name, under the same policy. Rejects with the `ToolError` that a script would get. */
   callTool(name: string, args: readonly unknown[]): Promise<Value>;
 }

@@ -171,7 +171,8 @@ export class Dispatcher {
     const { turn, depth = 0 } = this.#context;
     const hold = this.#holds.begin();
     try {
-      const reply = await onBehalfOfCall(depth + 1, () => turnStorage.run(turn, answer, hold));
+      const made = await onBehalfOfCall(depth + 1, () => turnStorage.run(turn, answer, hold));
+      const reply = made.t === 'halt' || hold.fuel === 0 ? made : { ...made, work: hold.fuel };
       const breach = this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await textOf(reply)));
       return breach === null ? reply : halt(breach);
     } finally {

@@ -1,4 +1,6 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
 import type { CallIo } from '../../wire/call.ts';
+import { DATA_FUEL } from '../../wire/costs.ts';
 import { cancelledError } from '../../wire/errorinfo.ts';
 import { isList } from '../../wire/tagged.ts';
 import { Halt } from '../errors.ts';
@@ -18,13 +20,15 @@ export class HostHold {
   readonly #quotas: CallQuotas;
   readonly #waiting: Waiting[] = [];
   #reserved = 0;
+  #turns: Promise<void> = Promise.resolve();
 
   constructor(quotas: CallQuotas) {
     this.#quotas = quotas;
   }
 
-  /** The hold of one call, empty at first. A call that another call waits for gets what it asks for at once. */
-  begin(nested = false): CallHold {
+  /** The hold of one call, empty at first. A call for which the call `outer` waits gets what it asks for at once, and `outer` pays. */
+  begin(outer: CallHold | null = null): CallHold {
+    let worked = 0;
     let reserved = 0;
     let result = 0;
     const change = (now: number, come: number): void => {
@@ -37,15 +41,25 @@ export class HostHold {
       reserve: async (bytes, io) => {
         change(0, result);
         const hold = (): void => change(bytes, result);
-        if (nested || this.#fits(bytes)) hold();
+        if (outer !== null || this.#fits(bytes)) hold();
         else await this.#wait(bytes, io, hold);
       },
       take: (value) => {
-        change(0, leastBytes(value));
+        const bytes = leastBytes(value);
+        // A result that may not cross the boundary is refused next, by its own limit.
+        change(0, bytes > this.#quotas.toolBytes ? 0 : bytes);
         const breach = this.#quotas.checkHeld();
         if (breach !== null) throw new Halt(breach);
       },
       release: () => change(0, 0),
+      charge: async (bytes) => {
+        worked += bytes;
+        if (outer !== null) await outer.charge(bytes);
+        else if (bytes > FREE_BYTES) await this.#turn();
+      },
+      get fuel() {
+        return Math.floor(worked / DATA_FUEL.hostWork.amount);
+      },
     };
   }
 
@@ -81,6 +95,12 @@ export class HostHold {
     });
   }
 
+  /** Gives one call of the run its turn in each round of the event loop, so that other runs keep their share of it. */
+  #turn(): Promise<void> {
+    this.#turns = this.#turns.then(() => nextRound());
+    return this.#turns;
+  }
+
   /** Grants the reservation that has waited longest, if it fits now. The next one is looked at when that one is counted. */
   #next(): void {
     const [first] = this.#waiting;
@@ -90,7 +110,7 @@ export class HostHold {
   }
 }
 
-/** What one call holds. */
+/** What one call takes from the host. */
 export interface CallHold {
   /** Waits until so many bytes fit, and holds them. They replace an earlier reservation of the call. Rejects when the call is over. */
   reserve(bytes: number, io: CallIo): Promise<void>;
@@ -98,13 +118,20 @@ export interface CallHold {
   take(value: unknown): void;
   /** Holds nothing any more. */
   release(): void;
+  /** Charges the program for work on so many bytes. Resolves when it is the turn of the call to do more. */
+  charge(bytes: number): Promise<void>;
+  /** The fuel that was charged so far. */
+  readonly fuel: number;
 }
+
+/** Bytes that are worked on without waiting for a turn. */
+const FREE_BYTES = 16 * 1024;
 
 /** Values of a result that are looked at when it comes. */
 const LOOKED_AT = 4096;
 
 /** A lower bound for the bytes of a result as JSON. Looks at its first values only, because nobody has bounded it yet. */
-function leastBytes(result: unknown): number {
+export function leastBytes(result: unknown): number {
   let left = LOOKED_AT;
   const bytesOf = (value: unknown): number => {
     left -= 1;

@@ -81,7 +81,16 @@ export class CallJournal {
     const asked = open.io.queries.map((query) => packedQuery(this.#messages, query));
     const outcome = reply.t === 'ok' ? (open.reply ?? this.#messages.add(reply)) : failureOf(reply);
     const packed = open.call ?? this.#messages.add(call);
-    return { call: headOf(call), packed, asked, outcome, spent, ms: elapsed(open.start), from };
+    return {
+      call: headOf(call),
+      packed,
+      asked,
+      outcome,
+      spent,
+      work: reply.t === 'halt' ? undefined : reply.work,
+      ms: elapsed(open.start),
+      from,
+    };
   }
 
   /** Ends a call with its recorded entry. */

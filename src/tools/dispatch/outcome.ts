@@ -56,9 +56,13 @@ export async function encodeAs(code: number, what: string, value: unknown, maxBy
     if (isHeavy(value)) return await inPieces(encodeInPieces(value, maxBytes, MAX_FRAME_VALUES), nextRound);
     return encode(value, maxBytes, MAX_FRAME_VALUES);
   } catch (cause) {
-    if (cause instanceof TooLargeError)
-      throw new Halt(quotaError({ limit: 'toolBytes', allowed: maxBytes }, `${what}: ${cause.message}`));
+    if (cause instanceof TooLargeError) throw tooLarge(what, maxBytes, cause.message);
     if (!(cause instanceof ValueError)) throw cause;
     throw new ToolError(code, `${what}: ${cause.message}`, undefined, { cause });
   }
+}
+
+/** The end of a run with a value that breaches `toolBytes`. */
+export function tooLarge(what: string, allowed: number, problem = `the value is larger than ${allowed} bytes of JSON`): Halt {
+  return new Halt(quotaError({ limit: 'toolBytes', allowed }, `${what}: ${problem}`));
 }

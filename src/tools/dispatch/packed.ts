@@ -56,6 +56,8 @@ export interface EndedCall {
   /** The packed answer, when it was a value. */
   readonly outcome: Packed | Exclude<JournalOutcome, { readonly ok: true }>;
   readonly spent: AskSpent | undefined;
+  /** Fuel of work on the host. */
+  readonly work: number | undefined;
   /** Elapsed milliseconds. */
   readonly ms: number;
   /** The call of an earlier attempt that gave the answer. */
@@ -76,13 +78,13 @@ export function headOf(call: GuestCall): CallHead {
 }
 
 /** The entry of a call. It decodes values whenever they are read. */
-export function entryOf({ call, packed, asked: queries, outcome: ended, spent, ms, from }: EndedCall): JournalEntry {
+export function entryOf({ call, packed, asked: queries, outcome: ended, spent, work, ms, from }: EndedCall): JournalEntry {
   const { kind, seq, at } = call;
   const asked = queries.length === 0 ? {} : { asked: queries };
   const outcome = 'start' in ended ? withPacked({ ok: true as const }, ended, 'value') : ended;
   if (kind === 'prompt') return { kind, seq, text: call.text, at, ...asked, outcome, ms, from };
   if (kind === 'tool')
-    return Object.assign(withPacked({ kind, seq, name: call.name }, packed, 'args'), { at, ...asked, outcome, ms, from });
+    return Object.assign(withPacked({ kind, seq, name: call.name }, packed, 'args'), { at, ...asked, outcome, work, ms, from });
   const entry = withPacked({ kind, seq, model: call.model }, packed, 'prompt', 'options');
   return Object.assign(entry, { at, ...asked, outcome, spent, ms, from });
 }

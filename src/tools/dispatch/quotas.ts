@@ -58,6 +58,11 @@ export class CallQuotas {
     return this.#checkJournal(this.#journalBytes);
   }
 
+  /** Most bytes of one result. */
+  get toolBytes(): number {
+    return this.#limits.toolBytes;
+  }
+
   /** The bytes that the journal can still take, beside the results that have come already. */
   get journalLeft(): number {
     return this.#limits.journalBytes - this.#journalBytes - this.heldBytes;

@@ -135,7 +135,8 @@ function describe({ seq, field }: CallDivergence): string {
 /** The answer to a recorded call, byte for byte as it was sent. */
 export function replyOf(entry: JournalEntry): FinalReply {
   const { outcome } = entry;
-  const spent = entry.kind === 'ask' && entry.spent !== undefined ? { spent: entry.spent } : {};
+  const spent =
+    entry.kind === 'ask' ? defined({ spent: entry.spent }) : entry.kind === 'tool' ? defined({ work: entry.work }) : {};
   if (outcome.ok) return { t: 'ok', value: outcome.value, ...spent };
   // Removes the stack, which was added after the run had ended. The script pays fuel by the length of the answer and got it without a
   // stack.

@@ -4,8 +4,9 @@ import { coerce } from '../define/argtypes.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { issuesText } from '../define/standardschema.ts';
 import { ToolError } from '../errors.ts';
+import { leastBytes } from './hold.ts';
 import { orderedValueFrom, textOf } from './large.ts';
-import { encodeAs } from './outcome.ts';
+import { encodeAs, tooLarge } from './outcome.ts';
 
 /** Checks a result against the `returns` of its tool. Throws {@link ToolError} 21, which names the tool and the problem. */
 async function heldToPromise(
@@ -29,6 +30,8 @@ async function heldToPromise(
  * one that is larger than `toolBytes`, which no tool can widen.
  */
 export async function resultJson(tool: ToolDefinition, result: unknown, toolBytes: number): Promise<TaggedJson> {
+  // Others may run together with this call, so a large result is refused before any part of it is encoded.
+  if (leastBytes(result) > toolBytes) throw tooLarge(unholdable(tool), toolBytes);
   const held = tool.result === null ? result : await heldToPromise(tool, tool.result, result, toolBytes);
   const json = await encodeAs(NS_CODES.ToolExecutionFailed, unholdable(tool), held, toolBytes);
   const most = tool.maxResultBytes;

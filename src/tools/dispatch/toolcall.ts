@@ -86,7 +86,7 @@ async function callNested(
   const args: TaggedJson[] = [];
   for (const value of values) args.push(await encodeAs(NS_CODES.ArgMismatch, problem, value, context.limits.toolBytes));
   const { site, io, keepsVariables = false } = outer;
-  const hold = run.holds.begin(true);
+  const hold = run.holds.begin(outer.hold);
   const call: ToolCall = { id, name, args, site, io, hold, depth, completion: null, keepsVariables };
   try {
     return await valueFrom(await turnStorage.run(context.turn, () => callTool(run, call)));

@@ -165,6 +165,12 @@ export class CallRuntime implements ToolRuntime {
     await this.#init.hold.reserve(bytes, this.#init.io);
   }
 
+  async charge(bytes: number): Promise<void> {
+    this.#mustBeOpen('charge');
+    if (!Number.isFinite(bytes) || bytes < 0) throw new ConfigError(`a tool can charge bytes from 0, got ${String(bytes)}`);
+    await this.#init.hold.charge(bytes);
+  }
+
   get #toolBytes(): number {
     return this.#init.context.limits.toolBytes;
   }
