@@ -1,5 +1,8 @@
 import { encodeUserdata } from '../aeiou/index.ts';
+import { ConfigError } from '../wire/errors.ts';
+import { checkJson } from '../wire/foreign.ts';
 import { type Check, checker, checkObject, checkText, oneOf } from '../wire/options.ts';
+import { ValueError } from '../wire/values.ts';
 import { CEILING_CHECKS, type Ceilings } from './ceilings.ts';
 import { randomIds } from './ids.ts';
 import { configurationOf, type LoopConfiguration } from './sessions/configuration.ts';
@@ -43,11 +46,21 @@ export function sessionToOpen(
   checkSid(sid);
   checkOpen('the options of opening a session', options);
   const { parent = null, tenant = '', profile = '', configuration = null, ...loop } = options;
-  const setup = { ...PLAIN_SETUP, tenant, profile, configuration: configurationOf(loop, configuration) };
+  const setup = { ...PLAIN_SETUP, tenant, profile, configuration: configurationOf(loop, plainConfiguration(configuration)) };
   return {
     state: newSession(sid, encodeUserdata(userdata), parent),
     setup,
   };
+}
+
+/** The configuration, which JSON keeps as it is. Throws {@link ConfigError} with the place of what it would change. */
+function plainConfiguration(configuration: JsonObject | null): JsonObject | null {
+  try {
+    if (configuration !== null) checkJson(configuration);
+    return configuration;
+  } catch (cause) {
+    throw cause instanceof ValueError ? new ConfigError(`the configuration of the session: ${cause.message}`, { cause }) : cause;
+  }
 }
 
 /**

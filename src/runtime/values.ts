@@ -1,5 +1,6 @@
-import { decode, encode } from '../wire/codec.ts';
+import { encode } from '../wire/codec.ts';
 import { ConfigError } from '../wire/errors.ts';
+import { taggedFrom } from '../wire/foreign.ts';
 import { variableProblem } from '../wire/options.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { ValueError } from '../wire/values.ts';
@@ -10,9 +11,8 @@ export function toTagged(what: string, value: unknown): TaggedJson {
 }
 
 /** Throws {@link ConfigError} that names the value unless it is tagged JSON. */
-export function checkTagged(what: string, value: TaggedJson): TaggedJson {
-  orConfigError(what, () => decode(value));
-  return value;
+export function checkTagged(what: string, value: unknown): TaggedJson {
+  return orConfigError(what, () => taggedFrom(value));
 }
 
 /** Throws {@link ConfigError} unless a script can write the name. */

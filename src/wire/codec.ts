@@ -5,6 +5,7 @@ import { moves, nameOf } from './mapkeys.ts';
 import { isHeavy, makeInPieces, PIECE_VALUES, type Pieces } from './pieces.ts';
 import type { TaggedJson } from './protocol.ts';
 import { isList } from './tagged.ts';
+import { errorOf } from './unknown.ts';
 import {
   ErrorValue,
   Fuzzy,
@@ -82,7 +83,12 @@ export function encode(
   maxBytes: number = Number.POSITIVE_INFINITY,
   maxValues: number = Number.POSITIVE_INFINITY,
 ): TaggedJson {
-  return new Encoder(maxBytes, maxValues).encode(value);
+  const encoder = new Encoder(maxBytes, maxValues);
+  try {
+    return encoder.encode(value);
+  } catch (thrown) {
+    return encoder.unreadable(thrown);
+  }
 }
 
 /** As {@link encode}, in pieces. What changes in the value meanwhile may be in the result or not. */
@@ -170,7 +176,18 @@ class Encoder {
   }
 
   *inPieces(value: unknown): Pieces<TaggedJson> {
-    return isHeavy(value) ? yield* this.#heavy(value) : this.encode(value);
+    try {
+      return isHeavy(value) ? yield* this.#heavy(value) : this.encode(value);
+    } catch (thrown) {
+      return this.unreadable(thrown);
+    }
+  }
+
+  /** Throws {@link ValueError} for what a getter or a proxy of the value threw. */
+  unreadable(thrown: unknown): never {
+    const error = errorOf(thrown);
+    if (error instanceof ValueError) throw error;
+    return this.#refuse(`it cannot be read: ${error.message}`);
   }
 
   *#heavy(value: unknown): Pieces<TaggedJson> {

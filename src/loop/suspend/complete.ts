@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { FIRST_ISSUE } from '../../files/check.ts';
 import type { Completion } from '../../tools/index.ts';
-import { decode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { ConfigError, NeuroScriptError } from '../../wire/errors.ts';
+import { taggedFrom } from '../../wire/foreign.ts';
 import { limitOf } from '../../wire/limits.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { timeText } from '../../wire/time.ts';
@@ -119,7 +119,7 @@ async function checkResult(executor: TurnExecutor, call: string, { waiting }: St
 /** Why JSON is not a value of the language; null when it is one. */
 function valueProblem(value: TaggedJson): string | null {
   try {
-    decode(value);
+    taggedFrom(value);
     return null;
   } catch (error) {
     if (error instanceof ValueError) return error.message;
