@@ -3,11 +3,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
 import { Output } from '../../src/cli/terminal/output.ts';
 import { paletteFor } from '../../src/report/index.ts';
-import { folder, linesOf, neuroscript } from './spawn.ts';
+import { folder, linesOf, neuroscript, STATE } from './spawn.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 const PLAN = '{"tool":"tool.fs.Write","args":["/etc/motd","hé"]}';
@@ -46,7 +46,8 @@ async function typing(argv: readonly string[], answer: string): Promise<Typed> {
     interrupt: new AbortController().signal,
     onSignal: () => {},
   };
-  const code = await runProgram(argv, terminal);
+  vi.stubEnv('XDG_STATE_HOME', STATE);
+  const code = await runProgram(argv, terminal).finally(() => vi.unstubAllEnvs());
   stream.end();
   errors.end();
   return { code, shown: (await stream.toArray()).join(''), stderr: (await errors.toArray()).join('') };
