@@ -1,5 +1,5 @@
 import { parse } from '../../grammar/index.ts';
-import { boot } from '../guest/main.ts';
+import { runInRealm } from '../engine/realm.ts';
 import { tools as PURE } from '../guest/pure/index.ts';
 import { type LimitOptions, resolveLimits } from '../sandbox/limits.ts';
 import { decode } from '../wire/codec.ts';
@@ -8,6 +8,7 @@ import { languageError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { EventError, EventInput, GuestInput, GuestResult, Phase, TaggedJson, Whisper } from '../wire/protocol.ts';
 import type { Diagnostic } from '../wire/sourcereports.ts';
+import { plainMaps } from '../wire/tagged.ts';
 import type { Value } from '../wire/values.ts';
 import { type PageCall, PageHost, type PageTool } from './host.ts';
 
@@ -103,19 +104,19 @@ export function runInPage(source: string, options: PageRunOptions = {}): PageRes
     if (now >= limits.cpuMs) return 1;
     return now >= limits.wallMs ? 2 : 0;
   };
-  // The whole tree is in the input, so the interpreter asks for no part of it.
-  const run = boot(
-    clock,
-    (frame) => host.receive(frame),
-    () => '',
+  return resultOf(
+    runInRealm(input, { onOut: (out) => host.out.add(out), answer: (call) => host.answer(call), clock }),
+    [],
+    host,
+    elapsed(),
   );
-  const outcome: GuestResult = JSON.parse(run(JSON.stringify(input), () => PURE));
-  return resultOf(outcome, [], host, elapsed());
 }
 
 function resultOf(outcome: GuestResult, diagnostics: readonly Diagnostic[], host: PageHost, wallMs: number): PageResult {
   const { ok, phase, eventErrors, error, fuel, peakMemoryBytes, toolCalls, outputBytes } = outcome;
-  const { emits, values, whispers, calls } = host;
+  const { out, calls } = host;
+  const { emits, whispers } = out;
+  const values = out.values.map(plainMaps);
   const result = decode(outcome.result);
   const usage = { fuel, peakMemoryBytes, toolCalls, outputBytes, wallMs };
   return { ok, phase, result, emits, values, whispers, eventErrors, error, diagnostics, calls, usage };

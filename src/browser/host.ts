@@ -1,9 +1,9 @@
 import { canonicalName } from '../../grammar/vocabulary/names.ts';
+import { type CallEnd, endsOf, Gathered, type Question } from '../engine/realm.ts';
 import { decode, encode } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
-import type { BranchEnd, GuestCall, GuestFrame, GuestReply, TaggedJson, Whisper } from '../wire/protocol.ts';
-import { plainMaps } from '../wire/tagged.ts';
+import type { GuestCall, GuestReply, TaggedJson } from '../wire/protocol.ts';
 import { messageOf } from '../wire/unknown.ts';
 import type { Value } from '../wire/values.ts';
 
@@ -32,13 +32,9 @@ export class PageToolError extends NeuroScriptError {
   }
 }
 
-type PageReply = Extract<GuestReply, { readonly t: 'ok' | 'error' }>;
-
 /** Gathers the output of one run and answers its calls. */
 export class PageHost {
-  readonly emits: string[] = [];
-  readonly values: TaggedJson[] = [];
-  readonly whispers: Whisper[] = [];
+  readonly out = new Gathered();
   readonly calls: PageCall[] = [];
   readonly #tools: ReadonlyMap<string, PageTool>;
   readonly #lines: string[] | null;
@@ -53,29 +49,15 @@ export class PageHost {
     return this.#tools.has(canonical);
   }
 
-  /** Answers a frame of the interpreter. */
-  receive(text: string): string {
-    const frame: GuestFrame = JSON.parse(text);
-    if (frame.t === 'out') {
-      this.emits.push(...frame.emits);
-      this.values.push(...frame.values.map(plainMaps));
-      this.whispers.push(...frame.whispers);
-      return '';
-    }
-    // This host asks no questions about variables and measures no run.
-    if (frame.t === 'var' || frame.t === 'probe') throw new Error('a frame that was not asked for');
-    if (frame.t !== 'together') return JSON.stringify(this.#record(frame));
-    // The tools of a page answer at once, so calls that run together run in their order. They have no type of their own in the frame.
-    const ends = frame.calls.map((call): BranchEnd => {
-      const reply = this.#record({ ...call, t: 'tool' });
-      return reply.t === 'ok' ? { value: reply.value } : { code: reply.code, message: reply.message };
-    });
-    return JSON.stringify({ t: 'all', ends } satisfies GuestReply);
+  /** Answers a call, or calls that run together: in their order, because the tools of a page answer at once. */
+  answer(question: Question): GuestReply {
+    if (question.t === 'var') throw new Error('a frame that was not asked for');
+    return question.t === 'together' ? endsOf(question, (call) => this.#record(call)) : this.#record(question);
   }
 
   /** Answers a call and keeps it. */
-  #record(call: GuestCall): PageReply {
-    const reply = this.#answer(call);
+  #record(call: GuestCall): CallEnd {
+    const reply = this.#endOf(call);
     const [tool, args] =
       call.t === 'tool' ? [call.name, call.args] : call.t === 'prompt' ? ['promptuser', [call.text]] : ['ask', []];
     const failed = reply.t === 'error';
@@ -88,7 +70,7 @@ export class PageHost {
     return reply;
   }
 
-  #answer(call: GuestCall): PageReply {
+  #endOf(call: GuestCall): CallEnd {
     try {
       return { t: 'ok', value: this.#perform(call) };
     } catch (error) {

@@ -1,3 +1,4 @@
+import { RunEnd } from '../engine/sandbox.ts';
 import type { SandboxPort } from '../runtime/index.ts';
 import type { RunHandlers, SandboxResult } from '../sandbox/index.ts';
 import type { CallIo, FinalReply } from '../wire/call.ts';
@@ -33,13 +34,9 @@ export class CallSandbox implements SandboxPort {
   async run(input: RunInput, handlers: RunHandlers, signal?: AbortSignal): Promise<SandboxResult> {
     const planned = this.#planned;
     if (this.#closed || planned === null) throw new RuntimeClosedError();
-    const over = new AbortController();
     const { toolMs } = input.limits;
     const late = timeoutError({ limit: 'toolMs', allowed: toolMs }, `the call took longer than ${toolMs} ms`);
-    const timer = setTimeout(() => over.abort(late), toolMs);
-    const cancel = (): void => over.abort(cancelledError('the run was cancelled'));
-    if (signal?.aborted) cancel();
-    signal?.addEventListener('abort', cancel, { once: true });
+    using over = new RunEnd(toolMs, late, signal);
     const ended = new Promise<FinalReply>((resolve) => {
       over.signal.addEventListener('abort', () => resolve({ t: 'halt', error: over.signal.reason as ErrorInfo }), { once: true });
     });
@@ -47,8 +44,6 @@ export class CallSandbox implements SandboxPort {
     const { name, args, variables } = planned;
     const made = handlers.onCall({ t: 'tool', seq: 1, name, args, at }, ioOf(variables, over.signal));
     const reply = over.signal.aborted ? await ended : await Promise.race([made, ended]);
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', cancel);
     this.#reply = reply;
     return { result: resultOf(reply), usage: { ...NO_USAGE, toolCalls: 1 }, errors: [], outputComplete: true };
   }

@@ -16,8 +16,6 @@ const COUNTED = 'bytes and values are counted before';
  */
 const PARSES: Readonly<Record<string, string>> = {
   'src/ai/sdktools.ts': 'copies the schema of a tool that the host itself defines',
-  'src/browser/engine.ts': 'serves a page, which waits for its program in any case',
-  'src/browser/host.ts': 'serves a page, which waits for its program in any case',
   'src/cli/commands/complete.ts': ALONE,
   'src/cli/commands/policy.ts': ALONE,
   'src/cli/conformance/driver.ts': `${ALONE}; ${COUNTED}`,
@@ -28,6 +26,7 @@ const PARSES: Readonly<Record<string, string>> = {
   'src/cli/flags/trial.ts': ALONE,
   'src/cli/inspect/kind.ts': `${ALONE}; ${COUNTED}`,
   'src/cli/manual/read.ts': OWN,
+  'src/engine/realm.ts': 'reads what the interpreter in this realm writes',
   'src/gate/executor/attempts.ts': 'a line of a queue has at most 64 KiB',
   'src/gate/executor/lock.ts': 'a lock file, of which 4 KiB are read',
   'src/gate/record.ts': 'a line of a queue has at most 64 KiB',
@@ -49,7 +48,6 @@ const PARSES: Readonly<Record<string, string>> = {
   'src/receipt/receipt.ts': `${ALONE}; ${COUNTED}`,
   'src/receipt/verify.ts': `${ALONE}; ${COUNTED}`,
   'src/testing/run.ts': 'serves a test',
-  'src/testing/simulation/interpreter.ts': 'serves a test',
   'src/testing/simulation/watch.ts': 'serves a test',
   'src/tools/define/jsonschema.ts': 'copies the schema of a tool that the host itself defines, or that is bounded before',
   'src/tools/define/keywords.ts': 'copies a part of a schema, as jsonschema.ts does',

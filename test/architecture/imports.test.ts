@@ -60,13 +60,13 @@ describe('imports point one way', () => {
     expect(heavy.map(show)).toEqual([]);
   });
 
-  it('only the worker parses, the language server, which runs nothing, a page, a simulated world, and who imports the grammar itself: elsewhere grammar is imported for its types, and its leaves for positions and words', () => {
+  it('only the worker parses, the language server, which runs nothing, a page, the engine of tests, and who imports the grammar itself: elsewhere grammar is imported for its types, and its leaves for positions and words', () => {
     const wrong = imports.filter(
       ({ from, to, typeOnly }) =>
         to.startsWith('grammar/') &&
         !isGrammarLeaf(to) &&
         !typeOnly &&
-        !['grammar', 'worker', 'browser', 'testing', 'lsp', 'entries'].includes(partOf(from)),
+        !['grammar', 'worker', 'browser', 'engine', 'lsp', 'entries'].includes(partOf(from)),
     );
     expect(wrong.map(show)).toEqual([]);
   });

@@ -36,7 +36,7 @@ export const BESIDE_THE_INDEX: Readonly<Record<string, string>> = {
   'grammar/repair/apply.ts': 'a leaf that the host uses without the parser',
 };
 
-const FILES = new Set(['wire', 'files', 'sqlite', 'guest', 'worker', 'gate', 'entries', 'cli', 'bench']);
+const FILES = new Set(['wire', 'files', 'sqlite', 'guest', 'worker', 'engine', 'gate', 'entries', 'cli', 'bench']);
 
 function part(name: string, holds: string, imports: string, packages: string, node: boolean): Part {
   const list = (words: string): readonly string[] => (words === '' ? [] : words.split(' '));
@@ -50,10 +50,11 @@ export const PARTS: readonly Part[] = [
   part('guest', 'the interpreter; runs inside the isolate', 'wire grammar', '', false),
   part('worker', 'the worker process: permissions, parsing, the isolate', 'wire grammar guest', 'isolated-vm', true),
   part('sandbox', "the host's side of a worker: pool, limits, launcher", 'wire', '', true),
+  part('engine', 'programs in the realm of their host: for pages and tests', 'guest worker sandbox wire grammar', '', true),
   part(
     'browser',
     'programs in a page, without native code: `neuroscript-runtime/browser`',
-    'guest sandbox wire grammar',
+    'engine guest sandbox wire grammar',
     '',
     false,
   ),
@@ -97,7 +98,7 @@ export const PARTS: readonly Part[] = [
   part(
     'testing',
     'the kit for authors of tools and agents: `neuroscript-runtime/testing`',
-    'stdlib-tools loop runtime aeiou sandbox tools context worker guest wire grammar',
+    'stdlib-tools loop runtime aeiou sandbox tools context engine wire grammar',
     '',
     true,
   ),

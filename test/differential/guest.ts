@@ -2,19 +2,9 @@
 import type { Answer, Program } from '../../conformance/language/generate/programs.ts';
 import type { Limits } from '../../conformance/language/interpreter/meter.ts';
 import type { SourceFile } from '../../grammar/index.ts';
-import { boot } from '../../src/guest/main.ts';
+import { type CallEnd, endsOf, Gathered, type Question, runInRealm } from '../../src/engine/realm.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
-import type {
-  BranchEnd,
-  GuestCall,
-  GuestReply,
-  GuestResult,
-  OutFrame,
-  TaggedJson,
-  TogetherFrame,
-  ToolGuestCall,
-  Whisper,
-} from '../../src/wire/protocol.ts';
+import type { GuestCall, GuestReply, GuestResult, TaggedJson, Whisper } from '../../src/wire/protocol.ts';
 
 /** A tree, and what a worker makes of it: the JSON that every run gets, and the parts that a run asks for. */
 export interface Tree {
@@ -25,10 +15,10 @@ export interface Tree {
 
 /** What a run sent to its host, and its result. */
 export interface Seen {
-  readonly emits: string[];
-  readonly values: TaggedJson[];
-  readonly whispers: Whisper[];
-  readonly calls: (ToolGuestCall | Omit<ToolGuestCall, 't'>)[];
+  readonly emits: readonly string[];
+  readonly values: readonly TaggedJson[];
+  readonly whispers: readonly Whisper[];
+  readonly calls: readonly Extract<GuestCall, { readonly t: 'tool' }>[];
   readonly result: GuestResult;
 }
 
@@ -55,30 +45,21 @@ export function runInGuest({ head, parts }: Tree, program: Program, limits: Limi
   const { globals, constants, call, events, stdin } = program;
   const lines = [...(stdin ?? [])];
   const answer = answering(program);
-  const seen = { emits: [] as string[], values: [] as TaggedJson[], whispers: [] as Whisper[], calls: [] as Seen['calls'] };
-  const replyTo = (frame: GuestCall): GuestReply => {
+  const out = new Gathered();
+  const calls: GuestCall[] = [];
+  const endOf = (frame: GuestCall): CallEnd => {
     if (frame.t === 'prompt') {
       const line = lines.shift();
       if (line === undefined) return { t: 'error', code: 26, message: 'failed to get user input: end of input' };
       return { t: 'ok', value: line };
     }
-    if (frame.t !== 'tool') throw new Error('generated programs ask no agents');
-    seen.calls.push(frame);
+    calls.push(frame);
     const given = answer();
     return 'code' in given ? { t: 'error', ...given } : { t: 'ok', value: given.value };
   };
-  const endOf = (frame: Omit<ToolGuestCall, 't'>): BranchEnd => {
-    seen.calls.push(frame);
-    return answer();
-  };
-  const host = (text: string): string => {
-    const frame: OutFrame | GuestCall | TogetherFrame = JSON.parse(text);
-    if (frame.t === 'together') return JSON.stringify({ t: 'all', ends: frame.calls.map(endOf) });
-    if (frame.t !== 'out') return JSON.stringify(replyTo(frame));
-    seen.emits.push(...frame.emits);
-    seen.values.push(...frame.values);
-    seen.whispers.push(...frame.whispers);
-    return '';
+  const answerTo = (question: Question): GuestReply => {
+    if (question.t === 'ask' || question.t === 'var') throw new Error('generated programs ask no agents');
+    return question.t === 'together' ? endsOf(question, endOf) : endOf(question);
   };
   const rest = JSON.stringify({
     call: call === null ? null : { name: call, args: [] },
@@ -89,12 +70,10 @@ export function runInGuest({ head, parts }: Tree, program: Program, limits: Limi
     stdin: stdin !== null,
   });
   const input = `{"files":[${head}],"globals":${shared(globals)},"constants":${shared(constants)},${rest.slice(1)}`;
-  const result: GuestResult = JSON.parse(
-    boot(
-      () => 0,
-      host,
-      (_, part) => parts[part] ?? '',
-    )(input),
-  );
-  return { ...seen, result };
+  const result = runInRealm(input, {
+    onOut: (frame) => out.add(frame),
+    answer: answerTo,
+    tree: (_, part) => parts[part] ?? '',
+  });
+  return { ...out, calls: calls.filter((frame) => frame.t === 'tool'), result };
 }

@@ -1,6 +1,6 @@
 import type { SourceFile } from '../../grammar/syntax/ast.ts';
 import { parse } from '../../grammar/syntax/parse.ts';
-import { boot } from '../../src/guest/main.ts';
+import { type Question as Asked, type CallEnd, endsOf, Gathered, runInRealm } from '../../src/engine/realm.ts';
 import { tools as PURE } from '../../src/guest/pure/index.ts';
 import type { LimitOptions } from '../../src/sandbox/limits.ts';
 import { Measuring } from '../../src/sandbox/measuring.ts';
@@ -9,7 +9,6 @@ import type { ErrorInfo } from '../../src/wire/errors.ts';
 import type { Probe, RunProfile } from '../../src/wire/heat.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import type {
-  BranchEnd,
   EventInput,
   GuestCall,
   GuestFile,
@@ -18,8 +17,6 @@ import type {
   GuestResult,
   OutFrame,
   TaggedJson,
-  TogetherFrame,
-  ToolGuestCall,
   Whisper,
 } from '../../src/wire/protocol.ts';
 
@@ -136,23 +133,19 @@ export function driveFiles(files: readonly SourceFile[], options: DriveOptions):
   };
   const sources = files.map(({ name }) => ({ name, text: '' }));
   const measuring = options.probe === undefined ? null : new Measuring({ ...input, sources });
-  const receive = (frame: string, follows: boolean): string => {
-    const value: unknown = measuring === null ? null : JSON.parse(frame);
-    if (measuring === null || !isProbe(value)) return host.receive(frame, follows);
-    const read = readWorkerFrame(value);
-    if (read.t === 'probe') measuring.add(read);
-    return '';
-  };
-  // Whole trees are in the input, so no body is asked for.
-  const run = boot(
-    options.clock ?? (() => 0),
-    (frame, follows = false) => receive(frame, follows),
-    () => '',
-  );
-  const result: GuestResult = JSON.parse(run(inputText(input), () => PURE));
+  const result = runInRealm(inputText(input), {
+    onOut: (out, follows) => host.onOut(out, follows),
+    answer: (question) => host.answer(question),
+    onReport: (report) => {
+      const read = readWorkerFrame(report);
+      if (read.t === 'probe') measuring?.add(read);
+    },
+    clock: options.clock,
+  });
   measuring?.check(result.fuel);
   const profile = measuring?.profile(result.fuel) ?? null;
-  return { ...result, ...host.seen, profile, errors: [] };
+  const { emits, values, whispers } = host.out;
+  return { ...result, emits, values, whispers, ...host.seen, profile, errors: [] };
 }
 
 /** The JSON of trees that were run before: many tests run the same trees again, with other tools. */
@@ -165,10 +158,6 @@ function inputText({ files, ...others }: GuestInput): string {
     return known;
   });
   return `{"files":[${trees.join()}],${JSON.stringify(others).slice(1)}`;
-}
-
-function isProbe(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Reflect.get(value, 't') === 'probe';
 }
 
 function unparsed(errors: Driven['errors']): Driven {
@@ -205,18 +194,12 @@ function unparsed(errors: Driven['errors']): Driven {
   };
 }
 
-type Answer = { readonly t: 'var' } & VarAnswer;
+type Answer = Extract<Asked, { readonly t: 'var' }>;
 
 /** Stands in for the worker and the host: gathers output, answers calls at once. */
 class FakeHost {
-  readonly seen = {
-    emits: [] as string[],
-    values: [] as TaggedJson[],
-    whispers: [] as Whisper[],
-    calls: [] as GuestCall[],
-    frames: [] as ('call' | OutFrame)[],
-    follows: [] as boolean[],
-  };
+  readonly out = new Gathered();
+  readonly seen = { calls: [] as GuestCall[], frames: [] as ('call' | OutFrame)[], follows: [] as boolean[] };
   readonly #options: DriveOptions;
   readonly #lines: string[];
   #running: Dialogue | undefined;
@@ -226,32 +209,28 @@ class FakeHost {
     this.#lines = [...(options.stdin ?? [])];
   }
 
-  receive(text: string, follows: boolean): string {
-    const frame: OutFrame | GuestCall | TogetherFrame | Answer = JSON.parse(text);
-    if (frame.t === 'out') {
-      this.seen.emits.push(...frame.emits);
-      this.seen.values.push(...frame.values);
-      this.seen.whispers.push(...frame.whispers);
-      this.seen.frames.push(frame);
-      this.seen.follows.push(follows);
-      return '';
-    }
-    if (frame.t === 'var') {
+  onOut(frame: OutFrame, follows: boolean): void {
+    this.out.add(frame);
+    this.seen.frames.push(frame);
+    this.seen.follows.push(follows);
+  }
+
+  answer(question: Asked): GuestReply {
+    if (question.t === 'var') {
       if (this.#running === undefined) throw new Error('an answer without a question');
-      return JSON.stringify(this.#running.resume(frame));
+      return this.#running.resume(question);
     }
     this.seen.frames.push('call');
-    if (frame.t === 'together') return JSON.stringify({ t: 'all', ends: frame.calls.map((call) => this.#end(call)) });
-    this.seen.calls.push(frame);
-    this.#running = new Dialogue((io) => this.#answer(frame, io), frame);
-    return JSON.stringify(this.#running.start());
+    if (question.t === 'together') return endsOf(question, (call) => this.#end(call));
+    this.seen.calls.push(question);
+    this.#running = new Dialogue((io) => this.#answer(question, io), question);
+    return this.#running.start();
   }
 
   /** The end of a call that runs together with others. Its tool has no access to the fork. */
-  #end(call: ToolGuestCall): BranchEnd {
-    const whole = { ...call, t: 'tool' } as const;
-    this.seen.calls.push(whole);
-    const dialogue = new Dialogue((io) => this.#answer(whole, io), whole);
+  #end(call: GuestCall): CallEnd {
+    this.seen.calls.push(call);
+    const dialogue = new Dialogue((io) => this.#answer(call, io), call);
     let reply = dialogue.start();
     while (reply.t === 'var.set' || reply.t === 'const')
       reply = dialogue.resume({
@@ -260,8 +239,7 @@ class FakeHost {
         value: null,
         error: 'a call that runs together with others sets nothing',
       });
-    if (reply.t === 'ok') return { value: reply.value };
-    if (reply.t === 'error') return { code: reply.code, message: reply.message };
+    if (reply.t === 'ok' || reply.t === 'error') return reply;
     throw new Error('a test tool among others can only give a value or raise an error');
   }
 

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SILENT_LOGGER } from '../../src/context/index.ts';
+import { RealmSandbox } from '../../src/engine/sandbox.ts';
 import { checkSettings, type ForeseeResult, type RunRequest, Runtime, type RuntimeSettings } from '../../src/runtime/index.ts';
 import { defineTool, type ToolDefinition } from '../../src/tools/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { checkPreview, type Preview } from '../../src/wire/preview.ts';
-import { InProcessSandbox } from './inprocess.ts';
 
 const made: unknown[] = [];
 const put = defineTool({
@@ -30,7 +30,7 @@ const TOOLS = [put, setting('tool.t.Set', true), setting('tool.t.Kept', false), 
 
 function runtimeOf(settings: RuntimeSettings = {}): Runtime {
   const policy = { allow: ['tool.t.*'], deny: ['tool.t.Denied'] };
-  return new Runtime(new InProcessSandbox(), checkSettings({ tools: TOOLS, policy, ...settings }));
+  return new Runtime(new RealmSandbox(), checkSettings({ tools: TOOLS, policy, ...settings }));
 }
 
 const command = (...lines: readonly string[]): string => `command\n${lines.join('\n')}\nendcommand`;

@@ -1,4 +1,5 @@
 import { SILENT_LOGGER } from '../../src/context/index.ts';
+import { RealmSandbox } from '../../src/engine/sandbox.ts';
 import { checkSettings, continued, type RunRequest, Runtime } from '../../src/runtime/index.ts';
 import { ALLOW_ALL } from '../../src/testing/tools.ts';
 import { type Completion, defineTool, RecordedCalls, type ToolDefinition, ToolError } from '../../src/tools/index.ts';
@@ -6,7 +7,6 @@ import type { JournalEntry } from '../../src/wire/journal.ts';
 import type { RunInput } from '../../src/wire/protocol.ts';
 import type { RunResult } from '../../src/wire/result.ts';
 import type { Random } from '../fuzz/random.ts';
-import { InProcessSandbox } from './inprocess.ts';
 
 /** Calls that end when the test says so. */
 export class Completions {
@@ -125,7 +125,7 @@ export interface Permuted {
 /** Runs a program. `earlier` is the part of a journal that an earlier run has left. */
 export async function permuted(source: string, random: Random, request: Partial<RunRequest> = {}): Promise<Permuted> {
   const completions = new Completions(random);
-  const runtime = new Runtime(new InProcessSandbox(), checkSettings({ tools: toolsOf(completions), policy: ALLOW_ALL }));
+  const runtime = new Runtime(new RealmSandbox(), checkSettings({ tools: toolsOf(completions), policy: ALLOW_ALL }));
   let input: RunInput | null = null;
   const ended: JournalEntry[] = [];
   const result = await runtime

@@ -1,5 +1,6 @@
 import type { Keyring } from '../../aeiou/index.ts';
 import { AgentModelStore, createStores } from '../../context/index.ts';
+import { RealmSandbox } from '../../engine/sandbox.ts';
 import {
   type Agent,
   askHandler,
@@ -17,7 +18,6 @@ import { type ToolDefinition, ToolError, type ToolRuntime, withWork } from '../.
 import { ALLOW_ALL } from '../tools.ts';
 import { type Files, WorldDisk } from './disk.ts';
 import { DiskLog } from './disklog.ts';
-import { WorldSandbox } from './interpreter.ts';
 import type { Process } from './process.ts';
 import { RemoteStore } from './remotestore.ts';
 import type { Scenario } from './scenario.ts';
@@ -48,7 +48,7 @@ export function controllerIn(
 ): { readonly controller: LoopController; readonly coordinator: SessionCoordinator } {
   const { seed, scenario, store, server, files, keyring, watch, leaseMs } = shared;
   const { tools = [], policy = ALLOW_ALL, onExpired = 'halt', models = {} } = scenario;
-  const sandbox = new WorldSandbox(({ forkId }) => {
+  const sandbox = new RealmSandbox(({ forkId }) => {
     const { sid, turn } = turnOf(forkId);
     return watch.began(process, sid, turn);
   });

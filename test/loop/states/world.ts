@@ -5,6 +5,7 @@
 import { createHmac, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { Keyring } from '../../../src/aeiou/index.ts';
 import { type CryptoPort, defaultCrypto } from '../../../src/crypto/index.ts';
+import { RealmSandbox } from '../../../src/engine/sandbox.ts';
 import {
   LoopController,
   type LoopResult,
@@ -18,7 +19,6 @@ import {
   type TurnRecord,
 } from '../../../src/loop/index.ts';
 import { checkSettings, Runtime } from '../../../src/runtime/index.ts';
-import { WorldSandbox } from '../../../src/testing/simulation/interpreter.ts';
 import { Halt } from '../../../src/tools/errors.ts';
 import { defineTool } from '../../../src/tools/index.ts';
 import { timeoutError } from '../../../src/wire/errorinfo.ts';
@@ -81,7 +81,7 @@ const TOOLS = [
 ];
 
 const RUNTIME = new Runtime(
-  new WorldSandbox(() => ({ [Symbol.dispose]() {} })),
+  new RealmSandbox(),
   checkSettings({ tools: TOOLS, policy: { allow: ['*'], deny: ['tool.denied.*'] }, now: () => current().clock.now() }),
 );
 const EXECUTOR = runtimeExecutor(RUNTIME);

@@ -2,13 +2,14 @@
  * Explores, breadth first, what calls lead to: under every policy of a set, in forks that share a policy and in forks that have a second one;
  * under bounds; with an approval; and under limits of calls.
  */
+
+import { RealmSandbox } from '../../../src/engine/sandbox.ts';
 import { checkSettings, type Fork, Runtime } from '../../../src/runtime/index.ts';
-import { WorldSandbox } from '../../../src/testing/simulation/interpreter.ts';
 import { Approval, Bound, defineTool } from '../../../src/tools/index.ts';
 import type { Exploration, Bound as Most } from '../../states/explorer.ts';
 import { admit, breachesOf, countable, type Foreseen, type Guard, type Rule, type Rules, type Tool } from './model.ts';
 
-const SANDBOX = new WorldSandbox(() => ({ [Symbol.dispose]() {} }));
+const SANDBOX = new RealmSandbox();
 
 const JUDGED: readonly Tool[] = [
   { name: 'tool.a.x', trust: false, needs: [] },

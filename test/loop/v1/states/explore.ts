@@ -3,9 +3,9 @@
  * turns from a new loop. The agent fails after the last turn of a path, which ends a loop that goes on.
  */
 import { createHash } from 'node:crypto';
+import { RealmSandbox } from '../../../../src/engine/sandbox.ts';
 import { AskLoop, runtimeExecutor, type V1LoopResult } from '../../../../src/loop/index.ts';
 import { checkSettings, Runtime } from '../../../../src/runtime/index.ts';
-import { WorldSandbox } from '../../../../src/testing/simulation/interpreter.ts';
 import { Halt } from '../../../../src/tools/errors.ts';
 import { defineTool } from '../../../../src/tools/index.ts';
 import { timeoutError } from '../../../../src/wire/errorinfo.ts';
@@ -88,7 +88,7 @@ const TOOLS = [
 
 const EXECUTOR = runtimeExecutor(
   new Runtime(
-    new WorldSandbox(() => ({ [Symbol.dispose]() {} })),
+    new RealmSandbox(),
     checkSettings({ tools: TOOLS, policy: { allow: ['*'], deny: ['tool.denied.*'] }, now: () => clockOf.clock.now() }),
   ),
 );
