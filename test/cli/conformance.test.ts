@@ -110,7 +110,7 @@ describe('test conformance', () => {
       '--only',
       'digests',
       '--timeout',
-      '4000',
+      '4s',
       '--json',
     ]);
     expect(ended.code).toBe(1);
@@ -130,7 +130,7 @@ describe('test conformance', () => {
     ],
     [['test', 'conformance', '--impl', 'x', '--only', 'nothing-like-this'], /no vector has/],
     [['test', 'conformance', '--impl', 'x', '--serve'], /cannot be combined/],
-    [['test', 'conformance', '--impl', 'x', '--timeout', '2147483648'], /is too large; the maximum is 2147483647/],
+    [['test', 'conformance', '--impl', 'x', '--timeout', '2147483648ms'], /is too large; the maximum is/],
   ])('%j is wrong use: exit 2, one sentence', async (args, says) => {
     const ended = await within(args);
     expect(ended).toMatchObject({ code: 2, stdout: '' });

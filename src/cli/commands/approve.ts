@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { ExecutorError, recordApproved, verifyApproval } from '../../gate/index.ts';
 import { systemClock } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
+import { QUEUE } from '../flags/approval.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
@@ -15,7 +16,6 @@ interface Flags {
   readonly yes?: true;
 }
 
-const QUEUE = 'the queue directory: pending, approved and executed intents';
 const PLAN_BYTES = 1024 * 1024;
 
 /** `gate propose FILE`: takes a plan to a human. */
@@ -25,7 +25,7 @@ export function addPropose(gate: Command, execute: Execute): void {
     .summary('put a plan into the queue for approval')
     .description('Appends a plan to pending.jsonl of the queue and prints its UUID and its hash. Approves nothing.')
     .argument('<FILE>', "the plan: any JSON; '-' reads standard input")
-    .requiredOption('--queue <DIR>', QUEUE)
+    .requiredOption(...QUEUE)
     .action((file: string, flags: Flags) => execute((terminal) => propose(file, flags, terminal)));
 }
 
@@ -38,7 +38,7 @@ export function addApprove(gate: Command, execute: Execute): void {
       'Shows a pending plan as canonical JSON with its hash and asks; the answer "yes" appends it to approved.jsonl. Without UUID, lists the pending plans.',
     )
     .argument('[UUID]', 'the plan')
-    .requiredOption('--queue <DIR>', QUEUE)
+    .requiredOption(...QUEUE)
     .option('--yes', 'do not ask: you have read the plan')
     .addHelpText('after', '\nExits with 0 when it approves the plan or shows the list, and with 1 otherwise.\n')
     .action((id: string | undefined, flags: Flags) =>

@@ -1,4 +1,5 @@
 import { Argument, type Command } from 'commander';
+import { texts } from '../flags/options.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
@@ -15,9 +16,9 @@ export function addBench(program: Command, execute: Execute): void {
     .addArgument(new Argument('<NAME>', 'what to measure').choices(BENCHES))
     .option('--json', 'print the numbers as JSON')
     .option('--quick', 'few samples, to see that it works')
-    .option('--html <FILE>', 'quotas: write a page with plots, too')
+    .option('--html <FILE>', 'quotas: also write a page with plots')
     .option('--peers', 'quotas: break limits in ours and in other sandboxes')
-    .option('--program <FILE>', 'quotas --peers: run this program, too (.ns, .js or .py); may be repeated', repeated)
+    .option('--program <FILE>', 'quotas --peers: also run this program: .ns, .js or .py (repeatable)', texts)
     .option('--compare <FILE>', 'peers, quotas --peers: say what changed since an older report (--json)')
     .action((name: string, flags: Readonly<Record<string, string | readonly string[] | true>>) =>
       execute((terminal) =>
@@ -28,8 +29,6 @@ export function addBench(program: Command, execute: Execute): void {
       ),
     );
 }
-
-const repeated = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 const argument = (flag: string, value: string | true): string => (value === true ? `--${flag}` : `--${flag}=${value}`);
 

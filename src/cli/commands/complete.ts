@@ -10,7 +10,7 @@ import { addConfig, configuredFor, type DriveFlags } from '../config/settings.ts
 import { addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
 import { addLimits } from '../flags/options.ts';
-import { addSession } from '../flags/session.ts';
+import { addSession, LOG, STREAM } from '../flags/session.ts';
 import { readSetup } from '../flags/setup.ts';
 import { openStore, storeName } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
@@ -45,7 +45,8 @@ export function addComplete(command: Command, execute: Execute): void {
     .option('--result <JSON>', 'the result of the tool')
     .option('--error <TEXT>', 'the tool fails with this message (code 21)')
     .option('--accept-changed', 'complete the call even if the tool declares something else now')
-    .option('--log <FILE>', 'append one JSON line per decision to this file');
+    .option(...LOG)
+    .option(...STREAM);
   addAgent(addConfig(command));
   addApproval(command);
   addSession(command, { withSid: false });

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
-import { MAX_TIMER_MS } from '../../wire/options.ts';
 import type { ConformanceFlags } from '../conformance/command.ts';
-import { wholeNumber } from '../flags/options.ts';
+import { timeFlag } from '../flags/options.ts';
 import type { Execute } from '../terminal/terminal.ts';
 
 /** The suites of vectors. */
@@ -12,7 +11,7 @@ The shell starts the command. The command reads one JSON request per line from
 its standard input and writes one JSON answer per line to its standard output.
 conformance/*/README.md describes requests, answers and vector files. For
 an operation that the implementation lacks, it may answer
-{"id":…,"unsupported":true}; the report counts such answers, and they are no
+{"id":…,"unsupported":true}; the report counts such answers apart from
 failures.
 Exits with 0 when every answer is as expected, with 1 when one is not, and with
 2 when the command does not speak the protocol.
@@ -35,7 +34,7 @@ export function addConformance(test: Command, execute: Execute): void {
     .option('--serve', 'act as the implementation: answer requests on standard input')
     .addOption(new Option('--suite <NAME>', 'which vectors').choices(SUITES).default('aeiou'))
     .option('--only <TEXT>', 'run only vectors whose file or id contains this text')
-    .option('--timeout <MS>', 'time limit of one answer in milliseconds', wholeNumber('--timeout', 1, MAX_TIMER_MS), 10_000)
+    .addOption(new Option('--timeout <TIME>', 'time limit of one answer').argParser(timeFlag('timeout')).default(10_000, '10s'))
     .option('--json', 'print the report as a JSON object')
     .addHelpText('after', HELP)
     .action((flags: ConformanceFlags) =>

@@ -3,10 +3,9 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { executeOnce } from '../../gate/index.ts';
 import { reasonOf } from '../../gate/queue.ts';
-import { parseVerifier } from '../../gate/verifier.ts';
 import { planHash } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
-import { notRecorded } from '../flags/approval.ts';
+import { notRecorded, QUEUE, readVerifier, VERIFIER } from '../flags/approval.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
@@ -36,8 +35,8 @@ export function addExecute(gate: Command, execute: Execute): void {
     .argument('<UUID>', 'the approved intent')
     .argument('<HASH>', 'its hash')
     .argument('<COMMAND...>', 'the approved command, after --')
-    .requiredOption('--queue <DIR>', 'the queue directory')
-    .requiredOption('--verifier <CMD>', 'the command that knows what was approved; no shell reads it')
+    .requiredOption(...QUEUE)
+    .requiredOption(...VERIFIER)
     .addHelpText('after', HELP)
     .action((intentId: string, hash: string, command: readonly string[], flags: Flags) =>
       execute((terminal) => run({ intentId, hash, source: 'human' }, command, flags, terminal)),
@@ -50,8 +49,7 @@ async function run(
   flags: Flags,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const verifier = parseVerifier(flags.verifier);
-  if (verifier === null) throw new UsageError('--verifier must be a plain command: no shell reads it');
+  const verifier = readVerifier(flags.verifier);
   const hash = planHash({ command });
   if (hash !== request.hash) throw new UsageError(`this command is not what was approved: its hash is ${hash}`);
   const options = { queue: resolve(flags.queue), verifier, show: (line: string) => terminal.err.line(line) };

@@ -7,7 +7,7 @@ import { named } from '../flags/setup.ts';
 import { openStore, sessionIds } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { writeNew } from '../terminal/newfile.ts';
+import { OUT, writeOut } from '../terminal/newfile.ts';
 import { oneLine } from '../terminal/output.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
@@ -33,7 +33,7 @@ export function addExport(command: Command, execute: Execute): void {
   command
     .argument('[SID...]', 'session ids (default: all)')
     .option('--redact <FILE>', 'rules for what to remove')
-    .option('--out <FILE>', 'write to this file, which must not exist, in place of standard output')
+    .option(...OUT)
     .addHelpText('after', HELP)
     .action((sids: readonly string[], flags: ExportFlags) =>
       execute((terminal) => usable(() => exportAll(sids, flags, terminal))),
@@ -55,8 +55,7 @@ async function exportAll(sids: readonly string[], flags: ExportFlags, terminal: 
   }
   const text = oneLine(JSON.stringify(exportFile(sessions)));
   steps.clear();
-  if (flags.out === undefined) await terminal.out.lineWhenReady(text);
-  else await writeNew(flags.out, `${text}\n`);
+  await writeOut(text, flags.out, terminal);
   return EXIT.ok;
 }
 

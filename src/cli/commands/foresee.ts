@@ -44,7 +44,7 @@ export function addForesee(program: Command, execute: Execute): void {
   addGiven(command)
     .option('--turn', 'the program is the ACTIONS of a turn: it finds USERDATA of unknown content')
     .option('--json', 'print the preview as a JSON object')
-    .option('--html <FILE>', 'write the preview into a page, too, which opens without server or network');
+    .option('--html <FILE>', 'also write the preview into a page that opens without server or network');
   addLimits(addSetup(command), 'run')
     .addHelpText('after', HELP)
     .action((files: string[], flags: ForeseeFlags) => execute((terminal) => foresee(files, flags, terminal)));

@@ -9,7 +9,7 @@ import { addExecute } from './execute.ts';
  * of the command line (`bin/neuroscript.js`).
  */
 export function addGate(program: Command, execute: Execute): void {
-  const group = program.command('gate').summary('decide whether an approved intent may run now').enablePositionalOptions();
+  const group = program.command('gate').summary('propose, approve, decide and execute plans').enablePositionalOptions();
   addPropose(group, execute);
   addApprove(group, execute);
   const verify = group.command('verify').summary('verify for the gate that an intent is approved');

@@ -32,8 +32,8 @@ Examples:
 export function addInspect(program: Command, execute: Execute): void {
   program
     .command('inspect')
-    .summary('identify a file and summarise it')
-    .description('Identifies a file and tells what is in it, without running anything.')
+    .summary('identify a file and print the report for its kind')
+    .description('Identifies a file and prints what the command for its kind says of it, without running anything.')
     .argument('<FILE>', "the file; '-' is standard input")
     .option('--json', 'print one JSON object')
     .addHelpText('after', DETAILS)

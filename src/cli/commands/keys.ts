@@ -39,7 +39,7 @@ export function addKeys(program: Command, execute: Execute): void {
       'Makes a key file with a new primary and a new fallback key, readable by its owner only. Never overwrites a file.',
     )
     .argument('<FILE>', 'the key file to make')
-    .option('--name <NAME>', 'what the names of the keys begin with', 'host')
+    .option('--name <NAME>', 'prefix of the names of the keys', 'host')
     .option('--receipts', 'make a key that signs receipts and checkpoints, and no control tokens')
     .action((file: string, flags: GenerateFlags) => execute((terminal) => generate(file, flags, terminal)));
   keys

@@ -19,14 +19,14 @@ import {
   readCheckpoint,
 } from '../../receipt/index.ts';
 import { counted, printable } from '../../report/index.ts';
-import { repeatable } from '../flags/options.ts';
+import { texts } from '../flags/options.ts';
 import { noStdin, readPublicReceiptKey, readReceiptKey } from '../flags/receiptkey.ts';
 import { named } from '../flags/setup.ts';
 import { openStore, storeName } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { reading, readText } from '../terminal/input.ts';
-import { writeNew } from '../terminal/newfile.ts';
+import { OUT, writeOut } from '../terminal/newfile.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { usable } from './drive.ts';
@@ -77,11 +77,7 @@ export function addLog(program: Command, execute: Execute): void {
     .option('--store <FILE>', 'the log in this store, a file or postgres://…, in place of files')
     .option('--after <HASH>', 'hash of the line before the first, if earlier files were removed', readHash)
     .option('--head <HASH>', 'hash that must be in the log', readHash)
-    .option(
-      '--since <CHECKPOINT>',
-      'a checkpoint that the log must agree with (repeatable)',
-      repeatable((text) => text),
-    )
+    .option('--since <CHECKPOINT>', 'a checkpoint that the log must agree with (repeatable)', texts)
     .option('--key <FILE>', 'public key of the checkpoints')
     .option('--json', 'print a JSON object')
     .addHelpText('after', HELP)
@@ -95,7 +91,7 @@ export function addLog(program: Command, execute: Execute): void {
     .requiredOption('--key <FILE>', 'key for receipts and checkpoints')
     .option('--store <FILE>', 'the log in this store, a file or postgres://…, in place of files')
     .option('--after <HASH>', 'hash of the line before the first, if earlier files were removed', readHash)
-    .option('--out <FILE>', 'write to this file, which must not exist, in place of standard output')
+    .option(...OUT)
     .addHelpText('after', CHECKPOINT_HELP)
     .action((files: readonly string[], flags: CheckpointFlags) =>
       execute((terminal) => usable(() => checkpoint(files, flags, terminal))),
@@ -133,8 +129,7 @@ async function checkpoint(files: readonly string[], flags: CheckpointFlags, term
   }
   const signed = named(flags.key, () => issueCheckpoint(report, flags.after ?? GENESIS, key, systemClock.now()));
   const text = formatCheckpoint(signed);
-  if (flags.out === undefined) terminal.out.text(text);
-  else await writeNew(flags.out, text);
+  await writeOut(text, flags.out, terminal);
   return EXIT.ok;
 }
 

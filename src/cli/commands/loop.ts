@@ -5,7 +5,7 @@ import { addApproval, asksApproval } from '../flags/approval.ts';
 import { addCeilings } from '../flags/ceilings.ts';
 import { MODELS_HELP } from '../flags/models.ts';
 import { addLimits } from '../flags/options.ts';
-import { addSession } from '../flags/session.ts';
+import { addSession, LOG, STREAM } from '../flags/session.ts';
 import { STORE_PLACE, storeFile } from '../flags/store.ts';
 import type { ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -59,8 +59,8 @@ export function addLoop(program: Command, execute: Execute): void {
   addSession(command);
   command
     .option('--store <FILE>', `where the session is kept (default: ${STORE_PLACE}); 'none': nowhere`)
-    .option('--log <FILE>', 'append one JSON line per decision to this file, each chained to the one before')
-    .option('--stream', "print the agent's replies on standard error while it writes them")
+    .option(...LOG)
+    .option(...STREAM)
     .option('--json', 'print the session as one JSON object');
   addCeilings(command);
   addLimits(addApproval(command), 'turn')

@@ -12,14 +12,14 @@ import {
 } from '../../receipt/index.ts';
 import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
-import { launcherOption, repeatable } from '../flags/options.ts';
+import { launcherOption, texts } from '../flags/options.ts';
 import { noStdin, readPublicReceiptKey, readReceiptKey } from '../flags/receiptkey.ts';
 import { named, type SetupFlags } from '../flags/setup.ts';
 import { openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
-import { writeNew } from '../terminal/newfile.ts';
+import { OUT, writeOut } from '../terminal/newfile.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { usable } from './drive.ts';
 
@@ -57,8 +57,7 @@ const VERIFY_HELP = `
 Checks the signature and every part, and executes every turn again in a fresh
 sandbox, from the file alone: no tool is called and no store is read. Bytes,
 fuel and decisions must be those of the receipt. Exits with 0 when they are, and
-with 1 otherwise. Withheld parts are listed and are no fault, unless --whole is
-given.
+with 1 otherwise. Withheld parts are listed, and are faults only with --whole.
 `;
 
 const REDACT_HELP = `
@@ -75,8 +74,8 @@ one part may still stand in another: a value of a call also in the output.
 export function addSessionReceipt(command: Command, execute: Execute): void {
   command
     .argument('<SID>', 'session id')
-    .requiredOption('--key <FILE>', 'key for receipts, of "keys generate --receipts"')
-    .option('--out <FILE>', 'write to this file, which must not exist, in place of standard output')
+    .requiredOption('--key <FILE>', 'key that signs receipts, made with "keys generate --receipts"')
+    .option(...OUT)
     .addHelpText('after', ISSUE_HELP)
     .action((sid: string, flags: IssueFlags) => execute((terminal) => usable(() => issue(sid, flags, terminal))));
 }
@@ -91,7 +90,7 @@ export function addReceipt(program: Command, execute: Execute): void {
     .command('verify')
     .description('Checks a receipt, and executes its turns again from the file alone.')
     .argument('<FILE>', 'a receipt')
-    .requiredOption('--key <FILE>', 'public key of who issued it')
+    .requiredOption('--key <FILE>', 'public key of the issuer')
     .option('--whole', 'fail also when a part is withheld or a turn cannot be executed')
     .option('--json', 'print one JSON object')
     .addOption(launcherOption())
@@ -101,12 +100,8 @@ export function addReceipt(program: Command, execute: Execute): void {
     .command('redact')
     .description('Writes a receipt without some of its parts.')
     .argument('<FILE>', 'a receipt')
-    .requiredOption(
-      '--part <PATTERN>',
-      'names of parts, with * for any characters (repeatable)',
-      repeatable((text) => text),
-    )
-    .option('--out <FILE>', 'write to this file, which must not exist, in place of standard output')
+    .requiredOption('--part <PATTERN>', 'names of parts, with * for any characters (repeatable)', texts)
+    .option(...OUT)
     .addHelpText('after', REDACT_HELP)
     .action((file: string, flags: RedactFlags) => execute((terminal) => redact(file, flags, terminal)));
 }
@@ -117,7 +112,7 @@ async function issue(sid: string, flags: IssueFlags, terminal: Terminal): Promis
   const state = await store.read(sid);
   if (state === null) throw new UsageError(`session ${printable(sid)} does not exist`);
   const receipt = issueReceipt(state, await store.turns(sid), key, systemClock.now());
-  await print(formatReceipt(receipt), flags.out, terminal);
+  await writeOut(formatReceipt(receipt), flags.out, terminal);
   return EXIT.ok;
 }
 
@@ -172,7 +167,7 @@ async function redact(file: string, { part, out }: RedactFlags, terminal: Termin
   const rest = withhold(receipt, (name) => part.some((pattern) => matches(pattern, name)));
   const gone = Object.keys(receipt.parts).length - Object.keys(rest.parts).length;
   if (gone === 0) throw new UsageError(`no part of ${printable(file)} is named ${part.map(printable).join(' or ')}`);
-  await print(formatReceipt(rest), out, terminal);
+  await writeOut(formatReceipt(rest), out, terminal);
   terminal.err.line(`neuroscript: parts withheld: ${gone}`);
   return EXIT.ok;
 }
@@ -190,9 +185,4 @@ function matches(pattern: string, name: string): boolean {
     at = found + piece.length;
   }
   return name.endsWith(last) && name.length - last.length >= at;
-}
-
-async function print(text: string, out: string | undefined, terminal: Terminal): Promise<void> {
-  if (out === undefined) await terminal.out.lineWhenReady(text.trimEnd());
-  else await writeNew(out, text);
 }

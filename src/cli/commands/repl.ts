@@ -31,7 +31,7 @@ an unfinished input.
 Commands:
 ${commandList().join('\n')}
 
-:load and :save read and write your files: let only people type here who may do
+:load and :save read and write your files: let only people use them who may do
 so. For models, use 'run --jsonl' or 'tools mcp'.
 
 Without a terminal (input from a pipe or a file), standard output has only the

@@ -18,7 +18,7 @@ import type { Probe } from '../../wire/heat.ts';
 import { LIMITS, type LimitKey } from '../../wire/limits.ts';
 import { launcherOption, texts, wholeNumber } from '../flags/options.ts';
 import { readTools, type SetupFlags } from '../flags/setup.ts';
-import { mayHaveSessions, openStore, STORE_PLACE, sessionIds } from '../flags/store.ts';
+import { addStore, mayHaveSessions, openStore, sessionIds } from '../flags/store.ts';
 import { changesOf, trialLines } from '../flags/trial.ts';
 import { addHeat, type HeatFlags } from '../heat/output.ts';
 import { measuredOf, measureRecorded, type StepFlags } from '../heat/recorded.ts';
@@ -81,10 +81,10 @@ export function addReplay(program: Command, execute: Execute): void {
     .command('replay')
     .summary('execute recorded turns again')
     .description('Executes the turns of recorded sessions again and says where they first differ from their records.')
-    .argument('[WHAT...]', 'session ids, or files of "sessions export"')
-    .option('--store <FILE>', `the file with the sessions (default: ${STORE_PLACE})`)
+    .argument('[WHAT...]', 'session ids, or files of "sessions export"');
+  addStore(command)
     .option('--all', 'all sessions of the store')
-    .option('--turn <N>', 'one turn alone', wholeNumber('--turn', 1))
+    .option('--turn <N>', 'only this turn', wholeNumber('--turn', 1))
     .option('--keys <FILE>', 'verify tokens with these keys, not with the public keys of the records')
     .option('--from-turn <N>', 'try the session out from this turn on', wholeNumber('--from-turn', 1))
     .option('--set <CHANGE>', 'what is different, with --from-turn (repeatable)', texts)

@@ -80,7 +80,11 @@ export function addServe(program: Command, execute: Execute): void {
   addStore(command)
     .option('--store-listen <URL>', 'the database without the pooler of --store, for notices of new work')
     .requiredOption('--config <FILE>', 'profiles, keys and limits of this host')
-    .addOption(new Option('--concurrency <N>', 'most sessions at a time').argParser(wholeNumber('--concurrency', 1)).default(8))
+    .addOption(
+      new Option('--concurrency <N>', 'maximum number of sessions at a time')
+        .argParser(wholeNumber('--concurrency', 1))
+        .default(8),
+    )
     .addOption(
       new Option('--drain <TIME>', 'how long turns may take to end after the first signal')
         .argParser(timeFlag('drain'))

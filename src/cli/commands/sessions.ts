@@ -14,7 +14,7 @@ import { addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
 import { addCeilings } from '../flags/ceilings.ts';
 import { addLimits, wholeNumber } from '../flags/options.ts';
-import { addSession } from '../flags/session.ts';
+import { addSession, LOG, STREAM } from '../flags/session.ts';
 import { addStore, mayHaveSessions, type OpenedStore, openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -57,7 +57,7 @@ export function addSessions(program: Command, execute: Execute): void {
     .action((flags: StoreFlags) => execute((terminal) => usable(() => list(flags, terminal))));
   add('show', 'Explains the turns of one session to its operator: SCRATCHPAD, which is private, is shown too.')
     .argument('<SID>', 'session id')
-    .option('--turn <N>', 'one turn alone', wholeNumber('--turn', 1))
+    .option('--turn <N>', 'only this turn', wholeNumber('--turn', 1))
     .option('--brief', 'one line a turn')
     .option('--json', 'print the session as one JSON object')
     .option('--html <FILE>', 'write the session into a page that opens without server or network')
@@ -70,8 +70,8 @@ export function addSessions(program: Command, execute: Execute): void {
         .choices(['rerun', 'halt'])
         .default('rerun'),
     )
-    .option('--log <FILE>', 'append one JSON line per decision to this file')
-    .option('--stream', "print the agent's replies on standard error while it writes them");
+    .option(...LOG)
+    .option(...STREAM);
   addAgent(addConfig(resume));
   addSession(resume, { withSid: false });
   addCeilings(resume);

@@ -33,7 +33,7 @@ statements alone are a command block. Comments say what it needs and must do:
   #: event NAME=JSON       an event, delivered at the end
   #: limits {"fuel": 100}  limits that are tighter, as in a request of --jsonl
   #=> TEXT                 the text of an emit, in order; \\n is a line feed
-  #!! CODE [LIMIT]         the error that ends it; behind code: on that line
+  #!! CODE [LIMIT]         the error that ends it; after code: on that line
   #!event CODE             an error of an event handler
 
 Every case runs in a fresh sandbox, with mock tools in their first state. Exits

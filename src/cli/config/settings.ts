@@ -35,8 +35,8 @@ export type Settings = DriveFlags & Configured;
 /** The end of the help of commands with `--config`. */
 export const CONFIG_HELP = `
 A configuration (YAML or JSON, as for "neuroscript serve") has what the flags
-say and the settings that are no flags; a flag takes the place of its key. Paths
-in it are relative to it. schemas/config.schema.json has the keys:
+say, and settings that have no flag; a flag takes the place of its key. Paths in
+it are relative to it. schemas/config.schema.json has the keys:
   agent: model:qwen3:8b
   baseUrl: http://127.0.0.1:11434/v1
   retries: 5           # also apiKeyFile, replyTimeout, grammar, transcript, ...

@@ -44,7 +44,7 @@ export async function runKit(
 ): Promise<KitReport> {
   let peer = new Peer(options);
   try {
-    const implementation = await greet(peer);
+    const implementation = await askName(peer);
     const verdicts: Verdict[] = [];
     for (const vector of vectors) {
       options.signal.throwIfAborted();
@@ -54,7 +54,7 @@ export async function runKit(
       if (!peer.broken) continue;
       await peer.close();
       peer = new Peer(options);
-      await greet(peer);
+      await askName(peer);
     }
     return { implementation, verdicts };
   } finally {
@@ -62,7 +62,7 @@ export async function runKit(
   }
 }
 
-async function greet(peer: Peer): Promise<string> {
+async function askName(peer: Peer): Promise<string> {
   try {
     const answer = await peer.ask('hello', { format: KIT_FORMAT });
     if ('ok' in answer && answer.ok['format'] === KIT_FORMAT) return String(answer.ok['implementation'] ?? 'unnamed');

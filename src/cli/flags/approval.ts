@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ExecutorError, executeOnce } from '../../gate/index.ts';
-import { parseVerifier } from '../../gate/verifier.ts';
+import { parseVerifier, type Verifier } from '../../gate/verifier.ts';
 import { humanApproval, type TurnApproval } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -17,6 +17,10 @@ export interface ApprovalFlags {
   readonly requireApproval?: boolean;
 }
 
+/** The flags that commands of the gate share. */
+export const QUEUE = ['--queue <DIR>', 'the queue directory of the gate'] as const;
+export const VERIFIER = ['--verifier <CMD>', 'the command that knows what was approved; no shell reads it'] as const;
+
 const GROUP = 'Approval (docs/gate.md):';
 
 /** Adds the flags of {@link ApprovalFlags}. */
@@ -24,8 +28,8 @@ export function addApproval(command: Command): Command {
   for (const [flag, help] of [
     ['--intent <UUID>', 'execute the plan that was approved under this UUID, once'],
     ['--hash <HASH>', 'its hash'],
-    ['--queue <DIR>', 'the queue directory of the gate'],
-    ['--verifier <CMD>', 'the command that knows what was approved; no shell reads it'],
+    QUEUE,
+    VERIFIER,
   ] as const)
     command.addOption(command.createOption(flag, help).helpGroup(GROUP));
   return command;
@@ -46,8 +50,7 @@ export function approvalOf(flags: ApprovalFlags, terminal: Terminal): TurnApprov
   if (intentId === undefined && hash === undefined && queue === undefined && verifier === undefined) return { requiresApproval };
   if (intentId === undefined || hash === undefined || queue === undefined || verifier === undefined)
     throw new UsageError('an approval needs --intent, --hash, --queue and --verifier together');
-  const command = parseVerifier(verifier);
-  if (command === null) throw new UsageError('--verifier must be a plain command: no shell reads it');
+  const command = readVerifier(verifier);
   const show = (line: string): void => terminal.err.line(printable(line));
   const approval = humanApproval(hash, async (work) => {
     try {
@@ -60,6 +63,13 @@ export function approvalOf(flags: ApprovalFlags, terminal: Terminal): TurnApprov
     }
   });
   return { requiresApproval, approval };
+}
+
+/** The command of `--verifier`. Throws {@link UsageError}. */
+export function readVerifier(text: string): Verifier {
+  const command = parseVerifier(text);
+  if (command === null) throw new UsageError('--verifier must be a plain command: no shell reads it');
+  return command;
 }
 
 /** The warning for a plan that was executed and is not in the queue's record. */

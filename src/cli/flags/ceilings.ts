@@ -19,10 +19,10 @@ export function addCeilings(command: Command, { drives }: { readonly drives: boo
   const add = (flag: string, help: string, read: (text: string) => number): void => {
     command.addOption(command.createOption(flag, help).argParser(read).helpGroup(GROUP));
   };
-  add('--max-turns <N>', 'most turns (25; v1: 4, at most 25)', wholeNumber('--max-turns', 1));
-  if (drives) add('--max-time <TIME>', 'most time, agents and tools included (10m; v1: 30s)', timeFlag('max-time'));
-  add('--max-fuel <N>', 'most fuel of all turns together', wholeNumber('--max-fuel', 1));
-  add('--max-tokens <N>', 'most model tokens of all replies together', wholeNumber('--max-tokens', 1));
+  add('--max-turns <N>', 'maximum number of turns (25; v1: 4, at most 25)', wholeNumber('--max-turns', 1));
+  if (drives) add('--max-time <TIME>', 'maximum time, agents and tools included (10m; v1: 30s)', timeFlag('max-time'));
+  add('--max-fuel <N>', 'maximum fuel of all turns together', wholeNumber('--max-fuel', 1));
+  add('--max-tokens <N>', 'maximum model tokens of all replies together', wholeNumber('--max-tokens', 1));
   add('--max-reasks <N>', 'how often to ask again for a turn when a reply holds no envelope (2)', wholeNumber('--max-reasks', 0));
 }
 

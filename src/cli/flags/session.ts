@@ -12,6 +12,10 @@ export interface RepeatFlags {
   readonly ids?: string;
 }
 
+/** The flags of commands that drive a session. */
+export const LOG = ['--log <FILE>', 'append one JSON line per decision to this file, each chained to the one before'] as const;
+export const STREAM = ['--stream', "print the agent's replies on standard error while it writes them"] as const;
+
 /** Adds the flags that all commands with sessions share; `withSid` adds --sid for commands without an argument SID. */
 export function addSession(command: Command, { withSid } = { withSid: true }): void {
   addModels(addSetup(command));
@@ -19,7 +23,7 @@ export function addSession(command: Command, { withSid } = { withSid: true }): v
   command
     .option('--keys <FILE>', 'key file, see "neuroscript keys" (default: new keys for this session)')
     .option('--record <FILE>', RECORD_HELP)
-    .option('--now <UNIX>', 'let the clock of tokens stand still at this Unix second', wholeNumber('--now', 0))
+    .option('--now <UNIX>', 'use this Unix second as the time of tokens', wholeNumber('--now', 0))
     .option('--ids <SEED>', 'derive session id, nonces and token ids from this text, to repeat a session exactly');
 }
 

@@ -2,6 +2,16 @@ import { open, rm } from 'node:fs/promises';
 import { printable } from '../../report/index.ts';
 import { UsageError } from './failure.ts';
 import { fileTrouble } from './input.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The flag of commands that print one document. */
+export const OUT = ['--out <FILE>', 'write to this file, which must not exist, in place of standard output'] as const;
+
+/** Prints a document, or writes it to the file of {@link OUT}. Throws {@link UsageError} as {@link writeNew} does. */
+export async function writeOut(text: string, out: string | undefined, terminal: Terminal): Promise<void> {
+  if (out === undefined) await terminal.out.lineWhenReady(text.trimEnd());
+  else await writeNew(out, `${text.trimEnd()}\n`);
+}
 
 /** Writes a file that must not exist yet, for its owner alone. Throws {@link UsageError}, and leaves no half of a file. */
 export async function writeNew(file: string, text: string): Promise<void> {
