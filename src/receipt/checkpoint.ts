@@ -3,11 +3,11 @@ import { canonicalize } from '../aeiou/index.ts';
 import { FIRST_ISSUE } from '../files/check.ts';
 import { isMonstrous } from '../files/json.ts';
 import type { ChainReport, ChainWitness } from '../loop/index.ts';
-import { STORED_VERSION } from '../wire/forms.ts';
+import { otherVersion, STORED_VERSION } from '../wire/forms.ts';
 import { checkObject, checkText, listOf } from '../wire/options.ts';
 import { LAST_MS } from '../wire/time.ts';
 import { isCanonical } from './canonical.ts';
-import { ReceiptError } from './error.ts';
+import { ReceiptError, versionProblem } from './error.ts';
 import { checkKey, isSignedFor, type ReceiptKey, signFor } from './key.ts';
 
 /** The `format` of a checkpoint. */
@@ -45,7 +45,7 @@ const HASH = z.string().regex(/^[0-9a-f]{64}$/);
 const CHECKPOINT = z.strictObject({
   statement: z.strictObject({
     format: z.literal(CHECKPOINT_FORMAT),
-    version: z.literal(STORED_VERSION),
+    version: z.literal(STORED_VERSION, { error: ({ input }) => otherVersion('the checkpoint', input) }),
     kid: z.string(),
     at: z.number().min(0).max(LAST_MS),
     after: HASH,
@@ -85,8 +85,9 @@ export function readCheckpoint(text: string, key: ReceiptKey): CheckpointStateme
   } catch (cause) {
     throw new ReceiptError('it is not JSON', { cause });
   }
-  const { success, data } = CHECKPOINT.safeParse(json, FIRST_ISSUE);
-  if (!success || !isCanonical(text, json)) throw new ReceiptError('it is not a checkpoint, or it was changed');
+  const { success, data, error } = CHECKPOINT.safeParse(json, FIRST_ISSUE);
+  if (!success || !isCanonical(text, json))
+    throw new ReceiptError(versionProblem(error) ?? 'it is not a checkpoint, or it was changed');
   const { statement, signature } = data;
   if (statement.kid !== key.kid) throw new ReceiptError(`it was signed by key ${statement.kid}, not by ${key.kid}`);
   if (!isSignedFor('neuroscript-checkpoint', statement, signature, key))

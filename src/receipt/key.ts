@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { canonicalize } from '../aeiou/index.ts';
 import { decodeBase64Url, defaultCrypto, ED25519_KEY_BYTES, encodeBase64Url, publicKeyFault } from '../crypto/index.ts';
 import { FIRST_ISSUE } from '../files/check.ts';
-import { STORED_VERSION } from '../wire/forms.ts';
+import { otherVersion, STORED_VERSION } from '../wire/forms.ts';
 import { checkObject } from '../wire/options.ts';
-import { ReceiptError } from './error.ts';
+import { ReceiptError, versionProblem } from './error.ts';
 
 /**
  * A key that signs receipts and checkpoints. It never signs control tokens: its holder states what happened, and decides nothing.
@@ -25,7 +25,7 @@ const FORMAT = 'neuroscript-receipt-key';
 const KID = /^[\x21-\x7e]{1,128}$/;
 const FILE = z.strictObject({
   format: z.literal(FORMAT),
-  version: z.literal(STORED_VERSION),
+  version: z.literal(STORED_VERSION, { error: ({ input }) => otherVersion('the key file', input) }),
   kid: z.string().regex(KID),
   public: z.string(),
   seed: z.string().optional(),
@@ -66,10 +66,11 @@ export function parseReceiptKey(text: string): ReceiptKey {
   } catch {
     throw new ReceiptError('the key file is not JSON');
   }
-  const { success, data } = FILE.safeParse(json, FIRST_ISSUE);
+  const { success, data, error } = FILE.safeParse(json, FIRST_ISSUE);
   if (!success)
     throw new ReceiptError(
-      'it is not a key for receipts: make one by "neuroscript keys generate --receipts"; keys of control tokens do not sign them',
+      versionProblem(error) ??
+        'it is not a key for receipts: make one by "neuroscript keys generate --receipts"; keys of control tokens do not sign them',
     );
   const publicKey = bytesOf(data.public, 'public');
   if (publicKeyFault(publicKey) !== null) throw new ReceiptError("'public' of the key file is an unsafe key");

@@ -118,7 +118,11 @@ const SESSION = z.looseObject({
   turns: z.array(z.looseObject({ sid: z.string() })),
   redacted: z.array(z.object({ turn: z.int().min(1), parts: z.array(z.string()) })),
 });
-const FILE = z.looseObject({ format: z.literal(EXPORT_FORMAT), version: z.int(), sessions: z.array(SESSION) });
+const FILE = z.looseObject({
+  format: z.literal(EXPORT_FORMAT),
+  version: z.literal(STORED_VERSION, { error: ({ input }) => otherVersion('the file', input) }),
+  sessions: z.array(SESSION),
+});
 
 /** A session of the host's own may hold this many values in its calls. */
 const MOST = { containers: 8_000_000, items: 20_000_000 };
@@ -153,7 +157,6 @@ export function readExport(text: string): readonly ReadSession[] {
     const [issue] = error.issues;
     throw new ExportError(`it is not a file of sessions: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'wrong'}`);
   }
-  if (data.version !== STORED_VERSION) throw new ExportError(otherVersion('the file', data.version));
   return data.sessions.map(({ sid, status, head, turns, redacted }) => ({
     sid,
     status,

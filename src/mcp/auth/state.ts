@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { FIRST_ISSUE } from '../../files/check.ts';
 import { readPrivate, writePrivate } from '../../files/private.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import { STORED_VERSION } from '../../wire/forms.ts';
 import { messageOf } from '../../wire/unknown.ts';
 
 /** Maximum bytes of the file of one login. */
@@ -14,7 +15,7 @@ const text = z.string();
 const ISSUED = { issuer: text };
 
 const LOGIN = z.object({
-  version: z.literal(1),
+  version: z.literal(STORED_VERSION),
   server: text,
   /** The registration of this client, with its return address. */
   client: z
@@ -58,7 +59,7 @@ export class LoginFile {
 
   /** The login, empty if there is none. Throws {@link ConfigError} (`ERR_CONFIG`) for a file that cannot be used. */
   read(): Login {
-    const nothing: Login = { version: 1, server: this.#server };
+    const nothing: Login = { version: STORED_VERSION, server: this.#server };
     let bytes: Buffer;
     try {
       bytes = readPrivate(this.path, MAX_BYTES);
@@ -68,7 +69,7 @@ export class LoginFile {
     }
     const login = LOGIN.safeParse(parsed(bytes.toString()), FIRST_ISSUE);
     if (!login.success || login.data.server !== this.#server)
-      throw new ConfigError(`${this.path} is no login of this program; delete it and log in again`);
+      throw new ConfigError(`${this.path} is not a login of this release; delete it and log in again`);
     return login.data;
   }
 
