@@ -13,10 +13,12 @@ async function trusted(...calls: string[]): Promise<readonly unknown[]> {
 
 /** A token made by hand, not by the code under test. */
 function token(header: object, claims: unknown, secret: string): string {
-  const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const signed = `${part(header)}.${part(claims)}`;
-  return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
+  return signed(part(JSON.stringify(header)), part(JSON.stringify(claims)), secret);
 }
+const part = (text: string): string => Buffer.from(text).toString('base64url');
+const signed = (header: string, claims: string, secret = 's'): string =>
+  `${header}.${claims}.${createHmac('sha256', secret).update(`${header}.${claims}`).digest('base64url')}`;
+const HS256 = part('{"alg":"HS256"}');
 
 describe('tool.crypto', () => {
   // The vectors of FIPS 180-4 and RFC 4231 (test case 2).
@@ -77,11 +79,36 @@ describe('tool.crypto', () => {
     ['the algorithm none', token({ alg: 'none' }, {}, 's'), 'its algorithm is not one of'],
     ['an algorithm of another kind', token({ alg: 'RS256' }, {}, 's'), 'its algorithm is not one of'],
     ['an end in the past', token({ alg: 'HS256' }, { exp: 2e9 }, 's'), 'it has expired'],
-    ['an end that is no number', token({ alg: 'HS256' }, { exp: '9e9' }, 's'), 'it has expired'],
+    ['an end that is no number', token({ alg: 'HS256' }, { exp: '9e9' }, 's'), 'its exp is not a number'],
+    ['an end that is null', token({ alg: 'HS256' }, { exp: null }, 's'), 'its exp is not a number'],
+    ['a begin that is a boolean', token({ alg: 'HS256' }, { nbf: false }, 's'), 'its nbf is not a number'],
+    ['a time of issue that is a text', token({ alg: 'HS256' }, { iat: '1' }, 's'), 'its iat is not a number'],
+    ['an end beyond all numbers', signed(HS256, part('{"exp":1e400}')), 'a number is too large'],
+    ['a claim beyond all numbers', signed(HS256, part('{"a":[{"b":-1e999}]}')), 'a number is too large'],
+    ['an unknown extension', token({ alg: 'HS256', crit: ['x'], x: 1 }, {}, 's'), 'its header demands extensions'],
+    ['no extension in the list', token({ alg: 'HS256', crit: [] }, {}, 's'), 'its header demands extensions'],
+    ['a list of extensions that is none', token({ alg: 'HS256', crit: 'exp' }, {}, 's'), 'its header demands extensions'],
+    ['no list of extensions', token({ alg: 'HS256', crit: null }, {}, 's'), 'its header demands extensions'],
+    ['claims that are not encoded', token({ alg: 'HS256', crit: ['b64'], b64: false }, {}, 's'), 'its header demands extensions'],
+    ['claims that say so without need', token({ alg: 'HS256', b64: false }, {}, 's'), 'its claims are not encoded'],
+    ['an odd encoding', token({ alg: 'HS256', b64: 'yes' }, {}, 's'), 'its claims are not encoded'],
+    ['a blank before it', ` ${token({ alg: 'HS256' }, {}, 's')}`, 'a part is not base64url'],
+    ['a blank behind it', `${token({ alg: 'HS256' }, {}, 's')} `, 'the signature is not base64url'],
+    ['bits left over in the claims', signed(HS256, 'e31'), 'a part is not base64url'],
+    ['padding', signed(`${HS256}=`, part('{}')), 'a part is not base64url'],
+    ['a mark of byte order', signed(HS256, part('\ufeff{}')), 'a part is not JSON'],
+    ['an algorithm in other letters', token({ alg: 'hs256' }, {}, 's'), 'its algorithm is not one of'],
+    ['no algorithm', token({}, {}, 's'), 'its algorithm is not one of'],
     ['a begin in the future', token({ alg: 'HS256' }, { nbf: 2e9 + 1 }, 's'), 'it is not valid yet'],
     ['claims that are no object', token({ alg: 'HS256' }, [1], 's'), 'a part is not a JSON object'],
   ])('VerifyJWT refuses a token with %s', async (_, given, problem) => {
     expect(await trusted(`tool.crypto.VerifyJWT("${given}", "s")`)).toEqual([expect.stringContaining(problem)]);
+  });
+
+  it('an empty secret signs and verifies nothing', async () => {
+    const empty = [expect.stringContaining('the secret is empty')];
+    expect(await trusted(`tool.crypto.VerifyJWT("${token({ alg: 'HS256' }, {}, '')}", "")`)).toEqual(empty);
+    expect(await trusted('tool.crypto.SignJWT({}, "")')).toEqual(empty);
   });
 
   it('VerifyJWT accepts a token that is valid now, and DecodeJWT reads any', async () => {
