@@ -1,4 +1,4 @@
-import { asSchema, generateId } from 'ai';
+import { asSchema, generateId, type Schema } from 'ai';
 import {
   defineTool,
   type Effects,
@@ -13,6 +13,7 @@ import {
 import { NS_CODES } from '../wire/codes.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { checker, checkObject, checkText, oneOf } from '../wire/options.ts';
+import { messageOf } from '../wire/unknown.ts';
 
 /** A tool of the AI SDK, as `tool()` makes it; described by the part of its form that programs need. */
 export interface SdkTool {
@@ -67,7 +68,7 @@ async function converted(
     setsVariables: false,
     name: `tool.${group}.${name.replace(/[^A-Za-z0-9_]/g, '_')}`,
     description: typeof tool.description === 'string' ? tool.description : '',
-    args: await argumentsOf(tool.inputSchema),
+    args: await argumentsOf(name, tool.inputSchema),
     effects,
     requiresApproval: needsApproval !== false,
     async run(args: Arguments, { signal }: ToolRuntime) {
@@ -84,13 +85,13 @@ async function converted(
 type Arguments = Readonly<Record<string, unknown>>;
 
 /** The input schema as one that also says which arguments there are. */
-async function argumentsOf(input: unknown): Promise<StandardSchema<Arguments>> {
+async function argumentsOf(name: string, input: unknown): Promise<StandardSchema<Arguments>> {
+  const what = `the input schema of the tool '${name}'`;
   const schema = asSchema<unknown>(Object(input));
-  // A plain copy: the JSON Schema that zod makes is a Standard Schema as well.
-  const json: unknown = JSON.parse(JSON.stringify(await schema.jsonSchema));
-  if (!isJsonSchema(json)) throw new ConfigError('the input schema of a tool says nothing of its arguments');
+  const json = await jsonOf(what, schema);
+  if (!isJsonSchema(json)) throw new ConfigError(`${what} does not describe its arguments`);
   // `jsonSchema()` makes a schema without a validator.
-  const plain = schema.validate === undefined ? fromJsonSchema(json, 'the input schema of a tool')['~standard'] : null;
+  const plain = schema.validate === undefined ? fromJsonSchema(json, what)['~standard'] : null;
   const standard = {
     version: 1,
     vendor: 'ai',
@@ -105,6 +106,15 @@ async function argumentsOf(input: unknown): Promise<StandardSchema<Arguments>> {
     },
   } as const;
   return { '~standard': standard };
+}
+
+/** A plain copy of a JSON Schema: the one that zod makes is a Standard Schema as well. */
+async function jsonOf(what: string, schema: Schema<unknown>): Promise<unknown> {
+  try {
+    return JSON.parse(JSON.stringify(await schema.jsonSchema));
+  } catch (cause) {
+    throw new ConfigError(`${what} cannot be used: ${messageOf(cause)}`, { cause });
+  }
 }
 
 /** The value itself, or the last one of a stream. */

@@ -1,4 +1,5 @@
 import { fromJsonSchema, type JsonSchema, type SchemaResult, type StandardSchema } from '../tools/index.ts';
+import { clipped } from '../wire/clip.ts';
 import { weightOf } from '../wire/pieces.ts';
 import { isRecord } from '../wire/unknown.ts';
 
@@ -109,7 +110,7 @@ export function plainWords(text: string): string {
     .replace(/\p{C}+/gu, ' ')
     .replace(/\s+/g, ' ')
     .trim();
-  return words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS).toWellFormed()}…` : words;
+  return words.length > MAX_WORDS ? `${clipped(words, MAX_WORDS)}…` : words;
 }
 
 function isSmall(value: unknown): boolean {

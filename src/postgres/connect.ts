@@ -24,9 +24,9 @@ export function placeOf(url: string): string {
   return `postgres://${host}${port === '' ? '' : `:${port}`}${pathname}`;
 }
 
-/** Whether a text is a URL of Postgres. */
+/** Whether a text is meant as a URL of Postgres. */
 export function isPostgresUrl(text: string): boolean {
-  return text.startsWith('postgres://') || text.startsWith('postgresql://');
+  return ['postgres:', 'postgresql:'].some((scheme) => text.slice(0, scheme.length).toLowerCase() === scheme);
 }
 
 /** Connects through the package `pg`, else `postgres`. Throws {@link StoreError} (`io`) when neither is installed. */
@@ -109,7 +109,7 @@ function member(from: object, name: string): Function {
 }
 
 function parsed(url: string): URL {
-  const found = isPostgresUrl(url) ? URL.parse(url) : null;
+  const found = isPostgresUrl(url) && url.includes('://') ? URL.parse(url) : null;
   // The text is not repeated: it may hold a password.
   if (found === null)
     throw new ConfigError('the address of Postgres is not of the form postgres://USER:PASSWORD@HOST:PORT/DATABASE');

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { clipped } from '../wire/clip.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { isList, shownEntries } from '../wire/tagged.ts';
 import type { Palette } from './palette.ts';
@@ -81,9 +82,7 @@ export function capLines(lines: readonly string[]): string[] {
 }
 
 function capText(text: string): string {
-  return text.length <= MAX_TEXT
-    ? text
-    : `${text.slice(0, MAX_TEXT).toWellFormed()}... ${grouped(text.length - MAX_TEXT)} more characters`;
+  return text.length <= MAX_TEXT ? text : `${clipped(text, MAX_TEXT)}... ${grouped(text.length - MAX_TEXT)} more characters`;
 }
 
 /** A value of a program as one printable line of JSON. */

@@ -1,3 +1,4 @@
+import { clipped } from '../wire/clip.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { jsonText } from '../wire/tagged.ts';
 import type { PieceView, TextView } from './views.ts';
@@ -57,9 +58,4 @@ export function jsonOf(value: TaggedJson): string {
     if (error instanceof RangeError) return '"(a value that nests too deep to be shown)"';
     throw error;
   }
-}
-
-/** The beginning of a text, without half a character at its end. */
-export function clipped(text: string, units: number): string {
-  return text.length <= units ? text : text.slice(0, units).replace(/[\ud800-\udbff]$/, '');
 }

@@ -1,3 +1,4 @@
+import { clipped } from './clip.ts';
 import { NS_CODES, nsCodeName } from './codes.ts';
 import type { ErrorInfo, ErrorKind } from './errors.ts';
 import type { LimitKey, TenantKey } from './limits.ts';
@@ -34,7 +35,7 @@ function kindOf(nsCode: number): ErrorKind {
 
 /** The first {@link MAX_MESSAGE} units of a text; a longer one ends with an ellipsis. */
 export function shorten(text: string): string {
-  return text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE)}…`;
+  return text.length <= MAX_MESSAGE ? text : `${clipped(text, MAX_MESSAGE)}…`;
 }
 
 const nowhere = { nsCode: null, source: null, line: null, column: null, stack: [] } as const;

@@ -1,4 +1,5 @@
 import type { ForeseenScalar, ForeseenType, ForeseenValue } from '../../grammar/index.ts';
+import { clipped } from './clip.ts';
 import { isPlaced } from './mapkeys.ts';
 import type { TaggedJson } from './protocol.ts';
 import { isList } from './tagged.ts';
@@ -97,5 +98,5 @@ function scalarText(scalar: ForeseenScalar, width: number): string {
   if (scalar === null) return 'nil';
   if (typeof scalar === 'object') return scalar.$num;
   const text = JSON.stringify(scalar);
-  return text.length <= width ? text : `${text.slice(0, width)}…`;
+  return text.length <= width ? text : `${clipped(text, width)}…`;
 }

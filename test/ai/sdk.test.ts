@@ -114,7 +114,9 @@ describe('issue 19: a tool of the AI SDK, called by a program', () => {
   it('cannot be one that runs elsewhere, nor one whose input has no names', async () => {
     await expect(sdkTools({ client: tool({ inputSchema: z.object({}) }) })).rejects.toMatchObject({ code: 'ERR_CONFIG' });
     const text = { inputSchema: v.string(), execute: async () => 1 };
-    await expect(sdkTools({ text })).rejects.toThrow();
+    await expect(sdkTools({ text })).rejects.toThrow("the tool 'text'");
+    const silent = { inputSchema: jsonSchema(true as never), execute: async () => 1 };
+    await expect(sdkTools({ silent })).rejects.toThrow("the input schema of the tool 'silent'");
   });
 });
 

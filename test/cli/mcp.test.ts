@@ -236,7 +236,11 @@ describe('neuroscript tools mcp', () => {
     child.kill('SIGINT');
     expect(await once(child, 'exit')).toEqual([0, null]);
     await client.close();
-    expect(await within(['tools', 'mcp', '--allow-host', 'x'])).toMatchObject({ code: 2 });
+    for (const flag of ['--allow-host', '--origin'])
+      expect(await within(['tools', 'mcp', flag, 'x'])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(`${flag} needs --http`),
+      });
   });
 
   it('does not read a client that does not read its answers', { ...SLOW, timeout: 120_000 }, async () => {

@@ -35,6 +35,23 @@ async function withOpen(sid: string): Promise<string> {
 
 describe('loop --store and sessions', () => {
   it.each([
+    'Postgres://app:hush@127.0.0.1:1/x',
+    'POSTGRESQL://app:hush@127.0.0.1:1/x',
+    'postgres:app:hush@127.0.0.1/x',
+    'mysql://app:hush@127.0.0.1/x',
+    'postgres+ssl://app:hush@127.0.0.1/x',
+  ])('no command on the store %s prints its password', async (store) => {
+    for (const args of [
+      ['sessions', 'list'],
+      ['store', 'status'],
+      ['store', 'migrate'],
+    ]) {
+      const { code, stdout, stderr } = await within([...args, '--store', store], { cwd: folder });
+      expect([code, `${stdout}${stderr}`.includes('hush')]).toEqual([2, false]);
+    }
+  });
+
+  it.each([
     ['$.usage.cpuMs', 'null', 'usage.cpuMs'],
     ['$.output', '5', 'output'],
     ['$.candidates', '[7]', 'candidates.0'],

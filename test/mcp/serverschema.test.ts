@@ -65,6 +65,7 @@ describe('the schema of a server is bounded', () => {
 
   it('in its words to one line of 1000 characters without control characters', () => {
     expect(plainWords(' a\u0007\n\tb\u200b ')).toBe('a b');
+    expect(plainWords(`${'x'.repeat(999)}\u{1f600}y`)).toBe(`${'x'.repeat(999)}…`);
     expect([plainWords('x'.repeat(1000)), plainWords('x'.repeat(1001))]).toEqual(['x'.repeat(1000), `${'x'.repeat(1000)}…`]);
     expect(boundedSchema({ description: 'a\nb' })).toEqual({ description: 'a b' });
   });

@@ -157,6 +157,12 @@ describe('matching arguments', () => {
     expect(await matchArgs(given, ['x', 3])).toMatchObject({ value: { n: 3 } });
   });
 
+  it('a default of null makes an argument one that may be left out', async () => {
+    const given = tool([{ name: 'a' }, { name: 'n', type: 'int', default: null }]);
+    expect(await matchArgs(given, ['x'])).toEqual({ ok: true, value: expect.objectContaining({ a: 'x', n: null }) });
+    expect(await matchArgs(given, ['x', 3])).toMatchObject({ value: { n: 3 } });
+  });
+
   it('all problems come in one message', async () => {
     const given = tool([{ name: 'a', type: 'string' }, { name: 'b', type: 'int' }, { name: 'c' }, { name: 'd' }]);
     expect(await matchArgs(given, [1, 'x'])).toMatchObject({

@@ -30,6 +30,11 @@ export function addMcp(tools: Command, execute: Execute): void {
       '--allow-host <NAME>',
       'with --http: another name by which clients may reach the server, such as that of a proxy (repeatable)',
       texts,
+    )
+    .option(
+      '--origin <ORIGIN>',
+      'with --http: the origin of web pages that may use the server, such as https://app.example (texts)',
+      texts,
     );
   addSetup(command);
   addLimits(command, 'run')

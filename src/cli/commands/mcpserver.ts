@@ -22,6 +22,7 @@ export interface McpFlags extends SetupFlags {
   readonly store?: string;
   readonly http?: number;
   readonly allowHost?: readonly string[];
+  readonly origin?: readonly string[];
 }
 
 /** Serves MCP hosts until the input ends or an interrupt. */
@@ -40,11 +41,12 @@ export async function serveMcp(flags: McpFlags, terminal: Terminal): Promise<Exi
   const askUser = flags.askUser === true;
   const servers = mcpServers({ runtime, turns, tools, version: VERSION, errors: errorPages, askUser, ...kept });
   if (flags.http === undefined) {
-    if (flags.allowHost !== undefined) throw new UsageError('--allow-host needs --http');
+    for (const [name, given] of Object.entries({ '--allow-host': flags.allowHost, '--origin': flags.origin }))
+      if (given !== undefined) throw new UsageError(`${name} needs --http`);
     await serveStdio(servers, terminal.interrupt);
     return EXIT.ok;
   }
-  await using http = await serveHttp(servers, { port: flags.http, hosts: flags.allowHost ?? [] });
+  await using http = await serveHttp(servers, { port: flags.http, hosts: flags.allowHost ?? [], origins: flags.origin ?? [] });
   terminal.err.line(`neuroscript: serving ${http.url}`);
   if (!terminal.interrupt.aborted) await once(terminal.interrupt, 'abort');
   return EXIT.ok;

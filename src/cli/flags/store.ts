@@ -70,6 +70,9 @@ export async function openStore(
 function placeOfStore(flag: string | undefined): string {
   const file = storeFile(flag);
   if (file === null) throw new UsageError(`this command needs a store, but --store is '${NONE}'`);
+  // The rest of the address is not repeated: it may hold a password.
+  if (!isPostgresUrl(file) && file.includes('://'))
+    throw new UsageError(`a store is a file or postgres://…, and not ${printable(file.slice(0, file.indexOf('://')))}://…`);
   return file;
 }
 

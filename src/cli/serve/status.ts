@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import type { HostState, Metrics } from '../../loop/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 
@@ -25,11 +26,14 @@ const MOST_CONNECTIONS = 64;
 
 /**
  * Serves `/healthz` (the process answers), `/readyz` (503 while the host claims nothing) and `/metrics` (Prometheus text) over HTTP.
- * There is no authentication, and nothing to change. Throws {@link UsageError} when the address cannot be used.
+ * There is no authentication, and nothing to change. A server on loopback answers no request by another name than an address or
+ * `localhost`, which a web page could make through a name of its own. Throws {@link UsageError} when the address cannot be used.
  */
 export async function serveStatus({ listen, state, metrics }: StatusInit): Promise<StatusServer> {
   const { host, port } = placeOf(listen);
-  const server = createServer(BOUNDS, (request, response) => answer(request, response, state(), metrics));
+  const server = createServer(BOUNDS, (request, response) =>
+    isAskedByName(request, host) ? forbid(response) : answer(request, response, state(), metrics),
+  );
   server.maxConnections = MOST_CONNECTIONS;
   server.maxRequestsPerSocket = 1000;
   try {
@@ -56,6 +60,18 @@ function placeOf(listen: string): { readonly host: string; readonly port: number
   const port = Number(digits);
   if (colon > 0 && host !== '' && digits !== '' && Number.isInteger(port) && port >= 0 && port <= 65_535) return { host, port };
   throw new UsageError(`listen '${listen}' must be HOST:PORT, such as 127.0.0.1:9464`);
+}
+
+/** Whether a request to a server on loopback names it by a name that anybody may have given to its address. */
+function isAskedByName({ headers }: IncomingMessage, host: string): boolean {
+  const asked = URL.parse(`http://${headers.host ?? ''}`)?.hostname ?? '';
+  const isLoopback = host === 'localhost' || host === '::1' || host.startsWith('127.');
+  return isLoopback && asked !== 'localhost' && isIP(asked.replace('[', '').replace(']', '')) === 0;
+}
+
+function forbid(response: ServerResponse): void {
+  response.writeHead(403, { 'content-type': 'text/plain; charset=utf-8' });
+  response.end('ask by an address or as localhost\n');
 }
 
 interface Answer {

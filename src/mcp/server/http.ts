@@ -20,8 +20,10 @@ const { createServer } = process.getBuiltinModule('node:http');
 export interface McpHttpOptions {
   /** The port of 127.0.0.1; 0 chooses a free one. */
   readonly port: number;
-  /** Names other than `localhost` in addresses by which clients and web pages may reach the server, such as that of a proxy. */
+  /** Names other than `localhost` in addresses by which clients may reach the server, such as that of a proxy. */
   readonly hosts?: readonly string[];
+  /** Origins of web pages that may reach the server beside its own, such as `https://app.example`. */
+  readonly origins?: readonly string[];
   /** Milliseconds in which a client has to send its request, and to take each part of the answer; 30,000 when absent. */
   readonly timeoutMs?: number;
 }
@@ -29,6 +31,7 @@ export interface McpHttpOptions {
 const checkMcpHttpOptions = checker<McpHttpOptions>({
   port: required(wholeNumber(0, 65_535)),
   hosts: listOf(checkText),
+  origins: listOf(checkText),
   timeoutMs: timerMs(1),
 });
 
@@ -55,8 +58,8 @@ const BODIES_BYTES = 16 * MESSAGE_BYTES;
  */
 export async function serveHttp(servers: () => McpServer, options: McpHttpOptions): Promise<McpHttp> {
   checkMcpHttpOptions('the options of MCP over HTTP', options);
-  const { port, hosts = [], timeoutMs = 30_000 } = options;
-  const face = new HttpFace(servers, [...localhostAllowedHostnames(), ...hosts], timeoutMs);
+  const { port, hosts = [], origins = [], timeoutMs = 30_000 } = options;
+  const face = new HttpFace(servers, { hosts: [...localhostAllowedHostnames(), ...hosts], origins }, timeoutMs);
   const times = { requestTimeout: timeoutMs, headersTimeout: timeoutMs, connectionsCheckingInterval: timeoutMs };
   const server = createServer(times, face.answer);
   server.maxConnections = 2 * MOST_REQUESTS;
@@ -84,14 +87,20 @@ function portOf(server: Server): number {
 /** Answers requests, within bounds. */
 class HttpFace {
   readonly #hosts: string[];
+  readonly #origins: readonly string[];
   readonly #handler: ReturnType<typeof createMcpHandler>;
   readonly #sessions: HttpSessions;
   readonly #timeoutMs: number;
   #requests = 0;
   #bodyBytes = 0;
 
-  constructor(servers: () => McpServer, hosts: string[], timeoutMs: number) {
+  constructor(
+    servers: () => McpServer,
+    { hosts, origins }: { readonly hosts: string[]; readonly origins: readonly string[] },
+    timeoutMs: number,
+  ) {
     this.#hosts = hosts;
+    this.#origins = origins;
     this.#timeoutMs = timeoutMs;
     this.#handler = createMcpHandler(servers, { maxSubscriptions: MOST_REQUESTS });
     this.#sessions = new HttpSessions(servers);
@@ -122,7 +131,7 @@ class HttpFace {
     if (!METHODS.includes(method)) return new Response(null, { status: 405, headers: { allow: METHODS.join(', ') } });
     const address = `http://localhost${PATH}`;
     const asked = new Request(address, { method: 'HEAD', headers });
-    const foreign = hostHeaderValidationResponse(asked, this.#hosts) ?? originValidationResponse(asked, this.#hosts);
+    const foreign = hostHeaderValidationResponse(asked, this.#hosts) ?? this.#foreignOrigin(asked);
     if (foreign !== undefined) return foreign;
     const body = await this.#bodyOf(incoming);
     if (body instanceof Response) return body;
@@ -135,6 +144,13 @@ class HttpFace {
     } finally {
       this.#bodyBytes -= bytes;
     }
+  }
+
+  /** The answer to a request from a web page that may not ask. The server's own origin is that of the name by which it was asked. */
+  #foreignOrigin(asked: Request): Response | undefined {
+    const [origin, host] = [asked.headers.get('origin'), asked.headers.get('host')];
+    if (origin === null || [`http://${host}`, `https://${host}`, ...this.#origins].includes(origin)) return undefined;
+    return originValidationResponse(asked, []);
   }
 
   /** The body of a request; an answer when it is too large to be read. */

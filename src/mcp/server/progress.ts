@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerContext } from '@modelcontextprotocol/server';
+import { clipped } from '../../wire/clip.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { OutFrame } from '../../wire/protocol.ts';
 
@@ -43,7 +44,7 @@ export class Progress implements AsyncDisposable {
   #step(count: number, message: string | undefined): void {
     if (message === undefined || this.#request._meta?.progressToken === undefined) return;
     this.#steps += count;
-    this.#message = message.slice(0, MESSAGE_LENGTH).toWellFormed();
+    this.#message = clipped(message, MESSAGE_LENGTH).toWellFormed();
     this.#sending ??= this.#send();
   }
 

@@ -14,6 +14,7 @@ import { createHostContext, type HostContext, SILENT_LOGGER } from '../../contex
 import type { Clock } from '../../loop/index.ts';
 import type { Interpreter } from '../../runtime/index.ts';
 import { type Completion, pending, type ToolDefinition } from '../../tools/index.ts';
+import { clipped } from '../../wire/clip.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { PROMPT, type WaitingCall } from '../../wire/journal.ts';
 import { ANSWER_SECONDS, type KeptProgram, MOST_WAITING, type ProgramStore, readProgram } from './programs.ts';
@@ -119,7 +120,7 @@ export class Questions {
     const { tool, args, reason } = waiting;
     const question = tool === PROMPT ? String(args[0]) : `${tool}: ${reason}`;
     const requestedSchema = { type: 'object' as const, properties: { [ANSWER]: this.#field(waiting).shown }, required: [ANSWER] };
-    return { mode: 'form', message: question.slice(0, QUESTION_LENGTH).toWellFormed() || '?', requestedSchema };
+    return { mode: 'form', message: clipped(question, QUESTION_LENGTH).toWellFormed() || '?', requestedSchema };
   }
 
   /** The field of a form for the result of a tool: a boolean or a number if the tool returns one, else a text. */

@@ -24,7 +24,7 @@ export interface ArgSpec {
   readonly description?: string;
   /** True when absent, unless there is a default. Only an optional argument may be nil or left out. */
   readonly required?: boolean | undefined;
-  /** Used when the argument is left out or nil. */
+  /** Used when the argument is left out or nil. Null says that it may be nil. */
   readonly default?: Value | OrderedValue | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface ObjectSchema extends JsonSchema {
 
 type ArgOf<S extends ArgSpec> =
   | (S extends { readonly type: infer T extends ArgType } ? ArgTypes[T] : Value)
-  | (S extends { readonly required: false } ? (S extends { readonly default: unknown } ? never : null) : never);
+  | (S extends { readonly default: infer D } ? Extract<D, null> : S extends { readonly required: false } ? null : never);
 
 /** The type of the object that `run` receives. */
 export type ArgsOf<S extends ArgSpecs> = S extends readonly ArgSpec[]
@@ -205,7 +205,7 @@ function typed(tool: string, spec: ArgSpec, index: number): Parameter {
   return Object.freeze({
     name: spec.name,
     description: spec.description ?? '',
-    required: spec.required ?? fallback === null,
+    required: spec.required ?? spec.default === undefined,
     default: fallback,
     kind: Object.freeze({ type }),
     schema: Object.freeze({}),

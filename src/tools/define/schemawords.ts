@@ -1,3 +1,4 @@
+import { clipped } from '../../wire/clip.ts';
 import { isRecord } from '../../wire/unknown.ts';
 import type { JsonSchema } from './jsonschema.ts';
 
@@ -89,7 +90,7 @@ function keyWords(key: string): string {
 /** A value as JSON on one line, without control characters. */
 function literal(value: unknown): string {
   const text = (JSON.stringify(value) ?? 'any').replace(/\p{C}/gu, '');
-  return text.length <= MAX_LITERAL ? text : `${text.slice(0, MAX_LITERAL).toWellFormed()}…`;
+  return text.length <= MAX_LITERAL ? text : `${clipped(text, MAX_LITERAL).toWellFormed()}…`;
 }
 
 function choicesOf({ anyOf, oneOf }: JsonSchema): readonly JsonSchema[] {

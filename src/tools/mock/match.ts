@@ -1,3 +1,4 @@
+import { clipped } from '../../wire/clip.ts';
 import { encode } from '../../wire/codec.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { isList, jsonText, plainMaps } from '../../wire/tagged.ts';
@@ -111,7 +112,7 @@ function isEqual(a: OrderedValue, b: OrderedValue): boolean {
 /** The beginning of a value as JSON. */
 function shown(value: OrderedValue): string {
   const text = jsonText(encode(beginning(value, { left: SHOWN })));
-  return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}…`;
+  return text.length <= SHOWN ? text : `${clipped(text, SHOWN)}…`;
 }
 
 /** A value shortened to the parts that a message can show: each part takes at least one character. */

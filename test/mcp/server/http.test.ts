@@ -16,7 +16,7 @@ let http: McpHttp;
 
 beforeAll(async () => {
   ({ runtime, servers } = await service([], {}, { concurrency: 2 }));
-  http = await serveHttp(servers, { port: 0, hosts: ['proxy.test'], timeoutMs: 1000 });
+  http = await serveHttp(servers, { port: 0, hosts: ['proxy.test'], origins: ['https://app.test'], timeoutMs: 1000 });
 });
 
 afterAll(async () => {
@@ -96,6 +96,9 @@ describe('this runtime as an MCP server over HTTP', () => {
     expect(await status({ origin: 'null' })).toBe(403);
     expect(await status({ host: `localhost:${port}`, origin: `http://localhost:${port}` })).toBe(200);
     expect(await status({ host: 'proxy.test', origin: 'https://proxy.test' })).toBe(200);
+    expect(await status({ host: `localhost:${port}`, origin: 'http://localhost:3000' })).toBe(403);
+    expect(await status({ origin: 'http://127.0.0.1' })).toBe(403);
+    expect(await status({ origin: 'https://app.test' })).toBe(200);
     expect((await post(message(1, 'ping'), {}, '/')).status).toBe(404);
   });
 
