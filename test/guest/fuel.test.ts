@@ -31,6 +31,11 @@ describe('fuel', () => {
     expect(emitted(8000) - emitted(0)).toBeGreaterThan((8 * 8000) / DATA_FUEL.text.amount);
   });
 
+  it('is spent for the digits of a number that becomes a text, in whole units of the price', () => {
+    const converted = (digits: number): number => run(`set x = '' + 1e${digits - 1}`).fuel - sum(statement, operation);
+    for (const digits of [1, 7, 8, 63, 64, 301]) expect(converted(digits)).toBe(Math.floor(digits / DATA_FUEL.text.amount));
+  });
+
   it('is spent once for each 4,096 units of white space that stand before a number or behind it, wherever they stand', () => {
     const read = (text: string): number => {
       const { fuel, error } = run(`set x = -'${text}'`);

@@ -1,19 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import {
-  decodeToken,
-  defaultCrypto,
-  generateKeys,
-  keyringFrom,
-  type MintInput,
-  mintToken,
-  progressDigest,
-  ReplayCache,
-} from '../../src/aeiou/index.ts';
+import { type MintInput, mintToken, progressDigest, ReplayCache } from '../../src/aeiou/index.ts';
 import { seededIds } from '../../src/loop/ids.ts';
 import { Metrics } from '../../src/loop/metrics.ts';
 import { readReply } from '../../src/loop/turn/input.ts';
-import { NS_CODES } from '../../src/wire/codes.ts';
-import { languageError } from '../../src/wire/errorinfo.ts';
 import { newKeyring, type Program, reply, TestClock } from './fake.ts';
 import { bench, turnOf } from './harness.ts';
 
@@ -203,86 +192,4 @@ it('A3-10-4: one failure of each kind is counted under its own reason', async ()
   const reasons = ['PARSE', 'VERIFY', 'SCOPE', 'TTL', 'REPLAY'].map((kind) => `ERR_TOKEN_${kind}`);
   expect(metrics.snapshot().verify_fail_total).toEqual(Object.fromEntries(reasons.map((reason) => [reason, 1])));
   for (const reason of reasons) expect(metrics.prometheus()).toContain(`\nverify_fail_total{reason="${reason}"} 1\n`);
-});
-
-describe('minting that fails', () => {
-  /** Keys of which the first so many private halves cannot be used any more. */
-  const broken = (count = Number.POSITIVE_INFINITY) => {
-    let made = 0;
-    const ed25519Signer = (seed: Uint8Array) => {
-      made += 1;
-      if (made > count) return defaultCrypto.ed25519Signer(seed);
-      return () => {
-        throw new Error('key service down');
-      };
-    };
-    return keyringFrom(generateKeys('test'), { clock, crypto: { ...defaultCrypto, ed25519Signer } });
-  };
-
-  it('AL3-8-13 A3-11.4-4: halts the turn, though the program swallowed the error and emitted nothing', async () => {
-    const swallow: Program = async ({ emit, magic }) => emit(await magic('continue').catch(() => 'swallowed'));
-    const { record } = await turnOf(bench({ swallow }, { clock, keyring: broken() }), 'swallow');
-    expect(record).toMatchObject({ decision: 'HALT', reason: 'ERR_MAGIC_TOOL_INTERNAL', output: 'swallowed\n', digest: null });
-  });
-
-  it('AL3-8-13 A3-11.4-4, finding 10: halts the turn with the same reason when the program does not catch the error', async () => {
-    const failing: Program = async ({ magic }) => {
-      const { message } = await magic('continue').then(
-        () => new Error('minted'),
-        (error: Error) => error,
-      );
-      return languageError(NS_CODES.Internal, message);
-    };
-    const { record } = await turnOf(bench({ failing }, { clock, keyring: broken() }), 'failing');
-    expect(record).toMatchObject({ decision: 'HALT', reason: 'ERR_MAGIC_TOOL_INTERNAL', error: { nsCode: 6 } });
-    // A limit keeps its own reason.
-    const limited: Program = async ({ magic }) => {
-      await magic('continue').catch(() => {});
-      return { ...languageError(NS_CODES.Internal, 'too much fuel'), kind: 'quota', code: 'ERR_QUOTA' };
-    };
-    const { record: other } = await turnOf(bench({ limited }, { clock, keyring: broken() }), 'limited');
-    expect(other.reason).toBe('ERR_QUOTA');
-  });
-
-  it('AL3-8-13 A3-11.4-4: halts the turn although a later token could be signed and was emitted', async () => {
-    let down = true;
-    const signer = (seed: Uint8Array) => {
-      const sign = defaultCrypto.ed25519Signer(seed);
-      return (message: Uint8Array): Uint8Array => {
-        if (down) throw new Error('key service down');
-        return sign(message);
-      };
-    };
-    const passing = keyringFrom(generateKeys('test'), { clock, crypto: { ...defaultCrypto, ed25519Signer: signer } });
-    const retry: Program = async ({ emit, magic }) => {
-      await magic('continue').catch(() => {});
-      down = false;
-      emit(await magic('continue'));
-    };
-    const host = bench({ retry }, { clock, keyring: passing });
-    const { record } = await turnOf(host, 'retry');
-    expect(record.output).toMatch(/^<<<NSMAG:V3:LOOP:.*>>>\n$/);
-    expect(record).toMatchObject({ decision: 'HALT', reason: 'ERR_MAGIC_TOOL_INTERNAL', candidates: [], jti: null });
-    expect(host.replay.size().ids).toBe(0);
-  });
-
-  it.each([
-    ['no signer', 0, { token: { payload: { payload: { action: 'continue' } } } }],
-    ['the primary signer', 1, { token: { payload: { payload: { action: 'abort' } } } }],
-    ['every signer', 2, 'refused'],
-  ])('A3-11.4-5: with %s down, OUTPUT is exactly what was emitted, however the program ends', async (_, down, answer) => {
-    for (const lines of [[], ['one', 'two']])
-      for (const error of [undefined, languageError(NS_CODES.Internal, 'failed')]) {
-        const minted: unknown[] = [];
-        const silent: Program = async ({ emit, magic }) => {
-          const token = await magic('continue').catch(() => null);
-          minted.push(token === null ? 'refused' : decodeToken(token));
-          lines.forEach(emit);
-          return error;
-        };
-        const { record } = await turnOf(bench({ silent }, { clock, keyring: broken(down) }), 'silent');
-        expect(record).toMatchObject({ decision: 'HALT', output: lines.map((line) => `${line}\n`).join('') });
-        expect(minted).toMatchObject([answer]);
-      }
-  });
 });

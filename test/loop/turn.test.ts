@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { MintLedger } from '../../src/aeiou/index.ts';
+import { decodeToken, defaultCrypto, generateKeys, keyringFrom, MintLedger } from '../../src/aeiou/index.ts';
 import { nonceOf } from '../../src/context/nonce.ts';
 import { fixedClock } from '../../src/loop/clock.ts';
 import { type Ids, seededIds, withNonce } from '../../src/loop/ids.ts';
 import { MINT_LEDGER } from '../../src/loop/magic.ts';
 import { readTurn } from '../../src/loop/turn/input.ts';
 import { runTurn } from '../../src/loop/turn/turn.ts';
+import { NS_CODES } from '../../src/wire/codes.ts';
 import { languageError } from '../../src/wire/errorinfo.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
-import type { Program } from './fake.ts';
+import { type Program, TestClock } from './fake.ts';
 import { actions, bench, turnOf } from './harness.ts';
 
 const say: Record<string, Program> = {
@@ -307,4 +308,88 @@ it('AL3-6-4: an N below 2 is a configuration error', async () => {
       progress: { digest: null, repeats: 0 },
     }),
   ).rejects.toThrow(ConfigError);
+});
+
+describe('minting that fails', () => {
+  const clock = new TestClock();
+
+  /** Keys of which the first so many private halves cannot be used any more. */
+  const broken = (count = Number.POSITIVE_INFINITY) => {
+    let made = 0;
+    const ed25519Signer = (seed: Uint8Array) => {
+      made += 1;
+      if (made > count) return defaultCrypto.ed25519Signer(seed);
+      return () => {
+        throw new Error('key service down');
+      };
+    };
+    return keyringFrom(generateKeys('test'), { clock, crypto: { ...defaultCrypto, ed25519Signer } });
+  };
+
+  it('AL3-8-13 A3-11.4-4: halts the turn, though the program swallowed the error and emitted nothing', async () => {
+    const swallow: Program = async ({ emit, magic }) => emit(await magic('continue').catch(() => 'swallowed'));
+    const { record } = await turnOf(bench({ swallow }, { clock, keyring: broken() }), 'swallow');
+    expect(record).toMatchObject({ decision: 'HALT', reason: 'ERR_MAGIC_TOOL_INTERNAL', output: 'swallowed\n', digest: null });
+  });
+
+  it('AL3-8-13 A3-11.4-4, finding 10: halts the turn with the same reason when the program does not catch the error', async () => {
+    const failing: Program = async ({ magic }) => {
+      const { message } = await magic('continue').then(
+        () => new Error('minted'),
+        (error: Error) => error,
+      );
+      return languageError(NS_CODES.Internal, message);
+    };
+    const { record } = await turnOf(bench({ failing }, { clock, keyring: broken() }), 'failing');
+    expect(record).toMatchObject({ decision: 'HALT', reason: 'ERR_MAGIC_TOOL_INTERNAL', error: { nsCode: 6 } });
+    // A limit keeps its own reason.
+    const limited: Program = async ({ magic }) => {
+      await magic('continue').catch(() => {});
+      return { ...languageError(NS_CODES.Internal, 'too much fuel'), kind: 'quota', code: 'ERR_QUOTA' };
+    };
+    const { record: other } = await turnOf(bench({ limited }, { clock, keyring: broken() }), 'limited');
+    expect(other.reason).toBe('ERR_QUOTA');
+  });
+
+  it('AL3-8-13 A3-11.4-4: halts the turn although a later token could be signed and was emitted', async () => {
+    let down = true;
+    const signer = (seed: Uint8Array) => {
+      const sign = defaultCrypto.ed25519Signer(seed);
+      return (message: Uint8Array): Uint8Array => {
+        if (down) throw new Error('key service down');
+        return sign(message);
+      };
+    };
+    const passing = keyringFrom(generateKeys('test'), { clock, crypto: { ...defaultCrypto, ed25519Signer: signer } });
+    const retry: Program = async ({ emit, magic }) => {
+      await magic('continue').catch(() => {});
+      down = false;
+      emit(await magic('continue'));
+    };
+    const host = bench({ retry }, { clock, keyring: passing });
+    const { record } = await turnOf(host, 'retry');
+    expect(record.output).toMatch(/^<<<NSMAG:V3:LOOP:.*>>>\n$/);
+    expect(record).toMatchObject({ decision: 'HALT', reason: 'ERR_MAGIC_TOOL_INTERNAL', candidates: [], jti: null });
+    expect(host.replay.size().ids).toBe(0);
+  });
+
+  it.each([
+    ['no signer', 0, { token: { payload: { payload: { action: 'continue' } } } }],
+    ['the primary signer', 1, { token: { payload: { payload: { action: 'abort' } } } }],
+    ['every signer', 2, 'refused'],
+  ])('A3-11.4-5: with %s down, OUTPUT is exactly what was emitted, however the program ends', async (_, down, answer) => {
+    for (const lines of [[], ['one', 'two']])
+      for (const error of [undefined, languageError(NS_CODES.Internal, 'failed')]) {
+        const minted: unknown[] = [];
+        const silent: Program = async ({ emit, magic }) => {
+          const token = await magic('continue').catch(() => null);
+          minted.push(token === null ? 'refused' : decodeToken(token));
+          lines.forEach(emit);
+          return error;
+        };
+        const { record } = await turnOf(bench({ silent }, { clock, keyring: broken(down) }), 'silent');
+        expect(record).toMatchObject({ decision: 'HALT', output: lines.map((line) => `${line}\n`).join('') });
+        expect(minted).toMatchObject([answer]);
+      }
+  });
 });
