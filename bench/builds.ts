@@ -71,7 +71,7 @@ export async function benchAgainst(bench: Comparable, checkout: string, rounds: 
   const theirs = (file: string) => import(pathToFileURL(resolve(checkout, file)).href);
   if (bench === 'contexts') {
     const { exports } = JSON.parse(readFileSync(resolve(checkout, 'package.json'), 'utf8'));
-    const library: Library = { ...(await theirs(exports['.'].default)), ...(await theirs('dist/stdlib-tools/index.js')) };
+    const library: Library = { ...(await theirs(exports['.'].default)), ...(await theirs(exports['./stdlib-tools'].default)) };
     return compareBuilds(contexts(), contexts(library), rounds);
   }
   const { openOurs: openTheirs }: { readonly openOurs: typeof openOurs } = await theirs('dist/bench/ours.js');

@@ -6,7 +6,7 @@ import { extname } from 'node:path';
 import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { createRuntime } from '../../../dist/src/entries/index.js';
-import { pureTools } from '../../../dist/stdlib-tools/index.js';
+import { pureTools } from '../../../dist/src/entries/stdlib-tools.js';
 import { readChunks } from '../../../test/conformance/chunks.ts';
 import { filesIn } from '../../../test/lsp/files.ts';
 
