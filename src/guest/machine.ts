@@ -169,10 +169,15 @@ export class Machine implements Meter {
     if (this.reserve < 0) this.breach('fuel', this.limits.fuel - this.reserve, 'the program used up its fuel');
     this.untilCheck = Math.min(METER_INTERVAL, this.reserve);
     this.reserve -= this.untilCheck;
+    this.checkClocks();
+    this.output.tick();
+  }
+
+  /** Ends the run when its time is used up. The end of the program checks too, because its last operation may have been a long one. */
+  checkClocks(): void {
     const clock = this.#clock();
     if (clock === 1) this.breach('cpuMs', this.limits.cpuMs, `the program ran for ${this.limits.cpuMs} ms of CPU time`);
     if (clock === 2) this.breach('wallMs', this.limits.wallMs, `the program ran for ${this.limits.wallMs} ms`);
-    this.output.tick();
   }
 
   #clock(): number {

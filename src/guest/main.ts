@@ -114,6 +114,7 @@ class Run {
       this.#phase = 'events';
       program.deliver(events, this.#eventErrors);
     }
+    machine.checkClocks();
   }
 
   #explain(thrown: unknown): ErrorInfo {

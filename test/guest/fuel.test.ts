@@ -137,7 +137,8 @@ endfunc
     };
     const { ok, fuel } = drive(`command\n${body}\nendcommand\n`, { clock, pure: true, limits: { emits: 20_000 } });
     expect(ok).toBe(true);
-    return { asked, fuel };
+    // The last look is that of the end.
+    return { asked: asked - 1, fuel };
   };
   const loop = (passes: number, body: string): string => `set i = 0\nwhile i < ${passes}\n${body}\nset i = i + 1\nendwhile`;
 
@@ -198,6 +199,17 @@ endfunc
 });
 
 describe('the clocks', () => {
+  it('issue 44, finding 3: count the last operation of a program too', () => {
+    let looks = 0;
+    const clock = (): number => (++looks === 1 ? 0 : 1);
+    expect(drive('command\nset text = "x" * 1000\nendcommand\n', { clock })).toMatchObject({
+      ok: false,
+      phase: 'exec',
+      error: { code: 'ERR_QUOTA', limit: 'cpuMs' },
+    });
+    expect(looks).toBe(2);
+  });
+
   const endless = 'while true\nset x = 1\nendwhile';
 
   it('are asked at least every interval', () => {
