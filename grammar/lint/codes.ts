@@ -24,6 +24,7 @@ export const LINTS = {
   LINT_LOGIC_VALUE: { severity: 'warning', title: '`and` or `or` used to choose a value' },
   LINT_PLAIN_TEMPLATE: { severity: 'warning', title: 'text in quotes that looks like a template' },
   LINT_COMMENT_TRAP: { severity: 'warning', title: 'an operator that begins a comment' },
+  LINT_INVISIBLE: { severity: 'info', title: 'an invisible character in a text' },
   LINT_DOUBLE_BRACKET: { severity: 'warning', title: '`[[` that does not mean what it looks like' },
 } as const satisfies Record<string, { readonly severity: Severity; readonly title: string }>;
 

@@ -1,4 +1,5 @@
-/** Reports misleading marks: `--` and `//` begin comments, `[[` may open a template. */
+/** Reports misleading marks: `--` and `//` begin comments, `[[` may open a template, and some characters cannot be seen. */
+import { joinerIn } from '../syntax/clean.ts';
 import { type Comment, commentsOf } from '../syntax/comments.ts';
 import { asksForDoubleBrackets } from '../syntax/metadata.ts';
 import { scan } from '../syntax/scan.ts';
@@ -14,6 +15,24 @@ export function checkTraps(file: CheckedFile, report: Report): void {
     if (before !== undefined && operandEnds.has(before.tokenType)) commentTrap(file, comment, before, report);
   }
   if (doubleBrackets) for (const token of tokens) templateTrap(file, token, report);
+  if (joinerIn(file.text) !== undefined) for (const token of tokens) invisible(file, token, report);
+}
+
+/** Reports a text with characters that cannot be seen, as in emoji that are joined of several. Nothing else may have them. */
+function invisible(file: CheckedFile, { startOffset: s, endOffset }: Token, report: Report): void {
+  const e = endOffset + 1;
+  const code = joinerIn(file.text.slice(s, e));
+  if (code === undefined) return;
+  const shown = `\\u${code.slice(2).toLowerCase()}`;
+  report(
+    file,
+    lint(
+      'LINT_INVISIBLE',
+      { s, e },
+      `this text has the invisible character ${code}`,
+      `write \`${shown}\` where it can be missed`,
+    ),
+  );
 }
 
 /** Reports `5--2`, with no blank on either side, and `n // 2`, with only a number after the mark. Any other mark begins a comment. */

@@ -1,5 +1,6 @@
 /** Source cleaning, which comes before the lexer. */
 import { problemAt, type SyntaxProblem } from './problem.ts';
+import { StringLiteral, TemplateText, type Token } from './tokens.ts';
 
 /** The default of `ParseOptions.maxBytes`: one mebibyte of UTF-8 after cleaning. */
 export const MAX_SOURCE_BYTES = 1_048_576;
@@ -10,13 +11,16 @@ export interface Cleaned {
   readonly problem?: SyntaxProblem;
 }
 
-const forbidden = /[\u200B-\u200D\u2060\u202A-\u202E\uFFFD]/;
+const forbidden = /[\u200B\u2060\u202A-\u202E\uFFFD]/;
+/** Characters that join or separate those around them, in emoji and in several scripts. Only texts may have them. */
+const joiners = /[\u200C\u200D]/g;
 const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
 const removed = /[\0-\x08\x0B\x0C\x0E-\x1F]/g;
 
 /**
  * Drops a byte-order mark, turns CR LF and CR into LF, and removes control characters other than TAB and LF. Then checks the
- * text: it must be valid UTF-8 of at most `maxBytes` bytes, without U+FFFD, zero-width or bidirectional control characters.
+ * text: it must be valid UTF-8 of at most `maxBytes` bytes, without U+FFFD, zero-width or bidirectional control characters. The joiners
+ * U+200C and U+200D are left to {@link strayJoiner}.
  */
 export function clean(source: string | Uint8Array, maxBytes: number): Cleaned {
   const raw = typeof source === 'string' ? source : new TextDecoder('utf-8', { ignoreBOM: true }).decode(source);
@@ -41,16 +45,37 @@ export function clean(source: string | Uint8Array, maxBytes: number): Cleaned {
   return { text };
 }
 
-function forbiddenAt(text: string, offset: number): SyntaxProblem {
+/** The first joiner outside of the texts of a program; undefined when there is none. */
+export function strayJoiner(text: string, tokens: readonly Token[]): SyntaxProblem | undefined {
+  let next = 0;
+  for (const { index } of text.matchAll(joiners)) {
+    while (next < tokens.length && (tokens[next]?.endOffset ?? 0) < index) next++;
+    const token = tokens[next];
+    const isText = token?.tokenType === StringLiteral || token?.tokenType === TemplateText;
+    if (token === undefined || !isText || token.startOffset > index) return forbiddenAt(text, index, 'outside of a string');
+  }
+  return undefined;
+}
+
+/** The code point of the first joiner in a part of a source; undefined when there is none. */
+export function joinerIn(text: string): string | undefined {
+  const at = text.search(joiners);
+  return at < 0 ? undefined : codeOf(text, at);
+}
+
+function codeOf(text: string, offset: number): string {
+  return `U+${text.charCodeAt(offset).toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+function forbiddenAt(text: string, offset: number, where = 'in a source, not even in a string or a comment'): SyntaxProblem {
   const unit = text.charCodeAt(offset);
   if (unit === 0xfffd || (unit >= 0xd800 && unit <= 0xdfff)) {
     return problemAt(offset, offset + 1, 'the source is not valid UTF-8 here', 'save the file as UTF-8');
   }
-  const code = `U+${unit.toString(16).toUpperCase().padStart(4, '0')}`;
   return problemAt(
     offset,
     offset + 1,
-    `the invisible character ${code} is not allowed in a source, not even in a string or a comment`,
+    `the invisible character ${codeOf(text, offset)} is not allowed ${where}`,
     `delete it, or write "\\u${unit.toString(16).padStart(4, '0')}" in a double-quoted string`,
   );
 }

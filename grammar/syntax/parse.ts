@@ -1,5 +1,5 @@
 import type { EventHandler, SourceFile } from './ast.ts';
-import { clean, MAX_SOURCE_BYTES } from './clean.ts';
+import { clean, MAX_SOURCE_BYTES, strayJoiner } from './clean.ts';
 import { DECISIONS } from './decisions.ts';
 import { asksForDoubleBrackets } from './metadata.ts';
 import { type LineTable, lineTable } from './position.ts';
@@ -48,6 +48,8 @@ export function parse(source: string | Uint8Array, options: ParseOptions = {}): 
   const lines = lineTable(text);
   if (problem !== undefined) return failure(lines, [problem], false);
   const scanned = scan(text, options.doubleBracketStrings === true || asksForDoubleBrackets(text));
+  const stray = strayJoiner(text, scanned.tokens);
+  if (stray !== undefined) return failure(lines, [stray], false);
   const parsed = scanned.complete ? parseScanned(text, lines, scanned, options.interactive === true) : unparsed;
   const { program, events } = parsed;
   const problems = [...scanned.problems, ...parsed.problems];

@@ -5,6 +5,13 @@ import { brief, command, findings, fixed } from './lint.ts';
 
 const traps = (line: string): boolean => brief([line]).some((found) => found.endsWith('LINT_COMMENT_TRAP'));
 
+it('issue 44, finding 14: texts with characters that cannot be seen are shown', () => {
+  expect(brief(['emit "👨\u200d💻"', 'emit "👨\\u200d💻"', 'emit ```a\u200cb {{"c"}}```'])).toEqual([
+    '2:6 LINT_INVISIBLE',
+    '4:9 LINT_INVISIBLE',
+  ]);
+});
+
 describe('texts in quotes that look like templates', () => {
   it('are reported unless an eval may fill them', () => {
     const lines = ['set x = 1', 'emit "a {{x}}" + x', `emit 'a $${'{x}'}'`, `emit "{{}} {{1}} {x} $${'{}'}"`, 'emit ```{{x}}```'];

@@ -38,7 +38,7 @@ describe('source cleaning (language.md 1.1)', () => {
     expect(problems('# \ude00')).toMatchObject([{ at: '1:3' }]);
   });
 
-  it.each(['\u200b', '\u200c', '\u200d', '\u2060', '\u202a', '\u202b', '\u202c', '\u202d', '\u202e'])(
+  it.each(['\u200b', '\u2060', '\u202a', '\u202b', '\u202c', '\u202d', '\u202e'])(
     '1.1-5: U+%s is an error anywhere, with its code point',
     (character) => {
       const code = `U+${character.charCodeAt(0).toString(16).toUpperCase()}`;
@@ -47,6 +47,26 @@ describe('source cleaning (language.md 1.1)', () => {
       ]);
     },
   );
+
+  describe.each(['\u200c', '\u200d'])('1.1-5 issue 44, finding 14: U+%s', (joiner) => {
+    it('is part of the text in every kind of string', () => {
+      expect(expression(`"a${joiner}b"`)).toMatchObject({ k: 'str', v: `a${joiner}b` });
+      expect(expression(`'${joiner}'`)).toMatchObject({ k: 'str', v: joiner });
+      expect(problems(command(`emit \`\`\`x${joiner}{{ "y${joiner}" }}${joiner}\`\`\``))).toEqual([]);
+      expect(problems(`:: strings: double-bracket\n${command(`emit [[a${joiner}]]`)}`)).toEqual([]);
+    });
+
+    it.each([
+      ['a comment', (at: string) => command(`emit "${joiner}" # ${at}`)],
+      ['a name', (at: string) => command(`set a${at}b = "${joiner}"`)],
+      ['metadata', (at: string) => `:: author: ${at}\n`],
+      ['code within a template', (at: string) => command(`emit \`\`\`${joiner}{{ 1 ${at}}}\`\`\``)],
+      ['the end', (at: string) => `${command(`emit "${joiner}"`)}${at}`],
+    ])('is the one error in %s', (_, source) => {
+      expect(problems(source(joiner))).toMatchObject([{ message: expect.stringContaining('outside of a string') }]);
+      expect(problems(source(joiner))).toHaveLength(1);
+    });
+  });
 
   it('1.1-6: 1 048 576 bytes are accepted, one more is an error where the limit is passed', () => {
     const comment = (bytes: number): string => `#${'x'.repeat(bytes - 1)}`;
