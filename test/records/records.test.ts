@@ -74,10 +74,13 @@ async function changesIn(
   return changes;
 }
 
-/** The answer of `inspect` with the kinds that it tried as a map, because later versions know further kinds. */
+/** The answer of `inspect` with the kinds that it tried as a map, because later versions know further kinds and say why in other words. */
 function byKind(answer: unknown): unknown {
   if (!isMap(answer) || !Array.isArray(answer['tried'])) return answer;
-  return { ...answer, tried: Object.fromEntries(answer['tried'].map((tried: unknown) => [JSON.stringify(tried), true])) };
+  return {
+    ...answer,
+    tried: Object.fromEntries(answer['tried'].map((tried: unknown) => [isMap(tried) ? tried['kind'] : tried, true])),
+  };
 }
 
 /** Where a value does not say what an old one says. It may have further keys in its maps. */
