@@ -52,7 +52,7 @@ for (const module of project.children) {
   const entry = entries.find(({ source }) =>
     [`/${module.name}.ts`, `/${module.name}/index.ts`].some((end) => source.endsWith(end)),
   );
-  if (entry === undefined) throw new Error(`${module.name} is no entry point`);
+  if (entry === undefined) throw new Error(`${module.name} is not an entry point`);
   module.name = entry.page;
   module.comment = new Comment([{ kind: 'text', text: entry.comment }]);
 }

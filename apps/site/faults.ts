@@ -40,9 +40,9 @@ function brokenLinks(path: string, html: string, files: Files, anchors: Readonly
     const [target = '', anchor = ''] = href.split('#').map(decodeURIComponent);
     const joined = target === '' ? path : posix.join(posix.dirname(path), target);
     const file = /(?:^|\/)\.?$/.test(joined) ? posix.join(joined, 'index.html') : joined;
-    if (target.startsWith('/') || !files.has(file)) return [`links to ${href}, which is no file`];
+    if (target.startsWith('/') || !files.has(file)) return [`links to ${href}, which is not a file`];
     // The fragment of a link to the playground is a program.
     if (file === 'playground/index.html') return [];
-    return anchor === '' || anchors.get(file)?.has(anchor) ? [] : [`links to ${href}, which is no heading`];
+    return anchor === '' || anchors.get(file)?.has(anchor) ? [] : [`links to ${href}, which is not a heading`];
   });
 }

@@ -97,7 +97,7 @@ describe('every code block of every page', () => {
       }
     };
     const wrong = ({ code }: Placed): string[] =>
-      readable(code) || code.trimEnd().split('\n').every(readable) ? [] : ['is no JSON'];
+      readable(code) || code.trimEnd().split('\n').every(readable) ? [] : ['is not JSON'];
     expect(faults(left('json'), wrong)).toEqual([]);
   });
 

@@ -118,7 +118,7 @@ ${table(
   \`len\` up to 64, an index below 64.
 - **Printing** charges lists and maps from the outside in, then the text; what nests too deep is refused when it is reached, before its own
   charge as text, after it as JSON. An output counts each line for itself, then its text as a JSON string, then, if
-  it is no text, its value as JSON. Both parts of a whisper count as output and as JSON strings.
+  it is not a text, its value as JSON. Both parts of a whisper count as output and as JSON strings.
 - **Entering values** (globals, arguments, payloads with a handler, lines) cost four for each item or entry, and every text in them counts
   as JSON for itself, as does the name of a number that JSON lacks (\`-Infinity\`). An answer of the host counts 19 units more than its JSON, an
   error of the host the JSON of the whole answer. An error value is read and written as the map of its fields.

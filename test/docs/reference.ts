@@ -38,7 +38,7 @@ export const REFERENCE: readonly ReferenceRow[] = [
     'str.BytesToBase64',
   ),
   ...rows('better', '`count` may be left out: all', 'str.Replace'),
-  ...rows('better', 'an item that is no text counts as `emit` prints it, nil as nothing', 'str.Join', 'str.Concat'),
+  ...rows('better', 'an item that is not a text counts as `emit` prints it, nil as nothing', 'str.Join', 'str.Concat'),
   ...rows(
     'better',
     'bytes that are not UTF-8 are code 41, never a broken text',
@@ -54,7 +54,7 @@ export const REFERENCE: readonly ReferenceRow[] = [
   ),
   ...rows(
     'better',
-    'keys keep their order; `<`, `>`, `&`, U+2028 and U+2029 are written as they are; a value that is no map or list is code 7, where the reference gives its JSON text',
+    'keys keep their order; `<`, `>`, `&`, U+2028 and U+2029 are written as they are; a value that is neither a map nor a list is code 7, where the reference gives its JSON text',
     'str.ToJsonString',
   ),
   ...rows(

@@ -37,9 +37,9 @@ describe('the faults of a site', () => {
   });
 
   it.each([
-    ['a page that is missing', '<a href="c.html"></a>', 'index.html: links to c.html, which is no file'],
-    ['a heading that is missing', '<a href="docs/b.html#there"></a>', 'links to docs/b.html#there, which is no heading'],
-    ['an absolute path', '<a href="/docs/b.html"></a>', 'links to /docs/b.html, which is no file'],
+    ['a page that is missing', '<a href="c.html"></a>', 'index.html: links to c.html, which is not a file'],
+    ['a heading that is missing', '<a href="docs/b.html#there"></a>', 'links to docs/b.html#there, which is not a heading'],
+    ['an absolute path', '<a href="/docs/b.html"></a>', 'links to /docs/b.html, which is not a file'],
     ['the base', BASE, `contains ${BASE}`],
     ['a script from outside', '<script src="https://cdn.test/a.js">', 'loads https://cdn.test/a.js'],
     ['a font from outside', '<link rel="stylesheet" href="//fonts.test/a.css">', 'loads //fonts.test/a.css'],

@@ -20,7 +20,7 @@ export function readAnswers(text: string): Answers {
   if (!isRecord(value)) throw new Error('tools: write {"tool.group.Name": {"argument": result}}');
   return Object.fromEntries(
     Object.entries(value).map(([name, answers]) => {
-      if (!/^tool\.\w+(\.\w+)*$/i.test(name)) throw new Error(`tools: ${name} is no name of a tool; write tool.group.Name`);
+      if (!/^tool\.\w+(\.\w+)*$/i.test(name)) throw new Error(`tools: ${name} is not the name of a tool; write tool.group.Name`);
       if (!isRecord(answers)) throw new Error(`tools: ${name} needs answers, as in {"*": 1}`);
       return [name, answers];
     }),

@@ -90,6 +90,6 @@ export function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new SyntaxError('this is no JSON; a text needs quotes: "yes"');
+    throw new SyntaxError('this is not JSON; a text needs quotes: "yes"');
   }
 }
