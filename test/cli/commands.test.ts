@@ -1,5 +1,8 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { describe as describeCommands } from '../../src/cli/manual/describe.ts';
+import { ROOT } from '../architecture/source.ts';
 
 /** The commands at the top, beside `help` and `completion`. */
 const COMMANDS = [
@@ -23,6 +26,26 @@ it('issue 42: help, completion and messages name only commands that there are', 
         ([, name = '', sub = '']) => !paths.has(name) || (isGroup(name, paths) && sub !== '' && !paths.has(`${name} ${sub}`)),
       )
       .map(([text]) => `${path}: ${text}`),
+  );
+  expect(unknown).toEqual([]);
+});
+
+/** Flags of other programs that pages name: of Node and V8, of bundlers and of containers. */
+const FOREIGN =
+  /^--(?:disable-sigusr1|packages|security-opt|jobs|no-node-snapshot|(?:max-semi-space|optimize-for)-size|single-threaded(?:-gc)?|no-concurrent-recompilation)$/;
+
+it('issue 42: pages name only flags that there are', async () => {
+  const { pages: commands } = await describeCommands();
+  const flags = new Set(commands.flatMap(({ flags: own }) => own.flatMap(({ names }) => names)));
+  const words = new Set(['neuroscript', 'npx', ...commands.map(({ path }) => path.split(' ')[0] ?? '')]);
+  const pages = globSync(['README.md', 'SECURITY.md', 'docs/*.md', 'examples/**/README.md'], { cwd: ROOT });
+  const unknown = pages.flatMap((page) =>
+    [...readFileSync(join(ROOT, page), 'utf8').matchAll(/`([^`\n]+)`/g)]
+      .map(([, code = '']) => code)
+      .filter((code) => code.startsWith('--') || words.has(code.split(' ')[0] ?? ''))
+      .flatMap((code) => code.match(/(?<![\w-])--[a-z][a-z0-9-]*/g) ?? [])
+      .filter((flag) => !flags.has(flag) && !FOREIGN.test(flag))
+      .map((flag) => `${page}: ${flag}`),
   );
   expect(unknown).toEqual([]);
 });
