@@ -15,7 +15,7 @@ export async function main(argv: string[]): Promise<void> {
   }
 }
 
-/** Writes to standard output. A reader that closes its end is no failure; a full disk is one, as in every command. */
+/** Writes to standard output. A reader that closes its end is not a failure; a full disk is one. */
 function print(text: string): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;

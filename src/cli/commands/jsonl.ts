@@ -47,7 +47,7 @@ function textOf(line: Line): string | PublicResult {
   }
 }
 
-/** The answer to a line that is no request names the line. */
+/** The answer to a line that is not a request names the line. */
 function numbered(result: PublicResult, line: number): PublicResult {
   const { phase, error } = result;
   if (phase !== 'request' || error?.kind !== 'usage') return result;

@@ -85,7 +85,7 @@ export function addPending(
   return intentOf(line.trimEnd());
 }
 
-/** Reads one line of the file. Throws {@link UsageError}, and `JsonError` for what is no strict JSON. */
+/** Reads one line of the file. Throws {@link UsageError}, and `JsonError` for text that is not strict JSON. */
 export function intentOf(line: string): PendingIntent {
   const value: JsonValue = parseStrict(line, { numbers: 'doubles', padding: true });
   if (!isJsonObject(value)) throw new UsageError('it is not a JSON object');

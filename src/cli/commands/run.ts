@@ -228,7 +228,7 @@ async function noteStrayEvents(
   const { files } = await runtime.parse(sources);
   const handling = sources.filter(({ name }) => files.some((file) => file.name === name && file.events > 0));
   if (handling.length === 0) return err.line('neuroscript: no file has an event handler, so --event did nothing');
-  // Only the worker knows the names that handlers take. What it foresees for an event without a handler is what it foresees for none.
+  // Only the worker knows the names that handlers take. An event without a handler adds nothing to what it foresees.
   const mostFuel = async (names: readonly string[]): Promise<number | null> => {
     const given = names.map((name) => ({ name, source: 'cli', payload: null }));
     try {

@@ -174,7 +174,7 @@ async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Prom
   return EXIT.ok;
 }
 
-/** A lease that ends later than this is no usual one: hosts take 15 seconds at a time unless they are told otherwise. */
+/** Leases that end later than this are unusual: hosts take 15 seconds at a time by default. */
 const FAR_MS = 300_000;
 
 /** Says that a lease ends so late that the clock of its process may have been wrong, and what to do then. */

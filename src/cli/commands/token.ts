@@ -124,7 +124,7 @@ export function inspection(line: string): Inspection {
   return { authenticated: false, ok: true, ...facts, canonical: canonicalize(payload) === text, payload };
 }
 
-/** A decoded token as lines for a terminal; one line for a text that is no token. */
+/** A decoded token as lines for a terminal; one line for a text that is not a token. */
 export function claims(line: string): readonly string[] {
   const found = inspection(line);
   if (!found.ok) return [`${found.code}: ${printable(found.message)}`];

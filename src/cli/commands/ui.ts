@@ -126,7 +126,7 @@ function unusablePort(cause: unknown): never {
   throw cause;
 }
 
-/** Resolves at the first signal, or when nobody reads standard output any more. */
+/** Resolves at the first signal, or when the reader of standard output closes its end. */
 async function stopped(terminal: Terminal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   terminal.onSignal(resolve);

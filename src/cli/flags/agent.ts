@@ -161,7 +161,7 @@ export async function systemOf(flags: AgentOptions, setup: Setup, profile: 'v3' 
   return agentBrief(brief);
 }
 
-/** The grammar of a reply for the agent, if it wants one. */
+/** The grammar of a reply, for an agent whose settings name one. */
 export function grammarOf({ grammar, smallGrammar = false }: AgentOptions, { tools, policy }: Setup): string | undefined {
   return grammar && toolGrammar(tools, { policy, of: 'turn', small: smallGrammar });
 }

@@ -48,11 +48,11 @@ const BUILT = new URL('dist/', PACKAGE);
  * unknown to this process, and would see no turn.
  */
 function shareLibrary(): void {
-  // The sources, which tests run, are no copy that the package's name leads to.
+  // Tests run the sources; the package's name does not lead to them.
   if (!import.meta.url.startsWith(BUILT.href)) return;
   registerHooks({
     resolve(specifier, context, next) {
-      // The package knows itself by its name.
+      // The package can import itself by its name.
       const own = /^neuroscript-runtime(\/|$)/.test(specifier);
       return next(specifier, own ? { ...context, parentURL: import.meta.url } : context);
     },

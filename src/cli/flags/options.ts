@@ -68,7 +68,7 @@ export function parseNamed(flag: string, text: string, form: string): Named {
   return { name: text.slice(0, cut), text: text.slice(cut + 1) };
 }
 
-/** Reads `NAME=JSON`; the error for a value that is no JSON says how to quote it. */
+/** Reads `NAME=JSON`; the error for a value that is not JSON says how to quote it. */
 export function parsePair(flag: string, given: string): { readonly name: string; readonly value: TaggedJson } {
   const { name, text } = parseNamed(flag, given, 'JSON');
   return { name, value: parseJson(`${flag} ${name}`, text) };

@@ -42,12 +42,12 @@ function parsed(bytes: Uint8Array): ReceiptKey {
   return parseReceiptKey(new TextDecoder().decode(bytes));
 }
 
-/** A key that verifies receipts. Throws {@link UsageError}: nobody but the owner of the file may write it. */
+/** A key that verifies receipts. Throws {@link UsageError}: only the owner of the file may be able to write it. */
 export function readPublicReceiptKey(file: string): ReceiptKey {
   return named(file, () => parsed(readOwnedBytes(file)));
 }
 
-/** For {@link readText}, where standard input is no choice. */
+/** For {@link readText}, where standard input is not allowed. */
 export function noStdin(what: string): () => never {
   return () => {
     throw new UsageError(`${what} cannot be read from standard input; name a file`);

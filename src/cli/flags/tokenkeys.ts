@@ -7,7 +7,7 @@ import { KEY_FILE_BYTES } from './receiptkey.ts';
 
 /**
  * The keys of control tokens in a file. With `loadVerifyKeys`, others may read a file without private halves. Throws {@link UsageError} for
- * a key file of the other kind. A file that is no key file is reported as such, whatever its permissions: changing them would not help.
+ * a key file of the other kind. A file that is not a key file is reported as such, whatever its permissions: changing them would not help.
  */
 export function readTokenKeys(file: string, load = loadVerifyKeys): readonly KeyInit[] {
   try {

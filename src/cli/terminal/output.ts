@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { UsageError } from './failure.ts';
 
 /**
- * One of the process's output streams. A reader that closes its end (`| head -1`) is no failure: later writes do nothing, and
+ * One of the process's output streams. A reader that closes its end (`| head -1`) is not a failure: later writes do nothing, and
  * `closed` aborts so that the command can stop early. Any other error, such as a full disk, ends the process with an uncaught
  * {@link UsageError}.
  */
