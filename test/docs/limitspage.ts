@@ -79,7 +79,8 @@ long for a unit as the cheapest (\`npm run prove\` measures it).
 ### Steps
 
 The interpreter charges a statement and every operation in it before the statement starts, including operations that \`and\`,
-\`or\` or an error then skips.
+\`or\` or an error then skips. The other rows, from errors on, are charged when their work is about to be done; the 4 of a tool are an
+operation.
 
 ${table(
   ['fuel', 'for each'],
@@ -92,7 +93,7 @@ Work that grows with the data costs in proportion: one unit for each full amount
 
 ${table(
   ['one fuel for', 'what'],
-  costRows(DATA_FUEL, ({ amount, per }) => [String(amount), per]),
+  costRows(DATA_FUEL, ({ amount, per }) => [grouped(amount), per]),
 )}
 
 ### The exact rules
