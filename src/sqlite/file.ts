@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeOrdinary } from '../files/ordinary.ts';
 import { StoreError } from './error.ts';
 import { type Format, makeForm, prepareFormat } from './format.ts';
-import { IN_MEMORY, sqlite } from './module.ts';
+import { IN_MEMORY, onlyOrdinaryBeside, sqlite } from './module.ts';
 
 /** Options for opening a file. */
 export interface SqliteFileOptions {
@@ -232,6 +232,7 @@ export function openDatabase(
   } catch (error) {
     throw new StoreError('io', `${path} cannot be opened: ${openTrouble(error, mustExist)}`, { cause: error });
   }
+  onlyOrdinaryBeside(path);
   const { DatabaseSync: Database } = sqlite();
   return guarded(
     path,

@@ -1,4 +1,6 @@
+import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { StoreError } from './error.ts';
 
 type Sqlite = Readonly<{ DatabaseSync: typeof DatabaseSync }>;
 
@@ -22,3 +24,13 @@ export function sqlite(): Sqlite {
 
 /** SQLite's name for a database without a file. */
 export const IN_MEMORY = ':memory:';
+
+/**
+ * Throws {@link StoreError} (`io`) when something else than an ordinary file has the name of a file that SQLite keeps beside a database: it
+ * would wait for the writer of a named pipe, and nothing could end that.
+ */
+export function onlyOrdinaryBeside(path: string): void {
+  for (const beside of ['-journal', '-wal', '-shm'].map((ending) => `${path}${ending}`))
+    if (statSync(beside, { throwIfNoEntry: false })?.isFile() === false)
+      throw new StoreError('io', `${path} cannot be opened: ${beside} is not an ordinary file`);
+}

@@ -5,7 +5,7 @@ import { openOrdinary } from '../files/ordinary.ts';
 import { StoreError } from './error.ts';
 import { guarded, openTrouble, type SqliteRow } from './file.ts';
 import { type Format, integrityProblem, pragma } from './format.ts';
-import { sqlite } from './module.ts';
+import { onlyOrdinaryBeside, sqlite } from './module.ts';
 
 const ANY = { name: 'database' };
 
@@ -40,6 +40,7 @@ export class SqliteReader implements Disposable {
     } catch (error) {
       throw new StoreError('io', `${path} cannot be opened: ${openTrouble(error, true)}`, { cause: error });
     }
+    onlyOrdinaryBeside(path);
     const unfolded = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
     const url = pathToFileURL(path);
     // Without a log nobody writes to the file, so SQLite need not create lock files beside it.

@@ -177,6 +177,15 @@ describe('--record', () => {
     expect(existsSync(join(cwd, 'new.yaml'))).toBe(false);
   });
 
+  it('leaves no empty file behind when the recording cannot be written', async () => {
+    const cwd = folder({ 'tools.yaml': MOCKS, 'a.ns': PROGRAM });
+    // The name of the file beside it, which takes its place, is too long.
+    const name = `${'a'.repeat(250)}.yaml`;
+    const failed = await within(['run', 'a.ns', '--tools', 'tools.yaml', '--record', name], { cwd });
+    expect(failed).toMatchObject({ code: 2, stderr: expect.stringContaining('the name is too long') });
+    expect(existsSync(join(cwd, name))).toBe(false);
+  });
+
   it('refuses, before anything runs, to overwrite what is no recording, and places that cannot be written', async () => {
     const cwd = folder({ 'mine.yaml': 'tools: {}\n', 'a.ns': command('emit 1') });
     const refused = async (file: string) => (await within(['run', 'a.ns', '--record', file], { cwd })).stderr;

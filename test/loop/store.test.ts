@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,6 +42,19 @@ describe('the file of a SqliteStore', () => {
     }
     await expect(stat(':memory:')).rejects.toThrow('ENOENT');
   });
+
+  it.each(['-journal', '-wal', '-shm'])(
+    'a named pipe in place of the file that ends with %s is refused, not waited for',
+    async (ending) => {
+      const path = newPath();
+      (await SqliteStore.open(path))[Symbol.dispose]();
+      await rm(`${path}${ending}`, { force: true });
+      execFileSync('mkfifo', [`${path}${ending}`]);
+      const refusal = { code: 'ERR_STORE', detail: 'io', message: expect.stringContaining(`${ending} is not an ordinary file`) };
+      await expect(SqliteStore.open(path)).rejects.toMatchObject(refusal);
+      await expect(storeStatistics(path)).rejects.toMatchObject(refusal);
+    },
+  );
 
   it('a file that is no database is foreign, and is left as it was', async () => {
     const path = newPath();

@@ -42,9 +42,14 @@ export class Recorder {
 
   /** Leaves the file unchanged; an earlier recording is worth more than an empty one. */
   async discard(terminal: Terminal): Promise<void> {
+    await this.#removeEmpty();
+    terminal.err.line(`nothing was executed, so nothing is recorded in ${printable(this.#file)}`);
+  }
+
+  /** Removes the file that {@link open} made, unless it was there before. */
+  async #removeEmpty(): Promise<void> {
     const { size } = await stat(this.#file);
     if (size === 0) await rm(this.#file);
-    terminal.err.line(`nothing was executed, so nothing is recorded in ${printable(this.#file)}`);
   }
 
   /** Adds calls in their order. */
@@ -55,7 +60,12 @@ export class Recorder {
   /** Writes the file atomically, readable for its owner only, and prints a summary to standard error. */
   async save(tools: readonly ToolDefinition[], terminal: Terminal): Promise<void> {
     const { text, calls, redacted, unanswered } = recordTools(this.#journal, tools);
-    await replaceFile(this.#file, text, 'record to');
+    try {
+      await replaceFile(this.#file, text, 'record to');
+    } catch (error) {
+      await this.#removeEmpty();
+      throw error;
+    }
     const notes = [
       ...(redacted === 0 ? [] : [`${counted(redacted, 'secret')} left out`]),
       ...(unanswered === 0 ? [] : [`${counted(unanswered, 'call')} without an answer left out`]),

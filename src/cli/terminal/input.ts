@@ -66,12 +66,18 @@ export async function* until(signal: AbortSignal, stream: Readable): AsyncGenera
   }
 }
 
+/** Most bytes that are read from a device, such as /dev/null: others never end. */
+const DEVICE_BYTES = 1024 * 1024;
+
 function readFile(name: string, maxBytes: number): Promise<Buffer> {
   return reading(name, async () => {
-    const stream = streamOf(openAtOnce(name));
+    const file = openAtOnce(name);
+    const kind = fstatSync(file);
+    const most = kind.isCharacterDevice() || kind.isBlockDevice() ? Math.min(maxBytes, DEVICE_BYTES) : maxBytes;
+    const stream = streamOf(file);
     open.add(stream);
     try {
-      return await collect(stream, name, maxBytes);
+      return await collect(stream, name, most);
     } finally {
       open.delete(stream);
       stream.destroy();

@@ -25,7 +25,8 @@ export async function replaceFile(file: string, content: string | Iterable<strin
     await handle.writeFile(typeof content === 'string' ? content : inPieces(content));
     await rename(beside, file);
   } catch (error) {
-    await rm(beside, { force: true });
+    // The reason why the file could not be written is the one to tell.
+    await rm(beside, { force: true }).catch(() => {});
     if (!(error instanceof Error && 'code' in error)) throw error;
     throw new UsageError(`cannot ${deed} ${printable(file)}: ${fileTrouble(error, 'make')}`, { cause: error });
   }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { makeOrdinary } from '../../files/ordinary.ts';
-import { sqlite } from '../../sqlite/module.ts';
+import { onlyOrdinaryBeside, sqlite } from '../../sqlite/module.ts';
 
 /** Most milliseconds to wait for the lock. */
 const WAIT_MS = 5000;
@@ -19,6 +19,7 @@ export class FileLock {
   /** Opens or creates the lock file. Rejects with the file system's error. */
   static async open(path: string): Promise<FileLock> {
     makeOrdinary(path);
+    onlyOrdinaryBeside(path);
     return new FileLock(new (sqlite().DatabaseSync)(path, { timeout: WAIT_MS }));
   }
 

@@ -40,7 +40,7 @@ const RUN = {
   description:
     'Runs a NeuroScript program in a fresh sandbox, under limits. Returns its output, its result, and any error with its position. ' +
     'The tool "tools" lists what a program may call.',
-  inputSchema: z.object({
+  inputSchema: z.strictObject({
     src: z.string().describe('the program: command … endcommand, or definitions together with "call"'),
     lib: z.array(z.string()).optional().describe('libraries: definitions to load first'),
     call: z.string().optional().describe('the procedure to call'),
@@ -54,13 +54,13 @@ const CHECK = {
   title: 'Check NeuroScript programs',
   description:
     'Finds errors without running anything: syntax errors, unknown procedures and tools, and calls that the policy would refuse.',
-  inputSchema: z.object({ sources: z.record(z.string(), z.string()).describe('the programs by file name') }),
+  inputSchema: z.strictObject({ sources: z.record(z.string(), z.string()).describe('the programs by file name') }),
 } as const;
 
 const TURN = {
   title: 'Run one AEIOU v3 turn',
   description: 'Executes an AEIOU v3 envelope and returns the decision: CONTINUE, DONE, ABORT or HALT.',
-  inputSchema: z.object({
+  inputSchema: z.strictObject({
     envelope: z.string(),
     sid: z.string().optional().describe('session id; a new one if absent'),
     turn: z.number().int().min(1).default(1),
@@ -70,7 +70,7 @@ const TURN = {
 const TOOLS = {
   title: 'List what programs can call',
   description: 'Lists the tools that a NeuroScript program can call here, with arguments and results.',
-  inputSchema: z.object({
+  inputSchema: z.strictObject({
     names: z.string().optional().describe('a pattern: tool.str.* lists one group, *split* the names that contain "split"'),
     budget: z.number().int().min(100).optional().describe('most tokens of the list; a shorter form of each tool if need be'),
   }),

@@ -115,6 +115,13 @@ describe('this runtime as an MCP server', () => {
   });
 
   it('refuses arguments of the wrong form before anything runs', async () => {
+    for (const [tool, args] of Object.entries({
+      run: { src: 'command\nendcommand', limit: { fuel: 5 } },
+      check: { sources: {}, source: '' },
+      turn: { envelope: '', id: 's' },
+      tools: { name: 'tool.str.*' },
+    }))
+      expect(await call(tool, args)).toEqual([true, expect.stringContaining(Object.keys(args).at(-1) ?? '')]);
     const [isError, text] = await call('run', { src: 5 });
     expect([isError, text]).toEqual([true, expect.stringContaining('src')]);
   });
