@@ -1,9 +1,7 @@
-// Writes the JSON Schemas of a turn and of a configuration, from the schemas that the readers use.
+// Writes the JSON Schemas that come from the schemas of readers.
 // Needs a Node that strips types: run it as `npx node scripts/schemas.mjs`.
 import { writeFileSync } from 'node:fs';
-import { CONFIG_SCHEMA, configSchema } from '../test/schemas/configschema.ts';
-import { TURN_SCHEMA, turnSchema } from '../test/schemas/turnschema.ts';
+import { GENERATED } from '../test/schemas/generated.ts';
 
-const write = (path, schema) => writeFileSync(new URL(`../${path}`, import.meta.url), `${JSON.stringify(schema, null, 2)}\n`);
-write(TURN_SCHEMA, turnSchema());
-write(CONFIG_SCHEMA, configSchema());
+for (const [name, schema] of Object.entries(GENERATED))
+  writeFileSync(new URL(`../schemas/${name}`, import.meta.url), `${JSON.stringify(schema, null, 2)}\n`);

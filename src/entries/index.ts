@@ -47,12 +47,15 @@ export {
   type InterpreterOptions,
   LibraryError,
   type RecordedRun,
+  type RequestLine,
+  type RequestOutcome,
   type RunOptions,
   type RunRequest,
   type RunSettings,
   type Runtime,
   type RuntimeOptions,
   type RuntimeSettings,
+  requestFromJson,
   type SignedUnit,
   type SymbolTable,
   signUnit,
@@ -64,6 +67,7 @@ export {
   type TextBuffers,
   UnitError,
 } from '../runtime/index.ts';
+
 export type { LimitOptions, PoolLimitOptions, RuntimeLimitOptions } from '../sandbox/index.ts';
 export {
   type ArgSpec,
@@ -157,7 +161,6 @@ export {
   type Unit,
 } from '../wire/limits.ts';
 export type { CallSite, EventError, EventInput, OutFrame, Phase, Source, TaggedJson, Usage, Whisper } from '../wire/protocol.ts';
-export { type RequestLine, type RequestOutcome, requestFromJson } from '../wire/request.ts';
 export {
   type PublicResult,
   type RequestId,

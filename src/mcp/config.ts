@@ -1,7 +1,10 @@
+import { z } from 'zod';
+import { fields, type Path } from '../files/problem.ts';
 import { YamlFile } from '../tools/index.ts';
+import { defined } from '../wire/defined.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { MAX_TIMER_MS } from '../wire/options.ts';
-import { type McpAuth, problemOfAuth, readAuth } from './auth/config.ts';
+import { AUTH, type McpAuth, problemOfAuth, readAuth, variable } from './auth/config.ts';
 
 /** A server that the host starts as a process and reaches over its standard streams. */
 export interface StdioServer {
@@ -51,9 +54,24 @@ export type McpServerConfig = (StdioServer | HttpServer) & McpBounds;
 export type McpConfig = Readonly<Record<string, McpServerConfig>>;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const BOUND_KEYS = ['timeoutMs', 'messageBytes', 'tools', 'readOnly', 'optional', 'elicit'];
-const STDIO_KEYS = ['command', 'args', 'env', 'cwd'];
-const HTTP_KEYS = ['url', 'headers', 'auth'];
+
+const TEXTS = z.array(z.string());
+const SECRETS = z.record(z.string(), z.union([z.string(), fields({ env: z.string() })])).default({});
+const BOUNDS = {
+  // Other hosts write `type`, which is redundant here.
+  type: z.unknown().optional(),
+  timeoutMs: z.number().exactOptional(),
+  messageBytes: z.number().exactOptional(),
+  tools: TEXTS.exactOptional(),
+  readOnly: TEXTS.exactOptional(),
+  optional: z.boolean().exactOptional(),
+  elicit: z.boolean().exactOptional(),
+};
+const STDIO = fields({ command: z.string(), args: TEXTS.default([]), env: SECRETS, cwd: z.string().exactOptional(), ...BOUNDS });
+const HTTP = fields({ url: z.string(), headers: SECRETS, auth: AUTH.exactOptional(), ...BOUNDS });
+const ENTRY = z.looseObject({ command: z.unknown().optional(), url: z.unknown().optional() });
+const SERVERS = z.record(z.string(), ENTRY);
+const FILE = fields({ mcpServers: SERVERS.exactOptional(), servers: SERVERS.exactOptional() });
 
 /** Maximum number of servers of one configuration. */
 const MAX_SERVERS = 64;
@@ -70,12 +88,13 @@ export const DEFAULT_MESSAGE_BYTES = 4 * 1024 * 1024;
  */
 export function readMcpConfig(text: string, name: string, environment: Readonly<NodeJS.ProcessEnv> = process.env): McpConfig {
   const file = new YamlFile(text, name);
-  const top = file.map([], file.value, ['mcpServers', 'servers']);
-  const [key, ...more] = Object.keys(top);
-  if (key === undefined || more.length > 0) return file.fail([], "must have the one key 'mcpServers'");
-  const servers = file.map([key], top[key], null);
+  const { mcpServers, servers } = file.as(FILE);
+  const read = mcpServers ?? servers;
+  if (read === undefined || (mcpServers !== undefined && servers !== undefined))
+    return file.fail([], "must have the one key 'mcpServers'");
+  const key = mcpServers === undefined ? 'servers' : 'mcpServers';
   return checkMcpConfig(
-    Object.fromEntries(Object.entries(servers).map(([id, entry]) => [id, readServer(file, [key, id], entry, environment)])),
+    Object.fromEntries(Object.entries(read).map(([id, entry]) => [id, readServer(file, [key, id], entry, environment)])),
     name,
   );
 }
@@ -103,60 +122,26 @@ export function checkMcpConfig(config: McpConfig, name = 'the MCP configuration'
 
 function readServer(
   file: YamlFile,
-  path: readonly string[],
-  entry: unknown,
+  path: Path,
+  entry: z.infer<typeof ENTRY>,
   environment: Readonly<NodeJS.ProcessEnv>,
 ): McpServerConfig {
-  const any = file.map(path, entry, null);
-  const http = 'url' in any;
-  if (http === 'command' in any) return file.fail(path, "must have either 'command' or 'url'");
-  // Other hosts write `type`, which is redundant here.
-  const { type: _type, ...rest } = file.map(path, entry, ['type', ...(http ? HTTP_KEYS : STDIO_KEYS), ...BOUND_KEYS]);
-  const texts = (key: string): readonly string[] =>
-    file.list([...path, key], rest[key] ?? []).map((each, index) => file.text([...path, key, String(index)], each));
-  const secrets = (key: string): Record<string, string> =>
+  const http = 'url' in entry;
+  if (http === 'command' in entry) return file.fail(path, "must have either 'command' or 'url'");
+  const secrets = (key: string, of: z.infer<typeof SECRETS>): Readonly<Record<string, string>> =>
     Object.fromEntries(
-      Object.entries(file.map([...path, key], rest[key] ?? {}, null)).map(([name, value]) => [
+      Object.entries(of).map(([name, value]) => [
         name,
-        secretOf(file, [...path, key, name], value, environment),
+        typeof value === 'string' ? value : variable(file, [...path, key, name], value.env, environment),
       ]),
     );
-  const bounds: McpBounds = {
-    ...('timeoutMs' in rest ? { timeoutMs: numberOf(file, [...path, 'timeoutMs'], rest['timeoutMs']) } : {}),
-    ...('messageBytes' in rest ? { messageBytes: numberOf(file, [...path, 'messageBytes'], rest['messageBytes']) } : {}),
-    ...('tools' in rest ? { tools: texts('tools') } : {}),
-    ...('readOnly' in rest ? { readOnly: texts('readOnly') } : {}),
-    ...('optional' in rest ? { optional: flagOf(file, [...path, 'optional'], rest['optional']) } : {}),
-    ...('elicit' in rest ? { elicit: flagOf(file, [...path, 'elicit'], rest['elicit']) } : {}),
-  };
-  if (http)
-    return {
-      url: file.text([...path, 'url'], rest['url']),
-      headers: secrets('headers'),
-      ...('auth' in rest ? { auth: readAuth(file, [...path, 'auth'], rest['auth'], environment) } : {}),
-      ...bounds,
-    };
-  return {
-    command: file.text([...path, 'command'], rest['command']),
-    args: texts('args'),
-    env: secrets('env'),
-    ...('cwd' in rest ? { cwd: file.text([...path, 'cwd'], rest['cwd']) } : {}),
-    ...bounds,
-  };
-}
-
-function secretOf(file: YamlFile, path: readonly string[], value: unknown, environment: Readonly<NodeJS.ProcessEnv>): string {
-  if (typeof value === 'string') return value;
-  const variable = file.text([...path, 'env'], file.map(path, value, ['env'])['env']);
-  return environment[variable] ?? file.fail(path, `the environment variable ${variable} is not set`);
-}
-
-function numberOf(file: YamlFile, path: readonly string[], value: unknown): number {
-  return typeof value === 'number' ? value : file.fail(path, 'must be a number');
-}
-
-function flagOf(file: YamlFile, path: readonly string[], value: unknown): boolean {
-  return typeof value === 'boolean' ? value : file.fail(path, 'must be true or false');
+  if (http) {
+    const { type: _, headers, auth, ...rest } = file.part(HTTP, path, entry);
+    const tokens = auth && readAuth(file, [...path, 'auth'], auth, environment);
+    return { ...rest, headers: secrets('headers', headers), ...defined({ auth: tokens }) };
+  }
+  const { type: _, env, ...rest } = file.part(STDIO, path, entry);
+  return { ...rest, env: secrets('env', env) };
 }
 
 /** Refuses values that the platform would quote in its error messages, because they may be secrets. */

@@ -1,9 +1,9 @@
 import { usageError } from '../wire/errorinfo.ts';
 import { ConfigError } from '../wire/errors.ts';
 import type { OutFrame } from '../wire/protocol.ts';
-import { type RequestLine, requestFromJson } from '../wire/request.ts';
 import { type PublicResult, type RequestId, type RunResult, refusedResult, toPublicResult } from '../wire/result.ts';
 import type { Fork } from './fork.ts';
+import { type RequestLine, requestFromJson } from './line.ts';
 import type { RunRequest } from './request.ts';
 import { type InterpreterOptions, librarySources, type Runtime } from './runtime.ts';
 import type { TenantInit } from './tenants.ts';

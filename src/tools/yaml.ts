@@ -1,10 +1,9 @@
 import { type Document, isMap, isNode, isScalar, LineCounter, type ParsedNode, parseDocument, visit } from 'yaml';
+import type { z } from 'zod';
+import { kindOf, type Path, pathText, readAs } from '../files/problem.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { checkText } from '../wire/options.ts';
 import { isRecord } from '../wire/unknown.ts';
-
-/** Keys and indexes that lead from the top of a file to a value. */
-export type Path = readonly (string | number)[];
 
 /**
  * A configuration file in YAML, which includes JSON. It refuses wrong syntax, unknown tags, duplicate keys, and aliases that expand too
@@ -57,11 +56,18 @@ export class YamlFile {
   /** Throws {@link ConfigError} that names the file, the line of the value at `path` (or of its key), the path and the problem. */
   fail(path: Path, problem: string): never {
     const line = this.#lineOf(path);
-    const place = path
-      .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
-      .join('')
-      .replace(/^\./, '');
+    const place = pathText(path);
     throw new ConfigError(`${this.name}${line === null ? '' : `:${line}`}: ${place === '' ? '' : `${place}: `}${problem}`);
+  }
+
+  /** The file as the schema reads it. Throws {@link ConfigError} for its first problem. */
+  as<Form>(schema: z.ZodType<Form>): Form {
+    return this.part(schema, [], this.value);
+  }
+
+  /** The value at a path as the schema reads it. Throws {@link ConfigError} for its first problem. */
+  part<Form>(schema: z.ZodType<Form>, path: Path, value: unknown): Form {
+    return readAs(schema, value, (found) => this.fail([...path, ...found.path], found.problem));
   }
 
   /** The entries of a map. Throws for any other value, and for a key that is not among `keys`; null allows any key. */
@@ -169,14 +175,6 @@ function hasMore(value: unknown, most: number): boolean {
     if (typeof each === 'object' && each !== null) for (const item of Object.values(each)) left.push(item);
   }
   return false;
-}
-
-/** The name of a value's kind in YAML. */
-export function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return 'nothing';
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object') return 'a map';
-  return typeof value === 'string' ? 'a text' : `the ${typeof value} ${String(value)}`;
 }
 
 function firstLine(text: string): string {

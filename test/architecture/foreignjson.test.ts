@@ -57,7 +57,7 @@ const PARSES: Readonly<Record<string, string>> = {
   'src/wire/frames.ts': 'values are counted before, and a frame of over 64 KiB goes through `parseInPieces`',
   'src/wire/jsonpieces.ts': 'parses a piece',
   'src/wire/pure/declaration.ts': OWN,
-  'src/wire/request.ts': 'a line of a request to `run --serve`, whose length its reader bounds',
+  'src/runtime/line.ts': 'a line of a request to `run --serve`, whose length its reader bounds',
   'src/worker/boot.ts': 'runs in the worker',
   'src/worker/bridge.ts': 'runs in the worker',
   'src/worker/run.ts': 'runs in the worker',

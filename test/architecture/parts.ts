@@ -65,13 +65,19 @@ export const PARTS: readonly Part[] = [
   part(
     'tools',
     'defining, finding, allowing, calling, mocking and recording tools',
-    'telemetry context wire grammar',
+    'files telemetry context wire grammar',
     'yaml zod',
     true,
   ),
   part('crypto', 'Ed25519, HMAC, SHA-256, base64url', '', '@noble/ed25519 @noble/hashes', true),
   part('aeiou', 'AEIOU v3: envelope, token, keys, decision', 'crypto wire', 'canonicalize', true),
-  part('runtime', 'createRuntime, interpreters and their forks', 'telemetry sandbox tools crypto context wire', '', true),
+  part(
+    'runtime',
+    'createRuntime, interpreters and their forks',
+    'files telemetry sandbox tools crypto context wire',
+    'zod',
+    true,
+  ),
   part(
     'loop',
     'the host loop: sessions, turns, the magic tool, agents, log, replay',

@@ -5,7 +5,7 @@ import { ESCAPED, isNode, type SourceText, walk } from './source.ts';
 /** Every shape that holds a program with its events, and the boundary that needs the shape. */
 const REQUESTS: Readonly<Record<string, string>> = {
   'src/runtime/runtime.ts RunOptions': 'applications: JavaScript values, and a root interpreter of its own',
-  'src/wire/request.ts RequestLine': 'the command line: one line of JSON, checked',
+  'src/runtime/line.ts RequestLine': 'the command line: one line of JSON, checked',
   'src/runtime/request.ts RunRequest':
     'the runtime and executors of the loop: every way to run comes to this; values are tagged JSON',
   'src/wire/protocol.ts RunInput': 'the worker process: a frame, which is recorded and executed again',

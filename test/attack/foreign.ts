@@ -43,6 +43,7 @@ import { MOST_VALUES } from '../../src/mcp/values.ts';
 import { isPostgresUrl, placeOf } from '../../src/postgres/index.ts';
 import { formatReceipt, generateReceiptKey, readCheckpoint, readReceipt } from '../../src/receipt/index.ts';
 import { clip, columns, printable, printableLines, wrap } from '../../src/report/text.ts';
+import { requestFromJson } from '../../src/runtime/line.ts';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
 import { firstSentence, oneLine } from '../../src/tools/catalogue/lines.ts';
 import { defineTool, schemaWords, toolGrammar } from '../../src/tools/index.ts';
@@ -53,7 +54,6 @@ import { loadPolicy } from '../../src/tools/policy/policyfile.ts';
 import { YamlFile } from '../../src/tools/yaml.ts';
 import { FrameReader, parseFrames } from '../../src/wire/frames.ts';
 import { checkPreview } from '../../src/wire/preview.ts';
-import { requestFromJson } from '../../src/wire/request.ts';
 import { safeName } from '../../stdlib-tools/fs/path.ts';
 
 /** A reader of data that the host has not made. It may refuse its text with any error. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answerRequest, createRuntime, defineTool, type Runtime, ToolError } from '../../src/entries/index.ts';
-import { requestFromJson } from '../../src/wire/request.ts';
+import { requestFromJson } from '../../src/runtime/line.ts';
 import type { PublicResult } from '../../src/wire/result.ts';
 
 const schemaText = (name: string): string => readFileSync(new URL(`../../schemas/${name}.schema.json`, import.meta.url), 'utf8');

@@ -57,35 +57,16 @@ export async function readConfig(name: string): Promise<Config> {
 }
 
 function several(file: YamlFile) {
-  return { ...readAs(SEVERAL_PROFILES, file), unnamed: DEFAULT };
+  return { ...file.as(SEVERAL_PROFILES), unnamed: DEFAULT };
 }
 
 /** A configuration with one profile, whose keys stand beside those of the host. */
 function alone(file: YamlFile) {
-  const read = readAs(ONE_PROFILE, file);
+  const read = file.as(ONE_PROFILE);
   const { name = DEFAULT } = read;
   const profile = PROFILE.strip().parse(read);
   const ceilings = { ...profile.ceilings, ...CEILINGS.strip().parse(read) };
   return { ...read, profiles: { [name]: { ...profile, ceilings } }, unnamed: name };
-}
-
-function readAs<Form>(form: z.ZodType<Form>, file: YamlFile): Form {
-  const { data, error } = form.safeParse(file.value);
-  if (error === undefined) return data;
-  const [issue] = error.issues;
-  return file.fail(
-    (issue?.path ?? []).filter((step) => typeof step !== 'symbol'),
-    plain(issue?.message ?? 'it is not of its form'),
-  );
-}
-
-const WRONG_TYPE = 'Invalid input: expected ';
-
-/** What a schema says about a value, in the words of the other messages. */
-function plain(message: string): string {
-  const [wanted = '', given] = message.split(', received ');
-  if (given === undefined || !wanted.startsWith(WRONG_TYPE)) return message;
-  return given === 'undefined' ? 'is missing' : `must be of type ${wanted.slice(WRONG_TYPE.length)}, got ${given}`;
 }
 
 /** The agents whose name is a file. */

@@ -1,5 +1,8 @@
+import { z } from 'zod';
 import { readPrivate } from '../../files/private.ts';
+import { fields, type Path } from '../../files/problem.ts';
 import type { YamlFile } from '../../tools/index.ts';
+import { defined } from '../../wire/defined.ts';
 import { messageOf } from '../../wire/unknown.ts';
 
 /**
@@ -28,47 +31,60 @@ export interface McpAuth {
 }
 
 const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'EdDSA'];
-const GRANTS = ['authorization_code', 'client_credentials'] as const;
-const TEXTS = ['issuer', 'clientId', 'algorithm', 'clientMetadataUrl', 'scope'] as const;
-const SECRETS = ['clientSecret', 'privateKey'] as const;
+const TEXT = z.string().exactOptional();
+const SECRET = fields({ env: TEXT, file: TEXT });
+
+/** `auth` of a server in a configuration file. */
+export const AUTH = fields({
+  issuer: TEXT,
+  clientId: TEXT,
+  clientSecret: SECRET.exactOptional(),
+  privateKey: SECRET.exactOptional(),
+  algorithm: TEXT,
+  clientMetadataUrl: TEXT,
+  scope: TEXT,
+  grant: z.enum(['authorization_code', 'client_credentials']).exactOptional(),
+  redirectPort: z.number().exactOptional(),
+});
+
 /** Maximum bytes of a file with a secret. */
 const SECRET_BYTES = 64 * 1024;
 
-/** Reads `auth` of a server. A secret is `{env: NAME}` or `{file: PATH}`, of a private file. Throws `ConfigError`. */
+/** `auth` of a server with its secrets, which come from the environment or from private files. Throws `ConfigError`. */
 export function readAuth(
   file: YamlFile,
-  path: readonly string[],
-  value: unknown,
+  path: Path,
+  { clientSecret, privateKey, ...rest }: z.infer<typeof AUTH>,
   environment: Readonly<NodeJS.ProcessEnv>,
 ): McpAuth {
-  const map = file.map(path, value, [...TEXTS, ...SECRETS, 'grant', 'redirectPort']);
-  const auth: { -readonly [Key in keyof McpAuth]: McpAuth[Key] } = {};
-  for (const key of TEXTS) if (key in map) auth[key] = file.text([...path, key], map[key]);
-  for (const key of SECRETS) if (key in map) auth[key] = readSecret(file, [...path, key], map[key], environment);
-  if ('grant' in map) {
-    const grant = GRANTS.find((known) => known === map['grant']);
-    auth.grant = grant ?? file.fail([...path, 'grant'], `must be ${GRANTS.join(' or ')}`);
-  }
-  const port = map['redirectPort'];
-  if (port !== undefined)
-    auth.redirectPort = typeof port === 'number' ? port : file.fail([...path, 'redirectPort'], 'must be a number');
-  return auth;
+  const secret = (key: string, from: z.infer<typeof SECRET>): string => readSecret(file, [...path, key], from, environment);
+  return {
+    ...rest,
+    ...defined({
+      clientSecret: clientSecret && secret('clientSecret', clientSecret),
+      privateKey: privateKey && secret('privateKey', privateKey),
+    }),
+  };
 }
 
-function readSecret(file: YamlFile, path: readonly string[], value: unknown, environment: Readonly<NodeJS.ProcessEnv>): string {
-  const from = file.map(path, value, ['env', 'file']);
-  if ('env' in from === 'file' in from) return file.fail(path, "must have either 'env' or 'file'");
-  if ('env' in from) {
-    const name = file.text([...path, 'env'], from['env']);
-    return environment[name] ?? file.fail(path, `the environment variable ${name} is not set`);
-  }
+function readSecret(
+  file: YamlFile,
+  path: Path,
+  { env, file: name }: z.infer<typeof SECRET>,
+  environment: Readonly<NodeJS.ProcessEnv>,
+): string {
+  if (env !== undefined && name === undefined) return variable(file, path, env, environment);
+  if (env !== undefined || name === undefined) return file.fail(path, "must have either 'env' or 'file'");
   try {
-    return readPrivate(file.text([...path, 'file'], from['file']), SECRET_BYTES)
-      .toString()
-      .trim();
+    return readPrivate(name, SECRET_BYTES).toString().trim();
   } catch (error) {
     return file.fail(path, messageOf(error));
   }
+}
+
+/** The value of an environment variable that a file names. Throws `ConfigError` when it is not set. */
+export function variable(file: YamlFile, path: Path, name: string, environment: Readonly<NodeJS.ProcessEnv>): string {
+  return environment[name] ?? file.fail(path, `the environment variable ${name} is not set`);
 }
 
 /** What is wrong with the `auth` of a server at `url`; null if nothing is. Never quotes a secret. */

@@ -1,3 +1,4 @@
+import { kindOf, type Path } from '../../files/problem.ts';
 import { decodeOrdered } from '../../wire/codec.ts';
 import { NS_CODES, type NsCodeName } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';
@@ -8,7 +9,7 @@ import { defineTool } from '../define/define.ts';
 import type { Effects, ToolDefinition } from '../define/definition.ts';
 import type { ArgSpec } from '../define/parameters.ts';
 import { type PendingOptions, pending } from '../pending.ts';
-import { kindOf, type Path, YamlFile } from '../yaml.ts';
+import { YamlFile } from '../yaml.ts';
 import { type Answer, type Assignment, answerCall, type MockCase, type World } from './answer.ts';
 import type { Wanted, Wants } from './match.ts';
 import { perSession } from './persession.ts';

@@ -1,5 +1,6 @@
+import type { Path } from '../../files/problem.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import { type Path, YamlFile } from '../yaml.ts';
+import { YamlFile } from '../yaml.ts';
 import { Policy, type PolicyOptions } from './policy.ts';
 
 /** The keys of a policy file. */

@@ -4,19 +4,17 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { RECORD } from '../../src/loop/record/schema.ts';
 import { ROOT } from '../architecture/source.ts';
-import { CONFIG_SCHEMA, configSchema } from './configschema.ts';
-import { TURN_SCHEMA, turnSchema } from './turnschema.ts';
+import { GENERATED } from './generated.ts';
 
 const read = (path: string): unknown => JSON.parse(readFileSync(join(ROOT, path), 'utf8'));
 
-describe('a turn has one schema', () => {
-  it('schemas/turn.schema.json is the one that the readers use (npx node scripts/schemas.mjs writes it)', () => {
-    expect(read(TURN_SCHEMA)).toEqual(JSON.parse(JSON.stringify(turnSchema())));
-  });
-
-  it('schemas/config.schema.json is the one that reads a configuration', () => {
-    expect(read(CONFIG_SCHEMA)).toEqual(JSON.parse(JSON.stringify(configSchema())));
-  });
+describe('a form has one schema', () => {
+  it.each(Object.entries(GENERATED))(
+    'schemas/%s is the one of its reader (npx node scripts/schemas.mjs writes it)',
+    (name, schema) => {
+      expect(read(`schemas/${name}`)).toEqual(JSON.parse(JSON.stringify(schema)));
+    },
+  );
 
   it('schemas/export.schema.json has the fields of a record, and requires those that every record has', () => {
     const object = z.object({ properties: z.record(z.string(), z.unknown()), required: z.array(z.string()) });
