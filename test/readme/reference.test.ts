@@ -30,7 +30,8 @@ const examples = productFiles().flatMap(({ path }) => examplesOf(readFileSync(jo
 
 describe('the examples in doc comments', () => {
   it('are there for the names that applications use most', () => {
-    expect(examples.map(({ name }) => name).sort()).toEqual(USED_MOST.split(' ').sort());
+    const there = new Set(examples.map(({ name }) => name));
+    expect(USED_MOST.split(' ').filter((name) => !there.has(name))).toEqual([]);
   });
 
   it('are programs that compile against the declarations of the package', () => {
