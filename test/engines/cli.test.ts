@@ -79,10 +79,10 @@ it('issue 20: every command on sessions takes the address of a database, and pri
   });
   expect(await neuroscript('log', 'verify', '--store', STORE())).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^1 lines, unbroken; head /),
+    stdout: expect.stringMatching(/^1 line, unbroken; head /),
   });
   const status = await neuroscript('store', 'status', '--store', STORE(), '--json');
-  expect(JSON.parse(status.stdout)).toMatchObject({ form: 2, sessions: { done: 1 }, ready: 0, owed: 0, unsealed: 0 });
+  expect(JSON.parse(status.stdout)).toMatchObject({ form: 1, sessions: { done: 1 }, ready: 0, owed: 0, unsealed: 0 });
   expect((await neuroscript('store', 'status', '--store', STORE())).stdout).toContain('1 done');
   expect(await neuroscript('sessions', 'complete', 's', '--call', '1.1', '--result', '1', '--store', STORE())).toMatchObject({
     code: 2,
