@@ -116,7 +116,7 @@ function onlySuspended(error: unknown): null {
 function sizesOf(path: string): readonly number[] {
   using database = new DatabaseSync(path, { readOnly: true });
   return database
-    .prepare('SELECT length(body) + length(waits) AS size FROM started')
+    .prepare('SELECT length(started) + length(waits) AS size FROM sessions WHERE started IS NOT NULL')
     .all()
     .map(({ size }) => Number(size));
 }

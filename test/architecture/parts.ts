@@ -59,7 +59,7 @@ export const PARTS: readonly Part[] = [
     false,
   ),
   part('files', 'reading files, lines and values of any origin, within a bound', '', 'zod', true),
-  part('sqlite', 'opening and migrating SQLite files', 'files wire', '', true),
+  part('sqlite', 'what stores ask of a database in SQL, and SQLite files', 'files wire', '', true),
   part('context', 'host and turn contexts, stores of an interpreter', 'wire', '', true),
   part('telemetry', 'spans and metrics by the conventions of OpenTelemetry', 'wire', '@opentelemetry/api', false),
   part(
