@@ -16,6 +16,12 @@ export function fields<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? known : undefined) });
 }
 
+/** Schemas that are made when they are first used. A command that loads their module and does not use them starts without them. */
+export function later<Forms>(make: () => Forms): () => Forms {
+  let made: Forms | undefined;
+  return () => (made ??= make());
+}
+
 /** The first thing for which a schema refuses the value. */
 export function problemOf({ issues: [issue] }: z.ZodError, value: unknown): Problem {
   return issue === undefined ? { path: [], problem: 'is not of its form' } : toldOf(issue, value);

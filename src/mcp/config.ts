@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { fields, type Path } from '../files/problem.ts';
+import { fields, later, type Path } from '../files/problem.ts';
 import { YamlFile } from '../tools/index.ts';
 import { defined } from '../wire/defined.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { MAX_TIMER_MS } from '../wire/options.ts';
-import { AUTH, type McpAuth, problemOfAuth, readAuth, variable } from './auth/config.ts';
+import { authForm, type McpAuth, problemOfAuth, readAuth, variable } from './auth/config.ts';
 
 /** A server that the host starts as a process and reaches over its standard streams. */
 export interface StdioServer {
@@ -18,7 +18,7 @@ export interface StdioServer {
   readonly cwd?: string;
 }
 
-/** A server that is reached over streamable HTTP. */
+/** A server that is reached over streamable http. */
 export interface HttpServer {
   /** Address of the server's endpoint. */
   readonly url: string;
@@ -55,23 +55,35 @@ export type McpConfig = Readonly<Record<string, McpServerConfig>>;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-const TEXTS = z.array(z.string());
-const SECRETS = z.record(z.string(), z.union([z.string(), fields({ env: z.string() })])).default({});
-const BOUNDS = {
-  // Other hosts write `type`, which is redundant here.
-  type: z.unknown().optional(),
-  timeoutMs: z.number().exactOptional(),
-  messageBytes: z.number().exactOptional(),
-  tools: TEXTS.exactOptional(),
-  readOnly: TEXTS.exactOptional(),
-  optional: z.boolean().exactOptional(),
-  elicit: z.boolean().exactOptional(),
-};
-const STDIO = fields({ command: z.string(), args: TEXTS.default([]), env: SECRETS, cwd: z.string().exactOptional(), ...BOUNDS });
-const HTTP = fields({ url: z.string(), headers: SECRETS, auth: AUTH.exactOptional(), ...BOUNDS });
-const ENTRY = z.looseObject({ command: z.unknown().optional(), url: z.unknown().optional() });
-const SERVERS = z.record(z.string(), ENTRY);
-const FILE = fields({ mcpServers: SERVERS.exactOptional(), servers: SERVERS.exactOptional() });
+/** The forms of a file and of its servers. */
+const forms = later(() => {
+  const texts = z.array(z.string());
+  const secrets = z.record(z.string(), z.union([z.string(), fields({ env: z.string() })])).default({});
+  const bounds = {
+    // Other hosts write `type`, which is redundant here.
+    type: z.unknown().optional(),
+    timeoutMs: z.number().exactOptional(),
+    messageBytes: z.number().exactOptional(),
+    tools: texts.exactOptional(),
+    readOnly: texts.exactOptional(),
+    optional: z.boolean().exactOptional(),
+    elicit: z.boolean().exactOptional(),
+  };
+  const stdio = fields({
+    command: z.string(),
+    args: texts.default([]),
+    env: secrets,
+    cwd: z.string().exactOptional(),
+    ...bounds,
+  });
+  const http = fields({ url: z.string(), headers: secrets, auth: authForm().exactOptional(), ...bounds });
+  const entry = z.looseObject({ command: z.unknown().optional(), url: z.unknown().optional() });
+  const servers = z.record(z.string(), entry);
+  const file = fields({ mcpServers: servers.exactOptional(), servers: servers.exactOptional() });
+  return { file, http, stdio };
+});
+
+type Forms = ReturnType<typeof forms>;
 
 /** Maximum number of servers of one configuration. */
 const MAX_SERVERS = 64;
@@ -88,7 +100,7 @@ export const DEFAULT_MESSAGE_BYTES = 4 * 1024 * 1024;
  */
 export function readMcpConfig(text: string, name: string, environment: Readonly<NodeJS.ProcessEnv> = process.env): McpConfig {
   const file = new YamlFile(text, name);
-  const { mcpServers, servers } = file.as(FILE);
+  const { mcpServers, servers } = file.as(forms().file);
   const read = mcpServers ?? servers;
   if (read === undefined || (mcpServers !== undefined && servers !== undefined))
     return file.fail([], "must have the one key 'mcpServers'");
@@ -120,15 +132,10 @@ export function checkMcpConfig(config: McpConfig, name = 'the MCP configuration'
   return config;
 }
 
-function readServer(
-  file: YamlFile,
-  path: Path,
-  entry: z.infer<typeof ENTRY>,
-  environment: Readonly<NodeJS.ProcessEnv>,
-): McpServerConfig {
+function readServer(file: YamlFile, path: Path, entry: object, environment: Readonly<NodeJS.ProcessEnv>): McpServerConfig {
   const http = 'url' in entry;
   if (http === 'command' in entry) return file.fail(path, "must have either 'command' or 'url'");
-  const secrets = (key: string, of: z.infer<typeof SECRETS>): Readonly<Record<string, string>> =>
+  const secrets = (key: string, of: z.infer<Forms['stdio']>['env']): Readonly<Record<string, string>> =>
     Object.fromEntries(
       Object.entries(of).map(([name, value]) => [
         name,
@@ -136,11 +143,11 @@ function readServer(
       ]),
     );
   if (http) {
-    const { type: _, headers, auth, ...rest } = file.part(HTTP, path, entry);
+    const { type: _, headers, auth, ...rest } = file.part(forms().http, path, entry);
     const tokens = auth && readAuth(file, [...path, 'auth'], auth, environment);
     return { ...rest, headers: secrets('headers', headers), ...defined({ auth: tokens }) };
   }
-  const { type: _, env, ...rest } = file.part(STDIO, path, entry);
+  const { type: _, env, ...rest } = file.part(forms().stdio, path, entry);
   return { ...rest, env: secrets('env', env) };
 }
 

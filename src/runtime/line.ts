@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fields, kindOf, type Problem, pathText, readAs } from '../files/problem.ts';
+import { fields, kindOf, later, type Problem, pathText, readAs } from '../files/problem.ts';
 import { decode } from '../wire/codec.ts';
 import { usageError } from '../wire/errorinfo.ts';
 import { type ErrorInfo, NeuroScriptError } from '../wire/errors.ts';
@@ -34,63 +34,63 @@ export type RequestOutcome =
   /** Why the line is no request. */
   | { readonly ok: false; readonly id: RequestId; readonly error: ErrorInfo };
 
-/** A value of the line, which is JSON: only its tags can be wrong. */
-const VALUE = z
-  .custom<TaggedJson>()
-  .superRefine((value, { addIssue }) => {
-    const problem = problemWith(value);
-    if (problem !== null) addIssue(problem);
-  })
-  .meta({ $ref: 'value.schema.json' });
+/** The form of a line (`schemas/request.schema.json`). */
+export const requestForm = later(() => {
+  // A value of the line is JSON: only its tags can be wrong.
+  const tagged = z
+    .custom<TaggedJson>()
+    .superRefine((value, { addIssue }) => {
+      const problem = problemWith(value);
+      if (problem !== null) addIssue(problem);
+    })
+    .meta({ $ref: 'value.schema.json' });
 
-const ID = z.union([z.string(), z.number(), z.null()]).meta({ description: 'Comes back with the result.' });
+  // A check of a record would go on after the first problem.
+  const globals = z
+    .custom<Readonly<Record<string, TaggedJson>>>()
+    .superRefine((value: unknown, { addIssue }) => {
+      if (typeof value !== 'object' || value === null || Array.isArray(value))
+        return addIssue(`must be a map, got ${kindOf(value)}`);
+      for (const [name, item] of Object.entries(value)) {
+        const problem = variableProblem(name) ?? problemWith(item);
+        if (problem !== null) return addIssue({ code: 'custom', path: [name], message: problem });
+      }
+    })
+    .meta({
+      type: 'object',
+      propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]*$' },
+      additionalProperties: { $ref: 'value.schema.json' },
+    });
 
-/** The values of globals by their names. A check of a record would go on after the first problem. */
-const GLOBALS = z
-  .custom<Readonly<Record<string, TaggedJson>>>()
-  .superRefine((value: unknown, { addIssue }) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      return addIssue(`must be a map, got ${kindOf(value)}`);
-    for (const [name, item] of Object.entries(value)) {
-      const problem = variableProblem(name) ?? problemWith(item);
-      if (problem !== null) return addIssue({ code: 'custom', path: [name], message: problem });
-    }
-  })
-  .meta({
-    type: 'object',
-    propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]*$' },
-    additionalProperties: { $ref: 'value.schema.json' },
+  const event = fields({
+    name: z.string(),
+    source: z.string().default(''),
+    payload: tagged.default(null),
+    id: z.string().optional().meta({ description: 'What handlers find as ID.' }),
+    ts: z.number().min(0).optional().meta({ description: 'What handlers find as TS: Unix nanoseconds.' }),
   });
 
-const EVENT = fields({
-  name: z.string(),
-  source: z.string().default(''),
-  payload: VALUE.default(null),
-  id: z.string().optional().meta({ description: 'What handlers find as ID.' }),
-  ts: z.number().min(0).optional().meta({ description: 'What handlers find as TS: Unix nanoseconds.' }),
+  // The runtime checks the ranges, as those of all limits.
+  const limits = Object.fromEntries(
+    LIMITS.map(({ key, min }) => [key, z.number().optional().meta({ type: 'integer', minimum: min })]),
+  );
+
+  return fields({
+    id: z.union([z.string(), z.number(), z.null()]).default(null).meta({ description: 'Comes back with the result.' }),
+    src: z.string().meta({ description: 'Command blocks; or definitions, with `call`.' }),
+    lib: z
+      .union([z.string(), z.array(z.string())])
+      .default([])
+      .meta({ description: 'Definitions, loaded first. A command block in them is a usage error, and nothing runs.' }),
+    call: z.string().optional().meta({ description: 'The procedure to call after the command blocks.' }),
+    args: z.array(tagged).optional(),
+    globals: globals.default({}),
+    events: z.array(event).default([]),
+    limits: fields(limits)
+      .default({})
+      .meta({ description: 'Only ever tighten what the command allows. Bytes, milliseconds, counts.' }),
+  }).meta({ title: 'Request', description: 'One line of `neuroscript run --jsonl`.', dependentRequired: { args: ['call'] } });
 });
-
-/** The ranges are checked by the runtime, as those of all limits. */
-const LIMIT_FIELDS = Object.fromEntries(
-  LIMITS.map(({ key, min }) => [key, z.number().optional().meta({ type: 'integer', minimum: min })]),
-);
-
-/** The form of a line (`schemas/request.schema.json`). */
-export const REQUEST = fields({
-  id: ID.default(null),
-  src: z.string().meta({ description: 'Command blocks; or definitions, with `call`.' }),
-  lib: z
-    .union([z.string(), z.array(z.string())])
-    .default([])
-    .meta({ description: 'Definitions, loaded first. A command block in them is a usage error, and nothing runs.' }),
-  call: z.string().optional().meta({ description: 'The procedure to call after the command blocks.' }),
-  args: z.array(VALUE).optional(),
-  globals: GLOBALS.default({}),
-  events: z.array(EVENT).default([]),
-  limits: fields(LIMIT_FIELDS)
-    .default({})
-    .meta({ description: 'Only ever tighten what the command allows. Bytes, milliseconds, counts.' }),
-}).meta({ title: 'Request', description: 'One line of `neuroscript run --jsonl`.', dependentRequired: { args: ['call'] } });
 
 class Refused extends NeuroScriptError {
   constructor(message: string) {
@@ -106,7 +106,8 @@ export function requestFromJson(line: string): RequestOutcome {
   let id: RequestId = null;
   try {
     const value = parse(line);
-    id = ID.safeParse(Reflect.get(Object(value), 'id')).data ?? null;
+    const found: unknown = Reflect.get(Object(value), 'id');
+    if (typeof found === 'string' || Number.isFinite(found)) id = found as RequestId;
     return { ok: true, request: read(value) };
   } catch (error) {
     if (error instanceof Refused) return { ok: false, id, error: usageError(error.message) };
@@ -123,7 +124,7 @@ function parse(line: string): unknown {
 }
 
 function read(value: unknown): RequestLine {
-  const { lib, call, args, ...request } = readAs(REQUEST, value, refuse);
+  const { lib, call, args, ...request } = readAs(requestForm(), value, refuse);
   if (args !== undefined && call === undefined) throw new Refused("'args' needs 'call', the procedure they are for");
   return {
     ...request,

@@ -159,7 +159,7 @@ it('says of a mistake in a configuration where it is', async () => {
     [one('name: a', 'agent: 5'), 'c.yaml:2: agent: must be a text, got the number 5'],
     [one('name: a', 'agent: nobody'), "c.yaml: profile a: unknown agent 'nobody'"],
     [one('agent: command:true', 'limits: { fule: 1 }'), "c.yaml: profile default: unknown limit 'fule'"],
-    [one('agent: command:true', 'tolls: t.yaml'), 'c.yaml:1: Unrecognized key: "tolls"'],
+    [one('agent: command:true', 'tolls: t.yaml'), 'c.yaml:2: tolls: unknown key'],
   ] as const;
   for (const [text, message] of cases) {
     const cwd = folder({ 'c.yaml': text });

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { ONE_PROFILE, SEVERAL_PROFILES } from '../../src/cli/config/schema.ts';
 import { PUBLIC_TURN } from '../../src/loop/record/schema.ts';
-import { REQUEST } from '../../src/runtime/line.ts';
+import { requestForm } from '../../src/runtime/line.ts';
 
 const CONFIG = z.union([SEVERAL_PROFILES, ONE_PROFILE]).meta({ title: 'Configuration of neuroscript loop and serve' });
 
 /** The JSON Schemas that come from the schemas of readers, by their files in `schemas/`. */
 export const GENERATED: Readonly<Record<string, object>> = {
   'config.schema.json': schemaOf(CONFIG, 'config.schema.json', 'output'),
-  'request.schema.json': schemaOf(REQUEST, 'request.schema.json', 'input'),
+  'request.schema.json': schemaOf(requestForm(), 'request.schema.json', 'input'),
   'turn.schema.json': schemaOf(PUBLIC_TURN, 'turn.schema.json', 'output'),
 };
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readPrivate } from '../../files/private.ts';
-import { fields, type Path } from '../../files/problem.ts';
+import { fields, later, type Path } from '../../files/problem.ts';
 import type { YamlFile } from '../../tools/index.ts';
 import { defined } from '../../wire/defined.ts';
 import { messageOf } from '../../wire/unknown.ts';
@@ -31,21 +31,25 @@ export interface McpAuth {
 }
 
 const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'EdDSA'];
-const TEXT = z.string().exactOptional();
-const SECRET = fields({ env: TEXT, file: TEXT });
-
 /** `auth` of a server in a configuration file. */
-export const AUTH = fields({
-  issuer: TEXT,
-  clientId: TEXT,
-  clientSecret: SECRET.exactOptional(),
-  privateKey: SECRET.exactOptional(),
-  algorithm: TEXT,
-  clientMetadataUrl: TEXT,
-  scope: TEXT,
-  grant: z.enum(['authorization_code', 'client_credentials']).exactOptional(),
-  redirectPort: z.number().exactOptional(),
+export const authForm = later(() => {
+  const text = z.string().exactOptional();
+  const secret = fields({ env: text, file: text }).exactOptional();
+  return fields({
+    issuer: text,
+    clientId: text,
+    clientSecret: secret,
+    privateKey: secret,
+    algorithm: text,
+    clientMetadataUrl: text,
+    scope: text,
+    grant: z.enum(['authorization_code', 'client_credentials']).exactOptional(),
+    redirectPort: z.number().exactOptional(),
+  });
 });
+
+type Auth = z.infer<ReturnType<typeof authForm>>;
+type Secret = NonNullable<Auth['clientSecret']>;
 
 /** Maximum bytes of a file with a secret. */
 const SECRET_BYTES = 64 * 1024;
@@ -54,10 +58,10 @@ const SECRET_BYTES = 64 * 1024;
 export function readAuth(
   file: YamlFile,
   path: Path,
-  { clientSecret, privateKey, ...rest }: z.infer<typeof AUTH>,
+  { clientSecret, privateKey, ...rest }: Auth,
   environment: Readonly<NodeJS.ProcessEnv>,
 ): McpAuth {
-  const secret = (key: string, from: z.infer<typeof SECRET>): string => readSecret(file, [...path, key], from, environment);
+  const secret = (key: string, from: Secret): string => readSecret(file, [...path, key], from, environment);
   return {
     ...rest,
     ...defined({
@@ -67,12 +71,7 @@ export function readAuth(
   };
 }
 
-function readSecret(
-  file: YamlFile,
-  path: Path,
-  { env, file: name }: z.infer<typeof SECRET>,
-  environment: Readonly<NodeJS.ProcessEnv>,
-): string {
+function readSecret(file: YamlFile, path: Path, { env, file: name }: Secret, environment: Readonly<NodeJS.ProcessEnv>): string {
   if (env !== undefined && name === undefined) return variable(file, path, env, environment);
   if (env !== undefined || name === undefined) return file.fail(path, "must have either 'env' or 'file'");
   try {
