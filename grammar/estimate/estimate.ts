@@ -192,9 +192,10 @@ function followed(session: Session, { procedure, file }: Defined, args: readonly
 
 /** Binds the parameters in order, the needed ones first. The last parameter of a name wins. */
 function bind(session: Session, { needs, optional }: Procedure, args: readonly Abstract[]): State {
-  let { globals: state } = session;
-  for (const [index, { name }] of [...needs, ...optional].entries()) state = state.with(name, args[index] ?? NOTHING);
-  return state;
+  const values = new Map([...needs, ...optional].map(({ name }, index) => [name, args[index] ?? NOTHING]));
+  if (values.size === 0) return session.globals;
+  session.step(values.size >> 3);
+  return session.globals.map(values.keys(), (_, name) => values.get(name) ?? NOTHING);
 }
 
 function resultOf(endings: Endings): Abstract {

@@ -176,6 +176,8 @@ export class Evaluation {
   /** Stores a value in a variable or an element of it. */
   store({ name, steps }: Target, value: Abstract): void {
     const base = this.state.get(name.name);
+    // Each of the many targets that one statement may have copies the state.
+    this.#session.step(this.state.size >> 3);
     if (steps.length === 0) {
       this.state = this.state.with(name.name, value);
       return;

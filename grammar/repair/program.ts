@@ -11,6 +11,9 @@ import { type Piece, piecesOf } from './pieces.ts';
 import { Scope, Unclear } from './scope.ts';
 import { simple } from './simple.ts';
 
+/** Twice the levels that a program may nest: some of the open blocks may close after all. */
+const MOST_BLOCKS = 400;
+
 /** The changes that make a program of other languages one of NeuroScript. */
 export function changesOf(text: string): readonly Change[] {
   const words = wordsOf(text);
@@ -49,6 +52,8 @@ class Program {
       this.#piece(piece);
       this.#layout.note(piece, outer ?? null, this.#blocks);
       this.#last = piece;
+      // No change makes a program of it, because it nests deeper than the language allows. Every statement looks at all open blocks.
+      if (this.#blocks.length > MOST_BLOCKS) return [];
     }
     for (;;) {
       const block = this.#blocks.at(-1);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ToolBench } from '../../src/testing/index.ts';
 import { Policy, type ToolDefinition } from '../../src/tools/index.ts';
+import { checkSources } from '../../src/worker/check.ts';
 import * as standard from '../../stdlib-tools/index.ts';
 import { adversarial, PIECES, READERS, UNITS } from './foreign.ts';
 import { PROGRAM_READERS } from './programtext.ts';
@@ -119,3 +120,33 @@ describe('finding 1: a tool of the host takes time in proportion to its argument
 function typeOf(kind: ToolDefinition['parameters'][number]['kind']): string {
   return 'type' in kind ? kind.type : 'any';
 }
+
+const lines = (count: number, line: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => line(index)).join('');
+
+describe('issue 44, finding 3: checking takes time in proportion to', () => {
+  it.each<[string, number, (count: number) => string]>([
+    [
+      'procedures that call the next one twice',
+      1000,
+      (count) =>
+        `${lines(count, (at) => `func p${at}() means\nreturn p${at + 1}() + p${at + 1}()\nendfunc\n`)}func p${count}() means\nreturn 1\nendfunc\n`,
+    ],
+    ['targets of one assignment', 16_000, (count) => `func f() means\nset ${lines(count, (at) => `a${at}, `)}b = f()\nendfunc\n`],
+    ['parameters', 16_000, (count) => `func f(needs ${lines(count, (at) => `a${at}, `)}b) means\nemit 1\nendfunc\n`],
+    ['unclosed blocks', 16_000, (count) => `command\n${lines(count, () => 'if true\n')}`],
+  ])('%s', async (_, most, text) => {
+    const check = (count: number) => async () => {
+      const source = text(count);
+      await null;
+      return checkSources([{ name: 'a', text: source }], 2 ** 20, {});
+    };
+    const least = async (count: number): Promise<number> => {
+      const tries: number[] = [];
+      for (let round = 0; round < 3; round++) tries.push(await cpuMs(check(count)));
+      return Math.min(...tries);
+    };
+    const before = await least(most / 8);
+    expect(await least(most)).toBeLessThan(GROWTH ** DOUBLINGS * Math.max(before, NOISE_MS));
+  });
+});
