@@ -1,7 +1,8 @@
 import type { ErrorInfo } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
-import type { EventError, Usage, Whisper } from '../../wire/protocol.ts';
+import type { EventError, Usage, Whisper, WorkerUsage } from '../../wire/protocol.ts';
+import { publicUsage } from '../../wire/result.ts';
 import type { Control, ControlLint } from './control.ts';
 import type { InvalidReason } from './diagnostics.ts';
 import type { SecretLint } from './secrets.ts';
@@ -57,7 +58,9 @@ export interface V1TurnRecord extends Omit<V1Execution, 'lints'> {
 }
 
 /** The public form of a turn: an element of `loop --profile v1 --json`. */
-export type V1TurnResult = Pick<V1TurnRecord, 'turn' | 'output' | 'nextOutput' | 'lints' | 'tokens' | 'usage' | 'error'> & {
+export type V1TurnResult = Pick<V1TurnRecord, 'turn' | 'output' | 'nextOutput' | 'lints' | 'tokens' | 'error'> & {
+  /** The use of the program. */
+  readonly usage: WorkerUsage;
   /** What OUTPUT requests; null when it requests nothing. */
   readonly signal: Control['signal'];
   /** Why, in the words of the program; null without a reason. */
@@ -70,5 +73,5 @@ export type V1TurnResult = Pick<V1TurnRecord, 'turn' | 'output' | 'nextOutput' |
 export function toPublicV1Turn(record: V1TurnRecord): V1TurnResult {
   const { turn, output, nextOutput, lints, tokens, usage, error, control } = record;
   const { signal, reason, notes } = control;
-  return { turn, signal, reason, notes, output, nextOutput, lints, tokens, usage, error };
+  return { turn, signal, reason, notes, output, nextOutput, lints, tokens, usage: publicUsage(usage), error };
 }
