@@ -27,7 +27,9 @@ it.each<[string, readonly string[], readonly NodeJS.Signals[]]>([
 ])('finding 18: %s that ignores every signal does not outlive %j after %j', async (_what, args, signals) => {
   const cwd = folder({ 'stubborn.sh': STUBBORN, 'a.ns': command('emit 1') });
   const file = join(cwd, 'pid');
-  const child = spawn(process.execPath, [BIN, ...args], { cwd, stdio: 'ignore' });
+  // The sessions of whoever runs the tests stay as they are.
+  const env = { ...process.env, XDG_STATE_HOME: cwd };
+  const child = spawn(process.execPath, [BIN, ...args], { cwd, env, stdio: 'ignore' });
   const ended = once(child, 'exit');
   await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n'), { timeout: 20_000 }).toBe(true);
   for (const signal of signals) child.kill(signal);
