@@ -218,5 +218,5 @@ function handle(content: TaggedJson): Handle | undefined {
 }
 
 function badTag(tag: string): InternalError {
-  return new InternalError(`the host sent '${tag.slice(0, 40)}', which is no known tag with its content`);
+  return new InternalError(`the host sent '${tag.slice(0, 40)}', which is not a known tag with its content`);
 }

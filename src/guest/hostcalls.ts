@@ -234,7 +234,7 @@ const REPLIES: ReadonlySet<string> = new Set<GuestReply['t']>(['ok', 'error', 'a
 
 function parseReply(text: string): GuestReply {
   const reply: unknown = parse(text);
-  if (!isReply(reply)) throw new InternalError('the host answered a call with something that is no reply');
+  if (!isReply(reply)) throw new InternalError('the host answered a call with something that is not a reply');
   return reply;
 }
 

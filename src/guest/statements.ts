@@ -245,7 +245,7 @@ function compilePrompt(context: Context, stmt: PromptStmt): Exec {
     const text = toText(machine, value);
     if (!machine.stdin) machine.fail('IOFailed', 'failed to get user input: this run has no standard input', NO_INPUT);
     const line = promptUser(machine, frame, text);
-    if (typeof line !== 'string') throw new InternalError('the host answered promptuser with something that is no text');
+    if (typeof line !== 'string') throw new InternalError('the host answered promptuser with something that is not text');
     const trimmed = line.trim();
     store(frame, trimmed);
     return trimmed;

@@ -156,7 +156,7 @@ function strayParts({ manifest }: Receipt): readonly string[] {
   const session: ReadonlySet<string> = new Set(SESSION_PARTS);
   return Object.keys(manifest.parts)
     .filter((name) => !session.has(name) && !turns.has(name.slice(0, name.indexOf('.'))))
-    .map((name) => `part ${name} belongs to no turn`);
+    .map((name) => `part ${name} does not belong to any turn`);
 }
 
 const FUEL = z.looseObject({ fuel: z.number() });

@@ -60,7 +60,7 @@ export class Signers {
       const bytes = fromText(key, ED25519_KEY_BYTES);
       if (bytes === null) throw new ConfigError(`a signer must be the base64url of ${ED25519_KEY_BYTES} bytes`);
       const fault = publicKeyFault(bytes);
-      if (fault !== null) throw new ConfigError(`the signer ${key} is no usable public key (${fault})`);
+      if (fault !== null) throw new ConfigError(`the signer ${key} is not a usable public key (${fault})`);
       this.#verifiers.set(key, defaultCrypto.ed25519Verifier(bytes));
     }
   }
@@ -72,7 +72,7 @@ export class Signers {
     const texts = [name, source, key, signature].every((part) => typeof part === 'string');
     if (unit.unit !== FORMAT || !texts) throw new UnitError(`a signed unit must have the form ${FORMAT}`);
     const verifier = this.#verifiers.get(key);
-    if (verifier === undefined) throw new UnitError(`${name}: the unit was signed with ${key}, which is no trusted signer`);
+    if (verifier === undefined) throw new UnitError(`${name}: the unit was signed with ${key}, which is not a trusted signer`);
     const tag = fromText(signature, ED25519_TAG_BYTES);
     if (tag === null || !verifier(message(name, source), tag))
       throw new UnitError(`${name}: the signature does not match; the unit was changed, or another key signed it`);

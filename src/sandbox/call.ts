@@ -6,7 +6,7 @@ import type { GuestReply, TaggedJson, WorkerFrame } from '../wire/protocol.ts';
 
 type VarFrame = Extract<WorkerFrame, { t: 'var' }>;
 
-const OVER = 'the call is over: its variables cannot be reached any more';
+const OVER = 'the call is over: its variables can no longer be reached';
 
 /**
  * One open call of a program. One side sends at a time: queries of variables are sent one after another, even if a handler makes several

@@ -37,7 +37,7 @@ export class Handles {
   get(handle: Handle, kind: string): object {
     const found = handle instanceof Handle ? this.#objects.get(handle.id) : undefined;
     if (found !== undefined && found.kind === kind && handle.kind === kind) return found.object;
-    throw new ToolError(NS_CODES.KeyNotFound, `this is no handle of kind '${kind}' that is open here`);
+    throw new ToolError(NS_CODES.KeyNotFound, `this is not a handle of kind '${kind}' that is open here`);
   }
 
   /** Removes an object without disposing of it, which is up to the caller. False for an unknown handle. */

@@ -145,10 +145,11 @@ function judged(document: Document.Parsed<ParsedNode>): Judgement {
       return aliases > MOST_ALIASES ? refuse(node, `the file has more than ${MOST_ALIASES} aliases`) : undefined;
     },
     Scalar(_key, node) {
-      return typeof node.value === 'object' && node.value !== null ? refuse(node, 'a value is none of JSON') : undefined;
+      return typeof node.value === 'object' && node.value !== null ? refuse(node, 'a value is not JSON') : undefined;
     },
     Collection(_key, node) {
-      if (node.tag !== undefined && !PLAIN_TAGS.has(node.tag)) return refuse(node, `${node.tag} is no list and no map of JSON`);
+      if (node.tag !== undefined && !PLAIN_TAGS.has(node.tag))
+        return refuse(node, `${node.tag} is neither a list nor a map of JSON`);
       if (!isMap(node)) return undefined;
       const seen = new Set<string>();
       for (const { key } of node.items) {

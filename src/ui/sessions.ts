@@ -186,6 +186,6 @@ function cursorOf(text: string | null): Cursor | null {
   if (text === null) return null;
   const dash = text.indexOf('-', 1);
   const updatedAt = Number(text.slice(0, dash));
-  if (dash < 0 || !Number.isSafeInteger(updatedAt)) throw new RequestError(400, 'after is no cursor of this list');
+  if (dash < 0 || !Number.isSafeInteger(updatedAt)) throw new RequestError(400, 'after is not a cursor of this list');
   return { updatedAt, sid: text.slice(dash + 1) };
 }

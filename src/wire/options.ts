@@ -162,6 +162,6 @@ const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Why no program can read a variable or constant of this name; null for a valid name. */
 export function variableProblem(name: string): string | null {
   const shown = name.slice(0, 100);
-  if (!IDENTIFIER.test(name)) return `'${shown}' is no variable name; use letters, digits and _`;
-  return RESERVED.has(name) ? `'${shown}' is a word of the language and no variable name` : null;
+  if (!IDENTIFIER.test(name)) return `'${shown}' is not a variable name; use letters, digits and _`;
+  return RESERVED.has(name) ? `'${shown}' is a word of the language, not a variable name` : null;
 }

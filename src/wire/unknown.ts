@@ -25,7 +25,7 @@ export function errorOf(thrown: unknown): Error {
 
 function wordsOf(thrown: unknown): string {
   if (typeof thrown === 'string') return thrown;
-  return `it threw a value of type ${thrown === null ? 'null' : typeof thrown}, which is no Error`;
+  return `it threw a value of type ${thrown === null ? 'null' : typeof thrown}, which is not an Error`;
 }
 
 /** A value of any kind in a message. Never throws. */

@@ -83,7 +83,7 @@ export class Fuzzy {
 
   /** Throws {@link ValueError} (`ERR_VALUE`) for NaN. */
   constructor(degree: number) {
-    if (Number.isNaN(degree)) throw new ValueError('NaN is no degree of truth');
+    if (Number.isNaN(degree)) throw new ValueError('NaN is not a degree of truth');
     this.degree = Math.min(1, Math.max(0, degree));
     Object.freeze(this);
   }

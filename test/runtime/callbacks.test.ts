@@ -31,10 +31,10 @@ const THROWN: readonly (readonly [what: string, make: () => unknown, message: st
   ['an error whose message throws', () => unreadable, 'it threw a value that cannot be read'],
   ['an error whose message is a symbol', () => Object.assign(new Error('x'), { message: Symbol('m') }), 'Error'],
   ['a proxy that was revoked', () => revoked(), 'it threw a value that cannot be read'],
-  ['a symbol', () => Symbol('s'), 'it threw a value of type symbol, which is no Error'],
-  ['nothing', () => undefined, 'it threw a value of type undefined, which is no Error'],
-  ['null', () => null, 'it threw a value of type null, which is no Error'],
-  ['an object without a prototype', () => Object.create(null), 'it threw a value of type object, which is no Error'],
+  ['a symbol', () => Symbol('s'), 'it threw a value of type symbol, which is not an Error'],
+  ['nothing', () => undefined, 'it threw a value of type undefined, which is not an Error'],
+  ['null', () => null, 'it threw a value of type null, which is not an Error'],
+  ['an object without a prototype', () => Object.create(null), 'it threw a value of type object, which is not an Error'],
   ['a text', () => 'full disk', 'full disk'],
 ];
 

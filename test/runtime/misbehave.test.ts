@@ -114,7 +114,7 @@ describe('a tool that', () => {
     [
       'throws undefined',
       'ThrowNothing',
-      "tool 'tool.bad.thrownothing' failed: it threw a value of type undefined, which is no Error",
+      "tool 'tool.bad.thrownothing' failed: it threw a value of type undefined, which is not an Error",
     ],
     ['returns a class instance', 'Instance', 'Account is a class instance'],
     ['returns a function', 'Function', 'a function has no counterpart'],

@@ -205,7 +205,7 @@ describe('global constants', () => {
       ['self', "there is a global 'self'"],
       ['step', "there is a procedure 'step'"],
       ['c', "there is a constant 'c' already"],
-      ['not a name', 'is no variable name'],
+      ['not a name', 'is not a variable name'],
       ['if', 'is a word of the language'],
     ] as const)
       expect(() => root.defineConstant(name, 2)).toThrow(why);
@@ -218,7 +218,7 @@ describe('global constants', () => {
   it('a name that no program can write is refused, by whichever way it comes', async () => {
     const root = config.interpreter();
     for (const name of ['if', 'len', 'true', 'None']) {
-      const problem = `'${name}' is a word of the language and no variable name`;
+      const problem = `'${name}' is a word of the language, not a variable name`;
       expect(() => root.setGlobal(name, 1)).toThrow(problem);
       expect(() => config.interpreter({ symbols: { libraries: [], constants: { [name]: 1 } } })).toThrow(problem);
       await expect(config.run(command('emit 1'), { globals: { [name]: 1 } })).rejects.toThrow(problem);

@@ -30,7 +30,7 @@ describe('a signed unit', () => {
     const signature = sign(null, message, privateKey).toString('base64url');
     const foreign: SignedUnit = { unit: 'neuroscript-unit-1', name: SOURCE.name, source: SOURCE.text, key, signature };
     await root([key]).load(foreign);
-    await expect(root([unit.key]).load(foreign)).rejects.toThrow('no trusted signer');
+    await expect(root([unit.key]).load(foreign)).rejects.toThrow('not a trusted signer');
   });
 
   const flipped = (text: string): string => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`;

@@ -243,14 +243,14 @@ describe('defining a tool', () => {
       /tool\.a\.b: capabilities\[0\] must be a text, got number/,
     ],
     ['nothing at all', () => defineTool(undefined as never), /a tool must be an object, got undefined/],
-    ['an argument name with a dash', () => tool([{ name: 'a-b' }]), /'a-b' is no argument name/],
+    ['an argument name with a dash', () => tool([{ name: 'a-b' }]), /'a-b' is not an argument name/],
     [
       'a required argument after an optional one',
       () => tool([{ name: 'a', required: false }, { name: 'b' }]),
       /'b' stands after an optional one/,
     ],
     ['no function', () => defineTool({ name: 'tool.a.b', run: 1 as never }), /run must be a function/],
-    ['a capability without verb', () => defineTool({ name: 'tool.a.b', capabilities: ['fs'], run }), /'fs' is no capability/],
+    ['a capability without verb', () => defineTool({ name: 'tool.a.b', capabilities: ['fs'], run }), /'fs' is not a capability/],
     [
       'effects in other words',
       () => defineTool({ name: 'tool.a.b', effects: 'reads' as never, run }),

@@ -224,7 +224,9 @@ describe('a text for a model', () => {
 
   it('refuses a budget that is none, and one in which nothing fits', () => {
     for (const budget of [0, -1, 1.5, Number.NaN]) expect(() => toolPrompt(TOOLS, { budget })).toThrow(ConfigError);
-    expect(() => toolPrompt(TOOLS, { budget: 10 })).toThrow(/a budget of 10 tokens is too small for any tool; the least is \d+/);
+    expect(() => toolPrompt(TOOLS, { budget: 10 })).toThrow(
+      /a budget of 10 tokens is too small for any tool; the minimum is \d+/,
+    );
     expect(toolPrompt([], { budget: 60 })).toMatchObject({ leftOut: [] });
   });
 });

@@ -180,13 +180,13 @@ describe('arguments by any schema', () => {
     ],
     ...(
       [
-        ['a misspelt keyword', { type: 'string', minLenght: 3 }, /'minLenght' is no keyword/],
+        ['a misspelt keyword', { type: 'string', minLenght: 3 }, /'minLenght' is not a keyword/],
         ['an unknown format', { type: 'string', format: 'postcode' }, /'format' cannot be "postcode"/],
         ['a bound that is a text', { type: 'string', minLength: '3' }, /'minLength' cannot be "3"/],
         ['a list of names with a number in it', { type: 'object', required: ['a', 1] }, /'required' cannot be \["a",1\]/],
         ['a size of a list without its items', { type: 'array', maxItems: 3 }, /'maxItems' is not enforced without 'items'/],
         ['a bound without a type', { minLength: 3 }, /'minLength' is not enforced without 'type'/],
-        ['a keyword of an older draft', { type: 'object', dependencies: {} }, /'dependencies' is no keyword/],
+        ['a keyword of an older draft', { type: 'object', dependencies: {} }, /'dependencies' is not a keyword/],
         ['a misspelling deep within', { type: 'array', items: { anyOf: [{ maximun: 1 }] } }, /'items.anyOf.maximun'/],
         ['a misspelling in a definition', { $ref: '#/$defs/a', $defs: { a: { tpye: 'string' } } }, /'\$defs.a.tpye'/],
         [
@@ -201,7 +201,7 @@ describe('arguments by any schema', () => {
         ['a step of nothing', { type: 'number', multipleOf: 0 }, /'multipleOf' cannot be 0/],
         ['a bound of an older draft', { type: 'integer', exclusiveMinimum: true }, /without 'minimum' beside it/],
         ['a count of nothing', { type: 'array', items: {}, minContains: 2 }, /without 'contains' beside it/],
-        ['items of an older draft', { type: 'array', items: {}, additionalItems: false }, /'additionalItems' is no keyword/],
+        ['items of an older draft', { type: 'array', items: {}, additionalItems: false }, /'additionalItems' is not a keyword/],
         [
           'a required name that no property has',
           { type: 'object', properties: { path: { type: 'string' } }, required: ['pathh'] },
@@ -227,7 +227,7 @@ describe('arguments by any schema', () => {
           { type: 'array', items: { $ref: '#/$defs/a' }, $defs: { a: { anyOf: [{ allOf: [{ $ref: '#/$defs/a' }] }] } } },
           /'\$ref' leads to itself/,
         ],
-        ['an object with a method', { validate: () => true }, /'validate' is no keyword/],
+        ['an object with a method', { validate: () => true }, /'validate' is not a keyword/],
         ['a schema of zod 3 before Standard Schema', new (class ZodString {})(), /must be a Standard Schema/],
         ['a Standard Schema without validate', { '~standard': { version: 1, vendor: 'x' } }, /must be a Standard Schema/],
       ] as const
@@ -252,7 +252,7 @@ describe('arguments by any schema', () => {
     ...['integer', 'String', 'array', 'int[]', 'null'].map((returns): [string, () => unknown, RegExp] => [
       `the result '${returns}', a type that nothing checks`,
       () => defineTool({ name: 'tool.t.A', returns, run: nothing }),
-      /tool\.t\.A: returns is '.*', which is no ArgType/,
+      /tool\.t\.A: returns is '.*', which is not an ArgType/,
     ]),
     ['a group that is a full name', () => defineTool({ group: 'tool.t', name: 'A b', run: nothing }), /tool\.group\.Name/],
     [
@@ -300,7 +300,7 @@ describe('arguments by any schema', () => {
     items.push(2);
     expect(await new Bench([count]).call('tool.t.Count')).toEqual({ t: 'ok', value: 1 });
     expect(() => defineTool({ name: 'tool.t.F', args: [{ name: 'f', default: (() => 1) as never }], run: () => 1 })).toThrow(
-      /the default of 'f' is no value of a script: a function/,
+      /the default of 'f' is not a value of a script: a function/,
     );
   });
 

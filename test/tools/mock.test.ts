@@ -393,7 +393,7 @@ describe('a tools file that is wrong', () => {
     [
       'when with an unknown argument',
       tool('args: [path]\ncases:\n  - returns: 1\n    when:\n      pat: /x'),
-      'tools.yaml:7: tools.tool.a.B.cases[0].when.pat: is no argument of the tool; it has path',
+      'tools.yaml:7: tools.tool.a.B.cases[0].when.pat: is not an argument of the tool; it has path',
     ],
     [
       'a negative delay',

@@ -89,7 +89,7 @@ describe('the policy gate', () => {
     [{ deny: ['***'] }, /can match no tool/],
     [{ toolMaxCalls: { 'tool.memory.*': 1 } }, /takes names of tools, no patterns: 'tool\.memory\.\*'/],
     [{ context: 'root' }, /the policy: context must be config, normal or test, got 'root'/],
-    [{ grants: ['fs'] }, /'fs' is no capability/],
+    [{ grants: ['fs'] }, /'fs' is not a capability/],
     [{ toolMaxCalls: { 'tool.a.b': -1 } }, /toolMaxCalls\.tool\.a\.b must be a whole number from 0, got -1/],
     [{ onPolicyBreach: 'stop' }, /onPolicyBreach must be error or halt/],
   ])('refuses the policy %j', (policy, problem) => {

@@ -43,7 +43,7 @@ onPolicyBreach: halt
       "p.yaml:2: deny[0]: deny of the policy: 'kv.*' can",
     ],
     ['a list that is none', 'allow: "*"', 'p.yaml:1: allow: the policy: allow must be a list'],
-    ['a malformed grant', 'grants:\n  - fs:read\n  - fs', "p.yaml:3: grants[1]: 'fs' is no capability"],
+    ['a malformed grant', 'grants:\n  - fs:read\n  - fs', "p.yaml:3: grants[1]: 'fs' is not a capability"],
     [
       'a negative count',
       'toolMaxCalls:\n  tool.a.B: 1\n  tool.a.C: -1',

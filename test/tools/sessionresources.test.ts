@@ -71,7 +71,7 @@ describe('handles', () => {
     const object = { rows: 3 };
     const handle = handles.create('table', object);
     expect(handles.get(handle, 'table')).toBe(object);
-    expect(() => handles.get(handle, 'file')).toThrow("no handle of kind 'file'");
+    expect(() => handles.get(handle, 'file')).toThrow("not a handle of kind 'file'");
     expect(() => handles.get(new Handle('table', 'guess'), 'table')).toThrow('no handle');
     expect(() => handles.get(new Handle('file', handle.id), 'table')).toThrow('no handle');
     expect(() => handles.get({ kind: 'table', id: handle.id } as never, 'table')).toThrow('no handle');

@@ -45,7 +45,7 @@ export function askOptions(given: ValueMap, model: AgentModel): AskOptions {
   const known = [...Object.keys(BUDGETS), ...COUNTS];
   const budget: Partial<Record<BudgetKey, number>> = {};
   for (const [name, value] of Object.entries(given)) {
-    if (!known.includes(name)) throw refused(`'${name}' is no option of ask; known are ${known.join(', ')}`);
+    if (!known.includes(name)) throw refused(`'${name}' is not an option of ask; known are ${known.join(', ')}`);
     const key = BUDGETS[name];
     if (key !== undefined) budget[key] = amount(name, key, value);
   }

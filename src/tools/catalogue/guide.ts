@@ -80,7 +80,7 @@ export function toolPrompt(
     // A small budget is better spent on tools than on the names of omitted ones.
     named = MOST_NAMED.find((names) => estimateTokens(footer(entries, names).join('\n')) <= budget / 4) ?? 0;
     const least = estimateTokens(render());
-    if (least > budget) throw new ConfigError(`a budget of ${budget} tokens is too small for any tool; the least is ${least}`);
+    if (least > budget) throw new ConfigError(`a budget of ${budget} tokens is too small for any tool; the minimum is ${least}`);
     const turns = inTurns(entries, prefer);
     for (const detail of ([1, 2, 3] as const).slice(0, most))
       for (const index of turns) {

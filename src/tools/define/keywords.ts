@@ -90,7 +90,7 @@ export function checkKeywords(schema: unknown, path = ''): void {
   for (const [keyword, value] of given) {
     const where = `'${path}${keyword}'`;
     const form = FORMS.get(keyword);
-    if (form === undefined) throw new Error(`${where} is no keyword that can be enforced`);
+    if (form === undefined) throw new Error(`${where} is not a keyword that can be enforced`);
     if (!form(value)) throw new Error(`${where} cannot be ${JSON.stringify(value)}`);
     const types = TYPES.get(keyword);
     const { type } = schema;

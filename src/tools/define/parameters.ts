@@ -104,7 +104,7 @@ export function parametersOf(tool: string, specs: ArgSpecs): readonly Parameter[
   const parameters = read(tool, specs);
   const seen = new Set<string>();
   for (const { name } of parameters) {
-    if (!IDENTIFIER.test(name)) throw new ConfigError(`${tool}: '${name}' is no argument name; use letters, digits and _`);
+    if (!IDENTIFIER.test(name)) throw new ConfigError(`${tool}: '${name}' is not an argument name; use letters, digits and _`);
     if (seen.has(name)) throw new ConfigError(`${tool}: the argument '${name}' is declared twice`);
     seen.add(name);
   }
@@ -185,7 +185,7 @@ function taggedFrom(what: string, value: unknown): TaggedJson {
     return encode(value);
   } catch (cause) {
     if (!(cause instanceof ValueError)) throw cause;
-    throw new ConfigError(`${what} is no value of a script: ${cause.message}`, { cause });
+    throw new ConfigError(`${what} is not a value of a script: ${cause.message}`, { cause });
   }
 }
 

@@ -57,7 +57,7 @@ export function returnsOf(tool: string, returns: unknown): { readonly returns: s
   if (typeof returns === 'string') {
     if (isForeignType(returns))
       throw new ConfigError(
-        `${tool}: returns is '${returns}', which is no ArgType, so nothing would be checked; known are ${argTypeNames().join(', ')}`,
+        `${tool}: returns is '${returns}', which is not an ArgType, so nothing would be checked; known are ${argTypeNames().join(', ')}`,
       );
     const checked = isArgType(returns) && returns !== 'any';
     return { returns, result: checked ? Object.freeze({ type: returns }) : null };

@@ -273,7 +273,7 @@ function foreseenAs(call: GuestCall): readonly [name: string, args: readonly Tag
   return call.t === 'ask' ? ['ask', [call.model, call.prompt, call.options]] : ['promptuser', [call.text]];
 }
 
-const CANNOT_ACT = 'this process cannot act for the session any more';
+const CANNOT_ACT = "this process no longer holds the session's lease";
 
 /** The value of a late answer. Throws {@link ToolError} for a failure. */
 function completedValue(completion: Completed): TaggedJson {

@@ -126,7 +126,8 @@ function readCase(file: YamlFile, path: Path, value: unknown, args: ReadonlySet<
   const spec = file.map(path, value, CASE_KEYS);
   const when = readWants(file, [...path, 'when'], spec['when'], args);
   for (const key of Object.keys(when))
-    if (!args.has(key)) file.fail([...path, 'when', key], `is no argument of the tool; it has ${[...args].join(', ') || 'none'}`);
+    if (!args.has(key))
+      file.fail([...path, 'when', key], `is not an argument of the tool; it has ${[...args].join(', ') || 'none'}`);
   const inState = readWants(file, [...path, 'inState'], spec['inState'], args);
   const times = spec['times'] ?? Number.POSITIVE_INFINITY;
   if (typeof times !== 'number' || !(times === Number.POSITIVE_INFINITY || (Number.isSafeInteger(times) && times >= 1)))

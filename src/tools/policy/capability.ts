@@ -24,7 +24,7 @@ export function parseCapability(text: string): Capability {
     scopes: parts(scope.join(':')),
   };
   if (capability.resource === '' || capability.verbs.length === 0)
-    throw new ConfigError(`'${text}' is no capability; write resource:verb,verb or resource:verb:scope,scope`);
+    throw new ConfigError(`'${text}' is not a capability; write resource:verb,verb or resource:verb:scope,scope`);
   return Object.freeze(capability);
 }
 

@@ -148,7 +148,7 @@ describe('what is asked', () => {
     };
     expect(await failed('{"max_turn": 3}')).toEqual([
       4,
-      expect.stringContaining("'max_turn' is no option of ask; known are fuel"),
+      expect.stringContaining("'max_turn' is not an option of ask; known are fuel"),
     ]);
     expect(await failed('{"fuel": 0}')).toEqual([4, expect.stringContaining('fuel must be at least')]);
     expect(await failed('{"max_turns": 0}')).toEqual([4, expect.stringContaining('max_turns')]);
