@@ -139,8 +139,8 @@ export const UNOBSERVABLE: readonly Unobservable[] = [
   },
   {
     file: 'src/guest/work.ts',
-    line: 'compilePattern: fuel(4, 1, { second: SECOND_FUEL.pattern }),',
-    change: '4 → (4 + 1)',
+    line: 'compilePattern: heavy(STEP_FUEL.pattern.amount, 1),',
+    change: '1 → (1 + 1)',
     reason: 'the price of a pure tool',
   },
   {
