@@ -18,7 +18,7 @@ export interface StdioServer {
   readonly cwd?: string;
 }
 
-/** A server that is reached over streamable http. */
+/** A server that is reached over streamable HTTP. */
 export interface HttpServer {
   /** Address of the server's endpoint. */
   readonly url: string;
