@@ -34,7 +34,7 @@ export const TIMED: readonly string[] = ['test/sandbox/{busypoll,counters,proces
 /** Slow tests that look at what a process does first, or measure the memory of their own. */
 export const ALONE: readonly string[] = [
   ...['test/runtime/nolauncher.test.ts', 'test/sandbox/{breaches,kill,launcher,pool,workerlife}.test.ts'],
-  ...['test/attack/{hostile,javascript,journal,language,linear,pure,retained}.test.ts'],
+  'test/attack/!(readers|onepiece|removals).test.ts',
 ];
 /** Tests that replace modules of the product, which takes Vitest's own loader. */
 export const REPLACING: readonly string[] = ['test/gate/faults.test.ts'];

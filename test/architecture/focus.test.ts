@@ -20,18 +20,31 @@ it('no test is skipped, focused, left to do or expected to fail', () => {
   expect(found).toEqual([]);
 });
 
-/** What judges a time or the memory of a process. */
-const JUDGES = /\bcpuMs\(|performance\.now|cpuUsage|memoryUsage|heapUsed/;
-/** Files that need such a function without judging what it says. */
+/** What judges a time or the memory of a process, or starts one. */
+const JUDGES =
+  /\bcpuMs\(|performance\.now|cpuUsage|memoryUsage|heapUsed|\bneuroscript\(|\bspawn(?:Sync)?\(|\bexecFile(?:Sync)?\b|node:child_process/;
+/** Files that use such a function and are quick: nothing in them judges what a clock says, or waits for a process longer than it takes. */
 const MAY: ReadonlySet<string> = new Set([
   'test/architecture/focus.test.ts', // names them
   'test/grammar/syntax/properties.test.ts', // a thousandfold of what a small source takes
   'test/loop/agents/model.test.ts', // a hundredfold of what a reply takes
   'test/loop/ask/replay.test.ts', // replaces the clock
   'test/sandbox/clock.test.ts', // replaces the clock
+  'test/telemetry/conventions.test.ts', // has a function of that name
+  // A fresh process is the subject.
+  ...[
+    'test/aeiou/portable.test.ts',
+    'test/aeiou/token/warm.test.ts',
+    'test/restate/restate.test.ts',
+    'test/worker/lockdown.test.ts',
+  ],
+  // They make pipes and archives with programs of the system.
+  ...['test/docs/packed.test.ts', 'test/files/ordinary.test.ts', 'test/stdlib-tools/fs.test.ts'],
+  // The gate and its verifiers are processes.
+  ...['approval', 'history', 'inputs', 'states/states'].map((name) => `test/gate/${name}.test.ts`),
 ]);
 
-it('what judges a time is slow, and so is each test that needs more than npm', () => {
+it('what judges a time or starts a process is slow, and so is each test that needs more than npm', () => {
   const files = filesBelow('test', '.test.ts').map(sourceOf);
   const judging = files.filter(({ path, text }) => JUDGES.test(text) && !SLOW_FILES.includes(path) && !MAY.has(path));
   expect(judging.filter(({ text }) => !/\bSLOW\b/.test(text)).map(({ path }) => path)).toEqual([]);

@@ -7,6 +7,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
 import { Output } from '../../src/cli/terminal/output.ts';
 import { paletteFor } from '../../src/report/index.ts';
+import { SLOW } from '../groups.ts';
 import { folder, linesOf, neuroscript, STATE } from './spawn.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
@@ -54,7 +55,7 @@ async function typing(argv: readonly string[], answer: string): Promise<Typed> {
 }
 
 describe('gate propose', () => {
-  it('puts a plan into the queue and says under which UUID and hash', async () => {
+  it('puts a plan into the queue and says under which UUID and hash', SLOW, async () => {
     const queue = folder({});
     const { code, stdout } = await neuroscript(['gate', 'propose', '-', '--queue', queue], { stdin: ` ${PLAN}\n` });
     expect(code).toBe(0);
@@ -88,7 +89,7 @@ describe('gate approve', () => {
     expect([code, shown]).toEqual([0, `11111111-2222-4333-8444-555555555555 ${empty} 2026-01-15T12:00:00Z\n`]);
   });
 
-  it('shows the plan as canonical JSON with its hash, and appends a yes', async () => {
+  it('shows the plan as canonical JSON with its hash, and appends a yes', SLOW, async () => {
     const queue = folder({ 'pending.jsonl': pending() });
     const { code, stdout } = await neuroscript(['gate', 'approve', ID.toUpperCase(), '--queue', queue, '--yes']);
     expect(code).toBe(0);
@@ -115,7 +116,7 @@ describe('gate approve', () => {
     expect(JSON.parse(read(queue, 'approved.jsonl'))).toMatchObject({ id: ID, hash: HASH });
   });
 
-  it('ARGO-8-2: asks nobody but a person: a pipe that says yes is none', async () => {
+  it('ARGO-8-2: asks nobody but a person: a pipe that says yes is none', SLOW, async () => {
     const queue = folder({ 'pending.jsonl': pending() });
     const { code, stderr } = await neuroscript(['gate', 'approve', ID, '--queue', queue], { stdin: 'yes\n' });
     expect(code).toBe(1);
@@ -145,7 +146,7 @@ describe('gate approve', () => {
     expect(existsSync(join(queue, 'approved.jsonl'))).toBe(false);
   });
 
-  it('exits 1 for every no, also for wrong use', async () => {
+  it('exits 1 for every no, also for wrong use', SLOW, async () => {
     expect(await neuroscript(['gate', 'approve', ID, '--force'])).toEqual({
       code: 1,
       stdout: '',
@@ -182,7 +183,7 @@ endcommand
 <<<NSENV:V3:END>>>
 `;
 
-  it('ARGO-8-2: denied, proposed, approved, executed once, denied', async () => {
+  it('ARGO-8-2: denied, proposed, approved, executed once, denied', SLOW, async () => {
     const files = folder({ 'tools.yaml': TOOLS, 'agent.txt': ENVELOPE });
     const queue = folder({});
     const loop = ['loop', '--store', 'none', '--agent', `script:${files}/agent.txt`, '--tools', `${files}/tools.yaml`];
@@ -235,7 +236,7 @@ describe('gate execute', () => {
     return { queue, id, hash, run };
   }
 
-  it('the whole way: proposed, approved, eligible, executed once', async () => {
+  it('the whole way: proposed, approved, eligible, executed once', SLOW, async () => {
     const { queue, id, hash, run } = await approved(['echo', 'a  b', '$HOME']);
     const asked = ['gate', id, hash, '--queue', queue, '--verifier', verifier(queue)];
     expect((await neuroscript(asked)).code).toBe(0);

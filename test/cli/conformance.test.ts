@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { differenceOf } from '../../src/cli/conformance/answer.ts';
 import { LanguageRuns } from '../../src/cli/conformance/language.ts';
 import { bytesOf, readVectors } from '../../src/cli/conformance/vectors.ts';
+import { SLOW } from '../groups.ts';
 import { requirements } from '../traceability/ids.ts';
 import { folder, linesOf } from './spawn.ts';
 import { within } from './terminal.ts';
@@ -55,7 +56,7 @@ describe('test conformance', () => {
     expect(report.passed).toBe(readVectors(FOLDER).length);
   });
 
-  it('an implementation that ignores the ttl and trims bodies fails, with a clear report', async () => {
+  it('an implementation that ignores the ttl and trims bodies fails, with a clear report', SLOW, async () => {
     const impl = broken(`
       if (answer.error === 'ERR_TOKEN_TTL') { delete answer.error; answer.ok = { action: 'done', kid: 'k', jti: 'j' }; }
       if (request.op === 'envelope.parse' && answer.ok?.scratchpad) {
@@ -72,7 +73,7 @@ describe('test conformance', () => {
     expect(lines.at(-1)).toMatch(/^\d+ passed, \d+ failed, 0 unsupported$/);
   });
 
-  it('operations that are not there are counted and no failure', async () => {
+  it('operations that are not there are counted and no failure', SLOW, async () => {
     const impl = broken("if (request.op === 'token.mint') { delete answer.ok; delete answer.error; answer.unsupported = true; }");
     const ended = await within(['test', 'conformance', '--impl', impl, '--only', 'minting']);
     expect(ended).toMatchObject({ code: 0 });
@@ -101,7 +102,7 @@ describe('test conformance', () => {
       "if (request.input.output === '' && request.op === 'progress.digest') answer.id = 99;",
       /answered request 99/,
     ],
-  ])('one that %s fails that vector and is started again for the next', async (_, change, says) => {
+  ])('one that %s fails that vector and is started again for the next', SLOW, async (_, change, says) => {
     const ended = await within([
       'test',
       'conformance',

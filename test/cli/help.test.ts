@@ -53,7 +53,7 @@ it('help comes from the manual, and what a mistyped command gets does not', asyn
   expect(helpPage(['--help'], null)).toBeNull();
 });
 
-it('a reader of the help that closes its end is no failure, and a full disk is one', async () => {
+it('a reader of the help that closes its end is no failure, and a full disk is one', SLOW, async () => {
   const bin = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
   const shell = (line: string) => spawnSync('bash', ['-c', line, process.execPath, bin], { encoding: 'utf8' });
   expect(shell('set -o pipefail; "$0" "$1" loop --help | head -1')).toMatchObject({

@@ -77,6 +77,7 @@ describe('bad input is one clear sentence and exit 2', () => {
 
   it.each([[['run', '-']], [['run', '--jsonl']], [['check', '-']], [['turn', '-']]])(
     '%j with a folder as standard input',
+    SLOW,
     async (args) => {
       const folderItself = openSync(folder({}), 'r');
       onTestFinished(() => closeSync(folderItself));
@@ -143,7 +144,7 @@ describe('a named pipe, a device or a folder as a file (finding 9)', () => {
     expect(ended).toEqual({ code: 130, stdout: '', stderr: '' });
   });
 
-  it('a program comes through a pipe whose writer takes its time', async () => {
+  it('a program comes through a pipe whose writer takes its time', SLOW, async () => {
     const cwd = special();
     const running = neuroscript(['run', 'pipe'], { cwd });
     // Opening waits for the reader.

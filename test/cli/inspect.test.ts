@@ -29,6 +29,7 @@ import {
 } from '../../src/receipt/index.ts';
 import { SqliteStorage } from '../../stdlib-tools/index.ts';
 import { FALLBACK_SEED, NONCE, PRIMARY, PRIMARY_SEED, SHARED, SID, TOKENS } from '../aeiou/kit.ts';
+import { SLOW } from '../groups.ts';
 import { command, folder, linesOf } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -521,7 +522,7 @@ describe('hostile input', () => {
     ['a named pipe that nobody writes to', 'fifo', /not an ordinary file/],
     ['a file of 1 GB', 'huge', /larger than 64MB/],
     ['no file', 'none', /there is no such file/],
-  ])('%s is one line and exit 2', async (_, name, says) => {
+  ])('%s is one line and exit 2', SLOW, async (_, name, says) => {
     const cwd = folder({ huge: '' });
     mkdirSync(join(cwd, 'd'));
     execFileSync('mkfifo', [join(cwd, 'fifo')]);

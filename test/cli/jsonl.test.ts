@@ -62,7 +62,7 @@ describe('run --jsonl', () => {
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 
-  it('P9: whole-number keys stand where the script put them, and come in with a $', async () => {
+  it('P9: whole-number keys stand where the script put them, and come in with a $', SLOW, async () => {
     const src = 'func f(needs m returns r) means\n  emit g\n  return m\nendfunc\n';
     const request =
       '{"id":1,"src":"","lib":"","call":"f","args":[{"$10":1,"a":{"$9":1,"$8":2},"$2":3}],"globals":{"g":{"10":1,"2":2}}}';
@@ -74,7 +74,7 @@ describe('run --jsonl', () => {
     expect(stdout).toContain('"values":[{"2":2,"10":1}]');
   });
 
-  it('answers a malformed line and goes on', async () => {
+  it('answers a malformed line and goes on', SLOW, async () => {
     const stdin = Buffer.concat([
       Buffer.from('{"id":1,"src":"command\\nemit 1\\nendcommand"}\n'),
       Buffer.from('{"id":2,\n'),
@@ -111,7 +111,7 @@ describe('run --jsonl', () => {
     expect(results[9]).toMatchObject({ id: 10, ok: true, emits: ['10'] });
   });
 
-  it('refuses a line longer than 16 MiB, and nesting without end, as requests', async () => {
+  it('refuses a line longer than 16 MiB, and nesting without end, as requests', SLOW, async () => {
     const stdin = `${' '.repeat(17 * 1024 * 1024)}{}\n${'['.repeat(100_000)}\n{"id":1,"globals":{"g":${'['.repeat(5000)}${']'.repeat(5000)}}}\n{"id":3,"src":"command\\nemit 3\\nendcommand"}\n`;
     const { code, stderr, results } = await answers(stdin, ONE_WORKER);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -121,7 +121,7 @@ describe('run --jsonl', () => {
     expect(results[3]).toMatchObject({ id: 3, emits: ['3'] });
   });
 
-  it('answers a line as soon as it can, without waiting for the next', async () => {
+  it('answers a line as soon as it can, without waiting for the next', SLOW, async () => {
     let replies = 0;
     const ended = await neuroscript(['run', '--jsonl', ...ONE_WORKER], {
       keepStdinOpen: true,
@@ -136,7 +136,7 @@ describe('run --jsonl', () => {
     expect(linesOf(ended.stdout)).toHaveLength(2);
   });
 
-  it('a request can tighten the limits of the command line, not widen them', async () => {
+  it('a request can tighten the limits of the command line, not widen them', SLOW, async () => {
     const loop = command('while true', 'set x = 1', 'endwhile');
     const { results } = await answers(
       jsonl([{ src: loop, limits: { fuel: 500 } }, { src: loop, limits: { fuel: 5000 } }, { src: loop }]),
@@ -145,7 +145,7 @@ describe('run --jsonl', () => {
     expect(results.map((result) => result.error.allowed)).toEqual([500, 1000, 1000]);
   });
 
-  it('stops when its reader goes away', async () => {
+  it('stops when its reader goes away', SLOW, async () => {
     const ended = await neuroscript(['run', '--jsonl', ...ONE_WORKER], {
       keepStdinOpen: true,
       stdin: jsonl(Array.from({ length: 200 }, (_, id) => ({ id, src: command('emit 1') }))),
@@ -154,7 +154,7 @@ describe('run --jsonl', () => {
     expect(ended).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('Ctrl-C cancels what is at work, answers it, and ends', async () => {
+  it('Ctrl-C cancels what is at work, answers it, and ends', SLOW, async () => {
     const requests = [
       { id: 1, src: command('emit 1') },
       { id: 2, src: command('while true', 'set x = 1', 'endwhile') },

@@ -26,7 +26,7 @@ const META = {
 };
 
 describe('--mcp', () => {
-  it('the example does what its page says', async () => {
+  it('the example does what its page says', SLOW, async () => {
     const page = readFileSync(new URL('../../examples/mcp/README.md', import.meta.url), 'utf8');
     const promised = /```text\n([\s\S]*?)```/.exec(page)?.[1];
     const command = (/npx neuroscript (.*)/.exec(page)?.[1] ?? '').split(' ');
@@ -53,7 +53,7 @@ describe('--mcp', () => {
 });
 
 describe('neuroscript tools login', () => {
-  it('prints an address, keeps the tokens for later commands, and forgets them', async () => {
+  it('prints an address, keeps the tokens for later commands, and forgets them', SLOW, async () => {
     await using server = await protectedServer();
     const mcp = ['--mcp', `s=${server.url}`];
     const env = { XDG_STATE_HOME: mkdtempSync(join(tmpdir(), 'ns-state-')) };
@@ -100,7 +100,7 @@ describe('neuroscript tools mcp', () => {
     }
   });
 
-  it('refuses a message of too many bytes or values, and goes on (finding 17)', async () => {
+  it('refuses a message of too many bytes or values, and goes on (finding 17)', SLOW, async () => {
     const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
     const request = (id: number, method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id, method, params });
     const messages = [
@@ -169,7 +169,7 @@ describe('neuroscript tools mcp', () => {
     });
   });
 
-  it('with --store, a program that waits is continued by the next process, and its call limits count on', async () => {
+  it('with --store, a program that waits is continued by the next process, and its call limits count on', SLOW, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'ns-store-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, 'tools.yaml'), 'tools:\n  tool.t.Note:\n    effects: none\n    cases:\n      - returns: noted\n');
@@ -225,7 +225,7 @@ describe('neuroscript tools mcp', () => {
     expect(stderr).toContain(problem);
   });
 
-  it('serves over HTTP until it is interrupted', async () => {
+  it('serves over HTTP until it is interrupted', SLOW, async () => {
     const child = spawn(process.execPath, [BIN, 'tools', 'mcp', ...ONE_WORKER, '--http', '0'], {
       stdio: ['ignore', 'inherit', 'pipe'],
     });
@@ -280,7 +280,7 @@ describe('neuroscript tools mcp', () => {
     await once(child, 'exit');
   });
 
-  it('ends when its client does, with 0', async () => {
+  it('ends when its client does, with 0', SLOW, async () => {
     expect(await neuroscript(['tools', 'mcp'], { stdin: '' })).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 });

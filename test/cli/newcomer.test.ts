@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { SLOW } from '../groups.ts';
 import { command, folder, neuroscript } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -87,7 +88,7 @@ describe('a newcomer', () => {
     expect(answers[0]).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   });
 
-  it('10: the sessions of a new home are none, and its store is made by the first loop alone', async () => {
+  it('10: the sessions of a new home are none, and its store is made by the first loop alone', SLOW, async () => {
     const env = { XDG_STATE_HOME: folder({}) };
     expect(await neuroscript(['sessions', 'list'], { env })).toEqual({ code: 0, stdout: '', stderr: '' });
     expect((await neuroscript(['sessions', 'list', '--json'], { env })).stdout).toBe('[]\n');
@@ -96,7 +97,7 @@ describe('a newcomer', () => {
     expect(await neuroscript(['sessions', 'list', '--store', 'none.db'], { env })).toMatchObject({ code: 2 });
   });
 
-  it('1: sessions are exported from the store by default', async () => {
+  it('1: sessions are exported from the store by default', SLOW, async () => {
     const ended = await neuroscript(['sessions', 'export', 'ID'], { env: { XDG_STATE_HOME: folder({}) } });
     expect(ended).toMatchObject({
       code: 2,
@@ -104,13 +105,13 @@ describe('a newcomer', () => {
     });
   });
 
-  it('12: an empty HOME writes nothing into the current folder', async () => {
+  it('12: an empty HOME writes nothing into the current folder', SLOW, async () => {
     const cwd = folder({ 'agent.txt': '' });
     const ended = await neuroscript(['sessions', 'list'], { cwd, env: { HOME: '', XDG_STATE_HOME: '' } });
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringMatching(/no home directory .* --store FILE/) });
   });
 
-  it('20: a line of --jsonl has no character at which a reader may split it', async () => {
+  it('20: a line of --jsonl has no character at which a reader may split it', SLOW, async () => {
     const request = JSON.stringify({ id: 1, src: command('emit "a\\u2028b\\u2029c"') });
     const { stdout } = await neuroscript(['run', '--jsonl'], { stdin: `${request}\n` });
     expect(stdout).not.toMatch(/[\u2028\u2029]/);

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { SLOW } from '../groups.ts';
 import { command, folder, linesOf, neuroscript, pressControlC } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -116,7 +117,7 @@ it.each([
   ['an endless program', ['run', 'a.ns', '--cpu', '30s', '--fuel', '1e15'], ''],
   ['a question', ['run', 'q.ns'], ''],
   ['requests', ['run', '--jsonl'], '{"src":""}\n'],
-])('issue 19: Ctrl-C ends %s with 130 and without a word of Node', async (_, args, stdin) => {
+])('issue 19: Ctrl-C ends %s with 130 and without a word of Node', SLOW, async (_, args, stdin) => {
   const cwd = folder({
     'a.ns': command('emit 1', 'while true', 'set x = 1', 'endwhile'),
     'q.ns': command('promptuser "?" into x'),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
+import { SLOW } from '../groups.ts';
 import { blocksOf } from '../readme/blocks.ts';
 import { commandsOf } from '../readme/shell.ts';
 import { command, folder, neuroscript, type Outcome } from './spawn.ts';
@@ -101,20 +102,16 @@ describe('commands of a page work in a folder of a reader', () => {
     expect(new Set(blocks.map(({ reader }) => reader))).toEqual(new Set(Object.keys(READERS)));
   });
 
-  it.each(blocks)(
-    '$place, with $reader',
-    async ({ reader, code }) => {
-      const { files, before = [] } = READERS[reader] ?? { files: {} };
-      const cwd = folder(files);
-      const lines = commandsOf(code).map((words) => words.slice(words.indexOf('neuroscript') + 1));
-      const ends = [];
-      for (const words of [...before, ...lines.filter((each) => !LEFT.test(each.join(' ')))]) {
-        const { code, stderr } = await run(words, cwd);
-        ends.push({ line: words.join(' '), code, stderr: code === 0 ? '' : stderr });
-      }
-      expect(ends.length).toBeGreaterThan(before.length);
-      expect(ends.filter(({ code }) => code !== 0)).toEqual([]);
-    },
-    240_000,
-  );
+  it.each(blocks)('$place, with $reader', { ...SLOW, timeout: 240_000 }, async ({ reader, code }) => {
+    const { files, before = [] } = READERS[reader] ?? { files: {} };
+    const cwd = folder(files);
+    const lines = commandsOf(code).map((words) => words.slice(words.indexOf('neuroscript') + 1));
+    const ends = [];
+    for (const words of [...before, ...lines.filter((each) => !LEFT.test(each.join(' ')))]) {
+      const { code, stderr } = await run(words, cwd);
+      ends.push({ line: words.join(' '), code, stderr: code === 0 ? '' : stderr });
+    }
+    expect(ends.length).toBeGreaterThan(before.length);
+    expect(ends.filter(({ code }) => code !== 0)).toEqual([]);
+  });
 });

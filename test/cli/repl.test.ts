@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SLOW } from '../groups.ts';
 import { folder, linesOf, neuroscript, type Outcome, type SpawnOptions } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -17,7 +18,7 @@ function piped(lines: readonly string[], args: readonly string[] = [], options: 
 const typed = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
 describe('repl with lines from a pipe', () => {
-  it('standard output has the emits and values alone; variables and procedures stay', async () => {
+  it('standard output has the emits and values alone; variables and procedures stay', SLOW, async () => {
     const { code, stdout, stderr } = await piped([
       'set x = 6',
       'x * 7',
@@ -194,7 +195,7 @@ const look = { name: 'tool.box.Look', args: [{ name: 'box', type: 'any' }],
 export const tools = [open, look];
 `;
 
-  it('a handle means the same object in a later input; :reset ends it', async () => {
+  it('a handle means the same object in a later input; :reset ends it', SLOW, async () => {
     const path = folder({ 'tools.mjs': tools });
     const { stdout, stderr, code } = await piped(
       ['set box = tool.box.Open("inside")', 'fail "no"', 'tool.box.Look(box)', ':reset', 'set again = 1', 'again'],
@@ -269,7 +270,7 @@ describe('repl and files', () => {
 });
 
 describe('repl and hostile lines', () => {
-  it('a line of 10 MB is refused and forgotten', async () => {
+  it('a line of 10 MB is refused and forgotten', SLOW, async () => {
     const { code, stdout, stderr } = await piped(['set x = 1', 'x'.repeat(10_000_000), 'x']);
     expect(stdout).toBe('1\n');
     expect(stderr).toBe('neuroscript: the line is longer than 1MB (ERR_USAGE)\n');
@@ -303,7 +304,7 @@ describe('repl and hostile lines', () => {
     expect(code).toBe(2);
   });
 
-  it('a reader of the output that had enough ends the command', async () => {
+  it('a reader of the output that had enough ends the command', SLOW, async () => {
     const { code } = await piped(new Array<string>(20_000).fill('emit "more"'), [], {
       onStdout: (_, child) => child.stdout?.destroy(),
     });

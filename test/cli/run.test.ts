@@ -6,12 +6,12 @@ import { command, folder, linesOf, neuroscript, pressControlC } from './spawn.ts
 import { within } from './terminal.ts';
 
 describe('run', () => {
-  it('says nothing of a launcher that is missing: doctor does', async () => {
+  it('says nothing of a launcher that is missing: doctor does', SLOW, async () => {
     const ended = await neuroscript(['run', '-', '--launcher', 'none'], { stdin: command('emit 1') });
     expect(ended).toMatchObject({ code: 0, stdout: '1\n', stderr: '' });
   });
 
-  it('runs standard input', async () => {
+  it('runs standard input', SLOW, async () => {
     const ended = await neuroscript(['run', '-'], { stdin: 'command\n  emit 1 + 2\nendcommand\n' });
     expect(ended).toEqual({ code: 0, stdout: '3\n', stderr: '' });
   });
@@ -166,7 +166,7 @@ describe('run', () => {
     ]);
   });
 
-  it('ends quietly when its reader goes away', async () => {
+  it('ends quietly when its reader goes away', SLOW, async () => {
     const ended = await neuroscript(['run', '-'], {
       stdin: command('while true', 'emit "y"', 'endwhile'),
       onStdout: (_text, child) => child.stdout?.destroy(),
@@ -206,7 +206,7 @@ describe('run', () => {
     expect(without.stderr).toContain('(NS3)');
   });
 
-  it('says in one sentence that its output cannot be written', async () => {
+  it('says in one sentence that its output cannot be written', SLOW, async () => {
     const full = openSync('/dev/full', 'w');
     onTestFinished(() => closeSync(full));
     const ended = await neuroscript(['run', '-'], { stdin: command('emit 1'), stdoutTo: full });
@@ -216,7 +216,7 @@ describe('run', () => {
     });
   });
 
-  it('Ctrl-C cancels and exits 130', async () => {
+  it('Ctrl-C cancels and exits 130', SLOW, async () => {
     const cwd = folder({
       'a.ns': command('emit "started"', 'whisper self, "ready"', 'call tool.t.Never()'),
       't.yaml': 'tools: { tool.t.Never: { args: [], cases: [{ returns: 1, delayMs: 3600000 }] } }\n',
@@ -231,7 +231,7 @@ describe('run', () => {
     expect(plain.stderr).toContain('(ERR_CANCELLED)');
   });
 
-  it('Ctrl-C with --json still prints the result', async () => {
+  it('Ctrl-C with --json still prints the result', SLOW, async () => {
     const cwd = folder({ 'a.ns': command('emit "started"', 'promptuser "ready?" into x', 'emit x') });
     const ended = await neuroscript(['run', 'a.ns', '--json'], {
       cwd,
@@ -246,7 +246,7 @@ describe('run', () => {
     });
   });
 
-  it('finding 4: SIGUSR1, which a compromised worker could send, opens no inspector and ends nothing', async () => {
+  it('finding 4: SIGUSR1, which a compromised worker could send, opens no inspector and ends nothing', SLOW, async () => {
     const cwd = folder({ 'a.ns': command('promptuser "ready?" into x', 'emit x') });
     const ended = await neuroscript(['run', 'a.ns'], {
       cwd,

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { SLOW } from '../groups.ts';
 import { command, folder, linesOf, neuroscript, pressControlC } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -168,7 +169,7 @@ describe('loop', () => {
     expect(device).toMatchObject({ code: 2, stderr: 'neuroscript: cannot append to /dev/null: it is not an ordinary file\n' });
   });
 
-  it('Ctrl-C halts the session: exit 130, the result is still printed', async () => {
+  it('Ctrl-C halts the session: exit 130, the result is still printed', SLOW, async () => {
     const cwd = folder({
       'agent.txt': envelope(command(magic('continue'))) + envelope(command('call tool.t.Never()')),
       't.yaml': 'tools: { tool.t.Never: { args: [], cases: [{ returns: 1, delayMs: 3600000 }] } }\n',

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SLOW } from '../groups.ts';
 import { command, folder, linesOf, neuroscript, pressControlC } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -140,7 +141,7 @@ describe('neuroscript test', () => {
     });
   });
 
-  it('--watch runs them again after a change, also of a module of tools, and ends with Ctrl-C', async () => {
+  it('--watch runs them again after a change, also of a module of tools, and ends with Ctrl-C', SLOW, async () => {
     const tool = (answer: number): string =>
       `export const tools = [{ name: 'tool.my.Answer', args: [], effects: 'read', run: () => ${answer} }];\n`;
     const cwd = folder({ 'a.test.ns': '#: answer\nemit tool.my.Answer() #=> 2\n', 'tools.mjs': tool(1) });

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSy
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
+import { SLOW } from '../groups.ts';
 import { command, folder, linesOf, neuroscript } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -55,7 +56,7 @@ export const tools = [defineTool({ name: 'tool.a.Who', run: () => { throw new To
 `;
 
 describe('--tools', () => {
-  it('takes a module in TypeScript, whose tools are real', async () => {
+  it('takes a module in TypeScript, whose tools are real', SLOW, async () => {
     const cwd = folder({ 'tools.ts': REAL, 'a.ns': PROGRAM });
     const ended = await neuroscript(['run', 'a.ns', '--tools', 'tools.ts'], { cwd });
     expect(ended).toMatchObject({ code: 0, stdout: "1\n2\ntool 'tool.shop.price' failed: no gold\n", stderr: '' });
@@ -73,6 +74,7 @@ describe('--tools', () => {
     ['where no copy is installed', () => {}],
   ])(
     'a module that imports this package %s gets the runtime that runs it: its turn, its errors, its checks',
+    SLOW,
     async (_, install) => {
       const cwd = folder({
         'main.ns': command('on error do', 'emit system_error["code"]', 'clear_error', 'endon', 'call tool.a.Who()'),
@@ -85,7 +87,7 @@ describe('--tools', () => {
     },
   );
 
-  it('takes mocks from a module too', async () => {
+  it('takes mocks from a module too', SLOW, async () => {
     const cwd = folder({ 'm.mjs': 'export default { tools: { "tool.t.X": { cases: [{ returns: [1, 2] }] } } };\n' });
     expect((await neuroscript(['run', '-', '--tools', 'm.mjs'], { cwd, stdin: command('emit tool.t.X()') })).stdout).toBe(
       '[1, 2]\n',
@@ -116,7 +118,7 @@ describe('--tools', () => {
       'export const tools = [{ canonicalName: "tool.t.x" }];',
       /a tool must be made with defineTool/,
     ],
-  ])('refuses a module %s', async (_what, text, problem) => {
+  ])('refuses a module %s', SLOW, async (_what, text, problem) => {
     const ended = await neuroscript(['run', '-', '--tools', 'm.mjs'], {
       cwd: folder({ 'm.mjs': text }),
       stdin: command('emit 1'),
@@ -136,7 +138,7 @@ describe('--tools', () => {
 });
 
 describe('--record', () => {
-  it('run: what was recorded answers the same program the same way, without the real tools', async () => {
+  it('run: what was recorded answers the same program the same way, without the real tools', SLOW, async () => {
     const cwd = folder({ 'tools.ts': REAL, 'a.ns': PROGRAM });
     const real = await neuroscript(['run', 'a.ns', '--tools', 'tools.ts', '--record', 'calls.yaml'], { cwd });
     expect(real.stderr).toBe('recorded 3 calls in calls.yaml (2 secrets left out)\n');
@@ -146,7 +148,7 @@ describe('--record', () => {
     expect(again).toMatchObject({ code: 0, stdout: real.stdout, stderr: '' });
   });
 
-  it('turn and loop: the tools that decide are not in it', async () => {
+  it('turn and loop: the tools that decide are not in it', SLOW, async () => {
     const lines = ['emit tool.shop.Price("tea")["call"]', 'emit tool.aeiou.magic("LOOP", {"action": "done"})'];
     const cwd = folder({ 'tools.ts': REAL, 'e.txt': envelope(...lines) });
     for (const args of [

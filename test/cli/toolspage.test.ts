@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { ALLOW_ALL, ToolBench } from '../../src/testing/index.ts';
 import { loadMockTools, loadPolicy } from '../../src/tools/index.ts';
 import { ROOT } from '../architecture/source.ts';
+import { SLOW } from '../groups.ts';
 import { folder, neuroscript } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -43,7 +44,7 @@ describe('examples/recorded-run', () => {
     expect(readFileSync(join(cwd, 'again.yaml'), 'utf8')).toBe(files['calls.yaml']);
   });
 
-  it('a new run is recorded, and replayed against its own recording to the byte', async () => {
+  it('a new run is recorded, and replayed against its own recording to the byte', SLOW, async () => {
     const cwd = folder(files);
     // A module needs a process of its own.
     const real = await neuroscript(['run', 'game.ns', '--tools', 'tools.ts', '--record', 'new.yaml', '--json'], { cwd });

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { chmodSync, closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -15,6 +15,7 @@ import {
   publicKeys,
   saveKeyFile,
 } from '../../src/aeiou/index.ts';
+import { SLOW } from '../groups.ts';
 import { type Program, TestClock } from './fake.ts';
 import { bench, turnOf } from './harness.ts';
 
@@ -61,7 +62,7 @@ const done: Program = async ({ emit, magic }) => emit(await magic('done'));
 const turn = async (keyring: Keyring, program = done) => (await turnOf(bench({ program }, { clock, keyring }), 'program')).record;
 
 describe('a signer behind a socket', () => {
-  it('signs what the program asks for; the host holds no private half of it', async () => {
+  it('signs what the program asks for; the host holds no private half of it', SLOW, async () => {
     await startAgent();
     expect(statSync(socket()).mode & 0o777).toBe(0o600);
     const keyring = hostKeys();
@@ -69,7 +70,7 @@ describe('a signer behind a socket', () => {
     expect(keyring.list()[0]).toMatchObject({ kid: 'host-primary', role: 'primary' });
   });
 
-  it('A3-11.4-2 AL3-10-4: killed in the middle of a mint, the fallback mints an abort', async () => {
+  it('A3-11.4-2 AL3-10-4: killed in the middle of a mint, the fallback mints an abort', SLOW, async () => {
     const agent = await startAgent(60_000);
     const keyring = hostKeys();
     const asked = turn(keyring);
@@ -77,7 +78,7 @@ describe('a signer behind a socket', () => {
     expect(await asked).toMatchObject({ decision: 'ABORT', reason: null, kid: 'host-fallback' });
   });
 
-  it('started again, it signs again; not there, slow to go or with another key, it is the fallback', async () => {
+  it('started again, it signs again; not there, slow to go or with another key, it is the fallback', SLOW, async () => {
     const keyring = hostKeys();
     expect(await turn(keyring)).toMatchObject({ decision: 'ABORT', kid: 'host-fallback' });
     const first = await startAgent();
@@ -90,32 +91,36 @@ describe('a signer behind a socket', () => {
     expect(await turn(keyring)).toMatchObject({ decision: 'ABORT', kid: 'host-fallback' });
   });
 
-  it('A3-11.4-3 A3-11.4-4 AL3-8-13: with the fallback down too, the program gets a typed error and the turn is HALT', async () => {
-    // The fallback key is in memory; what can fail there is the cryptography itself.
-    const broken: CryptoPort = {
-      ...defaultCrypto,
-      ed25519Signer: () => () => {
-        throw new Error('the module is locked');
-      },
-    };
-    const told: string[] = [];
-    const swallow: Program = async ({ emit, magic }) => {
-      await magic('done').catch((error: Error) => told.push(error.message));
-      emit('went on');
-    };
-    const agent = await startAgent(60_000);
-    const asked = turn(hostKeys(broken), swallow);
-    setTimeout(() => agent.kill('SIGKILL'), 100);
-    expect(await asked).toMatchObject({
-      decision: 'HALT',
-      reason: 'ERR_MAGIC_TOOL_INTERNAL',
-      output: 'went on\n',
-      candidates: [],
-    });
-    expect(told).toEqual([expect.stringMatching(/^ERR_MAGIC_TOOL_INTERNAL: /)]);
-  });
+  it(
+    'A3-11.4-3 A3-11.4-4 AL3-8-13: with the fallback down too, the program gets a typed error and the turn is HALT',
+    SLOW,
+    async () => {
+      // The fallback key is in memory; what can fail there is the cryptography itself.
+      const broken: CryptoPort = {
+        ...defaultCrypto,
+        ed25519Signer: () => () => {
+          throw new Error('the module is locked');
+        },
+      };
+      const told: string[] = [];
+      const swallow: Program = async ({ emit, magic }) => {
+        await magic('done').catch((error: Error) => told.push(error.message));
+        emit('went on');
+      };
+      const agent = await startAgent(60_000);
+      const asked = turn(hostKeys(broken), swallow);
+      setTimeout(() => agent.kill('SIGKILL'), 100);
+      expect(await asked).toMatchObject({
+        decision: 'HALT',
+        reason: 'ERR_MAGIC_TOOL_INTERNAL',
+        output: 'went on\n',
+        candidates: [],
+      });
+      expect(told).toEqual([expect.stringMatching(/^ERR_MAGIC_TOOL_INTERNAL: /)]);
+    },
+  );
 
-  it('the end of the turn takes the question back', async () => {
+  it('the end of the turn takes the question back', SLOW, async () => {
     await startAgent(60_000);
     const signer = remoteSigner(socket(), 'host-primary');
     const controller = new AbortController();
@@ -124,7 +129,7 @@ describe('a signer behind a socket', () => {
     await expect(signing).rejects.toThrow();
   });
 
-  it('the example prints what its page says', () => {
+  it('the example prints what its page says', SLOW, () => {
     const page = readFileSync(join(EXAMPLE, 'README.md'), 'utf8');
     const printed = execFileSync(process.execPath, [join(EXAMPLE, 'main.ts')], { encoding: 'utf8' });
     expect(printed).toBe(/```text\n([\s\S]*?)```/.exec(page)?.[1]);
