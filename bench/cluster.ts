@@ -86,7 +86,7 @@ type Once = (store: SessionStore, sample: number) => Promise<number>;
 const LEASE = { owner: 'bench', ms: 60_000 };
 
 const STARTED = {
-  ...{ attempt: 1, nonce: 'AAAAAAAAAAAAAAAAAAAAAA', startedAt: 0, reply: null, agent: null, suspended: null },
+  ...{ attempt: 1, nonce: 'AAAAAAAAAAAAAAAAAAAAAA', startedAt: 0, reply: null, agent: null, suspended: null, attempts: [] },
   limits: defaultLimits('turn'),
 };
 

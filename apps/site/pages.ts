@@ -36,6 +36,7 @@ const HOST = [
 const AGENTS = [
   docs('agents', 'Agents and models'),
   docs('loop', 'Sessions'),
+  docs('repair', 'Repair inside a turn'),
   docs('replay', 'Replay and the inspector'),
   docs('gate', 'Approvals'),
   docs('keys', 'Keys and receipts'),

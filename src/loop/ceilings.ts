@@ -14,7 +14,7 @@ export interface Ceilings {
   readonly maxTurnTokens?: number | undefined;
   /** Most milliseconds of one reply, from 1; five minutes when absent. */
   readonly maxReplyMs?: number | undefined;
-  /** Most further requests to an agent for a turn after a reply without an envelope, from 0; 2 when absent. */
+  /** Most further replies of a turn after attempts that did not decide it, from 0; 3 when absent. */
   readonly maxReasks?: number | undefined;
 }
 
@@ -37,7 +37,7 @@ export type ResolvedCeilings = {
 
 /** Fills in the defaults of checked ceilings. */
 export function resolveCeilings(ceilings: Ceilings): ResolvedCeilings {
-  const { maxTurns = 25, maxReplyMs = 300_000, maxReasks = 2, maxFuel, maxTokens, maxTurnTokens } = ceilings;
+  const { maxTurns = 25, maxReplyMs = 300_000, maxReasks = 3, maxFuel, maxTokens, maxTurnTokens } = ceilings;
   return { maxTurns, maxReplyMs, maxReasks, maxFuel, maxTokens, maxTurnTokens };
 }
 

@@ -137,7 +137,7 @@ export class LoopController {
       return await this.#locked(sid, options, (told) => takeReply(this.#stepper, sid, told));
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
-      await this.halt(sid, error.reason);
+      await this.halt(sid, error.reason, error.message);
       return false;
     }
   }
@@ -181,7 +181,7 @@ export class LoopController {
       await this.#open(options.userdata, sid, {}, options.sid !== undefined);
     } catch (error) {
       if (!(error instanceof UserdataError)) throw error;
-      await this.#coordinator.refused(sid, error.code);
+      await this.#coordinator.refused(sid, error.code, error.message);
       this.metrics.ended(error.code);
       return { ...halted(sid, error.code, error.message), output: null, turns: [] };
     }
@@ -303,7 +303,7 @@ export class LoopController {
     const turns: TurnRecord[] = [];
     let output: string | null = null;
     const stop = async (reason: HaltReason, failure: string | ErrorInfo): Promise<LoopResult> => {
-      await this.halt(sid, reason);
+      await this.halt(sid, reason, typeof failure === 'string' ? failure : failure.message);
       session.stopped(reason);
       return { ...halted(sid, reason, failure), output, turns };
     };
@@ -380,14 +380,15 @@ export class LoopController {
   }
 
   /**
-   * Ends an open session, for hosts with a loop of their own; has no effect on an ended one. Rejects with `SessionStateError` for an
+   * Ends an open session, for hosts with a loop of their own; has no effect on an ended one. `message` says why, in words that are stored and
+   * logged. Rejects with `SessionStateError` for an
    * unknown session and `SessionLeasedError` while another process drives it.
    */
-  halt(sid: string, reason: HaltReason): Promise<void> {
+  halt(sid: string, reason: HaltReason, message: string | null = null): Promise<void> {
     return this.#mutex.run(sid, async () => {
       const claimed = await this.#coordinator.claim(sid);
       if (claimed.state.status === 'open') {
-        const record = await this.#coordinator.halt(claimed, reason);
+        const record = await this.#coordinator.halt(claimed, reason, message);
         if (record === null) this.metrics.ended(reason);
         else this.metrics.record(record);
       } else await this.#coordinator.release(claimed);

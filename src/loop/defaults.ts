@@ -47,6 +47,8 @@ export function stepperOf(options: LoopControllerOptions): Stepper {
     mayWait: options.mayWait ?? true,
     maxWaitMs: options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS,
     takeApart: options.takeApart ?? null,
+    repair: options.repair ?? {},
+    maxReasks: options.maxReasks,
     maxAttempts: options.onInterrupted === 'halt' ? 0 : (options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
   };
 }

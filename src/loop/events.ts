@@ -3,7 +3,7 @@ import { WARNINGS } from '../wire/codes.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { OutFrame } from '../wire/protocol.ts';
 import type { AgentReason } from './agents/index.ts';
-import type { TurnRecord } from './record/record.ts';
+import type { AttemptEnd, TurnRecord } from './record/record.ts';
 import type { Waiting } from './record/suspension.ts';
 import type { LoopState } from './turn/lifecycle.ts';
 
@@ -17,7 +17,7 @@ export type LoopEvent = {
 
 /** An event without the session and turn that it belongs to. */
 export type LoopEventBody =
-  /** The agent is consulted; `prompt` is the envelope. Repeated when a reply held no envelope. */
+  /** The agent is consulted; `prompt` is the envelope. Repeated after an attempt that did not decide the turn. */
   | { readonly type: 'asked'; readonly attempt: number; readonly prompt: string }
   /**
    * A piece of a reply that is under way, for agents that stream. A higher `retry` begins the reply anew, because the transport of an
@@ -36,6 +36,14 @@ export type LoopEventBody =
   | { readonly type: 'unanswered'; readonly reason: AgentReason; readonly message: string }
   /** The turn took a step. */
   | { readonly type: 'state'; readonly from: LoopState; readonly to: LoopState }
+  /** An attempt did not decide the turn, and another one follows. `attempt` counts from 1. */
+  | {
+      readonly type: 'undecided';
+      readonly attempt: number;
+      readonly end: AttemptEnd;
+      readonly code: string;
+      readonly message: string;
+    }
   /** Lines that the program emitted or whispered; the turn is not decided yet. */
   | { readonly type: 'output'; readonly out: OutFrame }
   /** A call to the host ended. */

@@ -2,6 +2,7 @@ import type { Keyring, Lifetimes } from '../aeiou/index.ts';
 import type { Runtime, TenantInit } from '../runtime/index.ts';
 import { checkLimitOptions, type LimitOptions } from '../sandbox/index.ts';
 import type { Telemetry } from '../telemetry/index.ts';
+import type { OnChanged } from '../tools/index.ts';
 import {
   anything,
   type Checks,
@@ -65,6 +66,10 @@ export interface LoopControllerOptions {
   readonly lifetimes?: Partial<Lifetimes> | undefined;
   /** Limits of every turn; looser values than the executor's have no effect. */
   readonly limits?: LimitOptions;
+  /** Most further replies of a turn after attempts that did not decide it, from 0; 3 when absent. A step may have its own. */
+  readonly maxReasks?: number | undefined;
+  /** What happens after such an attempt. A step may have its own. */
+  readonly repair?: RepairOptions | undefined;
   /** Number of equal turns in a row that ends a session, from 2 to 100; 3 when absent. */
   readonly noProgressN?: number;
   /** Guards of the application, in addition to the mandatory guard. */
@@ -111,6 +116,17 @@ export interface LoopControllerOptions {
   readonly leaseMs?: number | undefined;
 }
 
+/** What happens after an attempt at a turn that did not decide it; see also `maxReasks`. */
+export interface RepairOptions {
+  /** `safe`: the corrections that `check --fix` makes by itself are made in a rejected program before the agent is asked. None when absent. */
+  readonly fix?: 'safe' | undefined;
+  /**
+   * What happens when a corrected program calls a tool with effects in another way than a failed program did: `ask`, the default, lets the turn
+   * wait for a person; `proceed` makes the call; `halt` ends the session with `ERR_EFFECT_CHANGED`. Tools that are declared idempotent are called.
+   */
+  readonly changed?: OnChanged | undefined;
+}
+
 /** Options of one step of a session. An approval covers one step or tool call among all those taken with these options. */
 export interface StepOptions extends Ceilings, TurnApproval {
   /** Writes the program of each turn. */
@@ -122,6 +138,8 @@ export interface StepOptions extends Ceilings, TurnApproval {
   readonly tenant?: string | TenantInit;
   /** Tightens the limits of each turn. */
   readonly limits?: LimitOptions;
+  /** What happens after an attempt that did not decide the turn; the controller's when absent. */
+  readonly repair?: RepairOptions | undefined;
   /** Ends the step: stops waiting for the agent and cancels a running program. */
   readonly signal?: AbortSignal;
   /** Most milliseconds of the step, for the agent and the program together. */
@@ -154,6 +172,8 @@ export interface LoopOptions extends ResumeOptions {
   readonly sid?: string | undefined;
 }
 
+const checkRepair = checker<RepairOptions>({ fix: oneOf('safe'), changed: oneOf('ask', 'proceed', 'halt') });
+
 /** The check of the options of a controller. */
 export const checkController = checker<LoopControllerOptions>({
   runtime: methods('interpreter', 'turn', 'check', 'endSession'),
@@ -169,6 +189,8 @@ export const checkController = checker<LoopControllerOptions>({
   telemetry: methods('span', 'record'),
   lifetimes: checkObject,
   limits: checkLimitOptions,
+  maxReasks: wholeNumber(0),
+  repair: checkRepair,
   noProgressN: anything,
   checks: checkList,
   durable: oneOf('turn', 'call'),
@@ -188,6 +210,7 @@ const STEP_CHECKS: Checks<StepOptions> = {
   agent: required(methods('reply')),
   tenant: anything,
   limits: checkLimitOptions,
+  repair: checkRepair,
   signal: checkSignal,
   wallMs: wholeNumber(1),
   onEvent: checkFunction,

@@ -3,10 +3,12 @@ import type { LimitValues } from '../wire/limits.ts';
 import type { TakeApart } from './apart.ts';
 import { type ResolvedCeilings, resolveCeilings } from './ceilings.ts';
 import type { Watcher } from './events.ts';
-import type { StepOptions } from './options.ts';
+import type { RepairOptions, StepOptions } from './options.ts';
 import { AskQuota, tokensOfAsks } from './quota.ts';
+import { countedAttempts, limitsAfter } from './record/attempt.ts';
 import type { HaltReason } from './record/decision.ts';
 import { type KeptBody, type KeptCall, lastWait } from './record/kept.ts';
+import type { FailedAttempt } from './record/record.ts';
 import { callId, type OnExpired, openCalls, SuspendedError, storedCalls, waitingOf } from './record/suspension.ts';
 import type { DrivenSession, SessionCoordinator } from './sessions/coordinator.ts';
 import type { KeptTurn, Point } from './sessions/point.ts';
@@ -37,6 +39,10 @@ export interface Stepper {
   readonly mayWait: boolean;
   /** Milliseconds that a call may wait. */
   readonly maxWaitMs: number;
+  /** The controller's own options of repair, for steps that have none. */
+  readonly repair: RepairOptions;
+  /** The controller's own number of further replies, for steps that have none; undefined for the default. */
+  readonly maxReasks: number | undefined;
 }
 
 /** One step under way. */
@@ -63,6 +69,8 @@ export interface TurnPlan extends Consultation {
   readonly earlier: EarlierRun | null;
   /** The stored turn before this attempt; null for a new turn. */
   readonly before: StartedTurn | null;
+  /** The earlier attempts, which did not decide the turn. */
+  readonly attempts: readonly FailedAttempt[];
 }
 
 /** This host's limits for one turn. */
@@ -99,8 +107,9 @@ export function reasonToHalt(
 export function planContinuation(step: Step, point: WaitingTurn | KeptTurn): TurnPlan {
   const { state, options, stepper } = step;
   const { started } = point;
-  const limits = tighten(tighten(ownLimits(step), started.limits), { wallMs: wallMsLeft(step) });
-  const { reply, agent } = started;
+  const { reply, agent, attempts } = started;
+  const whole = tighten(ownLimits(step), started.limits);
+  const limits = tighten(limitsAfter(whole, attempts) ?? whole, { wallMs: wallMsLeft(step) });
   const approved = approvedBefore(step, started);
   const { journal } = point.kind === 'kept' ? point.progress : point.suspended.earlier;
   const spent = state.spent.tokens + (agent?.tokens ?? 0) + tokensOfAsks(journal);
@@ -115,6 +124,7 @@ export function planContinuation(step: Step, point: WaitingTurn | KeptTurn): Tur
         ? continuationAfter(turn, point.progress, started.suspended, approved, now, limits)
         : continuation(turn, point.suspended, approved, now, limits),
     before: started,
+    attempts,
   };
 }
 
@@ -142,16 +152,16 @@ export function quotaOf({ maxTokens }: ResolvedCeilings, spent: number): AskQuot
 
 /** The turn as the store keeps it. A turn that continues keeps the limits with which it began. */
 export function startedTurn({ state }: Step, plan: TurnPlan, { startedAt, nonce }: Omit<TurnStart, 'limits'>): StartedTurn {
-  const { attempt, reply, agent, earlier, before } = plan;
+  const { attempt, reply, agent, earlier, before, attempts } = plan;
   const limits = (earlier === null ? null : before?.limits) ?? plan.limits;
   const suspended = (earlier === null ? null : before?.suspended) ?? null;
-  return { sid: state.sid, turn: state.nextTurn, attempt, startedAt, nonce, limits, reply, agent, suspended };
+  return { sid: state.sid, turn: state.nextTurn, attempt, startedAt, nonce, limits, reply, agent, suspended, attempts };
 }
 
 /** A call as the store keeps it. */
-export function storedStep({ state }: Step, { earlier, before }: TurnPlan, call: KeptCall): StoredStep {
+export function storedStep({ state }: Step, { earlier, before, attempts }: TurnPlan, call: KeptCall): StoredStep {
   const since = earlier === null ? null : lastWait(before?.suspended ?? null);
-  return { turn: state.nextTurn, seq: call.seq, body: { ...call, since } satisfies KeptBody };
+  return { turn: state.nextTurn, seq: call.seq, body: { ...call, since, attempt: countedAttempts(attempts) } satisfies KeptBody };
 }
 
 export function sectionsOf({ userdata, output, scratchpad }: SessionState): HostSections {

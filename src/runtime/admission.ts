@@ -1,52 +1,147 @@
 import type { SandboxResult } from '../sandbox/index.ts';
-import type { ForkTools, PolicyGuard } from '../tools/index.ts';
+import { type ForkTools, MAGIC_TOOL, type PolicyGuard } from '../tools/index.ts';
+
 import { environmentOf, type Rejection, rejectedFor, rejectionIn } from '../wire/admission.ts';
+
+import { NeuroScriptError } from '../wire/errors.ts';
 import type { RunInput } from '../wire/protocol.ts';
 import { type RunFailure, refusedResult } from '../wire/result.ts';
-import type { Admission } from '../wire/sourcereports.ts';
-import { denialOf } from './check.ts';
+import type { Admission, CheckEnvironment, LintFinding, StrictAdmission } from '../wire/sourcereports.ts';
+import { denialOf, shapeOf, toolShapes } from './check.ts';
 import type { SandboxPort } from './context.ts';
 import { mayCall } from './input.ts';
 import type { RunRequest } from './request.ts';
+
+/** The names of tools that stand in the text of a program, in lower case. */
+function toolNamesIn(text: string): ReadonlySet<string> {
+  const names = new Set<string>();
+  const lower = text.toLowerCase();
+  for (let at = lower.indexOf('tool.'); at >= 0; at = lower.indexOf('tool.', at + 1)) {
+    let end = at;
+    while (NAME_CHARACTER.test(lower.charAt(end))) end++;
+    names.add(lower.slice(at, end));
+  }
+  return names;
+}
+
+const NAME_CHARACTER = /[\w.]/;
+
+/** The rules whose findings reject a program that is checked strictly: a place that has one fails whenever it is reached. */
+const STRICT: ReadonlySet<string> = new Set([
+  'LINT_UNKNOWN_PROCEDURE',
+  'LINT_UNKNOWN_TOOL',
+  'LINT_DENIED_TOOL',
+  'LINT_ARGUMENT_COUNT',
+]);
 
 /** Judges the sources of a run that is checked first. The worker learns only the names of denied tools, and this knows the reasons. */
 export class Judge {
   /** What the worker looks for. */
   readonly admission: Admission;
+  readonly #tools: ForkTools;
+  readonly #input: RunInput;
   readonly #reasonOf: (tool: string) => string | undefined;
 
   /** A recorded run that names its denials is judged by these, and any other by the policies. */
   constructor(
-    { asTurn: oneBlock = false, recorded }: RunRequest,
-    { sources }: RunInput,
+    { asTurn: oneBlock = false, recorded, strict = false }: RunRequest,
+    input: RunInput,
     tools: ForkTools,
     guards: readonly PolicyGuard[],
   ) {
+    const { sources } = input;
     const known = recorded?.denied;
+    this.#tools = tools;
+    this.#input = input;
     this.#reasonOf = (name) => (known === undefined ? denialOf(tools, guards, name)?.reason : known.get(name));
     // The names of a hundred tools take as long to send as a small program to run, and most programs call no tool.
     const denied = sources.some(mayCall) ? (known === undefined ? tools.deniedNames(guards) : [...known.keys()]) : [];
-    this.admission = { oneBlock, denied };
+    this.admission = { oneBlock, denied, strict: strict ? this.#namedTools() : undefined };
   }
 
-  /** The result of a run with the reasons of the policies. */
-  explained(ended: SandboxResult): SandboxResult {
-    if (ended.findings === undefined) return ended;
-    const { error, findings } = this.#withReasons(ended.findings);
-    return { ...ended, result: { ...ended.result, error }, findings };
+  /** The same without a strict look. */
+  get lenient(): Admission {
+    return { ...this.admission, strict: undefined };
+  }
+
+  /**
+   * The result of a run with the reasons for which it was rejected. Null when a strict look at the program finds no reason, because a name
+   * is written in an unusual way: then the program has to run without such a look.
+   */
+  async explained(sandbox: SandboxPort, ended: SandboxResult): Promise<SandboxResult | null> {
+    const { findings } = ended;
+    if (findings === undefined) return ended;
+    const { strict } = this.admission;
+    const rejection = strict === undefined ? this.#withReasons(findings) : await this.#strictly(sandbox);
+    return rejection === null
+      ? null
+      : { ...ended, result: { ...ended.result, error: rejection.error }, findings: rejection.findings };
   }
 
   /** The result of a run that would be rejected, found without running it; null for a run that would begin. */
-  async rejected(sandbox: SandboxPort, { sources, limits }: RunInput): Promise<RunFailure | null> {
+  async rejected(sandbox: SandboxPort): Promise<RunFailure | null> {
+    const { sources, limits } = this.#input;
     const report = await sandbox.check(sources, limits.sourceBytes, environmentOf(this.admission));
-    const rejection = rejectionIn(report, this.admission);
+    const rejection =
+      rejectionIn(report, this.admission) ?? (this.admission.strict === undefined ? null : await this.#strictly(sandbox));
     if (rejection === null) return null;
     const { findings } = rejection;
-    const explained = findings === undefined ? rejection : this.#withReasons(findings);
+    const isDenied = findings !== undefined && this.admission.strict === undefined;
+    const explained = isDenied ? this.#withReasons(findings) : rejection;
     return { ...refusedResult(explained.error), ...explained };
   }
 
-  #withReasons(findings: NonNullable<Rejection['findings']>): Rejection {
-    return rejectedFor(findings.map((found) => ({ ...found, message: this.#reasonOf(found.tool ?? '') ?? found.message })));
+  /** The tools whose names stand in the program. */
+  #namedTools(): StrictAdmission {
+    const text = this.#input.sources.at(-1)?.text ?? '';
+    return { tools: [...toolNamesIn(text)].flatMap((name) => this.#tools.lookup(name) ?? []).map(shapeOf) };
+  }
+
+  /** All reasons for a strict rejection, with their places; null when there is none, or no worker could look. */
+  async #strictly(sandbox: SandboxPort): Promise<Rejection | null> {
+    const { sources, limits } = this.#input;
+    const program = sources.at(-1);
+    const report = await sandbox.check(sources, limits.sourceBytes, this.#environment()).catch((error: unknown) => {
+      if (error instanceof NeuroScriptError && (error.code === 'ERR_WORKER' || error.code === 'ERR_TIMEOUT')) return null;
+      throw error;
+    });
+    if (report === null) return null;
+    const { files, findings } = report;
+    const found = findings.filter(({ code, file }) => STRICT.has(code) && file === program?.name);
+    if (found.length > 0) return this.#withReasons(found);
+    return files.some(({ tools }) => tools.includes(MAGIC_TOOL)) ? null : NO_TOKEN;
+  }
+
+  #environment(): CheckEnvironment {
+    const { denied } = environmentOf(this.admission);
+    const called = new Set(this.admission.strict?.tools.map(({ name }) => name));
+    return { globals: [], tools: [...toolShapes(this.#tools, called)], complete: true, denied: denied ?? [] };
+  }
+
+  #withReasons(findings: readonly LintFinding[]): Rejection {
+    const reason = (found: LintFinding): string => this.#reasonOf(found.tool ?? '') ?? found.message;
+    return rejectedFor(
+      findings.map((found) => (found.code === 'LINT_DENIED_TOOL' ? { ...found, message: reason(found) } : found)),
+    );
   }
 }
+
+/** The rejection of a program that cannot emit a control token: nothing in it asks for one. */
+const NO_TOKEN: Rejection = {
+  phase: 'request',
+  error: {
+    ...{
+      kind: 'usage',
+      code: 'ERR_TOKEN_MISSING',
+      nsCode: null,
+      name: 'TokenMissing',
+      source: null,
+      line: null,
+      column: null,
+      stack: [],
+    },
+    message: `no statement of the program calls ${MAGIC_TOOL}, so it cannot say how the session goes on`,
+    hint: `end with: emit ${MAGIC_TOOL}("LOOP", {"action": "continue"}), or "done" when the work is finished`,
+  },
+  findings: [],
+};

@@ -8,7 +8,7 @@ import {
   type ToolRegistry,
   type ToolView,
 } from '../tools/index.ts';
-import type { CheckEnvironment } from '../wire/sourcereports.ts';
+import type { CallShape, CheckEnvironment, ToolShape } from '../wire/sourcereports.ts';
 
 /** The assumptions of a check. */
 export interface CheckOptions {
@@ -30,26 +30,7 @@ export function checkEnvironment(
   policy: Policy | null,
   called: readonly string[],
 ): CheckEnvironment {
-  const formOf = (tool: ToolDefinition): { form?: string } => {
-    const form = callForm(tool);
-    return form === null ? {} : { form };
-  };
-  const names = new Set(called);
-  const shapes = registry.names().flatMap((name) => {
-    const tool = registry.lookup(name);
-    if (tool === undefined) return [];
-    const pure = tool.where === 'isolate' ? ({ pure: true } as const) : {};
-    return [
-      // All arguments up to the last one that is required.
-      {
-        name,
-        least: tool.parameters.findLastIndex(({ required }) => required) + 1,
-        most: tool.parameters.length,
-        ...pure,
-        ...(names.has(name) ? formOf(tool) : {}),
-      },
-    ];
-  });
+  const shapes = toolShapes(registry, new Set(called));
   const guard = new PolicyGuard(policy);
   const denied = [...new Set(withPolicy ? called : [])].flatMap((name) => {
     const tool = registry.lookup(name) ?? { canonicalName: name, requiresTrust: false, capabilities: [] };
@@ -57,6 +38,22 @@ export function checkEnvironment(
     return denial === null ? [] : [{ name, reason: denial.reason }];
   });
   return { globals, tools: [...shapes, TURN_TOOL], complete: tools === 'registered', denied };
+}
+
+/** The tools of a view with the numbers of arguments that they take. Those that are `called` have the form of a call, too. */
+export function toolShapes(view: Pick<ToolView, 'lookup' | 'names'>, called: ReadonlySet<string>): readonly ToolShape[] {
+  return view.names().flatMap((name) => {
+    const tool = view.lookup(name);
+    if (tool === undefined) return [];
+    const pure = tool.where === 'isolate' ? ({ pure: true } as const) : {};
+    const form = called.has(name) ? callForm(tool) : null;
+    return [{ ...shapeOf(tool), ...pure, ...(form === null ? {} : { form }) }];
+  });
+}
+
+/** The number of arguments of a tool: all arguments up to the last one that is required. */
+export function shapeOf({ canonicalName, parameters }: ToolDefinition): CallShape {
+  return { name: canonicalName, least: parameters.findLastIndex(({ required }) => required) + 1, most: parameters.length };
 }
 
 /** Why the policies of a fork would deny a call, or null. Call limits do not count, and an unknown tool is not denied. */

@@ -4,7 +4,7 @@ import type { Dispatcher } from '../tools/index.ts';
 import { defined } from '../wire/defined.ts';
 import { cancelledError, timeoutError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import type { JournalEntry, WaitingCall } from '../wire/journal.ts';
+import type { JournalEntry } from '../wire/journal.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { Usage } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
@@ -39,10 +39,13 @@ export function resultOf(
   { emits, values, whispers }: RunOutput,
   journal: ReturnType<Dispatcher['finish']>,
   limits: LimitValues,
-  [waiting, ...alsoWaiting]: readonly WaitingCall[],
+  { waiting: calls, taken }: Pick<Dispatcher, 'waiting' | 'taken'>,
 ): RunResult {
+  const [waiting, ...alsoWaiting] = calls;
   const { phase, result, eventErrors, variables } = ended;
-  const usage = withEndingAsk(used, journal.last, limits);
+  // The interpreter counts a call whose answer an earlier attempt gave; nobody made it.
+  const made = { ...used, toolCalls: used.toolCalls - taken };
+  const usage = withEndingAsk(made, journal.last, limits);
   const facts = defined({
     phase,
     emits,

@@ -1,10 +1,11 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { HostContext, TurnContext } from '../context/index.ts';
-import type { LimitOptions } from '../sandbox/index.ts';
+import type { LimitOptions, SandboxResult } from '../sandbox/index.ts';
 import {
   Bound,
   callDepth,
   Dispatcher,
+  EarlierCalls,
   type Policy,
   type PolicyGuard,
   type PolicyOptions,
@@ -18,6 +19,7 @@ import type { LimitValues } from '../wire/limits.ts';
 import { checkList } from '../wire/options.ts';
 import type { RunInput } from '../wire/protocol.ts';
 import { type RunFailure, type RunResult, refusedResult } from '../wire/result.ts';
+import type { Admission } from '../wire/sourcereports.ts';
 import { spentBudget, TenantAccount } from './account.ts';
 import { Judge } from './admission.ts';
 import { Callbacks } from './callbacks.ts';
@@ -139,7 +141,7 @@ export class Fork {
     checkRequest('the request of a run', asked);
     const { runtime, tools, guards } = this.#context;
     const input = asked.recorded?.input ?? inputOf(this.#context, asked);
-    return new Judge(asked, input, tools, guards).rejected(runtime.sandbox, input);
+    return new Judge(asked, input, tools, guards).rejected(runtime.sandbox);
   }
 
   /** Calls a procedure; `result` of the result is what it returned. Resolves and rejects as {@link runRequest}. */
@@ -206,13 +208,14 @@ export class Fork {
     };
     const { probe } = request;
     const judge = request.checkFirst === true ? new Judge(request, input, tools, guards) : null;
-    const sent = { ...input, probe, admission: judge?.admission };
-    const ran = await runtime.sandbox.run(sent, handlers, turn).catch((error: unknown) => account.refuse(error));
-    const outcome = judge?.explained(ran) ?? ran;
+    const run = (admission: Admission | undefined): Promise<SandboxResult> =>
+      runtime.sandbox.run({ ...input, probe, admission }, handlers, turn).catch((error: unknown) => account.refuse(error));
+    const ran = await run(judge?.admission);
+    const outcome = judge === null ? ran : ((await judge.explained(runtime.sandbox, ran)) ?? (await run(judge.lenient)));
     const error = endingError(outcome, turn, limits);
     await dispatcher.settled();
     const journal = dispatcher.finish(error);
-    const ended = resultOf(outcome, error, output, journal, limits, dispatcher.waiting);
+    const ended = resultOf(outcome, error, output, journal, limits, dispatcher);
     account.charge(ended);
     callbacks.rethrow();
     output.reportEventErrors(outcome.result.eventErrors);
@@ -228,7 +231,7 @@ function dispatcherOf(
   context: RunContext,
   { sources, limits, globals, turn: asTurn }: RunInput,
   turn: TurnContext,
-  { recorded, onCall, bound, keeper, mayWait = false }: RunRequest,
+  { recorded, earlier, onCall, bound, keeper, mayWait = false }: RunRequest,
   resources: RunResources,
 ): Dispatcher {
   const { runtime, root, tools, guards, asks } = context;
@@ -246,6 +249,7 @@ function dispatcherOf(
     telemetry: runtime.telemetry,
     ask: asks?.({ context, turn, limits, sources: own(), globals }),
     recorded: recorded?.calls,
+    earlier: earlier === undefined ? undefined : new EarlierCalls(earlier.journals, tools, earlier.onChanged),
     asTurn,
     bound: bound === undefined ? undefined : new Bound(bound.calls),
     keeper,

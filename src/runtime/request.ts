@@ -1,5 +1,5 @@
 import type { LimitOptions } from '../sandbox/index.ts';
-import type { CallKeeper, CallScript } from '../tools/index.ts';
+import type { CallKeeper, CallScript, OnChanged } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
 import type { Probe, StepPlace } from '../wire/heat.ts';
 import type { JournalEntry } from '../wire/journal.ts';
@@ -8,10 +8,12 @@ import {
   checker,
   checkFlag,
   checkFunction,
+  checkList,
   checkObject,
   checkSignal,
   checkText,
   listOf,
+  oneOf,
   required,
   wholeNumber,
 } from '../wire/options.ts';
@@ -34,6 +36,11 @@ export interface RunSettings {
    * makes it. In a turn, only the calls of the last source count, and that source must be exactly one command block.
    */
   readonly checkFirst?: boolean;
+  /**
+   * For the program of a turn that may be corrected, with `checkFirst`: also rejects calls of unknown procedures and tools, calls with a wrong
+   * number of arguments, and a program that cannot emit a control token. Otherwise such a program fails when it comes to the call.
+   */
+  readonly strict?: boolean;
   /**
    * A preview to which the run is bound: a call outside of it is refused with code 1003 when the program makes it. It restricts the run
    * in addition to all policies.
@@ -72,10 +79,20 @@ export interface RunRequest extends RunSettings {
   readonly onInput?: ((input: RunInput) => void) | undefined;
   /** Executes a recorded run: its input replaces everything above. */
   readonly recorded?: RecordedRun | undefined;
+  /** The earlier attempts at the turn, whose answers the same calls of this run take. */
+  readonly earlier?: EarlierAttempts | undefined;
   /** Keeps the calls while the run goes on. */
   readonly keeper?: CallKeeper | undefined;
   /** Whether a tool may put the run aside; then `waiting` of the result names the call. */
   readonly mayWait?: boolean;
+}
+
+/** Earlier attempts at a turn: their calls are not made again. */
+export interface EarlierAttempts {
+  /** The journal of each attempt, the first attempt first. */
+  readonly journals: readonly (readonly JournalEntry[])[];
+  /** What happens to another call of a tool with effects that an earlier attempt called. */
+  readonly onChanged: OnChanged;
 }
 
 /** A recorded run that is executed again. */
@@ -119,6 +136,7 @@ export const RUN_SETTINGS = {
   signal: checkSignal,
   asTurn: checkFlag,
   checkFirst: checkFlag,
+  strict: checkFlag,
   bound: checkPreview,
   markedKeys: checkFlag,
   onOut: checkFunction,
@@ -153,6 +171,7 @@ export const checkRequest = checker<RunRequest>({
   redefine: checkFlag,
   onInput: checkFunction,
   recorded: checker<RecordedRun>({ input: required(checkObject), calls: required(checkObject), denied: checkObject }),
+  earlier: checker<EarlierAttempts>({ journals: required(checkList), onChanged: required(oneOf('ask', 'proceed', 'halt')) }),
   keeper: checkObject,
   mayWait: checkFlag,
 });

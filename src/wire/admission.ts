@@ -10,7 +10,7 @@ export interface Rejection {
   readonly error: ErrorInfo;
   /** The syntax errors, or that a turn is not one command block. */
   readonly errors?: readonly Diagnostic[] | undefined;
-  /** The calls of denied tools. */
+  /** The calls that must not be made; empty when the program cannot emit a control token. */
   readonly findings?: readonly LintFinding[] | undefined;
 }
 
@@ -45,11 +45,24 @@ export function rejectionIn({ diagnostics, files, findings }: CheckReport, { one
   return denied.length === 0 ? null : rejectedFor(denied.slice(0, MAX_FINDINGS));
 }
 
-/** The rejection for calls of denied tools. */
+/** The code with which a call fails that a rule of the linter reports. */
+const CALL_CODES: Readonly<Record<string, number>> = {
+  LINT_UNKNOWN_PROCEDURE: NS_CODES.ProcNotFound,
+  LINT_UNKNOWN_TOOL: NS_CODES.ToolNotFound,
+  LINT_ARGUMENT_COUNT: NS_CODES.ArgMismatch,
+  LINT_DENIED_TOOL: NS_CODES.Policy,
+};
+
+/** The rejection for calls that must not be made. */
 export function rejectedFor(findings: readonly LintFinding[]): Rejection {
   const [first] = findings;
   const site = first === undefined ? undefined : { source: first.file, line: first.line, column: first.column };
-  return { phase: 'request', error: languageError(NS_CODES.Policy, first?.message ?? '', site), findings };
+  const code = CALL_CODES[first?.code ?? ''] ?? NS_CODES.Policy;
+  return { phase: 'request', error: languageError(code, first?.message ?? '', site, hintOf(first)), findings };
+}
+
+function hintOf(found: LintFinding | undefined): string | undefined {
+  return found === undefined || found.code === 'LINT_DENIED_TOOL' ? undefined : found.fix.message;
 }
 
 /** A syntax error as the error of a run. */

@@ -11,6 +11,7 @@ import type {
   ForeseenValue,
   SourceFile,
   SyntaxDiagnostic,
+  ToolShape,
 } from '../../grammar/index.ts';
 
 /** The known environment of a program for a check. */
@@ -30,6 +31,21 @@ export interface Admission {
   readonly oneBlock: boolean;
   /** Canonical names of tools that no call may name: in a turn no call of the last source, otherwise no call at all. */
   readonly denied: readonly string[];
+  /** For a turn whose program may be corrected: what its calls must agree with. */
+  readonly strict?: StrictAdmission | undefined;
+}
+
+/** Further conditions for the program of a turn: every call has a callee that takes its arguments, and a control token can be emitted. */
+export interface StrictAdmission {
+  /** The tools whose names stand in the text of the program. A tool that is not among them is unknown. */
+  readonly tools: readonly CallShape[];
+}
+
+/** The number of arguments that a callee takes. */
+export interface CallShape {
+  readonly name: string;
+  readonly least: number;
+  readonly most: number;
 }
 
 /** A finding of the linter. Its code is one of the table in `docs/lints.md`. */
@@ -83,7 +99,7 @@ export interface ParsedFile {
   readonly typed?: NonNullable<SourceFile['typed']> | undefined;
 }
 
-export type { Foreseen, ForeseenCall, ForeseenCondition, ForeseenScalar, ForeseenValue };
+export type { Foreseen, ForeseenCall, ForeseenCondition, ForeseenScalar, ForeseenValue, ToolShape };
 
 /** What files that run together do at most, as advice: it comes from the untrusted worker. */
 export interface ForeseenReport {

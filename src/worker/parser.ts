@@ -9,6 +9,7 @@ import {
 } from '../../grammar/index.ts';
 import type { GuestFile, GuestProcedure, Source } from '../wire/protocol.ts';
 import type { Diagnostic, ParsedFile } from '../wire/sourcereports.ts';
+import { type Callees, calleesOf } from './callees.ts';
 
 /** The parser's signature; the worker's own is `parse` of grammar. */
 export type Parse = (source: string, options: ParseOptions) => ParseResult;
@@ -17,7 +18,7 @@ export type Parse = (source: string, options: ParseOptions) => ParseResult;
  * The tree of a file as JSON texts for an isolate. Every run needs `head`. `parts` are the procedures, the bodies of event handlers and
  * the lines; `head` has their numbers in their places.
  */
-export interface Tree {
+export interface Tree extends Callees {
   readonly head: string;
   readonly parts: readonly string[];
   readonly kind: SourceFile['kind'];
@@ -142,7 +143,8 @@ function treeOf({ name, kind, lines, procedures, events, commands }: SourceFile)
   const command = first === undefined ? null : positionAt(lines, first).line;
   const calls = [head, ...parts].flatMap((text) => [...text.matchAll(TOOL_CALL)].map(([, tool = '']) => tool));
   const chars = parts.reduce((sum, part) => sum + part.length, head.length);
-  return { head, parts, kind, commandBlocks: commands.length, command, tools: [...new Set(calls)], chars };
+  const tools = [...new Set(calls)];
+  return { head, parts, kind, commandBlocks: commands.length, command, tools, chars, ...calleesOf(procedures, commands) };
 }
 
 function optionsOf({ name, interactive = false }: Source, maxBytes: number): ParseOptions {

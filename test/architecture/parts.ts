@@ -81,7 +81,7 @@ export const PARTS: readonly Part[] = [
   part(
     'loop',
     'the host loop: sessions, turns, the magic tool, agents, log, replay',
-    'files sqlite runtime telemetry aeiou sandbox tools context wire',
+    'files sqlite runtime telemetry aeiou sandbox tools context wire grammar',
     'yaml zod ai @ai-sdk/openai-compatible @opentelemetry/api',
     true,
   ),

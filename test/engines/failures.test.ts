@@ -41,7 +41,7 @@ async function behindProxy() {
   return { proxy, store, schema, fence, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
-const entry = endEntry({ sid: 's', nextTurn: 1, reason: 'ERR_AGENT' }, 5);
+const entry = endEntry({ sid: 's', nextTurn: 1, reason: 'ERR_AGENT', message: null }, 5);
 
 describe.each(ROUNDS)('issue 20: an engine that fails, round %i', () => {
   it.each([
@@ -73,7 +73,7 @@ describe.each(ROUNDS)('issue 20: an engine that fails, round %i', () => {
     const { proxy, store, fence } = bench;
     await store.withdraw('s', fence);
     proxy.break({ text: 'INSERT INTO', lose: 'answer' });
-    const next = state('s', { status: 'halted', reason: 'ERR_AGENT' });
+    const next = state('s', { status: 'halted', reason: 'ERR_AGENT', message: null });
     const { owner: _, ...commit } = commitOf('s', 1, { record: null, next, entry, keep: true });
     await store.commit({ ...commit, fence });
     expect(await verifyStoredLog(store.log, 'log')).toMatchObject({ ok: true, lines: 1 });

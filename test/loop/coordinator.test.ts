@@ -191,7 +191,17 @@ describe('committing', () => {
       { ...candidate, jti: null },
       { ...candidate, jti: 'second' },
     ];
-    const begun = { sid: 's', turn: 2, attempt: 1, nonce: 'n', startedAt: 5, reply: null, agent: null, suspended: null };
+    const begun = {
+      sid: 's',
+      turn: 2,
+      attempt: 1,
+      nonce: 'n',
+      startedAt: 5,
+      reply: null,
+      agent: null,
+      suspended: null,
+      attempts: [],
+    };
     await coordinator.start({ ...begun, limits: record.inputs.limits }, claimed);
     await coordinator.commit(claimed, { ...record, turn: 2, candidates }, { ...state, nextTurn: 3 }, true);
     expect((await coordinator.claim('s')).used.map((used) => used.jti)).toEqual([jti, 'second']);

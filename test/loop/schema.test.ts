@@ -81,12 +81,14 @@ describe('the public JSON of a turn', () => {
       agent: null,
       limits,
       suspended: null,
+      attempts: [],
     };
     const sections = { userdata: '{"subject":"s","fields":{}}', output: null, scratchpad: null };
     const state = {
       sid: 's',
       status: 'open',
       reason: null,
+      message: null,
       ...sections,
       nextTurn: 2,
       agent: null,

@@ -264,7 +264,7 @@ describe('what ends a program', () => {
     ['too many whispers', 'ERR_ENV_SIZE', error('quota', 'ERR_QUOTA', 'scratchBytes')],
     ['a policy breach', 'ERR_POLICY', languageError(1003, 'denied')],
     ['an uncaught error', 'ERR_EXEC', languageError(7, 'wrong type')],
-    ['a broken worker', 'ERR_EXEC', error('internal', 'ERR_WORKER')],
+    ['a broken worker', 'ERR_INTERRUPTED', error('internal', 'ERR_WORKER')],
     ['cancellation', 'ERR_CANCELLED', error('cancelled', 'ERR_CANCELLED')],
   ] as const)('%s halts with %s, though a valid token was emitted before', async (_, reason, info) => {
     const host = bench({

@@ -100,6 +100,7 @@ async function driveOn(flags: Settings, agent: Agent, from: Beginning, terminal:
     keepTurns: false,
     ...approvalOf(flags, terminal),
     ...ceilingsOf(flags),
+    repair: flags.repair,
     wallMs: maxTime,
   };
   // A dead process may leave decisions that are not in the log, and open sessions that its programs asked for.

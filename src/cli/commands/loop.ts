@@ -77,7 +77,7 @@ async function loop(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
 }
 
 /** The settings that a loop of v1 does not have. */
-const OF_V3 = ['keys', 'durable', 'log', 'metrics', 'maxReasks', 'stream', 'grammar', 'models'] as const;
+const OF_V3 = ['keys', 'durable', 'log', 'metrics', 'maxReasks', 'repair', 'stream', 'grammar', 'models'] as const;
 
 async function profileV1(flags: LoopFlags & Settings, terminal: Terminal): Promise<ExitCode> {
   const found = OF_V3.find((name) => flags[name] !== undefined);

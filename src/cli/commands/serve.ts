@@ -239,6 +239,7 @@ async function driverOf(
     options: (_, session) => ({
       agent,
       ...tightestCeilings(profile.ceilings, session),
+      repair: profile.repair,
       wallMs: profile.maxTime,
       requiresApproval: profile.requireApproval ?? false,
       ...(session.tenant === '' ? {} : { tenant: session.tenant }),

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
-import type { Ceilings, Durable } from '../../loop/index.ts';
+import type { Ceilings, Durable, RepairOptions } from '../../loop/index.ts';
 import type { TenantsOptions } from '../../runtime/index.ts';
 import type { LimitOptions } from '../../sandbox/index.ts';
 import { YamlFile } from '../../tools/index.ts';
@@ -19,6 +19,7 @@ export interface ConfigProfile extends AgentOptions, SetupFlags, ModelFlags {
   readonly durable?: Durable;
   readonly requireApproval?: boolean;
   readonly metrics?: boolean;
+  readonly repair?: RepairOptions;
 }
 
 /** A configuration with paths that are resolved from its file. */

@@ -58,6 +58,10 @@ export const PROFILE = z
       .meta({ description: 'loop: print the counters of the session on standard error. serve has them at /metrics.' }),
     limits: numbers.exactOptional().meta({ description: 'Limits of every turn, by key; times in milliseconds, sizes in bytes.' }),
     ceilings: CEILINGS.optional().meta({ description: 'Most that a session may use; a session can be opened with less.' }),
+    repair: z
+      .strictObject({ fix: z.literal('safe').exactOptional(), changed: z.enum(['ask', 'proceed', 'halt']).exactOptional() })
+      .exactOptional()
+      .meta({ description: 'What follows programs that cannot run, or that fail: docs/repair.md.' }),
     maxTime: count.exactOptional().meta({ description: 'Most milliseconds for which one host drives a session at a stretch.' }),
   })
   .meta({ id: 'profile', description: 'How sessions of one kind are driven.' });

@@ -4,7 +4,7 @@ import { printable } from '../../report/index.ts';
 import type { RuntimeLimitOptions } from '../../sandbox/index.ts';
 import type { AgentOptions } from '../flags/agent.ts';
 import type { ApprovalFlags } from '../flags/approval.ts';
-import type { CeilingFlags } from '../flags/ceilings.ts';
+import type { CeilingFlags, RepairFlags } from '../flags/ceilings.ts';
 import { limitsOf } from '../flags/options.ts';
 import type { RepeatFlags } from '../flags/session.ts';
 import type { SetupFlags } from '../flags/setup.ts';
@@ -13,7 +13,7 @@ import { UsageError } from '../terminal/failure.ts';
 import { type Config, type ConfigProfile, readConfig } from './read.ts';
 
 /** The flags that start or resume a session. */
-export interface DriveFlags extends SetupFlags, RepeatFlags, AgentOptions, CeilingFlags, ApprovalFlags {
+export interface DriveFlags extends SetupFlags, RepeatFlags, AgentOptions, CeilingFlags, RepairFlags, ApprovalFlags {
   readonly config?: string;
   readonly models?: string;
   readonly keys?: string;
@@ -59,7 +59,8 @@ export async function configured<Flags extends DriveFlags>(flags: Flags, profile
   const config = await readConfig(flags.config);
   const { limits: configuredLimits, ceilings, ...rest } = profileIn(config, flags.config, profile);
   const { keys, log } = config;
-  return { keys, log, ...ceilings, ...agentFirst(rest, flags), ...flags, limits: { ...configuredLimits, ...limits } };
+  const repair = { ...rest.repair, ...flags.repair };
+  return { keys, log, ...ceilings, ...agentFirst(rest, flags), ...flags, repair, limits: { ...configuredLimits, ...limits } };
 }
 
 /** As {@link configured}, with the profile with which a stored session was opened. */

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
-import type { Ceilings } from '../../loop/index.ts';
+import type { Ceilings, RepairOptions } from '../../loop/index.ts';
+import { printable } from '../../report/index.ts';
+import { UsageError } from '../terminal/failure.ts';
 import { timeFlag, wholeNumber } from './options.ts';
 
 /** The flags that bound a whole session. */
@@ -10,6 +12,11 @@ export interface CeilingFlags {
   readonly maxTokens?: number | undefined;
   readonly maxTurnTokens?: number | undefined;
   readonly maxReasks?: number | undefined;
+}
+
+/** What follows programs that cannot run, or that fail. */
+export interface RepairFlags {
+  readonly repair?: RepairOptions | undefined;
 }
 
 const GROUP = 'Ceilings of the whole session:';
@@ -23,7 +30,30 @@ export function addCeilings(command: Command, { drives }: { readonly drives: boo
   if (drives) add('--max-time <TIME>', 'maximum time, agents and tools included (10m; v1: 30s)', timeFlag('max-time'));
   add('--max-fuel <N>', 'maximum fuel of all turns together', wholeNumber('--max-fuel', 1));
   add('--max-tokens <N>', 'maximum model tokens of all replies together', wholeNumber('--max-tokens', 1));
-  add('--max-reasks <N>', 'how often to ask again for a turn when a reply holds no envelope (2)', wholeNumber('--max-reasks', 0));
+  if (drives)
+    command.addOption(
+      command
+        .createOption(
+          '--repair <MODE>',
+          'if a corrected program repeats an effect in another way: ask a person (ask), proceed or halt',
+        )
+        .choices(CHANGED)
+        .argParser(repairOf)
+        .helpGroup(GROUP),
+    );
+  add(
+    '--max-reasks <N>',
+    'maximum further replies of a turn after programs that cannot run, or that fail (3)',
+    wholeNumber('--max-reasks', 0),
+  );
+}
+
+const CHANGED = ['ask', 'proceed', 'halt'] as const;
+
+function repairOf(text: string): RepairOptions {
+  const changed = CHANGED.find((mode) => mode === text);
+  if (changed === undefined) throw new UsageError(`--repair must be ask, proceed or halt, not '${printable(text)}'`);
+  return { changed };
 }
 
 /** The ceilings of a session that the flags give. */

@@ -29,6 +29,10 @@ export interface LogEntry {
   readonly verification_failure_reason?: string;
   /** What the token requested when the host decided otherwise. */
   readonly overridden_decision?: Decision;
+  /** Number of attempts at the turn; present when there was more than one. */
+  readonly attempts?: number;
+  /** Why the host ended the session without a turn of its own, in words. */
+  readonly message?: string;
 }
 
 /** A log of decisions. `append` resolves when the entry is as durable as the log promises. */
@@ -62,6 +66,7 @@ export interface StoredLog extends DecisionLog {
 
 /** The entry of a turn. */
 export function logEntry(record: TurnRecord): LogEntry {
+  const many = 1 + (record.attempts?.length ?? 0);
   return {
     ts: new Date(record.startedAt).toISOString(),
     SID: record.sid,
@@ -75,6 +80,8 @@ export function logEntry(record: TurnRecord): LogEntry {
     scratch_bytes: record.scratchBytes,
     ...(record.verificationFailureReason === null ? {} : { verification_failure_reason: record.verificationFailureReason }),
     ...(record.overridden === null ? {} : { overridden_decision: record.overridden }),
+    ...(many > 1 ? { attempts: many } : {}),
+    ...(record.inputs.scene === null ? messageOf(record.error?.message ?? null) : {}),
   };
 }
 
@@ -83,13 +90,21 @@ interface EndedSession {
   readonly sid: string;
   readonly nextTurn: number;
   readonly reason: HaltReason | null;
+  readonly message: string | null;
+}
+
+/** Most characters of a message in the log. */
+const MESSAGE = 500;
+
+function messageOf(message: string | null): Pick<LogEntry, 'message'> {
+  return message === null ? {} : { message: message.slice(0, MESSAGE) };
 }
 
 /**
  * The entry of a session that the host ended between two turns, for instance because no turns, time or tokens were left. It
  * has the index of the turn that did not take place. `at` is Unix milliseconds.
  */
-export function endEntry({ sid, nextTurn, reason }: EndedSession, at: number): LogEntry {
+export function endEntry({ sid, nextTurn, reason, message }: EndedSession, at: number): LogEntry {
   return {
     ts: new Date(at).toISOString(),
     SID: sid,
@@ -99,6 +114,7 @@ export function endEntry({ sid, nextTurn, reason }: EndedSession, at: number): L
     latency_ms: 0,
     output_bytes: 0,
     scratch_bytes: 0,
+    ...messageOf(message),
   };
 }
 

@@ -26,6 +26,7 @@ export function reasonOfRun(error: ErrorInfo): HaltReason {
     case 'runtime':
     case 'usage':
     case 'internal':
+      if (error.code === 'ERR_WORKER') return 'ERR_INTERRUPTED';
       return error.code === 'ERR_REPLAY' ? 'ERR_REPLAY' : 'ERR_EXEC';
   }
 }

@@ -26,6 +26,8 @@ export interface KeptCall {
 export interface KeptBody extends KeptCall {
   /** When the last wait began before the call was made, in Unix milliseconds; null for a turn that never waited. */
   readonly since: number | null;
+  /** Number of the attempts before the one that made the call, without interrupted ones. */
+  readonly attempt: number;
 }
 
 /** The progress of a turn whose process died. */
@@ -41,6 +43,7 @@ export interface Progress {
 const HEAD = z.object({
   seq: z.int().min(1),
   since: z.number().nullable(),
+  attempt: z.int().min(0),
   begun: WAITING.nullable(),
   entry: ENTRY.nullable(),
   earlier: EARLIER,
@@ -49,12 +52,19 @@ const HEAD = z.object({
 const KEPT = asItIs<KeptBody>(HEAD);
 
 /**
- * The progress of a turn, from the bodies of its steps in order; null when no step was kept. `suspended` is the wait from which the turn
- * continued; `sid` is the session, for errors. Throws {@link StoreError} (`damaged`).
+ * The progress of a turn, from the bodies of its steps in order; null when no step was kept. `attempt` is the number of earlier attempts, whose
+ * steps do not count; `suspended` is the wait from which the turn continued; `sid` is the session, for errors. Throws {@link StoreError} (`damaged`).
  */
-export function progressOf(bodies: readonly unknown[], suspended: Suspension | null, sid: string): Progress | null {
+export function progressOf(
+  bodies: readonly unknown[],
+  attempt: number,
+  suspended: Suspension | null,
+  sid: string,
+): Progress | null {
   // The journal of a wait contains the calls that were kept before it.
-  const calls = bodies.map((body) => readKept(body, sid)).filter(({ since }) => since === lastWait(suspended));
+  const calls = bodies
+    .map((body) => readKept(body, sid))
+    .filter((call) => call.attempt === attempt && call.since === lastWait(suspended));
   // Calls that run together may be kept out of order.
   const last = calls.reduce<KeptBody | undefined>(
     (a, b) => (a === undefined || b.earlier.ranMs >= a.earlier.ranMs ? b : a),

@@ -5,6 +5,7 @@ import type { TaggedJson } from '../../wire/protocol.ts';
 import { LAST_MS } from '../../wire/time.ts';
 import { ValueError } from '../../wire/values.ts';
 import { RECORDED_LIMITS } from './limits.ts';
+import type { FailedAttempt } from './record.ts';
 
 /*
  * The schemas of the calls and the input of a run, as records and turns that go on later hold them. A store and a file of sessions may come
@@ -40,6 +41,9 @@ const asked = (value: z.ZodType) =>
   );
 const ASKED = asked(VALUE);
 
+/** A call of an earlier attempt. */
+const ORIGIN = z.looseObject({ attempt: position, seq: position });
+
 /** A recorded call whose arguments and results are checked by `value`. */
 function entryOf(value: z.ZodType) {
   const outcome = z.union([
@@ -50,7 +54,14 @@ function entryOf(value: z.ZodType) {
       halted: z.looseObject({ kind: z.string(), code: z.string(), message: z.string() }),
     }),
   ]);
-  const call = z.looseObject({ seq: position, at: AT, outcome, ms: z.number(), asked: asked(value).optional() });
+  const call = z.looseObject({
+    seq: position,
+    at: AT,
+    outcome,
+    ms: z.number(),
+    asked: asked(value).optional(),
+    from: ORIGIN.optional(),
+  });
   return z.discriminatedUnion('kind', [
     call.extend({ kind: z.literal('tool'), name: z.string(), args: z.array(value), work: z.int().min(0).optional() }),
     call.extend({ kind: z.literal('prompt'), text: z.string() }),
@@ -129,3 +140,29 @@ function isTagged(json: unknown): boolean {
     throw error;
   }
 }
+
+const ATTEMPT_HEAD = z.looseObject({
+  end: z.enum(['rejected', 'failed', 'interrupted']),
+  reply: z.string(),
+  envelope: z.string(),
+  problems: z.array(z.looseObject({ code: z.string(), line: z.number(), column: z.number(), message: z.string() })),
+  error: z.looseObject({ code: z.string(), message: z.string(), stack: z.array(z.unknown()) }),
+  limits: RECORDED_LIMITS,
+  clock: z.array(z.number()),
+  jtis: z.array(z.string()),
+  unreadable: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
+  denied: z.looseObject({ tool: z.string(), message: z.string() }).nullable(),
+  run: z.looseObject({}).nullable(),
+  output: z.string(),
+  scratchpad: z.string(),
+  outputComplete: z.boolean(),
+  whispers: z.array(z.unknown()),
+  journal: z.array(ENTRY),
+  usage: z.looseObject({ fuel: count, cpuMs: z.number(), wallMs: z.number(), toolCalls: count, outputBytes: count }),
+});
+
+/** An attempt at a turn that did not decide it. */
+export const ATTEMPT: z.ZodType<FailedAttempt> = asItIs<FailedAttempt>(ATTEMPT_HEAD);
+
+/** A call with effects that the deciding attempt did not take. */
+export const LEFT_OVER = ORIGIN.extend({ tool: z.string() });

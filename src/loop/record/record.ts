@@ -10,7 +10,7 @@ import type {
 } from '../../aeiou/index.ts';
 import type { PolicyOptions } from '../../tools/index.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import type { JournalEntry } from '../../wire/journal.ts';
+import type { EarlierCall, JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { RunInput, Source, TaggedJson, Usage, Whisper, WorkerUsage } from '../../wire/protocol.ts';
 import { publicUsage } from '../../wire/result.ts';
@@ -77,6 +77,13 @@ export interface UnsealedRecord {
    * declared idempotent. Absent when there is none.
    */
   readonly repeats?: readonly number[];
+  /** The attempts at the turn before the one that decided it, in order. Absent when the first one did. */
+  readonly attempts?: readonly FailedAttempt[];
+  /**
+   * The calls with effects of earlier attempts whose answers the deciding attempt did not take. Present if there were earlier attempts;
+   * `[]` when every effect was taken.
+   */
+  readonly leftOver?: readonly LeftOver[];
   /** The usage of the program. */
   readonly usage: Usage;
   /** Why the envelope or the program failed; null when the program ran to its end. */
@@ -196,6 +203,64 @@ export interface PublicKeyRecord {
 
 /** The worker's input without the parts that the record stores elsewhere: limits, ACTIONS and USERDATA. */
 export type RecordedInput = Omit<RunInput, 'limits' | 'probe'>;
+
+/** What is wrong at one place of a program that was rejected. */
+export interface Problem {
+  /** Code of the syntax error or of the rule. */
+  readonly code: string;
+  /** Line of ACTIONS, from 1. */
+  readonly line: number;
+  /** From 1, in code points. */
+  readonly column: number;
+  /** What is wrong, as a sentence. */
+  readonly message: string;
+  /** What to write instead; null when nothing is known. */
+  readonly hint: string | null;
+  /** The lines of the place after the correction that `check --fix` proposes; null when it proposes none. */
+  readonly fix: string | null;
+}
+
+/**
+ * How an attempt at a turn ended without deciding the turn.
+ *
+ * - `rejected`: the reply held no program that may run. Nothing ran.
+ * - `failed`: the program ran and ended with an error.
+ * - `interrupted`: the worker process of the program ended, and the program is not at fault. The same program runs again.
+ */
+export type AttemptEnd = 'rejected' | 'failed' | 'interrupted';
+
+/** An attempt at a turn that did not decide it. Its output has no effect, and its tokens are void. */
+export interface FailedAttempt
+  extends Pick<TurnRecord, 'output' | 'scratchpad' | 'outputComplete' | 'whispers' | 'journal' | 'usage'> {
+  /** How it ended. */
+  readonly end: AttemptEnd;
+  /** The agent's reply. */
+  readonly reply: string;
+  /** The envelope that was executed, or what was read in place of one. */
+  readonly envelope: string;
+  /** Everything that is wrong with a rejected program; empty for an attempt that ran. */
+  readonly problems: readonly Problem[];
+  /** The first of the problems, or the error that ended the program. */
+  readonly error: ErrorInfo;
+  /** The limits of the attempt: those of the turn, less what earlier attempts used. */
+  readonly limits: LimitValues;
+  /** Every reading of the token clock, in Unix milliseconds. */
+  readonly clock: readonly number[];
+  /** Ids of the tokens that the attempt minted. They are void. */
+  readonly jtis: readonly string[];
+  /** Why the reply could not be read; null when it could. */
+  readonly unreadable: Unreadable | null;
+  /** The first denied tool of a rejected program; null without one. */
+  readonly denied: Scene['denied'];
+  /** The worker's input; null when no program ran. */
+  readonly run: RecordedInput | null;
+}
+
+/** A call with effects of an earlier attempt whose answer the deciding attempt did not take. */
+export interface LeftOver extends EarlierCall {
+  /** Canonical name of the tool. */
+  readonly tool: string;
+}
 
 /** The variable in which a program finds USERDATA. */
 const USERDATA = 'userdata';

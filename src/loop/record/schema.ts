@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { mapOf } from '../../files/check.ts';
 import { otherVersion, STORED_VERSION } from '../../wire/forms.ts';
 import { HALT_REASONS, isHaltReason } from './decision.ts';
+import { ATTEMPT, LEFT_OVER } from './parts.ts';
 
 /*
  * The schemas of a turn: the public form that `turn --json` prints, and the record that a store keeps. The readers of stores,
@@ -111,6 +112,8 @@ export const RECORD = PUBLIC_TURN.extend({
   digest: z.string().nullable(),
   journal: z.array(z.looseObject({ kind: z.string(), name: z.string().optional() })),
   repeats: z.array(position).optional(),
+  attempts: z.array(ATTEMPT).optional(),
+  leftOver: z.array(LEFT_OVER).optional(),
   erased: z.array(z.string()).optional(),
   seal: z.object({ prev: z.string().nullable(), hash: z.string(), parts: mapOf(z.string()) }),
 });

@@ -88,7 +88,7 @@ export function forcedEnd(row: Row, turns: number, { reason, at }: ForcedEnd) {
     // The text stays, for people who look into the damage.
     if (!(error instanceof StoreError)) throw error;
   }
-  return { status: 'halted', reason, nextTurn, state, entry: endEntry({ sid, nextTurn, reason }, at) };
+  return { status: 'halted', reason, nextTurn, state, entry: endEntry({ sid, nextTurn, reason, message: null }, at) };
 }
 
 /** What a session that has ended and cannot be read owes to the log: the turns that can be read, and its end. */
@@ -97,7 +97,7 @@ export function owedEntries(row: Row, owed: readonly Row[]): readonly LogEntry[]
   const reason = String(row['reason']);
   const turns = recordsOf(sid, owed, () => {}).map(logEntry);
   if (Number(row['end_owed']) !== 1) return turns;
-  const end = { sid, nextTurn: Number(row['next_turn']), reason: isHaltReason(reason) ? reason : null };
+  const end = { sid, nextTurn: Number(row['next_turn']), reason: isHaltReason(reason) ? reason : null, message: null };
   return [...turns, endEntry(end, endOf(row))];
 }
 

@@ -6,6 +6,7 @@ import { type DecisionLog, endEntry, type LogEntry, logEntry } from '../log/log.
 import type { HaltReason } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { SharedLock } from '../sharedlock.ts';
+import { spentAfter } from '../spent.ts';
 import { Agreement } from './agreement.ts';
 import { isDamage } from './damaged.ts';
 import { SessionLeasedError } from './errors.ts';
@@ -262,20 +263,22 @@ export class SessionCoordinator {
 
   /**
    * Ends a session that is claimed and open. A turn that was started gets the decision HALT; resolves with its record, or
-   * with null for a session between two turns.
+   * with null for a session between two turns. `message` says why, in words that are stored and logged.
    */
-  async halt(claimed: DrivenSession, reason: HaltReason): Promise<TurnRecord | null> {
+  async halt(claimed: DrivenSession, reason: HaltReason, message: string | null = null): Promise<TurnRecord | null> {
     const { state, next } = claimed;
-    const record = next.kind === 'fresh' ? null : interruptedRecord(state, next.started, reason, keptCalls(claimed));
+    const record = next.kind === 'fresh' ? null : interruptedRecord(state, next.started, reason, keptCalls(claimed), message);
     const nextTurn = record === null ? state.nextTurn : state.nextTurn + 1;
     const head = record?.seal?.hash ?? state.head;
-    await this.commit(claimed, record, { ...state, status: 'halted', reason, nextTurn, head, output: null, scratchpad: null });
+    const spent = record === null ? state.spent : spentAfter(state.spent, record);
+    const ended = { status: 'halted', reason, message: record?.error?.message ?? message, nextTurn, head, spent } as const;
+    await this.commit(claimed, record, { ...state, ...ended, output: null, scratchpad: null });
     return record;
   }
 
   /** Logs the HALT of a session that could not be opened. Its entry has turn 0, which no turn of a stored session has. */
-  async refused(sid: string, reason: HaltReason): Promise<void> {
-    await this.#log?.append(endEntry({ sid, nextTurn: 0, reason }, this.#clock.now()));
+  async refused(sid: string, reason: HaltReason, message: string): Promise<void> {
+    await this.#log?.append(endEntry({ sid, nextTurn: 0, reason, message }, this.#clock.now()));
   }
 
   /** Releases the session, so that another process can claim it at once. */

@@ -24,8 +24,9 @@ export function interruptedRecord(
   started: StartedTurn,
   reason: HaltReason,
   kept: readonly JournalEntry[] = [],
+  message: string | null = null,
 ): TurnRecord {
-  const { sid, turn, startedAt, nonce, limits, reply, agent, attempt, suspended } = started;
+  const { sid, turn, startedAt, nonce, limits, reply, agent, attempt, suspended, attempts } = started;
   const { clock = [], jtis = [], journal = [] } = suspended?.earlier ?? {};
   return sealRecord(
     {
@@ -44,8 +45,9 @@ export function interruptedRecord(
       outputComplete: false,
       whispers: [],
       journal: kept.length > 0 ? kept : journal,
+      ...(attempts.length === 0 ? {} : { attempts, leftOver: [] }),
       usage: NO_USAGE,
-      error: hostFailure(reason, `turn ${turn} was started and not decided: ${cause(turn, attempt, suspended)}`),
+      error: hostFailure(reason, message ?? `turn ${turn} was started and not decided: ${cause(turn, attempt, suspended)}`),
     },
     state.head,
   );

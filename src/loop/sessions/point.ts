@@ -1,5 +1,6 @@
 import { StoreError } from '../../sqlite/error.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
+import { countedAttempts } from '../record/attempt.ts';
 import { type Progress, progressOf } from '../record/kept.ts';
 import type { ClaimedSession, NextTurn, StartedTurn } from './store.ts';
 
@@ -18,6 +19,7 @@ export function pointOf({ state, next, steps }: Pick<ClaimedSession, 'state' | '
   if (next.kind === 'fresh') return next;
   const progress = progressOf(
     steps.map(({ body }) => body),
+    countedAttempts(next.started.attempts),
     next.started.suspended,
     state.sid,
   );

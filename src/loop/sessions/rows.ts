@@ -3,8 +3,9 @@ import type { UsedId } from '../../aeiou/index.ts';
 import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { messageOf } from '../../wire/unknown.ts';
+
 import { RECORDED_LIMITS } from '../record/limits.ts';
-import { asItIs, COMPLETION, DATE, EARLIER, ENTRY, RUN, WAITING } from '../record/parts.ts';
+import { ATTEMPT, asItIs, COMPLETION, DATE, EARLIER, ENTRY, RUN, WAITING } from '../record/parts.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { AGENT_USE, HALT_REASON, RECORD } from '../record/schema.ts';
 import type { Suspension, Waiting } from '../record/suspension.ts';
@@ -16,6 +17,7 @@ const STATE: z.ZodType<SessionState> = z.looseObject({
   sid: z.string(),
   status: z.enum(['open', 'done', 'aborted', 'halted']),
   reason: HALT_REASON.nullable(),
+  message: z.string().nullable(),
   userdata: z.string(),
   nextTurn: z.int().min(1),
   output: z.string().nullable(),
@@ -64,6 +66,7 @@ const STARTED: z.ZodType<StartedTurn> = z.looseObject({
   agent: AGENT_USE.nullable(),
   limits: RECORDED_LIMITS,
   suspended: SUSPENSION.nullable(),
+  attempts: z.array(ATTEMPT),
 });
 
 const USED: z.ZodType<readonly UsedId[]> = z.array(z.object({ jti: z.string(), second: z.number() }));

@@ -3,7 +3,7 @@ import { StoreError } from '../../sqlite/error.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { LogEntry, StoredLog } from '../log/log.ts';
 import type { HaltReason } from '../record/decision.ts';
-import type { AgentUse, TurnRecord } from '../record/record.ts';
+import type { AgentUse, FailedAttempt, TurnRecord } from '../record/record.ts';
 import { openCalls, type Suspension, type Waiting } from '../record/suspension.ts';
 import type { DamagedSession, ForcedEnd } from './damaged.ts';
 import type { JsonObject, Runnable, SessionSetup } from './setup.ts';
@@ -37,6 +37,8 @@ export interface SessionState {
   readonly status: SessionStatus;
   /** Why the session was halted; null otherwise. */
   readonly reason: HaltReason | null;
+  /** The same in words, as far as they are known: for instance why the agent gave no reply. */
+  readonly message: string | null;
   /** The host's USERDATA, JSON text; the same bytes in every turn. */
   readonly userdata: string;
   /** Index of the next turn; turns count from 1. */
@@ -63,6 +65,7 @@ export function newSession(sid: string, userdata: string, parent: SessionParent 
     sid,
     status: 'open',
     reason: null,
+    message: null,
     userdata,
     nextTurn: 1,
     output: null,
@@ -95,6 +98,8 @@ export interface StartedTurn {
   readonly limits: LimitValues;
   /** Set for a turn that a tool suspended; null for a turn that a process runs, or in which it died. */
   readonly suspended: Suspension | null;
+  /** The earlier attempts, which did not decide the turn. With some and without a reply, the agent is about to be asked again. */
+  readonly attempts: readonly FailedAttempt[];
 }
 
 /** A part of a started turn that is stored while its program runs. The store does not look into `body`. */

@@ -12,9 +12,9 @@ import {
 } from '../agents/agent.ts';
 import { countOf, estimate } from '../agents/usage.ts';
 import type { ResolvedCeilings } from '../ceilings.ts';
-import type { Clock } from '../clock.ts';
 import type { LoopEventBody } from '../events.ts';
 import type { AgentUse } from '../record/record.ts';
+import { brief, type Feedback } from './feedback.ts';
 import { composePrompt, type HostSections, readReply, type TurnInput } from './input.ts';
 
 /** The input of a turn, and the reply from which it was made. */
@@ -33,47 +33,40 @@ export interface ConsultationInit {
   readonly sections: HostSections;
   readonly system: string;
   readonly grammar: string | null;
-  readonly clock: Clock;
   /** Model tokens left under every ceiling; null without a ceiling. */
   readonly tokens: number | null;
   readonly ceilings: ResolvedCeilings;
-  /** Milliseconds for all replies together. */
+  /** Milliseconds for the reply. */
   readonly wallMs: number;
+  /** The agent's usage for earlier replies of the turn; null before the first. */
+  readonly before: AgentUse | null;
+  /** What the agent is told of its last program; null for the first one of the turn. */
+  readonly feedback: Feedback | null;
   readonly signal: AbortSignal | undefined;
   readonly emit: (event: LoopEventBody) => void;
 }
 
 /**
- * Consults an agent for the program of a turn. After a reply without an envelope, the agent is prompted again a few times, with the
- * reason in USERDATA; the last reply counts. A reply that is too large is not requested again, because another one would cost as much. A
- * turn whose prompt cannot be composed does not start. Rejects with {@link AgentError}, whose `tokens` count all replies.
+ * Requests one reply of an agent, the program of a turn. After an attempt that did not decide the turn, the prompt tells the agent why. A turn
+ * whose prompt cannot be composed does not start. Rejects with {@link AgentError}, whose `tokens` count all replies of the turn.
  */
 export async function consultAgent(init: ConsultationInit): Promise<Consultation> {
-  const { agent, ceilings, sections, emit } = init;
-  const begun = init.clock.monotonic();
-  const maxAttempts = 1 + (agent.fixed === true ? 0 : ceilings.maxReasks);
-  let use: AgentUse = { name: agent.name ?? null, asks: 0, tokens: 0, inputTokens: 0, outputTokens: 0 };
-  let problem: EnvelopeError | null = null;
-  for (;;) {
-    const prompt = promptOf(sections, problem, use.asks);
-    if (typeof prompt !== 'string') return { input: { ok: false, text: '', failure: prompt }, reply: null, agent: null };
-    const attempt = use.asks + 1;
-    emit({ type: 'asked', attempt, prompt });
-    const answer = await replyTo(init, prompt, use, begun);
-    use = added(use, answer);
-    const input = readReply(sections, answer.text);
-    problem = !input.ok && input.failure instanceof EnvelopeError ? input.failure : null;
-    const refused = input.ok ? null : { code: input.failure.code, message: input.failure.message };
-    emit({ type: 'replied', attempt, reply: answer.text, tokens: answer.tokens, problem: refused });
-    const reprompt = problem !== null && problem.code !== 'ERR_ENV_SIZE' && attempt < maxAttempts;
-    if (!reprompt) return { input, reply: answer.text, agent: use };
-  }
+  const { agent, sections, feedback, before, emit } = init;
+  const use: AgentUse = before ?? { name: agent.name ?? null, asks: 0, tokens: 0, inputTokens: 0, outputTokens: 0 };
+  const prompt = promptOf(sections, feedback);
+  if (typeof prompt !== 'string') return { input: { ok: false, text: '', failure: prompt }, reply: null, agent: null };
+  const attempt = use.asks + 1;
+  emit({ type: 'asked', attempt, prompt });
+  const answer = await replyTo(init, prompt, use);
+  const input = readReply(sections, answer.text);
+  const problem = input.ok ? null : { code: input.failure.code, message: input.failure.message };
+  emit({ type: 'replied', attempt, reply: answer.text, tokens: answer.tokens, problem });
+  return { input, reply: answer.text, agent: added(use, answer) };
 }
 
 /** Requests one reply within the tokens and the time that are left. */
-async function replyTo(init: ConsultationInit, prompt: string, use: AgentUse, begun: number): Promise<AgentReply> {
+async function replyTo(init: ConsultationInit, prompt: string, use: AgentUse): Promise<AgentReply> {
   const { sid, turn, agent, system, grammar, tokens, ceilings, signal, emit } = init;
-  const left = init.wallMs - (init.clock.monotonic() - begun);
   const attempt = use.asks + 1;
   const maxTokens = tokens === null ? null : tokens - use.tokens;
   const onDelta = ({ retry, text }: AgentDelta): void => emit({ type: 'delta', attempt, retry, text });
@@ -81,7 +74,7 @@ async function replyTo(init: ConsultationInit, prompt: string, use: AgentUse, be
   try {
     if (tokens !== null && tokens <= use.tokens)
       throw new AgentError(turn, `turn ${turn} used up its model tokens: ${use.tokens} of ${tokens}`, 'ERR_QUOTA');
-    const wallMs = Math.max(1, Math.min(left, ceilings.maxReplyMs));
+    const wallMs = Math.max(1, Math.min(init.wallMs, ceilings.maxReplyMs));
     return await requestReply(agent, request, { wallMs, signal });
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
@@ -209,14 +202,20 @@ function added(use: AgentUse, { tokens, inputTokens, outputTokens }: AgentReply)
 }
 
 /** The prompt, or why none can be composed. */
-function promptOf(sections: HostSections, problem: EnvelopeError | null, attempt: number): string | EnvelopeError {
-  try {
-    const userdata = problem === null ? sections.userdata : withProblem(sections.userdata, problem, attempt);
-    return composePrompt({ ...sections, userdata });
-  } catch (error) {
-    if (error instanceof EnvelopeError) return error;
-    throw error;
-  }
+function promptOf(sections: HostSections, feedback: Feedback | null): string | EnvelopeError {
+  // Feedback that does not fit into the envelope is told without its long parts.
+  const told = feedback === null ? [null] : [feedback, brief(feedback), null];
+  let problem: EnvelopeError | null = null;
+  for (const each of told)
+    try {
+      const userdata = each === null ? sections.userdata : withFeedback(sections.userdata, each);
+      return composePrompt({ ...sections, userdata });
+    } catch (error) {
+      if (!(error instanceof EnvelopeError)) throw error;
+      problem = error;
+    }
+  if (problem === null) throw new TypeError('no prompt was composed');
+  return problem;
 }
 
 /** The field of USERDATA that tells an agent what was wrong with its reply. */
@@ -226,8 +225,8 @@ const PROBLEM = 'reply_problem';
  * USERDATA of a repeated prompt: the host's own with one more field. It is written as JSON, so text from the agent stays text.
  * The turn itself receives the host's USERDATA unchanged.
  */
-function withProblem(userdata: string, { code, message }: EnvelopeError, attempt: number): string {
+function withFeedback(userdata: string, feedback: Feedback): string {
   const data = parseStrict(userdata, { numbers: 'doubles', padding: true });
   if (!isJsonObject(data) || !isJsonObject(data['fields'])) return userdata;
-  return encodeUserdata({ ...data, fields: { ...data['fields'], [PROBLEM]: { attempt, code, message } } });
+  return encodeUserdata({ ...data, fields: { ...data['fields'], [PROBLEM]: { ...feedback } } });
 }

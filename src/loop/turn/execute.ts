@@ -11,12 +11,14 @@ import type { RunInput, Source, TaggedJson, Usage, Whisper } from '../../wire/pr
 import { NO_USAGE, type RunResult } from '../../wire/result.ts';
 import type { LoopEventBody } from '../events.ts';
 import { createMagicTool, MINT_LEDGER } from '../magic.ts';
+import { journalsOf } from '../record/attempt.ts';
 import { type HaltReason, hostFailure, reasonOfRun } from '../record/decision.ts';
-import type { HostFacts, Scene } from '../record/record.ts';
+import type { HostFacts, Problem, Scene } from '../record/record.ts';
 import type { PromisedCall } from '../record/suspension.ts';
 import { approved, planHash } from './approval.ts';
 import type { TurnInput } from './input.ts';
 import type { TurnKeeper } from './keeper.ts';
+import { problemsIn, safelyFixed } from './problems.ts';
 import type { TokenRecorder } from './recorder.ts';
 import type { TurnHost, TurnRequest, TurnStart } from './request.ts';
 import type { Said } from './verdict.ts';
@@ -38,6 +40,12 @@ export interface Execution extends Said {
   readonly waiting: readonly PromisedCall[];
   /** Hash of the ACTIONS that a human approved; null when none had to. */
   readonly approved: string | null;
+  /** Whether the program was rejected before it ran. */
+  readonly rejected: boolean;
+  /** Everything that is wrong with a rejected program. */
+  readonly problems: readonly Problem[];
+  /** A rejected program with the corrections that need no decision; null when there is none. */
+  readonly fixed: string | null;
 }
 
 /** What a turn makes for its execution: the parts that are fixed before the program runs, and those that record it. */
@@ -62,7 +70,7 @@ const SOURCE = 'ACTIONS';
  */
 export async function execute(host: TurnHost, turn: TurnRequest, means: Means): Promise<Execution> {
   const { executor } = host;
-  const { input, approval = {}, bound } = turn;
+  const { input, approval = {}, bound, strict = false, attempts = [], onChanged = 'ask' } = turn;
   const { limits, ledger, emit, mayWait, keeper } = means;
   const { recorded = null, approved: before = null } = turn.earlier ?? {};
   if (!input.ok) return refused(input.failure.code, hostFailure(input.failure.code, input.failure.message));
@@ -82,6 +90,8 @@ export async function execute(host: TurnHost, turn: TurnRequest, means: Means): 
     globals: { userdata },
     asTurn: true,
     checkFirst: true,
+    strict,
+    earlier: attempts.length === 0 ? undefined : { journals: journalsOf(attempts), onChanged },
     mayWait,
     onOut: (out) => emit({ type: 'output', out }),
     onCall: (entry) => emit({ type: 'called', entry }),
@@ -108,8 +118,9 @@ export async function execute(host: TurnHost, turn: TurnRequest, means: Means): 
   const calls = result.waiting === undefined ? [] : [result.waiting, ...(result.alsoWaiting ?? [])];
   const waiting = calls.map((call) => ({ waiting: call, promise: executor.promise?.(call.tool) ?? null }));
   const covered = before === plan || needed.requiresApproval === true ? plan : null;
-  const run = isRejected(result) ? null : given;
-  const execution = { ...executed(result), run, denied: deniedIn(result), host: facts, waiting, approved: covered };
+  const isOut = isRejected(result);
+  const ran = { run: isOut ? null : given, denied: deniedIn(result), host: facts, waiting, approved: covered };
+  const execution = { ...executed(result), ...ran, ...(isOut ? rejectionOf(result, source.text) : {}) };
   // A failed mint always fails the turn, even if the program caught the error or minted a token later.
   const isMintFailure = ledger.failed && (execution.halt === null || execution.halt === 'ERR_EXEC');
   return isMintFailure ? { ...execution, halt: 'ERR_MAGIC_TOOL_INTERNAL' } : execution;
@@ -142,7 +153,7 @@ function isRejected({ errors, findings }: RunResult): boolean {
 
 /** The first denied tool for which the program was rejected. */
 function deniedIn({ findings }: RunResult): Scene['denied'] {
-  const [first] = findings ?? [];
+  const first = findings?.find(({ code }) => code === 'LINT_DENIED_TOOL');
   return first?.tool === undefined ? null : { tool: first.tool, message: first.message };
 }
 
@@ -182,7 +193,14 @@ function executed(result: RunResult): Execution {
     host: null,
     waiting: [],
     approved: null,
+    ...NOT_REJECTED,
   };
+}
+
+const NOT_REJECTED = { rejected: false, problems: [], fixed: null } as const;
+
+function rejectionOf(result: RunResult, actions: string): Pick<Execution, 'rejected' | 'problems' | 'fixed'> {
+  return { rejected: true, problems: problemsIn(result, actions), fixed: safelyFixed(result, actions) };
 }
 
 /** Joins texts, each followed by a line feed. Replaces ill-formed characters before the text is measured. */
@@ -195,5 +213,5 @@ function stream(texts: readonly string[]): string {
 
 function refused(halt: HaltReason, error: ErrorInfo): Execution {
   const nothing = { output: '', scratchpad: '', outputComplete: true, whispers: [], journal: [], usage: NO_USAGE };
-  return { halt, error, ...nothing, run: null, denied: null, host: null, waiting: [], approved: null };
+  return { halt, error, ...nothing, run: null, denied: null, host: null, waiting: [], approved: null, ...NOT_REJECTED };
 }

@@ -52,6 +52,8 @@ export interface TurnExecutor {
   promise?(tool: string): string | null;
   /** Whether a tool is declared idempotent; false for an unknown tool. */
   idempotent?(tool: string): boolean;
+  /** Whether a tool may change something; true for an unknown tool, and when absent. */
+  hasEffects?(tool: string): boolean;
   /** The tenants of the host; absent when nothing counts their use. */
   readonly tenants?: TenantPort;
   /** Why a value cannot be a tool's result; null when it can, or when the tool itself will check it. */
@@ -83,6 +85,7 @@ export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.in
       }
     },
     idempotent: (tool) => root.fork().tools.lookup(tool)?.idempotent ?? false,
+    hasEffects: (tool) => (root.fork().tools.lookup(tool)?.effects ?? 'write') === 'write',
     promise: (tool) => digestIn(root.fork().tools, tool),
     misfit: async (tool, value) => misfit(root.fork(), tool, value),
     fork({ context, tools, limits, policy }) {

@@ -63,6 +63,14 @@ export function readReply(sections: HostSections, reply: string): TurnInput {
   });
 }
 
+/** The input of a session's turn whose program the host has corrected. */
+export function readProgram(sections: HostSections, actions: string): TurnInput {
+  return attempt(actions, () => {
+    const envelope: Envelope = { ...sections, actions };
+    return { ok: true, text: decode(composeEnvelope(envelope)), envelope, lints: [] };
+  });
+}
+
 /** The line of a reply after the marker of ACTIONS, from 1. */
 function fenceLine(reply: string): number {
   return reply.split('\n').indexOf(MARKERS.ACTIONS) + 2;

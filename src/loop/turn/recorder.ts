@@ -51,8 +51,12 @@ export class DecisionRecorder {
   readonly #checks: readonly ProgressCheck[];
   #didStop = false;
 
-  constructor(host: { readonly replay: ReplayCache; readonly clock: Clock; readonly checks?: readonly ProgressCheck[] }) {
-    this.replay = new RecordingReplayCache(host.replay, host.clock, this.#fresh);
+  /** `used`: ids of the tokens of earlier attempts at the turn, which count as used. */
+  constructor(
+    host: { readonly replay: ReplayCache; readonly clock: Clock; readonly checks?: readonly ProgressCheck[] },
+    used: ReadonlySet<string> = new Set(),
+  ) {
+    this.replay = new RecordingReplayCache(host.replay, host.clock, used, this.#fresh);
     this.#checks = host.checks ?? [];
   }
 
@@ -76,16 +80,18 @@ export class DecisionRecorder {
 /** Passes requests on to another replay cache and records its answers. */
 class RecordingReplayCache extends ReplayCache {
   readonly #cache: ReplayCache;
+  readonly #used: ReadonlySet<string>;
   readonly #fresh: boolean[];
 
-  constructor(cache: ReplayCache, clock: Clock, fresh: boolean[]) {
+  constructor(cache: ReplayCache, clock: Clock, used: ReadonlySet<string>, fresh: boolean[]) {
     super({ clock });
     this.#cache = cache;
+    this.#used = used;
     this.#fresh = fresh;
   }
 
   override add(sessionId: string, jti: string): boolean {
-    const fresh = this.#cache.add(sessionId, jti);
+    const fresh = !this.#used.has(jti) && this.#cache.add(sessionId, jti);
     this.#fresh.push(fresh);
     return fresh;
   }

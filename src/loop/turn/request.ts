@@ -1,13 +1,14 @@
 import type { KeyLookup, Keyring, Lifetimes, ProgressState, ReplayCache } from '../../aeiou/index.ts';
 import type { RecordedRun } from '../../runtime/index.ts';
 import type { LimitOptions } from '../../sandbox/index.ts';
+import type { OnChanged } from '../../tools/index.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { Preview } from '../../wire/preview.ts';
 import type { Clock } from '../clock.ts';
 import type { LoopListener } from '../events.ts';
 import type { Ids } from '../ids.ts';
 import type { KeptCall } from '../record/kept.ts';
-import type { AgentUse } from '../record/record.ts';
+import type { AgentUse, FailedAttempt } from '../record/record.ts';
 import type { EarlierTurn } from '../record/suspension.ts';
 import type { TurnApproval } from './approval.ts';
 import type { TurnExecutor } from './executor.ts';
@@ -78,6 +79,19 @@ export interface TurnRequest {
    * The preview to which ACTIONS is bound: a call outside of it is refused. It is no approval. Pass it again when the turn is continued.
    */
   readonly bound?: Preview;
+  /** The earlier attempts at the turn, which did not decide it. */
+  readonly attempts?: readonly FailedAttempt[];
+  /** Whether what is bound to fail is rejected before it runs, because the program may be corrected; false when absent. */
+  readonly strict?: boolean;
+  /**
+   * Whether another attempt may follow this one; `fixed` is its program with safe corrections, if there are any. Absent: the attempt decides
+   * the turn.
+   */
+  readonly mayFollow?: (attempt: FailedAttempt, fixed: string | null) => boolean;
+  /** What happens to another call of a tool with effects that an earlier attempt called; `ask` when absent. */
+  readonly onChanged?: OnChanged | undefined;
+  /** The agent's reply, for the record of an attempt that does not decide the turn. */
+  readonly reply?: string | null;
   /** Further values of the turn's context. */
   readonly values?: Readonly<Record<string, unknown>>;
 }

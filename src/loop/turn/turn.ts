@@ -1,15 +1,20 @@
 import { isTurnNonce, type Lint, MintLedger, ProgressGuard, type ProgressState, resolveLifetimes } from '../../aeiou/index.ts';
 import { tighten } from '../../sandbox/index.ts';
+import { untakenCalls } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { STORED_VERSION } from '../../wire/forms.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
+import type { RunInput } from '../../wire/protocol.ts';
 import { type LoopEventBody, Watcher } from '../events.ts';
 import { MAGIC_TOOL } from '../magic.ts';
+import { journalsOf, voidTokens } from '../record/attempt.ts';
+import type { FailedAttempt } from '../record/record.ts';
 import { recordedInput, type Scene, type TurnRecord, type UnsealedRecord } from '../record/record.ts';
 import { sealRecord } from '../record/seal.ts';
 import type { EarlierTurn, SuspendedTurn } from '../record/suspension.ts';
 import { execute } from './execute.ts';
 import type { TurnExecutor } from './executor.ts';
+import { endOf, failedAttempt } from './failure.ts';
 import type { TurnInput } from './input.ts';
 import { TurnKeeper } from './keeper.ts';
 import { Lifecycle } from './lifecycle.ts';
@@ -29,6 +34,18 @@ export interface DecidedTurn {
 /** A turn ends with a decision, or a tool suspends it. */
 export type TurnOutcome = DecidedTurn | ({ readonly kind: 'suspended' } & SuspendedTurn);
 
+/** An attempt that does not decide its turn, because another one may follow. */
+export interface UndecidedAttempt {
+  readonly kind: 'failed';
+  readonly attempt: FailedAttempt;
+  /** The program with the corrections that need no decision; null when there is none. */
+  readonly fixed: string | null;
+  /** The input of the program; null when it did not run. */
+  readonly run: RunInput | null;
+  /** The state from which the turn goes on. */
+  readonly earlier: EarlierTurn;
+}
+
 /**
  * Runs exactly one turn: nonce and context, envelope, ACTIONS check, policy, execution in a fresh sandbox under limits,
  * candidates, selection and lints, progress guard, carry-forward check. The caller holds the session's lock and stores the
@@ -38,18 +55,28 @@ export type TurnOutcome = DecidedTurn | ({ readonly kind: 'suspended' } & Suspen
  * only for misuse and state: `ConfigError`, `RuntimeClosedError`, `BusyError`.
  */
 export async function runTurn(host: TurnHost, request: TurnRequest): Promise<DecidedTurn> {
-  const outcome = await runOnce(host, request, false);
+  const outcome = await runAttempt(host, { ...request, mayFollow: NONE }, false);
   if (outcome.kind === 'decided') return outcome;
   throw new ConfigError('the executor suspended a turn that cannot be resumed');
 }
 
 /** Like {@link runTurn}, but a tool may suspend the turn. To continue, run the turn again with `earlier`. */
-export function runSuspendableTurn(host: TurnHost, request: TurnRequest): Promise<TurnOutcome> {
-  return runOnce(host, request, true);
+export async function runSuspendableTurn(host: TurnHost, request: TurnRequest): Promise<TurnOutcome> {
+  const outcome = await runAttempt(host, { ...request, mayFollow: NONE }, true);
+  if (outcome.kind !== 'failed') return outcome;
+  throw new ConfigError('an attempt that nothing may follow did not decide its turn');
 }
 
-async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): Promise<TurnOutcome> {
-  const { sid, turn, input, earlier } = request;
+/** No attempt follows. */
+const NONE = (): boolean => false;
+
+/** Makes one attempt at a turn. It decides the turn, unless a tool suspends it or another attempt may follow. */
+export async function runAttempt(
+  host: TurnHost,
+  request: TurnRequest,
+  mayWait: boolean,
+): Promise<TurnOutcome | UndecidedAttempt> {
+  const { sid, turn, input, earlier, attempts = [], mayFollow = NONE } = request;
   const { clock } = host;
   checkSid(sid);
   const guard = new ProgressGuard(host.noProgressN, 'noProgressN');
@@ -73,9 +100,10 @@ async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): 
     return { startedAt, nonce, clock: readings, jtis, mints: ledger.mints, mintFailed: ledger.failed, ranMs: ranUntilNow() };
   };
   const keeper =
-    request.keep === undefined ? null : new TurnKeeper({ keep: request.keep, soFar, continues: earlier !== undefined });
+    request.keep === undefined ? null : new TurnKeeper({ keep: request.keep, soFar, continues: earlier?.recorded != null });
   const means = { limits, nonce, recorder, ledger, emit, mayWait, keeper };
-  const { run, denied, host: facts, waiting: calls, approved, ...execution } = await execute(host, request, means);
+  const executed = await execute(host, request, means);
+  const { run, denied, host: facts, waiting: calls, approved, rejected: _, problems: __, fixed, ...execution } = executed;
   watcher.check();
   const ranMs = ranUntilNow();
   const [waiting, ...alsoWaiting] = calls;
@@ -84,8 +112,16 @@ async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): 
     return { kind: 'suspended', ...waiting, ...also, approved, earlier: { ...soFar(), run, journal: execution.journal } };
   }
 
+  const end = endOf(executed, input);
+  const { error } = executed;
+  if (end !== null && error !== null && !ledger.failed) {
+    const until = soFar();
+    const attempt = failedAttempt({ ...executed, error }, { end, reply: request.reply ?? '', input, limits, earlier: until });
+    if (mayFollow(attempt, fixed)) return { kind: 'failed', attempt, fixed, run, earlier: until };
+  }
+
   lifecycle.to('VERIFYING');
-  const answers = new DecisionRecorder(host);
+  const answers = new DecisionRecorder(host, voidTokens(attempts));
   const { verdict, progress } = decide(execution, {
     sid,
     turn,
@@ -103,7 +139,7 @@ async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): 
   lifecycle.finish(verdict.decision);
   watcher.close();
 
-  const { halt: _, ...outcome } = execution;
+  const { halt: ___, ...outcome } = execution;
   const scene: Scene = {
     lints: envelopeLints(input),
     unreadable: input.ok ? null : { code: input.failure.code, message: input.failure.message },
@@ -131,11 +167,23 @@ async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): 
     ...outcome,
     ...verdict,
     ...repetitions(host.executor, request, execution.journal),
+    ...recordedAttempts(host.executor, attempts, execution.journal),
     lints: [...envelopeLints(input), ...verdict.lints],
     outputBytes: Buffer.byteLength(execution.output),
     scratchBytes: Buffer.byteLength(execution.scratchpad),
   };
   return { kind: 'decided', record: sealRecord(unsealed, request.prev ?? null), progress };
+}
+
+/** The earlier attempts, and their calls with effects that this one did not take; nothing without an earlier attempt. */
+function recordedAttempts(
+  executor: TurnExecutor,
+  attempts: readonly FailedAttempt[],
+  journal: readonly JournalEntry[],
+): Pick<UnsealedRecord, 'attempts' | 'leftOver'> {
+  if (attempts.length === 0) return {};
+  const leftOver = untakenCalls(journalsOf(attempts), journal).filter(({ tool }) => executor.hasEffects?.(tool) ?? true);
+  return { attempts, leftOver };
 }
 
 /** The calls of this attempt that an earlier one may have made too, if their tools are not idempotent. */

@@ -152,11 +152,11 @@ export const FLEET_CASES: readonly StoreCase[] = [
       await store.claim('s', lease('a'));
       for (const turn of [1, 2]) {
         await store.start(started('s', turn), 'a');
-        const entry = endEntry({ sid: 's', nextTurn: turn, reason: 'ERR_AGENT' }, 5);
+        const entry = endEntry({ sid: 's', nextTurn: turn, reason: 'ERR_AGENT', message: null }, 5);
         await refused(store.commit(commitOf('s', turn + 1, { entry })), {});
         await store.commit(commitOf('s', turn, { entry }));
       }
-      await log.append(endEntry({ sid: 't', nextTurn: 0, reason: 'ERR_AGENT' }, 6));
+      await log.append(endEntry({ sid: 't', nextTurn: 0, reason: 'ERR_AGENT', message: null }, 6));
       check([await log.has('s', 1), await log.has('s', 2), await log.has('s', 3), await log.has('t', 0)]).equals([
         true,
         true,

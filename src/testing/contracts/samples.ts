@@ -20,6 +20,7 @@ export const LEASED = { code: 'ERR_SESSION_LEASED' };
 /** A session between two turns. */
 export const state = (sid: string, more: Partial<SessionState> = {}): SessionState => ({
   sid,
+  message: null,
   head: null,
   parent: null,
   status: 'open',
@@ -43,6 +44,7 @@ export const started = (sid: string, turn = 1) =>
     nonce: 'n',
     startedAt: 5,
     suspended: null,
+    attempts: [],
     reply: ODD,
     agent: { name: 'model', asks: 2, tokens: 3, inputTokens: 1, outputTokens: 2 },
     limits: defaultLimits('turn'),

@@ -35,6 +35,7 @@ export class Dispatcher {
   readonly #journal: CallJournal;
   readonly #asks: Asks;
   readonly #waiting: WaitingCall[] = [];
+  #taken = 0;
 
   constructor(context: DispatchContext) {
     this.#context = context;
@@ -93,6 +94,11 @@ export class Dispatcher {
     return this.#waiting.toSorted((a, b) => a.seq - b.seq);
   }
 
+  /** Tool calls that took the answer of an earlier attempt. */
+  get taken(): number {
+    return this.#taken;
+  }
+
   #isWaiting({ seq }: GuestCall): boolean {
     return this.#waiting.some((waiting) => waiting.seq === seq);
   }
@@ -142,7 +148,10 @@ export class Dispatcher {
     // The quotas count a call where it was made, and it was made by an earlier attempt if its answer came from there.
     const calls = entry.kind === 'ask' ? (entry.spent?.toolCalls ?? 0) : Number(entry.kind === 'tool');
     if (entry.from === undefined) this.#quotas.countCallsElsewhere(calls);
-    else this.#context.earlier?.take(entry.from);
+    else {
+      this.#context.earlier?.take(entry.from);
+      this.#taken += Number(entry.kind === 'tool');
+    }
     this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await textOf(reply)));
     await repeatQueries(entry.asked ?? [], io);
     if (io.accept?.() ?? !io.over) this.#journal.repeat(call, entry);
@@ -155,6 +164,7 @@ export class Dispatcher {
     const breach = this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await textOf(reply)));
     if (breach !== null) return this.#close(call, halt(breach), io);
     await repeatQueries(entry.asked ?? [], io);
+    this.#taken += Number(call.t === 'tool');
     const { keeper } = this.#context;
     const kept = keeper === undefined ? reply : await this.#kept(call, reply, keeper, origin);
     return this.#close(call, kept, io, origin);

@@ -43,7 +43,9 @@ describe('a reply that holds no envelope', () => {
         reply_problem: {
           attempt: 1,
           code: 'ERR_ENV_MARKERS_INVALID',
+          left: 2,
           message: expect.stringContaining('no line that is exactly <<<NSENV:V3:START>>>'),
+          rule: expect.stringContaining('Nothing of this program ran'),
         },
       },
     });
@@ -55,15 +57,15 @@ describe('a reply that holds no envelope', () => {
     expect(userdataOf({ prompt: turns[0]?.inputs.envelope ?? '' })).toEqual(USERDATA);
   });
 
-  it('ends the session with its own code after two more tries, decided and logged as a turn', async () => {
+  it('ends the session with its own code after three more tries, decided and logged as a turn', async () => {
     const { loop, log } = controller();
     const agent = sayer(PROSE);
     expect(await loop.runLoop(run(agent))).toMatchObject({
       decision: 'HALT',
       reason: 'ERR_ENV_MARKERS_INVALID',
-      turns: [{ turn: 1, agent: { asks: 3 } }],
+      turns: [{ turn: 1, agent: { asks: 4 } }],
     });
-    expect(agent.asked).toHaveLength(3);
+    expect(agent.asked).toHaveLength(4);
     expect(log.entries).toMatchObject([{ turn_index: 1, decision: 'HALT', reason: 'ERR_ENV_MARKERS_INVALID' }]);
   });
 

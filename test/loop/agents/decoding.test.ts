@@ -36,7 +36,7 @@ it.each([
       grammar,
     });
     const agent = openaiAgent({ model: 'm', baseUrl: server.baseUrl, grammar: 'vllm-guided' });
-    for (let n = 0; n < 25; n++) await loop.runLoop({ sid: `s${n}`, agent, userdata: USERDATA, maxTurns: 1 });
+    for (let n = 0; n < 25; n++) await loop.runLoop({ sid: `s${n}`, agent, userdata: USERDATA, maxTurns: 1, maxReasks: 0 });
     expect(server.asked.map(({ body }) => body['guided_grammar'])).toEqual(Array(25).fill(grammar));
     const turns = (await Promise.all(Array.from({ length: 25 }, (_, n) => store.turns(`s${n}`)))).flat();
     // What such a model writes computes nonsense, and a handler may clear the error of the last line. All else is as it has to be.

@@ -158,6 +158,7 @@ it('a nested session that a dead process left open is halted by who recovers, al
       agent: null,
       limits,
       suspended: null,
+      attempts: [],
     };
     for (const [sid, parent] of [
       ['outer', null],

@@ -1,0 +1,40 @@
+import { EnvelopeError } from '../../aeiou/index.ts';
+import type { LimitValues } from '../../wire/limits.ts';
+import type { AttemptEnd, FailedAttempt } from '../record/record.ts';
+import { recordedInput } from '../record/record.ts';
+import type { EarlierTurn } from '../record/suspension.ts';
+import type { Execution } from './execute.ts';
+import type { TurnInput } from './input.ts';
+
+/** How an attempt ended that need not decide its turn; null for one that decides it. */
+export function endOf({ rejected, error, denied, halt }: Execution, input: TurnInput): AttemptEnd | null {
+  // Another reply would cost as much as one that was too large.
+  if (!input.ok) return input.failure instanceof EnvelopeError && input.failure.code !== 'ERR_ENV_SIZE' ? 'rejected' : null;
+  if (rejected) return 'rejected';
+  if (error === null || denied !== null) return null;
+  if (error.code === 'ERR_WORKER') return 'interrupted';
+  const isProgramError = (halt === 'ERR_EXEC' || halt === 'ERR_POLICY') && error.nsCode !== null;
+  return isProgramError ? 'failed' : null;
+}
+
+/** The parts of an attempt that its execution does not have. */
+export interface AttemptFacts {
+  readonly end: AttemptEnd;
+  readonly reply: string;
+  readonly input: TurnInput;
+  readonly limits: LimitValues;
+  readonly earlier: EarlierTurn;
+}
+
+/** The record of an attempt that did not decide its turn. */
+export function failedAttempt(execution: Execution & { readonly error: object }, facts: AttemptFacts): FailedAttempt {
+  const { output, scratchpad, outputComplete, whispers, journal, usage, error, problems, denied, run } = execution;
+  const { end, reply, input, limits, earlier } = facts;
+  return {
+    ...{ end, reply, envelope: input.text, problems, error, limits, clock: earlier.clock, jtis: earlier.jtis },
+    unreadable: input.ok ? null : { code: input.failure.code, message: input.failure.message },
+    denied,
+    run: run === null ? null : recordedInput(run),
+    ...{ output, scratchpad, outputComplete, whispers, journal, usage },
+  };
+}

@@ -1,0 +1,47 @@
+import type { CallExpr, CommandBlock, Procedure, ToolCallExpr } from '../../grammar/index.ts';
+import type { CallShape } from '../wire/sourcereports.ts';
+
+/** A call with the number of its arguments. */
+export interface CountedCall {
+  readonly kind: 'tool' | 'call';
+  /** Canonical name of a tool; name of a procedure or a built-in. */
+  readonly name: string;
+  readonly args: number;
+}
+
+/** What a strict check of a turn must know of a parsed source. */
+export interface Callees {
+  /** The calls of its command blocks. */
+  readonly calls: readonly CountedCall[];
+  /** The procedures that it defines. */
+  readonly procedures: readonly CallShape[];
+}
+
+/** The calls and the procedures of a source. The walk is iterative, so deep trees need no stack. */
+export function calleesOf(procedures: readonly Procedure[], commands: readonly CommandBlock[]): Callees {
+  const calls: CountedCall[] = [];
+  const open: unknown[] = commands.map(({ body }) => body);
+  while (open.length > 0) {
+    const node = open.pop();
+    if (typeof node !== 'object' || node === null) continue;
+    if (isCall(node)) calls.push(counted(node));
+    for (const part of Object.values(node)) if (typeof part === 'object') open.push(part);
+  }
+  return {
+    calls,
+    procedures: procedures.map(({ name, needs, optional }) => ({
+      name: name.name,
+      least: needs.length,
+      most: needs.length + optional.length,
+    })),
+  };
+}
+
+/** The statement `call` has the kind of a call, too, and no arguments of its own. */
+function isCall(node: object): node is CallExpr | ToolCallExpr {
+  return 'k' in node && (node.k === 'call' || node.k === 'tool') && 'args' in node;
+}
+
+function counted(node: CallExpr | ToolCallExpr): CountedCall {
+  return { kind: node.k, name: node.k === 'tool' ? node.name : node.name.name, args: node.args.length };
+}

@@ -1,0 +1,317 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseEnvelope } from '../../../src/aeiou/index.ts';
+import type { Agent, AgentRequest } from '../../../src/loop/agents/agent.ts';
+import { LoopController } from '../../../src/loop/controller.ts';
+import type { LoopEvent } from '../../../src/loop/events.ts';
+import { seededIds } from '../../../src/loop/ids.ts';
+import { MemoryLog } from '../../../src/loop/log/log.ts';
+import type { LoopControllerOptions, LoopOptions } from '../../../src/loop/options.ts';
+import { MemoryStore } from '../../../src/loop/sessions/sqlite.ts';
+import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
+import { defineTool } from '../../../src/tools/index.ts';
+import { newKeyring } from '../../aeiou/kit.ts';
+import { reply, TestClock, USERDATA } from '../fake.ts';
+
+const DONE = 'emit tool.aeiou.magic("LOOP", {"action": "done"})';
+/** A program of these statements that ends the session. */
+const program = (...lines: readonly string[]): string =>
+  ['command', ...[...lines, DONE].map((line) => `  ${line}`), 'endcommand'].join('\n');
+
+let sent: string[] = [];
+const mail = defineTool({
+  name: 'tool.mail.Send',
+  args: [{ name: 'to', type: 'string' }],
+  run: ({ to }) => {
+    sent.push(to);
+    return `sent to ${to}`;
+  },
+});
+const read = defineTool({
+  name: 'tool.db.Read',
+  effects: 'read',
+  args: [{ name: 'key', type: 'string' }],
+  run: ({ key }) => key.length,
+});
+const secret = defineTool({ name: 'tool.secret.Read', args: [], run: () => 'secret' });
+
+let runtime: Runtime;
+beforeAll(async () => {
+  runtime = await createRuntime({ tools: [mail, read, secret], policy: { allow: ['*'], deny: ['tool.secret.*'] } });
+});
+afterAll(() => runtime.close());
+beforeEach(() => {
+  sent = [];
+});
+
+/** An agent that replies with these programs, one after the other, and keeps what it was asked. */
+function writer(...programs: readonly string[]): Agent & { readonly asked: AgentRequest[] } {
+  const asked: AgentRequest[] = [];
+  return {
+    name: 'writer',
+    asked,
+    reply: async (request) => {
+      asked.push(request);
+      return { text: programs[asked.length - 1] ?? programs.at(-1) ?? '', tokens: 10 };
+    },
+  };
+}
+
+/** A session of an agent with these programs as ACTIONS. */
+async function session(
+  programs: readonly string[],
+  options: Partial<LoopOptions> = {},
+  more: Partial<LoopControllerOptions> = {},
+) {
+  const clock = new TestClock();
+  const [log, store] = [new MemoryLog(), new MemoryStore()];
+  const loop = new LoopController({
+    runtime,
+    keyring: newKeyring('k', clock),
+    clock,
+    ids: seededIds('repair'),
+    log,
+    store,
+    ...more,
+  });
+  const agent = writer(...programs.map((each) => (each.includes('<<<') || each === 'prose' ? each : reply(each))));
+  const events: LoopEvent[] = [];
+  const onEvent = (event: LoopEvent) => void events.push(event);
+  const result = await loop.runLoop({ sid: 's', userdata: USERDATA, agent, onEvent, ...options });
+  const [record] = await store.turns('s');
+  return { loop, agent, events, result, record, log, store, told: agent.asked.slice(1).map(problemOf) };
+}
+
+/** What an agent was told of its last program. */
+function problemOf({ prompt }: AgentRequest): Record<string, unknown> {
+  const { fields } = JSON.parse(parseEnvelope(new TextEncoder().encode(prompt)).userdata);
+  return fields.reply_problem;
+}
+
+describe('A3-3.3-8 AMB-32: a program that is rejected before it runs', () => {
+  it.each<[string, string, object]>([
+    ['no envelope', 'prose', { code: 'ERR_ENV_MARKERS_INVALID' }],
+    [
+      'a word of another language',
+      'command\n  let x = 1\nendcommand',
+      { code: 'NS15', problems: [{ at: '2:3', text: '  let x = 1', hint: expect.stringContaining('set') }] },
+    ],
+    [
+      'a helper beside the block',
+      `func f() means\n  return 1\nendfunc\n${program()}`,
+      { code: 'NS15', message: expect.stringContaining('command block') },
+    ],
+    [
+      'an unknown tool',
+      program('emit tool.mail.Sent("ada")'),
+      {
+        code: 'NS3',
+        problems: [
+          { at: '2:8', hint: expect.stringContaining('tool.mail.send'), fix: expect.stringContaining('tool.mail.send("ada")') },
+        ],
+      },
+    ],
+    [
+      'an unknown procedure',
+      program('call greet("ada")'),
+      { code: 'NS2', problems: [{ at: '2:8', message: expect.stringContaining('greet') }] },
+    ],
+    ['a wrong number of arguments', program('emit tool.mail.Send("ada", 1, 2)'), { code: 'NS4', problems: [{ at: '2:8' }] }],
+    [
+      'a tool that the policy denies',
+      program('emit tool.secret.Read()'),
+      { code: 'NS1003', problems: [{ at: '2:8', message: expect.stringContaining('denied') }] },
+    ],
+    [
+      'no control token',
+      'command\n  emit tool.mail.Send("ada")\nendcommand',
+      { code: 'ERR_TOKEN_MISSING', hint: expect.stringContaining('tool.aeiou.magic') },
+    ],
+  ])('is corrected in the same turn, under the same nonce: %s', async (_name, slip, told) => {
+    const { result, agent, told: problems, record, log } = await session([slip, program('emit "ok"')]);
+    expect(result).toMatchObject({ decision: 'DONE', turns: [{ turn: 1, output: expect.stringContaining('ok') }] });
+    expect(agent.asked.map(({ turn, attempt }) => [turn, attempt])).toEqual([
+      [1, 1],
+      [1, 2],
+    ]);
+    expect(problems).toMatchObject([{ attempt: 1, left: 2, ...told }]);
+    expect(record).toMatchObject({ agent: { asks: 2, tokens: 20 }, attempts: [{ end: 'rejected', journal: [] }], leftOver: [] });
+    expect(log.entries).toMatchObject([{ turn_index: 1, decision: 'DONE', attempts: 2 }]);
+    expect(sent).toEqual([]);
+  });
+
+  it('tells every problem at once, with the program in numbered lines', async () => {
+    const slip = program('let x = 1', 'emit tool.mail.Sent("a")');
+    const { told } = await session([slip, program()]);
+    expect(told[0]?.['program']).toContain('2|   let x = 1\n3|   emit tool.mail.Sent("a")');
+    const both = program('call f()', 'emit tool.mail.Sent("a")');
+    expect((await session([both, program()])).told[0]?.['problems']).toHaveLength(2);
+  });
+
+  it('ends the turn with its own code when no reply is left', async () => {
+    const { result, agent, record } = await session(['command\n  let x = 1\nendcommand']);
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_ACTIONS_INVALID' });
+    expect(agent.asked).toHaveLength(4);
+    expect(record?.attempts).toHaveLength(3);
+  });
+
+  it('is not asked for again with maxReasks 0, on the controller or on the step', async () => {
+    const slip = 'command\n  let x = 1\nendcommand';
+    expect((await session([slip], { maxReasks: 0 })).agent.asked).toHaveLength(1);
+    expect((await session([slip], {}, { maxReasks: 0 })).agent.asked).toHaveLength(1);
+    expect((await session([slip], { maxReasks: 1 }, { maxReasks: 0 })).agent.asked).toHaveLength(2);
+  });
+
+  it('is not asked for again of an agent that always says the same', async () => {
+    const agent: Agent = { fixed: true, reply: async () => reply('command\n  let x = 1\nendcommand') };
+    expect((await session([], { agent })).result).toMatchObject({ decision: 'HALT', reason: 'ERR_ACTIONS_INVALID' });
+  });
+
+  it('runs as it is when no reply is left: what may fail need not', async () => {
+    const unreached = program('if false', '  call greet()', 'endif', 'emit "ran"');
+    expect((await session([unreached], { maxReasks: 0 })).result).toMatchObject({ decision: 'DONE' });
+  });
+
+  it('runs with its safe corrections without a further reply, where that is asked for', async () => {
+    const slip = program('set x = [1, 2', 'emit "corrected"');
+    const { told } = await session([slip, program()]);
+    expect(told).toHaveLength(1);
+    const semicolons = 'command;\n  emit "corrected";\n  emit tool.aeiou.magic("LOOP", {"action": "done"});\nendcommand';
+    const { agent, result, record } = await session([semicolons, program()], { repair: { fix: 'safe' } });
+    if (agent.asked.length === 1) {
+      expect(result.output).toContain('corrected');
+      expect(record?.attempts).toMatchObject([{ end: 'rejected' }]);
+    }
+  });
+});
+
+describe('a program that fails while it runs', () => {
+  it('is written again, and a call that was made is not made again', async () => {
+    const fails = program('emit tool.mail.Send("ada")', 'emit nil.first');
+    const { result, told, record, events } = await session([fails, program('emit tool.mail.Send("ada")', 'emit "mended"')]);
+    expect(result.decision).toBe('DONE');
+    expect(sent).toEqual(['ada']);
+    expect(told[0]).toMatchObject({
+      attempt: 1,
+      code: expect.stringMatching(/^NS/),
+      at: '3:11',
+      calls: ['line 2: tool.mail.send("ada") = "sent to ada"'],
+      rule: expect.stringContaining('output of this program was discarded'),
+    });
+    expect(record?.output).toContain('mended');
+    expect(record?.output.match(/sent to ada/g)).toHaveLength(1);
+    expect(record?.attempts).toMatchObject([{ end: 'failed', journal: [{ name: 'tool.mail.send' }] }]);
+    expect(record?.journal).toMatchObject([{ from: { attempt: 1, seq: 1 } }, { name: 'tool.aeiou.magic' }]);
+    expect(record?.leftOver).toEqual([]);
+    expect(record?.usage.toolCalls).toBe(1);
+    expect(events.filter(({ type }) => type === 'undecided')).toMatchObject([{ attempt: 1, end: 'failed' }]);
+  });
+
+  it('names the effects that the corrected program left over', async () => {
+    const fails = program('emit tool.mail.Send("ada")', 'emit tool.db.Read("x")', 'fail "no"');
+    const { record } = await session([fails, program('emit "without"')]);
+    expect(record?.leftOver).toEqual([{ attempt: 1, seq: 1, tool: 'tool.mail.send' }]);
+  });
+
+  it('A3-6.5-3: its tokens are void, even if a later attempt emits one', async () => {
+    const memo: { token?: string } = {};
+    const keep = defineTool({
+      name: 'tool.memo.Put',
+      effects: 'none',
+      args: [{ name: 'text', type: 'string' }],
+      run: ({ text }) => {
+        memo.token = text;
+      },
+    });
+    const get = defineTool({ name: 'tool.memo.Get', effects: 'none', args: [], run: () => memo.token ?? '' });
+    await using own = await createRuntime({ tools: [keep, get], policy: { allow: ['*'] } });
+    const first =
+      'command\n  set t = tool.aeiou.magic("LOOP", {"action": "done"})\n  call tool.memo.Put(t)\n  fail "no"\nendcommand';
+    const second =
+      'command\n  if false\n    emit tool.aeiou.magic("LOOP", {"action": "done"})\n  endif\n  emit tool.memo.Get()\nendcommand';
+    const { result, record } = await session([first, second], {}, { runtime: own });
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_TOKEN_REPLAY' });
+    expect(record?.candidates).toMatchObject([{ ok: false, code: 'ERR_TOKEN_REPLAY' }]);
+  });
+
+  it('waits for a person before another call of a tool with effects, and the refusal is an error that the program sees', async () => {
+    const fails = program('emit tool.mail.Send("ada")', 'fail "no"');
+    const other = program('on error do', '  emit "refused"', '  clear_error', 'endon', 'emit tool.mail.Send("bob")');
+    for (const [answer, expected] of [
+      [true, ['ada', 'bob']],
+      [false, ['ada']],
+    ] as const) {
+      sent = [];
+      const { result, loop, agent, store } = await session([fails, other]);
+      expect(result).toMatchObject({ decision: 'SUSPENDED', waiting: { tool: 'tool.mail.send', args: ['bob'] } });
+      expect(sent).toEqual(['ada']);
+      await loop.complete('s', result.waiting?.call ?? '', { result: answer });
+      expect(await loop.resume('s', { agent })).toMatchObject({ decision: 'DONE' });
+      expect(sent).toEqual(expected);
+      const [record] = await store.turns('s');
+      expect(record?.output.includes('refused')).toBe(!answer);
+      expect(record?.leftOver).toEqual([{ attempt: 1, seq: 1, tool: 'tool.mail.send' }]);
+    }
+  });
+
+  it('with `halt` ends before such a call; with `proceed` makes it', async () => {
+    const programs = [program('emit tool.mail.Send("ada")', 'fail "no"'), program('emit tool.mail.Send("bob")')];
+    const halted = await session(programs, { repair: { changed: 'halt' } });
+    expect(halted.result).toMatchObject({ decision: 'HALT', reason: 'ERR_EFFECT_CHANGED' });
+    expect(sent).toEqual(['ada']);
+    sent = [];
+    expect((await session(programs, {}, { repair: { changed: 'proceed' } })).result.decision).toBe('DONE');
+    expect(sent).toEqual(['ada', 'bob']);
+  });
+
+  it('AL3-7-1: a quota holds for all attempts together, and its breach decides', async () => {
+    const fails = program('emit tool.db.Read("x")', 'fail "no"');
+    const again = program('emit tool.db.Read("y")', 'emit tool.db.Read("z")');
+    const { result } = await session([fails, again], { limits: { toolCalls: 3 } });
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_QUOTA', error: { limit: 'toolCalls' } });
+    const busy = program('set n = 0', 'while n < 3000', '  set n = n + 1', 'endwhile', 'fail "no"');
+    const { record } = await session([busy, busy], { limits: { fuel: 30_000 }, maxReasks: 5 });
+    const spent = [...(record?.attempts ?? []).map(({ usage }) => usage.fuel), record?.usage.fuel ?? 0];
+    expect(spent.reduce((sum, fuel) => sum + fuel, 0)).toBeLessThanOrEqual(30_000);
+    expect(record?.reason).toBe('ERR_QUOTA');
+  });
+
+  it('ends the turn with its own code when no reply is left', async () => {
+    const { result, record, agent } = await session([program('fail "no"')], { maxReasks: 2 });
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_EXEC' });
+    expect(agent.asked).toHaveLength(3);
+    expect(record?.attempts).toHaveLength(2);
+  });
+
+  it('is not corrected after a breach of a limit', async () => {
+    const { result, agent } = await session([program('while true', '  set x = 1', 'endwhile')], { limits: { fuel: 10_000 } });
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_QUOTA' });
+    expect(agent.asked).toHaveLength(1);
+  });
+});
+
+describe('why a session ended is stored and logged', () => {
+  it('for an agent that gave no reply', async () => {
+    const agent: Agent = { reply: () => Promise.reject(new Error('401 Unauthorized')) };
+    const { store, log } = await session([], { agent });
+    expect(await store.read('s')).toMatchObject({ reason: 'ERR_AGENT', message: expect.stringContaining('401 Unauthorized') });
+    expect(log.entries).toMatchObject([{ reason: 'ERR_AGENT', message: expect.stringContaining('401 Unauthorized') }]);
+  });
+
+  it('for an agent that gave no second reply, with the attempt that it had made', async () => {
+    let asked = 0;
+    const agent: Agent = {
+      reply: async () => {
+        if (asked++ > 0) throw new Error('503 overloaded');
+        return { text: reply(program('fail "no"')), tokens: 7 };
+      },
+    };
+    const { store, log, record } = await session([], { agent });
+    expect(await store.read('s')).toMatchObject({
+      reason: 'ERR_AGENT',
+      message: expect.stringContaining('503'),
+      spent: { tokens: 7 },
+    });
+    expect(record).toMatchObject({ decision: 'HALT', reason: 'ERR_AGENT', attempts: [{ end: 'failed' }], agent: { tokens: 7 } });
+    expect(log.entries).toMatchObject([{ reason: 'ERR_AGENT', attempts: 2, message: expect.stringContaining('503') }]);
+  });
+});
