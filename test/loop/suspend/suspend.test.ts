@@ -248,6 +248,9 @@ describe('a call that cannot be completed', () => {
         id === '1.1' ? 'ERR_CALL_COMPLETED' : 'ERR_CALL_UNKNOWN',
       );
     expect(await refusal(loop.complete('s', '1.2', { result: { no: 'bool' } }))).toBe('ERR_CALL_TYPE');
+    // Finding 9: JSON would make an empty map, an empty map, nil and 0 of these.
+    for (const result of [new Map([['a', true]]), new Error('x'), Number.NaN, -0])
+      expect(await refusal(loop.complete('s', '1.2', Object.assign({ result: null }, { result })))).toBe('ERR_CALL_TYPE');
     expect(await refusal(loop.complete('other', '1.2', { result: true }))).toBe('ERR_SESSION_STATE');
     await loop.complete('s', '1.2', { result: true });
     expect(await refusal(loop.complete('s', '1.2', { result: false }))).toBe('ERR_CALL_COMPLETED');
