@@ -78,11 +78,11 @@ export default defineConfig({
       }),
       group('replacing', 1, REPLACING, { isolate: true, maxWorkers, experimental: { viteModuleRunner: true } }),
       // `npm run test:all`: these, and the tests with SLOW among those above.
-      group('alone', 2, ALONE, { ...MORE_TRIES, isolate: true, maxWorkers, experimental: { viteModuleRunner: true } }),
+      group('alone', 2, ALONE, { ...MORE_TRIES, isolate: true, maxWorkers }),
       group('processes', 2, SLOW_FILES, {
         ...MORE_TRIES,
         ...shared,
-        exclude: [...ALONE, ...TIMED, ...REMOVALS, ...ELSEWHERE],
+        exclude: [...ALONE, ...TIMED, ...REPLACING, ...REMOVALS, ...ELSEWHERE],
         maxWorkers,
       }),
       // One file at a time, so that none disturbs another.

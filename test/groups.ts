@@ -33,11 +33,11 @@ export const COMPUTING: readonly string[] = [
 export const TIMED: readonly string[] = ['test/sandbox/{busypoll,counters,processstats,scheduling,together,warmup}.test.ts'];
 /** Slow tests that look at what a process does first, or measure the memory of their own. */
 export const ALONE: readonly string[] = [
-  ...['test/runtime/nolauncher.test.ts', 'test/sandbox/{breaches,kill,launcher,pool,workerlife}.test.ts'],
+  ...['test/runtime/nolauncher.test.ts', 'test/sandbox/{breaches,kill,pool,workerlife}.test.ts'],
   'test/attack/!(readers|onepiece|removals).test.ts',
 ];
 /** Tests that replace modules of the product, which takes Vitest's own loader. */
-export const REPLACING: readonly string[] = ['test/gate/faults.test.ts'];
+export const REPLACING: readonly string[] = ['test/gate/faults.test.ts', 'test/sandbox/launcher.test.ts'];
 /** A group whose tests need more than npm. */
 export interface Apart {
   readonly name: string;
