@@ -25,17 +25,20 @@ export class OpenCall implements CallIo {
 
   readonly #cpuMs: () => number | null;
   readonly #expire: () => void;
+  readonly #spend: (cpuMs: number) => void;
 
   /**
    * `closed` is called once, after the answer was sent. `cpuMs` returns the CPU time of the run so far. `expire` ends the call if a
-   * deadline has passed, because a tool that never yields keeps timers from firing.
+   * deadline has passed, because a tool that never yields keeps timers from firing. `spend` counts CPU time of tools.
    */
   constructor(
     send: (frame: GuestReply) => void,
     closed: (reply: ClosingReply) => void,
     cpuMs: () => number | null = () => null,
     expire: () => void = () => {},
+    spend: (cpuMs: number) => void = () => {},
   ) {
+    this.#spend = spend;
     this.#cpuMs = cpuMs;
     this.#expire = expire;
     this.#send = send;
@@ -67,6 +70,10 @@ export class OpenCall implements CallIo {
 
   cpuMs(): number | null {
     return this.#cpuMs();
+  }
+
+  spend(cpuMs: number): void {
+    this.#spend(cpuMs);
   }
 
   get queries(): readonly ForkQuery[] {

@@ -258,6 +258,10 @@ export class Execution implements WorkerTask {
         if (now > deadline && this.#asked !== null) this.#endCall(this.#asked);
         this.#clock.check(now);
       },
+      (cpuMs) => {
+        const breach = this.#ledger.spend(cpuMs);
+        if (breach !== null) this.#end(breach, HALT_MS);
+      },
     );
     this.#call = open;
     this.#asked = call;

@@ -55,6 +55,8 @@ export class Ledger {
   readonly #callsOf = new Map<string, number>();
   /** The usage of nested loops. */
   readonly #nested = { fuel: 0, toolCalls: 0, cpuMs: 0 };
+  /** CPU time of tools, which the worker does not know of. */
+  #toolCpuMs = 0;
   /** The fork of the last call; a procedure makes many calls. */
   #lastFork: string | null = null;
   /** The highest number of a fork that has made a call. */
@@ -85,9 +87,21 @@ export class Ledger {
     return Math.min(this.#fuel + this.#nested.fuel, this.#input.limits.fuel);
   }
 
-  /** CPU time of nested loops, milliseconds. */
+  /** CPU time of nested loops and of tools on the host, milliseconds. */
   get nestedCpuMs(): number {
-    return this.#nested.cpuMs;
+    return this.#nested.cpuMs + this.#toolCpuMs;
+  }
+
+  /** Adds CPU time that a tool has used on the host. Returns the breach that ends the run, or null. */
+  spend(cpuMs: number): ErrorInfo | null {
+    this.#toolCpuMs += cpuMs;
+    const allowed = this.#input.limits.cpuMs;
+    const used = Math.round(this.nestedCpuMs);
+    if (used <= allowed) return null;
+    return quotaError(
+      { limit: 'cpuMs', allowed, used },
+      `the tools of the program computed for ${used} ms, ${allowed} ms are allowed`,
+    );
   }
 
   /** Counts output. Returns the breach that ends the run, for this frame and for all that follow. */
@@ -181,7 +195,7 @@ export class Ledger {
     const { cpuMs } = this.#nested;
     return {
       fuel: between(this.fuel, Math.floor(claimed.fuel), fuel),
-      cpuMs: between(cpuMs, claimed.cpuMs, elapsedMs + cpuMs),
+      cpuMs: between(cpuMs, claimed.cpuMs, elapsedMs + cpuMs) + this.#toolCpuMs,
       wallMs: between(0, claimed.wallMs, elapsedMs),
       peakMemoryBytes: between(0, Math.floor(claimed.peakMemoryBytes), memoryBytes),
       toolCalls: between(this.toolCalls, claimed.toolCalls, toolCalls),

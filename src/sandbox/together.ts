@@ -40,6 +40,10 @@ class Branch implements CallIo {
     return this.#open.cpuMs();
   }
 
+  spend(cpuMs: number): void {
+    this.#open.spend(cpuMs);
+  }
+
   get queries(): readonly ForkQuery[] {
     return this.#queries;
   }

@@ -25,6 +25,8 @@ export interface CallIo {
   whenOver(callback: () => void): () => void;
   /** CPU time of the run so far, milliseconds; null where the system does not tell. */
   cpuMs?(): number | null;
+  /** Adds CPU time that a tool has used on the host, milliseconds. */
+  spend?(cpuMs: number): void;
   /** The queries that were put to the fork so far, in order. The fork pays fuel for its answers. */
   readonly queries: readonly ForkQuery[];
   /** Repeats a recorded query when a recorded run is executed again. */

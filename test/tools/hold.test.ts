@@ -1,6 +1,9 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { leastBytes } from '../../src/tools/dispatch/hold.ts';
 import { defineTool, ToolError } from '../../src/tools/index.ts';
+import { encode } from '../../src/wire/codec.ts';
+import { ErrorValue, Fuzzy, Handle, TimeDate } from '../../src/wire/values.ts';
 import { Bench, variables } from './probe.ts';
 
 /** A tool that holds bytes until the test lets it go, and a bench whose journal takes 1000 bytes and what a call has around them. */
@@ -135,4 +138,32 @@ it('issue 44, finding 2: a program pays for the work of tools that its tool call
 it.each([-1, Number.NaN])('issue 44, finding 2: %d bytes cannot be charged', async (bytes) => {
   const tool = defineTool({ name: 'tool.t.Wrong', run: (_, runtime) => runtime.charge(bytes) });
   expect(await new Bench([tool]).call('tool.t.Wrong')).toMatchObject({ t: 'error', code: 21 });
+});
+
+it('issue 44, finding 1: what is counted of a result when it comes is never more than its JSON', () => {
+  const shared = { text: 'é"\n', list: [1, null, undefined, -0] };
+  const circle: unknown[] = [];
+  circle.push(circle);
+  const values: readonly unknown[] = [
+    null,
+    'a"\n',
+    [shared, shared],
+    { left: undefined, out: undefined },
+    new Map<string, unknown>([
+      ['a', undefined],
+      ['b', shared],
+    ]),
+    new Uint8Array(10),
+    new Float64Array(10),
+    new Date(0),
+    new TimeDate('2026-01-01T00:00:00Z'),
+    new Fuzzy(0.5),
+    new Handle('file', '1'),
+    new ErrorValue({ message: 'm', details: [1, 2] }),
+    Array.from({ length: 10_000 }, () => ({})),
+    Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}`, undefined])),
+  ];
+  for (const value of values) expect(leastBytes(value)).toBeLessThanOrEqual(Buffer.byteLength(JSON.stringify(encode(value))));
+  expect(leastBytes(circle)).toBeLessThan(100);
+  expect(leastBytes('x'.repeat(1000))).toBe(1000);
 });

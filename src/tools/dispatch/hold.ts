@@ -133,16 +133,22 @@ const LOOKED_AT = 4096;
 /** A lower bound for the bytes of a result as JSON. Looks at its first values only, because nobody has bounded it yet. */
 export function leastBytes(result: unknown): number {
   let left = LOOKED_AT;
+  /** The containers around the present value. One within itself is refused when it is encoded. */
+  const around = new Set<object>();
   const bytesOf = (value: unknown): number => {
     left -= 1;
     if (typeof value === 'string') return value.length;
-    if (typeof value !== 'object' || value === null || left < 0) return 1;
+    if (typeof value !== 'object' || value === null || left < 0 || around.has(value)) return 1;
     if (ArrayBuffer.isView(value)) return 'length' in value ? Number(value.length) : 1;
+    around.add(value);
     let bytes = 2;
     for (const item of isList(value) ? value : value instanceof Map ? value.values() : Object.values(value)) {
       if (left < 0) break;
-      bytes += bytesOf(item);
+      // A map leaves such an entry out.
+      if (item === undefined) left -= 1;
+      else bytes += bytesOf(item);
     }
+    around.delete(value);
     return bytes;
   };
   return bytesOf(result);

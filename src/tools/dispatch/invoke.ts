@@ -1,3 +1,4 @@
+import type { CallIo } from '../../wire/call.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { errorOf } from '../../wire/unknown.ts';
@@ -47,7 +48,7 @@ export async function invoke(
     return tool.requiresApproval ? approvedCall(tool, given, turn, begin) : begin();
   };
   const run = async () => {
-    const result = await work();
+    const result = await measured(work, io);
     hold.take(result);
     return resultJson(tool, result, limits.toolBytes);
   };
@@ -59,6 +60,20 @@ export async function invoke(
     throw translate(tool, error);
   } finally {
     runtime.end();
+  }
+}
+
+/**
+ * Begins the work of a tool, and counts the CPU time that it takes until it first waits. What it does later cannot be told from the work
+ * of others: a tool declares that by `charge`.
+ */
+function measured<T>(work: () => T, io: CallIo): T {
+  const before = process.threadCpuUsage();
+  try {
+    return work();
+  } finally {
+    const { user, system } = process.threadCpuUsage(before);
+    io.spend?.((user + system) / 1000);
   }
 }
 
