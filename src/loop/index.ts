@@ -34,6 +34,7 @@ export { type Counts, Metrics, type MetricsSnapshot } from './metrics.ts';
 export { type OpenOptions, openSession } from './open.ts';
 export type { LoopControllerOptions, LoopOptions, RepairOptions, ResumeOptions, StepOptions } from './options.ts';
 export type { LoopProgress } from './progress.ts';
+export { countedAttempts } from './record/attempt.ts';
 export { type Decision, HALT_REASONS, type HaltReason, isHaltReason } from './record/decision.ts';
 export { eraseRecord, eraseState } from './record/erase.ts';
 export type { Durable } from './record/kept.ts';

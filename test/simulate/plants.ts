@@ -82,7 +82,7 @@ export const PLANTS: readonly Plant[] = [
     logged,
   ),
   plant(
-    'loop/step',
+    'loop/decide',
     'a call does not ask whether its process may act',
     'mayAct: () => coordinator.lasts(claimed),',
     'mayAct: () => claimed !== null,',
@@ -109,14 +109,14 @@ export const PLANTS: readonly Plant[] = [
     logged,
   ),
   plant(
-    'loop/step',
+    'loop/decide',
     'a turn is decided under the number of the next one',
     'nextTurn: state.nextTurn + 1,\n    output',
     'nextTurn: state.nextTurn,\n    output',
     committed,
     once,
   ),
-  plant('loop/step', 'the chain of records is not carried on', 'head: seal?.hash ?? state.head,', 'head: state.head,', chain),
+  plant('loop/decide', 'the chain of records is not carried on', 'head: seal?.hash ?? state.head,', 'head: state.head,', chain),
   // The files of the log.
   plant(LOG, 'a torn line counts as logged', 'if (finished && line?', 'if (line?', logged),
   plant(LOG, 'a torn line is not cut off', 'this.#disk.truncate(file, found.end);', '', chain),
@@ -154,10 +154,10 @@ export const PLANTS: readonly Plant[] = [
     committed,
   ),
   plant(
-    'loop/step',
+    'loop/decide',
     'a repeated turn asks its agent again',
-    "next.kind === 'interrupted' && next.started.reply !== null",
-    "next.kind === 'interrupted' && next.started.reply === ''",
+    'before !== null && before.reply !== null',
+    "before !== null && before.reply === ''",
     'nobody pays twice',
   ),
   plant(

@@ -1,6 +1,7 @@
 import { type Agent, programReply } from '../../src/loop/index.ts';
 import type { Scenario, World } from '../../src/testing/simulation/scenario.ts';
 import { defineTool } from '../../src/tools/index.ts';
+import { programToCorrect } from './told.ts';
 
 /** Programs of the agent, by what the session is for. Each turn is one of them. */
 const PROGRAMS: readonly string[] = [
@@ -77,7 +78,10 @@ export function shop(world: World): Scenario {
     tools: [pay, price, approve, send],
     agent: {
       name: 'shopper',
-      reply: async ({ sid, turn }) => {
+      reply: async ({ sid, turn, prompt }) => {
+        // A tool was away: the program was right, and is written again.
+        const failed = programToCorrect(prompt);
+        if (failed !== null) return programReply(failed);
         const index = Number(sid.slice(1)) - 1;
         const body = PROGRAMS[((styles[index] ?? 0) + turn) % PROGRAMS.length] ?? '';
         // Asked twice, the agent writes another program: what was begun goes on with the first one.

@@ -10,6 +10,7 @@ export const INVARIANTS = {
   committed: 'a committed turn never runs again',
   effect: 'no keyed effect happens twice',
   kept: 'a call that was kept is not made again',
+  attempts: 'an attempt that has ended is stored for good',
   answer: 'a call is completed once',
   ends: 'every session ends or waits for a named thing',
   memory: 'memory is bounded',

@@ -1,6 +1,7 @@
 import {
   ChainWalk,
   type ClaimedSession,
+  countedAttempts,
   type Held,
   type Lease,
   type Renewal,
@@ -60,6 +61,8 @@ export class Watch {
   readonly #ended = new Set<string>();
   /** Calls that were made and whose outcome is not known yet. */
   readonly #made = new Set<string>();
+  /** Number of the attempts at a turn whose programs do not run again. */
+  readonly #attempts = new Map<string, number>();
   /** Sessions whose calls are kept. */
   readonly #durable: ReadonlySet<string>;
   /** Answers to calls that waited. */
@@ -114,8 +117,9 @@ export class Watch {
       this.fail(INVARIANTS.fence, `claim ${fence} of session ${sid} ${what}, after claim ${claim?.fence}`);
   }
 
-  started({ sid, turn, suspended }: StartedTurn, fence: number): void {
+  started({ sid, turn, suspended, attempts }: StartedTurn, fence: number): void {
     this.wrote(sid, fence, `started turn ${turn}`);
+    this.#another(sid, turn, countedAttempts(attempts));
     if (this.#decisions.has(turnKey(sid, turn)))
       this.fail(INVARIANTS.committed, `turn ${turn} of session ${sid} was started after its decision`);
     if (suspended === null) return;
@@ -131,6 +135,17 @@ export class Watch {
     }
   }
 
+  /** Another program of the turn has calls of its own, which have the numbers of those before. */
+  #another(sid: string, turn: number, attempts: number): void {
+    const key = turnKey(sid, turn);
+    if ((this.#attempts.get(key) ?? 0) === attempts) return;
+    if ((this.#attempts.get(key) ?? 0) > attempts)
+      this.fail(INVARIANTS.attempts, `turn ${turn} of session ${sid} has ${attempts} earlier attempts, and had more`);
+    this.#attempts.set(key, attempts);
+    for (const calls of [this.#ended, this.#made])
+      for (const call of calls) if (call.startsWith(`${sid} ${turn}.`)) calls.delete(call);
+  }
+
   kept(sid: string, { turn, body }: StoredStep, fence: number): void {
     this.wrote(sid, fence, `kept a call of turn ${turn}`);
     if (body['entry'] !== null) this.#ended.add(`${sid} ${turn}.${Number(body['seq'])}`);
@@ -141,6 +156,9 @@ export class Watch {
     if (!keep) this.released(next.sid, fence);
     if (record === null) return;
     const key = turnKey(record.sid, record.turn);
+    const attempts = countedAttempts(record.attempts ?? []);
+    if (attempts !== (this.#attempts.get(key) ?? 0))
+      this.fail(INVARIANTS.attempts, `turn ${record.turn} of session ${record.sid} was decided without all of its attempts`);
     if (this.#decisions.has(key))
       this.fail(INVARIANTS.once, `turn ${record.turn} of session ${record.sid} was decided a second time`);
     this.#decisions.set(key, { record, mark: markOf(record) });
