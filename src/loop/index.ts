@@ -43,6 +43,7 @@ export type { AttemptEnd, FailedAttempt, LeftOver, Problem } from './record/reco
 export { toPublicTurn } from './record/record.ts';
 export { PUBLIC_TURN, RECORD } from './record/schema.ts';
 export { type SealFault, sealFaults, sealRecord } from './record/seal.ts';
+export { joinRecord, type RecordPart, splitRecord } from './record/split.ts';
 export {
   type OnExpired,
   SuspendedError,

@@ -1,4 +1,4 @@
-import type { SessionState, TurnRecord } from '../loop/index.ts';
+import { type SessionState, splitRecord, type TurnRecord } from '../loop/index.ts';
 import { VERSION } from '../runtime/version.ts';
 import { STORED_VERSION } from '../wire/forms.ts';
 import { checkObject, listOf } from '../wire/options.ts';
@@ -14,7 +14,7 @@ const checkRecords = listOf(checkObject);
 export const SESSION_PARTS = ['session.userdata', 'session.parent'] as const;
 
 /**
- * Makes the receipt of a session: each field of its records, each field of their inputs and each call is a part of its own. `at` is Unix
+ * Makes the receipt of a session: each field of its records, of their inputs and of their attempts, and each call, is a part of its own. `at` is Unix
  * milliseconds. Throws `ReceiptError` for a key without a private half.
  */
 export function issueReceipt(session: ReceiptSession, records: readonly TurnRecord[], key: ReceiptKey, at: number): Receipt {
@@ -28,12 +28,8 @@ export function issueReceipt(session: ReceiptSession, records: readonly TurnReco
   };
   add('session.userdata', session.userdata);
   add('session.parent', session.parent);
-  for (const { seal: _, inputs, journal, ...fields } of records) {
-    const { turn } = fields;
-    for (const [name, value] of Object.entries(fields)) add(`${turn}.${name}`, value);
-    for (const [name, value] of Object.entries(inputs)) add(`${turn}.inputs.${name}`, value);
-    for (const [index, entry] of journal.entries()) add(`${turn}.journal.${index + 1}`, entry);
-  }
+  for (const { seal: _, ...record } of records)
+    for (const [name, value] of splitRecord(record)) add(`${record.turn}.${name}`, value);
   const manifest: Manifest = {
     format: RECEIPT_FORMAT,
     version: STORED_VERSION,

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { chainFaults, readRecord, replayTurn, sealRecord, type TurnRecord, type TurnReplay } from '../loop/index.ts';
+import {
+  chainFaults,
+  joinRecord,
+  type RecordPart,
+  readRecord,
+  replayTurn,
+  sealRecord,
+  type TurnRecord,
+  type TurnReplay,
+} from '../loop/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import { StoreError } from '../sqlite/error.ts';
 import { SESSION_PARTS } from './issue.ts';
@@ -134,20 +143,12 @@ function recordsOf({ manifest, parts }: Receipt): readonly ReadTurn[] {
 }
 
 function assembled(names: readonly string[], parts: Receipt['parts']): object {
-  const fields: [string, unknown][] = [];
-  const inputs: [string, unknown][] = [];
-  const calls: [number, unknown][] = [];
-  for (const name of names) {
-    const [, first = '', second = ''] = name.split('.');
-    const part = parts[name];
-    if (part === undefined) continue;
-    const value = readPart(part);
-    if (first === 'inputs') inputs.push([second, value]);
-    else if (first !== 'journal') fields.push([first, value]);
-    else calls.push([Number(second), value]);
-  }
-  const journal = calls.sort(([a], [b]) => a - b).map(([, entry]) => entry);
-  return { ...Object.fromEntries(fields), inputs: Object.fromEntries(inputs), journal };
+  return joinRecord(
+    names.flatMap((name): readonly RecordPart[] => {
+      const part = parts[name];
+      return part === undefined ? [] : [[name.slice(name.indexOf('.') + 1), readPart(part)]];
+    }),
+  );
 }
 
 /** Parts that belong to no turn of the manifest. */

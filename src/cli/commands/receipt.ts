@@ -61,9 +61,10 @@ with 1 otherwise. Withheld parts are listed, and are faults only with --whole.
 `;
 
 const REDACT_HELP = `
-The rest stays verifiable. A part is a field of a turn, of its inputs, or a
-call:
+The rest stays verifiable. A part is a field of a turn, of its inputs or of its
+earlier attempts, or a call:
   2.journal.1       the first call of turn 2
+  2.attempts.*      the attempts of turn 2 that did not decide it
   *.output          the output of every turn
   *.inputs.*        envelopes, limits and everything else that entered
 "neuroscript receipt verify --json" lists what is withheld. What is withheld in

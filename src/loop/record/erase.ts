@@ -1,6 +1,8 @@
 import { encodeUserdata, NO_PROGRESS_YET } from '../../aeiou/index.ts';
+import { defined } from '../../wire/defined.ts';
+import type { ErrorInfo } from '../../wire/errors.ts';
 import type { SessionState } from '../sessions/store.ts';
-import type { TurnRecord } from './record.ts';
+import type { FailedAttempt, TurnRecord } from './record.ts';
 import { sealFaults } from './seal.ts';
 
 /** Replaces erased content. */
@@ -12,7 +14,7 @@ const ERASED = '[erased]';
  */
 export function eraseRecord(record: TurnRecord): TurnRecord {
   if (record.erased !== undefined) return record;
-  const { inputs, error, seal } = record;
+  const { inputs, error, attempts, seal } = record;
   const bare: TurnRecord = {
     ...record,
     inputs: { ...inputs, envelope: ERASED, scene: null },
@@ -23,10 +25,33 @@ export function eraseRecord(record: TurnRecord): TurnRecord {
     whispers: [],
     digest: null,
     journal: [],
-    error: error === null ? null : { ...error, message: ERASED, source: null, line: null, column: null, hint: ERASED, stack: [] },
+    error: error === null ? null : erasedError(error),
+    ...defined({ attempts: attempts?.map(erasedAttempt) }),
   };
   const faults = sealFaults(bare, seal.prev);
   return { ...bare, erased: faults.map(({ part }) => part) };
+}
+
+/** An attempt without its content. How it ended, its usage and the ids of its tokens stay. */
+function erasedAttempt(attempt: FailedAttempt): FailedAttempt {
+  return {
+    ...attempt,
+    reply: ERASED,
+    envelope: ERASED,
+    problems: [],
+    error: erasedError(attempt.error),
+    unreadable: null,
+    denied: null,
+    run: null,
+    output: '',
+    scratchpad: '',
+    whispers: [],
+    journal: [],
+  };
+}
+
+function erasedError(error: ErrorInfo): ErrorInfo {
+  return { ...error, message: ERASED, source: null, line: null, column: null, hint: ERASED, stack: [] };
 }
 
 /** The state of an ended session without its content. */

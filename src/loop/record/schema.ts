@@ -112,7 +112,7 @@ export const RECORD = PUBLIC_TURN.extend({
   digest: z.string().nullable(),
   journal: z.array(z.looseObject({ kind: z.string(), name: z.string().optional() })),
   repeats: z.array(position).optional(),
-  attempts: z.array(ATTEMPT).optional(),
+  attempts: z.array(ATTEMPT).min(1).optional(),
   leftOver: z.array(LEFT_OVER).optional(),
   erased: z.array(z.string()).optional(),
   seal: z.object({ prev: z.string().nullable(), hash: z.string(), parts: mapOf(z.string()) }),

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import type { TurnRecord, UnsealedRecord } from './record.ts';
+import { splitRecord } from './split.ts';
 
 /** A part of a record that is not as it was sealed. */
 export interface SealFault {
-  /** A part such as `output`, `inputs.nonce` or `journal.3`; `seal` when the seal itself does not match. */
+  /** A part such as `output`, `inputs.nonce`, `journal.3` or `attempts.1.output`; `seal` when the seal itself does not match. */
   readonly part: string;
   /** What happened to the part since it was sealed. */
   readonly problem: 'changed' | 'missing' | 'added' | 'moved';
@@ -16,8 +17,8 @@ export function sealRecord(record: UnsealedRecord, prev: string | null): TurnRec
 }
 
 /**
- * The parts that hold content and may be erased. The other parts say what was decided, when and by whom; `erased` cannot excuse a change
- * there.
+ * The parts that hold content and may be erased, besides the calls. The other parts say what was decided, when and by whom; `erased` cannot
+ * excuse a change there.
  */
 const ERASABLE: ReadonlySet<string> = new Set([
   'output',
@@ -31,12 +32,33 @@ const ERASABLE: ReadonlySet<string> = new Set([
   'inputs.scene',
 ]);
 
+/** The parts of an attempt that hold content and may be erased, besides its calls. */
+const ERASABLE_OF_ATTEMPT: ReadonlySet<string> = new Set([
+  'reply',
+  'envelope',
+  'problems',
+  'error',
+  'unreadable',
+  'denied',
+  'run',
+  'output',
+  'scratchpad',
+  'whispers',
+]);
+
+function isErasable(part: string): boolean {
+  const [first = '', , field = ''] = part.split('.');
+  if (first === 'attempts') return field === 'journal' || ERASABLE_OF_ATTEMPT.has(field);
+  return first === 'journal' || ERASABLE.has(part);
+}
+
 /** Lists every part that is not as it was sealed, and reports when the record does not follow `prev`. Empty for an intact record. */
 export function sealFaults(record: TurnRecord, prev: string | null): readonly SealFault[] {
   const { seal, erased = [], ...rest } = record;
   const actual = digestsOf(rest);
   const faults: SealFault[] = [];
-  const isErased = (part: string): boolean => (ERASABLE.has(part) || part.startsWith('journal.')) && erased.includes(part);
+  const gone = new Set(erased);
+  const isErased = (part: string): boolean => isErasable(part) && gone.has(part);
   for (const part of Object.keys(seal.parts))
     if (isErased(part)) continue;
     else if (actual[part] === undefined) faults.push({ part, problem: 'missing' });
@@ -48,16 +70,7 @@ export function sealFaults(record: TurnRecord, prev: string | null): readonly Se
 }
 
 function digestsOf(record: UnsealedRecord): Readonly<Record<string, string>> {
-  const { inputs, journal, ...fields } = record;
-  const parts: Record<string, string> = {};
-  const add = (name: string, value: unknown): void => {
-    const text = JSON.stringify(value);
-    if (text !== undefined) parts[name] = digest(text);
-  };
-  for (const [name, value] of Object.entries(fields)) add(name, value);
-  for (const [name, value] of Object.entries(inputs)) add(`inputs.${name}`, value);
-  for (const [index, entry] of journal.entries()) add(`journal.${index + 1}`, entry);
-  return parts;
+  return Object.fromEntries(splitRecord(record).map(([name, value]) => [name, digest(JSON.stringify(value))]));
 }
 
 function hashOf(prev: string | null, parts: Readonly<Record<string, string>>): string {

@@ -4,6 +4,7 @@ import type { JournalEntry } from '../../wire/journal.ts';
 import { isPlaced } from '../../wire/mapkeys.ts';
 import { checker, listOf } from '../../wire/options.ts';
 import type { TurnRecord, UnsealedRecord } from '../record/record.ts';
+import { joinRecord, type RecordPart, splitRecord } from '../record/split.ts';
 import { redactKey } from './redactkey.ts';
 
 /** Rules for removing content from records before they are published. */
@@ -56,19 +57,14 @@ export class Redaction {
   apply(record: TurnRecord): { readonly record: UnsealedRecord; readonly redacted: readonly string[] } {
     const { seal: _, erased: _erased, ...unsealed } = record;
     const redacted: string[] = [];
-    const pass = (part: string, value: unknown): unknown => {
-      const clean = this.#clean(value);
-      if (JSON.stringify(clean) !== JSON.stringify(value)) redacted.push(part);
-      return clean;
-    };
-    const journal = unsealed.journal.map((entry, index) =>
-      pass(`journal.${index + 1}`, this.#withoutTool(entry, index, redacted)),
-    );
-    const fields = Object.entries(unsealed).map(([name, value]) =>
-      name === 'journal' ? [name, journal] : name === 'inputs' ? [name, this.#inputs(record, pass)] : [name, pass(name, value)],
-    );
+    const parts = splitRecord(unsealed).map(([name, value]): RecordPart => {
+      // A part with such a name is a call.
+      const clean = this.#clean(isCall(name) ? this.#withoutTool(value as JournalEntry) : value);
+      if (JSON.stringify(clean) !== JSON.stringify(value)) redacted.push(name);
+      return [name, clean];
+    });
     // Redaction replaces values by texts and keeps the form of the record.
-    return { record: Object.fromEntries(fields) as UnsealedRecord, redacted: [...new Set(redacted)] };
+    return { record: joinRecord(parts) as UnsealedRecord, redacted };
   }
 
   /** Redacts any JSON. */
@@ -77,13 +73,8 @@ export class Redaction {
     return this.#clean(value) as T;
   }
 
-  #inputs({ inputs }: TurnRecord, pass: (part: string, value: unknown) => unknown): unknown {
-    return Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, pass(`inputs.${name}`, value)]));
-  }
-
-  #withoutTool(entry: JournalEntry, index: number, redacted: string[]): JournalEntry {
+  #withoutTool(entry: JournalEntry): JournalEntry {
     if (entry.kind !== 'tool' || !this.#tools.some((pattern) => fits(entry.name, pattern))) return entry;
-    redacted.push(`journal.${index + 1}`);
     const { asked: _, ...rest } = entry;
     return { ...rest, args: [REDACTED], outcome: { ok: true, value: REDACTED } };
   }
@@ -111,6 +102,12 @@ export class Redaction {
     for (const key of this.#keys) clean = redactKey(clean, key, REDACTED);
     return clean;
   }
+}
+
+/** Whether a part of a record is a call of the turn or of one of its attempts. */
+function isCall(part: string): boolean {
+  const path = part.split('.');
+  return path.at(path[0] === 'attempts' ? 2 : 0) === 'journal';
 }
 
 /** The spellings of a text: plain, in JSON, in JSON within JSON, and so on. */
