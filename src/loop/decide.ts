@@ -28,6 +28,7 @@ import type { KeptCall } from './record/kept.ts';
 import type { AgentUse, FailedAttempt, TurnRecord } from './record/record.ts';
 import { SuspendedError, type SuspendedTurn, storedCalls, suspend, waitingOf } from './record/suspension.ts';
 import { isKept } from './sessions/configuration.ts';
+import type { SessionCoordinator } from './sessions/coordinator.ts';
 import { SessionLeasedError } from './sessions/errors.ts';
 import type { KeptTurn, Point } from './sessions/point.ts';
 import type { ClaimedSession, SessionState, SessionStatus, StartedTurn, WaitingTurn } from './sessions/store.ts';
@@ -63,16 +64,21 @@ export async function decideTurn(step: Step, keepLease: boolean): Promise<TurnRe
       plan = next();
       outcome = await runPlan(step, plan);
     }
-    if (outcome.kind !== 'failed') return store(step, plan, outcome, keepLease);
+    if (outcome.kind !== 'failed') return store(step.stepper.coordinator, step, plan, outcome, keepLease);
     const started = await keepAttempt(step, plan, outcome);
     next = await planAgain(step, plan, outcome, started);
   }
 }
 
 /** Stores the decision of a turn, or stores that it waits and throws {@link SuspendedError}. */
-async function store(step: Step, plan: TurnPlan, outcome: TurnOutcome, keepLease: boolean): Promise<TurnRecord> {
-  const { stepper, claimed, state } = step;
-  const { coordinator } = stepper;
+async function store(
+  coordinator: SessionCoordinator,
+  step: Step,
+  plan: TurnPlan,
+  outcome: TurnOutcome,
+  keepLease: boolean,
+): Promise<TurnRecord> {
+  const { claimed, state } = step;
   if (outcome.kind === 'suspended') return putAside(step, startedTurn(step, plan, outcome.earlier), outcome);
   // The turn ended because the lease was lost. It has no decision: the next process with the lease takes it again.
   if (outcome.record.reason === 'ERR_CANCELLED' && !coordinator.lasts(claimed)) throw new SessionLeasedError(state.sid, null);

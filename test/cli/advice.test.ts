@@ -118,7 +118,7 @@ it('run --jsonl says which line is no request', async () => {
     null,
     expect.stringMatching(/^line 2 of the input: the line is not JSON: /),
     expect.stringMatching(/^line 3 of the input: the line is not JSON: /),
-    "line 4 of the input: 'src' must be a text, got a number",
+    'line 4 of the input: src: must be a text, got the number 5',
     'line 5 of the input: the line is not UTF-8 text',
     null,
   ]);

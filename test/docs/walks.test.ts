@@ -81,8 +81,8 @@ it('one envelope passes only the files that docs/architecture.md names', async (
   const { loop } = controller({ store, log, executor });
   expect(await loop.runLoop({ userdata: USERDATA, agent })).toMatchObject({ decision: 'DONE' });
   expect(stacks).toHaveLength(5);
-  // The walk begins in takeStep; what is above it drives the session.
-  const within = stacks.map((stack) => stack.slice(0, stack.lastIndexOf('src/loop/step.ts') + 1));
+  // The walk begins in decideTurn; what is above it drives the session.
+  const within = stacks.map((stack) => stack.slice(0, stack.lastIndexOf('src/loop/decide.ts') + 1));
   expect(within.map((stack) => stack.length > 1)).toEqual(stacks.map(() => true));
   expect(within.flat().filter((file) => !namedIn('One envelope').includes(file))).toEqual([]);
 });

@@ -70,7 +70,14 @@ function session(programs: readonly string[], options: Partial<LoopOptions> = {}
   const loop = new LoopController({ executor: runtimeExecutor(runtime), keyring, ids: seededIds('approval') });
   const agent: Agent = { reply: async ({ turn }) => reply(programs[turn - 1] ?? program()) };
   sessions += 1;
-  return loop.runLoop({ userdata: USERDATA, agent, sid: `approval-${sessions}`, maxTurns: programs.length, ...options });
+  return loop.runLoop({
+    userdata: USERDATA,
+    agent,
+    sid: `approval-${sessions}`,
+    maxTurns: programs.length,
+    maxReasks: 0,
+    ...options,
+  });
 }
 
 /** A gate and how each of its calls ended. */

@@ -17,6 +17,7 @@ describe('a session that ends between two turns', () => {
     const { loop, log, store } = controller();
     expect(await loop.runLoop(run(agent, options))).toMatchObject({ decision: 'HALT', reason });
     expect(log.entries.at(-1)).toEqual({
+      message: expect.stringMatching(/./),
       ts: '2024-08-30T10:05:45.000Z',
       SID: 's',
       turn_index: turn,

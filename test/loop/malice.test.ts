@@ -40,7 +40,7 @@ describe('a malicious model', () => {
     expect(result.reason).toBe(reason);
     expect(result.decision).toBe(reason === null ? 'DONE' : 'HALT');
     for (const prompt of prompts) expect(parseEnvelope(new TextEncoder().encode(prompt)).userdata).not.toContain('admin');
-    expect(prompts.length).toBeLessThanOrEqual(3);
+    expect(prompts.length).toBeLessThanOrEqual(4);
   });
 
   it('threat 17: forged USERDATA, OUTPUT and SCRATCHPAD of a reply are nobody’s business', async () => {

@@ -70,7 +70,7 @@ describe('the interpreter of a turn', () => {
   it('AL3-2-6: starts in a worker of the sandbox, under the quotas of its turn', async () => {
     await using stage = await openStage({ ...OPTIONS, launcher: 'none' });
     using starts = vi.spyOn(Sandbox.prototype, 'run');
-    const endless = command('while true', '  set x = 1', 'endwhile');
+    const endless = command('while true', '  set x = 1', 'endwhile', DONE);
     const { result } = await stage.play([command('emit tool.look.Worker()', CONTINUE), endless], {
       limits: { fuel: 5000, wallMs: 80_000_000 },
     });

@@ -7,7 +7,18 @@ import { defaultLimits } from '../../src/wire/limits.ts';
 const LIMITS = { ...defaultLimits('turn'), fuel: 5000, cpuMs: 100, callDepth: 50 };
 
 const started = (limits: unknown, suspended: unknown = null): string =>
-  JSON.stringify({ sid: 's', turn: 1, attempt: 1, nonce: 'n', startedAt: 5, reply: null, agent: null, limits, suspended });
+  JSON.stringify({
+    sid: 's',
+    turn: 1,
+    attempt: 1,
+    nonce: 'n',
+    startedAt: 5,
+    reply: null,
+    agent: null,
+    limits,
+    suspended,
+    attempts: [],
+  });
 
 const RUN = { sources: [], globals: {}, call: null, events: [], forkId: 'f', turn: true, stdin: false };
 const AT = { fork: 'f', source: 'ACTIONS', line: 1, column: 1 };

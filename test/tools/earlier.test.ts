@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { rootTurn } from '../../src/context/turn.ts';
 import { EarlierCalls, type OnChanged, untakenCalls } from '../../src/tools/dispatch/earlier.ts';
 import { defineTool, type Effects, MAGIC_TOOL, RecordedCalls, type ToolDefinition } from '../../src/tools/index.ts';
 import type { JournalEntry } from '../../src/wire/journal.ts';
@@ -197,4 +198,25 @@ it('does not take an answer again that the attempt took before its process died'
   });
   expect(await bench.call('tool.mail.Send', ['ada'])).toEqual({ t: 'ok', value: 'old 1' });
   expect(await bench.call('tool.mail.Send', ['ada'])).toEqual({ t: 'ok', value: 'new ada' });
+});
+
+it('a call has another key in each attempt, so that no system takes it for an earlier one', async () => {
+  const keys: (string | null)[] = [];
+  const pay = defineTool({
+    name: 'tool.bank.Pay',
+    args: [],
+    run: (_, { call }) => {
+      keys.push(call.key);
+      return 1;
+    },
+  });
+  const turn = rootTurn(() => 0).derive({ sessionId: 's', turnIndex: 2, origin: 's' });
+  const keyIn = (attempt: number) => {
+    const earlier = new EarlierCalls([[], []], new Bench([pay]).tools, 'proceed', attempt);
+    return new Bench([pay], { turn, init: { earlier, asTurn: true } }).call('tool.bank.Pay');
+  };
+  for (const attempt of [1, 2, 3, 3]) await keyIn(attempt);
+  expect(new Set(keys).size).toBe(3);
+  expect(keys[2]).toBe(keys[3]);
+  expect(keys[0]).toMatch(/^s\/2\.1\//);
 });

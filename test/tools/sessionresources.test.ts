@@ -72,13 +72,13 @@ describe('handles', () => {
     const handle = handles.create('table', object);
     expect(handles.get(handle, 'table')).toBe(object);
     expect(() => handles.get(handle, 'file')).toThrow("not a handle of kind 'file'");
-    expect(() => handles.get(new Handle('table', 'guess'), 'table')).toThrow('no handle');
-    expect(() => handles.get(new Handle('file', handle.id), 'table')).toThrow('no handle');
-    expect(() => handles.get({ kind: 'table', id: handle.id } as never, 'table')).toThrow('no handle');
+    expect(() => handles.get(new Handle('table', 'guess'), 'table')).toThrow('not a handle');
+    expect(() => handles.get(new Handle('file', handle.id), 'table')).toThrow('not a handle');
+    expect(() => handles.get({ kind: 'table', id: handle.id } as never, 'table')).toThrow('not a handle');
     const other = new ToolResources(base, SILENT_LOGGER);
-    expect(() => other.handles.get(handle, 'table')).toThrow('no handle');
+    expect(() => other.handles.get(handle, 'table')).toThrow('not a handle');
     expect([handles.release(handle), handles.release(handle), handles.size]).toEqual([true, false, 0]);
-    expect(() => handles.get(handle, 'table')).toThrow('no handle');
+    expect(() => handles.get(handle, 'table')).toThrow('not a handle');
   });
 
   it('cannot be guessed: each has 128 random bits', () => {

@@ -11,7 +11,7 @@ import type { RunInput, Source, TaggedJson, Usage, Whisper } from '../../wire/pr
 import { NO_USAGE, type RunResult } from '../../wire/result.ts';
 import type { LoopEventBody } from '../events.ts';
 import { createMagicTool, MINT_LEDGER } from '../magic.ts';
-import { journalsOf } from '../record/attempt.ts';
+import { countedAttempts, journalsOf } from '../record/attempt.ts';
 import { type HaltReason, hostFailure, reasonOfRun } from '../record/decision.ts';
 import type { HostFacts, Problem, Scene } from '../record/record.ts';
 import type { PromisedCall } from '../record/suspension.ts';
@@ -91,7 +91,8 @@ export async function execute(host: TurnHost, turn: TurnRequest, means: Means): 
     asTurn: true,
     checkFirst: true,
     strict,
-    earlier: attempts.length === 0 ? undefined : { journals: journalsOf(attempts), onChanged },
+    earlier:
+      attempts.length === 0 ? undefined : { journals: journalsOf(attempts), onChanged, attempt: 1 + countedAttempts(attempts) },
     mayWait,
     onOut: (out) => emit({ type: 'output', out }),
     onCall: (entry) => emit({ type: 'called', entry }),

@@ -112,7 +112,9 @@ export async function runAttempt(
     return { kind: 'suspended', ...waiting, ...also, approved, earlier: { ...soFar(), run, journal: execution.journal } };
   }
 
-  const end = endOf(executed, input);
+  // A stored run that is refused is not the agent's fault, and no other program may take its place.
+  const mayEnd = !executed.rejected || (earlier?.recorded ?? null) === null;
+  const end = mayEnd ? endOf(executed, input) : null;
   const { error } = executed;
   if (end !== null && error !== null && !ledger.failed) {
     const until = soFar();

@@ -228,7 +228,8 @@ export class Dispatcher {
       case 'tool': {
         const { name, args, at, seq } = call;
         const { turn, tools } = this.#context;
-        const id = `${turn.turnIndex ?? tools.forkId}.${seq}`;
+        const { attempt = 1 } = this.#context.earlier ?? {};
+        const id = `${turn.turnIndex ?? tools.forkId}${attempt === 1 ? '' : `~${attempt}`}.${seq}`;
         this.#quotas.countScriptCall(canonicalName(name));
         const run = { context: this.#context, quotas: this.#quotas, holds: this.#holds };
         return { t: 'ok', value: await callTool(run, { id, name, args, site: at, io, hold, depth: 0, completion }) };

@@ -30,8 +30,17 @@ export class EarlierCalls implements CallScript {
   /** The calls that the earlier attempts made, each by the canonical name of its tool. Those of nested loops have no name. */
   readonly made: readonly (string | null)[];
 
+  /** Number of this attempt among those with programs of their own, from 1. */
+  readonly attempt: number;
+
   /** `journals` are those of the earlier attempts, the first attempt first. */
-  constructor(journals: readonly (readonly JournalEntry[])[], tools: Pick<ToolView, 'lookup'>, onChanged: OnChanged) {
+  constructor(
+    journals: readonly (readonly JournalEntry[])[],
+    tools: Pick<ToolView, 'lookup'>,
+    onChanged: OnChanged,
+    attempt = journals.length + 1,
+  ) {
+    this.attempt = attempt;
     this.#tools = tools;
     this.#onChanged = onChanged;
     for (const { origin, entry } of answersOf(journals)) this.#add(origin, entry);

@@ -4,7 +4,8 @@ const DECISION = 'src/aeiou/decision.ts';
 const VERIFY = 'src/aeiou/token/verify.ts';
 const VERDICT = 'src/loop/turn/verdict.ts';
 const CONTROLLER = 'src/loop/controller.ts';
-const STEP = 'src/loop/step.ts';
+const DECIDE = 'src/loop/decide.ts';
+const SPENT = 'src/loop/spent.ts';
 
 /** The bound of `npm test`, and of the search for bugs. */
 export const SMALL: Bound = { moves: 1, steps: 1 };
@@ -146,7 +147,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     what: 'an ended session has streams for a next turn',
-    file: STEP,
+    file: DECIDE,
     from: "const goesOn = decision === 'CONTINUE';",
     to: "const goesOn = decision !== 'HALT';",
     breaks: 'A3-8-6',
@@ -160,9 +161,9 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     what: 'a loop goes on without tokens of its model',
-    file: STEP,
-    from: 'tokens: state.spent.tokens + (agent?.tokens ?? 0)',
-    to: 'tokens: (agent?.tokens ?? 0)',
+    file: SPENT,
+    from: 'tokens + (agent?.tokens ?? 0) +',
+    to: '(agent?.tokens ?? 0) +',
     breaks: 'AL3-11-7',
   },
   {

@@ -354,6 +354,7 @@ export class World {
         return this.#step(programOf(move.steps, this.turn));
       case 'drive':
         return this.#loop.resume(SID, {
+          maxReasks: 0,
           agent: this.#agent((turn) => programOf(move.steps, turn)),
           ...(move.most === 'turns' ? { maxTurns: MOST_TURNS } : { maxTokens: MOST_TOKENS }),
           limits: { fuel: FUEL },

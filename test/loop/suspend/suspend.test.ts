@@ -305,7 +305,7 @@ describe('a call that cannot be completed', () => {
     host.clock.ms += 1000;
     expect(await refusal(host.loop.complete('s', '1.2', { result: true }))).toBe('ERR_CALL_EXPIRED');
     expect(await host.loop.recover()).toEqual(['s']);
-    const end = await host.loop.resume('s', { agent });
+    const end = await host.loop.resume('s', { agent, maxReasks: 0 });
     const { decision, reason, error } = end;
     if (onExpired === 'halt') {
       expect({ decision, reason }).toEqual({ decision: 'HALT', reason: 'ERR_CALL_EXPIRED' });
