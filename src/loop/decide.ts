@@ -1,10 +1,10 @@
 import { carryForward, type ProgressState } from '../aeiou/index.ts';
 import { turnStorage } from '../context/index.ts';
-import { continuedAfter } from '../runtime/index.ts';
 import { tighten } from '../sandbox/index.ts';
 import { StoreError } from '../sqlite/error.ts';
 import { callDepth } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
+import type { RunInput } from '../wire/protocol.ts';
 import { AgentError } from './agents/index.ts';
 import { allowance, type ResolvedCeilings, resolveCeilings } from './ceilings.ts';
 import type { RepairOptions } from './options.ts';
@@ -22,7 +22,7 @@ import {
   wallMsLeft,
 } from './plan.ts';
 import { ASK_QUOTA, tokensOfAsks } from './quota.ts';
-import { limitsAfter } from './record/attempt.ts';
+import { hasAnswer, limitsAfter } from './record/attempt.ts';
 import type { Decision } from './record/decision.ts';
 import type { KeptCall } from './record/kept.ts';
 import type { AgentUse, FailedAttempt, TurnRecord } from './record/record.ts';
@@ -33,11 +33,12 @@ import { SessionLeasedError } from './sessions/errors.ts';
 import type { KeptTurn, Point } from './sessions/point.ts';
 import type { ClaimedSession, SessionState, SessionStatus, StartedTurn, WaitingTurn } from './sessions/store.ts';
 import { spentAfter } from './spent.ts';
+import { continuationAfter } from './suspend/resume.ts';
 import { signApproval } from './suspend/signed.ts';
 import { type Consultation, consultAgent } from './turn/consult.ts';
 import { type Feedback, feedbackOn } from './turn/feedback.ts';
 import { readProgram } from './turn/input.ts';
-import type { TurnRequest } from './turn/request.ts';
+import type { RepeatedRun, TurnRequest } from './turn/request.ts';
 import { runAttempt, type TurnOutcome, type UndecidedAttempt } from './turn/turn.ts';
 
 /** Whether an earlier attempt at the turn ended its process, or may have. */
@@ -106,20 +107,36 @@ async function keepAttempt(step: Step, plan: TurnPlan, { attempt, earlier }: Und
 async function planAgain(
   step: Step,
   plan: TurnPlan,
-  { attempt, fixed, run, earlier }: UndecidedAttempt,
+  { attempt, fixed, run, approved, earlier }: UndecidedAttempt,
   started: StartedTurn,
 ): Promise<() => TurnPlan> {
   const { attempts } = started;
   if (attempt.end === 'interrupted') {
-    const ended = attempt.journal.filter(({ outcome }) => outcome.ok || !('halted' in outcome));
-    const recorded = run === null || ended.length === 0 ? null : continuedAfter(run, ended, plan.limits);
-    const approved = plan.earlier?.approved ?? null;
-    const again = { ...earlier, recorded, approved, answered: ended.map(({ seq }) => seq) };
-    return () => ({ ...plan, attempts, before: started, earlier: again });
+    const repeats = repeatedRun(plan.earlier?.repeats, run, attempt);
+    return () => {
+      const limits = tighten(plan.limits, { wallMs: wallMsLeft(step) });
+      const now = step.stepper.host.clock.now();
+      const again =
+        repeats === null
+          ? { ...earlier, recorded: null, approved }
+          : continuationAfter(started.turn, { ...repeats, earlier }, started.suspended, approved, now, limits);
+      return { ...plan, limits, attempts, before: started, earlier: again };
+    };
   }
   const safe = fixed === null ? null : fixedProgram(step, plan, fixed);
   const consultation = safe ?? (await consultAgain(step, started, attempt));
   return () => ({ ...freshPlan(step, consultation, started), earlier: { ...earlier, ...NOTHING_RAN } });
+}
+
+/**
+ * What the next attempt repeats after its worker was killed: the run, and every call of it that has ended, also those that the killed attempt
+ * had not come to again. Null when no call has ended.
+ */
+function repeatedRun(before: RepeatedRun | undefined, run: RunInput | null, { journal }: FailedAttempt): RepeatedRun | null {
+  const known = new Set(before?.journal.map(({ seq }) => seq));
+  const ended = journal.filter((entry) => !known.has(entry.seq) && hasAnswer(entry));
+  if (before !== undefined) return { run: before.run, journal: [...before.journal, ...ended] };
+  return run === null || ended.length === 0 ? null : { run, journal: ended };
 }
 
 /** A new program in the same turn has its own clock readings and tokens. */
@@ -333,7 +350,9 @@ function mayFollow(step: Step, plan: TurnPlan, attempt: FailedAttempt, fixed: st
   const { coordinator, maxAttempts } = step.stepper;
   if (step.options.signal?.aborted === true || !coordinator.lasts(step.claimed)) return false;
   const attempts = [...plan.attempts, attempt];
-  if (attempt.end === 'interrupted') return attempts.filter(({ end }) => end === 'interrupted').length <= maxAttempts;
+  // Nobody knows whether a call without an answer took effect, so the program must not make it again.
+  if (attempt.end === 'interrupted')
+    return attempt.journal.every(hasAnswer) && attempts.filter(({ end }) => end === 'interrupted').length <= maxAttempts;
   const isFixed = fixed !== null && repairOf(step).fix === 'safe';
   return (isFixed || mayAsk(step, plan)) && limitsAfter(plan.before?.limits ?? plan.limits, attempts) !== null;
 }

@@ -19,6 +19,8 @@ export interface MetricsSnapshot {
   readonly jti_dup_total: number;
   /** Remarks on envelopes and output, by code. */
   readonly lint_total: Counts;
+  /** Attempts that did not decide their turn, by end: `rejected`, `failed`, `interrupted` (`ERR_WORKER`). */
+  readonly repairs_total: Counts;
   /** Sessions that the progress guard stopped. */
   readonly no_progress_total: number;
   /** By reason. Includes sessions that ended between two turns, which have no decision. */
@@ -86,6 +88,11 @@ export const INSTRUMENTS: Readonly<Record<Name, Instrument>> = {
         'LINT_FENCE_IGNORED',
       ],
     },
+  },
+  repairs_total: {
+    help: 'Attempts that did not decide their turn.',
+    otel: { name: 'neuroscript.turn.repairs', unit: '{attempt}', attribute: 'neuroscript.attempt.end' },
+    label: { name: 'end', values: ['rejected', 'failed', 'interrupted'] },
   },
   no_progress_total: {
     help: 'Sessions that the progress guard stopped.',
@@ -176,8 +183,9 @@ export class Metrics {
     this.#add('halts_total', reason);
   }
 
-  /** Counts the outcome of a reply. Its tokens are counted with its turn. */
+  /** Counts the outcome of a reply, and of an attempt that did not decide its turn. The tokens are counted with the turn. */
   see(event: LoopEvent): void {
+    if (event.type === 'undecided') this.#add('repairs_total', event.end);
     if (event.type === 'unanswered') this.#add('agent_replies_total', 'failed');
     if (event.type === 'replied') this.#add('agent_replies_total', event.problem === null ? 'ok' : 'refused');
   }
@@ -202,6 +210,7 @@ export class Metrics {
       ttl_expired_total: this.#plain('ttl_expired_total'),
       jti_dup_total: this.#plain('jti_dup_total'),
       lint_total: this.#labelled('lint_total'),
+      repairs_total: this.#labelled('repairs_total'),
       no_progress_total: this.#plain('no_progress_total'),
       halts_total: this.#labelled('halts_total'),
       agent_replies_total: this.#labelled('agent_replies_total'),

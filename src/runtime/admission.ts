@@ -3,10 +3,11 @@ import { type ForkTools, MAGIC_TOOL, type PolicyGuard } from '../tools/index.ts'
 
 import { environmentOf, type Rejection, rejectedFor, rejectionIn } from '../wire/admission.ts';
 
-import { NeuroScriptError } from '../wire/errors.ts';
+import { workerError } from '../wire/errorinfo.ts';
+import { type ErrorInfo, NeuroScriptError } from '../wire/errors.ts';
 import type { RunInput } from '../wire/protocol.ts';
 import { type RunFailure, refusedResult } from '../wire/result.ts';
-import type { Admission, CheckEnvironment, LintFinding, StrictAdmission } from '../wire/sourcereports.ts';
+import type { Admission, CheckEnvironment, CheckReport, LintFinding, StrictAdmission } from '../wire/sourcereports.ts';
 import { denialOf, shapeOf, toolShapes } from './check.ts';
 import type { SandboxPort } from './context.ts';
 import { mayCall } from './input.ts';
@@ -81,7 +82,8 @@ export class Judge {
   /** The result of a run that would be rejected, found without running it; null for a run that would begin. */
   async rejected(sandbox: SandboxPort): Promise<RunFailure | null> {
     const { sources, limits } = this.#input;
-    const report = await sandbox.check(sources, limits.sourceBytes, environmentOf(this.admission));
+    const report = await checked(() => sandbox.check(sources, limits.sourceBytes, environmentOf(this.admission)));
+    if ('error' in report) return refusedResult(report.error);
     const rejection =
       rejectionIn(report, this.admission) ?? (this.admission.strict === undefined ? null : await this.#strictly(sandbox));
     if (rejection === null) return null;
@@ -101,11 +103,8 @@ export class Judge {
   async #strictly(sandbox: SandboxPort): Promise<Rejection | null> {
     const { sources, limits } = this.#input;
     const program = sources.at(-1);
-    const report = await sandbox.check(sources, limits.sourceBytes, this.#environment()).catch((error: unknown) => {
-      if (error instanceof NeuroScriptError && (error.code === 'ERR_WORKER' || error.code === 'ERR_TIMEOUT')) return null;
-      throw error;
-    });
-    if (report === null) return null;
+    const report = await checked(() => sandbox.check(sources, limits.sourceBytes, this.#environment()));
+    if ('error' in report) return null;
     const { files, findings } = report;
     const found = findings.filter(({ code, file }) => STRICT.has(code) && file === program?.name);
     if (found.length > 0) return this.#withReasons(found);
@@ -125,6 +124,23 @@ export class Judge {
     );
   }
 }
+
+/**
+ * The report of a worker about sources, or why no worker could make it. A worker that ends is replaced once, because another process may have
+ * killed it.
+ */
+async function checked(check: () => Promise<CheckReport>): Promise<CheckReport | { readonly error: ErrorInfo }> {
+  const failed = (error: unknown): { readonly error: ErrorInfo } => {
+    if (!(error instanceof NeuroScriptError)) throw error;
+    if (error.code === 'ERR_WORKER') return { error: workerError(error.message) };
+    if (error.code === 'ERR_TIMEOUT') return { error: { ...workerError(error.message), ...TIMEOUT } };
+    throw error;
+  };
+  const first = await check().catch(failed);
+  return 'error' in first && first.error.code === 'ERR_WORKER' ? check().catch(failed) : first;
+}
+
+const TIMEOUT = { kind: 'timeout', code: 'ERR_TIMEOUT', name: 'Timeout' } as const;
 
 /** The rejection of a program that cannot emit a control token: nothing in it asks for one. */
 const NO_TOKEN: Rejection = {

@@ -134,6 +134,7 @@ describe('metrics', () => {
       ttl_expired_total: 0,
       jti_dup_total: 1,
       lint_total: { LINT_POST_TOKEN_TEXT: 1, LINT_MULTI_TOKENS: 1 },
+      repairs_total: {},
       no_progress_total: 0,
       halts_total: { ERR_TOKEN_MISSING: 1 },
       agent_replies_total: { ok: 4 },

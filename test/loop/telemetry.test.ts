@@ -78,7 +78,7 @@ describe('metrics', () => {
     const labels = [...text.matchAll(/^(\w+)\{(\w+)="([^"]*)"\} 0$/gm)].map(
       ([, name, label, value]) => `${name} ${label} ${value}`,
     );
-    expect(labels).toHaveLength(4 + 5 + 5 + Object.keys(HALT_REASONS).length + 3 + 3 + 2);
+    expect(labels).toHaveLength(4 + 5 + 5 + Object.keys(HALT_REASONS).length + 3 + 3 + 2 + 3);
     metrics.ended('ERR_MADE_UP' as never);
     expect(metrics.prometheus()).toBe(text);
     expect(metrics.snapshot().halts_total).toEqual({});

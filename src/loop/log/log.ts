@@ -81,8 +81,14 @@ export function logEntry(record: TurnRecord): LogEntry {
     ...(record.verificationFailureReason === null ? {} : { verification_failure_reason: record.verificationFailureReason }),
     ...(record.overridden === null ? {} : { overridden_decision: record.overridden }),
     ...(many > 1 ? { attempts: many } : {}),
-    ...(record.inputs.scene === null ? messageOf(record.error?.message ?? null) : {}),
+    ...(record.inputs.scene === null || record.reason === 'ERR_INTERRUPTED' ? messageOf(whyOf(record.error)) : {}),
   };
+}
+
+/** Why the host ended a turn. A code that is not the reason of the HALT, such as `ERR_WORKER`, stands before it. */
+function whyOf(error: TurnRecord['error']): string | null {
+  if (error === null) return null;
+  return error.code === 'ERR_WORKER' ? `${error.code}: ${error.message}` : error.message;
 }
 
 /** The fields of an entry for a session that ended between two turns. */

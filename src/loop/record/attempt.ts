@@ -1,9 +1,15 @@
+import type { JournalEntry } from '../../wire/journal.ts';
 import { findLimit, type LimitValues } from '../../wire/limits.ts';
 import type { FailedAttempt, TurnRecord } from './record.ts';
 
 /** The journals from which the next attempt takes answers. The calls of an interrupted attempt are in the journal of the next one. */
 export function journalsOf(attempts: readonly FailedAttempt[]): readonly TurnRecord['journal'][] {
   return attempts.map(({ end, journal }) => (end === 'interrupted' ? [] : journal));
+}
+
+/** Whether a recorded call has ended with an answer; the others ended with their run. */
+export function hasAnswer({ outcome }: JournalEntry): boolean {
+  return outcome.ok || !('halted' in outcome);
 }
 
 /** Ids of the tokens of earlier attempts. The program of an interrupted attempt runs again, and its tokens stay good. */

@@ -26,15 +26,15 @@ export function continuation(
   return {
     ...rest,
     approved,
-    answered: journal.map(({ seq }) => seq),
+    repeats: { run, journal },
     recorded: continued({ run, journal, waiting, alsoWaiting }, completions, limits),
   };
 }
 
-/** The continuation of a turn whose process died, after its kept calls. `suspended` is its earlier wait. */
+/** The continuation of a turn whose process or worker died, after the calls that had ended. `suspended` is its earlier wait. */
 export function continuationAfter(
   turn: number,
-  { run, journal, earlier }: Progress,
+  { run, journal, earlier }: Omit<Progress, 'begun'>,
   suspended: Suspension | null,
   approved: string | null,
   now: number,
@@ -42,8 +42,7 @@ export function continuationAfter(
 ): EarlierRun {
   if (suspended !== null)
     return continuation(turn, { ...suspended, earlier: { ...earlier, run, journal } }, approved, now, limits);
-  const answered = journal.map(({ seq }) => seq);
-  return { ...earlier, approved, answered, recorded: continuedAfter(run, journal, limits) };
+  return { ...earlier, approved, repeats: { run, journal }, recorded: continuedAfter(run, journal, limits) };
 }
 
 function expiredCompletion(turn: number, { waiting }: StoredCall): Completion {

@@ -118,7 +118,7 @@ export async function execute(host: TurnHost, turn: TurnRequest, means: Means): 
   const { result } = answer;
   const calls = result.waiting === undefined ? [] : [result.waiting, ...(result.alsoWaiting ?? [])];
   const waiting = calls.map((call) => ({ waiting: call, promise: executor.promise?.(call.tool) ?? null }));
-  const covered = before === plan || needed.requiresApproval === true ? plan : null;
+  const covered = before === plan || (needed.requiresApproval === true && rejected === null) ? plan : null;
   const isOut = isRejected(result);
   const ran = { run: isOut ? null : given, denied: deniedIn(result), host: facts, waiting, approved: covered };
   const execution = { ...executed(result), ...ran, ...(isOut ? rejectionOf(result, source.text) : {}) };

@@ -2,8 +2,10 @@ import type { KeyLookup, Keyring, Lifetimes, ProgressState, ReplayCache } from '
 import type { RecordedRun } from '../../runtime/index.ts';
 import type { LimitOptions } from '../../sandbox/index.ts';
 import type { OnChanged } from '../../tools/index.ts';
+import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { Preview } from '../../wire/preview.ts';
+import type { RunInput } from '../../wire/protocol.ts';
 import type { Clock } from '../clock.ts';
 import type { LoopListener } from '../events.ts';
 import type { Ids } from '../ids.ts';
@@ -96,12 +98,18 @@ export interface TurnRequest {
   readonly values?: Readonly<Record<string, unknown>>;
 }
 
+/** A run that is repeated, and its calls that have ended. */
+export interface RepeatedRun {
+  readonly run: RunInput;
+  readonly journal: readonly JournalEntry[];
+}
+
 /** An earlier execution of a turn, and the recorded run to execute; null when no program had run. */
 export interface EarlierRun extends EarlierTurn {
   /** The run to execute again; null when no program had run. */
   readonly recorded: RecordedRun | null;
-  /** Numbers of the calls that the recorded run answers; none when absent. */
-  readonly answered?: readonly number[];
+  /** The run that `recorded` repeats, as it began, and its calls that have ended. Absent when no program had run. */
+  readonly repeats?: RepeatedRun;
   /** Hash of the ACTIONS that a human approved when it began; null or absent when none had to. */
   readonly approved?: string | null;
 }

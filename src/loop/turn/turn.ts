@@ -42,6 +42,8 @@ export interface UndecidedAttempt {
   readonly fixed: string | null;
   /** The input of the program; null when it did not run. */
   readonly run: RunInput | null;
+  /** Hash of the ACTIONS that a human approved; null when none had to, or the program did not run. */
+  readonly approved: string | null;
   /** The state from which the turn goes on. */
   readonly earlier: EarlierTurn;
 }
@@ -119,7 +121,7 @@ export async function runAttempt(
   if (end !== null && error !== null && !ledger.failed) {
     const until = soFar();
     const attempt = failedAttempt({ ...executed, error }, { end, reply: request.reply ?? '', input, limits, earlier: until });
-    if (mayFollow(attempt, fixed)) return { kind: 'failed', attempt, fixed, run, earlier: until };
+    if (mayFollow(attempt, fixed)) return { kind: 'failed', attempt, fixed, run, approved, earlier: until };
   }
 
   lifecycle.to('VERIFYING');
@@ -196,7 +198,7 @@ function repetitions(
 ): Pick<UnsealedRecord, 'repeats'> {
   // With kept calls, a call that may have had its effect is not made again.
   if (attempt === 1 || keep !== undefined) return {};
-  const answered = new Set(earlier?.answered);
+  const answered = new Set(earlier?.repeats?.journal.map(({ seq }) => seq));
   const mayHaveTwo = (name: string): boolean => name !== MAGIC_TOOL && !(executor.idempotent?.(name) ?? false);
   const repeats = journal.filter((entry) => !answered.has(entry.seq) && entry.kind === 'tool' && mayHaveTwo(entry.name));
   return repeats.length === 0 ? {} : { repeats: repeats.map(({ seq }) => seq) };
