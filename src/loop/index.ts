@@ -53,8 +53,10 @@ export {
   waitingOf,
 } from './record/suspension.ts';
 export { recordProblem } from './record/viewed.ts';
+export type { AttemptReplay } from './replay/attempts.ts';
 export { malformation } from './replay/check.ts';
 export type { Divergence } from './replay/compare.ts';
+export type { ExecutionOptions } from './replay/execute.ts';
 export * from './replay/export.ts';
 export * from './replay/measure.ts';
 export * from './replay/policies.ts';

@@ -51,8 +51,8 @@ export class Trials implements AsyncDisposable {
 
   /** A turn executed again from its record. */
   async replay(sid: string, turn: number, signal: AbortSignal): Promise<ReplayView> {
-    const { verdict, why, faults, divergence, unverified } = await this.#again(sid, turn, signal, replayTurn);
-    return { turn, verdict, why, faults, divergence, unverified };
+    const { verdict, why, attempts, faults, divergence, unverified } = await this.#again(sid, turn, signal, replayTurn);
+    return { turn, verdict, why, attempts, faults, divergence, unverified };
   }
 
   /** Where a turn spent its fuel and time. */

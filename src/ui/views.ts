@@ -338,7 +338,7 @@ export interface VerifyView {
 }
 
 /** `POST /api/sessions/SID/turns/N/replay`, without a body: the turn executed again from its record. */
-export type ReplayView = Pick<TurnReplay, 'turn' | 'verdict' | 'why' | 'faults' | 'divergence' | 'unverified'>;
+export type ReplayView = Pick<TurnReplay, 'turn' | 'verdict' | 'why' | 'attempts' | 'faults' | 'divergence' | 'unverified'>;
 
 /** Body of `POST /api/sessions/SID/turns/N/try`. */
 export interface TryRequest {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import {
+  type AttemptReplay,
   ExportError,
   type RecordedSession,
   readExport,
@@ -232,8 +233,9 @@ const WORDS: Readonly<Record<TurnReplay['verdict'], string>> = {
 
 function linesOf({ sid, turns, broken }: SessionReplay): readonly string[] {
   return [
-    ...turns.flatMap(({ turn, verdict, why, faults, divergence, unverified }) => [
+    ...turns.flatMap(({ turn, verdict, why, attempts, faults, divergence, unverified }) => [
       `${printable(sid)}  turn ${turn}  ${WORDS[verdict]}${why === null ? '' : ` (${printable(why)})`}`,
+      ...attempts.map(attemptLine),
       ...faults.map(({ part, problem }) => `  ${printable(part)} was ${problem}`),
       ...(divergence === null
         ? []
@@ -246,6 +248,10 @@ function linesOf({ sid, turns, broken }: SessionReplay): readonly string[] {
     ]),
     ...broken.map((fault) => `${printable(sid)}  ${printable(fault)}`),
   ];
+}
+
+function attemptLine({ attempt, end, verdict, why }: AttemptReplay): string {
+  return `  attempt ${attempt} (${end})  ${WORDS[verdict]}${why === null ? '' : ` (${printable(why)})`}`;
 }
 
 function publicReplay({ sid, turns, broken, ok }: SessionReplay): object {

@@ -141,7 +141,8 @@ function isTagged(json: unknown): boolean {
   }
 }
 
-const ATTEMPT_HEAD = z.looseObject({
+/** The checked fields of an attempt. */
+export const ATTEMPT_HEAD = z.looseObject({
   end: z.enum(['rejected', 'failed', 'interrupted']),
   reply: z.string(),
   envelope: z.string(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isTurnNonce } from '../../aeiou/index.ts';
 import { FIRST_ISSUE } from '../../files/check.ts';
 import { RECORDED_LIMITS } from '../record/limits.ts';
-import { ENTRY, RUN } from '../record/parts.ts';
+import { ATTEMPT_HEAD, ENTRY, RUN } from '../record/parts.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { RECORD } from '../record/schema.ts';
 
@@ -17,11 +17,12 @@ const judged = z.looseObject({
   fresh: z.array(z.boolean()),
   keys: z.array(z.object({ kid: z.string(), alg: z.enum(['Ed25519', 'HS256']), publicKey: z.string().nullable() })),
 });
+const run = RUN.omit({ limits: true }).nullable();
 const scene = z.looseObject({
   lints: z.array(z.looseObject({ code: z.string(), line: z.int() })),
   unreadable: z.object({ code: z.string(), message: z.string() }).nullable(),
   denied: z.object({ tool: z.string(), message: z.string() }).nullable(),
-  run: RUN.omit({ limits: true }).nullable(),
+  run,
   // A trial enforces the host's policies; the other facts are only compared.
   host: z.looseObject({ policies: z.array(z.looseObject({}).nullable()) }).nullable(),
   judged,
@@ -34,7 +35,11 @@ const EXECUTABLE = RECORD.pick({
   scratchpad: true,
   usage: true,
   error: true,
-}).extend({ inputs: RECORD.shape.inputs.extend({ limits: RECORDED_LIMITS, nonce, scene }), journal: z.array(ENTRY) });
+}).extend({
+  inputs: RECORD.shape.inputs.extend({ limits: RECORDED_LIMITS, nonce, scene: scene.nullable() }),
+  journal: z.array(ENTRY),
+  attempts: z.array(ATTEMPT_HEAD.extend({ run, usage: RECORD.shape.usage, error: RECORD.shape.error.unwrap() })).optional(),
+});
 
 /** Why a record is malformed and cannot be executed; null when it can. */
 export function malformation(record: TurnRecord): string | null {

@@ -35,8 +35,15 @@ const FIELDS = [
  */
 const USAGE = ['fuel', 'toolCalls', 'outputBytes'] as const;
 
-/** The first difference of two executions of a turn; null when they are equal. Times are not compared, because no input determines them. */
-export function compareTurns(recorded: TurnRecord, replayed: TurnRecord, calls: RecordedCalls): Divergence | null {
+/** Finds the first difference of two executions; null when they are equal. Times are not compared, because no input determines them. */
+export type Compare = (recorded: TurnRecord, replayed: TurnRecord, calls: RecordedCalls) => Divergence | null;
+
+/** The first difference of two executions of a turn or in their decisions. */
+export const compareTurns: Compare = (recorded, replayed, calls) =>
+  compareRuns(recorded, replayed, calls) ?? first(FIELDS, (name) => difference(name, recorded[name], replayed[name]));
+
+/** The first difference of two executions of a program, whatever was decided. */
+export const compareRuns: Compare = (recorded, replayed, calls) => {
   const { divergence, left } = calls;
   // A difference in the output before a call comes before a difference in the call.
   const parted = divergence !== null || left.length > 0;
@@ -55,10 +62,9 @@ export function compareTurns(recorded: TurnRecord, replayed: TurnRecord, calls: 
   return (
     difference('whispers', recorded.whispers, replayed.whispers) ??
     difference('error', steady(recorded.error), steady(replayed.error)) ??
-    first(USAGE, (name) => difference(name, recorded.usage[name], replayed.usage[name])) ??
-    first(FIELDS, (name) => difference(name, recorded[name], replayed[name]))
+    first(USAGE, (name) => difference(name, recorded.usage[name], replayed.usage[name]))
   );
-}
+};
 
 /** The first difference in the output of two executions, as far as both go; null when there is none. */
 export function prefixDifference(recorded: TurnRecord, replayed: TurnRecord): Divergence | null {
@@ -95,7 +101,8 @@ function steady(error: ErrorInfo | null): unknown {
   return rest;
 }
 
-function difference(where: string, recorded: unknown, replayed: unknown): Divergence | null {
+/** A difference of two values as JSON; null when they are equal. */
+export function difference(where: string, recorded: unknown, replayed: unknown): Divergence | null {
   const [was, is] = [show(recorded), show(replayed)];
   return was === is ? null : { where, recorded: was, replayed: is };
 }

@@ -18,6 +18,7 @@ import {
   type MadeCall,
   Policy,
   PolicyGuard,
+  untakenCalls,
 } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';
@@ -26,6 +27,7 @@ import type { GuestCall } from '../../wire/protocol.ts';
 import { plainMaps } from '../../wire/tagged.ts';
 import { seededIds } from '../ids.ts';
 import { MAGIC_TOOL } from '../magic.ts';
+import { journalsOf } from '../record/attempt.ts';
 import type { PublicKeyRecord, Scene, TurnRecord } from '../record/record.ts';
 import { visibleOutput } from '../result.ts';
 import { type CallAnswer, completionOf } from '../suspend/complete.ts';
@@ -35,8 +37,8 @@ import type { TurnHost } from '../turn/request.ts';
 import { runTurn } from '../turn/turn.ts';
 import { malformation } from './check.ts';
 import type { Divergence } from './compare.ts';
+import { givenInput, machineLimits } from './execute.ts';
 import type { RecordedSession } from './session.ts';
-import { givenInput, machineLimits } from './turn.ts';
 
 /** Changes to a recorded session for a trial. Everything else is as recorded. */
 export interface Changes {
@@ -78,7 +80,7 @@ export interface TriedSession {
 
 /**
  * Executes a recorded session from one of its turns on, with changes. Calls are answered, in this order, by `answers`, by the
- * recorded answer to the same tool with the same arguments in the same turn, by the tools of `runtime`, and otherwise by an
+ * recorded answer to the same tool with the same arguments in the same turn or in an earlier attempt at it, by the tools of `runtime`, and otherwise by an
  * error. Later turns run their recorded programs on the output of the trial. Tokens are signed with temporary keys, and nothing
  * is stored. Throws {@link ConfigError} for a turn that is not recorded or cannot be executed.
  */
@@ -203,10 +205,11 @@ class TriedCalls implements CallScript {
   readonly #answers: ReadonlyMap<string, Completion>;
   readonly #guards: readonly PolicyGuard[];
 
-  constructor(runtime: Runtime, { turn, journal, inputs }: TurnRecord, { policy, answers = new Map() }: Changes) {
+  constructor(runtime: Runtime, record: TurnRecord, { policy, answers = new Map() }: Changes) {
+    const { turn, journal, inputs } = record;
     this.#runtime = runtime;
     this.#turn = turn;
-    this.#left = [...journal];
+    this.#left = [...journal, ...untakenAnswers(record)];
     this.#answers = new Map(
       [...answers].map(([key, answer]) => [/^\d/.test(key) ? key : canonicalName(key), completionOf(answer)]),
     );
@@ -262,6 +265,14 @@ class TriedCalls implements CallScript {
     this.unanswered.push(`${this.#turn}.${seq} ${what}`);
     return failed(NS_CODES.ToolExecutionFailed, `nothing answers call ${this.#turn}.${seq} of ${what} in this trial`);
   }
+}
+
+/** The answers of earlier attempts at a turn that the deciding one did not take. */
+function untakenAnswers({ journal, attempts = [] }: TurnRecord): readonly JournalEntry[] {
+  const journals = journalsOf(attempts);
+  return untakenCalls(journals, journal).flatMap(
+    ({ attempt, seq }) => journals[attempt - 1]?.find((entry) => entry.seq === seq) ?? [],
+  );
 }
 
 function failed(code: number, message: string): Known {

@@ -14,7 +14,7 @@ import {
   type TurnRecord,
   tryOut,
 } from '../../../src/loop/index.ts';
-import { replayLimits } from '../../../src/loop/replay/turn.ts';
+import { replayLimits } from '../../../src/loop/replay/execute.ts';
 import { readRecord } from '../../../src/loop/sessions/rows.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
 import type { LimitOptions } from '../../../src/sandbox/index.ts';

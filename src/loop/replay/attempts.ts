@@ -1,0 +1,136 @@
+import { EnvelopeError, NO_PROGRESS_YET, parseEnvelope } from '../../aeiou/index.ts';
+import type { Runtime } from '../../runtime/index.ts';
+import { rejectionIn } from '../../wire/admission.ts';
+import { NeuroScriptError } from '../../wire/errors.ts';
+import { refusedResult } from '../../wire/result.ts';
+import { MAGIC_TOOL } from '../magic.ts';
+import { hostFailure } from '../record/decision.ts';
+import type { FailedAttempt, Judged, Scene, TurnRecord } from '../record/record.ts';
+import { type HostSections, readReply } from '../turn/input.ts';
+import { problemsIn } from '../turn/problems.ts';
+import { compareRuns, type Divergence, difference } from './compare.ts';
+import { type ExecutionOptions, type Repetition, repeat } from './execute.ts';
+
+/** The result of executing an attempt again that did not decide its turn, or of judging its rejected program again. */
+export interface AttemptReplay extends Pick<FailedAttempt, 'end'>, Pick<Repetition, 'verdict' | 'why'> {
+  /** Number of the attempt, from 1. */
+  readonly attempt: number;
+  /** The first difference; null without one. Its place names the attempt. */
+  readonly divergence: Divergence | null;
+}
+
+/** Why the rejection of a program for the names in it is not judged again. */
+export const BY_NAME = 'its program was rejected for procedures and tools of its host, which the record does not have';
+
+type Outcome = Pick<Repetition, 'verdict' | 'why' | 'divergence'>;
+
+/** Executes the attempts that did not decide a turn, in order. The record must not be malformed. */
+export async function replayAttempts(
+  runtime: Runtime,
+  record: TurnRecord,
+  { signal }: ExecutionOptions,
+): Promise<readonly AttemptReplay[]> {
+  const replays: AttemptReplay[] = [];
+  for (const [index, each] of (record.attempts ?? []).entries()) {
+    signal?.throwIfAborted();
+    const attempt = index + 1;
+    const { verdict, why, divergence } = await replayAttempt(runtime, record, each, signal);
+    const placed = divergence === null ? null : { ...divergence, where: `attempt ${attempt}: ${divergence.where}` };
+    replays.push({ attempt, end: each.end, verdict, why, divergence: placed });
+  }
+  return replays;
+}
+
+/** Whether a turn was decided by a rejection that only a host with the same procedures and tools can find. */
+export function wasRefusedByName({ error }: Pick<TurnRecord, 'error'>, { run, unreadable, denied }: Scene): boolean {
+  return run === null && unreadable === null && denied === null && error !== null && BY_NAMES.has(error.code);
+}
+
+/** The codes of rejections for an unknown procedure or tool, for the number of arguments, and for a program without a token. */
+const BY_NAMES: ReadonlySet<string> = new Set(['NS2', 'NS3', 'NS4', 'ERR_TOKEN_MISSING']);
+
+async function replayAttempt(
+  runtime: Runtime,
+  record: TurnRecord,
+  attempt: FailedAttempt,
+  signal: AbortSignal | undefined,
+): Promise<Outcome> {
+  const read = attempt.unreadable === null ? envelopeDifference(attempt) : unreadableDifference(record, attempt);
+  if (read !== null) return differs(read);
+  if (attempt.unreadable !== null) return SAME;
+  if (attempt.run === null) return judgeAgain(runtime, attempt);
+  const tried = recordOf(record, attempt);
+  return repeat(runtime, tried.record, tried.scene, compareRuns, { signal });
+}
+
+const SAME: Outcome = { verdict: 'same', why: null, divergence: null };
+
+const differs = (divergence: Divergence): Outcome => ({ verdict: 'differs', why: null, divergence });
+
+const unjudged = (why: string): Outcome => ({ verdict: 'incomplete', why, divergence: null });
+
+/** The parts of a decision that an attempt does not have. */
+const NOT_JUDGED: Judged = {
+  progress: NO_PROGRESS_YET,
+  noProgressN: 3,
+  clockSkew: 0,
+  stopped: false,
+  mintFailed: false,
+  fresh: [],
+  keys: [],
+};
+
+/** The attempt in the form of a turn. Its decision has no meaning. */
+function recordOf(record: TurnRecord, attempt: FailedAttempt): { readonly record: TurnRecord; readonly scene: Scene } {
+  const { envelope, limits, clock, jtis, unreadable, denied, run } = attempt;
+  const { output, scratchpad, outputComplete, whispers, journal, usage, error } = attempt;
+  const { nonce, scene: decided } = record.inputs;
+  const scene: Scene = { lints: [], unreadable, denied, run, host: decided?.host ?? null, judged: NOT_JUDGED };
+  const ran = { output, scratchpad, outputComplete, whispers, journal, usage, error };
+  return { record: { ...record, ...ran, candidates: [], inputs: { envelope, limits, nonce, clock, jtis, scene } }, scene };
+}
+
+/** The first difference between the recorded program and that of the reply; null when they are equal. */
+function envelopeDifference({ reply, envelope }: FailedAttempt): Divergence | null {
+  const sections = sectionsIn(envelope);
+  return difference('envelope', envelope, sections === null ? null : readReply(sections, reply).text);
+}
+
+/** Reads a reply again that could not be read. */
+function unreadableDifference(record: TurnRecord, { reply, error }: FailedAttempt): Divergence | null {
+  const sections = sectionsIn(record.inputs.envelope) ?? { userdata: '{}', output: null, scratchpad: null };
+  const input = readReply(sections, reply);
+  return difference('error', error, input.ok ? null : hostFailure(input.failure.code, input.failure.message));
+}
+
+/** Judges a rejected program by its text alone. */
+async function judgeAgain(runtime: Runtime, { envelope, error, problems }: FailedAttempt): Promise<Outcome> {
+  const text = sectionsIn(envelope)?.actions ?? '';
+  try {
+    const report = await runtime.check([{ name: 'ACTIONS', text }], { tools: 'any', policy: false });
+    const rejection = rejectionIn({ ...report, findings: [] }, { oneBlock: true, denied: [] });
+    if (rejection !== null) {
+      const again = problemsIn({ ...refusedResult(rejection.error), errors: rejection.errors }, text);
+      const divergence = difference('error', error, rejection.error) ?? difference('problems', problems, again);
+      return divergence === null ? SAME : differs(divergence);
+    }
+    if (error.code === 'NS15') return differs({ where: 'error', recorded: JSON.stringify(error), replayed: 'null' });
+    if (error.code !== 'ERR_TOKEN_MISSING') return unjudged(BY_NAME);
+    const named = report.files.some(({ tools }) => tools.includes(MAGIC_TOOL));
+    return named ? differs({ where: 'error', recorded: JSON.stringify(error), replayed: 'null' }) : SAME;
+  } catch (failure) {
+    // The program may come from anybody, and no worker could read it.
+    if (failure instanceof NeuroScriptError && (failure.code === 'ERR_WORKER' || failure.code === 'ERR_TIMEOUT'))
+      return unjudged(failure.message);
+    throw failure;
+  }
+}
+
+function sectionsIn(envelope: string): (HostSections & { readonly actions: string }) | null {
+  try {
+    return parseEnvelope(new TextEncoder().encode(envelope));
+  } catch (error) {
+    if (error instanceof EnvelopeError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { replaySession, replayTurn, tryOut } from '../../../src/loop/index.ts';
+import type { FailedAttempt, TurnRecord } from '../../../src/loop/record/record.ts';
+import { sealRecord } from '../../../src/loop/record/seal.ts';
+import type { MemoryStore } from '../../../src/loop/sessions/sqlite.ts';
+import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
+import { mailRuntime, PROGRAMS, repairedSession } from './repaired.ts';
+
+let recording: Runtime;
+let replaying: Runtime;
+let store: MemoryStore;
+let record: TurnRecord;
+beforeAll(async () => {
+  recording = await mailRuntime();
+  replaying = await createRuntime({ concurrency: 1 });
+  ({ store, record } = await repairedSession(recording));
+});
+afterAll(() => Promise.all([recording.close(), replaying.close()]));
+
+/** The record with another attempt, sealed anew by somebody who can write to the store. */
+function forged(turn: TurnRecord, index: number, change: (attempt: FailedAttempt) => Partial<FailedAttempt>): TurnRecord {
+  const { seal: _, ...rest } = turn;
+  const attempts = (turn.attempts ?? []).map((each, at) => (at === index ? { ...each, ...change(each) } : each));
+  return sealRecord({ ...rest, attempts }, null);
+}
+
+describe('the replay of a turn with several attempts', () => {
+  it('executes each attempt again, without its tools, and judges a rejected program again', async () => {
+    const replay = await replaySession(replaying, store, 's');
+    expect(replay).toMatchObject({ ok: true, turns: [{ verdict: 'same', divergence: null }] });
+    expect(replay.turns[0]?.attempts).toEqual([
+      { attempt: 1, end: 'rejected', verdict: 'same', why: null, divergence: null },
+      { attempt: 2, end: 'failed', verdict: 'same', why: null, divergence: null },
+    ]);
+  });
+
+  it('finds a change of one byte of an attempt by its seal', async () => {
+    const attempts = record.attempts?.map((each) => ({ ...each, output: each.output.replace('shared', 'shareD') }));
+    expect(await replayTurn(replaying, { ...record, attempts: attempts ?? [] })).toMatchObject({
+      verdict: 'changed',
+      faults: [{ part: 'attempts.2.output', problem: 'changed' }],
+    });
+  });
+
+  it.each<[string, number, (attempt: FailedAttempt) => Partial<FailedAttempt>, string]>([
+    ['output', 1, ({ output }) => ({ output: output.replace('shared', 'shareD') }), 'attempt 2: line 2 of OUTPUT'],
+    ['scratchpad', 1, ({ scratchpad }) => ({ scratchpad: `${scratchpad}x` }), 'attempt 2: line 2 of SCRATCHPAD'],
+    ['fuel', 1, ({ usage }) => ({ usage: { ...usage, fuel: usage.fuel + 1 } }), 'attempt 2: fuel'],
+    ['error', 1, ({ error }) => ({ error: { ...error, message: 'other' } }), 'attempt 2: error'],
+    ['calls', 1, ({ journal }) => ({ journal: journal.slice(0, 1) }), 'attempt 2: call 2'],
+    ['program', 1, ({ reply }) => ({ reply: reply.replace('shared', 'shareD') }), 'attempt 2: envelope'],
+    ['problems', 0, ({ problems }) => ({ problems: problems.slice(1) }), 'attempt 1: problems'],
+    ['rejection', 0, ({ error }) => ({ error: { ...error, line: 1 } }), 'attempt 1: error'],
+  ])('finds another %s of an attempt by executing it, if the record was sealed anew', async (_, index, change, where) => {
+    const replay = await replayTurn(replaying, forged(record, index, change));
+    expect(replay).toMatchObject({ verdict: 'differs', faults: [], divergence: { where } });
+    expect(replay.attempts[index]).toMatchObject({ attempt: index + 1, verdict: 'differs', divergence: { where } });
+  });
+
+  it('compares an attempt whose worker was killed as far as it went', async () => {
+    const killed = (output: string) =>
+      forged(record, 1, ({ error }) => ({
+        ...{ end: 'interrupted', output, scratchpad: '', outputComplete: false },
+        error: { ...error, code: 'ERR_WORKER' },
+      }));
+    const attemptOf = async (output: string) => (await replayTurn(replaying, killed(output))).attempts[1];
+    expect(await attemptOf('sent to Ada-L')).toMatchObject({ end: 'interrupted', verdict: 'prefix' });
+    expect(await attemptOf('sent to Bob')).toMatchObject({ verdict: 'differs' });
+  });
+
+  it('reads a reply without an envelope again, and a program without a token', async () => {
+    const silent = 'command\n  emit 1\nendcommand';
+    const { record: own } = await repairedSession(recording, ['prose', silent, PROGRAMS[2]]);
+    expect((await replayTurn(replaying, own)).attempts.map(({ verdict }) => verdict)).toEqual(['same', 'same']);
+    const other = forged(own, 0, ({ error }) => ({ error: { ...error, message: 'other' } }));
+    expect(await replayTurn(replaying, other)).toMatchObject({ verdict: 'differs', divergence: { where: 'attempt 1: error' } });
+  });
+
+  it('says of a program that was rejected for the names in it that the record lacks what rejected it', async () => {
+    const { record: own } = await repairedSession(recording, [PROGRAMS[2].replace('Send', 'Sent'), PROGRAMS[2]]);
+    expect(await replayTurn(replaying, own)).toMatchObject({
+      verdict: 'same',
+      attempts: [{ verdict: 'incomplete', why: expect.stringContaining('procedures and tools of its host') }],
+    });
+  });
+
+  it('is of the attempts alone when the agent gave no further reply, and a malformed attempt is not executed', async () => {
+    const { seal: _, ...rest } = record;
+    const undecided = sealRecord({ ...rest, inputs: { ...rest.inputs, scene: null } }, null);
+    expect(await replayTurn(replaying, undecided)).toMatchObject({
+      verdict: 'incomplete',
+      attempts: [{ verdict: 'same' }, { verdict: 'same' }],
+    });
+    const malformed = forged(record, 1, ({ run }) => ({ run: run && { ...run, forkId: JSON.parse('7') } }));
+    expect(await replayTurn(replaying, malformed)).toMatchObject({
+      verdict: 'incomplete',
+      why: expect.stringContaining('attempts.1.run.forkId'),
+      attempts: [],
+    });
+  });
+});
+
+describe('a trial of a turn with several attempts', () => {
+  it('answers the calls that only an earlier attempt made from its journal', async () => {
+    const session = { sid: 's', head: record.seal.hash, turns: [record] };
+    const { turns } = await tryOut(replaying, session, { fromTurn: 1, program: PROGRAMS[1].replace(/\n {2}fail .*/, '') });
+    expect(turns[0]).toMatchObject({ unanswered: [], tried: { decision: 'DONE' } });
+    expect(turns[0]?.tried.output).toContain('sent to Ada-Lovelace');
+    const twice = PROGRAMS[2].replace(/( {2}emit tool.mail.Send.*\n)/, '$1$1');
+    const again = await tryOut(replaying, session, { fromTurn: 1, program: twice });
+    expect(again.turns[0]?.unanswered).toEqual(['1.2 tool.mail.send']);
+  });
+});
