@@ -9,7 +9,7 @@ export interface AgentRequest {
   readonly sid: string;
   /** Number of the turn, from 1. */
   readonly turn: number;
-  /** Number of this request for the turn, from 1. It exceeds 1 after a reply without an envelope. */
+  /** Number of this request for the turn, from 1. It exceeds 1 after an attempt that did not decide the turn. */
   readonly attempt: number;
   /** The system text: rules, language, tools (`agentBrief`). The same in every turn. */
   readonly system: string;

@@ -171,16 +171,15 @@ describe('A3-3.3-8 AMB-32: a program that is rejected before it runs', () => {
     expect((await session([unreached], { maxReasks: 0 })).result).toMatchObject({ decision: 'DONE' });
   });
 
-  it('runs with its safe corrections without a further reply, where that is asked for', async () => {
-    const slip = program('set x = [1, 2', 'emit "corrected"');
-    const { told } = await session([slip, program()]);
-    expect(told).toHaveLength(1);
-    const semicolons = 'command;\n  emit "corrected";\n  emit tool.aeiou.magic("LOOP", {"action": "done"});\nendcommand';
-    const { agent, result, record } = await session([semicolons, program()], { repair: { fix: 'safe' } });
-    if (agent.asked.length === 1) {
-      expect(result.output).toContain('corrected');
-      expect(record?.attempts).toMatchObject([{ end: 'rejected' }]);
-    }
+  it('runs with its safe corrections without a further reply, where that is asked for, and the record has both programs', async () => {
+    const slip = program('let x = 1', 'emit "is " + x');
+    const { agent, result, record } = await session([slip], { repair: { fix: 'safe' } });
+    expect(result).toMatchObject({ decision: 'DONE', output: 'is 1' });
+    expect(agent.asked).toHaveLength(1);
+    expect(record?.attempts).toMatchObject([{ end: 'rejected', problems: [{ line: 2, fix: '  set x = 1' }] }]);
+    expect(record?.inputs.envelope).toContain('set x = 1');
+    expect((await session([slip], { repair: { fix: 'safe' }, maxReasks: 0 })).result.decision).toBe('DONE');
+    expect((await session([slip], { maxReasks: 0 })).result.reason).toBe('ERR_ACTIONS_INVALID');
   });
 });
 
