@@ -1,10 +1,10 @@
 import { type Envelope, EnvelopeError, parseEnvelope } from '../aeiou/index.ts';
 import type { AgentUse, CandidateRecord, Decision, LoopResult, LoopSummary, TurnRecord, Waiting } from '../loop/index.ts';
-import type { ErrorInfo } from '../wire/errors.ts';
 import { HALT_REASONS } from '../wire/haltreasons.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { WorkerUsage } from '../wire/protocol.ts';
 import { timeText } from '../wire/time.ts';
+import { explainAttempts, explainError } from './attempts.ts';
 import { explainCall } from './calls.ts';
 import {
   capLines,
@@ -27,7 +27,7 @@ import { printable, wrap } from './text.ts';
 import { CHECKS, describeToken } from './tokens.ts';
 
 /**
- * A turn for a reader at a terminal of 80 columns, as lines: what went in, what the program called and said, every token
+ * A turn for a reader at a terminal of 80 columns, as lines: the attempts that did not decide it, what went in, what the program called and said, every token
  * with the checks it passed or failed, the decision and why, remarks, and what it cost. Whatever a program, a tool or an
  * agent wrote is made printable: no control character of theirs reaches the terminal. SCRATCHPAD is private: `all` shows it to
  * the operator.
@@ -36,6 +36,7 @@ export function explainTurn(record: TurnRecord, palette: Palette, all = false): 
   const title = `Turn ${record.turn} of session ${printable(record.sid)}`;
   return [
     palette.bold(title),
+    ...explainAttempts(record, palette),
     ...explainInput(record.inputs.envelope, palette, all),
     ...explainCalls(record, palette),
     ...section('out', palette),
@@ -162,14 +163,6 @@ function explainDecision(record: TurnRecord, palette: Palette): string[] {
 function explainWaiting({ call, tool, args, reason, expiresAt, completed }: Waiting): string[] {
   const until = completed ? 'completed: resume the session' : `until ${timeText(expiresAt)}`;
   return [`call ${call}: ${printable(tool)}(${args.map(valueText).join(', ')})`, printable(reason), until];
-}
-
-function explainError(error: ErrorInfo): string[] {
-  const place = error.line === null ? '' : `${printable(error.source ?? '')}:${error.line}:${error.column ?? 1}: `;
-  return [
-    `${place}${printable(error.message)} (${error.code})`,
-    ...(error.hint === undefined ? [] : [`hint: ${printable(error.hint)}`]),
-  ];
 }
 
 /** What a turn used, in a few words for each measure. */
