@@ -21,7 +21,7 @@ import {
   type TurnPlan,
   wallMsLeft,
 } from './plan.ts';
-import { ASK_QUOTA, tokensOfAsks } from './quota.ts';
+import { ASK_QUOTA } from './quota.ts';
 import { hasAnswer, limitsAfter } from './record/attempt.ts';
 import type { Decision } from './record/decision.ts';
 import type { KeptCall } from './record/kept.ts';
@@ -32,7 +32,7 @@ import type { SessionCoordinator } from './sessions/coordinator.ts';
 import { SessionLeasedError } from './sessions/errors.ts';
 import type { KeptTurn, Point } from './sessions/point.ts';
 import type { ClaimedSession, SessionState, SessionStatus, StartedTurn, WaitingTurn } from './sessions/store.ts';
-import { spentAfter } from './spent.ts';
+import { spentAfter, tokensOfTurn } from './spent.ts';
 import { continuationAfter } from './suspend/resume.ts';
 import { signApproval } from './suspend/signed.ts';
 import { type Consultation, consultAgent } from './turn/consult.ts';
@@ -83,7 +83,7 @@ async function store(
   if (outcome.kind === 'suspended') return putAside(step, startedTurn(step, plan, outcome.earlier), outcome);
   // The turn ended because the lease was lost. It has no decision: the next process with the lease takes it again.
   if (outcome.record.reason === 'ERR_CANCELLED' && !coordinator.lasts(claimed)) throw new SessionLeasedError(state.sid, null);
-  step.tenant.pay(tokensOfAsks(outcome.record.journal));
+  step.tenant.pay(tokensOfTurn(outcome.record));
   await coordinator.commit(claimed, outcome.record, stateAfter(state, outcome.record, outcome.progress), keepLease);
   return outcome.record;
 }

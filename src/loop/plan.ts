@@ -150,10 +150,11 @@ export function quotaOf({ maxTokens }: ResolvedCeilings, spent: number): AskQuot
   return new AskQuota(null, { turns: null, tokens: Math.max(0, maxTokens - spent), ceiling: maxTokens });
 }
 
-/** The turn as the store keeps it. A turn that continues keeps the limits with which it began. */
+/** The turn as the store keeps it. A turn that continues, or that takes another attempt, keeps the limits with which it began. */
 export function startedTurn({ state }: Step, plan: TurnPlan, { startedAt, nonce }: Omit<TurnStart, 'limits'>): StartedTurn {
   const { attempt, reply, agent, earlier, before, attempts } = plan;
-  const limits = (earlier === null ? null : before?.limits) ?? plan.limits;
+  const isFirst = earlier === null && attempts.length === 0;
+  const limits = (isFirst ? null : before?.limits) ?? plan.limits;
   const suspended = (earlier === null ? null : before?.suspended) ?? null;
   return { sid: state.sid, turn: state.nextTurn, attempt, startedAt, nonce, limits, reply, agent, suspended, attempts };
 }

@@ -6,10 +6,13 @@ import type { Spent } from './sessions/store.ts';
 export function spentAfter({ fuel, tokens }: Spent, { usage, agent, journal, attempts = [] }: TurnRecord): Spent {
   return {
     fuel: attempts.reduce((sum, attempt) => sum + attempt.usage.fuel, fuel + usage.fuel),
-    tokens: attempts.reduce(
-      // The calls of an interrupted attempt are in the journal of the next one.
-      (sum, attempt) => sum + (attempt.end === 'interrupted' ? 0 : tokensOfAsks(attempt.journal)),
-      tokens + (agent?.tokens ?? 0) + tokensOfAsks(journal),
-    ),
+    tokens: tokens + (agent?.tokens ?? 0) + tokensOfTurn({ journal, attempts }),
   };
+}
+
+/** Model tokens of the asks of all attempts at a turn. */
+export function tokensOfTurn({ journal, attempts = [] }: Pick<TurnRecord, 'journal' | 'attempts'>): number {
+  // The calls of an interrupted attempt are in the journal of the next one.
+  const ended = attempts.filter(({ end }) => end !== 'interrupted');
+  return ended.reduce((sum, attempt) => sum + tokensOfAsks(attempt.journal), tokensOfAsks(journal));
 }

@@ -90,7 +90,8 @@ export async function execute(host: TurnHost, turn: TurnRequest, means: Means): 
     globals: { userdata },
     asTurn: true,
     checkFirst: true,
-    strict,
+    // A stored run was admitted when it began.
+    strict: strict && recorded === null,
     earlier:
       attempts.length === 0 ? undefined : { journals: journalsOf(attempts), onChanged, attempt: 1 + countedAttempts(attempts) },
     mayWait,

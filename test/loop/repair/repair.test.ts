@@ -288,6 +288,44 @@ describe('a program that fails while it runs', () => {
   });
 });
 
+describe('a session whose process ended between two attempts', () => {
+  it('goes on in another process: the agent is asked again, and what the attempts used is counted once', async () => {
+    const clock = new TestClock();
+    const store = new MemoryStore({ clock });
+    const keyring = newKeyring('k', clock);
+    const controllerOf = (owner: string) =>
+      new LoopController({ runtime, keyring, clock, ids: seededIds('repair'), store, owner, leaseMs: 1000 });
+    const fails = program('emit tool.mail.Send("ada")', 'fail "no"');
+    // The first process dies when it is about to ask again: its agent never answers.
+    let asked = 0;
+    const dying: Agent = {
+      name: 'writer',
+      reply: async () => (asked++ === 0 ? { text: reply(fails), tokens: 10 } : new Promise<never>(() => {})),
+    };
+    const first = controllerOf('first');
+    await first.open(USERDATA, 's');
+    void first.step('s', { agent: dying }).catch(() => {});
+    while (asked < 2) await new Promise((resolve) => setImmediate(resolve));
+    clock.ms += 2000;
+    const agent = writer(reply(fails), reply(program('emit tool.mail.Send("ada")', 'emit "mended"')));
+    expect(await controllerOf('second').resume('s', { agent })).toMatchObject({ decision: 'DONE' });
+    expect(sent).toEqual(['ada']);
+    expect(agent.asked.map(problemOf)).toMatchObject([
+      { attempt: 1, left: 2 },
+      { attempt: 2, left: 1 },
+    ]);
+    const [record] = await store.turns('s');
+    expect(record).toMatchObject({
+      agent: { asks: 3, tokens: 30 },
+      attempts: [{ end: 'failed' }, { end: 'failed' }],
+      leftOver: [],
+    });
+    const [one, two] = record?.attempts ?? [];
+    const spent = (one?.usage.fuel ?? 0) + (two?.usage.fuel ?? 0);
+    expect(record?.inputs.limits.fuel).toBe((one?.limits.fuel ?? 0) - spent);
+  });
+});
+
 describe('why a session ended is stored and logged', () => {
   it('for an agent that gave no reply', async () => {
     const agent: Agent = { reply: () => Promise.reject(new Error('401 Unauthorized')) };
