@@ -4,7 +4,7 @@ import { tighten } from '../sandbox/index.ts';
 import { StoreError } from '../sqlite/error.ts';
 import { callDepth } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
-import type { RunInput } from '../wire/protocol.ts';
+import { earlierOf, repeatedRun } from './again.ts';
 import { AgentError } from './agents/index.ts';
 import { allowance, type ResolvedCeilings, resolveCeilings } from './ceilings.ts';
 import type { RepairOptions } from './options.ts';
@@ -38,7 +38,7 @@ import { signApproval } from './suspend/signed.ts';
 import { type Consultation, consultAgent } from './turn/consult.ts';
 import { type Feedback, feedbackOn } from './turn/feedback.ts';
 import { readProgram } from './turn/input.ts';
-import type { RepeatedRun, TurnRequest } from './turn/request.ts';
+import type { TurnRequest } from './turn/request.ts';
 import { runAttempt, type TurnOutcome, type UndecidedAttempt } from './turn/turn.ts';
 
 /** Whether an earlier attempt at the turn ended its process, or may have. */
@@ -112,7 +112,7 @@ async function planAgain(
 ): Promise<() => TurnPlan> {
   const { attempts } = started;
   if (attempt.end === 'interrupted') {
-    const repeats = repeatedRun(plan.earlier?.repeats, run, attempt);
+    const repeats = repeatedRun(plan.earlier?.repeats ?? null, run, attempt);
     return () => {
       const limits = tighten(plan.limits, { wallMs: wallMsLeft(step) });
       const now = step.stepper.host.clock.now();
@@ -125,22 +125,8 @@ async function planAgain(
   }
   const safe = fixed === null ? null : fixedProgram(step, plan, fixed);
   const consultation = safe ?? (await consultAgain(step, started, attempt));
-  return () => ({ ...freshPlan(step, consultation, started), earlier: { ...earlier, ...NOTHING_RAN } });
+  return () => freshPlan(step, consultation, started);
 }
-
-/**
- * What the next attempt repeats after its worker was killed: the run, and every call of it that has ended, also those that the killed attempt
- * had not come to again. Null when no call has ended.
- */
-function repeatedRun(before: RepeatedRun | undefined, run: RunInput | null, { journal }: FailedAttempt): RepeatedRun | null {
-  const known = new Set(before?.journal.map(({ seq }) => seq));
-  const ended = journal.filter((entry) => !known.has(entry.seq) && hasAnswer(entry));
-  if (before !== undefined) return { run: before.run, journal: [...before.journal, ...ended] };
-  return run === null || ended.length === 0 ? null : { run, journal: ended };
-}
-
-/** A new program in the same turn has its own clock readings and tokens. */
-const NOTHING_RAN = { clock: [], jtis: [], recorded: null, approved: null } as const;
 
 /** The program of a plan with its safe corrections, if they are asked for. */
 function fixedProgram(step: Step, { agent }: TurnPlan, actions: string): Consultation | null {
@@ -223,12 +209,13 @@ function freshPlan(step: Step, consultation: Consultation, before: StartedTurn |
   const { fuel } = allowance(state, ceilings);
   const attempts = before?.attempts ?? [];
   const whole = tighten(tighten(ownLimits(step), fuel === null ? {} : { fuel }), tenant.limits);
+  const limits = tighten(limitsAfter(whole, attempts) ?? whole, { wallMs: wallMsLeft(step) });
   return {
     ...consultation,
     attempt: 1 + (before?.attempt ?? 0),
-    limits: tighten(limitsAfter(whole, attempts) ?? whole, { wallMs: wallMsLeft(step) }),
+    limits,
     quota: quotaOf(ceilings, state.spent.tokens + (consultation.agent?.tokens ?? 0)),
-    earlier: null,
+    earlier: before && earlierOf(before, consultation.input, limits, step.stepper.host.clock.now()),
     before,
     attempts,
   };

@@ -115,7 +115,7 @@ async function storeReply(step: Step): Promise<boolean> {
   if (state.nextTurn > resolveCeilings(options).maxTurns) return false;
   const plan = (await planTurn(step, point))();
   if (plan.reply === null) return false;
-  const start = { startedAt: host.clock.now(), nonce: host.ids.nonce(state.sid, state.nextTurn) };
+  const start = plan.earlier ?? { startedAt: host.clock.now(), nonce: host.ids.nonce(state.sid, state.nextTurn) };
   await coordinator.start({ ...startedTurn(step, plan, start), attempt: plan.before?.attempt ?? 0 }, claimed);
   return true;
 }

@@ -86,7 +86,7 @@ export interface StartedTurn {
   readonly turn: number;
   /** 1 for the first attempt and one more for each further one; 0 for a turn that waits. */
   readonly attempt: number;
-  /** Each attempt has its own nonce. */
+  /** A program that runs again because its process died gets a new nonce. */
   readonly nonce: string;
   /** Unix milliseconds. */
   readonly startedAt: number;

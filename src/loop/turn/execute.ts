@@ -1,8 +1,7 @@
-import { type MintLedger, parseStrict } from '../../aeiou/index.ts';
+import type { MintLedger } from '../../aeiou/index.ts';
 import type { TurnContext } from '../../context/index.ts';
 import type { RunRequest } from '../../runtime/index.ts';
 import { APPROVAL, type ToolDefinition } from '../../tools/index.ts';
-import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { languageError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
@@ -16,7 +15,7 @@ import { type HaltReason, hostFailure, reasonOfRun } from '../record/decision.ts
 import type { HostFacts, Problem, Scene } from '../record/record.ts';
 import type { PromisedCall } from '../record/suspension.ts';
 import { approved, planHash } from './approval.ts';
-import type { TurnInput } from './input.ts';
+import { ACTIONS, userdataOf } from './input.ts';
 import type { TurnKeeper } from './keeper.ts';
 import { problemsIn, safelyFixed } from './problems.ts';
 import type { TokenRecorder } from './recorder.ts';
@@ -58,9 +57,6 @@ export interface Means extends Pick<TurnStart, 'limits' | 'nonce'> {
   readonly keeper: TurnKeeper | null;
 }
 
-/** The source name in positions within ACTIONS. */
-const SOURCE = 'ACTIONS';
-
 /**
  * Executes ACTIONS if the envelope could be read, ACTIONS is exactly one command block, and the policy denies no tool that it
  * names. The worker that runs the program checks all of this on the one parse, before the first statement runs.
@@ -74,13 +70,13 @@ export async function execute(host: TurnHost, turn: TurnRequest, means: Means): 
   const { limits, ledger, emit, mayWait, keeper } = means;
   const { recorded = null, approved: before = null } = turn.earlier ?? {};
   if (!input.ok) return refused(input.failure.code, hostFailure(input.failure.code, input.failure.message));
-  const source: Source = { name: SOURCE, text: input.envelope.actions };
+  const source: Source = { name: ACTIONS, text: input.envelope.actions };
   const userdata = userdataOf(input);
   using context = contextOf(host, turn, means);
   const fork = executor.fork({ context, tools: [magicOf(host, means)], limits });
   const facts = fork.facts?.() ?? null;
   const deny = (message: string): Execution => {
-    return { ...refused('ERR_POLICY', languageError(NS_CODES.Policy, message)), denied: { tool: SOURCE, message }, host: facts };
+    return { ...refused('ERR_POLICY', languageError(NS_CODES.Policy, message)), denied: { tool: ACTIONS, message }, host: facts };
   };
   const foreign = recorded === null ? null : foreignPart(recorded.input, source, userdata);
   if (foreign !== null) return deny(`what is stored of the turn is not what began: ${foreign}`);
@@ -157,11 +153,6 @@ function isRejected({ errors, findings }: RunResult): boolean {
 function deniedIn({ findings }: RunResult): Scene['denied'] {
   const first = findings?.find(({ code }) => code === 'LINT_DENIED_TOOL');
   return first?.tool === undefined ? null : { tool: first.tool, message: first.message };
-}
-
-/** The program's copy of the host's USERDATA. */
-function userdataOf({ envelope: { userdata } }: TurnInput & { readonly ok: true }): TaggedJson {
-  return encode(parseStrict(userdata, { numbers: 'doubles', padding: true }));
 }
 
 /**

@@ -8,10 +8,13 @@ import {
   MARKERS,
   MAX_ENVELOPE_BYTES,
   parseEnvelope,
+  parseStrict,
   UserdataError,
   validateUserdata,
   withoutFence,
 } from '../../aeiou/index.ts';
+import { encode } from '../../wire/codec.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
 import type { Unreadable } from '../record/record.ts';
 
 /** The input of a turn: an envelope that can be executed, or why there is none. */
@@ -29,6 +32,14 @@ export interface HostSections {
   readonly output: string | null;
   /** What the last turn whispered; null for no section. */
   readonly scratchpad: string | null;
+}
+
+/** The source name in positions within ACTIONS. */
+export const ACTIONS = 'ACTIONS';
+
+/** The program's copy of the host's USERDATA. */
+export function userdataOf({ envelope: { userdata } }: TurnInput & { readonly ok: true }): TaggedJson {
+  return encode(parseStrict(userdata, { numbers: 'doubles', padding: true }));
 }
 
 /** Reads a whole envelope from bytes, for a turn from a file. USERDATA is the host's and must match the schema. */
