@@ -6,4 +6,5 @@ export type * from './logviews.ts';
 export { RequestError } from './request.ts';
 export { serveUi, type UiServer, type UiServerInit } from './server.ts';
 export { FILE_SIZES, snapshotHtml } from './snapshot.ts';
+export type * from './trialviews.ts';
 export type * from './views.ts';

@@ -21,8 +21,8 @@ import { ValueError } from '../wire/values.ts';
 import { findTurn } from './record.ts';
 import { RequestError, wholeOf } from './request.ts';
 import { PAGE_SIZES, Texts } from './texts.ts';
+import type { ReplayView, TryView } from './trialviews.ts';
 import { turnSide } from './turn.ts';
-import type { ReplayView, TryView } from './views.ts';
 
 /** Turns of one trial. */
 const MOST_TURNS = 10;

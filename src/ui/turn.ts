@@ -1,20 +1,19 @@
-import { decodeToken, type Envelope, EnvelopeError, parseEnvelope } from '../aeiou/index.ts';
+import { decodeToken } from '../aeiou/index.ts';
 import type { CandidateRecord, SessionStore, TurnRecord } from '../loop/index.ts';
-import { CHECKS, describeToken, plainPalette, printable, renderError } from '../report/index.ts';
+import { CHECKS, describeToken, printable } from '../report/index.ts';
 import { elapsedMs, type JournalEntry } from '../wire/journal.ts';
 import { type LimitKey, type LimitValues, limitOf } from '../wire/limits.ts';
 import type { Usage } from '../wire/protocol.ts';
+import { attemptText, attemptViews } from './attempts.ts';
 import { argsOf, callViews, type NestedSids } from './calls.ts';
+import { envelopeOf, errorView, MESSAGE } from './envelope.ts';
 import { type FoundTurn, recordView, sceneOf } from './record.ts';
 import { RequestError } from './request.ts';
 import { jsonOf, type Texts } from './texts.ts';
-import type { EnvelopeView, ErrorView, Measure, TokenView, TurnRow, TurnSide, TurnView, VerifyView } from './views.ts';
+import type { EnvelopeView, Measure, TokenView, TurnRow, TurnSide, TurnView, VerifyView } from './views.ts';
 
 /** Most tokens, lints and whispers of a view. A program chooses how many it makes. */
 const MOST = 200;
-
-/** Units of a message in a row; a message may hold a value of the program. */
-const MESSAGE = 500;
 
 /** What a turn uses and which limit bounds it, in the order in which a page shows them. */
 const MEASURED: readonly (readonly [LimitKey, (usage: Usage) => number])[] = [
@@ -64,7 +63,7 @@ export function turnSide(record: TurnRecord, texts: Texts, nested?: NestedSids):
   return {
     ...turnRow(record),
     program: actions === null ? null : texts.text(actions, 'actions'),
-    failure: error === null ? null : errorView(record, actions),
+    failure: error === null ? null : errorView(error, actions, sceneOf(record)?.run?.sources ?? []),
     output: texts.text(output, 'output'),
     scratchpad: texts.text(scratchpad, 'scratchpad'),
     ...callViews(record, texts, nested),
@@ -85,6 +84,7 @@ export function turnView({ record, before, after, prev }: FoundTurn, texts: Text
     before,
     after,
     record: recordView(record, prev),
+    ...attemptViews(record, texts),
     envelope: envelopeView(record, texts, side),
     tokens: tokenViews(record),
     verify: verifyView(record),
@@ -105,6 +105,7 @@ function textOf(record: TurnRecord, [kind = '', name = '', ...rest]: readonly st
     const entry = record.journal.find(({ seq }) => String(seq) === name);
     return entry === undefined ? null : callText(entry, rest);
   }
+  if (kind === 'attempt') return attemptText(record, [name, ...rest]);
   if (kind === 'whisper') return record.whispers[Number(name)]?.text;
   if (kind === 'output' || kind === 'scratchpad') return record[kind];
   const { envelope: text } = record.inputs;
@@ -127,16 +128,6 @@ export async function nestedSids(store: SessionStore, sid: string, turn: number)
   return new Map(nested.flatMap((each) => (each.parent?.turn === turn ? [[each.parent.seq, each.sid]] : [])));
 }
 
-/** The envelope of a turn; a sentence says why it cannot be read. */
-function envelopeOf(text: string): Envelope | string {
-  try {
-    return parseEnvelope(new TextEncoder().encode(text));
-  } catch (error) {
-    if (error instanceof EnvelopeError) return error.message;
-    throw error;
-  }
-}
-
 function envelopeView(record: TurnRecord, texts: Texts, { program }: TurnSide): EnvelopeView {
   const { envelope: text } = record.inputs;
   const envelope = envelopeOf(text);
@@ -153,19 +144,6 @@ function envelopeView(record: TurnRecord, texts: Texts, { program }: TurnSide): 
     text: null,
     problem: null,
   };
-}
-
-function errorView(record: TurnRecord, actions: string | null): ErrorView | null {
-  const { error } = record;
-  if (error === null) return null;
-  const { kind, code, name, message, source, line, column, hint = null } = error;
-  const libraries = sceneOf(record)?.run?.sources ?? [];
-  const sources = new Map(
-    [...libraries, ...(actions === null ? [] : [{ name: 'ACTIONS', text: actions }])].map((each) => [each.name, each.text]),
-  );
-  const short = { ...error, message: message.slice(0, MESSAGE * 20) };
-  const lines = renderError(short, sources, plainPalette);
-  return { kind, code, name, message: short.message, source, line, column, hint, lines };
 }
 
 function tokenViews(record: TurnRecord): readonly TokenView[] {

@@ -1,12 +1,12 @@
 import type {
   AgentUse,
+  AttemptEnd,
   Decision,
-  Divergence,
   HostFacts,
+  LeftOver,
   PublicKeyRecord,
   SealFault,
   SessionSummary,
-  TurnReplay,
 } from '../loop/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { LimitKey, Unit } from '../wire/limits.ts';
@@ -191,7 +191,7 @@ export interface WaitingView {
 }
 
 /** `GET /api/sessions/SID/turns/N`: one turn. */
-export interface TurnView extends TurnSide {
+export interface TurnView extends TurnSide, AttemptsView {
   readonly sid: string;
   /** The turns before and after, if they can be read. */
   readonly before: number | null;
@@ -308,6 +308,31 @@ export interface ErrorView extends Pick<ErrorInfo, 'kind' | 'code' | 'name' | 'm
   readonly lines: readonly string[];
 }
 
+/** The attempts at a turn that did not decide it. */
+export interface AttemptsView {
+  /** In order; none when the first attempt decided the turn. */
+  readonly attempts: readonly AttemptView[];
+  /** The calls with effects of these attempts whose answers the deciding one did not take. */
+  readonly leftOver: readonly LeftOver[];
+}
+
+/** An attempt at a turn that did not decide it. */
+export interface AttemptView {
+  /** From 1. */
+  readonly attempt: number;
+  readonly end: AttemptEnd;
+  /** ACTIONS, or the reply if it could not be read. */
+  readonly program: TextView;
+  /** The error that ended it; of a rejected program its first problem. */
+  readonly failure: ErrorView;
+  /** The other problems of a rejected program, each as a line. */
+  readonly problems: readonly string[];
+  readonly calls: number;
+  /** Of the calls: those that took the answer of an earlier attempt. */
+  readonly taken: number;
+  readonly output: TextView;
+}
+
 /** A line of OUTPUT that has the shape of a token. */
 export interface TokenView {
   /** Line of OUTPUT, from 1. */
@@ -335,35 +360,6 @@ export interface VerifyView {
   readonly clockSkew: number;
   /** The answers of the replay cache in order; true for a token id that was not used before. */
   readonly fresh: readonly boolean[];
-}
-
-/** `POST /api/sessions/SID/turns/N/replay`, without a body: the turn executed again from its record. */
-export type ReplayView = Pick<TurnReplay, 'turn' | 'verdict' | 'why' | 'attempts' | 'faults' | 'divergence' | 'unverified'>;
-
-/** Body of `POST /api/sessions/SID/turns/N/try`. */
-export interface TryRequest {
-  /** Another program; the recorded one when absent. */
-  readonly program?: string;
-  /** Other answers, by id of a call ({@link CallView.call}) or name of a tool: a JSON value, or a failure with this message. */
-  readonly answers?: Readonly<Record<string, { readonly value: unknown } | { readonly error: string }>>;
-}
-
-/** `POST /api/sessions/SID/turns/N/try`: that turn and those after it, tried out. No tool runs, and nothing is stored. */
-export interface TryView {
-  readonly turns: readonly TriedView[];
-  /** Why the trial ended. */
-  readonly end: string;
-}
-
-/** One turn of a trial beside the recorded one. */
-export interface TriedView {
-  readonly turn: number;
-  readonly recorded: TurnSide;
-  readonly tried: TurnSide;
-  /** Of output, the first differing line. */
-  readonly differences: readonly Divergence[];
-  /** Calls that nothing answered. They failed. */
-  readonly unanswered: readonly string[];
 }
 
 /** `POST /api/sessions/SID/cancel`, without a body. */

@@ -3,16 +3,8 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { extname } from 'node:path';
 import type { LogView, SeriesView } from '../../../src/ui/logviews.ts';
-import type {
-  AboutView,
-  ChangeView,
-  SessionRow,
-  SessionView,
-  TextView,
-  TryView,
-  TurnRow,
-  TurnView,
-} from '../../../src/ui/views.ts';
+import type { TryView } from '../../../src/ui/trialviews.ts';
+import type { AboutView, ChangeView, SessionRow, SessionView, TextView, TurnRow, TurnView } from '../../../src/ui/views.ts';
 import type { TurnHeat, TurnStep } from '../../../src/wire/heat.ts';
 
 const DIST = new URL('../dist/', import.meta.url);
@@ -109,6 +101,8 @@ export function turnView(sid: string, row: TurnRow, more: Partial<TurnView> = {}
       text: null,
       problem: null,
     },
+    attempts: [],
+    leftOver: [],
     tokens: [],
     verify: null,
     host: null,

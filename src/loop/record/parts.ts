@@ -141,6 +141,40 @@ function isTagged(json: unknown): boolean {
   }
 }
 
+/** The usage of a run. */
+export const USAGE = z
+  .object({
+    fuel: count,
+    cpuMs: z.number().min(0),
+    wallMs: z.number().min(0),
+    peakMemoryBytes: count,
+    toolCalls: count,
+    outputBytes: count,
+  })
+  .meta({ id: 'usage' });
+
+/** Why an envelope or a program failed. */
+export const ERROR = z
+  .object({
+    kind: z.enum(['syntax', 'runtime', 'policy', 'quota', 'timeout', 'cancelled', 'usage', 'internal']),
+    code: z.string().regex(/^(NS\d+|ERR_[A-Z_]+)$/),
+    nsCode: z.int().nullable(),
+    name: z.string(),
+    message: z.string(),
+    source: z.string().nullable(),
+    line: position.nullable(),
+    column: position.nullable(),
+    hint: z.string().optional(),
+    stack: z.array(z.object({ name: z.string(), source: z.string(), line: position, column: position })),
+    limit: z.string().optional(),
+    allowed: z.number().optional(),
+    used: z.number().optional(),
+  })
+  .meta({ id: 'error', description: "Why an envelope, a program or the host's input failed." });
+
+/** The usage of a run with its time in the queue. */
+export const RECORDED_USAGE = USAGE.extend({ queueMs: z.number().min(0) });
+
 /** The checked fields of an attempt. */
 export const ATTEMPT_HEAD = z.looseObject({
   end: z.enum(['rejected', 'failed', 'interrupted']),
@@ -149,15 +183,7 @@ export const ATTEMPT_HEAD = z.looseObject({
   problems: z.array(
     z.looseObject({ code: z.string(), line: z.number(), column: z.number(), message: z.string(), hint: z.string().nullable() }),
   ),
-  error: z.looseObject({
-    code: z.string(),
-    message: z.string(),
-    source: z.string().nullable(),
-    line: position.nullable(),
-    column: position.nullable(),
-    hint: z.string().optional(),
-    stack: z.array(z.unknown()),
-  }),
+  error: ERROR,
   limits: RECORDED_LIMITS,
   clock: z.array(z.number()),
   jtis: z.array(z.string()),
@@ -169,7 +195,7 @@ export const ATTEMPT_HEAD = z.looseObject({
   outputComplete: z.boolean(),
   whispers: z.array(z.unknown()),
   journal: z.array(ENTRY),
-  usage: z.looseObject({ fuel: count, cpuMs: z.number(), wallMs: z.number(), toolCalls: count, outputBytes: count }),
+  usage: RECORDED_USAGE,
 });
 
 /** An attempt at a turn that did not decide it. */

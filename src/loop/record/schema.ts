@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { mapOf } from '../../files/check.ts';
 import { otherVersion, STORED_VERSION } from '../../wire/forms.ts';
 import { HALT_REASONS, isHaltReason } from './decision.ts';
-import { ATTEMPT, LEFT_OVER } from './parts.ts';
+import { ATTEMPT, ERROR, LEFT_OVER, RECORDED_USAGE, USAGE } from './parts.ts';
 
 /*
  * The schemas of a turn: the public form that `turn --json` prints, and the record that a store keeps. The readers of stores,
@@ -28,36 +28,6 @@ export const AGENT_USE = z
     outputTokens: count.nullable(),
   })
   .meta({ id: 'agent' });
-
-/** The usage of a run. */
-const USAGE = z
-  .object({
-    fuel: count,
-    cpuMs: z.number().min(0),
-    wallMs: z.number().min(0),
-    peakMemoryBytes: count,
-    toolCalls: count,
-    outputBytes: count,
-  })
-  .meta({ id: 'usage' });
-
-const ERROR = z
-  .object({
-    kind: z.enum(['syntax', 'runtime', 'policy', 'quota', 'timeout', 'cancelled', 'usage', 'internal']),
-    code: z.string().regex(/^(NS\d+|ERR_[A-Z_]+)$/),
-    nsCode: z.int().nullable(),
-    name: z.string(),
-    message: z.string(),
-    source: z.string().nullable(),
-    line: position.nullable(),
-    column: position.nullable(),
-    hint: z.string().optional(),
-    stack: z.array(z.object({ name: z.string(), source: z.string(), line: position, column: position })),
-    limit: z.string().optional(),
-    allowed: z.number().optional(),
-    used: z.number().optional(),
-  })
-  .meta({ id: 'error', description: "Why an envelope, a program or the host's input failed." });
 
 /** The public form of a turn, as `TurnResult` declares it. */
 export const PUBLIC_TURN = z
@@ -94,7 +64,7 @@ export const RECORD = PUBLIC_TURN.extend({
   version: z.literal(STORED_VERSION, { error: ({ input }) => otherVersion('the record', input) }),
   startedAt: z.number(),
   latencyMs: z.number(),
-  usage: USAGE.extend({ queueMs: z.number().min(0) }),
+  usage: RECORDED_USAGE,
   inputs: z.looseObject({
     envelope: z.string(),
     limits: mapOf(z.number()),

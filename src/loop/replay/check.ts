@@ -38,7 +38,7 @@ const EXECUTABLE = RECORD.pick({
 }).extend({
   inputs: RECORD.shape.inputs.extend({ limits: RECORDED_LIMITS, nonce, scene: scene.nullable() }),
   journal: z.array(ENTRY),
-  attempts: z.array(ATTEMPT_HEAD.extend({ run, usage: RECORD.shape.usage, error: RECORD.shape.error.unwrap() })).optional(),
+  attempts: z.array(ATTEMPT_HEAD.extend({ run })).optional(),
 });
 
 /** Why a record is malformed and cannot be executed; null when it can. */

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TurnRecord } from '../../../src/loop/record/record.ts';
 import { explainTurn, plainPalette } from '../../../src/report/index.ts';
 import type { Runtime } from '../../../src/runtime/index.ts';
-import { mailRuntime, repairedSession } from './repaired.ts';
+import { Texts } from '../../../src/ui/texts.ts';
+import { partOf, turnView } from '../../../src/ui/turn.ts';
+import { mailRuntime, PROGRAMS, repairedSession } from './repaired.ts';
 
 let runtime: Runtime;
 let record: TurnRecord;
@@ -41,5 +43,19 @@ describe('a turn with several attempts', () => {
       'calls       2 calls, 2 answered by an earlier attempt\n  asked       nothing: the same program ran again\n',
     );
     expect(text).toContain('left over   none\n');
+  });
+
+  it('is shown on the page with the program and the error of each attempt, and every long text can be had whole', () => {
+    const found = { record, before: null, after: null, prev: null };
+    const { attempts, leftOver } = turnView(found, new Texts({ each: 20, all: 20, least: 10 }, { parts: true }));
+    expect(attempts).toMatchObject([
+      { attempt: 1, end: 'rejected', failure: { code: 'NS15', line: 2 }, calls: 0, program: { part: 'attempt.1.actions' } },
+      { attempt: 2, end: 'failed', failure: { code: 'NS1', line: 5 }, calls: 2, output: { part: 'attempt.2.output' } },
+    ]);
+    expect(attempts[0]?.failure.lines.join('\n')).toContain('let x = "Ada-Lovelace"');
+    expect(leftOver).toEqual([{ attempt: 2, seq: 1, tool: 'tool.mail.send' }]);
+    expect(partOf(record, 'attempt.1.actions')).toBe(PROGRAMS[0]);
+    expect(partOf(record, 'attempt.2.output')).toBe(record.attempts?.[1]?.output);
+    expect(() => partOf(record, 'attempt.3.output')).toThrow('no such part');
   });
 });

@@ -1,4 +1,5 @@
 import type { LogView, SeriesView } from '../../../../src/ui/logviews.ts';
+import type { ReplayView, TryRequest, TryView } from '../../../../src/ui/trialviews.ts';
 import type {
   AboutView,
   CallsView,
@@ -7,13 +8,10 @@ import type {
   CompleteRequest,
   CompleteView,
   PieceView,
-  ReplayView,
   SessionsQuery,
   SessionsView,
   SessionView,
   TimelineView,
-  TryRequest,
-  TryView,
   TurnView,
 } from '../../../../src/ui/views.ts';
 import type { TurnHeat, TurnStep } from '../../../../src/wire/heat.ts';

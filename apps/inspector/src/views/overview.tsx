@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { ReplayView, TurnView } from '../../../../src/ui/views.ts';
+import type { ReplayView } from '../../../../src/ui/trialviews.ts';
+import type { TurnView } from '../../../../src/ui/views.ts';
 import { messageOf, useWorld } from '../data/use.ts';
 import { counted, duration, grouped } from '../format.ts';
 import { ErrorText } from '../parts/error.tsx';
@@ -27,6 +28,13 @@ export function Overview({ turn }: { readonly turn: TurnView }) {
               ['ran', `${duration(turn.ranMs)}, of which ${duration(turn.callsMs)} waiting for calls`],
               ['agent', agent === null ? 'not consulted' : <Foreign text={agent.name ?? 'without a name'} />],
               ['replies', agent === null || agent.asks === 1 ? null : grouped(agent.asks)],
+              [
+                'attempts',
+                turn.attempts.length === 0 ? null : (
+                  <a href={turnLink(sid, turn.turn, 'changes')}>{`${turn.attempts.length + 1}, and the last one decided`}</a>
+                ),
+              ],
+              ['left-over effects', turn.leftOver.length === 0 ? null : grouped(turn.leftOver.length)],
               ['model tokens', agent === null || agent.tokens === 0 ? null : grouped(agent.tokens)],
               [
                 'remarks',

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { CallView, TriedView, TryRequest, TryView, TurnSide, TurnView } from '../../../../src/ui/views.ts';
+import type { TriedView, TryRequest, TryView } from '../../../../src/ui/trialviews.ts';
+import type { CallView, TurnSide, TurnView } from '../../../../src/ui/views.ts';
 import { messageOf, useWorld } from '../data/use.ts';
 import { counted, grouped } from '../format.ts';
 import { ErrorText } from '../parts/error.tsx';

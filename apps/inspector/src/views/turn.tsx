@@ -5,6 +5,7 @@ import { counted } from '../format.ts';
 import { Badge, Pending } from '../parts/marks.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { sessionLink, TURN_PARTS, type TurnPart, turnLink } from '../route.ts';
+import { Attempts } from './attempts.tsx';
 import { Calls } from './calls.tsx';
 import { Changes } from './changes.tsx';
 import { EnvelopePart } from './envelope.tsx';
@@ -83,11 +84,14 @@ export function Turn({ sid, turn, part, at }: TurnProps) {
   );
 }
 
+const COUNTED: Partial<Readonly<Record<TurnPart, string>>> = { calls: 'call', tokens: 'token', changes: 'earlier attempt' };
+
 function Count({ turn, part }: { readonly turn: TurnView; readonly part: TurnPart }) {
-  const count = part === 'calls' ? turn.calls : part === 'tokens' ? turn.tokens.length : 0;
+  const count =
+    part === 'calls' ? turn.calls : part === 'tokens' ? turn.tokens.length : part === 'changes' ? turn.attempts.length : 0;
   if (count === 0) return null;
   return (
-    <span class="count" title={counted(count, part === 'calls' ? 'call' : 'token')}>
+    <span class="count" title={counted(count, COUNTED[part] ?? part)}>
       {' '}
       {count}
     </span>
@@ -109,7 +113,12 @@ function Part({ turn, part, at }: { readonly turn: TurnView; readonly part: Turn
     case 'envelope':
       return <EnvelopePart turn={turn} />;
     case 'changes':
-      return <Changes turn={turn} />;
+      return (
+        <>
+          <Attempts turn={turn} />
+          <Changes turn={turn} />
+        </>
+      );
     case 'flames':
       return <Flames turn={turn} />;
     case 'steps':
