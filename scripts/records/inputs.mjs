@@ -22,6 +22,13 @@ const BUY = [
   loop('continue'),
 ];
 
+/** The replies of an agent that corrects its program in one turn: it does not parse, then it fails after two calls, then it is right. */
+const MENDS = [
+  reply('let order = 1', loop('done')),
+  reply('emit tool.shop.Place("d-17")', 'emit tool.shop.Draft("coffee", 3)', 'fail "too dear"', loop('done')),
+  reply('emit tool.shop.Place("d-17")', loop('done')),
+];
+
 /** Agents by name: the replies of each, turn by turn. */
 const AGENTS = {
   done: [
@@ -101,6 +108,7 @@ const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
 export const INPUTS = {
   ...Object.fromEntries(Object.entries(AGENTS).map(([name, replies]) => [`${name}.txt`, replies.join('\n')])),
   'v1.txt': V1,
+  'mends.mjs': `process.stdout.write(${JSON.stringify(MENDS)}[process.env.NEUROSCRIPT_ATTEMPT - 1]);\n`,
   'tools.json': json({ tools: TOOLS }),
   'answering.json': json({ tools: ANSWERING }),
   'models.json': json({ models: { expert: { provider: 'script', model: 'expert.txt' } } }),

@@ -13,7 +13,7 @@ const HOST = [...STORE, '--log', 'decisions.jsonl', '--keys', 'keys.json'];
 const TOOLS = ['--tools', 'inputs/tools.json'];
 const WITH_TOOLS = ['--policy', 'inputs/policy.json', ...TOOLS];
 
-/** The sessions that one command runs to their end: id, agent, flags, exit code. */
+/** The sessions that one command runs to their end: id, name or command of the agent, flags, exit code. */
 const SESSIONS = [
   ['done', 'done', [...TOOLS, '--userdata', 'inputs/userdata.json', '--record', 'recording.yaml'], 0],
   ['abort', 'abort', [], 10],
@@ -33,6 +33,7 @@ const SESSIONS = [
   ['cancelled', 'buys', TOOLS, 0],
   ['unapproved', 'deploys', TOOLS, 4],
   ['erased', 'done', TOOLS, 0],
+  ['repaired', 'command:node inputs/mends.mjs', TOOLS, 0],
 ];
 
 /** Runs commands of `bin` in a folder. A command that ends with another code than the expected one is an error. */
@@ -63,7 +64,7 @@ export async function makeCorpus(bin, folder) {
       [
         'loop',
         '--agent',
-        `script:inputs/${agent}.txt`,
+        agent.startsWith('command:') ? agent : `script:inputs/${agent}.txt`,
         '--sid',
         sid,
         '--ids',
