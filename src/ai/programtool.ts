@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { languageCard } from '../loop/index.ts';
+import { languageCard, type Problem, problemsIn } from '../loop/index.ts';
 import type { RunOptions, Runtime } from '../runtime/index.ts';
 import { estimateTokens, type ToolDefinition, toolPrompt } from '../tools/index.ts';
 import { anything, checker, checkText, wholeNumber } from '../wire/options.ts';
@@ -38,6 +38,8 @@ export interface NeuroscriptOutput {
     /** What to write instead; null when nothing is known. */
     readonly hint: string | null;
   } | null;
+  /** Everything that is wrong with a program that could not run; empty for one that ran. */
+  readonly problems: readonly Problem[];
   /** Fuel that the program used. */
   readonly fuel: number;
 }
@@ -48,7 +50,7 @@ export interface NeuroscriptTool {
   readonly description: string;
   /** One argument: the text of a program. */
   readonly inputSchema: z.ZodType<{ program: string }>;
-  /** Runs a program. Resolves also for one that fails; rejects as `Runtime.run` does. */
+  /** Runs a program that may run as a whole. Resolves also for one that fails; rejects as `Runtime.run` does. */
   readonly execute: (
     input: { readonly program: string },
     options?: { readonly abortSignal?: AbortSignal | undefined },
@@ -89,7 +91,8 @@ export function neuroscriptTool(runtime: Runtime, options: NeuroscriptToolOption
     inputSchema: INPUT,
     async execute({ program }, { abortSignal } = {}) {
       const limits = { ...shared.limits, outputBytes: Math.min(OUTPUT_BYTES, shared.limits?.outputBytes ?? OUTPUT_BYTES) };
-      return outputOf(await runtime.run(program, { ...shared, signal: abortSignal, limits, name: 'program' }));
+      const settings = { signal: abortSignal, limits, name: 'program', checkFirst: true };
+      return outputOf(await runtime.run(program, { ...shared, ...settings }), program);
     },
     toModelOutput: ({ output }) => ({ type: output.ok ? 'text' : 'error-text', value: textOf(output) }),
   };
@@ -133,18 +136,35 @@ function languageWithin(budget: number): string {
   return text;
 }
 
-function outputOf({ ok, emits, values, error, usage }: RunResult): NeuroscriptOutput {
+function outputOf(result: RunResult, program: string): NeuroscriptOutput {
+  const { ok, emits, values, error, usage } = result;
   const failure =
     error === null
       ? null
       : { code: error.code, message: error.message, line: error.line, column: error.column, hint: error.hint ?? null };
-  return { ok, output: emits, values, error: failure, fuel: usage.fuel };
+  const problems = problemsIn(result, program).slice(0, MOST_PROBLEMS);
+  return { ok, output: emits, values, error: failure, problems, fuel: usage.fuel };
 }
 
-/** What the model reads: the output, and after a failure where and why. */
-function textOf({ output, error }: NeuroscriptOutput): string {
+/** Most problems of a program that the model reads. */
+const MOST_PROBLEMS = 20;
+
+/** What the model reads: the output, and after a failure where and why, for every problem of a program that could not run. */
+function textOf({ output, error, problems }: NeuroscriptOutput): string {
   if (error === null) return output.join('\n');
-  const { code, message, line, column, hint } = error;
+  const failures = problems.length === 0 ? [{ ...error, fix: null }] : problems;
+  return [...output, ...failures.map(failureText)].join('\n');
+}
+
+function failureText({
+  code,
+  message,
+  line,
+  column,
+  hint,
+  fix,
+}: NonNullable<NeuroscriptOutput['error']> & { readonly fix: string | null }): string {
   const place = line === null ? '' : ` at ${line}:${column ?? 1}`;
-  return [...output, `[ERROR] ${code}${place}: ${message}${hint === null ? '' : ` (${hint})`}`].join('\n');
+  const corrected = fix === null ? '' : `\n  write: ${fix.trim()}`;
+  return `[ERROR] ${code}${place}: ${message}${hint === null ? '' : ` (${hint})`}${corrected}`;
 }

@@ -101,6 +101,7 @@ export { requestReply } from './turn/consult.ts';
 export { runtimeExecutor, type TurnExecutor, type TurnFork, type TurnForkInit, type V1Executor } from './turn/executor.ts';
 export { type HostSections, readReply, readTurn, type TurnInput } from './turn/input.ts';
 export { LifecycleError, type LoopState } from './turn/lifecycle.ts';
+export { problemsIn } from './turn/problems.ts';
 export type * from './turn/request.ts';
 export type * from './turn/turn.ts';
 export { runSuspendableTurn, runTurn } from './turn/turn.ts';

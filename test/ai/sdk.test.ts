@@ -169,6 +169,24 @@ describe('issue 19: a program, run by a model of the AI SDK', () => {
     expect(value).toMatch(/^first\n\[ERROR\] NS\d+ at 3:10: division by zero/);
   });
 
+  it('tells the model every problem of a program that cannot run, with its place, hint and correction', async () => {
+    const { execute, toModelOutput } = neuroscriptTool(runtime, { tools: [price] });
+    const output = await execute({ program: program('let x = 1', 'emit x', 'const y = 2', 'set z = 3;', 'var w = 4') });
+    expect(output.problems.map(({ line, code }) => [line, code])).toEqual([2, 4, 5, 6].map((line) => [line, 'NS15']));
+    const { value } = toModelOutput({ output });
+    for (const line of [2, 4, 5, 6]) expect(value).toMatch(new RegExp(`^\\[ERROR\\] NS15 at ${line}:\\d+: `, 'm'));
+
+    expect(value).toMatch(/at 2:3: .*set.*\n {2}write: set x = 1/);
+  });
+
+  it('tells the model every call that the policy denies before anything runs', async () => {
+    const { execute, toModelOutput } = neuroscriptTool(runtime, { tools: [price], policy: { deny: ['tool.shop.*'] } });
+    const call = 'call tool.shop.Price("tea")';
+    const output = await execute({ program: program('emit "first"', call, call) });
+    expect(output).toMatchObject({ ok: false, output: [], problems: [{ line: 3 }, { line: 4 }], fuel: 0 });
+    expect(toModelOutput({ output }).value).toMatch(/at 3:\d+: .*denied.*\n.* at 4:\d+: .*denied/);
+  });
+
   it('is cancelled with the call of the SDK', async () => {
     const cancel = new AbortController();
     const wait = defineTool({

@@ -57,8 +57,8 @@ export class Budget {
     return this.#rest('wallMs') <= EARLY_MS;
   }
 
-  /** Counts the usage of a turn. */
-  take({ fuel, toolCalls, cpuMs }: Usage): void {
+  /** Counts the usage of a turn, that of all attempts at it. */
+  take({ fuel, toolCalls, cpuMs }: Pick<Usage, Counted>): void {
     this.#before = this.#sum;
     const { fuel: ownFuel, toolCalls: ownCalls, cpuMs: ownCpu } = this.#sum;
     this.#sum = { fuel: ownFuel + fuel, toolCalls: ownCalls + toolCalls, cpuMs: ownCpu + cpuMs };

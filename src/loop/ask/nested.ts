@@ -12,6 +12,7 @@ import type { AskQuota } from '../quota.ts';
 import type { HaltReason } from '../record/decision.ts';
 import type { SessionParent } from '../sessions/store.ts';
 import { type SessionSpan, withSessionSpan } from '../spans.ts';
+import { usageOfTurn } from '../spent.ts';
 import type { Budget } from './budget.ts';
 import { askExecutor } from './executor.ts';
 import { halted, valueOfTurn } from './outcome.ts';
@@ -69,7 +70,7 @@ async function driveOn(loop: NestedLoop, session: SessionSpan): Promise<string |
         },
       });
       session.decided(record);
-      budget.take(record.usage);
+      budget.take(usageOfTurn(record));
       open = record.decision === 'CONTINUE';
       if (!open) return valueOfTurn(record, budget);
       if (model.auto_loop_enabled === false) throw new Ended('ERR_POLICY', `${model.name} may not request another turn`);
