@@ -182,7 +182,7 @@ export class Execution implements WorkerTask {
   }
 
   #watch(): void {
-    const { stats } = this.#worker;
+    const { stats, allowance } = this.#worker;
     const rss = stats?.rssBytes() ?? null;
     if (stats === null || rss === null) return;
     const { before, announced, sourceChars } = this.#clock;
@@ -193,6 +193,7 @@ export class Execution implements WorkerTask {
     if (this.#watched !== null) this.#watchdog.remove(this.#watched);
     this.#watched = {
       stats,
+      allowance,
       baseRss,
       limits: this.#input.limits,
       sourceChars,
@@ -201,6 +202,10 @@ export class Execution implements WorkerTask {
       calls: () => this.#ledger.ownToolCalls,
       nestedCpuMs: () => this.#ledger.nestedCpuMs,
       end: (error) => this.#end(error, 0),
+      violate: (what) => {
+        this.#cpuMs = (this.#clock.usedCpuMs ?? 0) + (allowance?.helperMs ?? 0);
+        this.#worker.retire(what);
+      },
     };
     this.#watchdog.add(this.#watched);
   }

@@ -6,16 +6,27 @@ export interface ProcessStats {
   rssBytes(): number | null;
   /** CPU time of the main thread, which runs the scripts, in milliseconds; null when the process is gone. */
   cpuMs(): number | null;
-  /** The resources of all threads of the process; null when the process is gone. Reading takes some hundred microseconds. */
+  /** What all threads of the process use; null when the process is gone. Reading takes some 50 µs. */
+  load(): Load | null;
+  /** The same with children and descriptors. Reading takes some hundred microseconds. */
   holdings(): Holdings | null;
   close(): void;
 }
 
-/** The system resources of a process. Null where the system does not tell. */
-export interface Holdings {
+/** Memory, threads and CPU time of a process. */
+export interface Load {
   readonly rssBytes: number;
+  /** Memory of the kernel for the addresses of the process, which is no part of its resident memory. 0 where the system does not tell. */
+  readonly pageTableBytes: number;
+  readonly threads: number;
   /** CPU time of all threads in milliseconds, in steps of 10. */
   readonly cpuMs: number;
+  /** CPU time of the main thread in milliseconds. */
+  readonly mainCpuMs: number;
+}
+
+/** The system resources of a process. Null where the system does not tell. */
+export interface Holdings extends Load {
   /** Child processes. */
   readonly children: number | null;
   /** Open descriptors. */
@@ -72,17 +83,23 @@ function statsOf(pid: number, fds: number[], statm: number, schedstat: number, p
     const pages = fieldOf(statm, 1);
     return pages === null || pages === 0 ? null : pages * pageBytes;
   };
+  const cpuMs = (): number | null => {
+    const ns = fieldOf(schedstat, 0);
+    return ns === null ? null : ns / 1e6;
+  };
+  const load = (): Load | null => {
+    const [rss, mainCpuMs] = [rssBytes(), cpuMs()];
+    const [user, system, threads] = statOf(pid, USER_TIME, SYSTEM_TIME, THREADS);
+    if (rss === null || mainCpuMs === null || user === undefined || system === undefined || threads === undefined) return null;
+    return { rssBytes: rss, pageTableBytes: pageTablesOf(pid), threads, cpuMs: (user + system) * TICK_MS, mainCpuMs };
+  };
   return {
     rssBytes,
-    cpuMs() {
-      const ns = fieldOf(schedstat, 0);
-      return ns === null ? null : ns / 1e6;
-    },
+    cpuMs,
+    load,
     holdings() {
-      const rss = rssBytes();
-      const cpuMs = allCpuMs(pid);
-      if (rss === null || cpuMs === null) return null;
-      return { rssBytes: rss, cpuMs, children: childrenOf(pid)?.length ?? null, descriptors: countIn(`/proc/${pid}/fd`) };
+      const all = load();
+      return all && { ...all, children: childrenOf(pid)?.length ?? null, descriptors: countIn(`/proc/${pid}/fd`) };
     },
     close() {
       for (const fd of fds.splice(0)) closeSync(fd);
@@ -107,7 +124,7 @@ export function orphans(): ReadonlyMap<number, number> {
 /** Milliseconds in the unit of `stat`, which is the same for every Linux. */
 const TICK_MS = 10;
 /** Fields of `stat`, counted after the name of the process, which may contain any characters. */
-const [PARENT, SESSION, USER_TIME, SYSTEM_TIME] = [1, 3, 11, 12] as const;
+const [PARENT, SESSION, USER_TIME, SYSTEM_TIME, THREADS] = [1, 3, 11, 12, 17] as const;
 
 /** Fields of `stat`; none when the process is gone. */
 function statOf(pid: number, ...wanted: readonly number[]): readonly number[] {
@@ -120,9 +137,18 @@ function statOf(pid: number, ...wanted: readonly number[]): readonly number[] {
   }
 }
 
-function allCpuMs(pid: number): number | null {
-  const [user, system] = statOf(pid, USER_TIME, SYSTEM_TIME);
-  return user === undefined || system === undefined ? null : (user + system) * TICK_MS;
+/** The line of `status` that has kilobytes of page tables. */
+const PAGE_TABLES = '\nVmPTE:';
+
+function pageTablesOf(pid: number): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+    // The name of the process, which it chooses, has no line break here.
+    const at = status.indexOf(PAGE_TABLES);
+    return at < 0 ? 0 : Number.parseInt(status.slice(at + PAGE_TABLES.length), 10) * 1024;
+  } catch {
+    return 0;
+  }
 }
 
 /** Each thread has the children that it started. */

@@ -1,6 +1,7 @@
 import { quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
+import type { Allowance } from './allowance.ts';
 import type { ProcessStats } from './processstats.ts';
 
 const MB = 1024 * 1024;
@@ -16,6 +17,7 @@ const CALL_CPU_MS = 2;
 /** A run whose worker is watched. */
 export interface WatchedRun {
   readonly stats: ProcessStats;
+  readonly allowance: Allowance | null;
   /** Resident bytes of the worker before the run. */
   readonly baseRss: number;
   readonly limits: LimitValues;
@@ -28,11 +30,15 @@ export interface WatchedRun {
   calls(): number;
   /** CPU time of its nested loops. */
   nestedCpuMs(): number;
-  /** Ends the run of a worker that uses too much. Called at most once. */
+  /** Ends the run of a worker that uses too much. Called at most once, as is `violate`. */
   end(error: ErrorInfo): void;
+  /** Ends a worker that has what no program can make it have. */
+  violate(what: string): void;
 }
 
 const TICK_MS = 5;
+/** Ticks between two looks at page tables and threads: they take ten times as long as a tick. */
+const TICKS_PER_LOOK = 4;
 
 /**
  * Reads the memory and CPU time of all running workers every few milliseconds. It is the last resort after the interpreter and
@@ -41,6 +47,7 @@ const TICK_MS = 5;
 export class Watchdog {
   readonly #runs = new Set<WatchedRun>();
   #timer: NodeJS.Timeout | null = null;
+  #ticks = 0;
 
   add(run: WatchedRun): void {
     this.#runs.add(run);
@@ -55,13 +62,21 @@ export class Watchdog {
   }
 
   #tick(): void {
+    const looks = ++this.#ticks % TICKS_PER_LOOK === 0;
     for (const run of this.#runs) {
       const error = memoryBreach(run) ?? cpuBreach(run);
-      if (error === null) continue;
+      const excess = error === null && looks ? excessOf(run) : null;
+      if (error === null && excess === null) continue;
       this.remove(run);
-      run.end(error);
+      if (error !== null) run.end(error);
+      else if (excess !== null) run.violate(excess);
     }
   }
+}
+
+function excessOf({ stats, allowance }: WatchedRun): string | null {
+  const load = allowance === null ? null : stats.load();
+  return load === null ? null : (allowance?.excess(load) ?? null);
 }
 
 function memoryBreach({ stats, baseRss, limits, sourceChars, probeBytes }: WatchedRun): ErrorInfo | null {

@@ -6,6 +6,7 @@ import { inPieces, textInPieces } from '../wire/pieces.ts';
 import type { GuestReply, HostFrame, RunInput, WorkerFrame } from '../wire/protocol.ts';
 import { messageOf } from '../wire/unknown.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
+import { Allowance } from './allowance.ts';
 import type { Cage } from './cage.ts';
 import { type Confinement, confinementOf, type Hold } from './confinement.ts';
 import { endingOf, killGroup, killOnExit, killTree } from './kill.ts';
@@ -79,8 +80,8 @@ export class WorkerProcess {
   baseRss: number | null = null;
   /** Resident bytes at the start of the last program that ran for some time: the memory that earlier programs left behind. */
   restRss: number | null = null;
-  /** Open descriptors when it was ready; null where the system does not tell. */
-  descriptors: number | null = null;
+  /** Set before it is ready; null where the system has no statistics. */
+  allowance: Allowance | null = null;
   #rest: NodeJS.Timeout | undefined;
   #atRest: StatsReading | null = null;
   readonly #child: WorkerChild;
@@ -290,7 +291,8 @@ export class WorkerProcess {
       await hello.promise;
       const pid = this.#pid();
       if (pid !== null) await limitResources(pid);
-      this.descriptors = this.stats?.holdings()?.descriptors ?? null;
+      const held = this.stats?.holdings() ?? null;
+      this.allowance = held && new Allowance(held);
       this.#atRest = readStats(this.stats);
       this.confinement = confinementOf(pid);
       const lack = demands.map((hold) => this.confinement.get(hold)).find((reason) => reason !== undefined);

@@ -2,8 +2,6 @@ import { movement } from './movement.ts';
 import { type Holdings, orphans, type StatsReading } from './processstats.ts';
 import type { WorkerProcess } from './worker.ts';
 
-/** Descriptors that Node may open late. */
-const LATE_DESCRIPTORS = 8;
 const LOOK_MS = 1_000;
 
 /** A worker at rest, with its usage when the watch first saw it at rest. */
@@ -15,7 +13,8 @@ interface Rest {
 
 /**
  * Looks at all workers once a second, also at those without a task, which the watchdog of runs does not watch. An honest worker starts no
- * process and opens no descriptor, and an idle one neither grows nor computes. Does nothing where the system has no statistics.
+ * process, opens no descriptor and stays within its {@link Allowance}, and an idle one neither grows nor computes. Does nothing where the
+ * system has no statistics.
  */
 export class WorkerWatch {
   readonly #all: Iterable<WorkerProcess>;
@@ -53,7 +52,8 @@ export class WorkerWatch {
       if (now === null) continue;
       const { session } = worker;
       const children = (now.children ?? 0) + (session === null ? 0 : (lost.get(session) ?? 0));
-      const what = taken(worker, { ...now, children }) ?? (this.#idle.includes(worker) ? this.#atRest(worker, now) : null);
+      const taken = worker.allowance?.taken(now, children) ?? null;
+      const what = taken ?? (this.#idle.includes(worker) ? this.#atRest(worker, now) : null);
       if (what !== null) this.#onMoved(worker, what);
     }
   }
@@ -66,14 +66,4 @@ export class WorkerWatch {
     this.#rests.set(worker, { runs: worker.runs, base });
     return movement(base, now);
   }
-}
-
-/** Describes processes or descriptors that a worker must not have; null when there are none. */
-function taken(
-  { descriptors: before }: WorkerProcess,
-  { children, descriptors }: Holdings & { readonly children: number },
-): string | null {
-  if (children > 0) return `it started ${children} processes`;
-  if (before === null || descriptors === null || descriptors - before <= LATE_DESCRIPTORS) return null;
-  return `it opened ${descriptors - before} descriptors`;
 }

@@ -14,7 +14,7 @@ afterEach(() => {
 function clocked(texts: readonly string[] = [], wallMs = 100, reading: (() => void)[] | null = null) {
   const told: string[] = [];
   const used = { cpuMs: 0 };
-  const stats = { cpuMs: () => used.cpuMs, rssBytes: () => 0, holdings: () => null, close: () => {} };
+  const stats = { cpuMs: () => used.cpuMs, rssBytes: () => 0, load: () => null, holdings: () => null, close: () => {} };
   // The clock reads no more of a worker than this.
   const worker = {
     dead: false,

@@ -21,6 +21,13 @@ it('reads the memory and the CPU time of a process as the process itself does', 
   const holdings = stats?.holdings();
   expect((holdings?.rssBytes ?? 0) / process.memoryUsage.rss()).toBeCloseTo(1, 0);
   expect(holdings?.cpuMs).toBeGreaterThanOrEqual((user + system) / 1000 - 20);
+  const load = stats?.load();
+  expect(load).toEqual({
+    ...{ rssBytes: expect.any(Number), pageTableBytes: expect.any(Number), threads: readdirSync('/proc/self/task').length },
+    ...{ cpuMs: expect.any(Number), mainCpuMs: expect.any(Number) },
+  });
+  expect(load?.pageTableBytes).toBeGreaterThan(100_000);
+  expect(load?.mainCpuMs).toBeLessThanOrEqual((load?.cpuMs ?? 0) + 30);
   stats?.close();
 });
 

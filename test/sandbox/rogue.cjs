@@ -48,6 +48,18 @@ const write = (bytes) => {
 };
 const send = (step) => {
   if (step.grow) grown.push(Buffer.alloc(step.grow, 1));
+  // Reading memory that was never written takes a page table of 4 KB for each 2 MB, and no resident memory.
+  for (let n = 0; n < (step.tables ?? 0) / 8; n++) {
+    const room = new Uint8Array(2 ** 32);
+    for (let at = 0; at < room.length; at += 2 ** 21) step.sum = (step.sum ?? 0) + room[at];
+    grown.push(room);
+  }
+  if (step.threads) {
+    // Node starts all threads of its pool for the first work; then each computes.
+    process.env.UV_THREADPOOL_SIZE = step.threads;
+    for (let n = 0; n < step.threads; n++)
+      process.getBuiltinModule('node:crypto').pbkdf2('x', 'x', step.iterations ?? 1, 64, 'sha512', () => {});
+  }
   if (step.compute) for (const end = performance.now() + step.compute; performance.now() < end; );
   if (step.spawn)
     children().spawn(process.execPath, ['-e', 'process.stdin.on("end", () => {}).resume()'], {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Holdings } from '../../src/sandbox/processstats.ts';
+import { Allowance } from '../../src/sandbox/allowance.ts';
+import type { Holdings, Load } from '../../src/sandbox/processstats.ts';
 import { Watchdog, type WatchedRun } from '../../src/sandbox/watchdog.ts';
 import type { WorkerProcess } from '../../src/sandbox/worker.ts';
 import { WorkerWatch } from '../../src/sandbox/workerwatch.ts';
@@ -15,13 +16,24 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+/** A worker at rest. */
+const REST: Holdings = {
+  ...{ rssBytes: 100 * MB, pageTableBytes: MB, threads: 7, cpuMs: 50, mainCpuMs: 50 },
+  ...{ children: 0, descriptors: 20 },
+};
+
 describe('the watchdog of runs', () => {
   /** A run with these readings, and how the watchdog ends it. */
-  function watched(run: Partial<WatchedRun> & { readonly rss?: number; readonly cpu?: number | null }) {
+  function watched(
+    run: Partial<WatchedRun> & { readonly rss?: number; readonly cpu?: number | null; readonly load?: Partial<Load> },
+  ) {
     const ends: ErrorInfo[] = [];
-    const { rss = 0, cpu = 0, ...more } = run;
+    const violations: string[] = [];
+    const { rss = 0, cpu = 0, load, ...more } = run;
+    const loaded = (): Load | null => (load === undefined ? null : { ...REST, ...load });
     const watchedRun: WatchedRun = {
-      stats: { rssBytes: () => rss, cpuMs: () => cpu, holdings: () => null, close: () => {} },
+      stats: { rssBytes: () => rss, cpuMs: () => cpu, load: loaded, holdings: () => null, close: () => {} },
+      allowance: new Allowance(REST),
       baseRss: 0,
       limits: { ...defaultLimits('run'), memoryBytes: 4 * MB, cpuMs: 1000 },
       sourceChars: 0,
@@ -30,9 +42,10 @@ describe('the watchdog of runs', () => {
       calls: () => 0,
       nestedCpuMs: () => 0,
       end: (error) => ends.push(error),
+      violate: (what) => violations.push(what),
       ...more,
     };
-    return { run: watchedRun, ends };
+    return { run: watchedRun, ends, violations };
   }
   /** What ends a run after some looks of the watchdog. */
   function endsOf(run: Parameters<typeof watched>[0]): readonly ErrorInfo[] {
@@ -78,6 +91,23 @@ describe('the watchdog of runs', () => {
     expect(endsOf({ cpu: null })).toEqual([]);
   });
 
+  it.each<[string, Partial<Load>, Partial<Load>, string]>([
+    ['page tables', { pageTableBytes: 22.25 * MB }, { pageTableBytes: 23 * MB }, `it has ${23 * MB} bytes of page tables`],
+    ['threads', { threads: 48 }, { threads: 49 }, 'it has 49 threads'],
+    ['CPU time of other threads', { cpuMs: 650 }, { cpuMs: 660 }, 'its other threads computed for 610 ms'],
+  ])('finding 4, finding 5: ends a worker with too much of: %s; one just below goes on', (_what, most, more, violation) => {
+    const dog = new Watchdog();
+    const [bad, good] = [watched({ load: more }), watched({ load: most })];
+    dog.add(bad.run);
+    dog.add(good.run);
+    vi.advanceTimersByTime(20);
+    expect([bad.violations, good.violations]).toEqual([[violation], []]);
+    vi.advanceTimersByTime(100);
+    expect([bad.violations, bad.ends, good.violations, good.ends]).toEqual([[violation], [], [], []]);
+    dog.remove(good.run);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('goes on with the other runs after it has ended one, and ends each once', () => {
     const dog = new Watchdog();
     const [bad, good] = [watched({ cpu: 5000 }), watched({})];
@@ -91,7 +121,6 @@ describe('the watchdog of runs', () => {
 });
 
 describe('the watch over workers', () => {
-  const REST: Holdings = { rssBytes: 100 * MB, cpuMs: 50, children: 0, descriptors: 20 };
   interface Faked {
     readonly worker: WorkerProcess;
     /** Changes what the system says of the worker; null when it says nothing. */
@@ -99,10 +128,10 @@ describe('the watch over workers', () => {
   }
   function fake(more: Partial<WorkerProcess> = {}): Faked {
     let held: Holdings | null = REST;
-    const stats = { holdings: () => held, rssBytes: () => null, cpuMs: () => null, close: () => {} };
+    const stats = { holdings: () => held, load: () => held, rssBytes: () => null, cpuMs: () => null, close: () => {} };
     return {
       // The watch reads no more of a worker than this.
-      worker: { dead: false, runs: 1, descriptors: 20, session: null, stats, ...more } as WorkerProcess,
+      worker: { dead: false, runs: 1, allowance: new Allowance(REST), session: null, stats, ...more } as WorkerProcess,
       now: (holdings) => {
         held = holdings === null ? null : { ...REST, ...holdings };
       },
@@ -132,15 +161,38 @@ describe('the watch over workers', () => {
     }
   });
 
+  it('finding 4, finding 5: reports page tables and threads, of idle workers and of others', () => {
+    for (const idle of [true, false]) {
+      expect(reported(idle, fake(), {}, { pageTableBytes: 22.25 * MB, threads: 48 })).toEqual([]);
+      expect(reported(idle, fake(), { pageTableBytes: 23 * MB })).toEqual([`it has ${23 * MB} bytes of page tables`]);
+      // Resident memory needs tables of its own.
+      expect(reported(idle, fake(), { rssBytes: 800 * MB, pageTableBytes: 66 * MB })).toEqual([]);
+      expect(reported(idle, fake(), { threads: 49 })).toEqual(['it has 49 threads']);
+    }
+  });
+
+  it('finding 5: sums up the CPU time of other threads, beyond twice that of the main thread, over all looks', () => {
+    const helpers = (...readings: readonly (readonly [main: number, others: number])[]): readonly string[] =>
+      reported(false, fake(), ...readings.map(([main, others]) => ({ mainCpuMs: 50 + main, cpuMs: 50 + main + others })));
+    expect(helpers([1000, 2600], [2000, 4600])).toEqual([]);
+    expect(helpers([1000, 2610])).toEqual(['its other threads computed for 610 ms']);
+    expect(helpers([0, 300], [0, 600], [0, 900])).toEqual(['its other threads computed for 900 ms']);
+    // What they did not take is no credit.
+    expect(helpers([10_000, 0], [10_000, 610])).toEqual(['its other threads computed for 610 ms']);
+    // They may collect more memory for longer.
+    expect(reported(false, fake(), { rssBytes: 300 * MB, cpuMs: 850 })).toEqual([]);
+    expect(reported(false, fake(), { rssBytes: 300 * MB, cpuMs: 860 })).toEqual(['its other threads computed for 810 ms']);
+  });
+
   it('reports growth and work of an idle worker alone', () => {
     expect(reported(true, fake(), {}, { rssBytes: 164 * MB, cpuMs: 550 })).toEqual([]);
     expect(reported(true, fake(), {}, { rssBytes: 164 * MB + 1 })).toEqual([`it grew by ${64 * MB + 1} bytes without a task`]);
     expect(reported(true, fake(), {}, { cpuMs: 560 })).toEqual(['it computed for 510 ms without a task']);
-    expect(reported(false, fake(), {}, { rssBytes: 900 * MB, cpuMs: 9999 })).toEqual([]);
+    expect(reported(false, fake(), {}, { rssBytes: 900 * MB, cpuMs: 9999, mainCpuMs: 9999 })).toEqual([]);
   });
 
   it('begins to measure when it first sees the worker at rest', () => {
-    expect(reported(true, fake(), { rssBytes: 900 * MB, cpuMs: 9999 })).toEqual([]);
+    expect(reported(true, fake(), { rssBytes: 900 * MB, cpuMs: 9999, mainCpuMs: 9999 })).toEqual([]);
   });
 
   it('takes memory that the worker gave back as no longer its own', () => {
@@ -154,10 +206,10 @@ describe('the watch over workers', () => {
     watch.start();
     vi.advanceTimersByTime(1000);
     Object.assign(faked.worker, { runs: 2 });
-    faked.now({ rssBytes: 900 * MB, cpuMs: 9999 });
+    faked.now({ rssBytes: 900 * MB, cpuMs: 9999, mainCpuMs: 9999 });
     vi.advanceTimersByTime(1000);
     expect(moved).toEqual([]);
-    faked.now({ rssBytes: 900 * MB, cpuMs: 99_999 });
+    faked.now({ rssBytes: 900 * MB, cpuMs: 99_999, mainCpuMs: 99_999 });
     vi.advanceTimersByTime(1000);
     expect(moved).toHaveLength(1);
     watch.stop();
@@ -166,7 +218,9 @@ describe('the watch over workers', () => {
   it('has nothing to say of a worker that is dead, or of which the system says nothing', () => {
     expect(reported(true, fake({ dead: true }), { children: 3 })).toEqual([]);
     expect(reported(true, fake(), null, null)).toEqual([]);
-    expect(reported(true, fake({ descriptors: null }), { descriptors: 900 }, { descriptors: null, children: null })).toEqual([]);
+    const untold = { allowance: new Allowance({ ...REST, descriptors: null }) };
+    expect(reported(true, fake(untold), { descriptors: 900 }, { descriptors: null, children: null })).toEqual([]);
+    expect(reported(true, fake({ allowance: null }), { descriptors: 900 })).toEqual([]);
     expect(reported(true, fake({ stats: null }), { children: 3 })).toEqual([]);
   });
 });

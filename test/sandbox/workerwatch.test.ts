@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { Allowance } from '../../src/sandbox/allowance.ts';
 import { NO_ROLE } from '../../src/sandbox/codecache.ts';
 import type { SandboxResult } from '../../src/sandbox/index.ts';
 import { openStats, orphans } from '../../src/sandbox/processstats.ts';
@@ -12,7 +13,8 @@ import { WorkerWatch } from '../../src/sandbox/workerwatch.ts';
 import { encodeFrame } from '../../src/wire/frames.ts';
 import { PIECE_UNITS } from '../../src/wire/jsonpieces.ts';
 import { until } from './children.ts';
-import { closeSandboxes, HOLED, handlers, inputOf, type Plan, rogue, run, sandboxOf } from './kit.ts';
+import { REAL, ROGUE } from './input.ts';
+import { closeSandboxes, HOLED, handlers, inputOf, OK, type Plan, rogue, run, sandboxOf } from './kit.ts';
 
 afterAll(closeSandboxes);
 
@@ -60,6 +62,8 @@ describe('finding 6: a worker that moves without a task is ended and counted', (
   it.concurrent.each([
     ['grows', afterwards(...growth)],
     ['computes', afterwards({ compute: 60_000 })],
+    ['fills page tables', afterwards({ tables: 24 })],
+    ['starts threads', afterwards({ threads: 100 })],
   ])('when it %s', async (_what, plan) => {
     const sandbox = await sandboxOf({ files: rogue(plan) });
     expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
@@ -69,6 +73,33 @@ describe('finding 6: a worker that moves without a task is ended and counted', (
     expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
     await sandbox.close();
   });
+
+  it.each([
+    ['finding 4', 'has page tables', { tables: 24 }, /it has \d+ bytes of page tables/],
+    ['finding 5', 'starts threads', { threads: 100 }, /it has \d+ threads/],
+    ['finding 5', 'computes in other threads', { threads: 2, iterations: 1e8 }, /its other threads computed for \d+ ms/],
+  ])(
+    '%s: during a run that %s, which pays for it; the next run and those of other workers go on',
+    async (_finding, _what, step, why) => {
+      const other = await sandboxOf();
+      const neighbour = other.run(
+        inputOf('call', {}),
+        handlers(async () => {
+          await new Promise((resolve) => setTimeout(resolve, 1_500));
+          return OK;
+        }),
+      );
+      const sandbox = await sandboxOf({ files: { worker: ROGUE, guest: REAL.guest } });
+      const steps = [{ frame: { t: 'started', id: 0 } }, step, { sleep: 60_000 }];
+      const { result, usage } = await sandbox.run(inputOf('', { steps }, { cpuMs: 100, wallMs: 10_000 }), handlers());
+      expect(result.error).toMatchObject({ code: 'ERR_WORKER', message: expect.stringMatching(why) });
+      if ('iterations' in step) expect(usage.cpuMs).toBeGreaterThan(500);
+      expect(sandbox.boundaryBreaches).toBe(1);
+      expect((await sandbox.run(inputOf('', { value: 7 }), handlers())).result).toMatchObject({ ok: true, result: 7 });
+      expect((await neighbour).result.ok).toBe(true);
+      expect([sandbox.boundaryBreaches, other.boundaryBreaches]).toEqual([1, 0]);
+    },
+  );
 
   it('before its next run begins, so that the run does not pay for it', async () => {
     const before = children();
@@ -140,10 +171,14 @@ describe('finding 6: a worker that moves without a task is ended and counted', (
     ['processes', { before: [{ spawn: true }] }, 'it started 1 processes'],
     ['processes whose parent has ended', { before: [{ orphan: true }] }, 'it started 1 processes'],
     ['descriptors', {}, /^it opened \d+ descriptors$/],
+    ['threads that wait', { before: [{ threads: 100 }] }, /^it has \d+ threads$/],
+    ['threads that compute', { after: [{ threads: 2, iterations: 1e8 }] }, /^its other threads computed for \d+ ms$/],
+    ['page tables', { before: [{ tables: 24 }] }, /^it has \d+ bytes of page tables$/],
   ])('when it has %s of its own, also during a run', async (what, plan, message) => {
     const worker = await bare(plan);
-    expect(worker.descriptors).toBeGreaterThan(2);
-    if (what === 'descriptors') worker.descriptors = 0;
+    const held = worker.stats?.holdings() ?? null;
+    expect(held?.descriptors).toBeGreaterThan(2);
+    if (what === 'descriptors') worker.allowance = held && new Allowance({ ...held, descriptors: 0 });
     const moved: string[] = [];
     const watch = new WorkerWatch([worker], [], (_worker, did) => moved.push(did));
     watch.start();
@@ -187,7 +222,10 @@ it('a worker that the watch ends gets no run that comes before its death is repo
     queueMicrotask(() => next.resolve(run(sandbox, 'nothing')));
   });
   // As if it had opened all that it has.
-  for (const worker of prepare.mock.contexts) if (worker instanceof WorkerProcess) worker.descriptors = -100;
+  for (const worker of prepare.mock.contexts) {
+    const held = worker instanceof WorkerProcess ? worker.stats?.holdings() : null;
+    if (worker instanceof WorkerProcess && held != null) worker.allowance = new Allowance({ ...held, descriptors: -100 });
+  }
   expect((await next.promise).result.error).toBeNull();
   expect(sandbox.boundaryBreaches).toBe(1);
   vi.restoreAllMocks();
