@@ -1,7 +1,7 @@
 // The long forms of what .ci/run checks briefly: every benchmark in full, a soak, another one with attackers, fuzzing, a million runs of foreseen
-// programs, fifty thousand simulated schedules and every planted mistake, a thousand kills of the gate's executor, every state of an approval
+// programs, fifty thousand simulated schedules, a million of programs that are corrected, and every planted mistake, a thousand kills of the gate's executor, every state of an approval
 // within four moves and of a session, a loop of v1 and a policy within two or three, twenty rounds of the failure matrix of hosts, and stores with
-// a million sessions. Takes about two and a half hours on two quiet cores; titles as arguments run those steps alone. A benchmark has three
+// a million sessions. Takes about two and a half hours on two quiet cores, and `repair` three more; titles as arguments run those steps alone. A benchmark has three
 // tries, because other work of the machine disturbs one; the step's line says which try kept all promises. The last line is
 // `N passed, N failed`.
 import { spawnSync } from 'node:child_process';
@@ -24,6 +24,26 @@ const STEPS = new Map([
   ['together', ['npx', ['vitest', 'run', 'test/runtime/together.test.ts'], { TOGETHER_SEEDS: '100000' }]],
   ['foreseen', ['npm', ['run', '--silent', 'foreseen', '--', '--programs', '250000', '--seed', String(Date.now() % 1_000_000)]]],
   ['simulate', ['npm', ['run', '--silent', 'simulate', '--', '--seeds', '50000', '--from', String(Date.now() % 1_000_000)]]],
+  [
+    'repair',
+    [
+      'npm',
+      [
+        'run',
+        '--silent',
+        'simulate',
+        '--',
+        '--scenario',
+        'repair',
+        '--seeds',
+        '1000000',
+        '--from',
+        String(Date.now() % 1_000_000),
+        '--jobs',
+        '2',
+      ],
+    ],
+  ],
   ['planted', ['npm', ['run', '--silent', 'simulate', '--', '--planted']]],
   ['receipts', ['npx', ['vitest', 'run', 'test/receipt'], { RECEIPT_STEP: '1' }]],
   ['grammar', ['npx', ['vitest', 'run', 'test/grammar/decoder/samples.test.ts'], { GRAMMAR_SAMPLES: '25000' }]],

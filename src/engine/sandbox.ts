@@ -2,7 +2,7 @@ import { parse } from '../../grammar/index.ts';
 import { answerTogether, OpenCall, type RunHandlers, readWorkerFrame, type SandboxResult } from '../sandbox/index.ts';
 import type { Rejection } from '../wire/admission.ts';
 import type { CallIo, FinalReply } from '../wire/call.ts';
-import { cancelledError, timeoutError } from '../wire/errorinfo.ts';
+import { cancelledError, timeoutError, workerError } from '../wire/errorinfo.ts';
 import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
 import type { ForeseeOptions, GuestCall, GuestReply, GuestResult, RunInput, Source, WorkerFrame } from '../wire/protocol.ts';
 import type { CheckReport, ForeseenReport, FormatReport } from '../wire/sourcereports.ts';
@@ -80,16 +80,21 @@ function isCall(frame: WorkerFrame): frame is CallFrame {
 /** Called when a program begins; its result is disposed of when the program has ended. */
 type OnRun = (input: RunInput, session: string | null) => Disposable;
 
+/** Called before each part of a program, up to its next call: true ends the run as the death of a worker process does. */
+type IsKilled = (input: RunInput) => boolean;
+
 /**
  * A sandbox in this realm, for tests: the interpreter without a worker, whose calls may take any time. Frames, their checks and open calls
  * are real. Computing takes no time.
  */
 export class RealmSandbox {
   readonly #onRun: OnRun;
+  readonly #isKilled: IsKilled;
   #closed = false;
 
-  constructor(onRun: OnRun = () => ({ [Symbol.dispose]() {} })) {
+  constructor(onRun: OnRun = () => ({ [Symbol.dispose]() {} }), isKilled: IsKilled = () => false) {
     this.#onRun = onRun;
+    this.#isKilled = isKilled;
   }
 
   async run(input: RunInput, handlers: RunHandlers, signal?: AbortSignal): Promise<SandboxResult> {
@@ -105,6 +110,7 @@ export class RealmSandbox {
     const program = new Rerun(input, parsed.trees, handlers);
     handlers.onStarted?.();
     for (;;) {
+      if (this.#isKilled(input)) return killed();
       const after = program.next();
       if ('result' in after) return resultOf(after.result);
       if (after.frame.t === 'var') throw new TypeError('the interpreter answers a question that was not put');
@@ -187,6 +193,10 @@ function resultOf(given: GuestResult): SandboxResult {
   const { fuel, peakMemoryBytes, toolCalls, outputBytes } = result;
   const usage = { fuel, cpuMs: 0, wallMs: 0, peakMemoryBytes, toolCalls, outputBytes, queueMs: 0 };
   return { result, usage, errors: [], outputComplete: true };
+}
+
+function killed(): SandboxResult {
+  return { ...refused({ phase: 'exec', error: workerError('the worker process was killed') }), outputComplete: false };
 }
 
 function refused({ phase, error, errors = [], findings }: Rejection): SandboxResult {

@@ -43,8 +43,8 @@ export function resultOf(
 ): RunResult {
   const [waiting, ...alsoWaiting] = calls;
   const { phase, result, eventErrors, variables } = ended;
-  // The interpreter counts a call whose answer an earlier attempt gave; nobody made it.
-  const made = { ...used, toolCalls: used.toolCalls - taken };
+  // The interpreter counts a call whose answer an earlier attempt gave; nobody made it. A worker that was killed may have counted fewer.
+  const made = { ...used, toolCalls: Math.max(0, used.toolCalls - taken) };
   const usage = withEndingAsk(made, journal.last, limits);
   const facts = defined({
     phase,

@@ -249,7 +249,7 @@ function dispatcherOf(
     telemetry: runtime.telemetry,
     ask: asks?.({ context, turn, limits, sources: own(), globals }),
     recorded: recorded?.calls,
-    earlier: earlier === undefined ? undefined : new EarlierCalls(earlier.journals, tools, earlier.onChanged, earlier.attempt),
+    earlier: earlier === undefined ? undefined : new EarlierCalls(earlier.journals, tools, earlier.onChanged),
     asTurn,
     bound: bound === undefined ? undefined : new Bound(bound.calls),
     keeper,

@@ -93,8 +93,6 @@ export interface EarlierAttempts {
   readonly journals: readonly (readonly JournalEntry[])[];
   /** What happens to another call of a tool with effects that an earlier attempt called. */
   readonly onChanged: OnChanged;
-  /** Number of this attempt among those with programs of their own, from 1: a program that runs again has the same number. */
-  readonly attempt: number;
 }
 
 /** A recorded run that is executed again. */
@@ -176,7 +174,6 @@ export const checkRequest = checker<RunRequest>({
   earlier: checker<EarlierAttempts>({
     journals: required(checkList),
     onChanged: required(oneOf('ask', 'proceed', 'halt')),
-    attempt: required(wholeNumber(1)),
   }),
   keeper: checkObject,
   mayWait: checkFlag,

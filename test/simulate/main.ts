@@ -1,5 +1,5 @@
 /**
- * `npm run simulate`: runs the scenario of `shop.ts` in many worlds. With `--seed` and what a failure prints, it repeats one schedule.
+ * `npm run simulate`: runs the scenario of `shop.ts`, or with `--scenario repair` that of `repair.ts`, in many worlds. With `--seed` and what a failure prints, it repeats one schedule.
  * `--planted` plants every mistake of `plants.ts` by itself, in a process of its own, and each must be found. `--jobs N` has N processes
  * do the work; its default is one.
  */
@@ -22,6 +22,7 @@ const { values } = parseArgs({
     hosts: { type: 'string' },
     sessions: { type: 'string' },
     faults: { type: 'string' },
+    scenario: { type: 'string', default: 'shop' },
     plant: { type: 'string' },
     planted: { type: 'boolean', default: false },
     first: { type: 'string' },
@@ -40,7 +41,7 @@ function told({ invariant, message, schedule, trace }: SimulationFailure): strin
   const last = trace.slice(-30).map((line) => `  ${line}\n`);
   return [
     `FAILED: ${invariant}\n  ${message}\n${last.join('')}`,
-    `repeat it: npm run simulate -- --seed ${seed} --hosts ${hosts} --sessions ${sessions.join(',')} --faults '${faults.join(' ')}'\n`,
+    `repeat it: npm run simulate -- --scenario ${values.scenario} --seed ${seed} --hosts ${hosts} --sessions ${sessions.join(',')} --faults '${faults.join(' ')}'\n`,
   ].join('');
 }
 
@@ -71,10 +72,10 @@ async function run(): Promise<SimulationFailure | null> {
   if (planted !== undefined) grow(planted);
   else if (values.plant !== undefined) throw new Error(`there is no planted mistake '${values.plant}'`);
   const { replaySchedule, simulate } = await import('../../src/testing/index.ts');
-  const { shop } = await import('./shop.ts');
+  const scenario = values.scenario === 'repair' ? (await import('./repair.ts')).repair : (await import('./shop.ts')).shop;
   const { seed, hosts, sessions, faults } = values;
   if (seed !== undefined)
-    return replaySchedule(shop, {
+    return replaySchedule(scenario, {
       seed: Number(seed),
       ...defined({
         hosts: hosts === undefined ? undefined : Number(hosts),
@@ -90,7 +91,11 @@ async function run(): Promise<SimulationFailure | null> {
     const megabytes = (process.memoryUsage().heapUsed / 1e6).toFixed(0);
     process.stdout.write(`${schedules} schedules, ${rate}/s, ${megabytes} MB\n`);
   };
-  const report = await simulate(shop, { seeds: Number(values.seeds ?? DEFAULT_SEEDS), from: Number(values.from), onSchedule });
+  const report = await simulate(scenario, {
+    seeds: Number(values.seeds ?? DEFAULT_SEEDS),
+    from: Number(values.from),
+    onSchedule,
+  });
   const { failure, rate, ...rest } = report;
   const { user, system } = process.cpuUsage(before);
   const perCpu = ((rest.schedules * 1e6) / (user + system)).toFixed(1);
@@ -101,8 +106,8 @@ async function run(): Promise<SimulationFailure | null> {
 }
 
 /** Whether the simulation finds a planted mistake, in words. */
-async function search({ name, found }: Plant): Promise<{ readonly isFound: boolean; readonly text: string }> {
-  const printed = await spawned(['--plant', name, '--seeds', values.seeds ?? PLANTED_SEEDS]);
+async function search({ name, found, scenario }: Plant): Promise<{ readonly isFound: boolean; readonly text: string }> {
+  const printed = await spawned(['--plant', name, '--scenario', scenario, '--seeds', values.seeds ?? PLANTED_SEEDS]);
   const invariant = /^FAILED: (.*)\n(.*)$/m.exec(printed);
   const after = DONE.exec(printed)?.[1];
   const seed = /--seed (\S+ .*)$/m.exec(printed)?.[1] ?? '';
@@ -143,7 +148,9 @@ async function runAll(): Promise<boolean> {
   await inJobs(
     Array.from({ length: jobs }, (_, job) => Number(values.from) + job * share),
     async (from) => {
-      const printed = await spawned(['--seeds', String(share), '--from', String(from)], (text) => process.stdout.write(text));
+      const printed = await spawned(['--scenario', values.scenario, '--seeds', String(share), '--from', String(from)], (text) =>
+        process.stdout.write(text),
+      );
       isGood &&= DONE.test(printed) && !printed.includes('FAILED');
     },
   );

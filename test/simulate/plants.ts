@@ -10,6 +10,8 @@ export interface Plant {
   readonly instead: string;
   /** The invariants of which at least one finds it. */
   readonly found: readonly string[];
+  /** The scenario in which it shows. */
+  readonly scenario: 'shop' | 'repair';
 }
 
 const plant = (file: string, name: string, text: string, instead: string, ...found: readonly string[]): Plant => ({
@@ -18,13 +20,19 @@ const plant = (file: string, name: string, text: string, instead: string, ...fou
   text,
   instead,
   found,
+  scenario: 'shop',
 });
 
-const { owner, inFlight, fence, once, unchanged, logged, chain, committed, effect, kept, answer, ends, memory } = INVARIANTS;
+const { owner, inFlight, fence, once, unchanged, logged, chain, committed, effect, kept, answer, attempts, ends, memory } =
+  INVARIANTS;
 const STATEMENTS = 'loop/sessions/statements';
 const COORDINATOR = 'loop/sessions/coordinator';
 const LOG = 'loop/log/chainedfile';
+const EARLIER = 'tools/dispatch/earlier';
 const DISPATCHER = 'tools/dispatch/dispatcher';
+
+/** A mistake in how a program is corrected within its turn. */
+const repair = (...mistake: Parameters<typeof plant>): Plant => ({ ...plant(...mistake), scenario: 'repair' });
 
 /** Mistakes that real programs of this kind have had, one in each line. */
 export const PLANTS: readonly Plant[] = [
@@ -198,6 +206,65 @@ export const PLANTS: readonly Plant[] = [
     'if (origin !== null) return {};',
     'nobody pays twice',
     effect,
+  ),
+  // Attempts at a turn.
+  repair(
+    EARLIER,
+    'a failed or denied call is answered from the journal',
+    'return entry.outcome.ok && entry.from === undefined',
+    'return entry.from === undefined',
+    'an earlier answer is taken once, by the same call',
+  ),
+  repair(
+    EARLIER,
+    'a recorded call is taken twice',
+    'answer.taken = true;\n      return {',
+    'return {',
+    'an earlier answer is taken once, by the same call',
+  ),
+  repair(
+    'loop/record/attempt',
+    'the token of an earlier attempt stays good',
+    "(end === 'interrupted' ? [] : jtis)",
+    "(end === 'rejected' ? jtis : [])",
+    'the token of an earlier attempt decides nothing',
+  ),
+  repair(
+    'loop/decide',
+    'an attempt is not stored before its agent is asked again',
+    '  await stepper.coordinator.start(started, claimed);\n  const { sid, nextTurn: turn } = state;',
+    '  const { sid, nextTurn: turn } = state;',
+    'the record of a turn knows its attempts',
+    attempts,
+  ),
+  repair(
+    EARLIER,
+    'a call that failed gets another key',
+    'return this.#failed.get(this.#keyOf(call))?.shift() ?? placeIn',
+    'return placeIn',
+    'no effect happens twice for the same call',
+  ),
+  repair(
+    'loop/decide',
+    'a worker that dies twice forgets the calls before',
+    'if (before !== undefined) return { run: before.run,',
+    'if (before === null) return { run: null,',
+    kept,
+    'no effect happens twice for the same call',
+  ),
+  repair(
+    'loop/record/attempt',
+    'every attempt has all of the fuel',
+    "['fuel', ({ usage }) => usage.fuel],",
+    "['fuel', ({ usage }) => usage.cpuMs],",
+    'limits hold for all attempts together',
+  ),
+  repair(
+    'loop/sessions/interrupted',
+    'a turn without an end leaves no effects over',
+    'untakenCalls(journalsOf(attempts), journal)',
+    'untakenCalls([], journal)',
+    'the record of a turn knows its attempts',
   ),
   // What a process leaves behind.
   plant('loop/turn/consult', 'the timer of a reply is forgotten', '    clearTimeout(timer);\n', '', memory),

@@ -1,7 +1,7 @@
 import { type Agent, programReply } from '../../src/loop/index.ts';
 import type { Scenario, World } from '../../src/testing/simulation/scenario.ts';
 import { defineTool } from '../../src/tools/index.ts';
-import { programToCorrect } from './told.ts';
+import { toldIn } from './told.ts';
 
 /** Programs of the agent, by what the session is for. Each turn is one of them. */
 const PROGRAMS: readonly string[] = [
@@ -80,7 +80,7 @@ export function shop(world: World): Scenario {
       name: 'shopper',
       reply: async ({ sid, turn, prompt }) => {
         // A tool was away: the program was right, and is written again.
-        const failed = programToCorrect(prompt);
+        const failed = toldIn(prompt)?.program ?? null;
         if (failed !== null) return programReply(failed);
         const index = Number(sid.slice(1)) - 1;
         const body = PROGRAMS[((styles[index] ?? 0) + turn) % PROGRAMS.length] ?? '';

@@ -200,23 +200,46 @@ it('does not take an answer again that the attempt took before its process died'
   expect(await bench.call('tool.mail.Send', ['ada'])).toEqual({ t: 'ok', value: 'new ada' });
 });
 
-it('a call has another key in each attempt, so that no system takes it for an earlier one', async () => {
-  const keys: (string | null)[] = [];
-  const pay = defineTool({
-    name: 'tool.bank.Pay',
-    args: [],
-    run: (_, { call }) => {
-      keys.push(call.key);
-      return 1;
-    },
-  });
+describe('the key of a call', () => {
   const turn = rootTurn(() => 0).derive({ sessionId: 's', turnIndex: 2, origin: 's' });
-  const keyIn = (attempt: number) => {
-    const earlier = new EarlierCalls([[], []], new Bench([pay]).tools, 'proceed', attempt);
-    return new Bench([pay], { turn, init: { earlier, asTurn: true } }).call('tool.bank.Pay');
-  };
-  for (const attempt of [1, 2, 3, 3]) await keyIn(attempt);
-  expect(new Set(keys).size).toBe(3);
-  expect(keys[2]).toBe(keys[3]);
-  expect(keys[0]).toMatch(/^s\/2\.1\//);
+  const read = made(1, 'tool.db.read', ['x']);
+  const failed = (seq: number): JournalEntry => ({
+    ...made(seq, 'tool.bank.pay', ['ada']),
+    outcome: { ok: false, code: 21, message: 'its answer was lost' },
+  });
+
+  /** The keys of this number of payments to Ada, after attempts with these journals. */
+  async function keysAfter(count: number, ...journals: readonly (readonly JournalEntry[])[]): Promise<readonly string[]> {
+    const keys: string[] = [];
+    const pay = defineTool({
+      name: 'tool.bank.Pay',
+      args: [{ name: 'to', type: 'string' }],
+      run: (_, { call }) => {
+        keys.push(String(call.key).split('/')[1] ?? '');
+      },
+    });
+    const earlier = new EarlierCalls(journals, new Bench([pay]).tools, 'proceed');
+    const bench = new Bench([pay], { turn, init: { earlier, asTurn: true } });
+    for (let made = 0; made < count; made++) await bench.call('tool.bank.Pay', ['ada']);
+    return keys;
+  }
+
+  it('is another one in each attempt that makes calls, so that no system takes it for an earlier one', async () => {
+    expect(await keysAfter(1)).toEqual(['2.1']);
+    expect(await keysAfter(1, [])).toEqual(['2.1']);
+    expect(await keysAfter(1, [read])).toEqual(['2~2.1']);
+    expect(await keysAfter(1, [read], [], [read])).toEqual(['2~3.1']);
+  });
+
+  it('stays that of the same call that failed, wherever it stood, because that may have had its effect', async () => {
+    expect(await keysAfter(2, [read, failed(2)])).toEqual(['2.2', '2~2.2']);
+    expect(await keysAfter(2, [read, failed(2)], [failed(1)])).toEqual(['2.2', '2~3.2']);
+    expect(await keysAfter(2, [failed(1)], [failed(1), failed(2)])).toEqual(['2.1', '2~2.2']);
+  });
+
+  it('is no longer that one when the call has been made', async () => {
+    const paid = made(1, 'tool.bank.pay', ['ada']);
+    // The first payment takes the recorded answer.
+    expect(await keysAfter(2, [failed(1)], [paid])).toEqual(['2~3.2']);
+  });
 });

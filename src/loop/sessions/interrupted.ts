@@ -1,6 +1,8 @@
+import { untakenCalls } from '../../tools/index.ts';
 import { STORED_VERSION } from '../../wire/forms.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { NO_USAGE } from '../../wire/result.ts';
+import { journalsOf } from '../record/attempt.ts';
 import { type HaltReason, hostFailure } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { sealRecord } from '../record/seal.ts';
@@ -27,7 +29,8 @@ export function interruptedRecord(
   message: string | null = null,
 ): TurnRecord {
   const { sid, turn, startedAt, nonce, limits, reply, agent, attempt, suspended, attempts } = started;
-  const { clock = [], jtis = [], journal = [] } = suspended?.earlier ?? {};
+  const { clock = [], jtis = [], journal: waited = [] } = suspended?.earlier ?? {};
+  const journal = kept.length > 0 ? kept : waited;
   return sealRecord(
     {
       version: STORED_VERSION,
@@ -44,8 +47,9 @@ export function interruptedRecord(
       scratchBytes: 0,
       outputComplete: false,
       whispers: [],
-      journal: kept.length > 0 ? kept : journal,
-      ...(attempts.length === 0 ? {} : { attempts, leftOver: [] }),
+      journal,
+      // The tools are not at hand, and a call whose tool does not say that it only reads counts as one that writes.
+      ...(attempts.length === 0 ? {} : { attempts, leftOver: untakenCalls(journalsOf(attempts), journal) }),
       usage: NO_USAGE,
       error: hostFailure(reason, message ?? `turn ${turn} was started and not decided: ${cause(turn, attempt, suspended)}`),
     },

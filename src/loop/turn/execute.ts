@@ -10,7 +10,7 @@ import type { RunInput, Source, TaggedJson, Usage, Whisper } from '../../wire/pr
 import { NO_USAGE, type RunResult } from '../../wire/result.ts';
 import type { LoopEventBody } from '../events.ts';
 import { createMagicTool, MINT_LEDGER } from '../magic.ts';
-import { countedAttempts, journalsOf } from '../record/attempt.ts';
+import { journalsOf } from '../record/attempt.ts';
 import { type HaltReason, hostFailure, reasonOfRun } from '../record/decision.ts';
 import type { HostFacts, Problem, Scene } from '../record/record.ts';
 import type { PromisedCall } from '../record/suspension.ts';
@@ -88,8 +88,7 @@ export async function execute(host: TurnHost, turn: TurnRequest, means: Means): 
     checkFirst: true,
     // A stored run was admitted when it began.
     strict: strict && recorded === null,
-    earlier:
-      attempts.length === 0 ? undefined : { journals: journalsOf(attempts), onChanged, attempt: 1 + countedAttempts(attempts) },
+    earlier: attempts.length === 0 ? undefined : { journals: journalsOf(attempts), onChanged },
     mayWait,
     onOut: (out) => emit({ type: 'output', out }),
     onCall: (entry) => emit({ type: 'called', entry }),

@@ -16,6 +16,8 @@ export type Fault =
   | 'dies-after'
   /** The process dies within a write to its disk, of which a part remains. */
   | 'torn'
+  /** The worker process of a program is killed, for instance by the system. Calls under way come to their end. */
+  | 'killed'
   /** The process stops for longer than a lease, and then continues. */
   | 'stops'
   /** The process cannot reach the store for a time. */
@@ -33,7 +35,7 @@ export type Fault =
 
 /** All faults. */
 export const FAULTS: readonly Fault[] = [
-  ...(['refused', 'lost', 'twice', 'slow', 'dies-before', 'dies-after', 'torn'] as const),
+  ...(['refused', 'lost', 'twice', 'slow', 'dies-before', 'dies-after', 'torn', 'killed'] as const),
   ...(['stops', 'cut-off', 'jumps', 'full', 'dies', 'drains', 'cancels'] as const),
 ];
 

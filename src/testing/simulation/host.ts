@@ -47,11 +47,14 @@ export function controllerIn(
   shared: Shared,
 ): { readonly controller: LoopController; readonly coordinator: SessionCoordinator } {
   const { seed, scenario, store, server, files, keyring, watch, leaseMs } = shared;
-  const { tools = [], policy = ALLOW_ALL, onExpired = 'halt', models = {} } = scenario;
-  const sandbox = new RealmSandbox(({ forkId }) => {
-    const { sid, turn } = turnOf(forkId);
-    return watch.began(process, sid, turn);
-  });
+  const { tools = [], policy = ALLOW_ALL, onExpired = 'halt', models = {}, limits = {} } = scenario;
+  const sandbox = new RealmSandbox(
+    ({ forkId }) => {
+      const { sid, turn } = turnOf(forkId);
+      return watch.began(process, sid, turn);
+    },
+    ({ forkId }) => process.killsWorker(`${turnOf(forkId).sid}.worker`),
+  );
   const ids = seededIds(`${seed} ${process.name}`);
   const known = new AgentModelStore();
   for (const model of Object.keys(models)) known.register(model, { provider: 'world', model });
@@ -79,6 +82,7 @@ export function controllerIn(
     ids,
     coordinator,
     onExpired,
+    limits,
     system: '',
   });
   return { controller, coordinator };

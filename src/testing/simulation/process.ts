@@ -112,6 +112,15 @@ export class Process implements Actor {
     return { fault, share: faults.share(`${place} share`) };
   }
 
+  /** Whether a worker process of this one is killed now. */
+  killsWorker(kind: string): boolean {
+    const { faults, note } = this.#surroundings;
+    const place = this.place(kind);
+    const isKilled = faults.at(place, ['killed']) !== null;
+    if (isKilled) note(`${place} killed`);
+    return isKilled;
+  }
+
   /** Whether the disks are full at the moment. */
   get isFull(): boolean {
     return this.#surroundings.fullUntil > this.timeline.now;

@@ -1,4 +1,5 @@
 import type { Agent, CallAnswer, Ceilings, Durable, OnExpired, SessionSummary, TurnRecord, Waiting } from '../../loop/index.ts';
+import type { LimitOptions } from '../../sandbox/index.ts';
 import type { PolicyOptions, ToolDefinition } from '../../tools/index.ts';
 import type { Random } from './random.ts';
 
@@ -55,6 +56,8 @@ export interface Scenario {
   readonly sessions: readonly SimulatedSession[];
   /** A person's answer to a call that waits, or null to keep the session waiting. Every call gets `true` when absent. */
   readonly answer?: (call: SimulatedCall, world: World) => CallAnswer | null;
+  /** The limits of each turn, below those of a runtime. */
+  readonly limits?: LimitOptions;
   /** The hosts' reaction to a call that was not completed in time; `halt` when absent. */
   readonly onExpired?: OnExpired;
   /** Invariants by name, besides those of every world. They are checked after every decision and at the end. */

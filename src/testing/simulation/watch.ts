@@ -61,6 +61,8 @@ export class Watch {
   readonly #ended = new Set<string>();
   /** Calls that were made and whose outcome is not known yet. */
   readonly #made = new Set<string>();
+  /** What the places of the calls of a turn end with: the number of its attempts that make calls, from the second on. */
+  readonly #calling = new Map<string, string>();
   /** Number of the attempts at a turn whose programs do not run again. */
   readonly #attempts = new Map<string, number>();
   /** Sessions whose calls are kept. */
@@ -119,14 +121,14 @@ export class Watch {
 
   started({ sid, turn, suspended, attempts }: StartedTurn, fence: number): void {
     this.wrote(sid, fence, `started turn ${turn}`);
-    this.#another(sid, turn, countedAttempts(attempts));
+    this.#another(sid, turn, attempts);
     if (this.#decisions.has(turnKey(sid, turn)))
       this.fail(INVARIANTS.committed, `turn ${turn} of session ${sid} was started after its decision`);
     if (suspended === null) return;
-    for (const { seq } of suspended.earlier.journal) this.#ended.add(`${sid} ${turn}.${seq}`);
+    for (const { seq } of suspended.earlier.journal) this.#ended.add(this.#placeOf(sid, turn, seq));
     for (const { waiting, since, completion } of [suspended, ...(suspended.alsoWaiting ?? [])]) {
       if (completion === null) continue;
-      this.#made.delete(`${sid} ${turn}.${waiting.seq}`);
+      this.#made.delete(this.#placeOf(sid, turn, waiting.seq));
       const call = `${sid} ${turn}.${waiting.seq} ${since}`;
       const answer = JSON.stringify(completion);
       if ((this.#answers.get(call) ?? answer) !== answer)
@@ -135,20 +137,28 @@ export class Watch {
     }
   }
 
-  /** Another program of the turn has calls of its own, which have the numbers of those before. */
-  #another(sid: string, turn: number, attempts: number): void {
+  /** Another program of the turn has calls of its own. Those that failed before are made again at their old places. */
+  #another(sid: string, turn: number, attempts: StartedTurn['attempts']): void {
     const key = turnKey(sid, turn);
-    if ((this.#attempts.get(key) ?? 0) === attempts) return;
-    if ((this.#attempts.get(key) ?? 0) > attempts)
-      this.fail(INVARIANTS.attempts, `turn ${turn} of session ${sid} has ${attempts} earlier attempts, and had more`);
-    this.#attempts.set(key, attempts);
+    const count = countedAttempts(attempts);
+    const before = this.#attempts.get(key) ?? 0;
+    if (before === count) return;
+    if (before > count)
+      this.fail(INVARIANTS.attempts, `turn ${turn} of session ${sid} has ${count} earlier attempts, and had ${before}`);
+    this.#attempts.set(key, count);
+    const calling = attempts.filter(({ end, journal }) => end !== 'interrupted' && journal.length > 0).length;
+    this.#calling.set(key, calling === 0 ? '' : `~${calling + 1}`);
     for (const calls of [this.#ended, this.#made])
-      for (const call of calls) if (call.startsWith(`${sid} ${turn}.`)) calls.delete(call);
+      for (const call of calls) if (call.startsWith(`${sid} ${turn}.`) || call.startsWith(`${sid} ${turn}~`)) calls.delete(call);
+  }
+
+  #placeOf(sid: string, turn: number, seq: number): string {
+    return `${sid} ${turn}${this.#calling.get(turnKey(sid, turn)) ?? ''}.${seq}`;
   }
 
   kept(sid: string, { turn, body }: StoredStep, fence: number): void {
     this.wrote(sid, fence, `kept a call of turn ${turn}`);
-    if (body['entry'] !== null) this.#ended.add(`${sid} ${turn}.${Number(body['seq'])}`);
+    if (body['entry'] !== null) this.#ended.add(this.#placeOf(sid, turn, Number(body['seq'])));
   }
 
   committed({ fence, record, next, keep }: TurnCommit): void {

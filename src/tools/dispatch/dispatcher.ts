@@ -35,6 +35,8 @@ export class Dispatcher {
   readonly #journal: CallJournal;
   readonly #asks: Asks;
   readonly #waiting: WaitingCall[] = [];
+  /** Places of calls that follow an earlier attempt, by the numbers of the calls. */
+  readonly #places = new Map<number, string>();
   #taken = 0;
 
   constructor(context: DispatchContext) {
@@ -54,6 +56,9 @@ export class Dispatcher {
     // A recorded call counts too, and gets the answer that it had.
     const outside = this.#outside(call);
     const known = this.#context.recorded?.known(call) ?? this.#context.earlier?.known(call) ?? null;
+    const isTaken = known?.t === 'taken' || (known?.t === 'recorded' && known.entry.from !== undefined);
+    const { earlier } = this.#context;
+    if (call.t === 'tool' && earlier !== undefined && !isTaken) this.#places.set(call.seq, earlier.placeOf(call));
     if (known?.t === 'recorded') return this.#repeat(call, known.entry, io);
     if (known?.t === 'taken' && outside === null && breach === null) return this.#take(call, known, io);
     if (known?.t === 'answer' && known.reply.t === 'halt') {
@@ -228,8 +233,7 @@ export class Dispatcher {
       case 'tool': {
         const { name, args, at, seq } = call;
         const { turn, tools } = this.#context;
-        const { attempt = 1 } = this.#context.earlier ?? {};
-        const id = `${turn.turnIndex ?? tools.forkId}${attempt === 1 ? '' : `~${attempt}`}.${seq}`;
+        const id = `${turn.turnIndex ?? tools.forkId}${this.#places.get(seq) ?? `.${seq}`}`;
         this.#quotas.countScriptCall(canonicalName(name));
         const run = { context: this.#context, quotas: this.#quotas, holds: this.#holds };
         return { t: 'ok', value: await callTool(run, { id, name, args, site: at, io, hold, depth: 0, completion }) };

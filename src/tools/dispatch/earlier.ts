@@ -27,23 +27,21 @@ export class EarlierCalls implements CallScript {
   readonly #answers: Answer[] = [];
   /** The answers to each call, by its key. */
   readonly #byCall = new Map<string, Answer[]>();
+  /** The places of calls that failed and were not made again since, by the keys of the calls. */
+  readonly #failed = new Map<string, string[]>();
+  /** Number of this attempt among those that make calls. */
+  readonly #number: number;
   /** The calls that the earlier attempts made, each by the canonical name of its tool. Those of nested loops have no name. */
   readonly made: readonly (string | null)[];
 
-  /** Number of this attempt among those with programs of their own, from 1. */
-  readonly attempt: number;
-
   /** `journals` are those of the earlier attempts, the first attempt first. */
-  constructor(
-    journals: readonly (readonly JournalEntry[])[],
-    tools: Pick<ToolView, 'lookup'>,
-    onChanged: OnChanged,
-    attempt = journals.length + 1,
-  ) {
-    this.attempt = attempt;
+  constructor(journals: readonly (readonly JournalEntry[])[], tools: Pick<ToolView, 'lookup'>, onChanged: OnChanged) {
     this.#tools = tools;
     this.#onChanged = onChanged;
     for (const { origin, entry } of answersOf(journals)) this.#add(origin, entry);
+    const earlier = journals.filter(({ length }) => length > 0);
+    for (const [index, journal] of earlier.entries()) this.#fail(journal, index + 1);
+    this.#number = earlier.length + 1;
     this.made = journals.flatMap((journal) => journal.flatMap(madeCalls));
   }
 
@@ -54,6 +52,26 @@ export class EarlierCalls implements CallScript {
     if (same === undefined) this.#byCall.set(key, [answer]);
     else same.push(answer);
     this.#answers.push(answer);
+  }
+
+  /** Notes the calls of an attempt that failed, at the places that the tools saw. */
+  #fail(journal: readonly JournalEntry[], number: number): void {
+    const untried = new Map([...this.#failed].map(([key, places]) => [key, [...places]]));
+    for (const entry of inOrder(journal)) {
+      if (entry.kind !== 'tool' || entry.from !== undefined) continue;
+      const key = this.#keyOf(callOf(entry));
+      const place = untried.get(key)?.shift() ?? placeIn(number, entry.seq);
+      const others = (this.#failed.get(key) ?? []).filter((other) => other !== place);
+      this.#failed.set(key, entry.outcome.ok ? others : [...others, place]);
+    }
+  }
+
+  /**
+   * The place of a call that this attempt makes, as its tool sees it in the key. A call that failed in an earlier attempt keeps its place,
+   * because it may have had its effect; no other two calls of the attempts have the same place. Each call asks once, in order.
+   */
+  placeOf(call: GuestCall): string {
+    return this.#failed.get(this.#keyOf(call))?.shift() ?? placeIn(this.#number, call.seq);
   }
 
   /** Notes that this attempt has taken the answer of a call, when a recorded call of the attempt is repeated. */
@@ -90,6 +108,11 @@ export class EarlierCalls implements CallScript {
     });
     return JSON.stringify([call.t, canonicalName(call.name), args.map(sorted)]);
   }
+}
+
+/** The place of a call: its number, and that of its attempt after the first one. */
+function placeIn(attempt: number, seq: number): string {
+  return attempt === 1 ? `.${seq}` : `~${attempt}.${seq}`;
 }
 
 /** The tool calls that stand behind an entry; none for an answer that was taken. */
