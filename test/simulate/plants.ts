@@ -260,6 +260,14 @@ export const PLANTS: readonly Plant[] = [
     'limits hold for all attempts together',
   ),
   repair(
+    'runtime/end',
+    'a worker that dies early has made fewer than no calls',
+    'Math.max(0, used.toolCalls - taken)',
+    'used.toolCalls - taken',
+    'limits hold for all attempts together',
+    ends,
+  ),
+  repair(
     'loop/sessions/interrupted',
     'a turn without an end leaves no effects over',
     'untakenCalls(journalsOf(attempts), journal)',

@@ -339,7 +339,7 @@ describe('why a session ended is stored and logged', () => {
     const agent: Agent = {
       reply: async () => {
         if (asked++ > 0) throw new Error('503 overloaded');
-        return { text: reply(program('fail "no"')), tokens: 7 };
+        return { text: reply(program('emit tool.mail.Send("ada")', 'fail "no"')), tokens: 7 };
       },
     };
     const { store, log, record } = await session([], { agent });
@@ -349,6 +349,7 @@ describe('why a session ended is stored and logged', () => {
       spent: { tokens: 7 },
     });
     expect(record).toMatchObject({ decision: 'HALT', reason: 'ERR_AGENT', attempts: [{ end: 'failed' }], agent: { tokens: 7 } });
+    expect(record?.leftOver).toEqual([{ attempt: 1, seq: 1, tool: 'tool.mail.send' }]);
     expect(log.entries).toMatchObject([{ reason: 'ERR_AGENT', attempts: 2, message: expect.stringContaining('503') }]);
   });
 });
