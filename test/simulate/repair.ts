@@ -17,7 +17,7 @@ const CALLS = ['tool.bank.Pay("a")', 'tool.bank.Pay("b")', 'tool.mail.Send("a")'
 const OTHERS = ['tool.shop.Price("tea")', 'tool.desk.Try("a")', 'tool.desk.Try("b")', 'tool.memo.Get()'];
 const WRITING = new Set(['tool.bank.pay', 'tool.mail.send', 'tool.desk.try']);
 const KEYED = new Set(['tool.bank.pay']);
-const LIMITS = { fuel: 4000, toolCalls: 14 };
+const LIMITS = { fuel: 1200, toolCalls: 9 };
 
 /** A program of a turn: its calls, and what surrounds them. */
 interface Draft {
