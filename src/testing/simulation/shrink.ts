@@ -29,13 +29,13 @@ export async function shrunk(first: Failed, run: (schedule: Required<Schedule>) 
   for (let before = Number.POSITIVE_INFINITY; sizeOf(best.schedule) < before; ) {
     before = sizeOf(best.schedule);
     for (let hosts = 1; hosts < best.schedule.hosts; hosts += 1) if (await better({ hosts })) break;
-    if (best.schedule.hosts > 1) await better({ hosts: 1, faults: best.schedule.faults.map(ofFirst) });
+    if (best.schedule.hosts > 1) await better({ hosts: 1, faults: best.schedule.faults.map((fault) => ofFirst(fault)) });
     for (const number of best.schedule.sessions)
       if (best.schedule.sessions.length > 1)
         await better({ sessions: best.schedule.sessions.filter((other) => other !== number) });
     // One fault is often enough, and without the others it happens to the first process.
     for (const fault of best.schedule.faults)
-      if (best.schedule.faults.length > 1 && (await better({ faults: [fault.replace(/^[a-z]\d*\./, 'a.')] }))) break;
+      if (best.schedule.faults.length > 1 && (await better({ faults: [ofFirst(fault, true)] }))) break;
     for (let size = best.schedule.faults.length; size >= 1; size = Math.floor(size / 2))
       for (let from = 0; from < best.schedule.faults.length; )
         if (!(await better({ faults: best.schedule.faults.toSpliced(from, size) }))) from += size;
@@ -43,10 +43,14 @@ export async function shrunk(first: Failed, run: (schedule: Required<Schedule>) 
   return best;
 }
 
-/** Moves a fault from another host to the first one. The names of hosts are one letter and a number. */
-function ofFirst(fault: string): string {
+/**
+ * Moves a fault from another host to the first one; with `first`, to its first process. The names of processes are one letter, and a number
+ * from the second one on.
+ */
+function ofFirst(fault: string, first = false): string {
   const [name = ''] = fault.split('.');
-  return name.length === 1 || name.slice(1) === String(Number(name.slice(1))) ? `a${fault.slice(1)}` : fault;
+  const isHost = name.length === 1 || name.slice(1) === String(Number(name.slice(1)));
+  return isHost ? `a${fault.slice(first ? name.length : 1)}` : fault;
 }
 
 function sizeOf({ faults, hosts, sessions }: Required<Schedule>): number {
