@@ -245,10 +245,10 @@ export const PLANTS: readonly Plant[] = [
     'no effect happens twice for the same call',
   ),
   repair(
-    'loop/decide',
+    'loop/again',
     'a worker that dies twice forgets the calls before',
-    'if (before !== undefined) return { run: before.run,',
-    'if (before === null) return { run: null,',
+    'journal: [...before.journal, ...ended]',
+    'journal: ended',
     kept,
     'no effect happens twice for the same call',
   ),
