@@ -1,7 +1,7 @@
 // A session with something in every view: calls of each kind, a denied call, signed tokens, whispers, heat and steps.
 import { encodeBase64Url } from '../../../src/crypto/index.ts';
 import { generateKeys, keyringFrom, mintToken, newTurnNonce, publicKeys } from '../../../src/entries/aeiou.ts';
-import type { CallView, SessionView, TokenView, TurnView } from '../../../src/ui/views.ts';
+import type { AttemptView, CallView, ErrorView, SessionView, TokenView, TurnView } from '../../../src/ui/views.ts';
 import type { TurnHeat, TurnStep } from '../../../src/wire/heat.ts';
 import { type Answers, NOW, sessionRow, sessionView, turnRow, turnView, whole } from './mock.ts';
 
@@ -120,6 +120,57 @@ const WAITING: SessionView = sessionView(sessionRow('approval-7', 1, { phase: 'w
   ],
 });
 
+const ERROR = { code: 'NS1003', message: "tool 'tool.fs.Delete' is denied" };
+
+const FAILURE: ErrorView = {
+  ...ERROR,
+  kind: 'policy',
+  name: 'ToolDenied',
+  source: 'ACTIONS',
+  line: 14,
+  column: 8,
+  hint: 'ask the owner of the policy',
+  lines: [`ACTIONS:14:8: ${ERROR.message} (NS1003)`, '      call tool.fs.Delete("/var/reports/old")', '           ^'],
+};
+
+const SLIP = PROGRAM.replace('set rows', 'let rows');
+
+/** The attempts at the last turn that did not decide it. */
+const ATTEMPTS: readonly AttemptView[] = [
+  {
+    attempt: 1,
+    end: 'rejected',
+    program: whole(SLIP),
+    failure: {
+      ...{
+        kind: 'syntax',
+        code: 'NS15',
+        name: 'SyntaxError',
+        message: 'unexpected name rows',
+        source: 'ACTIONS',
+        line: 10,
+        column: 3,
+      },
+      hint: "write 'set'",
+      lines: ['ACTIONS:10:3: unexpected name rows (NS15)', '  hint: write set'],
+    },
+    problems: ['14:8: unknown tool tool.fs.Delet (NS3)'],
+    calls: 0,
+    taken: 0,
+    output: whole(''),
+  },
+  {
+    attempt: 2,
+    end: 'failed',
+    program: whole(PROGRAM.replace('amount', 'amonut')),
+    failure: FAILURE,
+    problems: [],
+    calls: 2,
+    taken: 1,
+    output: whole(''),
+  },
+];
+
 function turn(number: number): TurnView {
   const row = turnRow(number);
   const after = number < 3 ? number + 1 : null;
@@ -144,10 +195,9 @@ function turn(number: number): TurnView {
     },
   };
   if (number < 3) return turnView(SID, row, common);
-  const error = { code: 'NS1003', message: "tool 'tool.fs.Delete' is denied" };
   return turnView(
     SID,
-    { ...row, decision: 'HALT', reason: 'ERR_EXEC', calls: 3, failed: 1, error },
+    { ...row, decision: 'HALT', reason: 'ERR_EXEC', calls: 3, failed: 1, error: ERROR },
     {
       ...common,
       program: whole(PROGRAM),
@@ -155,16 +205,9 @@ function turn(number: number): TurnView {
       scratchpad: whole('sum 435\n'),
       whispers: [{ to: 'log', text: whole('sum 435') }],
       lints: [{ code: 'LINT_POST_TOKEN_TEXT', line: 3 }],
-      failure: {
-        ...error,
-        kind: 'policy',
-        name: 'ToolDenied',
-        source: 'ACTIONS',
-        line: 14,
-        column: 8,
-        hint: 'ask the owner of the policy',
-        lines: [`ACTIONS:14:8: ${error.message} (NS1003)`, '      call tool.fs.Delete("/var/reports/old")', '           ^'],
-      },
+      failure: FAILURE,
+      attempts: ATTEMPTS,
+      leftOver: [{ attempt: 2, seq: 2, tool: 'tool.mail.send' }],
     },
   );
 }

@@ -111,6 +111,25 @@ async function tabTo(page: Page, text: string): Promise<void> {
 const shows = (page: Page, text: string) =>
   page.waitForFunction((wanted) => document.querySelector('main')?.textContent?.includes(wanted), text);
 
+test('the attempts at a turn stand side by side, with the change of each program and the effects that were left over', async () => {
+  const { page, faults } = await open(browser, mock.address);
+  await go(page, [`s/${SID}/t/3/changes`, 'Compared with turn 2']);
+  const cards = await page.locator('.attempts > article').allInnerTexts();
+  assert.equal(cards.length, 3);
+  assert.match(cards[0] ?? '', /Attempt 1: rejected before it ran[\s\S]*let rows[\s\S]*NS15[\s\S]*unknown tool/);
+  assert.match(
+    cards[1] ?? '',
+    /Attempt 2: failed while it ran[\s\S]*− +let rows[\s\S]*\+ +set rows[\s\S]*2 calls, 1 answered by an earlier attempt/,
+  );
+  assert.match(cards[2] ?? '', /Attempt 3: HALT[\s\S]*− [\s\S]*amonut[\s\S]*\+ [\s\S]*amount/);
+  assert.match(
+    (await await page.locator('#left-over').textContent()) ?? '',
+    /Call 2 of attempt 2, tool\.mail\.send, took effect/,
+  );
+  assert.deepEqual(faults, []);
+  await page.close();
+});
+
 test('by keyboard alone: from the list to a call, through the parts of a turn, and back', async () => {
   const { page, faults } = await open(browser, mock.address);
   await shows(page, 'Nightly report');
