@@ -60,7 +60,7 @@ describe('the replay of a turn with several attempts', () => {
   it('compares an attempt whose worker was killed as far as it went', async () => {
     const killed = (output: string) =>
       forged(record, 1, ({ error }) => ({
-        ...{ end: 'interrupted', output, scratchpad: '', outputComplete: false },
+        ...{ end: 'interrupted', output, scratchpad: '', outputComplete: true },
         error: { ...error, code: 'ERR_WORKER' },
       }));
     const attemptOf = async (output: string) => (await replayTurn(replaying, killed(output))).attempts[1];
