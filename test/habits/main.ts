@@ -1,6 +1,7 @@
 /**
  * `npm run habits`: the share of slips of writers of other languages whose first proposed fix gives a program that compiles and does
  * what is expected, by language. `--show` prints the slips that are left; never those that are held out.
+ * `--loop`: the share of sessions that end DONE, of agents that make a slip in a turn and then replace each line by the fix that they are told.
  */
 import { HELD_OUT, KNOWN } from '../../conformance/habits/corpus.ts';
 import { doneBy, fixed, type Share, shareOf } from './harness.ts';
@@ -27,4 +28,14 @@ for (const file of KNOWN) {
     );
 }
 line('known', all);
+if (process.argv.includes('--loop')) {
+  const { loopShare } = await import('./loop.ts');
+  for (const [name, files] of [
+    ['known', KNOWN],
+    ...(process.argv.includes('--held-out') ? [['held out', [HELD_OUT]] as const] : []),
+  ] as const) {
+    const { slips, done } = await loopShare(files);
+    process.stdout.write(`sessions, ${name}: ${done} of ${slips} end DONE (${((100 * done) / slips).toFixed(1)} %)\n`);
+  }
+}
 if (process.argv.includes('--held-out')) line('held out', [shareOf(HELD_OUT)]);
