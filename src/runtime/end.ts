@@ -59,14 +59,16 @@ export function resultOf(
     profile: measuring?.profile(usage.fuel),
   });
   if (error === null) return withJournal({ ok: true, ...facts, error }, journal);
+  // A worker may be killed when a tool has put the run aside. The call waits all the same.
+  const isPutAside = error.code === 'ERR_SUSPENDED' || error.code === 'ERR_WORKER';
   const failure = {
     ok: false as const,
     ...facts,
     ...(errors.length === 0 ? {} : { errors }),
     findings,
     error,
-    ...(waiting === undefined || error.code !== 'ERR_SUSPENDED' ? {} : { waiting }),
-    ...(alsoWaiting.length === 0 || error.code !== 'ERR_SUSPENDED' ? {} : { alsoWaiting }),
+    ...(waiting === undefined || !isPutAside ? {} : { waiting }),
+    ...(alsoWaiting.length === 0 || !isPutAside ? {} : { alsoWaiting }),
   };
   return withJournal(failure, journal);
 }

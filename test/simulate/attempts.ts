@@ -85,13 +85,17 @@ export function tokensProblem({ attempts = [], candidates, jti, decision, inputs
 }
 
 /** A limit that the attempts exceed together; null when there is none. */
-export function quotaProblem({ attempts = [], usage }: TurnRecord, { limits }: Witness): string | null {
+export function quotaProblem({ attempts = [], usage, error }: TurnRecord, { limits }: Witness): string | null {
   const used = [...attempts.filter(ran).map((attempt) => attempt.usage), usage];
   const fuel = used.reduce((sum, each) => sum + each.fuel, 0);
   const toolCalls = used.reduce((sum, each) => sum + each.toolCalls, 0);
   if (used.some((each) => each.toolCalls < 0)) return 'an attempt made fewer than no calls';
   if (fuel > limits.fuel) return `its attempts used ${fuel} units of fuel, and ${limits.fuel} are allowed`;
-  return toolCalls > limits.toolCalls ? `its attempts made ${toolCalls} calls, and ${limits.toolCalls} are allowed` : null;
+  // The call that breaches the limit is counted, and not made.
+  const isBreach = error?.code === 'ERR_QUOTA';
+  return toolCalls - Number(isBreach) > limits.toolCalls
+    ? `its attempts made ${toolCalls} calls, and ${limits.toolCalls} are allowed`
+    : null;
 }
 
 /** What the record says wrongly about its attempts; null when it tells the truth. */
