@@ -32,7 +32,7 @@ it('issue 42: help, completion and messages name only commands that there are', 
 
 /** Flags of other programs that pages name: of Node and V8, of bundlers and of containers. */
 const FOREIGN =
-  /^--(?:disable-sigusr1|packages|security-opt|jobs|no-node-snapshot|(?:max-semi-space|optimize-for)-size|single-threaded(?:-gc)?|no-concurrent-recompilation)$/;
+  /^--(?:scenario|disable-sigusr1|packages|security-opt|jobs|no-node-snapshot|(?:max-semi-space|optimize-for)-size|single-threaded(?:-gc)?|no-concurrent-recompilation)$/;
 
 it('issue 42: pages name only flags that there are', async () => {
   const { pages: commands } = await describeCommands();

@@ -162,8 +162,8 @@ export const PLANTS: readonly Plant[] = [
   {
     what: 'a loop goes on without tokens of its model',
     file: SPENT,
-    from: 'tokens + (agent?.tokens ?? 0) +',
-    to: '(agent?.tokens ?? 0) +',
+    from: 'tokens: tokens + (record.agent',
+    to: 'tokens: (record.agent',
     breaks: 'AL3-11-7',
   },
   {
