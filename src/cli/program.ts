@@ -50,6 +50,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['store', async () => (await import('./commands/store.ts')).addStoreCommands],
   ['log', async () => (await import('./commands/log.ts')).addLog],
   ['tools', async () => (await import('./commands/tools.ts')).addTools],
+  ['grammar', async () => (await import('./commands/grammar.ts')).addGrammar],
   ['lsp', async () => (await import('./commands/lsp.ts')).addLsp],
   ['keys', async () => (await import('./commands/keys.ts')).addKeys],
   ['token', async () => (await import('./commands/token.ts')).addToken],

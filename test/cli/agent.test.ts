@@ -82,11 +82,11 @@ describe('loop --agent model:NAME', () => {
     const args = ['loop', '--config', 'c.json', '--store', 'none', ...setup];
     expect((await within(args, { cwd })).code).toBe(0);
     const sent = server.asked[0]?.body['grammar'];
-    const written = await within(['tools', '--format', 'gbnf', '--whole-turn', ...setup], { cwd });
+    const written = await within(['grammar', '--whole-turn', ...setup], { cwd });
     expect(sent).toBe(written.stdout);
     expect(sent).toContain('[Pp] [Rr] [Ii] [Cc] [Ee]');
     expect(sent).not.toContain('[Bb] [Uu] [Yy]');
-    const small = await within(['tools', '--format', 'ebnf', '--small', ...setup], { cwd });
+    const small = await within(['grammar', '--small', '--format', 'ebnf', ...setup], { cwd });
     expect(small.stdout).toMatch(/^# NeuroScript: a program that can call 1 tool\. EBNF/);
     expect(small.stdout).toContain('"shop.Price"');
     const wrong = await within(['loop', '--config', 'wrong.yaml'], { cwd });

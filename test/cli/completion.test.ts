@@ -51,15 +51,7 @@ describe('completion: what can follow', () => {
   });
 
   it('values of flags: those that the flag names, and files and folders', async () => {
-    expect((await following(['tools', '--format', ''])).words).toEqual([
-      'text',
-      'json',
-      'schema',
-      'prompt',
-      'md',
-      'gbnf',
-      'ebnf',
-    ]);
+    expect((await following(['tools', '--format', ''])).words).toEqual(['text', 'json', 'schema', 'prompt', 'md']);
     expect((await following(['tools', '--format=p'])).words).toEqual(['--format=prompt']);
     expect(await following(['run', '--tools', ''])).toEqual({ words: [], paths: ':files' });
     expect((await following(['run', '--tools=x'])).paths).toBe(':files');
@@ -130,7 +122,7 @@ describe('completion in bash', () => {
     expect(await offered(['expl'])).toEqual(['explain']);
     expect(await offered(['run', '--tools', 'to'])).toEqual(['tools.yaml']);
     expect(await offered(['run', '--tools', '=', 'to'])).toEqual(['tools.yaml']);
-    expect(await offered(['tools', '--format', '='])).toEqual(['text', 'json', 'schema', 'prompt', 'md', 'gbnf', 'ebnf']);
+    expect(await offered(['tools', '--format', '='])).toEqual(['text', 'json', 'schema', 'prompt', 'md']);
     expect(await offered(['tools', '--format', '=', 'pr'])).toEqual(['prompt']);
     expect(await offered(['loop', '--agent', 'script', ':', 'tu'])).toEqual(['turn.txt']);
     expect(await offered(['inspect', 'wi'])).toEqual(['with blank.txt']);

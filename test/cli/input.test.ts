@@ -136,7 +136,7 @@ describe('a named pipe, a device or a folder as a file (finding 9)', () => {
     [['replay', './pipe']],
     [['run', 'ok.ns', '--policy', 'pipe']],
     [['run', 'ok.ns', '--bound', 'pipe']],
-    [['tools', '--format', 'gbnf', '--tools', 'pipe']],
+    [['grammar', '--tools', 'pipe']],
     [['policy', 'explain', 'pipe', 'tool.a.B']],
     [['test', 'pipe']],
   ])('%j waits for a writer, and an interrupt ends it', SLOW, async (args) => {

@@ -25,7 +25,8 @@ this process, so the server loads one only if --tools names it.
 /** `lsp`: serves the Language Server Protocol. */
 export function addLsp(program: Command, execute: Execute): void {
   program
-    .command('lsp')
+    // Editors start it; the list of commands is for people.
+    .command('lsp', { hidden: true })
     .summary('serve an editor')
     .description('Serves the Language Server Protocol for NeuroScript over standard input and output.')
     .option('--tools <FILE>', 'tools that programs may call: YAML, JSON or a module; there are no others then')

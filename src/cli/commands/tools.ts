@@ -6,11 +6,9 @@ import {
   canonicalName,
   matchesPattern,
   nearestTool,
-  type Policy,
   PolicyGuard,
   type ToolDefinition,
   toolCatalogue,
-  toolGrammar,
   toolMarkdown,
   toolPrompt,
   toolSchemas,
@@ -25,9 +23,7 @@ import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { addMcp } from './mcp.ts';
 import { addLogins } from './mcplogin.ts';
 
-/** The notations of a grammar for decoders. */
-const GRAMMARS = ['gbnf', 'ebnf'] as const;
-const FORMATS = ['text', 'json', 'schema', 'prompt', 'md', ...GRAMMARS] as const;
+const FORMATS = ['text', 'json', 'schema', 'prompt', 'md'] as const;
 
 interface ToolsFlags extends Pick<SetupFlags, 'tools' | 'policy' | 'mcp' | 'storage'> {
   readonly all?: true;
@@ -36,8 +32,6 @@ interface ToolsFlags extends Pick<SetupFlags, 'tools' | 'policy' | 'mcp' | 'stor
   readonly budget?: number;
   readonly prefer?: readonly string[];
   readonly brief?: true;
-  readonly wholeTurn?: boolean;
-  readonly small?: boolean;
 }
 
 const DETAILS = `
@@ -49,17 +43,12 @@ Formats:
   prompt  a text for a model's instructions; with --budget it fits that many
           tokens and says what it left out
   md      a page for people
-  gbnf    a grammar for llama.cpp: a model that decodes under it can write only
-          programs of the language, with calls of these tools, the number of
-          arguments that each takes and literals of their types
-  ebnf    the same for XGrammar, with which vLLM and SGLang decode
 
 Examples:
   neuroscript tools --tools tools.yaml
   neuroscript tools 'tool.shop.*' --tools tools.ts --format md
   neuroscript tools --policy policy.yaml --format prompt --budget 800 \\
     --prefer 'tool.memory.*'
-  neuroscript tools --tools tools.yaml --policy policy.yaml --format gbnf
 `;
 
 /** `tools [NAME…]`: lists the tools that programs can call. */
@@ -75,9 +64,7 @@ export function addTools(program: Command, execute: Execute): void {
     .option('--json', 'the same as --format json')
     .option('--brief', 'with --format text or prompt: signatures alone')
     .option('--budget <TOKENS>', 'with --format prompt: the most tokens (of 3 bytes each)', wholeNumber('--budget', 1))
-    .option('--prefer <PATTERN>', 'with --format prompt: tools that come first (repeatable)', texts)
-    .option('--whole-turn', 'with gbnf or ebnf: the reply of an agent, whose program emits a control token last')
-    .option('--small', 'with gbnf or ebnf: only the plainest statements in one layout, for small models');
+    .option('--prefer <PATTERN>', 'with --format prompt: tools that come first (repeatable)', texts);
   addMcp(command, execute);
   addLogins(command, execute);
   addSetup(command)
@@ -90,9 +77,6 @@ async function list(names: readonly string[], flags: ToolsFlags, terminal: Termi
   if (format !== 'prompt' && (flags.budget !== undefined || flags.prefer !== undefined))
     throw new UsageError('--budget and --prefer need --format prompt');
   if (flags.brief && format !== 'text' && format !== 'prompt') throw new UsageError('--brief needs --format text or prompt');
-  const notation = GRAMMARS.find((each) => each === format);
-  if (notation === undefined && (flags.wholeTurn || flags.small))
-    throw new UsageError('--whole-turn and --small need --format gbnf or ebnf');
   await using resources = new AsyncDisposableStack();
   const { tools, policy } = await readSetup(flags, resources, terminal);
   const guard = new PolicyGuard(policy);
@@ -103,21 +87,10 @@ async function list(names: readonly string[], flags: ToolsFlags, terminal: Termi
   else if (format === 'schema') out.json(toolSchemas(chosen));
   else if (format === 'md') out.line(printableLines(toolMarkdown(chosen).trimEnd()));
   else if (format === 'prompt') prompt(chosen, flags, terminal);
-  else if (notation !== undefined) out.line(grammarOf(chosen, policy, notation, flags));
   else
     for (const entry of toolCatalogue(chosen))
       for (const line of toolLines(entry, flags.brief === true, terminal.paintOut)) out.line(line);
   return EXIT.ok;
-}
-
-/** A grammar under which a local model decodes. It leaves out what the policy denies, even with `--all`. */
-function grammarOf(
-  tools: readonly ToolDefinition[],
-  policy: Policy,
-  format: (typeof GRAMMARS)[number],
-  { wholeTurn = false, small = false }: ToolsFlags,
-): string {
-  return toolGrammar(tools, { policy, format, small, of: wholeTurn ? 'turn' : 'program' }).trimEnd();
 }
 
 function choose(
