@@ -59,7 +59,8 @@ export async function benchQuotas(quick: boolean, onProgress: OnProgress = () =>
   };
   const coldMs: number[] = [];
   {
-    await using runtime = await createRuntime({ tools: TOOLS, policy: { allow: ['*'] } });
+    // The default fuel lasts for less than some limits of time on a fast machine, and a run can only tighten it.
+    await using runtime = await createRuntime({ tools: TOOLS, policy: { allow: ['*'] }, limits: { fuel: 1e12 } });
     await using raw = await RawProcess.open();
     for (const [index, each] of CASES.entries()) {
       rows.push(await breach(runtime, raw, each, runs));
