@@ -37,7 +37,6 @@ export class Dispatcher {
   readonly #waiting: WaitingCall[] = [];
   /** Places of calls that follow an earlier attempt, by the numbers of the calls. */
   readonly #places = new Map<number, string>();
-  #taken = 0;
 
   constructor(context: DispatchContext) {
     this.#context = context;
@@ -99,9 +98,9 @@ export class Dispatcher {
     return this.#waiting.toSorted((a, b) => a.seq - b.seq);
   }
 
-  /** Tool calls that took the answer of an earlier attempt. */
+  /** Tool calls that took the answer of an earlier attempt. The journal counts: an answer that came too late was not taken. */
   get taken(): number {
-    return this.#taken;
+    return this.#journal.entries.filter(({ kind, from }) => kind === 'tool' && from !== undefined).length;
   }
 
   #isWaiting({ seq }: GuestCall): boolean {
@@ -153,10 +152,7 @@ export class Dispatcher {
     // The quotas count a call where it was made, and it was made by an earlier attempt if its answer came from there.
     const calls = entry.kind === 'ask' ? (entry.spent?.toolCalls ?? 0) : Number(entry.kind === 'tool');
     if (entry.from === undefined) this.#quotas.countCallsElsewhere(calls);
-    else {
-      this.#context.earlier?.take(entry.from);
-      this.#taken += Number(entry.kind === 'tool');
-    }
+    else this.#context.earlier?.take(entry.from);
     this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await textOf(reply)));
     await repeatQueries(entry.asked ?? [], io);
     if (io.accept?.() ?? !io.over) this.#journal.repeat(call, entry);
@@ -169,7 +165,6 @@ export class Dispatcher {
     const breach = this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await textOf(reply)));
     if (breach !== null) return this.#close(call, halt(breach), io);
     await repeatQueries(entry.asked ?? [], io);
-    this.#taken += Number(call.t === 'tool');
     const { keeper } = this.#context;
     const kept = keeper === undefined ? reply : await this.#kept(call, reply, keeper, origin);
     return this.#close(call, kept, io, origin);
