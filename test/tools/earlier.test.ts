@@ -48,6 +48,21 @@ describe('the calls of an attempt after a failed one', () => {
     expect(entries).toMatchObject([{ name: 'tool.mail.send', args: ['ada'], from: { attempt: 1, seq: 1 } }]);
   });
 
+  it('count as taken only when the answer came in time', async () => {
+    const journals = [[made(1, 'tool.mail.send', ['ada'])]];
+    const taken = async (over: boolean) => {
+      const bench = following(journals);
+      const io = variables();
+      const answered = bench.call('tool.mail.Send', ['ada'], io);
+      if (over) io.abort.abort();
+      await answered;
+      const { entries } = bench.dispatcher.finish(null);
+      return { taken: bench.dispatcher.taken, from: entries[0]?.from };
+    };
+    expect(await taken(false)).toEqual({ taken: 1, from: { attempt: 1, seq: 1 } });
+    expect(await taken(true)).toEqual({ taken: 0, from: undefined });
+  });
+
   it('are made when their arguments differ', async () => {
     const bench = following([[made(1, 'tool.mail.send', ['ada'])]]);
     expect(await bench.call('tool.mail.Send', ['bob'])).toEqual({ t: 'ok', value: 'new bob' });
