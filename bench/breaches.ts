@@ -124,6 +124,7 @@ function breaching(
 ): Case {
   const { unit: base } = limitOf(limit);
   const unit = limit === 'fuel' ? 'fuel' : limit === 'memoryBytes' ? 'MB' : base;
+  if (unit === 'usd') throw new Error('no program costs anything by itself');
   return {
     ...{ limit, program, source, set, unit, options, observe },
     limits: { ...limits, [limit]: unit === 'MB' ? set * MB : set },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newSession, SessionCoordinator, type SessionStore, SqliteStore, systemClock } from '../src/loop/index.ts';
 import { defaultLimits } from '../src/wire/limits.ts';
-import { FLEET_EXECUTORS, type FleetRow, fleetFailures, measureHere, renderFleet } from './fleet.ts';
+import { FLEET_EXECUTORS, type FleetRow, fleetFailures, IN_FLIGHT, measureHere, renderFleet } from './fleet.ts';
 import { short, table } from './table.ts';
 
 /** What an operation of a store costs beside idle sessions. */
@@ -68,7 +68,7 @@ export interface ClusterReport {
 /** The rows of SQLite; `npm --prefix apps/lab/engines run bench` has those of the other engines. */
 export async function benchCluster(quick: boolean): Promise<ClusterReport> {
   const rows = await benchStores([sqliteEngine], quick ? [100, 10_000] : [1000, 100_000]);
-  return { rows, turns: await turnsHere(sqliteEngine, quick) };
+  return { rows, turns: [...(await turnsHere(sqliteEngine, quick)), ...(await crowdsHere(sqliteEngine, quick))] };
 }
 
 /** Turns of one host in this process, which must have no other children. */
@@ -81,12 +81,31 @@ export async function turnsHere(engine: ClusterEngine, quick: boolean): Promise<
   return rows;
 }
 
+/** Turns of one host in this process with few and with many sessions in flight. */
+export async function crowdsHere(engine: ClusterEngine, quick: boolean): Promise<FleetRow[]> {
+  const rows: FleetRow[] = [];
+  for (const inFlight of IN_FLIGHT) {
+    await using filled = await engine.open(0);
+    rows.push(await measureHere(engine.name, filled.store, 'sandbox', quick, inFlight));
+  }
+  return rows;
+}
+
 type Once = (store: SessionStore, sample: number) => Promise<number>;
 
 const LEASE = { owner: 'bench', ms: 60_000 };
 
 const STARTED = {
-  ...{ attempt: 1, nonce: 'AAAAAAAAAAAAAAAAAAAAAA', startedAt: 0, reply: null, agent: null, suspended: null, attempts: [] },
+  ...{
+    attempt: 1,
+    runner: 'bench',
+    nonce: 'AAAAAAAAAAAAAAAAAAAAAA',
+    startedAt: 0,
+    reply: null,
+    agent: null,
+    suspended: null,
+    attempts: [],
+  },
   limits: defaultLimits('turn'),
 };
 
@@ -178,12 +197,12 @@ export function renderCluster({ rows, turns }: ClusterReport): string {
 }
 
 /** Why the numbers are invalid. */
-export function clusterFailures({ rows, turns }: ClusterReport): string[] {
+export function clusterFailures({ rows, turns }: ClusterReport, quick: boolean): string[] {
   const steep = rows
     .filter(({ ratio }) => ratio > FLAT)
     .map(
       ({ engine, operation, sessions, ratio }) =>
         `${operation} of ${engine} takes ${ratio.toFixed(1)} times as long with ${sessions} sessions`,
     );
-  return [...steep, ...fleetFailures(turns)];
+  return [...steep, ...fleetFailures(turns, quick)];
 }

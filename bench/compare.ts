@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os';
+import { arch, availableParallelism, cpus, platform, totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Engine, isMissing, type Opener } from './engine.ts';
 import { usedCpuMs } from './residence.ts';
@@ -119,6 +119,21 @@ export async function throughput(
 }
 
 /** The machine on which the numbers were measured; part of every report. */
-export function machine(): { readonly node: string; readonly cores: number } {
-  return { node: process.version, cores: availableParallelism() };
+export function machine(): Machine {
+  return {
+    node: process.version,
+    cores: availableParallelism(),
+    cpu: cpus()[0]?.model ?? 'unknown',
+    platform: `${platform()} ${arch()}`,
+    memoryGb: Math.round(totalmem() / 1024 ** 3),
+  };
+}
+
+/** What a report says of its machine. */
+interface Machine {
+  readonly node: string;
+  readonly cores: number;
+  readonly cpu: string;
+  readonly platform: string;
+  readonly memoryGb: number;
 }

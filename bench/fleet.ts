@@ -27,9 +27,13 @@ export interface FleetRow {
   readonly engine: string;
   readonly executor: FleetExecutor;
   readonly hosts: number;
+  /** Sessions that each host drives at a time. */
+  readonly inFlight: number;
   readonly turns: number;
   readonly seconds: number;
   readonly turnsPerSecond: number;
+  /** Milliseconds that 99 of 100 turns took at most. */
+  readonly p99Ms: number;
   /** CPU time of all hosts and their workers for each turn, in milliseconds; null where it cannot be read. */
   readonly hostCpuMs: number | null;
   /** That of the servers; null without one on this machine. */
@@ -41,8 +45,11 @@ export interface FleetRow {
 /** Sessions of each row. */
 export const FLEET_SESSIONS = { whole: 200, quick: 10 } as const;
 
-/** Sessions that a host drives at a time, and before it is measured. */
+/** Sessions that a host drives at a time, and before it is measured, where the row says nothing else. */
 export const CONCURRENCY = 8;
+
+/** Few and many sessions at a time: many must not take turns away. */
+export const IN_FLIGHT = [4, 64] as const;
 
 /** What a host tells of the sessions of a profile that it drives. */
 export interface FleetListener {
@@ -59,6 +66,7 @@ export interface FleetHostInit {
   readonly log: DecisionLog | null;
   readonly executor: FleetExecutor;
   readonly owner: string;
+  readonly inFlight?: number;
 }
 
 /** What takes the turns of a host. */
@@ -70,23 +78,24 @@ export interface FleetDriver {
 
 /** Makes what takes the turns of a host. It closes with `resources`. */
 export async function openFleetDriver(
-  { store, log, executor, owner }: FleetHostInit,
+  { store, log, executor, owner, inFlight = CONCURRENCY }: FleetHostInit,
   resources: AsyncDisposableStack,
 ): Promise<FleetDriver> {
   const coordinator = new SessionCoordinator({ store, log, clock: systemClock, replayTtl: 900, owner, leaseMs: 60_000 });
   const keyring = keyringFrom(generateKeys('bench'), { clock: systemClock });
-  const controller = new LoopController({ executor: await openExecutor(executor, resources), keyring, coordinator });
+  const controller = new LoopController({ executor: await openExecutor(executor, inFlight, resources), keyring, coordinator });
   return { coordinator, controller, agent: executor === 'none' ? bareAgent : whereAgent };
 }
 
 /** Opens a host that has driven some sessions already. It closes with `resources`. */
 export async function openFleetHost(init: FleetHostInit, resources: AsyncDisposableStack): Promise<FleetHost> {
+  const { inFlight = CONCURRENCY } = init;
   const { coordinator, controller, agent } = await openFleetDriver(init, resources);
   const host: FleetHost = (profile, { onEnded, onError }) => {
     const driver = new Host({
       coordinator,
       profiles: { [profile]: { controller, options: () => ({ agent }) } },
-      concurrency: CONCURRENCY,
+      concurrency: inFlight,
       onLeft: ({ decision }) => {
         if (decision !== 'CONTINUE') onEnded();
       },
@@ -96,8 +105,8 @@ export async function openFleetHost(init: FleetHostInit, resources: AsyncDisposa
     return () => driver.drain(60_000);
   };
   const warm = `warm-${init.owner}`;
-  await openFleetSessions(init.store, fleetSids(warm, CONCURRENCY), warm);
-  await driveAll(host, warm, CONCURRENCY);
+  await openFleetSessions(init.store, fleetSids(warm, inFlight), warm);
+  await driveAll(host, warm, inFlight);
   return host;
 }
 
@@ -117,14 +126,14 @@ async function driveAll(host: FleetHost, profile: string, sessions: number): Pro
   }
 }
 
-async function openExecutor(kind: FleetExecutor, resources: AsyncDisposableStack): Promise<TurnExecutor> {
+async function openExecutor(kind: FleetExecutor, inFlight: number, resources: AsyncDisposableStack): Promise<TurnExecutor> {
   if (kind === 'none') return bareExecutor(TURNS);
   const runtime = await createRuntime({
     tools: [whereTool],
     policy: { allow: [whereTool.name] },
     concurrency: 1,
     maxWorkers: 1,
-    queueLength: 2 * CONCURRENCY,
+    queueLength: 2 * inFlight,
     launcher: 'none',
   });
   return runtimeExecutor(resources.use(runtime));
@@ -140,9 +149,12 @@ export async function openFleetSessions(store: SessionStore, sids: readonly stri
   for (const sid of sids) await openSession(store, USERDATA, { sid, at: Date.now(), ...(profile === '' ? {} : { profile }) });
 }
 
+/** What a row is of. */
+export type FleetPlace = Pick<FleetRow, 'engine' | 'executor' | 'hosts' | 'inFlight'>;
+
 /** What is measured while hosts drive `sessions` sessions. */
 export async function measureFleet(
-  row: Pick<FleetRow, 'engine' | 'executor' | 'hosts'>,
+  row: FleetPlace,
   store: SessionStore,
   sessions: number,
   pids: { readonly hosts: readonly number[]; readonly servers: readonly number[] },
@@ -158,10 +170,14 @@ export async function measureFleet(
     const then = before[index] ?? null;
     return after === null || then === null ? null : (after - then) / turns;
   });
-  const done = (await store.list()).filter((session) => session.status === 'done' && session.turns === TURNS).length;
+  const done = (await store.list()).filter((session) => session.status === 'done' && session.turns === TURNS);
+  const times: number[] = [];
+  for (const { sid, profile } of done)
+    if (!profile.startsWith('warm-')) times.push(...(await store.turns(sid)).map(({ latencyMs }) => latencyMs));
+  const p99Ms = times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0;
   // Each host has driven some sessions before.
-  const unfinished = sessions + CONCURRENCY * row.hosts - done;
-  return { ...row, turns, seconds, turnsPerSecond: turns / seconds, hostCpuMs, serverCpuMs, unfinished };
+  const unfinished = sessions + row.inFlight * row.hosts - done.length;
+  return { ...row, turns, seconds, turnsPerSecond: turns / seconds, p99Ms, hostCpuMs, serverCpuMs, unfinished };
 }
 
 /** Measures one host in this process, which must have no other children. */
@@ -170,12 +186,13 @@ export async function measureHere(
   store: SessionStore,
   executor: FleetExecutor,
   quick: boolean,
+  inFlight: number = CONCURRENCY,
 ): Promise<FleetRow> {
   const sessions = FLEET_SESSIONS[quick ? 'quick' : 'whole'];
   await using resources = new AsyncDisposableStack();
-  const host = await openFleetHost({ store, log: null, executor, owner: 'host-1' }, resources);
+  const host = await openFleetHost({ store, log: null, executor, owner: 'host-1', inFlight }, resources);
   await openFleetSessions(store, fleetSids('fleet', sessions));
-  const row = { engine, executor, hosts: 1 };
+  const row = { engine, executor, hosts: 1, inFlight };
   return await measureFleet(row, store, sessions, { hosts: [process.pid], servers: [] }, () => driveAll(host, '', sessions));
 }
 
@@ -204,22 +221,53 @@ function ticks(pid: number): number {
 
 /** The rows as a page of text. */
 export function renderFleet(rows: readonly FleetRow[]): string {
-  const cells = rows.map(({ engine, executor, hosts, turns, turnsPerSecond, hostCpuMs, serverCpuMs }) => [
+  const cells = rows.map(({ engine, executor, hosts, inFlight, turns, turnsPerSecond, p99Ms, hostCpuMs, serverCpuMs }) => [
     engine,
     executor,
     String(hosts),
+    String(inFlight),
     String(turns),
     short(turnsPerSecond),
+    short(p99Ms),
     short(hostCpuMs),
     short(serverCpuMs),
   ]);
-  const head = ['engine', 'executor', 'hosts', 'turns', 'turns/s', 'CPU ms a turn, hosts', 'server'];
-  return `${table(head, cells)}\n\nSessions of five turns, eight at a time on each host. sandbox: one worker a host, a tool call and a signed token in every turn; none: the token alone.\n`;
+  const head = ['engine', 'executor', 'hosts', 'in flight', 'turns', 'turns/s', 'p99 ms', 'CPU ms a turn, hosts', 'server'];
+  return `${table(head, cells)}\n\nSessions of five turns, so many in flight on each host. sandbox: one worker a host, a tool call and a signed token in every turn; none: the token alone.\n`;
 }
 
-/** Why the numbers are invalid. */
-export function fleetFailures(rows: readonly FleetRow[]): string[] {
-  return rows.flatMap(({ engine, executor, hosts, unfinished }) =>
-    unfinished === 0 ? [] : [`${engine}, ${executor}, ${hosts} hosts: ${unfinished} sessions are not done`],
+/** Most times the turns in flight over their rate that the slowest of a hundred turns may take. */
+const SLOWEST = 3;
+/** Least of the rate of SQLite that Postgres has. */
+const OF_SQLITE = 0.7;
+
+/** Why the numbers are invalid; a quick run is too short to judge rates. */
+export function fleetFailures(rows: readonly FleetRow[], quick: boolean): string[] {
+  const unfinished = rows.flatMap(({ engine, executor, hosts, unfinished }) =>
+    unfinished === 0
+      ? []
+      : [`${unfinished} sessions of ${engine}, ${executor}, ${hosts} hosts are not done after ${TURNS} turns`],
   );
+  return quick ? unfinished : [...unfinished, ...rateFailures(rows)];
+}
+
+function rateFailures(rows: readonly FleetRow[]): string[] {
+  const [few, many] = IN_FLIGHT;
+  const crowded = rows.filter(({ inFlight }) => inFlight === few || inFlight === many);
+  const at = (engine: string, inFlight: number) => crowded.find((row) => row.engine === engine && row.inFlight === inFlight);
+  const engines = [...new Set(crowded.map(({ engine }) => engine))];
+  return engines.flatMap((engine) => {
+    const [a, b, lite] = [at(engine, few), at(engine, many), at('SQLite', few)];
+    if (a === undefined || b === undefined || lite === undefined) return [];
+    const late = [a, b].filter(({ p99Ms, inFlight, turnsPerSecond }) => p99Ms > (SLOWEST * inFlight * 1000) / turnsPerSecond);
+    return [
+      ...(b.turnsPerSecond < a.turnsPerSecond
+        ? [`${engine} has fewer turns a second with ${many} in flight than with ${few}`]
+        : []),
+      ...late.map((row) => `of ${engine} with ${row.inFlight} in flight, one of 100 turns took ${short(row.p99Ms)} ms`),
+      ...(engine.startsWith('Postgres') && a.turnsPerSecond < OF_SQLITE * lite.turnsPerSecond
+        ? [`${engine} has less than ${OF_SQLITE} of the turns a second of SQLite`]
+        : []),
+    ];
+  });
 }

@@ -1,19 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { VERSION } from '../src/runtime/version.ts';
 import { benchAgainst, COMPARABLE, type Comparable, ROUNDS, renderBuilds, slowerWorkloads } from './builds.ts';
 import { type Candidate, closeAll, machine, openAll, type Row } from './compare.ts';
 import { benchContexts, renderContexts } from './contexts.ts';
 import type { Opener } from './engine.ts';
+import { benchInFlight, renderInFlight } from './inflight.ts';
 import { benchInterp, renderInterp } from './interp.ts';
 import { busier, loadText, measureLoad } from './load.ts';
-import { RAW_PROCESS } from './names.ts';
+import { MONTY, OURS, OURS_KEPT, QUICKJS, QUICKJS_PROCESS, RAW_PROCESS } from './names.ts';
 import { type Change, type Comparison, changes, OlderReportError, olderRows, renderChanges } from './older.ts';
 import { openOurs } from './ours.ts';
 import { quotaPage } from './page.ts';
 import { peerQuotaPage } from './peerpage.ts';
 import { PeersMissing } from './peerprocess.ts';
 import { benchPeerQuotas, peerQuotaFailures, programOf, renderPeerQuotas } from './peerquotas.ts';
-import { openMonty, openQuickJs, openRawIsolate, openRawProcess } from './peers.ts';
+import { openMonty, openQuickJs, openQuickJsProcess, openRawIsolate, openRawProcess } from './peers.ts';
 import { benchPeers, peerFailures, renderPeers } from './peertable.ts';
 import { benchPrices, renderPrices } from './prices.ts';
 import { brokenPromises, type PromiseReport, type PromiseRow } from './promises.ts';
@@ -21,9 +23,12 @@ import { benchQuotas, type OnProgress, quotaFailures, renderQuotas } from './quo
 import { benchSoak, renderSoak, soakFailures, soakTrends } from './soak.ts';
 import { benchTurns, renderTurns } from './turns.ts';
 
-/** Usage line of `npm run bench`; `neuroscript bench` has four of the benchmarks. */
+/** Usage line of `npm run bench`; `neuroscript bench` has five of the benchmarks. */
 export const BENCH_USAGE =
-  'usage: npm run bench -- quotas|peers|turns|interp|prices|contexts|tokens|loop|sessions|suspend|cluster|soak [--json] [--quick] [--seconds N] [--html FILE] [--peers [--program FILE]…] [--compare OLD.json] [--against DIR [--rounds N]]';
+  'usage: npm run bench -- quotas|peers|turns|interp|capacity|prices|contexts|tokens|loop|sessions|suspend|cluster|soak [--json] [--quick] [--seconds N] [--html FILE] [--peers [--program FILE]…] [--compare OLD.json] [--against DIR [--rounds N]]';
+
+/** The form of the JSON of a report. It changes when a field gets another meaning. */
+const SCHEMA = 1;
 
 /** Seconds of `soak` without `--seconds`, and at most. */
 const SOAK_S = 60;
@@ -45,9 +50,11 @@ interface Report {
 }
 
 const OPENERS: Readonly<Record<string, Opener>> = {
-  neuroscript: openOurs,
-  '@pydantic/monty': openMonty,
-  'quickjs-emscripten': openQuickJs,
+  [OURS]: () => openOurs('run'),
+  [OURS_KEPT]: () => openOurs('tenant'),
+  [MONTY]: openMonty,
+  [QUICKJS]: openQuickJs,
+  [QUICKJS_PROCESS]: openQuickJsProcess,
   'isolated-vm (raw)': openRawIsolate,
   [RAW_PROCESS]: openRawProcess,
 };
@@ -72,6 +79,7 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['peers', peers],
   ['turns', sideBySide(benchTurns, renderTurns)],
   ['interp', sideBySide(benchInterp, renderInterp)],
+  ['capacity', rowsOnly(benchInFlight, renderInFlight, () => [])],
   ['prices', promised(benchPrices, renderPrices)],
   ['contexts', promised(benchContexts, renderContexts)],
   ['tokens', late(tokens)],
@@ -106,8 +114,15 @@ export async function benchMain(argv: readonly string[], onProgress: OnProgress 
   // The end of the work: a status line makes room for the report.
   onProgress(1, 1);
   const { node, cores } = machine();
-  if (asked.json)
-    process.stdout.write(`${JSON.stringify({ bench: asked.name, quick: asked.quick, node, cores, load, ...found, failures })}\n`);
+  const head = {
+    bench: asked.name,
+    schema: SCHEMA,
+    version: VERSION,
+    date: new Date().toISOString(),
+    quick: asked.quick,
+    ...machine(),
+  };
+  if (asked.json) process.stdout.write(`${JSON.stringify({ ...head, load, ...found, failures })}\n`);
   else
     process.stdout.write(
       `bench ${asked.name}, Node ${node}, ${cores} cores${asked.quick ? ', quick: do not quote' : ''}; ${loadText(load)}\n\n${text}`,
@@ -122,7 +137,7 @@ async function reportOf(bench: Bench, asked: Asked, onProgress: OnProgress): Pro
     if (asked.against !== null) return await builds(asked.against);
     // A wrong file is told before the measurement.
     if (asked.compare !== null) olderRows(asked.compare, asked.name);
-    return compared(await bench({ ...asked, onProgress }), asked.name, asked.compare);
+    return compared(await bench({ ...asked, onProgress }), asked);
   } catch (error) {
     if (error instanceof PeersMissing || error instanceof OlderReportError) return error.message;
     throw error;
@@ -168,7 +183,7 @@ function readArguments(argv: readonly string[]): Asked | null {
     const { peers, program: programs, compare = null } = values;
     if (peers && name !== 'quotas') return null;
     if (programs.length > 0 && (!peers || programs.some((file) => !/\.(ns|js|py)$/.test(file)))) return null;
-    if (compare !== null && (!COMPARED.has(name) || (name === 'quotas' && !peers))) return null;
+    if (compare !== null && comparisonOf(name, peers) === undefined) return null;
     const asked = { name, json: values.json, quick: values.quick, seconds, html: values.html ?? null, peers, programs, compare };
     const { against: checkout } = values;
     if (checkout === undefined) return { ...asked, against: null };
@@ -186,16 +201,20 @@ function readArguments(argv: readonly string[]): Asked | null {
 /** What `--compare` compares: ratios of one run and distances to limits, which mean the same on another machine. */
 const COMPARED: ReadonlyMap<string, Comparison> = new Map([
   ['peers', { names: ['row', 'engine'], values: ['ours'] }],
-  ['quotas', { names: ['program', 'engine'], values: ['overshoot', 'stall'] }],
+  ['quotas', { names: ['limit', 'program'], values: ['observed', 'overshoot'] }],
+  ['quotas --peers', { names: ['program', 'engine'], values: ['overshoot', 'stall'] }],
 ]);
+
+function comparisonOf(name: string, peers: boolean): Comparison | undefined {
+  return COMPARED.get(peers ? `${name} --peers` : name);
+}
 
 /** The report with its changes since an older one. */
 function compared(
   { text, ...found }: Report,
-  name: string,
-  file: string | null,
+  { name, peers, compare: file }: Asked,
 ): Report & { readonly changes?: readonly Change[] } {
-  const comparison = COMPARED.get(name);
+  const comparison = comparisonOf(name, peers);
   if (file === null || comparison === undefined) return { ...found, text };
   const changed = changes(found.rows, olderRows(file, name), comparison);
   return { ...found, changes: changed, text: `${text}${renderChanges(changed)}` };
@@ -263,7 +282,7 @@ async function suspend(): Promise<Bench> {
 async function cluster({ quick }: Setting): Promise<Report> {
   const { benchCluster, clusterFailures, renderCluster } = await import('./cluster.ts');
   const found = await benchCluster(quick);
-  return { ...found, text: renderCluster(found), failures: clusterFailures(found) };
+  return { ...found, text: renderCluster(found), failures: clusterFailures(found, quick) };
 }
 
 /** A benchmark whose result is rows only. */

@@ -1,11 +1,12 @@
 import { createRuntime } from '../src/entries/index.ts';
 import { type Engine, timed } from './engine.ts';
+import { OURS, OURS_KEPT } from './names.ts';
 
-/** This project: a prewarmed worker process, a fresh isolate per run, all limits on. */
-export async function openOurs(): Promise<Engine> {
-  const runtime = await createRuntime({});
+/** This project: a prewarmed worker process, a fresh isolate per run or one that is kept, all limits on. */
+export async function openOurs(isolation: 'run' | 'tenant' = 'run'): Promise<Engine> {
+  const runtime = await createRuntime({ isolation });
   return {
-    name: 'neuroscript',
+    name: isolation === 'run' ? OURS : OURS_KEPT,
     boundary: 'process + isolate',
     run: ({ neuroscript: { library, commands } }) =>
       timed(async () => {

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
-import { type Engine, type Opener, timed } from './engine.ts';
-import { FLOOR, RAW_PROCESS } from './names.ts';
+import { type Engine, type Opener, type Timed, timed } from './engine.ts';
+import { FLOOR, QUICKJS_PROCESS, RAW_PROCESS } from './names.ts';
 import { FLOOR_FLAGS, PEER_FLOORS } from './peerfloors.ts';
+import { QuickJsProcess } from './quickjs.ts';
 import { RawProcess, type RawRun } from './rawprocess.ts';
 import type { Workload } from './workloads.ts';
 
@@ -43,6 +44,40 @@ export async function openQuickJs(): Promise<Engine> {
   };
 }
 
+/** QuickJS in a process that can be killed, one for each core. */
+export async function openQuickJsProcess(): Promise<Engine> {
+  const free = await Promise.all(Array.from({ length: availableParallelism() }, () => QuickJsProcess.open()));
+  return pooled(free, {
+    name: QUICKJS_PROCESS,
+    boundary: 'process + WebAssembly',
+    run: (own, { javascript: script }) => timed(() => own.run({ script, ms: SECONDS * 1000, memoryMb: MEMORY_MB })),
+  });
+}
+
+/** An engine of several processes, each of which runs one program at a time. */
+function pooled<Process extends AsyncDisposable>(
+  processes: readonly Process[],
+  { name, boundary, run }: Pick<Engine, 'name' | 'boundary'> & { run(own: Process, workload: Workload): Promise<Timed> },
+): Engine {
+  const free = [...processes];
+  const waiting: ((own: Process) => void)[] = [];
+  return {
+    name,
+    boundary,
+    async run(workload) {
+      const own = free.pop() ?? (await new Promise<Process>((resolve) => waiting.push(resolve)));
+      const done = await run(own, workload);
+      const next = waiting.shift();
+      if (next === undefined) free.push(own);
+      else next(own);
+      return done;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const each of processes) await each[Symbol.asyncDispose]();
+    },
+  };
+}
+
 /** A bare V8 isolate that runs JavaScript: the cost of an isolate alone, measured inside its process, without the way there and back. */
 export const openRawIsolate: Opener = () => openRaw('isolated-vm (raw)', 'isolate', 'insideMs');
 
@@ -67,19 +102,12 @@ async function openRaw(
   perform = (raw: RawProcess, { javascript }: Workload): Promise<RawRun> => raw.run(javascript),
 ): Promise<Engine> {
   const processes = await Promise.all(Array.from({ length: availableParallelism() }, () => RawProcess.open(flags)));
-  const free = [...processes];
-  return {
+  return pooled(processes, {
     name,
     boundary,
-    async run(workload) {
-      const raw = free.pop();
-      if (raw === undefined) throw new Error(`more runs at once than the ${processes.length} processes of ${name}`);
-      const run = await perform(raw, workload);
-      free.push(raw);
-      return { value: run.value, ms: run[time] };
+    run: async (raw, workload) => {
+      const { value, [time]: ms } = await perform(raw, workload);
+      return { value, ms };
     },
-    async [Symbol.asyncDispose]() {
-      for (const raw of processes) await raw[Symbol.asyncDispose]();
-    },
-  };
+  });
 }

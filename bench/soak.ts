@@ -177,7 +177,7 @@ export function soakTrends(rows: readonly SoakRow[]): Trend[] {
 }
 
 /** A line through points by least squares: its values at the first and the last, and its slope. */
-function line(points: readonly (readonly [x: number, y: number])[]): { from: number; to: number; slope: number } {
+export function line(points: readonly (readonly [x: number, y: number])[]): { from: number; to: number; slope: number } {
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const x = mean(points.map(([at]) => at));
   const y = mean(points.map(([, value]) => value));

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BURST, type Candidate, compare, type Row, type Throughput, throughput } from './compare.ts';
 import type { Engine } from './engine.ts';
-import { OURS, RAW_PROCESS } from './names.ts';
+import { OURS, OURS_KEPT, QUICKJS_PROCESS, RAW_PROCESS } from './names.ts';
 import { type PromiseReport, ratio, renderPromises } from './promises.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
@@ -15,7 +15,7 @@ export interface TurnRow extends Row {
 }
 
 /** Engines that have a process for each core. */
-const LANED: ReadonlySet<string> = new Set([OURS, RAW_PROCESS]);
+const LANED: ReadonlySet<string> = new Set([OURS, OURS_KEPT, QUICKJS_PROCESS, RAW_PROCESS]);
 
 /** Pause between two runs: a turn comes when a model has answered, not right after another. */
 export const PAUSE_MS = 5;

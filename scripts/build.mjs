@@ -9,7 +9,9 @@ import { join, posix } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { BUILD_MARK, NO_END, PROGRAM_MARK } from '../src/wire/codecache.ts';
-import { PURE_MARK } from '../src/worker/image.ts';
+import { BUNDLED } from './bundled.ts';
+import { bundleGuest } from './guest.ts';
+import { peers } from './peers.mjs';
 import { slim, thirdParty } from './slim.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -28,24 +30,13 @@ const entries = Object.values(exported).flatMap(({ default: path }) =>
   path ? [path.slice('./dist/'.length, -'.js'.length)] : [],
 );
 
-/** The packages whose code the library contains. The others load when a program needs them, and few do. */
-const BUNDLED = [
-  '@noble/ed25519',
-  '@noble/hashes',
-  '@opentelemetry/api',
-  'canonicalize',
-  'chevrotain',
-  'commander',
-  'yaml',
-  'zod',
-];
 const others = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies }).filter(
   (name) => !BUNDLED.includes(name),
 );
 const external = [/^node:/, ...others.map((name) => new RegExp(`^${name}(/|$)`))];
 
 /** The modules beside them that a process starts with or another build's benchmark loads. */
-const programs = ['bench/main', 'bench/child', 'bench/ours'];
+const programs = ['bench/main', 'bench/child', 'bench/ours', 'bench/quickjschild'];
 /** What says on an older Node that the library needs a newer one. */
 const SUPPORTED = 'src/entries/supported';
 
@@ -170,7 +161,7 @@ async function bundleLibrary() {
     resolve: { conditionNames: ['module', 'import'] },
     // An older Node must be able to read the files: only then can it say that it is too old.
     transform: { target: 'node20' },
-    plugins: [thirdParty, builtins, analysed],
+    plugins: [peers, thirdParty, builtins, analysed],
     external,
   });
   await build.write({
@@ -206,19 +197,7 @@ async function bundleAll() {
   await bundle('src/worker/boot.ts', 'worker.js', { ...worker, output: boot });
   await bundle('src/worker/main.ts', 'program.js', { ...worker, output: { ...worker.output, format: 'iife', name: 'program' } });
   await bundle('src/worker/thread.ts', 'thread.js', { ...worker, output: { ...worker.output, format: 'iife' } });
-  await bundle('src/guest/main.ts', 'guest.js', {
-    input: { platform: 'neutral', plugins: [priced] },
-    output: { format: 'iife', name: 'guest', minify: true },
-  });
-  // The pure tools are a script of their own in the same file: they stand on the interpreter, which comes before them.
-  const kit = join(root, 'src/guest/kit.ts');
-  await bundle('src/guest/pure/index.ts', 'pure.js', {
-    input: { platform: 'neutral', external: [kit], plugins: [priced] },
-    output: { format: 'iife', name: 'pure', minify: true, globals: () => 'guest.kit' },
-  });
-  const pure = join(fresh, 'pure.js');
-  appendFileSync(join(fresh, 'guest.js'), `${PURE_MARK}${readFileSync(pure, 'utf8')}`);
-  rmSync(pure);
+  writeFileSync(join(fresh, 'guest.js'), await bundleGuest([priced]));
 }
 
 try {

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { BUNDLED } from './bundled.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { name, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -15,9 +16,15 @@ const byRef = new Map(full.components.map((component) => [component['bom-ref'], 
 const needs = new Map(full.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
 const own = full.metadata.component['bom-ref'];
 
-const used = new Set(needs.get(own).filter((ref) => byRef.get(ref)?.name in dependencies));
+/** Whether an installation brings the package, or a bundle contains its code. */
+const isBrought = (each) => each in dependencies || BUNDLED.includes(each);
+const used = new Set(needs.get(own).filter((ref) => isBrought(byRef.get(ref)?.name)));
 for (const ref of used) for (const next of needs.get(ref) ?? []) used.add(next);
-const components = [...used].sort().map((ref) => byRef.get(ref));
+// npm calls a bundled package one for development.
+const components = [...used].sort().map((ref) => {
+  const { scope: _scope, properties: _properties, ...component } = byRef.get(ref);
+  return component;
+});
 
 // No time and no serial number: the same tree gives the same file.
 const { serialNumber: _, metadata, ...rest } = full;

@@ -19,6 +19,6 @@ if (process.env.npm_command !== 'exec' || !existsSync(join(root, 'dist', 'cli.js
     chmodSync(join(root, 'bin', 'neuroscript.js'), 0o755);
     symlinkSync('../../bin/neuroscript.js', link);
   }
-  const { status } = spawnSync('npm', ['run', 'build'], { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });
+  const { status } = spawnSync(process.execPath, [join(root, 'scripts', 'build.mjs')], { cwd: root, stdio: 'inherit' });
   process.exitCode = status ?? 1;
 }

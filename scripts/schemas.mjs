@@ -4,4 +4,4 @@ import { writeFileSync } from 'node:fs';
 import { GENERATED } from '../test/schemas/generated.ts';
 
 for (const [name, schema] of Object.entries(GENERATED))
-  writeFileSync(new URL(`../schemas/${name}`, import.meta.url), `${JSON.stringify(schema, null, 2)}\n`);
+  writeFileSync(new URL(`../docs/schemas/${name}`, import.meta.url), `${JSON.stringify(schema, null, 2)}\n`);

@@ -1,5 +1,5 @@
 import { type CapsuleFields, capsule, capsuleFields, type StoredCapsule } from '../src/context/index.ts';
-import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../src/tools/index.ts';
+import { defineStandard, type ToolDefinition, ToolError, type ToolRuntime } from '../src/tools/index.ts';
 import { decode, encode } from '../src/wire/codec.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
 import type { VersionedStorage } from './storage/versioned.ts';
@@ -18,7 +18,7 @@ export interface CapsuleToolsOptions {
 export function capsuleTools({ storage }: CapsuleToolsOptions = {}): readonly ToolDefinition[] {
   const kept = storage === undefined ? NOTHING_KEPT : new KeptCapsules(storage);
   return [
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.capsule.List',
       description: 'Lists the ids of all capsules.',
@@ -31,7 +31,7 @@ export function capsuleTools({ storage }: CapsuleToolsOptions = {}): readonly To
         return [...new Set(ids.map((id) => nameAndVersion(id).name))].sort();
       },
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.capsule.Read',
       description: 'Reads a capsule as a map with id, version, content and metadata; nil if there is none.',
@@ -48,7 +48,7 @@ export function capsuleTools({ storage }: CapsuleToolsOptions = {}): readonly To
         return { id: found.name, version: String(found.version), content, metadata: { description, mime, sha256 } };
       },
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.capsule.Add',
       description: 'Adds a capsule. Fails with code 42 if there is one with this name and version.',

@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
-import { defineTool, type ToolDefinition, ToolError } from '../src/tools/index.ts';
+import { defineStandard, type ToolDefinition, ToolError } from '../src/tools/index.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
 import { checker, checkFunction } from '../src/wire/options.ts';
 import type { Value } from '../src/wire/values.ts';
@@ -25,7 +25,7 @@ export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefi
   checkCryptoOptions('the options of the crypto tools', options);
   const uuid = options.uuid ?? randomUUID;
   return [
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.crypto.Hash',
       description: `Computes a hash of a string or bytes, as lower-case hexadecimal. Algorithms: ${HASHES.join(', ')}.`,
@@ -40,7 +40,7 @@ export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefi
       run: ({ input_string: input, algorithm }) =>
         createHash(known(algorithm, HASHES)).update(bytesOf('input_string', input)).digest('hex'),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.crypto.HMAC',
       description: `Computes an HMAC of a string or bytes with a secret key, as lower-case hexadecimal. Algorithms: ${HMACS.join(', ')}.`,
@@ -56,7 +56,7 @@ export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefi
       run: ({ input_string: input, secret_key: key, algorithm }) =>
         createHmac(known(algorithm, HMACS), bytesOf('secret_key', key)).update(bytesOf('input_string', input)).digest('hex'),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.crypto.UUID',
       description: 'Returns a new random UUID (version 4).',
@@ -65,7 +65,7 @@ export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefi
       effects: 'read',
       run: () => uuid(),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.crypto.SignJWT',
       description: `Signs claims with a shared secret and returns the JSON Web Token. Algorithms: ${JWT_ALGORITHMS.join(', ')}.`,
@@ -84,7 +84,7 @@ export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefi
         throw unknown(algorithm, JWT_ALGORITHMS);
       },
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.crypto.VerifyJWT',
       description:
@@ -98,7 +98,7 @@ export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefi
       effects: 'read',
       run: ({ token_string: token, secret }, { turn }) => verifyJwt(token, secret, turn.now() / 1000),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.crypto.DecodeJWT',
       description: 'Returns the claims of a JSON Web Token without verifying it. Do not trust them.',

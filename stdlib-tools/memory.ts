@@ -1,6 +1,6 @@
-import { defineTool, type ToolDefinition } from '../src/tools/index.ts';
-import { decodeOrdered, encode } from '../src/wire/codec.ts';
+import { defineStandard, type ToolDefinition } from '../src/tools/index.ts';
 import { actorScope, type ScopeOf } from './scope.ts';
+import { readValue, storedValue } from './storage/labelled.ts';
 import { MemoryStorage } from './storage/sqlite.ts';
 import type { VersionedStorage } from './storage/versioned.ts';
 
@@ -20,7 +20,7 @@ export function memoryTools(options: MemoryToolsOptions = {}): readonly ToolDefi
   const storage = options.storage ?? new MemoryStorage();
   const scope = options.scope ?? actorScope;
   return [
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.memory.Get',
       description: 'Reads the value at a path as [value, version]; [nil, 0] if there is none.',
@@ -31,10 +31,10 @@ export function memoryTools(options: MemoryToolsOptions = {}): readonly ToolDefi
       capabilities: ['memory:read'],
       async run({ path }, runtime) {
         const found = await storage.get(scope(runtime), path, runtime.turn.now());
-        return found === null ? [null, 0] : [decodeOrdered(found.value), found.version];
+        return found === null ? [null, 0] : [readValue(found.value, runtime), found.version];
       },
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.memory.CAS',
       description: 'Stores a value at a path if its version has not changed. Returns [ok, version].',
@@ -54,7 +54,7 @@ export function memoryTools(options: MemoryToolsOptions = {}): readonly ToolDefi
           scope: scope(runtime),
           key: path,
           expected: version,
-          value: encode(value),
+          value: storedValue(value, runtime),
           ttlMs: null,
           at: runtime.turn.now(),
           call: runtime.call.key,

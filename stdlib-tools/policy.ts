@@ -1,4 +1,4 @@
-import { defineTool, type ToolDefinition } from '../src/tools/index.ts';
+import { defineStandard, type ToolDefinition } from '../src/tools/index.ts';
 import { isList } from '../src/wire/tagged.ts';
 import { isValueMap, type Value } from '../src/wire/values.ts';
 
@@ -24,7 +24,7 @@ const MAX_STEPS = 1000;
  */
 export function policyTools(rule: StepRule): readonly ToolDefinition[] {
   return [
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.policy.Allow',
       description: 'Tells whether a plan may be applied, as [ok, why]. A plan is a list of {"op", "path", "value"}.',

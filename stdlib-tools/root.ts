@@ -1,4 +1,4 @@
-import { defineTool, type ToolDefinition } from '../src/tools/index.ts';
+import { defineStandard, type ToolDefinition } from '../src/tools/index.ts';
 
 /**
  * The tools that change the root interpreter: `tool.ns.def_global_const`, for policies of context `config`, and
@@ -7,7 +7,7 @@ import { defineTool, type ToolDefinition } from '../src/tools/index.ts';
  */
 export function rootTools(): readonly ToolDefinition[] {
   return [
-    defineTool({
+    defineStandard({
       name: 'tool.ns.def_global_const',
       description: 'Defines a global constant, which every procedure sees at once. A name that is already in use is refused.',
       example: 'tool.ns.def_global_const("limit", 3)',
@@ -23,7 +23,7 @@ export function rootTools(): readonly ToolDefinition[] {
         return true;
       },
     }),
-    defineTool({
+    defineStandard({
       name: 'tool.script.LoadScript',
       description: 'Loads the procedures and event handlers of a library, for the runs after this one.',
       example: 'tool.script.LoadScript("func twice(needs n returns r) means\\n  return n * 2\\nendfunc\\n")',
@@ -36,7 +36,7 @@ export function rootTools(): readonly ToolDefinition[] {
         return { functions_loaded: procedures.length, event_handlers_loaded: events, metadata: { ...metadata } };
       },
     }),
-    defineTool({
+    defineStandard({
       name: 'tool.script.ListFunctions',
       description: 'Lists the procedures of this interpreter with their signatures. Optional parameters stand in brackets.',
       example: 'tool.script.ListFunctions()',

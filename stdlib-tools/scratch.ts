@@ -1,8 +1,8 @@
-import { defineTool, type ToolDefinition, ToolError } from '../src/tools/index.ts';
-import { decodeOrdered, encode } from '../src/wire/codec.ts';
+import { defineStandard, type ToolDefinition, ToolError } from '../src/tools/index.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
 import { wholeNumber } from '../src/wire/options.ts';
 import { type ScopeOf, sessionScope } from './scope.ts';
+import { readValue, storedValue } from './storage/labelled.ts';
 import { MemoryStorage } from './storage/sqlite.ts';
 import type { VersionedStorage } from './storage/versioned.ts';
 
@@ -29,7 +29,7 @@ export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDe
   const most = options.maxTtlSeconds ?? MAX_TTL_SECONDS;
   wholeNumber(1)('maxTtlSeconds', most);
   return [
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.scratch.Get',
       description: 'Reads a value of this session as [value, version]; [nil, 0] if there is none or it has expired.',
@@ -40,10 +40,10 @@ export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDe
       capabilities: ['scratch:read'],
       async run({ key }, runtime) {
         const found = await storage.get(scope(runtime), key, runtime.turn.now());
-        return found === null ? [null, 0] : [decodeOrdered(found.value), found.version];
+        return found === null ? [null, 0] : [readValue(found.value, runtime), found.version];
       },
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.scratch.PutCAS',
       description: `Stores a value for up to ${most} seconds if its version has not changed. Returns [ok, version].`,
@@ -71,7 +71,7 @@ export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDe
           scope: scope(runtime),
           key,
           expected: version,
-          value: encode(value),
+          value: storedValue(value, runtime),
           ttlMs: ttlSeconds * 1000,
           at: runtime.turn.now(),
           call: runtime.call.key,

@@ -1,4 +1,4 @@
-import { defineTool, type ToolDefinition } from '../src/tools/index.ts';
+import { defineStandard, type ToolDefinition } from '../src/tools/index.ts';
 
 /**
  * `tool.account.*` and `tool.agentmodel.*`: the accounts and agent models of the interpreter. Every program may read them,
@@ -11,7 +11,7 @@ export function storeTools(): readonly ToolDefinition[] {
 function accountTools(): readonly ToolDefinition[] {
   const fields = 'a map with kind, provider and api_key; org_id, project_id and notes are optional';
   return [
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.account.Register',
       description: 'Adds an account. Its key can be used, but not read.',
@@ -29,7 +29,7 @@ function accountTools(): readonly ToolDefinition[] {
       },
     }),
     remove('account', (runtime, name) => runtime.adminStores().accounts.delete(name)),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.account.List',
       description: 'Lists the names of all accounts, in lower case.',
@@ -39,7 +39,7 @@ function accountTools(): readonly ToolDefinition[] {
       capabilities: ['account:read'],
       run: (_, { stores }) => stores.accounts.list(),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.account.Get',
       description: 'Reads an account as a map without its key; nil if there is none.',
@@ -64,7 +64,7 @@ function modelTools(): readonly ToolDefinition[] {
     { name: 'config', type: 'map', description: 'a map with provider, model and the parameters of a request' },
   ] as const;
   return [
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.agentmodel.Register',
       description: 'Adds an agent that `ask` can name.',
@@ -78,7 +78,7 @@ function modelTools(): readonly ToolDefinition[] {
         return true;
       },
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.agentmodel.Update',
       description: 'Sets the given fields of an agent and keeps the others. The value nil removes a field.',
@@ -93,7 +93,7 @@ function modelTools(): readonly ToolDefinition[] {
       },
     }),
     remove('agentmodel', (runtime, name) => runtime.adminStores().models.delete(name)),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.agentmodel.List',
       description: 'Lists the names of all agents.',
@@ -103,7 +103,7 @@ function modelTools(): readonly ToolDefinition[] {
       capabilities: ['model:read'],
       run: (_, { stores }) => stores.models.list(),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.agentmodel.Get',
       description: 'Reads an agent as a map; nil if there is none.',
@@ -121,7 +121,7 @@ function remove(
   group: 'account' | 'agentmodel',
   run: (runtime: Parameters<ToolDefinition['run']>[1], name: string) => boolean,
 ): ToolDefinition {
-  return defineTool({
+  return defineStandard({
     setsVariables: false,
     name: `tool.${group}.Delete`,
     description: `Removes an ${group === 'account' ? 'account' : 'agent'}. Returns false if there was none.`,

@@ -1,4 +1,4 @@
-import { defineTool, type Policy, PolicyGuard, type ToolDefinition, type ToolView } from '../src/tools/index.ts';
+import { defineStandard, type Policy, PolicyGuard, type ToolDefinition, type ToolView } from '../src/tools/index.ts';
 
 /**
  * `tool.system.Caps()`: a map from `resource:verb` to a boolean, for every capability that a registered tool needs. The answer comes from
@@ -8,7 +8,7 @@ import { defineTool, type Policy, PolicyGuard, type ToolDefinition, type ToolVie
 export function systemTools({ policy }: { readonly policy: Policy }): readonly ToolDefinition[] {
   const guard = new PolicyGuard(policy);
   return [
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.system.Caps',
       description:

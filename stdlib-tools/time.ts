@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defineTool, type ToolDefinition, ToolError } from '../src/tools/index.ts';
+import { defineStandard, type ToolDefinition, ToolError } from '../src/tools/index.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
 import { ConfigError } from '../src/wire/errors.ts';
 import { anything, checker } from '../src/wire/options.ts';
@@ -24,7 +24,7 @@ export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefiniti
   if (!Number.isFinite(longest) || longest <= 0)
     throw new ConfigError(`maxSleepSeconds must be a number above 0, got ${String(longest)}`);
   return [
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.time.Now',
       description: 'Returns the current time.',
@@ -33,7 +33,7 @@ export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefiniti
       effects: 'read',
       run: (_, { turn }) => TimeDate.from(new Date(turn.now())),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.time.Sleep',
       description: `Waits for up to ${longest} seconds. The wait counts towards the time limit of the run.`,
@@ -48,7 +48,7 @@ export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefiniti
         return true;
       },
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.time.Parse',
       description: 'Parses an RFC 3339 string as a point in time.',
@@ -65,7 +65,7 @@ export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefiniti
         }
       },
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.time.Unix',
       description: 'Converts a point in time to seconds since 1970-01-01T00:00:00Z, to the millisecond.',
@@ -75,7 +75,7 @@ export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefiniti
       effects: 'none',
       run: ({ time }) => time.toDate().getTime() / 1000,
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.time.FromUnix',
       description: 'Converts seconds since 1970-01-01T00:00:00Z to a point in time, to the millisecond.',
@@ -85,7 +85,7 @@ export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefiniti
       effects: 'none',
       run: ({ seconds }) => timeAt(seconds * 1000),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.time.Add',
       description: 'Adds seconds to a point in time.',

@@ -1,7 +1,7 @@
 import {
   argumentNotes,
   canonicalName,
-  defineTool,
+  defineStandard,
   type ToolDefinition,
   ToolError,
   type ToolView,
@@ -10,6 +10,7 @@ import {
   toolMarkdown,
 } from '../src/tools/index.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
+import { findTools } from './find.ts';
 
 /** Maximum number of tools of one listing, which is more than a model can read. */
 const MAX_LISTED = 1000;
@@ -23,7 +24,7 @@ const filter = { name: 'filter', type: 'string', required: false, description: '
  */
 export function toolsTools(): readonly ToolDefinition[] {
   return [
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.tools.List',
       description: 'Lists the available tools with their signatures. `filter` selects the tools whose name contains it.',
@@ -33,7 +34,7 @@ export function toolsTools(): readonly ToolDefinition[] {
       effects: 'none',
       run: ({ filter: part }, { tools }) => toolCatalogue(listed(tools, part)).map(({ call }) => call),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.tools.Help',
       description: 'Describes a tool: what it does, its arguments and its result. Fails with code 3 if there is no such tool.',
@@ -43,7 +44,24 @@ export function toolsTools(): readonly ToolDefinition[] {
       effects: 'none',
       run: ({ name }, { tools }) => help(tools, name),
     }),
-    defineTool({
+    defineStandard({
+      setsVariables: false,
+      name: 'tool.meta.Find',
+      description:
+        'Finds the tools that a program may call by what they do: the best first, each with its signature and what it does.',
+      example: 'tool.meta.Find("find a tool")',
+      args: [
+        { name: 'words', type: 'string', description: 'what the tool should do, in a few words' },
+        { name: 'most', type: 'int', required: false, default: 8, description: 'the most tools of the answer, from 1 to 50' },
+      ],
+      returns: 'slice_string',
+      effects: 'none',
+      run({ words, most }, runtime) {
+        const callable = listed(runtime.tools, null).filter(({ name }) => runtime.mayCall(name));
+        return findTools(callable, words, Math.min(50, Math.max(1, most)));
+      },
+    }),
+    defineStandard({
       setsVariables: false,
       name: 'tool.meta.ListTools',
       description: 'Lists the available tools as maps.',
@@ -52,7 +70,7 @@ export function toolsTools(): readonly ToolDefinition[] {
       effects: 'none',
       run: (_, { tools }) => listed(tools, null).map(specOf),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.meta.GetTool',
       description: 'Describes one tool as a map with `found` and, if it was found, `spec`.',
@@ -65,7 +83,7 @@ export function toolsTools(): readonly ToolDefinition[] {
         return tool === undefined ? { found: false } : { found: true, spec: specOf(tool) };
       },
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.meta.ToolsHelp',
       description: 'Describes all tools whose name contains `filter`, as one page of Markdown.',

@@ -25,7 +25,20 @@ export const SLOW_FILES: readonly string[] = globSync('test/**/*.test.ts').filte
  * would each warm up the source: with three times as many these tests take 10 to 30 % more CPU time.
  */
 export const COMPUTING: readonly string[] = [
-  ...['aeiou', 'architecture', 'conformance', 'context', 'crypto', 'differential', 'docs', 'files', 'foresee', 'fuzz', 'grammar'],
+  ...[
+    'aeiou',
+    'architecture',
+    'conformance',
+    'context',
+    'crypto',
+    'differential',
+    'docs',
+    'entrances',
+    'files',
+    'foresee',
+    'fuzz',
+    'grammar',
+  ],
   ...['guest', 'habits', 'lsp', 'pure', 'receipt', 'records', 'report', 'runtime', 'schemas', 'site', 'telemetry', 'tools'],
   ...['traceability', 'wire'],
 ].map((folder) => `test/${folder}/**/*.test.ts`);
@@ -36,8 +49,12 @@ export const ALONE: readonly string[] = [
   ...['test/runtime/nolauncher.test.ts', 'test/sandbox/{breaches,kill,pool,workerlife}.test.ts'],
   'test/attack/!(readers|onepiece|removals).test.ts',
 ];
-/** Tests that replace modules of the product, which takes Vitest's own loader. */
-export const REPLACING: readonly string[] = ['test/gate/faults.test.ts', 'test/sandbox/launcher.test.ts'];
+/** Tests that replace modules of the product, which takes Vitest's own loader, or that look at what the product does once in a process. */
+export const REPLACING: readonly string[] = [
+  'test/gate/faults.test.ts',
+  'test/loop/defaults.test.ts',
+  'test/sandbox/launcher.test.ts',
+];
 /** A group whose tests need more than npm. */
 export interface Apart {
   readonly name: string;
@@ -63,11 +80,13 @@ const SHARING: readonly string[] = [
   'ai',
   'cli',
   'docs',
+  'entrances',
   'loop',
   'mcp',
   'pure',
   'receipt',
   'records',
+  'rpc',
   'stdlib-tools',
   'telemetry',
   'testing',

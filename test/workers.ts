@@ -23,7 +23,7 @@ export function workersAre(kind: 'processes' | 'threads' | 'shared'): void {
 
 /** A worker of other files, one that serves a single run, and one behind a launcher is a process. */
 function needsProcess({ files, isolation, launcher }: SandboxOptions): boolean {
-  return files !== undefined || isolation === 'process-per-turn' || launcher !== undefined;
+  return files !== undefined || isolation === 'process' || launcher !== undefined;
 }
 
 async function own(options: SandboxOptions): Promise<Sandbox> {
@@ -32,7 +32,7 @@ async function own(options: SandboxOptions): Promise<Sandbox> {
 
 async function borrow(options: SandboxOptions): Promise<Sandbox> {
   if (needsProcess(options)) return create.call(Sandbox, options);
-  const { concurrency, maxWorkers, queueLength, nesting } = options;
+  const { concurrency, maxWorkers, queueLength, nesting, isolation } = options;
   const key = [concurrency, maxWorkers, queueLength, nesting].map(String).join(' ');
   const pool = pools.get(key) ?? { open: openThreads(options), users: 0 };
   pools.delete(key);
@@ -41,7 +41,7 @@ async function borrow(options: SandboxOptions): Promise<Sandbox> {
   try {
     const open = await pool.open;
     await closeIdle();
-    return new Sandbox({ ...open, pool: new BorrowedPool(open.pool, () => pool.users--) });
+    return new Sandbox({ ...open, pool: new BorrowedPool(open.pool, () => pool.users--) }, isolation);
   } catch (error) {
     pools.delete(key);
     throw error;

@@ -24,12 +24,15 @@ interface Picture {
   readonly path: string;
   readonly dark?: true;
   readonly narrow?: true;
+  /** Whether the server has the keys with which plans are answered. Tokens of the other sessions verify with the keys of their records. */
+  readonly signs?: true;
   readonly height?: number;
   readonly before?: (page: Page) => Promise<void>;
 }
 
 const PICTURES: readonly Picture[] = [
   { name: 'session', path: 's/stocktaking' },
+  { name: 'plan', path: 's/restocking', signs: true, height: 800 },
   { name: 'turn', path: 's/order/t/1', height: 700 },
   { name: 'program', path: 's/stocktaking/t/14/program', height: 440 },
   { name: 'steps', path: 's/stocktaking/t/14/steps?at=7:20', height: 480 },
@@ -54,12 +57,16 @@ const PICTURES: readonly Picture[] = [
 mkdirSync(FOLDER, { recursive: true });
 const browser = await launch();
 const real = await Real.make({ stocktaking });
+await real.plan('restocking');
 try {
   // The first browser that opens the address is let in; the others take its cookie.
-  const { page: first } = await open(browser, await real.serve());
-  const storageState = await first.context().storageState();
-  const { origin } = new URL(first.url());
-  for (const { name, path, dark, narrow, height, before } of PICTURES) {
+  const entered = async (...flags: readonly string[]) => {
+    const { page } = await open(browser, await real.serve(...flags));
+    return { storageState: await page.context().storageState(), origin: new URL(page.url()).origin };
+  };
+  const [plain, signing] = [await entered(), await entered('--approve', '--keys', 'keys.json')];
+  for (const { name, path, dark, narrow, signs, height, before } of PICTURES) {
+    const { storageState, origin } = signs ? signing : plain;
     const size = narrow ? NARROW : WIDE;
     const viewport = { ...size, height: height ?? size.height };
     const { page } = await open(browser, `${origin}/#/${path}`, { viewport, colorScheme: dark ? 'dark' : 'light', storageState });

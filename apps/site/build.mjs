@@ -19,8 +19,14 @@ if (existsSync(join(SITE, 'api.mjs'))) run('api.mjs');
 run('node_modules/vitepress/bin/vitepress.js', 'build');
 
 // Files that pages link to.
-for (const folder of ['examples/containers', 'schemas'])
-  cpSync(join(SITE, '../..', folder), join(DIST, folder), { recursive: true });
+for (const [from, to] of [
+  ['examples/containers', 'examples/containers'],
+  ['docs/schemas', 'schemas'],
+])
+  cpSync(join(SITE, '../..', from), join(DIST, to), { recursive: true });
+
+// A server may answer any path with this page, so it loads nothing, and finds the root by the file that is only there.
+cpSync(join(SITE, 'notfound.html'), join(DIST, '404.html'));
 
 const playground = join(SITE, '../playground/dist');
 if (existsSync(playground)) cpSync(playground, join(DIST, 'playground'), { recursive: true });

@@ -3,7 +3,8 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { createProgram } from '../../src/cli/program.ts';
 import { commandLinePage } from './commandline.ts';
-import { errorsPage, schemasPage } from './lists.ts';
+import { errorsPage, folderPage, schemasPage } from './lists.ts';
+import { inFolder } from './pages.ts';
 
 const at = (path) => new URL(path, import.meta.url);
 const listed = (pattern) =>
@@ -17,4 +18,10 @@ const program = await createProgram([], {}, async () => {});
 mkdirSync(at('reference/'), { recursive: true });
 writeFileSync(at('reference/cli.md'), commandLinePage(program));
 writeFileSync(at('reference/errors.md'), errorsPage(listed('docs/errors/*.md')));
-writeFileSync(at('reference/schemas.md'), schemasPage(listed('schemas/*.json')));
+writeFileSync(at('reference/schemas.md'), schemasPage(listed('docs/schemas/*.json')));
+const MENU = 'The menu at the side has them by subject.';
+writeFileSync(at('reference/docs.md'), folderPage('Pages', `All pages, each about one subject. ${MENU}`, inFolder('docs/')));
+writeFileSync(
+  at('reference/index.md'),
+  folderPage('Reference', `What is generated from the source. ${MENU}`, inFolder('reference/')),
+);

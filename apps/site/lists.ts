@@ -11,7 +11,7 @@ export function errorsPage(pages: readonly Listed[]): string {
   const rows = pages.map(({ file, text }) => {
     const [, code = '', title = ''] = /^# (\w+): (.*)$/m.exec(text) ?? [];
     const [, first = ''] = /^# .*\n+([\s\S]*?)\n\n/.exec(text) ?? [];
-    return { code, title, first: first.replaceAll('\n', ' '), link: `../docs/errors/${file}` };
+    return { code, title, first: first.replaceAll('\n', ' '), link: `./${file}` };
   });
   const kinds = [
     ['Errors of programs', /^NS/, 'A program can handle these with `on error`, unless their page says otherwise.'],
@@ -28,6 +28,15 @@ export function errorsPage(pages: readonly Listed[]): string {
   return `${['# Error codes', '`neuroscript explain CODE` prints the page of a code.', ...parts].join('\n\n')}\n`;
 }
 
+/** A page that lists the pages of a folder of the site, with their names in the menus. */
+export function folderPage(
+  title: string,
+  words: string,
+  pages: readonly { readonly text: string; readonly link: string }[],
+): string {
+  return `${[`# ${title}`, words, pages.map(({ text, link }) => `- [${text}](${link})`).join('\n')].join('\n\n')}\n`;
+}
+
 /** The page that lists the JSON Schemas. */
 export function schemasPage(schemas: readonly Listed[]): string {
   const rows = schemas.map(({ file, text }) => {
@@ -35,7 +44,7 @@ export function schemasPage(schemas: readonly Listed[]): string {
     return `| [\`${file}\`](../schemas/${file}) | ${description ?? title ?? ''} |`;
   });
   const words =
-    'The JSON that commands print and the files that they read have schemas. The package contains them in `schemas/`.';
+    'The JSON that commands print and the files that they read have schemas. The package contains them in `docs/schemas/`.';
   return `${['# JSON schemas', words, ['| schema | describes |', '| --- | --- |', ...rows].join('\n')].join('\n\n')}\n`;
 }
 

@@ -27,9 +27,9 @@ const HOST = [
   docs('embedding', 'Embedding'),
   docs('tools', 'Tools'),
   docs('policy', 'Policy and quotas'),
+  docs('origin', 'Where values come from'),
   docs('foresee', 'Foreseen effects'),
   docs('testing', 'Tests'),
-  docs('editors', 'Editors'),
   docs('mcp', 'MCP and the AI SDK'),
 ];
 
@@ -91,8 +91,14 @@ const GROUPS: readonly (readonly [title: string, pages: readonly Page[]])[] = [
 /** The paths of all pages in the menu at the side. */
 export const paths: readonly string[] = GROUPS.flatMap(([, pages]) => pages.map(({ path }) => path));
 
-/** The path of a page on the site: pages of `apps/site/` lose that folder. */
-export const served = (path: string): string => path.replace(/^apps\/site\//, '');
+/** Generated pages that stand for a folder, in which others are. */
+const FOLDERS: Readonly<Record<string, string>> = {
+  'apps/site/reference/errors.md': 'docs/errors/index.md',
+  'apps/site/reference/docs.md': 'docs/index.md',
+};
+
+/** The path of a page on the site: pages of `apps/site/` lose that folder, or have that of others. */
+export const served = (path: string): string => FOLDERS[path] ?? path.replace(/^apps\/site\//, '');
 
 const entry = ({ path, text }: Page) => ({ text, link: `/${served(path).replace(/(index)?\.md$/, '')}` });
 
@@ -103,6 +109,14 @@ export function sidebar() {
     collapsed: text === 'Inside',
     items: pages.filter(({ path }) => existsSync(`${ROOT}${path}`)).map(entry),
   }));
+}
+
+/** The pages of a folder of the site, as its own page links them. */
+export function inFolder(folder: string) {
+  const links = GROUPS.flatMap(([, pages]) => pages).map((each) => ({ text: each.text, path: served(each.path) }));
+  return links
+    .filter(({ path }) => path.startsWith(folder))
+    .map(({ text, path }) => ({ text, link: `./${path.slice(folder.length)}` }));
 }
 
 /** The menu at the top: the first page of a part stands for it. */

@@ -15,6 +15,9 @@ export const KNOWN = ['python', 'javascript', 'shell', 'others', 'later'];
 /** The file whose cases they do not look at. */
 export const HELD_OUT = 'heldout';
 
+/** The file whose cases were written after the fixes, without a look at them, and that no fix was written for. */
+export const UNSEEN = 'unseen';
+
 const PAIR = /⟦([^¦⟧]*)¦([^⟧]*)⟧/g;
 
 /** The cases of a file. README.md describes the format. */

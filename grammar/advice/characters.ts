@@ -15,7 +15,12 @@ const marks: readonly (readonly [text: string, message: string, hint: string, in
   ['===', '`===` is not an operator', 'write `==`', punct.equal],
   ['!', '`!` is not an operator', 'write `not x`', keyword.not],
   ['&&', '`&&` is not an operator', 'write `and`', keyword.and],
-  ['||', '`||` is not an operator', 'write `or`', keyword.or],
+  [
+    '||',
+    '`||` is not an operator',
+    'write `or`, which gives true or false; for a default write `if is_nil(x)`, `set x = …`, `endif`',
+    keyword.or,
+  ],
   [';', 'a statement ends with its line, not with `;`', 'write each statement on a line of its own', Newline],
   ['??', '`??` is not an operator', 'write `if is_nil(x)`, then `set x = …` and `endif` on lines of their own', keyword.or],
   ['?.', '`?.` is not an operator', 'a missing key reads as nil: test `is_nil(x)` before `x.a`', punct.dot],

@@ -21,6 +21,7 @@ import { type Advice, aName, aValue, endOfLine, expectedFound, lineBefore, type 
 /** The first advice that fits, from the most specific to the most general. */
 export function adviseOnStatement(mismatch: Mismatch): Advice | undefined {
   return (
+    called(mismatch) ??
     doubleBracket(mismatch) ??
     adviseOnExpression(mismatch) ??
     reserved(mismatch) ??
@@ -174,13 +175,20 @@ const wordOperators: ReadonlyMap<string, string> = new Map([
   ['NOT', '`not`'],
 ]);
 
+const oneValue: Advice = { message: '`emit` takes one value', hint: 'write `emit a + " " + b`; for a list, `emit [a, b]`' };
+
+/** `emit(a, b)`, as in languages where it would be a call. */
+function called(mismatch: Mismatch): Advice | undefined {
+  if (mismatch.peek(1).tokenType !== punct.comma) return undefined;
+  const [name, open] = lineBefore(mismatch).slice(-2).toReversed();
+  return name?.tokenType === keyword.emit && open?.tokenType === punct.openParen ? oneValue : undefined;
+}
+
 /** Text after a statement that is complete. */
 function surplus({ peek, first }: Mismatch): Advice | undefined {
   const [before, found, next] = [peek(0), peek(1), peek(2)];
   const type = found.tokenType;
-  if (type === punct.comma && first.tokenType === keyword.emit) {
-    return { message: '`emit` takes one value', hint: 'write one `emit` for each value, or `emit [a, b]`' };
-  }
+  if (type === punct.comma && first.tokenType === keyword.emit) return oneValue;
   if (type === keyword.if)
     return {
       message: '`if` is a statement, not an operator',

@@ -28,8 +28,10 @@ export interface ForeseenValue {
   readonly each?: ForeseenValue | undefined;
   /** The keys of a map, as tagged JSON has them, and their values. */
   readonly entries?: readonly (readonly [key: string, value: ForeseenValue])[] | undefined;
-  /** Calls, by number, whose results are in it. */
+  /** Calls, by number, whose results are in it, or decide what it is. */
   readonly from?: readonly number[] | undefined;
+  /** The call, by number, of which it is the result, or an element of the result. */
+  readonly returned?: { readonly call: number; readonly part?: 'item' | undefined } | undefined;
 }
 
 const NAMES: readonly (readonly [number, ForeseenType])[] = [
@@ -50,9 +52,11 @@ const MOST_PREFIX = 200;
 const MOST_NODES = 32;
 const MOST_LEVELS = 4;
 
-/** Describes a value. `from` gets the numbers of places. */
+/** Describes a value. `from` and `returned` get the numbers of places. */
 export function describe(value: Abstract): ForeseenValue {
-  return described(value, value.nodes <= MOST_NODES ? MOST_LEVELS : 1);
+  const known = described(value, value.nodes <= MOST_NODES ? MOST_LEVELS : 1);
+  const { answer } = value;
+  return answer === undefined ? known : { ...known, returned: { call: answer.place, part: answer.part } };
 }
 
 /** Equal for arguments of which the same is known. */

@@ -5,8 +5,9 @@ import { type Abstract, join, LIST, MAP, TEXT, text, UNKNOWN } from './values.ts
 export function elementOf(value: Abstract): Abstract {
   if (value.types === LIST && value.item !== undefined) return value.item;
   if (value.types === TEXT) return { ...text(Math.min(2, value.units), value.plain), most: 1 };
-  const { size, nodes } = value;
-  return { ...UNKNOWN, units: size, size, nodes, most: Math.max(size, nodes) };
+  const { size, nodes, answer } = value;
+  const element = { ...UNKNOWN, units: size, size, nodes, most: Math.max(size, nodes) };
+  return answer === undefined || answer.part !== undefined ? element : { ...element, answer: { ...answer, part: 'item' } };
 }
 
 /** The element at a key. */

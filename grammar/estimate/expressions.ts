@@ -161,7 +161,8 @@ export class Evaluation {
     // The answer, which may also be a long message of an error.
     charges.bytes += Number.POSITIVE_INFINITY;
     if (!this.#session.keeping.has(name)) this.state = State.any;
-    return { ...UNKNOWN, from: [this.#session.calls.place(node)] };
+    const place = this.#session.calls.place(node);
+    return { ...UNKNOWN, from: [place], answer: { place } };
   }
 
   /** As {@link value}, for a call that runs together with others, so that it cannot set variables. */

@@ -2,7 +2,8 @@
 import type { CheckedFile } from '../lint/index.ts';
 import type { EventHandler, SourceFile } from '../syntax/ast.ts';
 import { positionAt, type Span } from '../syntax/position.ts';
-import type { CallRow, Condition } from './calls.ts';
+import type { CallNode, CallRow, Condition } from './calls.ts';
+import { certainCalls } from './certain.ts';
 import { Charges } from './charges.ts';
 import type { FuelCosts } from './costs.ts';
 import { describe, type ForeseenValue } from './describe.ts';
@@ -10,9 +11,12 @@ import { attempt, commandCosts, type EstimateOptions, handling, sessionOf } from
 import { Evaluation } from './expressions.ts';
 import { type GivenJson, givenCost, givenValue } from './given.ts';
 import { eventNameFuel } from './operations.ts';
+import { Origins } from './origins.ts';
 import type { Defined } from './reach.ts';
+import { type CallOrigins, type ToolKinds, TooMany } from './scope.ts';
 import type { Session } from './session.ts';
 import { type Cost, FREE, fuel, repeated, sum } from './state.ts';
+import type { Sources } from './taint.ts';
 import { asText } from './values.ts';
 
 /** The host's plan for the program. */
@@ -40,6 +44,24 @@ export interface ForeseenCondition {
   readonly line: number;
 }
 
+/** A place that brings a value into a program. */
+export interface ForeseenOrigin {
+  /** Canonical name of a tool, `ask`, `promptuser`, `event NAME`, or `userdata` with the names that lead to a part of it. */
+  readonly from: string;
+  /** The file of the place. */
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** Where the arguments of a call may come from, also by conditions that decide what they are. */
+export interface ForeseenOrigins {
+  /** By argument. */
+  readonly args: readonly (readonly ForeseenOrigin[])[];
+  /** Of the conditions that decide whether and how often the call is made. */
+  readonly deciding: readonly ForeseenOrigin[];
+}
+
 /** Calls that a program can make at one place. */
 export interface ForeseenCall {
   /** Canonical name of a tool, or `ask` or `promptuser`. */
@@ -56,8 +78,12 @@ export interface ForeseenCall {
   readonly args: readonly ForeseenValue[] | null;
   /** Most calls; null if the program sets no bound. */
   readonly most: number | null;
+  /** True for a call that every run makes if it ends without an error; absent for others. */
+  readonly certain?: true | undefined;
   /** The conditions that held on the way to the call. */
   readonly when: readonly ForeseenCondition[];
+  /** Absent where nothing is known of them. */
+  readonly origins?: ForeseenOrigins | undefined;
 }
 
 /** The maximum effects of a program. */
@@ -119,7 +145,7 @@ export function foresee(sources: readonly CheckedFile[], costs: FuelCosts, optio
   const recounted = memory > costs.recountBytes && because === null;
   if (recounted) because = { message: unknown ? UNKNOWN_GLOBALS : RECOUNT, file: files[0]?.name ?? '', line: 1, column: 1 };
   return {
-    calls: callsOf(session, all, sources),
+    calls: callsOf(session, all, sources, originsOf(files, session), certainCalls(files)),
     fuel: recounted ? null : finite(all.most),
     memoryBytes: finite(memory),
     outputBytes: finite(all.output),
@@ -178,7 +204,23 @@ function finite(bound: number): number | null {
   return bound <= Number.MAX_SAFE_INTEGER ? Math.ceil(bound) : null;
 }
 
-function callsOf(session: Session, { calls }: Cost, sources: readonly CheckedFile[]): readonly ForeseenCall[] {
+/** The sources of all calls of a program; null when it is too large. */
+function originsOf(files: readonly SourceFile[], kinds: ToolKinds): Origins | null {
+  try {
+    return new Origins(files, kinds);
+  } catch (error) {
+    if (error instanceof TooMany || error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+function callsOf(
+  session: Session,
+  { calls }: Cost,
+  sources: readonly CheckedFile[],
+  origins: Origins | null,
+  certain: ReadonlySet<CallNode>,
+): readonly ForeseenCall[] {
   const counts = [...calls.entries()].filter(([, count]) => count > 0);
   const rows = counts.flatMap(([index, count]) => {
     const row = session.calls.rows[index];
@@ -190,22 +232,34 @@ function callsOf(session: Session, { calls }: Cost, sources: readonly CheckedFil
     if (same === undefined) numbers.set(row.place, [index + 1]);
     else same.push(index + 1);
   }
+  // Where a row stands for calls at several places, nobody knows which row an answer belongs to.
+  const answering = rows.some(({ row }) => row.elsewhere) ? new Map<number, number[]>() : numbers;
   const shown = shortened(sources);
-  return rows.map(({ row, count }) => callOf(row, count, numbers, shown));
+  const placed = origins === null ? null : new PlacedOrigins(origins, session, numbers);
+  return rows.map(({ row, count }) => {
+    const isCertain = !row.elsewhere && certain.has(row.node) && numbers.get(row.place)?.length === 1;
+    return { ...callOf(row, count, { numbers, answering }, shown, placed), ...(isCertain ? { certain: true as const } : {}) };
+  });
 }
 
 function callOf(
   { name, node, file, elsewhere, args, when }: CallRow,
   count: number,
-  numbers: ReadonlyMap<number, readonly number[]>,
+  numbers: Numbers,
   shown: (condition: Condition) => string,
+  placed: PlacedOrigins | null,
 ): ForeseenCall {
+  const sources = elsewhere ? null : (placed?.calls.get(node) ?? null);
   return {
     name,
     file: file.name,
     ...positionAt(file.lines, node.s),
     elsewhere,
-    args: args?.map((arg) => numbered(describe(arg), numbers)) ?? null,
+    args:
+      args?.map((arg, index) => {
+        const known = numbered(describe(arg), numbers);
+        return placed === null ? known : placed.added(known, sources?.args[index] ?? 0n);
+      }) ?? null,
     most: finite(count),
     when: when.map((condition) => ({
       kind: condition.kind,
@@ -213,21 +267,68 @@ function callOf(
       file: condition.file.name,
       line: positionAt(condition.file.lines, condition.at.s).line,
     })),
+    origins: sources === null ? undefined : placed?.of(sources),
   };
 }
 
-/** Replaces the numbers of places in `from` by those of calls. */
-function numbered(value: ForeseenValue, numbers: ReadonlyMap<number, readonly number[]>): ForeseenValue {
-  const { from, items, each, entries, ...rest } = value;
-  const calls = [...new Set(from?.flatMap((place) => numbers.get(place) ?? []))].sort((a, b) => a - b);
+/** Sources as places of the text, and as numbers of calls. */
+class PlacedOrigins {
+  readonly calls: Origins['calls'];
+  readonly #all: readonly { readonly origin: ForeseenOrigin; readonly calls: readonly number[] }[];
+
+  constructor({ sources, calls }: Origins, session: Session, numbers: ReadonlyMap<number, readonly number[]>) {
+    this.calls = calls;
+    this.#all = sources.map(({ from, file, node }) => ({
+      origin: { from, file: file.name, line: positionAt(file.lines, node.s).line },
+      calls: numbers.get(session.calls.place(node)) ?? [],
+    }));
+  }
+
+  /** The origins of a call; undefined for very many. */
+  of({ args, deciding }: CallOrigins): ForeseenOrigins | undefined {
+    const [decides = [], ...each] = [deciding, ...args].map((sources) => this.#in(sources).map(({ origin }) => origin));
+    return [decides, ...each].some(({ length }) => length > MOST_ORIGINS) ? undefined : { args: each, deciding: decides };
+  }
+
+  /** The description with the calls among the sources of the value. */
+  added(known: ForeseenValue, sources: Sources): ForeseenValue {
+    const within = new Set(
+      [...(known.items ?? []), ...(known.entries?.map(([, entry]) => entry) ?? [])].flatMap(({ from = [] }) => from),
+    );
+    const own = this.#in(sources).flatMap(({ calls }) => calls.filter((call) => !within.has(call)));
+    const calls = [...new Set([...(known.from ?? []), ...own])].sort((a, b) => a - b);
+    return calls.length === 0 ? known : { ...known, from: calls.slice(0, MOST_FROM) };
+  }
+
+  #in(sources: Sources) {
+    return this.#all.filter((_, index) => (sources & (1n << BigInt(index))) !== 0n);
+  }
+}
+
+/** The numbers of the calls at each place. */
+interface Numbers {
+  readonly numbers: ReadonlyMap<number, readonly number[]>;
+  /** Of the places at which one knows to which call an answer belongs. */
+  readonly answering: Numbers['numbers'];
+}
+
+/** Replaces the numbers of places by those of calls. */
+function numbered(value: ForeseenValue, places: Numbers): ForeseenValue {
+  const { from, items, each, entries, returned, ...rest } = value;
+  const calls = [...new Set(from?.flatMap((place) => places.numbers.get(place) ?? []))].sort((a, b) => a - b);
+  const [call, ...others] = returned === undefined ? [] : (places.answering.get(returned.call) ?? []);
   return {
     ...rest,
-    items: items?.map((item) => numbered(item, numbers)),
-    each: each === undefined ? undefined : numbered(each, numbers),
-    entries: entries?.map(([key, entry]) => [key, numbered(entry, numbers)] as const),
+    items: items?.map((item) => numbered(item, places)),
+    each: each === undefined ? undefined : numbered(each, places),
+    entries: entries?.map(([key, entry]) => [key, numbered(entry, places)] as const),
     ...(calls.length === 0 ? {} : { from: calls.slice(0, MOST_FROM) }),
+    ...(call === undefined || others.length > 0 ? {} : { returned: { call, part: returned?.part } }),
   };
 }
+
+/** Most origins of an argument that are listed. */
+const MOST_ORIGINS = 32;
 
 /** Most calls that `from` of a value lists. */
 const MOST_FROM = 8;

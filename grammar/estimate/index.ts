@@ -2,5 +2,13 @@
 export type { FuelCosts } from './costs.ts';
 export type { ForeseenScalar, ForeseenType, ForeseenValue } from './describe.ts';
 export { type Estimate, type EstimateOptions, estimate } from './estimate.ts';
-export { type Foreseen, type ForeseenCall, type ForeseenCondition, type ForeseeOptions, foresee } from './foresee.ts';
+export {
+  type Foreseen,
+  type ForeseenCall,
+  type ForeseenCondition,
+  type ForeseenOrigin,
+  type ForeseenOrigins,
+  type ForeseeOptions,
+  foresee,
+} from './foresee.ts';
 export type { GivenJson } from './given.ts';

@@ -45,6 +45,14 @@ export interface Abstract {
   readonly prefix?: string;
   /** Calls whose results are known to be in the value, by the number of their place. */
   readonly from?: readonly number[] | undefined;
+  /** The answer of a call that the value certainly is, or of which it is an element. */
+  readonly answer?: Answer | undefined;
+}
+
+/** A whole answer to a call at a place, or an element of one. */
+export interface Answer {
+  readonly place: number;
+  readonly part?: 'item';
 }
 
 /** A value that a literal can write. */
@@ -179,7 +187,16 @@ export function join(a: Abstract, b: Abstract): Abstract {
     plain: a.plain && b.plain,
   };
   const item = a.item !== undefined && b.item !== undefined ? { item: join(a.item, b.item) } : {};
-  return { ...joined, ...item, ...joinedScalars(a, b), ...joinedParts(a, b), ...origins(a, b) };
+  return { ...joined, ...item, ...joinedScalars(a, b), ...joinedParts(a, b), ...origins(a, b), ...joinedAnswer(a, b) };
+}
+
+function joinedAnswer({ answer }: Abstract, other: Abstract): Pick<Abstract, 'answer'> {
+  return answer !== undefined && isAnswer(other, answer) ? { answer } : {};
+}
+
+/** Whether the value certainly is this answer. */
+function isAnswer({ answer }: Abstract, { place, part }: Answer): boolean {
+  return answer !== undefined && answer.place === place && answer.part === part;
 }
 
 /** Whether the other value covers this one, and all of its origins: the same values meet again and again. */
@@ -277,6 +294,7 @@ export function isWithin(value: Abstract, cover: Abstract): boolean {
   if (value === cover) return true;
   const { known, options, prefix, item } = cover;
   if (known !== undefined && !Object.is(value.known, known)) return false;
+  if (cover.answer !== undefined && !isAnswer(value, cover.answer)) return false;
   if (options !== undefined && scalarsOf(value)?.every((one) => options.some((other) => Object.is(one, other))) !== true)
     return false;
   if (prefix !== undefined && !prefixOf(value).startsWith(prefix)) return false;

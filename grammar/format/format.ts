@@ -1,8 +1,7 @@
 /** Formats a source in the canonical layout. Comments, literals and groups of lines are kept; everything else has one form. */
 
-import { MAX_SOURCE_BYTES } from '../syntax/clean.ts';
 import { asksForDoubleBrackets, metadataEntry } from '../syntax/metadata.ts';
-import { type ParseOptions, parse } from '../syntax/parse.ts';
+import { MAX_SOURCE_BYTES, type ParseOptions, parse } from '../syntax/parse.ts';
 import type { SyntaxDiagnostic } from '../syntax/problem.ts';
 import { blockEnds, closers, keyword } from '../syntax/tokens.ts';
 import { layout } from './layout.ts';

@@ -1,3 +1,2 @@
 /** The formatter, as other parts may use it. */
 export { type FormatResult, format } from './format.ts';
-export { WIDTH } from './layout.ts';

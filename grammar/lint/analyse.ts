@@ -5,9 +5,13 @@ import { checkCalls } from './calls.ts';
 import { KEEPS_MEANING, LINTS } from './codes.ts';
 import type { CheckedFile, Edit, Environment, Finding, RawFinding } from './finding.ts';
 import { checkFlow } from './flow.ts';
+import { checkHandlers } from './handlers.ts';
+import { checkKept } from './kept.ts';
 import { checkLogic } from './logic.ts';
+import { checkPatterns } from './patterns.ts';
 import { checkPlaceholders } from './placeholders.ts';
 import { checkTraps } from './traps.ts';
+import { checkUnseen } from './unseen.ts';
 import { checkVariables, globalsOf } from './variables.ts';
 
 /** Most findings for the files of one program. */
@@ -26,7 +30,11 @@ export function analyse(files: readonly CheckedFile[], environment: Environment 
   checkCalls(files, environment, report);
   checkVariables(files, environment, report);
   checkLogic(files, report);
+  checkPatterns(files, report);
   checkPlaceholders(files, environment, report);
+  checkUnseen(files, environment, report);
+  const handlers = new Set(files.flatMap((file) => [...checkHandlers(file, report)]));
+  checkKept(files, handlers, report);
   for (const file of files) {
     checkFlow(file, globals, report);
     checkTraps(file, report);

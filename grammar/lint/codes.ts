@@ -21,10 +21,14 @@ export const LINTS = {
   LINT_SHADOWED_BUILTIN: { severity: 'warning', title: 'a procedure that a built-in function hides' },
   LINT_UNREACHABLE: { severity: 'warning', title: 'statements that are never executed' },
   LINT_HANDLER_NEVER_RUNS: { severity: 'warning', title: 'an `on error` block that guards nothing that can fail' },
+  LINT_GOES_ON: { severity: 'warning', title: 'a handler that goes on as if a check had passed' },
+  LINT_KEPT_VALUE: { severity: 'warning', title: 'a variable that keeps the value of the pass before' },
+  LINT_UNSEEN_RESULT: { severity: 'warning', title: 'a call whose result nothing looks at' },
   LINT_LOGIC_VALUE: { severity: 'warning', title: '`and` or `or` used to choose a value' },
   LINT_PLAIN_TEMPLATE: { severity: 'warning', title: 'text in quotes that looks like a template' },
+  LINT_PATTERN_ESCAPE: { severity: 'warning', title: 'a backspace in a pattern for a word boundary' },
   LINT_COMMENT_TRAP: { severity: 'warning', title: 'an operator that begins a comment' },
-  LINT_INVISIBLE: { severity: 'info', title: 'an invisible character in a text' },
+  LINT_INVISIBLE: { severity: 'info', title: 'an invisible character in a text or comment' },
   LINT_DOUBLE_BRACKET: { severity: 'warning', title: '`[[` that does not mean what it looks like' },
 } as const satisfies Record<string, { readonly severity: Severity; readonly title: string }>;
 

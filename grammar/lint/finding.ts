@@ -39,6 +39,8 @@ export interface Environment {
   readonly denied?: readonly { readonly name: string; readonly reason: string }[];
   /** Procedures, by name, that files outside of this check define. */
   readonly procedures?: ReadonlyMap<string, readonly Procedure[]>;
+  /** Set if the last file is the program of a turn, which is one command block. */
+  readonly oneBlock?: boolean;
   /** Set if files outside of this check use `eval`, which may fill in any text. */
   readonly evaluates?: true;
 }

@@ -2,6 +2,7 @@
 import { joinerIn } from '../syntax/clean.ts';
 import { type Comment, commentsOf } from '../syntax/comments.ts';
 import { asksForDoubleBrackets } from '../syntax/metadata.ts';
+import type { Span } from '../syntax/position.ts';
 import { scan } from '../syntax/scan.ts';
 import { operandEnds, TemplateOpen, type Token } from '../syntax/tokens.ts';
 import { type CheckedFile, lint, type Report } from './finding.ts';
@@ -10,29 +11,24 @@ import { type CheckedFile, lint, type Report } from './finding.ts';
 export function checkTraps(file: CheckedFile, report: Report): void {
   const doubleBrackets = asksForDoubleBrackets(file.text);
   const { tokens } = scan(file.text, doubleBrackets);
-  for (const comment of commentsOf(file.text, tokens)) {
+  const comments = commentsOf(file.text, tokens);
+  for (const comment of comments) {
     const before = tokens[comment.before - 1];
     if (before !== undefined && operandEnds.has(before.tokenType)) commentTrap(file, comment, before, report);
   }
   if (doubleBrackets) for (const token of tokens) templateTrap(file, token, report);
-  if (joinerIn(file.text) !== undefined) for (const token of tokens) invisible(file, token, report);
+  if (joinerIn(file.text) === undefined) return;
+  for (const { startOffset: s, endOffset } of tokens) invisible(file, { s, e: endOffset + 1 }, 'text', report);
+  for (const { s, e } of comments) invisible(file, { s, e }, 'comment', report);
 }
 
-/** Reports a text with characters that cannot be seen, as in emoji that are joined of several. Nothing else may have them. */
-function invisible(file: CheckedFile, { startOffset: s, endOffset }: Token, report: Report): void {
-  const e = endOffset + 1;
-  const code = joinerIn(file.text.slice(s, e));
+/** Reports a text or comment with characters that cannot be seen, as in emoji that are joined of several. Nothing else may have them. */
+function invisible(file: CheckedFile, span: Span, kind: 'text' | 'comment', report: Report): void {
+  const code = joinerIn(file.text.slice(span.s, span.e));
   if (code === undefined) return;
-  const shown = `\\u${code.slice(2).toLowerCase()}`;
-  report(
-    file,
-    lint(
-      'LINT_INVISIBLE',
-      { s, e },
-      `this text has the invisible character ${code}`,
-      `write \`${shown}\` where it can be missed`,
-    ),
-  );
+  const fix =
+    kind === 'text' ? `write \`\\u${code.slice(2).toLowerCase()}\` where it can be missed` : 'delete it where it can be missed';
+  report(file, lint('LINT_INVISIBLE', span, `this ${kind} has the invisible character ${code}`, fix));
 }
 
 /** Reports `5--2`, with no blank on either side, and `n // 2`, with only a number after the mark. Any other mark begins a comment. */

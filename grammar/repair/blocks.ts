@@ -20,6 +20,10 @@ export interface Block {
   cases: number;
   /** Whether a statement leaves it in a way that NeuroScript lacks. */
   doubtful: boolean;
+  /** Tests of the cases before the next one that have no statements of their own. */
+  readonly shared: string[];
+  /** The heads of the further parts of a `try`: `else`, `finally`. */
+  readonly sections: Piece[];
   /** The head of its handler. */
   handler: Piece | null;
 }

@@ -37,7 +37,8 @@ export function list(reader: Reader, open: string, close: string, inCondition = 
       reader.scope.guess();
       reader.at += 2;
     }
-    items.push(reader.read());
+    const item = reader.read();
+    items.push(open === '(' && reader.peek() === 'for' ? generated(reader, item) : item);
     if (reader.peek() === close || reader.take(',')) continue;
     reader.take(';');
     reader.scope.guess();
@@ -66,8 +67,14 @@ export function group(reader: Reader, open: Word): Value {
 export function listLiteral(reader: Reader, open: Word): Value {
   const loop = comprehension(reader, open);
   if (loop !== null) return loop;
+  const start = reader.at;
   const items = list(reader, '[', ']');
   const last = reader.words[reader.at - 1] ?? open;
+  const spreads = items.map(({ s }) => reader.words.slice(start).find(({ e }) => e === s)?.text === '...');
+  if (spreads.includes(true)) {
+    const text = items.map((item, index) => (spreads[index] === true ? plain(item) : `[${plain(item)}]`)).join(' + ');
+    return { text: `(${text})`, kind: 'list', s: open.s, e: last.e };
+  }
   return { text: `[${between(reader, items, open, last)}]`, kind: 'list', s: open.s, e: last.e, literal: true };
 }
 
@@ -91,6 +98,12 @@ function comprehension(reader: Reader, open: Word): Value | null {
   }
   const form = { ...items(reader), item };
   return { text: '', kind: 'list', s: open.s, e: reader.expect(']').e, form };
+}
+
+/** `x * 2 for x in xs`, as an argument. */
+function generated(reader: Reader, item: Value): Value {
+  const form = { ...items(reader), item: plain(item) };
+  return { text: '', kind: 'list', s: item.s, e: reader.words[reader.at - 1]?.e ?? item.e, form };
 }
 
 /** `for x in xs if x > 2`, after the expression for each item. */
@@ -127,6 +140,10 @@ export function map(reader: Reader, open: Word): Value {
       reader.take(',');
       continue;
     }
+    if (parts.length === 0 && spread.length === 0 && isList(reader)) {
+      reader.at--;
+      return typedList(reader, open);
+    }
     const key = keyOf(reader);
     const named = word?.kind === 'name' && key.text === word.text;
     const sign = reader.peek();
@@ -151,11 +168,15 @@ export function map(reader: Reader, open: Word): Value {
       at = value.e;
     }
     if (reader.peek() === '}') break;
-    if (reader.peek() === ',') {
-      parts.push(reader.source.slice(at, reader.words[reader.at]?.e));
-      at = reader.words[reader.at]?.e ?? at;
-    }
-    reader.expect(',');
+    const next = reader.words[reader.at];
+    if (reader.peek() === ',' || next === undefined) {
+      parts.push(reader.source.slice(at, next?.e));
+      at = next?.e ?? at;
+      reader.expect(',');
+    } else if (reader.source.slice(at, next.s).includes('\n')) {
+      parts.push(',');
+      reader.scope.guess();
+    } else throw new Unclear();
   }
   const close = reader.expect('}');
   const text = `{${parts.join('')}${spread.length === 0 ? reader.source.slice(at, close.s) : ''}}`;
@@ -165,8 +186,19 @@ export function map(reader: Reader, open: Word): Value {
   return { text: parts.length === 0 ? merged : `tool.map.Merge(${merged}, ${text})`, kind, s: open.s, e: close.e };
 }
 
+/** Whether braces hold items and no keys, as in Lua and C#. */
+function isList(reader: Reader): boolean {
+  const [first, sign] = reader.words.slice(reader.at);
+  return (first?.kind === 'number' || first?.kind === 'text') && (sign?.text === ',' || sign?.text === '}');
+}
+
 /** The key of a map. In JavaScript, `[key]` is the value of a variable. */
 function keyOf(reader: Reader): Value {
+  const [word, sign] = reader.words.slice(reader.at);
+  if (word?.kind === 'name' && sign?.text === '=') {
+    reader.at++;
+    return { text: word.text, kind: 'unknown', s: word.s, e: word.e };
+  }
   const key = reader.read();
   return key.kind === 'list' && /^\[.*\]$/s.test(key.text) ? { ...key, text: key.text.slice(1, -1) } : key;
 }

@@ -72,6 +72,13 @@ const METHODS = table(
   ['uniq/0', 'tool.list.Unique($0)'],
   ['flat/0 flatten/0', '?tool.list.Flatten($0)'],
   ['sum/0', 'tool.math.Sum($0)'],
+  [
+    'iter/0 into_iter/0 iter_mut/0 clone/0 unwrap/0 collect/0 to_owned/0 as_str/0 to_vec/0 toList/0 ToList/0 ToArray/0 to_a/0',
+    '$0',
+  ],
+  ['to_string/0 ToString/0', '("" + %0)'],
+  ['Contains/1 ContainsKey/1 member/1', within],
+  ['toInt/0 toDouble/0', '?tool.str.ToNumber($0)'],
 );
 
 /** Functions, by name and number of arguments; a star stands for any number. */
@@ -136,6 +143,12 @@ const FUNCTIONS = table(
   ['array_keys/1', 'tool.map.Keys($1)'],
   ['array_values/1', 'tool.map.Values($1)'],
   ['isset/1', '(%1 != nil)'],
+  ['parseInt/2 Number.parseInt/2', '?tool.str.ToNumber($1)'],
+  ['errors.New/1 Some/1 Ok/1', '$1'],
+  ['listOf/0 mutableListOf/0 arrayOf/0 array/0', '[]'],
+  ['mapOf/0 mutableMapOf/0', '{}'],
+  ['listOf/1 mutableListOf/1 arrayOf/1 setOf/1 array/1', '[$1]'],
+  ['listOf/* mutableListOf/* arrayOf/* setOf/* array/*', '[$*]'],
   ['Number.isInteger/1', 'is_int($1)'],
   ['append/2', 'tool.list.Append($1, $2)'],
 );

@@ -88,6 +88,16 @@ class Expression extends Reader {
     return negated ? (NEGATED[operator] ?? null) : operator;
   }
 
+  /** Reads `is empty` and `is not empty`; null for anything else. */
+  #emptiness({ text, s }: Value): Value | null {
+    const negated = this.peek(1) === 'not';
+    const last = this.words[this.at + (negated ? 2 : 1)];
+    if (last?.text !== 'empty' || this.scope.kinds.has('empty')) return null;
+    this.at += negated ? 3 : 2;
+    const of = /^[\w.]+$/.test(text) ? text : `(${text})`;
+    return { text: `${negated ? 'some' : 'no'} ${of}`, kind: 'truth', s, e: last.e };
+  }
+
   part(words: readonly Word[]): Value {
     return new Expression(this.source, words, this.scope, this.#depth).read();
   }
@@ -104,6 +114,11 @@ class Expression extends Reader {
         left = within(this, left, this.operand(level + 1), negated);
         continue;
       }
+      const empty = level === 3 && word?.text === 'is' ? this.#emptiness(left) : null;
+      if (empty !== null) {
+        left = empty;
+        continue;
+      }
       const words = level === 3 && word?.text === 'is' ? this.#spelt() : null;
       if (words !== null && word !== undefined) {
         left = pair(this, left, word, words, this.operand(level + 1));
@@ -112,6 +127,10 @@ class Expression extends Reader {
       const [found, spelling] = (word?.kind === 'text' ? undefined : BINARY.get(word?.text ?? '')) ?? [0, ''];
       if (word === undefined || found !== level) return left;
       this.at++;
+      if (spelling === 'contains') {
+        left = within(this, this.operand(level + 1), left, false);
+        continue;
+      }
       const not = word.text === 'is' && this.take('not');
       const operator = not ? '!=' : spelling;
       const right = this.operand(level + 1);
@@ -139,7 +158,7 @@ class Expression extends Reader {
     const word = this.words[this.at];
     if (word === undefined) throw new Unclear();
     const next = this.words[this.at + 1];
-    if (word.kind === 'name' && PREFIX_WORDS.has(word.text) && next?.text !== '(') {
+    if (word.kind === 'name' && PREFIX_WORDS.has(word.text) && next !== undefined && !/^[()\]},]$/.test(next.text)) {
       this.at++;
       const of = this.prefix();
       return { text: `${word.text} ${plain(of)}`, kind: word.text === 'typeof' ? 'unknown' : 'truth', s: word.s, e: of.e };
@@ -158,6 +177,19 @@ class Expression extends Reader {
       const of = this.prefix();
       return { text: `${word.text === '-z' ? 'no' : 'some'} ${plain(of)}`, kind: 'truth', s: word.s, e: of.e };
     }
+    const isAnswer = word.kind === 'name' && /^(?:yes|no)$/.test(word.text) && !this.scope.kinds.has(word.text);
+    if (isAnswer && (next === undefined || /^[)\]},]$/.test(next.text))) {
+      this.at++;
+      this.scope.guess();
+      return { text: word.text === 'yes' ? 'true' : 'false', kind: 'truth', s: word.s, e: word.e };
+    }
+    if (word.kind === 'name' && next?.text === ':=' && this.at > 0) return this.#named(word);
+    // `vec![1, 2]`, `format!("…")`, `&xs`
+    if (word.text === '&' || (word.text === 'vec' && next?.text === '!')) {
+      this.at += word.text === '&' ? 1 : 2;
+      this.take('mut');
+      return this.prefix();
+    }
     const spelling = PREFIXES[word.text];
     if (spelling !== undefined && word.kind !== 'text') {
       this.at++;
@@ -174,16 +206,30 @@ class Expression extends Reader {
     return { text: `${plain(base)} ** ${plain(power)}`, kind: 'number', s: base.s, e: power.e };
   }
 
+  /** `n := len(xs)` within brackets sets the variable before the statement. */
+  #named(word: Word): Value {
+    this.at += 2;
+    const value = this.read();
+    if (this.scope.before === null) throw new Unclear();
+    this.scope.before.push(`set ${word.text} = ${plain(value)}`);
+    return { ...value, text: word.text, s: word.s };
+  }
+
   /** `await f()`, `new Map()`, `call f()`. */
   #marked(word: Word): Value {
     this.at++;
     if (word.text !== 'new') return { ...this.prefix(), s: word.s };
     const name = this.words[this.at]?.text ?? '';
     this.at++;
+    if (this.peek() === '<') while (!this.done && this.words[this.at++]?.text !== '>');
     const args = this.peek() === '(' ? list(this, '(', ')') : [];
+    const brace = this.words[this.at];
+    if (brace?.text === '{' && args.length === 0) return { ...map(this, brace), s: word.s };
     const e = this.words[this.at - 1]?.e ?? word.e;
-    if (/^(?:Map|Object|WeakMap)$/.test(name) && args.length === 0) return { text: '{}', kind: 'map', s: word.s, e };
-    if (/^(?:Set|Array)$/.test(name) && args.length === 0) return { text: '[]', kind: 'list', s: word.s, e };
+    if (/^(?:Map|Object|WeakMap|Dictionary|HashMap|TreeMap|LinkedHashMap)$/.test(name) && args.length === 0)
+      return { text: '{}', kind: 'map', s: word.s, e };
+    if (/^(?:Set|Array|List|ArrayList|LinkedList|HashSet)$/.test(name) && args.length === 0)
+      return { text: '[]', kind: 'list', s: word.s, e };
     const [only] = args;
     if (name === 'Set' && only !== undefined) return { text: `tool.list.Unique(${plain(only)})`, kind: 'list', s: word.s, e };
     if (/(?:Error|Exception)$/.test(name))
@@ -196,12 +242,24 @@ class Expression extends Reader {
     for (;;) {
       const word = this.words[this.at];
       const last = this.words[this.at - 1];
+      if (word?.text === '!' && this.peek(1) === '(' && last?.e === word.s && this.words[this.at + 1]?.s === word.e) {
+        this.at++;
+        continue;
+      }
+      // `"a" . $b` of PHP joins texts.
+      const joins = word?.text === '.' && (this.words[this.at + 1]?.kind === 'text' || this.peek(1)?.startsWith('$') === true);
+      if (joins) return value;
       if (word?.text === '.' || word?.text === '?.') {
         this.at++;
         if (this.peek() === '[') continue;
         value = member(this, value);
       } else if (word?.text === '[' && last !== undefined) value = index(this, value);
-      else if (word?.text === '(' && last?.e === word.s && /^[\w.]+$/.test(value.text) && value.kind !== 'number')
+      else if (
+        word?.text === '(' &&
+        (last?.e === word.s || last?.text === '!') &&
+        /^[\w.]+$/.test(value.text) &&
+        value.kind !== 'number'
+      )
         value = call(this, value);
       else return value;
     }

@@ -4,6 +4,7 @@ import { between, list } from './brackets.ts';
 import { functionCall, kindOfCall, TYPE_TESTS } from './calls.ts';
 import type { Reader } from './reader.ts';
 import { Unclear } from './scope.ts';
+import { searched } from './search.ts';
 import { fillFormat } from './strings.ts';
 import { called, plain, settled, type Value } from './values.ts';
 
@@ -19,12 +20,20 @@ export function call(reader: Reader, of: Value): Value {
   const last = reader.words[reader.at - 1];
   if (open === undefined || last === undefined) throw new Unclear();
   const { e } = last;
+  const [only] = args;
+  const search = name === 'any' || name === 'all' ? name : null;
+  if (search !== null && args.length === 1 && only?.form?.k === 'each' && !scope.procedures.has(name)) {
+    const { names, of: list, cond, item } = only.form;
+    const both = search === 'any' ? `(${cond}) and (${item})` : `not (${cond}) or (${item})`;
+    return searched(scope, search, { names, of: list, cond: cond === null ? item : both, item }, s, e);
+  }
   const values = args.map((arg) => settled(scope, arg));
   const own = (): Value => called(`${name}${reader.source.slice(open.s, open.e)}${between(reader, values, open, last)})`, s, e);
   if (scope.procedures.has(name) || name.startsWith('tool.') || (RESERVED.has(name) && name !== 'set')) return own();
   if (name === 'dict') return { text: `{${named(reader, at)}}`, kind: 'map', s, e };
   const special = test(reader, name, values, s, e) ?? converted(name, values, s, e) ?? spread(reader, at, name, values, s, e);
   if (special !== null) return special;
+  if (values.some(({ form }) => form !== undefined)) throw new Unclear();
   const foreign = functionCall(name, values.map(plain));
   if (foreign === undefined) {
     if (name.includes('.')) throw new Unclear();

@@ -4,6 +4,8 @@ import { condition } from './condition.ts';
 import { translate } from './expression.ts';
 import { type Word, wordsOf } from './lexer.ts';
 import { type Scope, Unclear } from './scope.ts';
+import { simple } from './simple.ts';
+import { typeEnd } from './spelling.ts';
 import { closingOf, separateAtCommas, word, wraps } from './split.ts';
 import { plain, plus } from './values.ts';
 
@@ -53,7 +55,7 @@ function trailer(words: readonly Word[]): { readonly words: readonly Word[]; rea
   if (words.length > 1 && last?.text === '{') return { ...trailer(words.slice(0, -1)), style: 'brace' };
   if (words.length > (words[0]?.text === 'while' ? 2 : 1) && last?.text === ':')
     return { words: words.slice(0, -1), style: 'colon' };
-  if (words.length > 1 && /^(?:then|do|THEN|DO|begin)$/.test(last?.text ?? '') && words[0]?.text !== 'on')
+  if (words.length > 1 && /^(?:then|do|THEN|DO|Then|Do|begin)$/.test(last?.text ?? '') && words[0]?.text !== 'on')
     return { words: words.slice(0, -1), style: 'word' };
   return { words, style: 'word' };
 }
@@ -83,19 +85,20 @@ class Reader {
     const word = first?.text ?? '';
     const lower = word.toLowerCase();
     if (second?.text === '=' || second?.text === '.') return this.#arrow() ?? this.#blockCall();
-    if (lower === 'if') return this.#head('if', `if ${this.#condition(rest)}`);
+    if (lower === 'if') return this.#bound(rest) ?? this.#head('if', `if ${this.#condition(rest)}`);
     if (lower === 'unless') return this.#head('if', `if not (${this.#condition(rest)})`);
     if (lower === 'while') return this.#head('while', `while ${this.#condition(rest)}`);
     if (lower === 'until' && rest.length > 0) return this.#head('while', `while not (${this.#condition(rest)})`);
-    if (lower === 'for' || lower === 'foreach') return this.#loop(lower === 'foreach' ? rest : rest);
+    if (lower === 'for' || lower === 'foreach') return this.#loop(rest, lower === 'foreach');
     if (FUNCTIONS.has(word)) return this.#procedure(rest);
     if (lower === 'command' && rest.length === 0) return this.#head('command', 'command');
     if (lower === 'on') return this.#handler(rest);
     if ((lower === 'together' || lower === 'parallel') && rest.length === 0) return this.#head('together', 'together');
-    if (lower === 'try' && rest.length === 0) return this.#head('try', 'try');
+    if ((lower === 'try' || lower === 'begin') && rest.length === 0) return this.#head('try', 'try');
     if ((lower === 'repeat' || lower === 'loop' || lower === 'do') && rest.length === 0)
       return this.#head('repeat', 'while true');
-    if ((lower === 'switch' || lower === 'match' || lower === 'case') && rest.length > 0) return this.#switch(rest);
+    if (lower === 'switch' || (/^(?:match|case|when)$/.test(lower) && (rest.length > 0 || this.#style === 'brace')))
+      return this.#switch(rest);
     if (first?.kind === 'name' && second?.text === '(' && this.#style === 'brace') return this.#procedure(this.#words);
     return this.#arrow() ?? this.#blockCall();
   }
@@ -109,11 +112,25 @@ class Reader {
     return condition(this.#source, bare, this.#scope);
   }
 
+  /** `if let Some(v) = m {`, `if v, ok := m["a"]; ok {`: a statement, and a test of what it sets. Null for any other head. */
+  #bound(words: readonly Word[]): Head | null {
+    const binds = /^(?:let|var)$/.test(words[0]?.text ?? '');
+    const end = binds ? words.length : words.findIndex(({ text }) => text === ';');
+    if (this.#style !== 'brace' || end < 1 || words[0]?.text === '(') return null;
+    const bare = words.slice(binds ? 1 : 0, end).filter(({ text }) => !binds || !/^(?:Some|Ok|[()])$/.test(text));
+    const [name, equals] = bare;
+    if (!binds)
+      return this.#head('if', ...simple(this.#source, bare, this.#scope), `if ${this.#condition(words.slice(end + 1))}`);
+    if (name?.kind !== 'name' || equals?.text !== '=') throw new Unclear();
+    this.#scope.kinds.set(name.text, 'unknown');
+    return this.#head('if', `set ${name.text} = ${this.#value(bare.slice(2))}`, `if ${name.text} != nil`);
+  }
+
   #value(words: readonly Word[]): string {
     return plain(translate(this.#source, words, this.#scope));
   }
 
-  #loop(words: readonly Word[]): Head {
+  #loop(words: readonly Word[], isEach: boolean): Head {
     const each = words[0]?.text === 'each' ? words.slice(1) : words;
     let inner = each;
     while (inner[0]?.text === '(' && wraps(inner)) inner = inner.slice(1, -1);
@@ -122,11 +139,13 @@ class Reader {
     let list = together === '' ? inner : inner.slice(0, -1);
     const declares = /^(?:let|const|var)$/.test(list[0]?.text ?? '');
     if (declares) list = list.slice(1);
+    const type = typeEnd(list);
+    if (list[type]?.kind === 'name') list = list.slice(type);
     if (list.length === 0) return this.#head('while', 'while true');
     const counted = this.#counted(list);
     if (counted !== null) return counted;
     const at = list.findIndex(
-      ({ text, kind }) => (kind === 'name' && (text === 'in' || text === 'of' || text === 'as')) || text === ':=',
+      ({ text, kind }) => (kind === 'name' && (text === 'in' || text === 'of' || text === 'as')) || text === ':=' || text === ':',
     );
     if (at < 0) return this.#head('while', `while ${this.#condition(list)}`);
     const separator = list[at]?.text;
@@ -135,7 +154,7 @@ class Reader {
     const written = words[0]?.text === 'each' && separator === 'in';
     const range = separator === ':=' && right[0]?.text === 'range';
     // `for … in` of JavaScript, and a range with one name in Go, give indexes or keys.
-    const keys = names.length === 1 && (range || (declares && !bare && separator === 'in'));
+    const keys = names.length === 1 && (range || (declares && !bare && !isEach && separator === 'in'));
     this.#scope.open = this.#style === 'brace' && bare;
     const over = range ? right.slice(1) : right;
     const head = this.#over(keys ? [...names, '_value'] : names, over, together, written || keys);
@@ -153,6 +172,8 @@ class Reader {
       list.length > 0 &&
       list.every(({ kind, text: each }) => kind === 'number' || (kind === 'name' && !this.#scope.kinds.has(each)));
     const shell = !written && plainWords && (list.length > 1 || list[0]?.kind === 'number');
+    // `0 until 2` of another language is no list of words.
+    if (shell && new Set(list.map(({ kind }) => kind)).size > 1) this.#scope.guess();
     this.#scope.dollars = true;
     const value = shell ? null : translate(this.#source, list, this.#scope);
     this.#scope.dollars = false;
@@ -176,12 +197,12 @@ class Reader {
     const [name, equals] = words;
     if (name?.kind !== 'name' || !/^(?:=|:=|from)$/.test(equals?.text ?? '')) return null;
     if (words.some(({ text }) => text === 'range')) return null;
-    const to = words.findIndex(({ text }) => text === 'to' || text === 'TO' || text === ',');
+    const to = words.findIndex(({ text }) => /^to$/i.test(text) || text === ',');
     const [first, second] = words.flatMap(({ text }, index) => (text === ';' ? [index] : []));
     this.#scope.kinds.set(name.text, 'number');
     if (first === undefined || second === undefined) {
       if (to < 0) return null;
-      const step = words.findIndex(({ text }) => text === 'step' || text === 'STEP');
+      const step = words.findIndex(({ text }) => /^step$/i.test(text));
       const end = this.#value(words.slice(to + 1, step < 0 ? undefined : step));
       const by = step < 0 ? '' : `, ${this.#value(words.slice(step + 1))}`;
       return this.#head('for', `for each ${name.text} in tool.list.Range(${this.#value(words.slice(2, to))}, ${plus(end)}${by})`);
@@ -247,7 +268,7 @@ class Reader {
     const defaults: string[] = [];
     for (const one of separateAtCommas(words).filter((part) => part.length > 0)) {
       const equals = one.findIndex(({ text }) => text === '=');
-      const [name] = one;
+      const name = parameterOf(one);
       if (name?.kind !== 'name') throw new Unclear();
       this.#scope.kinds.set(name.text, 'unknown');
       this.#scope.shared.add(name.text);
@@ -272,14 +293,15 @@ class Reader {
       kind: 'on',
       lines: ['on error do'],
       style: this.#style,
-      caught: words[1]?.text === 'as' ? (words[2]?.text ?? '') : 'error',
+      caught: words.slice(1).find(({ kind, text }) => kind === 'name' && text !== 'as' && text !== 'do')?.text ?? 'error',
     };
   }
 
   #switch(words: readonly Word[]): Head {
     const last = words.at(-1)?.text;
-    if (this.#words[0]?.text === 'case' && last !== 'in') throw new Unclear();
-    const subject = this.#condition(last === 'in' ? words.slice(0, -1) : words);
+    if (this.#words[0]?.text === 'case' && last !== 'in' && !/^\s*when\b/.test(this.#source.slice(words.at(-1)?.e)))
+      throw new Unclear();
+    const subject = words.length === 0 ? '' : this.#condition(last === 'in' ? words.slice(0, -1) : words);
     return { kind: 'switch', lines: [], style: this.#style, subject };
   }
 
@@ -318,4 +340,11 @@ class Reader {
       style: ruby ? 'word' : 'brace',
     };
   }
+}
+
+/** The name of a parameter: `$x`, `_ x: Int`, `int x`, `x`. */
+function parameterOf(words: readonly Word[]): Word | undefined {
+  const bare = words[0]?.text === '$' || words[0]?.text === '_' ? words.slice(1) : words;
+  const type = typeEnd(bare);
+  return bare[type]?.kind === 'name' ? bare[type] : bare[0];
 }

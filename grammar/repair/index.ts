@@ -1,14 +1,17 @@
 /** Fixes for programs with forms of other languages. */
-import type { CheckedFile, Edit, Finding, Fix } from '../lint/finding.ts';
-import { clean, MAX_SOURCE_BYTES } from '../syntax/clean.ts';
-import { parse } from '../syntax/parse.ts';
+import type { CheckedFile, Edit, Environment, Finding, Fix } from '../lint/finding.ts';
+import { proceduresOf } from '../lint/scopes.ts';
+import { clean } from '../syntax/clean.ts';
+import { MAX_SOURCE_BYTES, parse } from '../syntax/parse.ts';
 import { type LineTable, lineTable, type Position, positionAt } from '../syntax/position.ts';
 import type { SyntaxDiagnostic } from '../syntax/problem.ts';
 import { applied, type Change } from './changes.ts';
+import { harmless, mostTried } from './harmless.ts';
 import { changesOf } from './program.ts';
 import { withoutProse } from './prose.ts';
 
 export { withEdits } from './apply.ts';
+export { oneBlock } from './oneblock.ts';
 
 /** A syntax error with its fix, if one is evident. */
 export interface FixedDiagnostic extends SyntaxDiagnostic {
@@ -22,10 +25,16 @@ const MAX_LENGTH = 200_000;
 /**
  * The syntax errors of a source, each with its fix if one is evident. The text is translated from other languages; NeuroScript parts are
  * unchanged. A change belongs to the first error in its lines, or else to the nearest one. No error gets a fix unless all fixes together
- * leave fewer errors. Takes time about linear in the length of the text.
+ * leave fewer errors, and no fix leaves more errors than there were, alone or with others. `environment` is what is known of the host: a fix
+ * may call a tool. Takes time about linear in the length of the text.
  */
-export function errorsWithFixes(source: string, errors: readonly SyntaxDiagnostic[]): readonly FixedDiagnostic[] {
-  const fixes = fixesFor(clean(source, MAX_SOURCE_BYTES).text, errors, false);
+export function errorsWithFixes(
+  source: string,
+  errors: readonly SyntaxDiagnostic[],
+  environment: Environment = {},
+): readonly FixedDiagnostic[] {
+  const { text } = clean(source, MAX_SOURCE_BYTES);
+  const fixes = harmless(text, fixesFor(text, errors, false), environment);
   return errors.map((error) => {
     const fix = fixes.get(error);
     return fix === undefined ? error : { ...error, fix: { ...fix, message: error.hint ?? fix.message } };
@@ -34,20 +43,24 @@ export function errorsWithFixes(source: string, errors: readonly SyntaxDiagnosti
 
 /**
  * The findings of files that parse. A finding gets the fix for a form of another language in its lines, such as a call of `str`; other
- * findings keep their fixes.
+ * findings keep their fixes. No fix leaves more errors than there were; `environment` is that of the check.
  */
-export function findingsWithFixes(files: readonly CheckedFile[], findings: readonly Finding[]): readonly Finding[] {
+export function findingsWithFixes(
+  files: readonly CheckedFile[],
+  findings: readonly Finding[],
+  environment: Environment = {},
+): readonly Finding[] {
+  const procedures = new Map([...(environment.procedures ?? []), ...proceduresOf(files)]);
   const fixes = new Map<Finding, Fix>();
   for (const { file, text } of files) {
-    const wrong = findings.filter(
-      (found) => found.file === file.name && found.severity === 'error' && found.fix.edits.length === 0,
-    );
-    for (const [found, fix] of fixesFor(text, wrong, true)) fixes.set(found, fix);
+    const own = findings.filter((found) => found.file === file.name);
+    const wrong = own.filter(({ severity, fix }) => severity === 'error' && fix.edits.length === 0);
+    const given = own.flatMap((found): [Finding, Fix][] => (found.fix.edits.length === 0 ? [] : [[found, found.fix]]));
+    // The others can be made after these.
+    const all = new Map([...given, ...fixesFor(text, wrong, true)].slice(0, mostTried(text)));
+    for (const [found, fix] of harmless(text, all, { ...environment, procedures })) fixes.set(found, fix);
   }
-  return findings.map((found) => {
-    const fix = fixes.get(found);
-    return fix === undefined ? found : { ...found, fix };
-  });
+  return findings.map((found) => ({ ...found, fix: fixes.get(found) ?? { message: found.fix.message, edits: [] } }));
 }
 
 /** An error or finding with its lines. */

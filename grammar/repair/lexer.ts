@@ -66,7 +66,7 @@ function beginsComment(text: string, at: number, before: Word | undefined): bool
   const two = text.slice(at, at + 2);
   if (two === '/*') return true;
   if (text.charAt(at) === '#')
-    return !(before?.text === '${' || (/^[=<>]=?$/.test(before?.text ?? '') && /\w/.test(text.charAt(at + 1))));
+    return !(before?.text === '${' || (/^(?:[=<>]=?|[(,])$/.test(before?.text ?? '') && /[A-Za-z_]/.test(text.charAt(at + 1))));
   if (two === '--') return !(before?.kind === 'name' && before.e === at && /^[ \t]*[;)\n]/.test(text.slice(at + 2, at + 40)));
   if (two !== '//' || text.charAt(at + 2) === '=') return two === '//' && before?.kind === 'end';
   const operand = before !== undefined && ['name', 'number'].includes(before.kind);
@@ -82,7 +82,7 @@ function commentEnd(text: string, at: number): number {
 
 /** The end of the string that begins at `at`; `at` if none does. A string without an end ends with its line. */
 function stringEnd(text: string, at: number): number {
-  const prefixed = /^[fFrRbB]$/.test(text.charAt(at)) && /^["']$/.test(text.charAt(at + 1)) && !/\w/.test(text.charAt(at - 1));
+  const prefixed = /^[fFrRbB$]$/.test(text.charAt(at)) && /^["']$/.test(text.charAt(at + 1)) && !/\w/.test(text.charAt(at - 1));
   const s = prefixed ? at + 1 : at;
   const lineEnd = text.indexOf('\n', s) < 0 ? text.length : text.indexOf('\n', s);
   for (const long of ['```', '"""', "'''"]) {

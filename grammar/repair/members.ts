@@ -3,6 +3,7 @@ import { list } from './brackets.ts';
 import { type Kind, kindOfCall, methodCall, operand } from './calls.ts';
 import type { Reader } from './reader.ts';
 import { Unclear } from './scope.ts';
+import { SEARCHES, searched } from './search.ts';
 import { fillFormat } from './strings.ts';
 import { plain, settled, type Value } from './values.ts';
 
@@ -22,7 +23,7 @@ export function member(reader: Reader, of: Value): Value {
   reader.at++;
   const name = word.text;
   if (
-    /^(?:tool|json|math|Math|JSON|Object|Array|Promise|Number|String|strings|string|strconv|fmt)\b[\w.]*$/.test(of.text) &&
+    /^(?:tool|json|math|Math|JSON|Object|Array|Promise|Number|String|strings|string|strconv|fmt|errors)\b[\w.]*$/.test(of.text) &&
     !reader.scope.kinds.has(of.text)
   )
     return { text: `${of.text}.${name}`, kind: 'unknown', s: of.s, e: word.e };
@@ -47,7 +48,14 @@ function method(reader: Reader, receiver: Value, name: string): Value {
   const { s } = receiver;
   const [first, second] = args;
   const of = settled(scope, receiver);
-  if (first?.form?.k === 'arrow') return { ...overItems(plain(of), name, first, second), s, e };
+  if (first?.form?.k === 'arrow') {
+    const { params, body } = first.form;
+    const [item = '_item', place] = params;
+    const names = place === undefined ? item : `${place}, ${item}`;
+    const search = SEARCHES[name];
+    if (search !== undefined) return searched(scope, search, { names, of: plain(of), cond: plain(body), item }, s, e);
+    return { ...overItems(plain(of), name, first, second), s, e };
+  }
   const texts = args.map((arg) => plain(settled(scope, arg)));
   const whole = ranges(reader, of, name, texts);
   if (whole !== undefined) return { text: whole, kind: of.kind, s, e };
@@ -112,6 +120,13 @@ export function index(reader: Reader, of: Value): Value {
       of.kind === 'text' ? `tool.str.Join(tool.list.Reverse(tool.str.Split(${text}, "")), "")` : `tool.list.Reverse(${text})`;
     if (of.kind === 'unknown') reader.scope.guess();
     return { text: reversed, kind: of.kind, s: of.s, e: reader.expect(']').e };
+  }
+  const [colon, symbol, close] = reader.words.slice(reader.at);
+  const named = symbol?.kind === 'name' && symbol.s === colon?.e && close?.text === ']' && colon.text === ':';
+  if (named && (of.kind === 'map' || !reader.scope.kinds.has(symbol.text))) {
+    reader.at += 3;
+    const key = `"${symbol.text}"`;
+    return { text: `${text}[${key}]`, kind: 'unknown', s: of.s, e: close.e, element: { of: text, key } };
   }
   const from = reader.peek() === ':' ? null : reader.read();
   if (reader.take(':')) {

@@ -12,11 +12,26 @@ export const BINARY: ReadonlyMap<string, readonly [level: number, spelling: stri
     [1, 'or or', '|| or', '?? or', 'OR or'],
     [2, 'and and', '&& and', 'AND and'],
     [3, '== ==', '!= !=', '=== ==', '!== !=', '< <', '> >', '<= <=', '>= >=', '~= !=', '<> !=', '≠ !=', '≤ <=', '≥ >=', '= =='],
-    [3, '-eq ==', '-ne !=', '-gt >', '-lt <', '-ge >=', '-le <=', 'eq ==', 'ne !=', 'is ==', 'equals =='],
+    [
+      3,
+      '-eq ==',
+      '-ne !=',
+      '-gt >',
+      '-lt <',
+      '-ge >=',
+      '-le <=',
+      'eq ==',
+      'ne !=',
+      'is ==',
+      'equals ==',
+      'contains contains',
+      'has contains',
+      'includes contains',
+    ],
     [4, '| |'],
     [5, '^ ^'],
     [6, '& &'],
-    [7, '+ +', '- -', '.. +', '– -', '− -'],
+    [7, '+ +', '- -', '.. +', '. +', '– -', '− -'],
     [8, '* *', '/ /', '% %', 'mod %', 'MOD %', '// //', '× *', '÷ /'],
   ].flatMap(([level, ...rows]) =>
     rows.map((row): [string, [number, string]] => {
@@ -62,7 +77,7 @@ export function pair(reader: Reader, left: Value, word: Word, operator: string, 
   const unlike = left.literal !== true && right.literal !== true && !/^(?:nil|true|false)$/.test(right.text);
   if (word.text === 'is' && unlike) scope.guess();
   if (left.operator === 'comparison' && /^[!=]=$/.test(operator)) scope.guess();
-  const joins = (operator === '&' && (left.kind === 'text' || right.kind === 'text')) || word.text === '..';
+  const joins = (operator === '&' && (left.kind === 'text' || right.kind === 'text')) || word.text === '..' || word.text === '.';
   const adds = operator === '+' || joins;
   const texts = left.kind === 'text' || right.kind === 'text' || joins;
   const worded = left.worded === true || right.worded === true;

@@ -14,7 +14,7 @@ export interface Piece {
 const HEADS = new Set(
   (
     'if while until for foreach unless func function def fn fun proc sub procedure else elif elsif elseif try catch except finally ' +
-    'switch match case command do async repeat loop on export public static pub'
+    'switch match case when command do async repeat loop on export public static pub'
   ).split(' '),
 );
 
@@ -48,6 +48,9 @@ class Splitter {
     if (word.kind === 'comment') return;
     if (word.kind === 'end') {
       if (this.#open.length > 0 && !(next?.kind === 'name' && STARTERS.has(next.text))) return;
+      // C# opens its blocks in lines of their own.
+      const head = this.#words.find(({ text }) => text !== '}')?.text ?? '';
+      if (next?.text === '{' && this.#words.at(-1)?.text !== '{' && HEADS.has(head)) return;
       this.#open = [];
       this.flush();
       this.#follows = false;
@@ -55,7 +58,12 @@ class Splitter {
     }
     const { text } = word;
     if (word.kind !== 'mark') this.#words.push(word);
-    else if ((text === ';' || text === ';;') && this.#open.length === 0 && (this.#follows || this.#words.length > 0))
+    else if (
+      (text === ';' || text === ';;') &&
+      this.#open.length === 0 &&
+      !this.#inHead(all, index) &&
+      (this.#follows || this.#words.length > 0)
+    )
       this.#end(word);
     else if (text === '{' && this.#opensBlock()) {
       this.#words.push(word);
@@ -90,6 +98,14 @@ class Splitter {
       !this.#isValue() &&
       !typesOf(all, index);
     if (colon) this.flush();
+  }
+
+  /** Whether a semicolon stands in the head of a block without brackets, as in Go. */
+  #inHead(all: readonly Word[], index: number): boolean {
+    if (!/^(?:if|for|switch)$/.test(this.#words[0]?.text ?? '')) return false;
+    let end = index;
+    while (end < all.length && all[end]?.kind !== 'end') end++;
+    return all[end - 1]?.text === '{';
   }
 
   /** Ends the statement after the words so far. */

@@ -3,7 +3,7 @@ import { translate } from './expression.ts';
 import type { Word } from './lexer.ts';
 import { partsOf } from './operators.ts';
 import { type Scope, Unclear } from './scope.ts';
-import { separate, separateAtCommas } from './split.ts';
+import { separate, separateAtCommas, wraps } from './split.ts';
 import { filled, fillFormat, quoted } from './strings.ts';
 import { lifted, plain, type Value } from './values.ts';
 
@@ -11,7 +11,7 @@ import { lifted, plain, type Value } from './values.ts';
 export function print(source: string, first: string, words: readonly Word[], scope: Scope): readonly string[] {
   const [open] = words;
   const read = (some: readonly Word[]): Value => translate(source, some, scope);
-  const called = open?.text === '(' && words.at(-1)?.text === ')';
+  const called = open?.text === '(' && wraps(words);
   const inner = called ? words.slice(1, -1) : words;
   if (inner.length === 0) return ['emit ""'];
   const [format] = inner;
@@ -34,6 +34,13 @@ export function print(source: string, first: string, words: readonly Word[], sco
   ]);
 }
 
+/** An emit of one value, or of several with commas between them, which may stand in brackets as the arguments of a print do. */
+export function emit(source: string, words: readonly Word[], scope: Scope): readonly string[] {
+  const inner = words[0]?.text === '(' && wraps(words) ? separateAtCommas(words.slice(1, -1)) : [];
+  const parts = inner.length > 1 ? inner : separateAtCommas(words);
+  return lifted(joinedValue(source, 'emit', parts, scope), (text) => [`emit ${text}`]);
+}
+
 /** Words of the shell, with blanks between them; with commas those of PHP. */
 function echo(source: string, words: readonly Word[], scope: Scope): readonly string[] {
   const names = words.every(({ kind }) => kind === 'name') && !words.some(({ text }) => scope.kinds.has(text));
@@ -46,7 +53,7 @@ function echo(source: string, words: readonly Word[], scope: Scope): readonly st
 }
 
 /** One value, or several with a separator between them. */
-export function joinedValue(
+function joinedValue(
   source: string,
   printer: string,
   parts: readonly (readonly Word[])[],
@@ -56,6 +63,8 @@ export function joinedValue(
   const values = parts.map((one) => translate(source, one, scope));
   const [first] = values;
   if (first === undefined) throw new Unclear();
+  // Rust fills in names.
+  if (values.length === 1 && printer === 'println' && first.literal === true && first.text.includes('{')) scope.guess();
   if (values.length === 1) return first;
   const texts = values.map(plain);
   if (first.literal === true && /(?<!\{)\{\}|%[dsv]/.test(first.text)) {

@@ -1,15 +1,19 @@
 /** Translates a whole program statement by statement, and keeps its blocks. */
 import { lineTable } from '../syntax/position.ts';
 import { type Block, CLOSERS, ENDS, endLines, isKind } from './blocks.ts';
+import { caseIn } from './cases.ts';
 import { applied, type Change } from './changes.ts';
+import { commentsIn } from './comments.ts';
 import { condition } from './condition.ts';
+import { translate } from './expression.ts';
 import { type BlockKind, bodyAt, type Head, headOf } from './heads.ts';
 import { Layout } from './layout.ts';
 import { indentAt, type Word, wordsOf } from './lexer.ts';
 import { isHead, isStatement, same } from './neuroscript.ts';
 import { type Piece, piecesOf } from './pieces.ts';
-import { Scope, Unclear } from './scope.ts';
+import { proceduresOf, Scope, Unclear } from './scope.ts';
 import { simple } from './simple.ts';
+import { plain } from './values.ts';
 
 /** Twice the levels that a program may nest: some of the open blocks may close after all. */
 const MOST_BLOCKS = 400;
@@ -17,9 +21,7 @@ const MOST_BLOCKS = 400;
 /** The changes that make a program of other languages one of NeuroScript. */
 export function changesOf(text: string): readonly Change[] {
   const words = wordsOf(text);
-  const program = new Program(text, words);
-  program.comments(words);
-  return program.changes();
+  return [...commentsIn(text, words), ...new Program(text, words).changes()];
 }
 
 class Program {
@@ -64,23 +66,6 @@ class Program {
     return this.#changes;
   }
 
-  /** Comments in `/*` and `*\/` that end their line. */
-  comments(words: readonly Word[]): void {
-    for (const [index, { kind, text, s, e }] of words.entries()) {
-      if (kind !== 'comment' || !text.startsWith('/*') || (words[index + 1]?.kind ?? 'end') !== 'end') continue;
-      const lines = text.replace(/^\/\*|\*\/$/g, '').split('\n');
-      const inner = lines.map((line) => line.replace(/^\s*\*? ?/, '').trimEnd()).filter((line) => line !== '');
-      const indent = indentAt(this.#text, this.#starts, s);
-      this.#changes.push({
-        s,
-        e,
-        text: inner.map((line) => `# ${line}`).join(`\n${indent}`),
-        group: this.#groups++,
-        guessed: false,
-      });
-    }
-  }
-
   /** Ends the blocks whose indentation is over. */
   #dedent(piece: Piece): void {
     const word = piece.words[0]?.text ?? '';
@@ -90,7 +75,8 @@ class Program {
       const block = this.#blocks.at(-1);
       if (block?.style !== 'colon' || width > block.width) return;
       const goesOn =
-        width === block.width && (word in CLOSERS || /^(?:else|elif|elsif|elseif|except|catch|rescue|finally)$/.test(word));
+        width === block.width &&
+        (word in CLOSERS || /^(?:else|elif|elsif|elseif|except|catch|rescue|finally|ensure)$/.test(word));
       if (goesOn) return;
       this.#insertEnd(block, this.#last?.e ?? piece.s);
     }
@@ -103,12 +89,21 @@ class Program {
     this.#leaves(piece);
     try {
       if (this.#noise(piece) || this.#middle(piece) || this.#closer(piece) || this.#open(piece)) return;
-      const lines = simple(this.#text, piece.words, this.#scope);
+      const lines = this.#returned(piece) ?? simple(this.#text, piece.words, this.#scope);
       this.#replace(piece, this.#leavesSwitch(piece) ? [] : lines, this.#groups++);
     } catch (error) {
       if (!(error instanceof Unclear)) throw error;
       this.#block(piece);
     }
+  }
+
+  /** The last expression of a procedure is its value in Rust and Ruby. */
+  #returned({ words }: Piece): readonly string[] | null {
+    if (this.#blocks.at(-1)?.kind !== 'func' || !/^(?:\}|end|endfunc)$/.test(this.#next)) return null;
+    if (!words.some(({ text }) => /^[-+*/%]$/.test(text)) || words.some(({ text }) => /^(?:[-+*/]?=|:=|<-|return)$/.test(text)))
+      return null;
+    this.#scope.guess();
+    return [`return ${plain(translate(this.#text, words, this.#scope))}`];
   }
 
   /** A head that could not be read still opens its block. */
@@ -136,6 +131,8 @@ class Program {
   /** `then` and `do` of the shell on their own, a `#!` line, `set -e`. */
   #noise(piece: Piece): boolean {
     const [first, ...rest] = piece.words;
+    if (/^(?:<\?php|\?>)$/.test(this.#text.slice(piece.s, piece.e))) this.#replace(piece, [], this.#groups++);
+    if (/^(?:<\?php|\?>)$/.test(this.#text.slice(piece.s, piece.e))) return true;
     if (first?.text !== 'then' && first?.text !== 'do') return false;
     const block = this.#blocks.at(-1);
     const chained = /^(?:else|elif|elsif|elseif)$/.test(this.#last?.words[0]?.text ?? '');
@@ -147,7 +144,7 @@ class Program {
 
   #open(piece: Piece): boolean {
     if (this.#caseOf(piece) || this.#oneLine(piece)) return true;
-    const head = headOf(this.#text, piece.words, this.#scope);
+    const head = this.#headOf(piece.words);
     if (head === null) return false;
     const group = this.#groups++;
     if (head.kind === 'try') this.#push('try', head.style, piece, group, null, []);
@@ -160,13 +157,27 @@ class Program {
     return true;
   }
 
+  /** The head of a block. What is computed once may take statements before it. */
+  #headOf(words: readonly Word[]): Head | null {
+    const scope = this.#scope;
+    const once = /^(?:if|unless|for|foreach)$/i.test(words[0]?.text ?? '');
+    [scope.before, scope.after] = [once ? [] : null, []];
+    const head = headOf(this.#text, words, scope);
+    const before = scope.before ?? [];
+    scope.before = null;
+    if (scope.after.length > 0) throw new Unclear();
+    return head && { ...head, lines: [...before, ...head.lines] };
+  }
+
   /** `if (n > 2) console.log("big")`, `if n > 2 then emit "big"`: a head with its statement. */
   #oneLine(piece: Piece): boolean {
     const at = bodyAt(piece.words);
     if (at < 0 || /^(?:else|elif|elsif|elseif)$/.test(this.#next)) return false;
     const head = headOf(this.#text, piece.words.slice(0, at), this.#scope);
     if (head === null) return false;
-    const body = simple(this.#text, piece.words.slice(at), this.#scope);
+    const written = piece.words.slice(at);
+    const ended = /^(?:end|endif|fi|done|endfor)$/.test(written.at(-1)?.text ?? '') ? written.slice(0, -1) : written;
+    const body = simple(this.#text, ended, this.#scope);
     this.#replace(piece, [...head.lines, ...body.map((line) => `  ${line}`), ENDS[head.kind]], this.#groups++);
     return true;
   }
@@ -194,6 +205,8 @@ class Program {
       from,
       extra: 0,
       cases: 0,
+      shared: [],
+      sections: [],
       handler: null,
       doubtful: false,
     });
@@ -203,26 +216,27 @@ class Program {
   #caseOf(piece: Piece): boolean {
     const block = this.#blocks.at(-1);
     if (block?.kind !== 'switch') return false;
-    const [first] = piece.words;
-    const close = piece.words.findIndex(({ text }) => text === ')' || text === '(');
-    const shell = piece.words[close]?.text === ')' ? close : -1;
-    const named = first?.text === 'case' || first?.text === 'default' || first?.text === 'when';
-    if (!named && shell < 1) return false;
-    const colon = piece.words.findIndex(({ text }) => text === ':');
-    const end = named ? (colon < 0 ? piece.words.length : colon) : shell;
-    const values = piece.words.slice(first?.text === 'case' || first?.text === 'when' ? 1 : 0, end);
-    const rest = piece.words.slice(end + 1);
-    const fallback = first?.text === 'default' || (values.length === 1 && /^[_*]$/.test(values[0]?.text ?? ''));
+    const found = caseIn(piece.words);
+    if (found === null) return false;
+    const { values, shell, named, rest } = found;
+    const test = (words: readonly Word[]): string => {
+      const text = shell && words[0]?.kind === 'name' ? `"${words[0].text}"` : condition(this.#text, words, this.#scope);
+      return block.subject === '' ? text : `${block.subject} == ${text}`;
+    };
     const lines: string[] = [];
-    // In C and JavaScript, a case without `break` falls through to the next one.
-    const ends =
-      /^(?:break|return|throw|continue|fail|exit)$/.test(this.#last?.words[0]?.text ?? '') || this.#last === block.head;
+    // In C and JavaScript, a case without `break` falls through to the next one; one without statements shares those of the next.
+    const last = this.#last?.words[0]?.text ?? '';
+    const ends = /^(?:break|return|throw|continue|fail|exit)$/.test(last) || this.#last === block.head || block.shared.length > 0;
     if (named && block.head.words[1]?.text === '(' && !ends) block.doubtful = true;
+    if (rest.length === 0 && named && /^(?:case|default)$/.test(this.#next)) {
+      block.shared.push(...values.map(test));
+      this.#replace(piece, [], block.group);
+      return true;
+    }
     if (block.cases > 0) lines.push('else');
-    if (!fallback) {
-      const [value] = values;
-      const text = !named && value?.kind === 'name' ? `"${value.text}"` : condition(this.#text, values, this.#scope);
-      lines.push(`if ${block.subject} == ${text}`);
+    const tests = [...block.shared.splice(0), ...values.map(test)];
+    if (values.length > 0) {
+      lines.push(`if ${tests.join(' or ')}`);
       if (block.cases > 0) block.extra++;
       block.cases++;
     }
@@ -246,6 +260,10 @@ class Program {
         .flatMap(({ kind, text }, index) => (kind === 'name' && /^[a-z]/.test(text) && text !== 'as' ? [{ text, index }] : []));
       this.#scope.caught = names.map(({ text }) => text);
       this.#blocks[this.#blocks.length - 1] = { ...block, caught: this.#scope.caught };
+      return true;
+    }
+    if (block.kind === 'try' && /^(?:else|finally|ensure)$/.test(word)) {
+      block.sections.push(piece);
       return true;
     }
     if (block.kind === 'repeat' && (word === 'until' || word === 'while')) {
@@ -284,8 +302,11 @@ class Program {
     const word = first?.text.toLowerCase().replace(/^end_/, 'end') ?? '';
     const closes = CLOSERS[word];
     if (closes === undefined || first?.kind === 'text') return false;
-    const spaced = word === 'end' && second !== undefined && isKind(second.text) ? ENDS[second.text] : null;
-    if (word !== '}' && spaced === null && words.length > 1) return false;
+    const spaced =
+      word === 'end' && second !== undefined && isKind(second.text.toLowerCase())
+        ? ENDS[second.text.toLowerCase() as BlockKind]
+        : null;
+    if (word !== '}' && word !== 'next' && spaced === null && words.length > 1) return false;
     const kinds = spaced === null ? closes : (CLOSERS[spaced] ?? []);
     const index = kinds.length === 0 ? this.#blocks.length - 1 : this.#blocks.findLastIndex(({ kind }) => kinds.includes(kind));
     const at = index < 0 ? this.#blocks.length - 1 : index;
@@ -295,7 +316,8 @@ class Program {
       const inner = this.#blocks.at(-1);
       if (inner !== undefined) this.#insertEnd(inner, this.#last?.e ?? piece.s);
     }
-    if (word === '}' && this.#blocks.at(-1)?.kind === 'if' && /^(?:else|elif|elsif|elseif)$/.test(this.#next)) {
+    const goesOn = this.#blocks.at(-1)?.kind === 'try' && /^(?:catch|except|finally)$/.test(this.#next);
+    if (word === '}' && (goesOn || (this.#blocks.at(-1)?.kind === 'if' && /^(?:else|elif|elsif|elseif)$/.test(this.#next)))) {
       this.#replace(piece, [], this.#blocks.at(-1)?.group ?? this.#groups++);
       return true;
     }
@@ -329,22 +351,20 @@ class Program {
 
   /** Moves the handler of a `try` before the statements that it guards. */
   #closeTry(block: Block, end: number): void {
-    const { handler, head, indent } = block;
+    const { handler, head, indent, sections } = block;
     const inner = this.#changes.splice(block.from);
-    if (handler === null) {
-      this.#changes.push(...inner);
-      return;
-    }
-    const part = (s: number, e: number): string => {
-      return applied(this.#text, inner, s, e)
-        .replace(/^[^\S\n]*\n/, '')
-        .trimEnd();
-    };
     const closing = this.#last?.e === end ? end : (this.#last?.e ?? end);
-    const body = part(head.e, handler.s);
-    const caught = part(handler.e, closing);
-    const text = ['on error do', ...(caught === '' ? [] : [caught]), `${indent}  clear_error`, `${indent}endon`, body].join('\n');
-    this.#changes.push({ s: head.s, e: end, text, group: block.group, guessed: true });
+    const parts = [...(handler === null ? [] : [handler]), ...sections];
+    /** The statements after a head, up to the next one. */
+    const after = (piece: Piece): string => {
+      const next = parts.find(({ s }) => s > piece.s);
+      const text = applied(this.#text, inner, piece.e, next?.s ?? closing);
+      return text.replace(/^[^\S\n]*\n/, '').trimEnd();
+    };
+    const caught = handler === null ? [] : [after(handler), `${indent}  clear_error`].filter((part) => part !== '');
+    const guard = handler === null ? [] : ['on error do', ...caught, `${indent}endon`];
+    const text = [...guard, after(head), ...sections.map(after)].filter((part) => part !== '').join('\n');
+    this.#changes.push({ s: head.s, e: end, text: text.trimStart(), group: block.group, guessed: true });
   }
 
   /** Replaces a statement by lines. Without lines, removes its whole line. */
@@ -370,17 +390,4 @@ class Program {
         : '';
     this.#changes.push({ s, e: piece.e, text: `${lead}${text}`, group, guessed });
   }
-}
-
-/** The names after a word that defines a procedure. */
-function proceduresOf(words: readonly Word[]): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const [index, { text, kind }] of words.entries()) {
-    const next = words[index + 1];
-    if (kind === 'name' && /^(?:func|function|def|fn|fun|sub|proc)$/.test(text) && next?.kind === 'name') names.add(next.text);
-    const head = words[index - 1]?.kind === 'end' || index === 0;
-    if (head && kind === 'name' && next?.text === '(' && words[index + 2]?.text === ')' && words[index + 3]?.text === '{')
-      names.add(text);
-  }
-  return names;
 }

@@ -1,5 +1,6 @@
 /** The state of the translation of one program. */
 import type { Kind } from './calls.ts';
+import type { Word } from './lexer.ts';
 
 /** Thrown where no reading is evident. The statement then stays as it is. */
 export class Unclear extends Error {}
@@ -49,4 +50,17 @@ export class Scope {
   guess(): void {
     this.guessed = true;
   }
+}
+
+/** The names after a word that defines a procedure. */
+export function proceduresOf(words: readonly Word[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const [index, { text, kind }] of words.entries()) {
+    const next = words[index + 1];
+    if (kind === 'name' && /^(?:func|function|def|fn|fun|sub|proc)$/.test(text) && next?.kind === 'name') names.add(next.text);
+    const head = words[index - 1]?.kind === 'end' || index === 0;
+    if (head && kind === 'name' && next?.text === '(' && words[index + 2]?.text === ')' && words[index + 3]?.text === '{')
+      names.add(text);
+  }
+  return names;
 }

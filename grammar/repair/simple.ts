@@ -1,12 +1,14 @@
 /** Translates simple statements of other languages. */
 import { KEYWORDS } from '../vocabulary/keywords.ts';
 import { nearestName } from '../vocabulary/names.ts';
+import { operand } from './calls.ts';
 import { condition } from './condition.ts';
 import { translate, translateAll } from './expression.ts';
 import type { Word } from './lexer.ts';
-import { joinedBy, joinedValue, print } from './prints.ts';
+import { emit, joinedBy, print } from './prints.ts';
 import { augmented, changed } from './receivers.ts';
 import { type Scope, Unclear } from './scope.ts';
+import { spelled } from './spelling.ts';
 import { OPERATORS, operatorAt, separate, separateAtCommas, word } from './split.ts';
 import { lifted, plain, type Value } from './values.ts';
 
@@ -24,7 +26,7 @@ const STATEMENTS = ['set', 'emit', 'call', 'return', 'fail', 'must', 'whisper', 
 
 /** The lines that replace a statement; none to delete it. Throws `Unclear`. */
 export function simple(source: string, words: readonly Word[], scope: Scope): readonly string[] {
-  return new Simple(source, words, scope).lines();
+  return new Simple(source, spelled(words), scope).lines();
 }
 
 class Simple {
@@ -99,11 +101,8 @@ class Simple {
     const [word, second] = this.#words;
     if (word === undefined) throw new Unclear();
     const first = word.text;
-    const lower = first.toLowerCase();
     if (word.kind === 'text' && this.#words.length === 1) return [];
     if (first === ';' && word.kind === 'mark') return [`# ${this.#source.slice(second?.s ?? word.e, this.#words.at(-1)?.e)}`];
-    if (first !== lower && KEYWORD_SET.has(lower) && second?.text !== '(' && second?.text !== '=')
-      return new Simple(this.#source, [{ ...word, text: lower }, ...this.#words.slice(1)], this.#scope).lines();
     if (first === '((') throw new Unclear();
     const handler = this.#byWord(first, second);
     if (handler !== null) return handler;
@@ -130,10 +129,7 @@ class Simple {
     }
     if (assigned) return null;
     if (first === 'set') return this.#set(rest);
-    if (first === 'emit')
-      return rest.length === 0
-        ? null
-        : lifted(joinedValue(this.#source, first, separateAtCommas(rest), this.#scope), (text) => [`emit ${text}`]);
+    if (first === 'emit') return rest.length === 0 ? null : emit(this.#source, rest, this.#scope);
     if (first === 'return') {
       if (rest.length === 0) return ['return'];
       const values = translateAll(this.#source, rest, this.#scope);
@@ -188,6 +184,11 @@ class Simple {
     if (first?.text === '{') return this.#fields(list);
     if (first?.text === '[') {
       const close = list.findIndex(({ text }) => text === ']');
+      if (close === 2 && list[1] !== undefined)
+        return this.#assign(list[1].text, {
+          ...this.#value(list.slice(4)),
+          text: `${operand(plain(this.#value(list.slice(4))))}[0]`,
+        });
       return this.#assignment([...list.slice(1, close), ...list.slice(close + 1)]) ?? [];
     }
     if (first?.kind !== 'name') throw new Unclear();

@@ -6,7 +6,7 @@ export type Piece = { readonly fixed: string } | { readonly source: string };
 
 /** The pieces of a string literal. `dollars` says that `$name` stands for a value, as in the shell. */
 export function piecesOf(written: string, dollars: boolean): readonly Piece[] {
-  const prefix = /^[fFrRbB](?=["'])/.exec(written)?.[0].toLowerCase() ?? '';
+  const prefix = /^[fFrRbB$](?=["'])/.exec(written)?.[0].toLowerCase() ?? '';
   const quoted = written.slice(prefix.length);
   const long = /^(?:```|"""|''')/.exec(quoted)?.[0];
   const open = long ?? quoted.charAt(0);
@@ -14,9 +14,10 @@ export function piecesOf(written: string, dollars: boolean): readonly Piece[] {
   const inner = quoted.slice(open.length, closes ? quoted.length - open.length : undefined);
   if (prefix === 'r') return [{ fixed: inner.replaceAll('\\', '\\\\') }];
   const body = open === "'" ? inner.replaceAll("\\'", "'") : inner;
-  if (prefix === 'f') return joined(split(body, /\{\{|\}\}|\{([^{}]*)\}/g));
+  if (prefix === 'f' || prefix === '$') return joined(split(body, /\{\{|\}\}|\{([^{}]*)\}/g));
   if (open === '`' || open === '```') return split(body, /(?<!\\)\$\{([^{}]*)\}|\{\{([^{}]*)\}\}/g);
   if (open !== '"') return [{ fixed: body }];
+  if (/\\\([^()]*\)/.test(body)) return split(body, /\\\(([^()]*)\)/g);
   return split(body, dollars ? /(?<!\\)(?:\$\{([^{}]*)\}|#\{([^{}]*)\}|\$([A-Za-z_]\w*))/g : /(?<!\\)[$#]\{([^{}]*)\}/g);
 }
 

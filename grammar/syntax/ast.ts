@@ -3,7 +3,7 @@
  *
  * Every node carries its span as two offsets (UTF-16 code units) into the *cleaned* source: `s` is the first character,
  * `e` the one after the last. A {@link LineTable} turns them into lines and columns.
- * Left-associative chains and accessor chains are flat lists, so that a sum of 10 000 terms does not make a deep tree.
+ * Left-associative chains and accessor chains are flat lists, so that a sum of 10,000 terms does not make a deep tree.
  */
 
 import type { AccessStep, CallExpr, Expr, Name, ToolCallExpr } from './astexpressions.ts';

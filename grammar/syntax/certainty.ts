@@ -62,7 +62,7 @@ export function constantTruth(expr: Expr): boolean | undefined {
 }
 
 /** Whether a statement itself can raise an error, apart from the statements in its blocks. */
-function statementCanFail(stmt: Stmt, globals: ReadonlySet<string>): boolean {
+export function statementCanFail(stmt: Stmt, globals: ReadonlySet<string>): boolean {
   if (expressionsOf(stmt).some(canFail)) return true;
   switch (stmt.k) {
     case 'set': {

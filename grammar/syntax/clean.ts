@@ -1,9 +1,7 @@
 /** Source cleaning, which comes before the lexer. */
+import { type Comment, commentsOf } from './comments.ts';
 import { problemAt, type SyntaxProblem } from './problem.ts';
 import { StringLiteral, TemplateText, type Token } from './tokens.ts';
-
-/** The default of `ParseOptions.maxBytes`: one mebibyte of UTF-8 after cleaning. */
-export const MAX_SOURCE_BYTES = 1_048_576;
 
 /** The cleaned text, and the problem that makes it unreadable, if there is one. */
 export interface Cleaned {
@@ -12,7 +10,7 @@ export interface Cleaned {
 }
 
 const forbidden = /[\u200B\u2060\u202A-\u202E\uFFFD]/;
-/** Characters that join or separate those around them, in emoji and in several scripts. Only texts may have them. */
+/** Characters that join or separate those around them, in emoji and in several scripts. Only texts and comments may have them. */
 const joiners = /[\u200C\u200D]/g;
 const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
 const removed = /[\0-\x08\x0B\x0C\x0E-\x1F]/g;
@@ -45,14 +43,18 @@ export function clean(source: string | Uint8Array, maxBytes: number): Cleaned {
   return { text };
 }
 
-/** The first joiner outside of the texts of a program; undefined when there is none. */
+/** The first joiner outside of the texts and comments of a program; undefined when there is none. */
 export function strayJoiner(text: string, tokens: readonly Token[]): SyntaxProblem | undefined {
-  let next = 0;
+  let comments: readonly Comment[] | undefined;
+  let [next, nextComment] = [0, 0];
   for (const { index } of text.matchAll(joiners)) {
     while (next < tokens.length && (tokens[next]?.endOffset ?? 0) < index) next++;
     const token = tokens[next];
     const isText = token?.tokenType === StringLiteral || token?.tokenType === TemplateText;
-    if (token === undefined || !isText || token.startOffset > index) return forbiddenAt(text, index, 'outside of a string');
+    if (token !== undefined && isText && token.startOffset <= index) continue;
+    comments ??= commentsOf(text, tokens);
+    while (nextComment < comments.length && (comments[nextComment]?.e ?? 0) <= index) nextComment++;
+    if ((comments[nextComment]?.s ?? text.length) > index) return forbiddenAt(text, index, 'outside of a string or a comment');
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 import type { EventHandler, SourceFile } from './ast.ts';
-import { clean, MAX_SOURCE_BYTES, strayJoiner } from './clean.ts';
+import { clean, strayJoiner } from './clean.ts';
 import { DECISIONS } from './decisions.ts';
 import { asksForDoubleBrackets } from './metadata.ts';
 import { type LineTable, lineTable } from './position.ts';
@@ -8,11 +8,14 @@ import { type Parsed, ProgramParser, type Reading } from './program.ts';
 import { type Scanned, scan } from './scan.ts';
 import { contextual, Identifier, keyword, Metadata, Newline, NoStatement, Token } from './tokens.ts';
 
+/** The default of `ParseOptions.maxBytes`: one mebibyte of UTF-8 after cleaning. */
+export const MAX_SOURCE_BYTES = 1_048_576;
+
 /** Options of {@link parse}. */
 export interface ParseOptions {
   /** Source name for positions and messages, such as the path that the user gave; `src` when absent. */
   readonly name?: string;
-  /** Most bytes of UTF-8 after cleaning; 1 048 576 when absent. */
+  /** Most bytes of UTF-8 after cleaning; 1,048,576 when absent. */
   readonly maxBytes?: number;
   /** Treats `[[…]]` as a template string, like the header `:: strings: double-bracket`. */
   readonly doubleBracketStrings?: boolean;

@@ -101,7 +101,7 @@ export async function makeCorpus(bin, folder) {
   propose('later.json');
   for (const { id } of [deploy, now, later]) run(['gate', 'approve', id, ...queue, '--yes']);
   run(['gate', 'execute', now.id, now.hash, ...queue, ...verifier, '--', 'echo', 'now']);
-  loop('approved', 'deploys', [...TOOLS, '--intent', deploy.id, '--hash', deploy.hash, ...queue, ...verifier], 0);
+  loop('approved', 'deploys', [...TOOLS, '--intent', `${deploy.id}:${deploy.hash}`, ...queue, ...verifier], 0);
 
   write('v1.json', run(['loop', '--profile', 'v1', '--agent', 'script:inputs/v1.txt', ...TOOLS, '--json']).stdout);
   write('envelope.txt', INPUTS['abort.txt'].replace('{}', '{"subject":"one turn","fields":{}}'));
@@ -127,7 +127,12 @@ export async function makeCorpus(bin, folder) {
     NOW,
     ...TOOLS,
   ]);
-  const listed = () => JSON.parse(run(['sessions', 'list', ...STORE, '--json']).stdout).find(({ sid }) => sid === 'interrupted');
+  const listed = () => {
+    const lines = run(['sessions', 'list', ...STORE, '--json'])
+      .stdout.split('\n')
+      .filter((line) => line !== '');
+    return lines.map((line) => JSON.parse(line)).find(({ sid }) => sid === 'interrupted');
+  };
   while (!(listed()?.started ?? null)) await sleep(100);
   host.kill('SIGKILL');
   while (listed().lease !== null) await sleep(500);

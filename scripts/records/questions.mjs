@@ -26,7 +26,6 @@ export function questionsFor({ sids, intents }) {
     ...FILES.map((file) => ask(READ, 'inspect', file, '--json')),
     ask([], 'log', 'verify', 'decisions.jsonl', '--json'),
     ask([], 'keys', 'list', 'keys.json', '--json'),
-    ask([], 'sessions', 'list', ...STORE, '--json'),
     ...sids.map((sid) => ask([], 'sessions', 'show', sid, ...STORE, '--json')),
     ask([], 'sessions', 'export', ...STORE),
     ask([], 'replay', '--all', ...STORE, '--json'),

@@ -59,7 +59,7 @@ export {
 } from './keys/file.ts';
 export { formatKeys, parseKeys } from './keys/format.ts';
 export * from './keys/keyring.ts';
-export { generateKeys, publicKeys, type Rotation, type RotationOptions, rotateKeys } from './keys/lifecycle.ts';
+export { announceKey, generateKeys, publicKeys, type Rotation, type RotationOptions, rotateKeys } from './keys/lifecycle.ts';
 
 // Decision (chapters 5 and 8)
 
@@ -71,7 +71,7 @@ export * from './progress.ts';
 
 // Rules for models (chapter 14)
 
-export { AI_RULES, EXAMPLE_ACTIONS, EXAMPLE_REPLY, systemPrompt } from './rules.ts';
+export { AI_RULES, EXAMPLE_ACTIONS, EXAMPLE_REPLY, SESSION_RULES, systemPrompt } from './rules.ts';
 
 // Errors and lints
 

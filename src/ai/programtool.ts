@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { languageCard, type Problem, problemsIn } from '../loop/index.ts';
+import { agentBrief, type Problem, problemsIn, rangeOf } from '../loop/index.ts';
 import type { RunOptions, Runtime } from '../runtime/index.ts';
-import { estimateTokens, type ToolDefinition, toolPrompt } from '../tools/index.ts';
 import { anything, checker, checkText, wholeNumber } from '../wire/options.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
@@ -13,8 +12,8 @@ type Shared = Pick<RunOptions, 'tools' | 'policy' | 'session' | 'tenant' | 'valu
 export interface NeuroscriptToolOptions extends Shared {
   /** What programs are for, in the words of the application; it comes first in the description. */
   readonly purpose?: string;
-  /** Most tokens of the description, as `estimateTokens` counts them: language and tools; 6,000 when absent. */
-  readonly budget?: number;
+  /** Most tokens for the application's tools in the description, as `toolTokens` of `agentBrief`, which makes it. */
+  readonly toolTokens?: number;
 }
 
 /** The result of a program, for the model and the application. */
@@ -37,9 +36,13 @@ export interface NeuroscriptOutput {
     readonly column: number | null;
     /** What to write instead; null when nothing is known. */
     readonly hint: string | null;
+    /** All of it for a reader: place, message, the line with a caret, the hint. */
+    readonly text: string;
   } | null;
   /** Everything that is wrong with a program that could not run; empty for one that ran. */
   readonly problems: readonly Problem[];
+  /** What the model should know of a program that is ok: that nothing was run. */
+  readonly warnings: readonly string[];
   /** Fuel that the program used. */
   readonly fuel: number;
 }
@@ -62,7 +65,6 @@ export interface NeuroscriptTool {
   };
 }
 
-const BUDGET = 6_000;
 /** Bytes that a program may emit: more would fill the model's context. `limits` may allow less. */
 const OUTPUT_BYTES = 64 * 1024;
 
@@ -71,7 +73,7 @@ const checkOptions = checker<NeuroscriptToolOptions>({
   ...{ tools: anything, policy: anything, session: anything, tenant: anything, values: anything },
   ...{ limits: anything, host: anything, actor: anything, lib: anything },
   purpose: checkText,
-  budget: wholeNumber(1),
+  toolTokens: wholeNumber(1),
 });
 
 const INPUT = z.object({
@@ -79,15 +81,15 @@ const INPUT = z.object({
 });
 
 /**
- * A tool of the AI SDK with which a model runs a program in place of many calls of tools. Its description holds the language and the
- * tools that the policy admits, within a budget. When the SDK's call is aborted, the run is cancelled. Throws `ConfigError`
- * (`ERR_CONFIG`) for options that cannot be used and for a budget in which no tool fits.
+ * A tool of the AI SDK with which a model runs a program in place of many calls of tools. Its description holds the language in brief and
+ * the tools that the policy admits. When the SDK's call is aborted, the run is cancelled. Throws `ConfigError`
+ * (`ERR_CONFIG`) for options that cannot be used and for tokens in which no tool fits.
  */
 export function neuroscriptTool(runtime: Runtime, options: NeuroscriptToolOptions = {}): NeuroscriptTool {
   checkOptions('the options of a program tool', options);
-  const { purpose, budget = BUDGET, ...shared } = options;
+  const { purpose, toolTokens, ...shared } = options;
   return {
-    description: descriptionOf(admitted(runtime, shared), shared.tools ?? [], purpose, budget),
+    description: descriptionOf(shared, runtime, purpose, toolTokens),
     inputSchema: INPUT,
     async execute({ program }, { abortSignal } = {}) {
       const limits = { ...shared.limits, outputBytes: Math.min(OUTPUT_BYTES, shared.limits?.outputBytes ?? OUTPUT_BYTES) };
@@ -98,61 +100,40 @@ export function neuroscriptTool(runtime: Runtime, options: NeuroscriptToolOption
   };
 }
 
-/** The tools that programs may call. */
-function admitted(runtime: Runtime, { tools, policy }: Shared): readonly ToolDefinition[] {
-  const fork = runtime.interpreter().fork({
-    tools,
-    policy,
-  });
-  const names = fork.tools.names().filter((name) => fork.denied(name) === null);
-  return names.flatMap((name) => fork.tools.lookup(name) ?? []);
-}
-
-/** Tools of the call's own come first where the budget is short. */
+/** What the model is told: purpose, what becomes of a program, the language and the tools. */
 function descriptionOf(
-  tools: readonly ToolDefinition[],
-  own: readonly ToolDefinition[],
+  { tools, policy }: Shared,
+  runtime: Runtime,
   purpose: string | undefined,
-  budget: number,
+  budget: number | undefined,
 ): string {
-  const prefer = own.map(({ name }) => name);
-  const head = 'Runs one NeuroScript program in a sandbox and returns what it emits. One program can make many calls of tools.';
-  const first = [purpose, head].filter((part) => part !== undefined).join('\n\n');
-  const language = languageWithin(Math.floor((budget - estimateTokens(first)) / 2));
-  const parts = [first, language];
-  const left = Math.max(1, budget - estimateTokens(parts.join('\n\n')) - 1);
-  if (tools.length > 0) parts.push(toolPrompt(tools, { budget: left, prefer }).text.trimEnd());
-  return parts.filter((part) => part !== '').join('\n\n');
+  const rules = [purpose, HEAD].filter((part) => part !== undefined).join('\n\n');
+  return agentBrief({ rules, tools: runtime.interpreter().fork({ tools, policy }).callable, toolTokens: budget });
 }
 
-/** The sections of the page about the language that fit, from the first on. */
-function languageWithin(budget: number): string {
-  let text = '';
-  for (const section of languageCard().trimEnd().split('\n## ')) {
-    const longer = text === '' ? section : `${text}\n## ${section}`;
-    if (estimateTokens(longer) > budget) break;
-    text = longer;
-  }
-  return text;
-}
+const HEAD = `Runs one NeuroScript program in a sandbox and returns what it emits. One program can make many calls of tools.
+
+- A program with mistakes does not run: you get them all, each with its line and what to write.
+- A program that fails shows what it had emitted, and the error. The calls that it made are not undone.
+- Nothing is kept: the next program starts without variables.`;
 
 function outputOf(result: RunResult, program: string): NeuroscriptOutput {
-  const { ok, emits, values, error, usage } = result;
+  const { ok, emits, values, error, usage, warnings = [] } = result;
   const failure =
     error === null
       ? null
-      : { code: error.code, message: error.message, line: error.line, column: error.column, hint: error.hint ?? null };
+      : (({ code, message, line, column, hint = null, text }) => ({ code, message, line, column, hint, text }))(error);
   const problems = problemsIn(result, program).slice(0, MOST_PROBLEMS);
-  return { ok, output: emits, values, error: failure, problems, fuel: usage.fuel };
+  return { ok, output: emits, values, error: failure, problems, warnings, fuel: usage.fuel };
 }
 
 /** Most problems of a program that the model reads. */
 const MOST_PROBLEMS = 20;
 
 /** What the model reads: the output, and after a failure where and why, for every problem of a program that could not run. */
-function textOf({ output, error, problems }: NeuroscriptOutput): string {
-  if (error === null) return output.join('\n');
-  const failures = problems.length === 0 ? [{ ...error, fix: null }] : problems;
+function textOf({ output, error, problems, warnings }: NeuroscriptOutput): string {
+  if (error === null) return [...output, ...warnings].join('\n');
+  const failures = problems.length === 0 ? [{ ...error, fix: [] }] : problems;
   return [...output, ...failures.map(failureText)].join('\n');
 }
 
@@ -163,8 +144,8 @@ function failureText({
   column,
   hint,
   fix,
-}: NonNullable<NeuroscriptOutput['error']> & { readonly fix: string | null }): string {
+}: Omit<NonNullable<NeuroscriptOutput['error']>, 'text'> & Pick<Problem, 'fix'>): string {
   const place = line === null ? '' : ` at ${line}:${column ?? 1}`;
-  const corrected = fix === null ? '' : `\n  write: ${fix.trim()}`;
-  return `[ERROR] ${code}${place}: ${message}${hint === null ? '' : ` (${hint})`}${corrected}`;
+  const corrected = fix.map((lines) => `\n  in place of line ${rangeOf(lines)} write: ${lines.text.trim()}`);
+  return `[ERROR] ${code}${place}: ${message}${hint === null ? '' : ` (${hint})`}${corrected.join('')}`;
 }

@@ -1,4 +1,4 @@
-import { asSchema, generateId, type Schema } from 'ai';
+import { asSchema, generateId } from 'ai';
 import {
   defineTool,
   type Effects,
@@ -44,7 +44,7 @@ const checkOptions = checker<SdkToolOptions>({ group: checkText, effects: oneOf(
  * Standard Schema, `jsonSchema`), and `execute` gets what the schema makes of them. A program sees what a model would: the result of
  * `toModelOutput`, and of a stream of results the last. Every call of a tool with `needsApproval` needs an approval, also where
  * `needsApproval` is a function, since a function cannot be shown to the human before. Rejects with {@link ConfigError}
- * (`ERR_CONFIG`) for a tool without `execute`, and for an input that programs cannot name.
+ * (`ERR_CONFIG`) for a tool without `execute`, for an input that programs cannot name, and for two tools of one name: `_` stands for other signs.
  */
 export async function sdkTools(
   set: Readonly<Record<string, SdkTool>>,
@@ -52,7 +52,14 @@ export async function sdkTools(
 ): Promise<readonly ToolDefinition[]> {
   checkObject('a tool set', set);
   checkOptions('the options of a tool set', options);
-  return Promise.all(Object.entries(set).map(([name, tool]) => converted(name, tool, options)));
+  const names = Object.keys(set);
+  const tools = await Promise.all(Object.entries(set).map(([name, tool]) => converted(name, tool, options)));
+  for (const [index, { name, canonicalName }] of tools.entries()) {
+    const first = tools.findIndex((each) => each.canonicalName === canonicalName);
+    if (first < index)
+      throw new ConfigError(`the tools '${names[first]}' and '${names[index]}' have the same name in a program, ${name}`);
+  }
+  return tools;
 }
 
 async function converted(
@@ -87,8 +94,8 @@ type Arguments = Readonly<Record<string, unknown>>;
 /** The input schema as one that also says which arguments there are. */
 async function argumentsOf(name: string, input: unknown): Promise<StandardSchema<Arguments>> {
   const what = `the input schema of the tool '${name}'`;
-  const schema = asSchema<unknown>(Object(input));
-  const json = await jsonOf(what, schema);
+  const schema = await usable(what, () => asSchema<unknown>(Object(input)));
+  const json = await usable(what, async () => JSON.parse(JSON.stringify(await schema.jsonSchema)));
   if (!isJsonSchema(json)) throw new ConfigError(`${what} does not describe its arguments`);
   // `jsonSchema()` makes a schema without a validator.
   const plain = schema.validate === undefined ? fromJsonSchema(json, what)['~standard'] : null;
@@ -108,10 +115,10 @@ async function argumentsOf(name: string, input: unknown): Promise<StandardSchema
   return { '~standard': standard };
 }
 
-/** A plain copy of a JSON Schema: the one that zod makes is a Standard Schema as well. */
-async function jsonOf(what: string, schema: Schema<unknown>): Promise<unknown> {
+/** What is read of a schema. The one that zod makes is a Standard Schema as well, so its JSON is a plain copy. */
+async function usable<Read>(what: string, read: () => Read | Promise<Read>): Promise<Read> {
   try {
-    return JSON.parse(JSON.stringify(await schema.jsonSchema));
+    return await read();
   } catch (cause) {
     throw new ConfigError(`${what} cannot be used: ${messageOf(cause)}`, { cause });
   }

@@ -6,9 +6,12 @@ import { decode } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { languageError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import type { EventError, EventInput, GuestInput, GuestResult, Phase, TaggedJson, Whisper } from '../wire/protocol.ts';
+import { checkEvents } from '../wire/eventinput.ts';
+import { checkTagged } from '../wire/foreign.ts';
+import type { EventError, EventInput, GuestInput, GuestResult, Phase, Source, TaggedJson, Whisper } from '../wire/protocol.ts';
 import type { Diagnostic } from '../wire/sourcereports.ts';
 import { plainMaps } from '../wire/tagged.ts';
+import { RunError } from '../wire/text/runerror.ts';
 import type { Value } from '../wire/values.ts';
 import { type PageCall, PageHost, type PageTool } from './host.ts';
 
@@ -45,9 +48,9 @@ export interface PageResult {
   /** What the program whispered, in order. */
   readonly whispers: readonly Whisper[];
   /** Errors that event handlers did not clear. */
-  readonly eventErrors: readonly EventError[];
+  readonly eventErrors: readonly (EventError & { readonly error: RunError })[];
   /** Why the program ended; null when it came to its end. */
-  readonly error: ErrorInfo | null;
+  readonly error: RunError | null;
   /** All syntax errors; the program did not run then. */
   readonly diagnostics: readonly Diagnostic[];
   /** The calls of tools, in order. */
@@ -70,25 +73,29 @@ export interface PageResult {
 /**
  * Runs a program in this realm, without isolate, worker or Node, and returns when it has ended. The interpreter keeps fuel, memory,
  * depth and output within the limits. Nothing else separates the program from the page: run it in a Web Worker that you can end, and do not give it
- * programs of strangers where a hole in the interpreter would matter. Throws `ConfigError` for a wrong limit.
+ * programs of strangers where a hole in the interpreter would matter. Throws `ConfigError` for a wrong limit or event, and for a value that is not
+ * tagged JSON.
  */
 export function runInPage(source: string, options: PageRunOptions = {}): PageResult {
   const { name = 'src', tools = {}, globals = {}, call = null, events = [], lines = null } = options;
+  checkEvents('the events', events);
   const limits = resolveLimits('run', options.limits ?? {});
   const parsed = parse(source, { name, maxBytes: limits.sourceBytes });
   const host = new PageHost(tools, lines);
   if (!parsed.ok)
     return unparsed(
       parsed.errors.map((error) => ({ ...error, file: name })),
+      { name, text: source },
       host,
     );
   const input: GuestInput = {
     files: [parsed.file],
-    globals,
+    globals: Object.fromEntries(Object.entries(globals).map(([key, value]) => [key, checkTagged(`global ${key}`, value)])),
     pure: [...PURE.keys()].filter((tool) => !host.has(tool)),
-    call,
+    call: call && { ...call, args: call.args.map((arg, index) => checkTagged(`argument ${index + 1} of ${call.name}`, arg)) },
     events: events.map((event, index) => ({
       ...event,
+      payload: checkTagged(`payload of event ${event.name}`, event.payload),
       id: event.id ?? `page.event.${index + 1}`,
       ts: event.ts ?? Date.now() * 1e6,
     })),
@@ -107,13 +114,22 @@ export function runInPage(source: string, options: PageRunOptions = {}): PageRes
   return resultOf(
     runInRealm(input, { onOut: (out) => host.out.add(out), answer: (call) => host.answer(call), clock }),
     [],
+    { name, text: source },
     host,
     elapsed(),
   );
 }
 
-function resultOf(outcome: GuestResult, diagnostics: readonly Diagnostic[], host: PageHost, wallMs: number): PageResult {
-  const { ok, phase, eventErrors, error, fuel, peakMemoryBytes, toolCalls, outputBytes } = outcome;
+function resultOf(
+  outcome: GuestResult,
+  diagnostics: readonly Diagnostic[],
+  program: Source,
+  host: PageHost,
+  wallMs: number,
+): PageResult {
+  const { ok, phase, fuel, peakMemoryBytes, toolCalls, outputBytes } = outcome;
+  const eventErrors = outcome.eventErrors.map((each) => ({ ...each, error: new RunError(each.error, [program]) }));
+  const error = outcome.error && new RunError(outcome.error, [program], diagnostics);
   const { out, calls } = host;
   const { emits, whispers } = out;
   const values = out.values.map(plainMaps);
@@ -122,10 +138,10 @@ function resultOf(outcome: GuestResult, diagnostics: readonly Diagnostic[], host
   return { ok, phase, result, emits, values, whispers, eventErrors, error, diagnostics, calls, usage };
 }
 
-function unparsed(diagnostics: readonly Diagnostic[], host: PageHost): PageResult {
+function unparsed(diagnostics: readonly Diagnostic[], program: Source, host: PageHost): PageResult {
   const [first] = diagnostics;
   const at = first === undefined ? undefined : { source: first.file, line: first.line, column: first.column };
   const error: ErrorInfo = { ...languageError(NS_CODES.Syntax, first?.message ?? '', at, first?.hint), kind: 'syntax' };
   const none = { result: null, eventErrors: [], fuel: 0, peakMemoryBytes: 0, toolCalls: 0, outputBytes: 0 };
-  return resultOf({ ok: false, phase: 'parse', error, ...none }, diagnostics, host, 0);
+  return resultOf({ ok: false, phase: 'parse', error, ...none }, diagnostics, program, host, 0);
 }

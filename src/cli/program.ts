@@ -3,7 +3,6 @@ import { printable } from '../report/index.ts';
 import { VERSION } from '../runtime/version.ts';
 import { EXIT, type ExitCode } from './terminal/exit.ts';
 import { exitOfThrown, failureLine, sentence } from './terminal/failure.ts';
-import { COLUMNS } from './terminal/layout.ts';
 import type { Execute, Terminal } from './terminal/terminal.ts';
 
 const EXAMPLES = `
@@ -51,6 +50,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['log', async () => (await import('./commands/log.ts')).addLog],
   ['tools', async () => (await import('./commands/tools.ts')).addTools],
   ['grammar', async () => (await import('./commands/grammar.ts')).addGrammar],
+  ['host', async () => (await import('./commands/host.ts')).addHost],
   ['lsp', async () => (await import('./commands/lsp.ts')).addLsp],
   ['keys', async () => (await import('./commands/keys.ts')).addKeys],
   ['token', async () => (await import('./commands/token.ts')).addToken],
@@ -98,7 +98,7 @@ function meant(argv: readonly string[]): readonly string[] {
  */
 export async function createProgram(
   argv: readonly string[],
-  { out, err }: Pick<Terminal, 'out' | 'err'>,
+  { out, err, paintOut, paintErr }: Pick<Terminal, 'out' | 'err' | 'paintOut' | 'paintErr'>,
   execute: Execute,
 ): Promise<Command> {
   const program = new Command('neuroscript')
@@ -112,8 +112,8 @@ export async function createProgram(
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .configureOutput({
       writeOut: (text) => out.line(text.trimEnd()),
-      getOutHelpWidth: () => COLUMNS,
-      getErrHelpWidth: () => COLUMNS,
+      getOutHelpWidth: () => paintOut.columns,
+      getErrHelpWidth: () => paintErr.columns,
       writeErr: (text) => err.line(text.trimEnd()),
       // `runProgram` prints every failure, all in one form.
       outputError: () => {},

@@ -1,5 +1,8 @@
+import * as flow from '../guest/flow/index.ts';
 import { boot } from '../guest/main.ts';
-import { tools as PURE } from '../guest/pure/index.ts';
+import * as probe from '../guest/probe.ts';
+import * as pure from '../guest/pure/index.ts';
+import * as together from '../guest/together.ts';
 import type {
   BranchEnd,
   GuestCall,
@@ -46,7 +49,9 @@ export function runInRealm(input: GuestInput | string, port: RealmPort): GuestRe
     return '';
   };
   const run = boot(port.clock ?? (() => 0), host, port.tree ?? (() => ''));
-  return JSON.parse(run(typeof input === 'string' ? input : JSON.stringify(input), () => PURE));
+  const json = typeof input === 'string' ? input : JSON.stringify(input);
+  const loads = [() => pure, () => flow, () => probe, () => together] as const;
+  return JSON.parse(run(json, ...loads));
 }
 
 /** All that a program sends out, in order. */
@@ -69,7 +74,8 @@ export type CallEnd = Extract<GuestReply, { readonly t: 'ok' | 'error' }>;
 export function endsOf({ calls }: TogetherFrame, answer: (call: ToolCall) => CallEnd): GuestReply {
   const endOf = (call: ToolGuestCall): BranchEnd => {
     const reply = answer({ ...call, t: 'tool' });
-    return reply.t === 'ok' ? { value: reply.value } : { code: reply.code, message: reply.message };
+    const { labels } = reply;
+    return reply.t === 'ok' ? { value: reply.value, labels } : { code: reply.code, message: reply.message, labels };
   };
   return { t: 'all', ends: calls.map(endOf) };
 }

@@ -183,7 +183,7 @@ function answered(frame: CallFrame, program: Rerun, handlers: RunHandlers, over:
     if (over.aborted) halt();
     over.addEventListener('abort', halt, { once: true });
     const onCall = (call: GuestCall, io: CallIo): Promise<FinalReply> => handlers.onCall(call, io);
-    const reply = frame.t === 'together' ? answerTogether(frame.calls, open, onCall, () => {}) : onCall(frame, open);
+    const reply = frame.t === 'together' ? answerTogether(frame.calls, open, onCall) : onCall(frame, open);
     reply.then((found) => open.reply(found), reject);
   });
 }

@@ -8,6 +8,7 @@ export {
   type AeiouError,
   type AeiouLintCode,
   type Algorithm,
+  announceKey,
   type Candidate,
   type CandidateResult,
   type ChosenToken,

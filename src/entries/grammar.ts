@@ -39,6 +39,8 @@ export {
   type Foreseen,
   type ForeseenCall,
   type ForeseenCondition,
+  type ForeseenOrigin,
+  type ForeseenOrigins,
   type ForeseenValue,
   type ForeseeOptions,
   type FormatResult,

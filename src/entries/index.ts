@@ -82,20 +82,32 @@ export {
   type Capability,
   type CatalogueArgument,
   type CatalogueTool,
+  type Condition,
+  type ConditionParts,
+  type ConditionRow,
+  type ConditionScalar,
+  type ConditionType,
   defineTool,
   type Effects,
   type Explanation,
   explainPolicy,
+  type FlowOptions,
   type FromJsonSchema,
+  type Grant,
+  type GrantedCall,
+  grantDigest,
+  grantText,
   type Handles,
   type JsonSchema,
   type JsonType,
   type JudgedTool,
   type Known,
   type LoadedLibrary,
+  loadGrant,
   loadMockTools,
   loadPolicy,
   type ObjectSchema,
+  type OrderRule,
   type Parameter,
   type ParameterKind,
   type PendingOptions,
@@ -104,10 +116,12 @@ export {
   type PolicyOptions,
   type PolicyRule,
   type PolicyVerdict,
+  type ProgramLabels,
   perSession,
   type Recording,
   type ResultKind,
   type ResultOf,
+  type ReturnedBy,
   type ReturnSpec,
   type RootDefinitions,
   type RuleFinding,
@@ -118,6 +132,7 @@ export {
   type SessionAccess,
   SessionStorage,
   type SessionStorageOptions,
+  type SinkRule,
   type StandardSchema,
   type ToolDefinition,
   ToolError,
@@ -134,7 +149,7 @@ export {
   toolPrompt,
   toolSchemas,
 } from '../tools/index.ts';
-export { decode, encode } from '../wire/codec.ts';
+export { encode } from '../wire/codec.ts';
 export { NS_CODES } from '../wire/codes.ts';
 export {
   BusyError,
@@ -145,6 +160,7 @@ export {
   RuntimeClosedError,
   type StackFrame,
 } from '../wire/errors.ts';
+export { decodeTagged as decode } from '../wire/foreign.ts';
 export type { ForkQuery, JournalEntry, JournalOutcome, WaitingCall } from '../wire/journal.ts';
 export {
   defaultLimits,
@@ -170,6 +186,7 @@ export {
   toPublicResult,
 } from '../wire/result.ts';
 export type { CheckReport, Diagnostic, FormatReport, FuelEstimate, LintFinding, ParsedFile } from '../wire/sourcereports.ts';
+export { RunError } from '../wire/text/runerror.ts';
 export {
   ErrorValue,
   Fuzzy,

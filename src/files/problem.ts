@@ -63,6 +63,9 @@ function problemWith(issue: z.core.$ZodIssue, value: unknown): string {
       return typeof value === 'number'
         ? `must be at most ${issue.maximum}, got ${value}`
         : `may have at most ${issue.maximum} ${typeof value === 'string' ? 'characters' : 'items'}`;
+    case 'invalid_key':
+      // The key itself is the last step of the path.
+      return issue.issues[0]?.message ?? issue.message;
     default:
       return issue.message;
   }

@@ -7,7 +7,7 @@ export interface Verifier {
   readonly command: string;
   /** Arguments before the UUID and the hash. */
   readonly args: readonly string[];
-  /** Milliseconds after which it is killed and counts as broken. Default 30 000. */
+  /** Milliseconds after which it is killed and counts as broken. Default 30,000. */
   readonly timeoutMs?: number;
 }
 

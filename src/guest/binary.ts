@@ -11,7 +11,7 @@ import { toText } from './text.ts';
 import { Fuzzy, List, truthy, type Value } from './values.ts';
 
 /** Chains up to this length become nested closures. Longer ones become a loop, so that 10,000 terms need no stack. */
-const NESTED_TERMS = 4;
+export const NESTED_TERMS = 4;
 
 /** A left-associative chain of one precedence level. */
 export function compileBinary(context: Context, expr: BinaryExpr): Eval {
@@ -131,11 +131,11 @@ function logic(machine: Machine, op: 'and' | 'or', left: Eval, right: Eval, at: 
 }
 
 /** Whether the left side decides alone. A fuzzy one never does (P1). */
-function decided(op: 'and' | 'or', left: Value): boolean {
+export function decided(op: 'and' | 'or', left: Value): boolean {
   return !(left instanceof Fuzzy) && truthy(left) === (op === 'or');
 }
 
-function combined(machine: Machine, op: 'and' | 'or', left: Value, right: Value, at: number): Value {
+export function combined(machine: Machine, op: 'and' | 'or', left: Value, right: Value, at: number): Value {
   if (!(left instanceof Fuzzy) && !(right instanceof Fuzzy)) return truthy(right);
   machine.at = at;
   return fuzzyLogic(machine, op, left, right);

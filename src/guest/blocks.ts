@@ -7,7 +7,6 @@ import { checkEvalDepth } from './invoke.ts';
 import type { Machine } from './machine.ts';
 import { Guard } from './onerror.ts';
 import type { Probe } from './probe.ts';
-import { compileStmt } from './statements.ts';
 import { guardedBlock, pair, plainBlock, type Step } from './steps.ts';
 import { compileCounting } from './superinstructions.ts';
 
@@ -77,7 +76,7 @@ function compileStep(context: Context, stmt: Stmt): Step | null {
   // As `separately` does, without a closure for each statement.
   const outerCost = context.cost;
   context.cost = 0;
-  const compiled = compileStmt(context, stmt);
+  const compiled = context.compilers.stmt(context, stmt);
   const fuel = STEP_FUEL.statement.amount + context.cost;
   context.cost = outerCost;
   const counting = context.repeats ? compileCounting(context, stmt) : undefined;

@@ -22,7 +22,8 @@ export function compileCall(context: Context, expr: CallExpr): Eval {
 function compileBuiltin(context: Context, expr: CallExpr, run: (machine: Machine, argument: Value) => Value): Eval {
   const { machine } = context;
   const at = expr.s;
-  const args = expr.args.map((arg) => context.expr(arg));
+  const outside = looksOutside(expr.name.name);
+  const args = expr.args.map((arg) => (outside ? context.kept(arg) : context.expr(arg)));
   const [argument] = args;
   if (argument === undefined || args.length !== 1) {
     return (frame) => {
@@ -36,6 +37,12 @@ function compileBuiltin(context: Context, expr: CallExpr, run: (machine: Machine
     machine.at = at;
     return run(machine, value);
   };
+}
+
+/** Whether the result of a built-in tells the type or the length of a value, and nothing of its parts. */
+function looksOutside(name: string): boolean {
+  const lower = name.toLowerCase();
+  return lower === 'len' || lower === 'typeof' || lower.startsWith('is_');
 }
 
 /** Looks the procedure up at the first call, when all files are loaded. Arguments are evaluated before the lookup. */
@@ -83,7 +90,7 @@ function compileProcedureCall(context: Context, expr: CallExpr): Eval {
   };
 }
 
-function linked({ machine, linkage }: Context, name: string, given: number, at: number): Callee {
+export function linked({ machine, linkage }: Context, name: string, given: number, at: number): Callee {
   machine.at = at;
   const procedure = linkage.procedure(name);
   if (procedure === undefined) {

@@ -11,16 +11,29 @@ import { frameBytes } from './memory.ts';
 import { probedFork } from './probed.ts';
 import type { Compiled } from './procedure.ts';
 import { Scope } from './scope.ts';
+import { compileStmt } from './statements.ts';
+import { compileTarget, compileTargets } from './targets.ts';
 import { WORK } from './work.ts';
 
 const CALL = STEP_FUEL.call.amount;
 
-const COMPILERS: Compilers = { expr: compileExpr, block: compileBlock };
+/** The compiler of a run without flow rules. */
+export const COMPILERS: Omit<Compilers, 'together'> = {
+  expr: compileExpr,
+  kept: compileExpr,
+  stmt: compileStmt,
+  block: compileBlock,
+  body: compileBlock,
+  targets: compileTargets,
+  target: compileTarget,
+  direct: true,
+};
 
 /** What all procedures, handlers and command blocks of a run are compiled against. */
 export interface Run {
   readonly machine: Machine;
   readonly linkage: Linkage;
+  readonly compilers: Compilers;
 }
 
 /** One block, and the place of the procedure, handler or command block that it is the body of. */
@@ -57,8 +70,13 @@ export function compileBodies(
   let entryFuel = CALL;
   const { probe } = run.machine;
   const compiled = bodies.map(({ place, block }) => {
-    const context = new Context(run.machine, run.linkage, COMPILERS, place.file, { kind, scope, keepsLast, checked });
-    const exec = compileBlock(context, block);
+    const context = new Context(run.machine, run.linkage, run.compilers, place.file, {
+      kind,
+      scope,
+      keepsLast,
+      checked,
+    });
+    const exec = run.compilers.body(context, block);
     sawLast ||= context.sawLast;
     deepest = Math.max(deepest, context.deepest);
     entryFuel += context.entryFuel;
@@ -96,7 +114,7 @@ export interface CompiledExpr extends Layout {
 export function compileAlone(run: Run, file: LoadedFile, expr: Expr): CompiledExpr {
   const scope = new Scope();
   const unit = { kind: 'event', scope, keepsLast: true, checked: false } as const;
-  const context = new Context(run.machine, run.linkage, COMPILERS, file, unit);
+  const context = new Context(run.machine, run.linkage, run.compilers, file, unit);
   const { compiled, cost } = context.separately(() => context.expr(expr));
   return {
     scope,

@@ -1,18 +1,42 @@
-import type { Block, Expr } from '../../grammar/index.ts';
+import type { Block, Expr, ForStmt, SetStmt, Stmt, Target, TogetherStmt } from '../../grammar/index.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
-import type { Eval, Exec } from './frame.ts';
+import type { Eval, Exec, Frame } from './frame.ts';
 import type { LoadedFile } from './loadedfile.ts';
 import type { Machine } from './machine.ts';
 import type { Guard } from './onerror.ts';
 import type { Procedure } from './procedure.ts';
 import { Scope } from './scope.ts';
-import { share } from './values.ts';
+import { share, type Value } from './values.ts';
 import { WORK } from './work.ts';
 
-/** The parts of the compiler that call each other. They are passed in, so that no two files import each other. */
+/** Writes a value to a target. If something else holds a container, it must have been shared before. */
+export type Store = (frame: Frame, value: Value) => void;
+
+/**
+ * The parts of the compiler that call each other. They are passed in, so that no two files import each other, and because a run under flow
+ * rules has other ones.
+ */
 export interface Compilers {
+  /** An expression whose value is looked into. */
   expr(context: Context, expr: Expr): Eval;
+  /** An expression whose value goes on as it is. */
+  kept(context: Context, expr: Expr): Eval;
+  stmt(context: Context, stmt: Stmt): Exec;
   block(context: Context, block: Block): Exec;
+  /** The block of a procedure, a handler or a command block. */
+  body(context: Context, block: Block): Exec;
+  targets(context: Context, stmt: SetStmt): Store;
+  target(context: Context, target: Target): Store;
+  /** Whether compiled code may read the slot of a variable itself. */
+  readonly direct: boolean;
+  /** For programs whose calls run together; null when that part of the interpreter is not loaded. */
+  readonly together: TogetherCompilers | null;
+}
+
+/** The compilers of blocks and loops whose calls run together. */
+export interface TogetherCompilers {
+  compileTogether(context: Context, stmt: TogetherStmt): Exec;
+  compileForTogether(context: Context, stmt: ForStmt): Exec;
 }
 
 /** What compiled code finds at run time: procedures by name, and the events' handlers. */
@@ -89,22 +113,31 @@ export class Context {
 
   /** Compiles an expression one level deeper. */
   expr(expr: Expr): Eval {
+    return this.#below(expr, this.compilers.expr);
+  }
+
+  /** As {@link expr}, for a value that goes on as it is, or of which only the length or the type is asked. */
+  kept(expr: Expr): Eval {
+    return this.#below(expr, this.compilers.kept);
+  }
+
+  #below(expr: Expr, compile: (context: Context, expr: Expr) => Eval): Eval {
     if (++this.machine.compiled % TOGETHER === 0) this.machine.pay(WORK.compile, TOGETHER);
     this.#descend(1);
-    const compiled = this.compilers.expr(this, expr);
+    const compiled = compile(this, expr);
     this.depth--;
     return compiled;
   }
 
-  /** As {@link expr}, for a value that is stored: see `share`. */
+  /** As {@link kept}, for a value that is stored: see `share`. */
   stored(expr: Expr): Eval {
-    const value = this.expr(expr);
-    return mayAlias(expr) ? (frame) => share(value(frame)) : value;
+    return shared(expr, this.kept(expr));
   }
 
   /** As {@link expr}, for the value of a statement, which may be stored for `last` or as the procedure's value. */
   statementValue(expr: Expr): Eval {
-    return this.keepsLast || this.top ? this.stored(expr) : this.expr(expr);
+    const value = this.expr(expr);
+    return this.keepsLast || this.top ? shared(expr, value) : value;
   }
 
   /** Compiles a nested block. None of its values is the procedure's. */
@@ -162,6 +195,11 @@ export class Context {
   isGlobal(name: string): boolean {
     return this.machine.globals.has(name);
   }
+}
+
+/** An expression whose value is shared if something else may hold it. */
+function shared(expr: Expr, value: Eval): Eval {
+  return mayAlias(expr) ? (frame) => share(value(frame)) : value;
 }
 
 /** Whether an expression may yield a container that something else holds too. All others make new ones. */

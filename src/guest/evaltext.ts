@@ -14,7 +14,7 @@ import { WORK } from './work.ts';
  * is, and a path of more than 10,000 keys too. A missing value gives empty text. A reserved word is not a name and stays with its braces. Filled-in text is neither scanned again nor executed. A value that is
  * not a text is returned as it is.
  */
-export function evalText(machine: Machine, frame: Frame, value: Value): Value {
+export function evalText(machine: Machine, frame: Frame, value: Value, read = readField): Value {
   if (typeof value !== 'string') return value;
   machine.pay(WORK.scan, value.length);
   const made = new TextBuilder(machine, WORK.concat, 'text');
@@ -37,7 +37,8 @@ export function evalText(machine: Machine, frame: Frame, value: Value): Value {
   return made.finish();
 }
 
-function read(machine: Machine, frame: Frame, path: readonly string[]): Value {
+/** The value that a field means. */
+export function readField(machine: Machine, frame: Frame, path: readonly string[]): Value {
   let value: Value = lookup(machine, frame, path[0] ?? '') ?? null;
   for (let step = 1; step < path.length; step++) {
     machine.pay(WORK.visit);

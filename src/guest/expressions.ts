@@ -125,7 +125,8 @@ function compileUnary(context: Context, { op, of, s: at }: UnaryExpr): Eval {
     const negative = -of.v;
     return () => negative;
   }
-  const operand = context.expr(of);
+  // Whether a list or map is empty, and what type a value has, says nothing of its parts.
+  const operand = op === '-' || op === '~' ? context.expr(of) : context.kept(of);
   if (op === 'no') return (frame) => !truthy(operand(frame));
   if (op === 'some') return (frame) => truthy(operand(frame));
   return (frame) => {

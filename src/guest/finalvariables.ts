@@ -1,8 +1,7 @@
 import { encode } from './codec.ts';
 import { Failure } from './errors.ts';
-import type { Frame } from './frame.ts';
+import { type Frame, variablesOf } from './frame.ts';
 import type { Machine } from './machine.ts';
-import { variablesOf } from './preview.ts';
 import { utf8Bytes } from './utf8.ts';
 import type { Value } from './values.ts';
 
@@ -19,7 +18,7 @@ export function finalVariables(machine: Machine, frame: Frame): string {
   for (const [name, value] of variablesOf(frame)) {
     // The JSON of a text is no shorter than the text, so a text that cannot fit is not encoded.
     const json = typeof value === 'string' && value.length > room ? null : written(machine, value);
-    const text = json === null ? null : `{"name":${stringify(name)},"value":${json}}`;
+    const text = json === null ? null : `{"name":${stringify(name)},"value":${json}${labelled(machine, frame, name, value)}}`;
     const bytes = text === null ? 0 : utf8Bytes(machine, text);
     if (text === null || bytes > room) lost.push(name);
     else {
@@ -28,6 +27,12 @@ export function finalVariables(machine: Machine, frame: Frame): string {
     }
   }
   return `{"kept":[${kept.join(',')}],"lost":${stringify(lost)}}`;
+}
+
+/** The labels of a variable; empty for none. */
+function labelled({ flow }: Machine, frame: Frame, name: string, value: Value): string {
+  const labels = flow?.namesOf(frame, name, value) ?? [];
+  return labels.length === 0 ? '' : `,"labels":${stringify(labels)}`;
 }
 
 /** Null for a value that cannot be sent. */

@@ -1,4 +1,5 @@
 import type { FramePlace } from './errors.ts';
+import type { Label } from './flow/origins.ts';
 import type { Scope } from './scope.ts';
 import type { Value } from './values.ts';
 
@@ -53,6 +54,8 @@ export class Frame {
   /** Bytes that the running statement had allocated when it called another frame. */
   held = 0;
   rare: Rare | null = null;
+  /** The labels of the variables; only in a run under flow rules, see `flow/flow.ts`. */
+  declare labels: Label[];
 
   constructor(parent: Frame | null, place: FramePlace, layout: Layout, slots: Slot[], level: number, depth: number) {
     this.slots = slots;
@@ -74,3 +77,12 @@ export function rareOf(frame: Frame): Rare {
 export type Eval = (frame: Frame) => Value;
 /** A compiled statement or block. */
 export type Exec = (frame: Frame) => Completion;
+
+/** The variables that are set: those of the source, then those that tools have added. */
+export function* variablesOf(frame: Frame): Generator<readonly [string, Value]> {
+  for (const [name, slot] of frame.layout.scope) {
+    const value = frame.slots[slot];
+    if (value !== undefined) yield [name, value];
+  }
+  yield* frame.rare?.extra ?? [];
+}

@@ -1,8 +1,11 @@
 import { positionAt } from '../../grammar/syntax/position.ts';
 import { STEP_FUEL, textBytes } from '../wire/costs.ts';
+import type { AnswerLabels } from '../wire/labels.ts';
 import type { AskSpent, BranchEnd, GuestCall, GuestReply } from '../wire/protocol.ts';
 import { decode, encode, encodeText } from './codec.ts';
 import { InternalError, Stop } from './errors.ts';
+import type { ArgumentLabel, Flow } from './flow/flow.ts';
+import type { Label } from './flow/origins.ts';
 import { type Frame, rareOf } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { countLive } from './memory.ts';
@@ -18,7 +21,7 @@ const { parse, stringify } = JSON;
 export function callTool(machine: Machine, frame: Frame, name: string, args: readonly Value[]): Value {
   admitCall(machine, name);
   // A closure for the probe of a measured run costs every call of other runs.
-  if (machine.probe === null) return answerOf(machine, frame, 'tool', toolFields(machine, name, args));
+  if (machine.probe === null) return answerOf(machine, frame, 'tool', name, toolFields(machine, name, args));
   return exchange(machine, frame, 'tool', name, () => toolFields(machine, name, args));
 }
 
@@ -34,11 +37,13 @@ export interface Branch {
   readonly at: number;
   /** The name and the arguments, as JSON. */
   readonly fields: string;
+  /** The labels of the arguments, under flow rules. */
+  readonly labels: readonly ArgumentLabel[];
 }
 
 /** Writes a call at `machine.at` that will run together with others. */
 export function branchOf(machine: Machine, name: string, args: readonly Value[]): Branch {
-  return { name, at: machine.at, fields: toolFields(machine, name, args) };
+  return { name, at: machine.at, fields: toolFields(machine, name, args), labels: machine.flow?.args ?? [] };
 }
 
 /** Makes calls of tools at the same time. Returns their ends, in the order of the calls, when all have ended. */
@@ -54,11 +59,12 @@ export function callTogether(machine: Machine, frame: Frame, branches: readonly 
       'make the calls in several blocks, or one after another',
     );
   const calls: string[] = [];
-  for (const { name, at: place, fields } of branches) {
+  for (const { name, at: place, fields, labels } of branches) {
     machine.at = place;
     admitCall(machine, name);
     // Each branch is a fork of its own, so no other call has its id.
-    calls.push(`{"seq":${++machine.hostCalls},${fields},"at":${site(machine, frame, machine.newForkId())}}`);
+    const carried = machine.flow?.callFields(labels) ?? '';
+    calls.push(`{"seq":${++machine.hostCalls},${fields},"at":${site(machine, frame, machine.newForkId())}${carried}}`);
   }
   machine.at = at;
   checkSize(machine, branches.map(({ fields }) => fields).join(''), 0, 'what is passed to calls that run together');
@@ -130,13 +136,20 @@ function asCall<T>({ probe }: Machine, kind: GuestCall['t'] | 'together', name: 
 
 /** Makes one call. */
 function exchange(machine: Machine, frame: Frame, kind: GuestCall['t'], name: string, fieldsOf: () => string): Value {
-  return asCall(machine, kind, name, () => answerOf(machine, frame, kind, fieldsOf()));
+  return asCall(machine, kind, name, () => answerOf(machine, frame, kind, name, fieldsOf()));
 }
 
-function answerOf(machine: Machine, frame: Frame, kind: GuestCall['t'], fields: string): Value {
-  const call = `{"t":"${kind}","seq":${++machine.hostCalls},${fields},"at":${site(machine, frame, forkId(machine, frame))}}`;
+function answerOf(machine: Machine, frame: Frame, kind: GuestCall['t'], name: string, fields: string): Value {
+  const { flow } = machine;
+  if (flow !== null && kind !== 'tool') flow.args = [{ all: flow.acc, entries: null }];
+  const carried = flow?.callFields(flow.args) ?? '';
+  const call = `{"t":"${kind}","seq":${++machine.hostCalls},${fields},"at":${site(machine, frame, forkId(machine, frame))}${carried}}`;
   const { reply, units } = converse(machine, frame, call, 1);
   if (reply.t === 'all') throw new InternalError('the host answered one call as if it were several');
+  if (flow !== null) {
+    flow.acc = answerLabel(machine, flow, frame, kind === 'prompt' ? [] : flow.args, reply.labels, name);
+    flow.settle(frame, flow.acc);
+  }
   chargeNested(machine, reply.spent);
   chargeWork(machine, reply.work);
   if (reply.t === 'error')
@@ -144,6 +157,26 @@ function answerOf(machine: Machine, frame: Frame, kind: GuestCall['t'], fields: 
   const value = decode(machine, reply.value);
   machine.releaseText(units);
   return value;
+}
+
+/** The label of an answer, under flow rules. What a person enters carries what the host says, and not what the person was shown. */
+export function answerLabel(
+  machine: Machine,
+  flow: Flow,
+  frame: Frame,
+  args: readonly ArgumentLabel[],
+  labels: AnswerLabels | undefined,
+  name: string,
+): Label {
+  const given = args.reduce((sum, { all }) => sum | all, 0);
+  const { file } = frame.place;
+  return flow.answered(given, labels, name, file.name, positionAt(file.lines, machine.at).line);
+}
+
+/** UTF-16 units of the labels in a reply. The program pays for the rest of it, so that labels cost no fuel. */
+function labelUnits(reply: GuestReply): number {
+  const all = reply.t === 'all' ? reply.ends : reply.t === 'ok' || reply.t === 'error' ? [reply] : [];
+  return all.reduce((sum, { labels }) => sum + (labels === undefined ? 0 : `"labels":${stringify(labels)},`.length), 0);
 }
 
 /** Bytes of a reply around the value in it. */
@@ -163,9 +196,9 @@ function converse(machine: Machine, frame: Frame, call: string, calls: number): 
   let answer = machine.ports.host(call);
   for (;;) {
     const reply = parseReply(answer);
-    const units = answer.length;
+    const units = answer.length - (machine.flow === null ? 0 : labelUnits(reply));
     try {
-      checkSize(machine, answer, REPLY_BYTES, 'the result of a call', calls);
+      checkSize(machine, answer, REPLY_BYTES + (answer.length - units) / calls, 'the result of a call', calls);
       machine.pay(WORK.json, units);
       machine.allocate(textBytes(units));
     } catch (thrown) {
@@ -181,13 +214,16 @@ function converse(machine: Machine, frame: Frame, call: string, calls: number): 
       case 'halt':
         throw new Stop(reply.error);
       case 'var.get':
+        machine.flow?.reads(frame, reply.name, lookup(machine, frame, reply.name));
         answer = machine.ports.host(read(machine, frame, reply.name));
         break;
       case 'var.set':
+        machine.flow?.sets(reply.name);
         answer = machine.ports.host(written(assignByName(machine, frame, reply.name, decode(machine, reply.value))));
         break;
       case 'const': {
         const { name, value, redefine } = reply;
+        machine.flow?.defines(name);
         answer = machine.ports.host(written(machine.constants.define(name, decode(machine, value), redefine)));
         break;
       }

@@ -1,6 +1,6 @@
 /**
- * What the pure tools may use of the interpreter. The tools are a second script, which is loaded into an isolate only when a program
- * calls one of them; the two scripts share nothing else.
+ * What the pure tools may use of the interpreter. Like all parts that only some programs need, they are a script of their own
+ * (`worker/parts.ts`).
  */
 export { putEntry } from './assign.ts';
 export { plainSlice, TextBuilder } from './builder.ts';

@@ -15,7 +15,7 @@ export function compileWhile(context: Context, stmt: WhileStmt): Exec {
   return whileLoop(context.machine, condition, inLoop(context, stmt), PASS + cost, stmt.cond.s);
 }
 
-function inLoop(context: Context, stmt: ForStmt | WhileStmt): Exec {
+export function inLoop(context: Context, stmt: ForStmt | WhileStmt): Exec {
   context.loops++;
   const body = context.nested(stmt.body);
   context.loops--;

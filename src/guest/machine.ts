@@ -5,6 +5,7 @@ import type { GuestInput } from '../wire/protocol.ts';
 import { CodePoints } from './codepoints.ts';
 import { Constants } from './constants.ts';
 import { Failure, type FramePlace, type Place, type Stop, stop } from './errors.ts';
+import type { Flow } from './flow/flow.ts';
 import type { Frame } from './frame.ts';
 import { countLive } from './memory.ts';
 import type { Meter } from './meter.ts';
@@ -56,6 +57,8 @@ export class Machine implements Meter {
 
   /** Measures the run, where the host asks for that. It is set before anything is compiled. */
   probe: Probe | null = null;
+  /** The labels of values, in a run under flow rules. As `probe`, it is set before anything is compiled. */
+  flow: Flow | null = null;
 
   frame: Frame | null = null;
   /** Frames of ended calls that are kept for the next ones. */
@@ -273,7 +276,8 @@ export class Machine implements Meter {
     this.nonNumeric.clear();
     this.codePoints.clear();
     const live = Math.min(this.usedBytes + bytes, countLive(this));
-    if (live > this.limits.memoryBytes) this.#outOfMemory(live);
+    const used = this.flow === null ? live : live + this.flow.memory.live(this);
+    if (used > this.limits.memoryBytes) this.#outOfMemory(used);
     this.usedBytes = live;
     if (live > this.peakBytes) this.peakBytes = live;
     this.#due = Math.min(this.limits.memoryBytes, Math.max(CENSUS_FLOOR, 2 * live));

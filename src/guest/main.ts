@@ -2,16 +2,17 @@ import { SELF } from '../../grammar/vocabulary/builtins.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { EventError, GuestInput, GuestResult, Phase } from '../wire/protocol.ts';
 import { decode } from './codec.ts';
-import { Failure, internal, isStackOverflow, Stop } from './errors.ts';
+import { COMPILERS } from './compile.ts';
+import type { Compilers } from './context.ts';
+import { Failure, InternalError, internal, isStackOverflow, Stop } from './errors.ts';
+import type * as flowPart from './flow/index.ts';
 import { stackOverflow } from './invoke.ts';
-import * as kit from './kit.ts';
 import { Machine, type Ports } from './machine.ts';
-import { Probe } from './probe.ts';
+import type * as probePart from './probe.ts';
 import { Program } from './program.ts';
-import type { Install } from './puretool.ts';
+import type * as purePart from './pure/index.ts';
+import type * as togetherPart from './together.ts';
 import { defineConstant, defineGlobal } from './variables.ts';
-
-export { kit };
 
 const { parse, stringify } = JSON;
 
@@ -27,24 +28,44 @@ const DEFAULT_BUFFER = 'default_self_buffer';
  *   the next frame comes at once, and the `out` frame may be sent together with it.
  * - `tree(file, part)` returns the JSON of a part that the input only numbers.
  *
- * The returned function runs one program. It takes the JSON of a `GuestInput` and, if that names pure tools, their installer. It returns the
- * JSON of a `GuestResult` and never throws.
+ * - `kit` goes to the scripts of the parts that only some programs need (`worker/parts.ts`): what they use of this one.
+ *
+ * The returned function runs one program after another. It takes the JSON of a `GuestInput` and what loads the parts that this and earlier
+ * programs need; it calls each once. It returns the JSON of a `GuestResult` and never throws.
  */
 export function boot(
   clock: (measured?: boolean) => number,
   host: (frame: string, follows?: boolean) => string,
   tree: (file: number, part: number) => string,
-): (input: string, install?: Install) => string {
-  return (input, install) => {
-    let run: Run | undefined;
+  kit: unknown = null,
+): (input: string, ...loads: Loads) => string {
+  let [pure, flow, probe, together]: Parts = [];
+  return (input, ...[loadPure, loadFlow, loadProbe, loadTogether]) => {
     try {
       const request: GuestInput = parse(input);
-      run = new Run(request, { clock, host, tree }, install);
-      return run.execute();
+      pure ??= loadPure?.(kit);
+      flow ??= loadFlow?.(kit);
+      probe ??= loadProbe?.(kit);
+      together ??= loadTogether?.(kit);
+      return new Run(request, { clock, host, tree }, [pure, flow, probe, together]).execute();
     } catch (thrown) {
       return stringify(failed(internal(thrown, null)));
     }
   };
+}
+
+/** What the loaded parts export, in the order of `PART_NAMES`. */
+type Parts = [
+  pure?: typeof purePart | undefined,
+  flow?: typeof flowPart | undefined,
+  probe?: typeof probePart | undefined,
+  together?: typeof togetherPart | undefined,
+];
+type Loads<All extends unknown[] = Parts> = { [Index in keyof All]: ((kit: unknown) => NonNullable<All[Index]>) | undefined };
+
+function needed<Part>(part: Part | undefined, name: string): Part {
+  if (part === undefined) throw new InternalError(`the part '${name}' of the interpreter is not loaded`);
+  return part;
 }
 
 function failed(error: ErrorInfo): GuestResult {
@@ -56,39 +77,50 @@ function failed(error: ErrorInfo): GuestResult {
 class Run {
   readonly #request: GuestInput;
   readonly #machine: Machine;
+  readonly #compilers: Compilers;
   #phase: Phase = 'load';
   #result = 'null';
   readonly #eventErrors: EventError[] = [];
   /** The JSON of the variables after the command blocks, if the host asks for them. */
   #variables: string | null = null;
 
-  constructor(request: GuestInput, ports: Ports, install: Install | undefined) {
+  constructor(request: GuestInput, ports: Ports, [pure, flow, probe, together]: Parts) {
     this.#request = request;
-    this.#machine = new Machine(request, ports);
-    if (request.probe !== undefined) this.#machine.probe = new Probe(this.#machine, request.probe);
-    const { pure = [] } = request;
-    if (install === undefined || pure.length === 0) return;
-    const tools = install(kit);
-    for (const name of pure) {
-      const tool = tools.get(name);
-      if (tool !== undefined) this.#machine.pure.set(name, tool);
+    const machine = new Machine(request, ports);
+    this.#machine = machine;
+    if (request.probe !== undefined) machine.probe = new (needed(probe, 'probe').Probe)(machine, request.probe);
+    if (request.flow !== undefined) machine.flow = new (needed(flow, 'flow').Flow)(request.flow);
+    for (const name of request.pure ?? []) {
+      const tool = pure?.tools.get(name);
+      if (tool !== undefined) machine.pure.set(name, tool);
     }
+    this.#compilers = {
+      ...(machine.flow === null ? COMPILERS : needed(flow, 'flow').FLOW_COMPILERS),
+      together: together ?? null,
+    };
   }
 
   execute(): string {
+    const machine = this.#machine;
     let error: ErrorInfo | null = null;
     try {
       this.#phases();
     } catch (thrown) {
       error = this.#explain(thrown);
+      machine.flow?.failed();
     }
-    const machine = this.#machine;
     machine.output.flush(true);
     machine.probe?.finish();
-    const head = stringify({ ok: error === null, phase: this.#phase, eventErrors: this.#eventErrors, error });
+    const head = stringify({
+      ok: error === null,
+      phase: this.#phase,
+      eventErrors: this.#eventErrors,
+      error,
+      labels: machine.flow?.said(),
+    });
     const usage = stringify({
       fuel: machine.fuel,
-      peakMemoryBytes: Math.max(machine.peakBytes, machine.usedBytes),
+      peakMemoryBytes: Math.max(machine.peakBytes, machine.usedBytes) + (machine.flow?.memory.peak ?? 0),
       toolCalls: machine.toolCalls,
       outputBytes: machine.output.bytes,
     });
@@ -102,7 +134,8 @@ class Run {
     defineGlobal(machine, SELF, DEFAULT_BUFFER);
     for (const name of Object.keys(globals)) defineGlobal(machine, name, decode(machine, globals[name] ?? null));
     for (const [name, value] of Object.entries(constants)) defineConstant(machine, name, decode(machine, value));
-    const program = new Program(machine, redefine);
+    machine.flow?.given(machine.globals);
+    const program = new Program(machine, this.#compilers, redefine);
     program.load(files);
     this.#phase = 'exec';
     this.#variables = program.commands(variables);

@@ -8,7 +8,7 @@ import type { Machine } from './machine.ts';
 /** The slot of an expression that is a variable. */
 export function variableSlot(context: Context, expr: Expr): number | undefined {
   if (expr.k === 'group') return variableSlot(context, expr.of);
-  return expr.k === 'name' ? context.scope.slot(expr.name) : undefined;
+  return expr.k === 'name' && context.compilers.direct ? context.scope.slot(expr.name) : undefined;
 }
 
 /** The value of a literal number. */

@@ -1,6 +1,6 @@
 import type { ShownVariable, StepFork } from '../wire/heat.ts';
 import { STEP_SIZES } from '../wire/heat.ts';
-import type { Frame } from './frame.ts';
+import { type Frame, variablesOf } from './frame.ts';
 import { isSimple, quote, simpleText } from './text.ts';
 import { type Container, Dict, List, typeName, type Value } from './values.ts';
 
@@ -24,15 +24,6 @@ export function showFork(frame: Frame, line: number, room: Room): StepFork {
 /** A name of the program, which may be as long as its source. */
 export function cutName(name: string): string {
   return name.slice(0, STEP_SIZES.name).toWellFormed();
-}
-
-/** The variables that are set: those of the source, then those that tools have added. */
-export function* variablesOf(frame: Frame): Generator<readonly [string, Value]> {
-  for (const [name, slot] of frame.layout.scope) {
-    const value = frame.slots[slot];
-    if (value !== undefined) yield [name, value];
-  }
-  yield* frame.rare?.extra ?? [];
 }
 
 function show(name: string, value: Value, room: Room): ShownVariable {

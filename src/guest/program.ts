@@ -1,10 +1,11 @@
 import type { EventError, EventInput, GuestFile, GuestInput, GuestProcedure, Variable } from '../wire/protocol.ts';
 import { decode, encode } from './codec.ts';
 import { type Body, compileAlone, compileBodies, compileUnit } from './compile.ts';
-import type { Linkage } from './context.ts';
+import type { Compilers, Linkage } from './context.ts';
 import { codeOf, Failure, type FramePlace } from './errors.ts';
 import { Events, eventObject, type Registration } from './events.ts';
 import { finalVariables } from './finalvariables.ts';
+import type { Label } from './flow/origins.ts';
 import { Frame, rareOf, type Slot } from './frame.ts';
 import { checkDepth, checkEvalDepth, invoke, newFrame } from './invoke.ts';
 import { LoadedFile } from './loadedfile.ts';
@@ -28,6 +29,7 @@ interface Unseen {
 export class Program implements Linkage {
   readonly machine: Machine;
   readonly linkage: Linkage = this;
+  readonly compilers: Compilers;
   readonly #procedures = new Map<string, Procedure | Unseen>();
   readonly #redefine: boolean;
   readonly #events = new Events();
@@ -36,8 +38,9 @@ export class Program implements Linkage {
   #deliveries = 0;
 
   /** `redefine`: a procedure may take the place of an earlier one. */
-  constructor(machine: Machine, redefine = false) {
+  constructor(machine: Machine, compilers: Compilers, redefine = false) {
     this.machine = machine;
+    this.compilers = compilers;
     this.#redefine = redefine;
   }
 
@@ -67,6 +70,7 @@ export class Program implements Linkage {
     const values = (given ?? []).map(({ value }): Slot => decode(machine, value));
     const frame = new Frame(null, first.place, code, [...values, ...code.blank.slice(values.length)], 1, 0);
     rareOf(frame).id = machine.forkId;
+    machine.flow?.enter(code.blank.length, machine.flow.variables(given ?? []));
     machine.enter(frame, first.place.at);
     for (const [index, run] of code.bodies.entries()) {
       frame.place = bodies[index]?.place ?? first.place;
@@ -85,7 +89,9 @@ export class Program implements Linkage {
     return forHost(machine, procedure.place, `call ${name}`, () => {
       const values: Slot[] = args.map((arg) => decode(machine, arg));
       if (!procedure.accepts(values.length)) machine.fail('ArgMismatch', procedure.countMessage(values.length));
-      return encode(machine, this.#enter(procedure, values), 'public');
+      const result = this.#enter(procedure, values);
+      machine.flow?.returned(result);
+      return encode(machine, result, 'public');
     });
   }
 
@@ -108,9 +114,11 @@ export class Program implements Linkage {
       if (first === undefined) continue;
       forHost(machine, first.handler.place, `event ${event.name}`, () => {
         const object = eventObject(machine, event, `${machine.forkId}.event.${index + 1}`);
-        for (const registration of handlers) if (!registration.cleared) this.#handle(registration, object, errors);
+        const label = machine.flow?.event(index, event.name) ?? 0;
+        for (const registration of handlers) if (!registration.cleared) this.#handle(registration, object, label, errors);
       });
     }
+    machine.flow?.delivered();
   }
 
   procedure(name: string): Procedure | undefined {
@@ -167,6 +175,7 @@ export class Program implements Linkage {
     const alone = compileAlone(this, file, tree.event);
     const place = { name: 'Event Name', file, at: tree.s };
     const frame = new Frame(null, place, alone, alone.blank.slice(), 1, 0);
+    if (machine.flow !== null) frame.labels = machine.flow.enter(alone.blank.length);
     machine.enter(frame, tree.s);
     machine.at = tree.event.s;
     const event = forHost(machine, place, place.name, () => {
@@ -176,6 +185,7 @@ export class Program implements Linkage {
       machine.at = tree.event.s;
       return toText(machine, value);
     });
+    machine.flow?.registered();
     machine.leave(frame);
     machine.constants.reserve(event, 'event');
     const parameters = tree.as === undefined ? [] : [tree.as.name];
@@ -186,7 +196,7 @@ export class Program implements Linkage {
     this.#events.register({ event, named: tree.named, handler, cleared: false });
   }
 
-  #handle({ event, handler }: Registration, object: Value, errors: EventError[]): void {
+  #handle({ event, handler }: Registration, object: Value, label: Label, errors: EventError[]): void {
     const { deliveries } = this.machine.limits;
     if (++this.#deliveries > deliveries)
       this.machine.breach(
@@ -195,17 +205,19 @@ export class Program implements Linkage {
         `events ran ${this.#deliveries} handlers, more than the ${deliveries} allowed`,
       );
     try {
-      this.#enter(handler, handler.needs.length === 0 ? [] : [object]);
+      this.#enter(handler, handler.needs.length === 0 ? [] : [object], label);
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown;
       this.machine.unwind(null);
+      this.machine.flow?.failed();
       errors.push({ event, error: thrown.info() });
     }
   }
 
   /** Runs a procedure as the outermost frame. */
-  #enter(procedure: Procedure, values: readonly Slot[]): Value {
+  #enter(procedure: Procedure, values: readonly Slot[], label: Label = 0): Value {
     const { machine } = this;
+    machine.flow?.begin(label, procedure.code.blank.length, values.length);
     checkDepth(machine, procedure.name, 1, 0);
     const frame = newFrame(machine, procedure.code);
     for (const [slot, value] of values.entries()) frame.slots[slot] = value;

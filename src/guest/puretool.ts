@@ -1,9 +1,5 @@
-import type * as kit from './kit.ts';
 import type { Meter } from './meter.ts';
 import type { Value } from './values.ts';
 
 /** A pure tool as compiled code calls it, at `meter.at`. It may overwrite the array of arguments. */
 export type PureTool = (meter: Meter, given: Value[]) => Value;
-
-/** Returns the pure tools by canonical name. They use the given parts of the interpreter. */
-export type Install = (parts: typeof kit) => ReadonlyMap<string, PureTool>;

@@ -1,5 +1,5 @@
 import type { AskStmt, PromptStmt, ReturnStmt, SetStmt, Stmt, WhisperStmt } from '../../grammar/index.ts';
-import type { Context } from './context.ts';
+import type { Context, TogetherCompilers } from './context.ts';
 import { describe } from './describe.ts';
 import { InternalError } from './errors.ts';
 import { BREAK, CONTINUE, type Eval, type Exec, type Frame, NORMAL, RETURN, rareOf } from './frame.ts';
@@ -8,9 +8,7 @@ import { compileFor, compileWhile } from './loops.ts';
 import type { Machine } from './machine.ts';
 import { newList } from './measure.ts';
 import { listBytes } from './memory.ts';
-import { compileTarget, compileTargets } from './targets.ts';
 import { toText } from './text.ts';
-import { compileForTogether, compileTogether } from './together.ts';
 import { Dict, truthy, type Value } from './values.ts';
 
 /** Compiles one statement. Its fuel is paid before it runs. */
@@ -100,15 +98,20 @@ export function compileStmt(context: Context, stmt: Stmt): Exec {
     case 'while':
       return compileWhile(context, stmt);
     case 'for':
-      return stmt.together === true ? compileForTogether(context, stmt) : compileFor(context, stmt);
+      return stmt.together === true ? togetherOf(context).compileForTogether(context, stmt) : compileFor(context, stmt);
     case 'together':
-      return compileTogether(context, stmt);
+      return togetherOf(context).compileTogether(context, stmt);
     case 'on_event':
     case 'on_error':
       return () => NORMAL;
     default:
       return unknown(stmt);
   }
+}
+
+function togetherOf({ compilers: { together } }: Context): TogetherCompilers {
+  if (together === null) throw new InternalError('the part of the interpreter for calls that run together is not loaded');
+  return together;
 }
 
 function unknown(stmt: never): never {
@@ -151,7 +154,7 @@ function compileSet(context: Context, stmt: SetStmt): Exec {
       return NORMAL;
     };
   }
-  const store = compileTargets(context, stmt);
+  const store = context.compilers.targets(context, stmt);
   return valued(context, (frame) => {
     const stored = value(frame);
     store(frame, stored);
@@ -215,7 +218,7 @@ function compileAsk(context: Context, stmt: AskStmt): Exec {
   const model = context.expr(stmt.model);
   const prompt = context.expr(stmt.prompt);
   const options = stmt.with === undefined ? undefined : { value: context.expr(stmt.with), at: stmt.with.s };
-  const store = stmt.into === undefined ? undefined : compileTarget(context, stmt.into);
+  const store = stmt.into === undefined ? undefined : context.compilers.target(context, stmt.into);
   return valued(context, (frame) => {
     const modelValue = model(frame);
     const promptValue = prompt(frame);
@@ -238,7 +241,7 @@ const NO_INPUT = 'pass the value as a global (--global NAME=JSON); a program fro
 function compilePrompt(context: Context, stmt: PromptStmt): Exec {
   const { machine } = context;
   const prompt = context.expr(stmt.prompt);
-  const store = compileTarget(context, stmt.into);
+  const store = context.compilers.target(context, stmt.into);
   return valued(context, (frame: Frame) => {
     const value = prompt(frame);
     machine.at = stmt.s;

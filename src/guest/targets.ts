@@ -1,7 +1,7 @@
 import type { AccessStep, IndexStep, SetStmt, Target } from '../../grammar/index.ts';
 import { VALUE_BYTES } from '../wire/costs.ts';
 import { append, assignElement, isOwned, putEntry, type Step } from './assign.ts';
-import type { Context } from './context.ts';
+import type { Context, Store } from './context.ts';
 import { counted, describe } from './describe.ts';
 import { codeOf, InternalError } from './errors.ts';
 import type { Frame } from './frame.ts';
@@ -9,9 +9,6 @@ import type { Machine } from './machine.ts';
 import { checkValue, replaced } from './measure.ts';
 import { Dict, List, share, type Value } from './values.ts';
 import { GLOBAL_HINT, globalMessage } from './variables.ts';
-
-/** Writes a value to a target. If something else holds a container, it must have been shared before. */
-export type Store = (frame: Frame, value: Value) => void;
 
 /** The target of `set` and `into`. Its keys are evaluated once, from left to right, before anything is written. */
 export function compileTarget(context: Context, target: Target): Store {
@@ -41,26 +38,32 @@ export function compileTarget(context: Context, target: Target): Store {
 /** The targets of `set`. Several take the items of a list, from left to right; a failure leaves earlier ones set. */
 export function compileTargets(context: Context, { targets, s: at }: SetStmt): Store {
   const { machine } = context;
-  const stores = targets.map((target) => compileTarget(context, target));
+  const stores = targets.map((target) => context.compilers.target(context, target));
   const [only] = stores;
   if (only === undefined) throw new InternalError('set without a target');
   const count = stores.length;
   if (count === 1) return only;
   return (frame, value) => {
     machine.at = at;
-    if (!(value instanceof List))
-      return machine.fail('Type', `setting ${count} variables at once needs a list of ${count} items, got ${describe(value)}`);
-    if (value.items.length !== count)
-      machine.fail(
-        'CountMismatch',
-        `setting ${count} variables at once needs a list of ${count} items, got ${counted(value.items.length, 'item', 'items')}`,
-      );
-    for (const [index, store] of stores.entries()) store(frame, share(value.items[index] ?? null));
+    const items = itemsFor(machine, value, count);
+    for (const [index, store] of stores.entries()) store(frame, share(items[index] ?? null));
   };
 }
 
+/** The items for so many targets. Fails for any other value. */
+export function itemsFor(machine: Machine, value: Value, count: number): readonly Value[] {
+  if (!(value instanceof List))
+    return machine.fail('Type', `setting ${count} variables at once needs a list of ${count} items, got ${describe(value)}`);
+  if (value.items.length !== count)
+    machine.fail(
+      'CountMismatch',
+      `setting ${count} variables at once needs a list of ${count} items, got ${counted(value.items.length, 'item', 'items')}`,
+    );
+  return value.items;
+}
+
 /** The value whose elements a target writes: the variable's, or the constant of its name if the variable is not set. */
-function baseOf({ constants }: Machine, frame: Frame, slot: number, name: string): Value {
+export function baseOf({ constants }: Machine, frame: Frame, slot: number, name: string): Value {
   const base = frame.slots[slot];
   return base === undefined ? (constants.get(name) ?? null) : base;
 }
@@ -103,7 +106,7 @@ function compileIndexed(context: Context, slot: number, name: string, step: Inde
   };
 }
 
-function compileStep(context: Context, step: AccessStep): (frame: Frame) => Step {
+export function compileStep(context: Context, step: AccessStep): (frame: Frame) => Step {
   const { s: at } = step;
   if (step.k === 'field') {
     const known = { key: step.name, field: true, at };

@@ -1,4 +1,5 @@
 import { VALUE_BYTES } from '../wire/costs.ts';
+import type { Held } from './flow/origins.ts';
 
 /**
  * A value of a script. Strings, numbers, booleans and nil are JavaScript's own; all others are one of the classes below.
@@ -35,6 +36,8 @@ export class List {
   /** Bytes with all that is in it. `measure.ts` keeps it and `depth` up to date. */
   bytes: number = VALUE_BYTES.list.amount;
   depth = 1;
+  /** The labels of the items; only in a run under flow rules, and only where there are any. */
+  declare held?: Held;
   items: Value[];
   constructor(items: Value[]) {
     this.items = items;
@@ -48,6 +51,8 @@ export class Dict {
   later: Container | null = null;
   bytes: number = VALUE_BYTES.map.amount;
   depth = 1;
+  /** As for a list. */
+  declare held?: Held;
   entries: Map<string, Value>;
   constructor(entries: Map<string, Value>) {
     this.entries = entries;

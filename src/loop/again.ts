@@ -1,6 +1,6 @@
 import type { LimitValues } from '../wire/limits.ts';
 import type { RunInput } from '../wire/protocol.ts';
-import { hasAnswer } from './record/attempt.ts';
+import { countsForTurn, hasAnswer } from './record/attempt.ts';
 import { type FailedAttempt, inputOf } from './record/record.ts';
 import type { EarlierTurn } from './record/suspension.ts';
 import type { StartedTurn } from './sessions/store.ts';
@@ -56,7 +56,7 @@ function storedRun(
 /** The state of a turn between two attempts. A new program in the same turn has its own clock readings and tokens. */
 function turnSoFar({ startedAt, nonce, attempts }: StartedTurn): EarlierTurn {
   const last = attempts.at(-1);
-  const counted = attempts.filter((attempt) => attempt.end !== 'interrupted' || attempt === last);
+  const counted = attempts.filter((attempt) => countsForTurn(attempt) || (attempt === last && attempt.end === 'interrupted'));
   const mints = counted.reduce((sum, { jtis }) => sum + jtis.length, 0);
   const ranMs = counted.reduce((sum, { usage }) => sum + usage.wallMs, 0);
   return { startedAt, nonce, clock: [], jtis: [], mints, mintFailed: false, ranMs };

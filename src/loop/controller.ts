@@ -8,7 +8,7 @@ import { resolveCeilings } from './ceilings.ts';
 import type { Clock } from './clock.ts';
 import { stepperOf } from './defaults.ts';
 import type { LoopListener } from './events.ts';
-import { Metrics } from './metrics.ts';
+import type { Metrics } from './metrics.ts';
 import { type OpenOptions, sessionToOpen } from './open.ts';
 import {
   checkController,
@@ -24,11 +24,12 @@ import type { Stepper } from './plan.ts';
 import { type LoopProgress, NO_PACE, type Pace, progress } from './progress.ts';
 import type { HaltReason } from './record/decision.ts';
 import type { Durable } from './record/kept.ts';
-import type { TurnRecord } from './record/record.ts';
+import { type TurnRecord, turnError } from './record/record.ts';
 import { SuspendedError, type Waiting } from './record/suspension.ts';
 import { halted, type LoopResult, suspendedAt, visibleOutput } from './result.ts';
 import type { SessionCoordinator } from './sessions/coordinator.ts';
 import { SessionLeasedError, SessionStateError } from './sessions/errors.ts';
+import type { Admission } from './sessions/setup.ts';
 import { MemoryStore } from './sessions/sqlite.ts';
 import type { ListQuery, SessionSummary } from './sessions/store.ts';
 import { type SessionSpan, withSessionSpan, withTurnSpan } from './spans.ts';
@@ -68,6 +69,7 @@ export class LoopController {
   /** Ends the waits for readers of streams. */
   readonly #pauses = new Set<() => void>();
   readonly #durable: Durable;
+  readonly #admission: Admission | undefined;
   #handingOff = false;
   /** Counters over all sessions of this controller. */
   readonly metrics: Metrics;
@@ -81,7 +83,8 @@ export class LoopController {
     this.#clock = this.#host.clock;
     this.#runtime = options.runtime;
     this.#durable = options.durable ?? 'turn';
-    this.metrics = options.metrics ?? new Metrics();
+    this.#admission = options.admission;
+    this.metrics = this.#stepper.metrics;
     this.#telemetry = options.telemetry ?? options.runtime?.telemetry ?? currentTelemetry();
   }
 
@@ -98,9 +101,10 @@ export class LoopController {
 
   /** Does not search the log for a generated id. */
   async #open(userdata: unknown, sid: string, options: OpenOptions, isChosen: boolean): Promise<void> {
+    const { admission = this.#admission } = options;
     const { state, setup } = sessionToOpen(userdata, sid, { durable: this.#durable, ...options });
     if (isChosen && state.parent === null) await this.#coordinator.mustBeNew(sid);
-    await this.#coordinator.create(state, setup);
+    await this.#coordinator.create(state, setup, admission);
   }
 
   /**
@@ -236,7 +240,7 @@ export class LoopController {
    * `SessionStateError` for an unknown session, and with `SessionLeasedError` while another process drives it.
    */
   complete(sid: string, call: string, answer: CallAnswer, options: CompleteOptions = {}): Promise<Waiting> {
-    const completer = { coordinator: this.#coordinator, executor: this.#host.executor, clock: this.#clock };
+    const completer = { ...this.#host, coordinator: this.#coordinator };
     return this.#mutex.run(sid, () => completeCall(completer, sid, call, answer, options));
   }
 
@@ -316,11 +320,11 @@ export class LoopController {
         session.decided(record);
         if (keepTurns) turns.push(record);
         output = visibleOutput(record);
-        const { decision, reason, error } = record;
+        const { decision, reason } = record;
         if (decision === 'CONTINUE' && !this.#handingOff) await this.#paused(pace);
         const leaves = decision === 'CONTINUE' && (this.#handingOff || options.leave?.() === true);
         if (leaves) await this.#leave(sid);
-        if (leaves || decision !== 'CONTINUE') return { sid, decision, reason, error, output, turns };
+        if (leaves || decision !== 'CONTINUE') return { sid, decision, reason, error: turnError(record), output, turns };
       } catch (error) {
         if (error instanceof SuspendedError) {
           session.stopped(SuspendedError.code);
@@ -360,9 +364,7 @@ export class LoopController {
     return this.#locked(sid, options, (told) =>
       withTurnSpan(this.#telemetry, sid, options.agent, async () => {
         try {
-          const record = await takeStep(this.#stepper, sid, told, keepLease);
-          this.metrics.record(record);
-          return record;
+          return await takeStep(this.#stepper, sid, told, keepLease);
         } finally {
           if (this.#runtime !== undefined) this.metrics.seeRuntime(this.#runtime);
         }
@@ -381,16 +383,16 @@ export class LoopController {
 
   /**
    * Ends an open session, for hosts with a loop of their own; has no effect on an ended one. `message` says why, in words that are stored and
-   * logged. Rejects with `SessionStateError` for an
-   * unknown session and `SessionLeasedError` while another process drives it.
+   * logged. Rejects with `SessionStateError` for an unknown session, and with `SessionLeasedError` while another process drives it.
    */
   halt(sid: string, reason: HaltReason, message: string | null = null): Promise<void> {
     return this.#mutex.run(sid, async () => {
       const claimed = await this.#coordinator.claim(sid);
       if (claimed.state.status === 'open') {
-        const record = await this.#coordinator.halt(claimed, reason, message);
-        if (record === null) this.metrics.ended(reason);
-        else this.metrics.record(record);
+        await this.#coordinator.halt(claimed, reason, message, (record) => {
+          if (record === null) this.metrics.ended(reason);
+          else this.metrics.record(record);
+        });
       } else await this.#coordinator.release(claimed);
       await this.#forget(sid);
     });

@@ -1,20 +1,24 @@
-import { carryForward, type ProgressState } from '../aeiou/index.ts';
 import { turnStorage } from '../context/index.ts';
 import { tighten } from '../sandbox/index.ts';
 import { StoreError } from '../sqlite/error.ts';
 import { callDepth } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
+import { nanosOf, usdOf } from '../wire/money.ts';
+import { stateAfter } from './after.ts';
 import { earlierOf, repeatedRun } from './again.ts';
 import { AgentError } from './agents/index.ts';
 import { allowance, type ResolvedCeilings, resolveCeilings } from './ceilings.ts';
 import type { RepairOptions } from './options.ts';
 import {
   approvedBefore,
+  costLimit,
+  leftForReplies,
   ownLimits,
   planContinuation,
+  planRequest,
+  plansFor,
   quotaOf,
   type Step,
-  sectionsOf,
   startedTurn,
   storedReply,
   storedStep,
@@ -23,21 +27,21 @@ import {
 } from './plan.ts';
 import { ASK_QUOTA } from './quota.ts';
 import { hasAnswer, limitsAfter } from './record/attempt.ts';
-import type { Decision } from './record/decision.ts';
 import type { KeptCall } from './record/kept.ts';
 import type { AgentUse, FailedAttempt, TurnRecord } from './record/record.ts';
 import { SuspendedError, type SuspendedTurn, storedCalls, suspend, waitingOf } from './record/suspension.ts';
+import { rehearse, unrehearsed } from './rehearse.ts';
 import { isKept } from './sessions/configuration.ts';
 import type { SessionCoordinator } from './sessions/coordinator.ts';
 import { SessionLeasedError } from './sessions/errors.ts';
 import type { KeptTurn, Point } from './sessions/point.ts';
-import type { ClaimedSession, SessionState, SessionStatus, StartedTurn, WaitingTurn } from './sessions/store.ts';
-import { spentAfter, tokensOfTurn } from './spent.ts';
+import type { ClaimedSession, StartedTurn, WaitingTurn } from './sessions/store.ts';
+import { costs, tokensOfTurn } from './spent.ts';
 import { continuationAfter } from './suspend/resume.ts';
 import { signApproval } from './suspend/signed.ts';
-import { type Consultation, consultAgent } from './turn/consult.ts';
+import { type Consultation, consultAgent, type Means } from './turn/consult.ts';
 import { type Feedback, feedbackOn } from './turn/feedback.ts';
-import { readProgram } from './turn/input.ts';
+import { readProgram, sectionsOf } from './turn/input.ts';
 import type { TurnRequest } from './turn/request.ts';
 import { runAttempt, type TurnOutcome, type UndecidedAttempt } from './turn/turn.ts';
 
@@ -61,9 +65,12 @@ export async function decideTurn(step: Step, keepLease: boolean): Promise<TurnRe
     let outcome: TurnOutcome | UndecidedAttempt;
     {
       // A turn that a tool takes runs within the turn that called the tool, so it must not wait for the end of that turn.
-      using _lock = callDepth() > 0 ? null : await turns.hold(wasInterrupted(point), step.options.signal);
+      using _lock = callDepth() > 0 ? null : await turns.hold(step.isDangerous, step.options.signal);
       plan = next();
-      outcome = await runPlan(step, plan);
+      const failed = await rehearse(step, plan);
+      if (failed === null) outcome = await runPlan(step, plan);
+      else if (mayFollow(step, plan, failed.attempt, failed.fixed)) outcome = failed;
+      else outcome = await runPlan(step, unrehearsed(plan, failed));
     }
     if (outcome.kind !== 'failed') return store(step.stepper.coordinator, step, plan, outcome, keepLease);
     const started = await keepAttempt(step, plan, outcome);
@@ -84,8 +91,11 @@ async function store(
   // The turn ended because the lease was lost. It has no decision: the next process with the lease takes it again.
   if (outcome.record.reason === 'ERR_CANCELLED' && !coordinator.lasts(claimed)) throw new SessionLeasedError(state.sid, null);
   step.tenant.pay(tokensOfTurn(outcome.record));
-  await coordinator.commit(claimed, outcome.record, stateAfter(state, outcome.record, outcome.progress), keepLease);
-  return outcome.record;
+  const { record, progress } = outcome;
+  await coordinator.commit(claimed, record, stateAfter(state, record, progress), keepLease, () =>
+    step.stepper.metrics.record(record),
+  );
+  return record;
 }
 
 /** Stores an attempt that did not decide the turn, before the next one begins. Until then the turn has no reply. */
@@ -138,15 +148,18 @@ function fixedProgram(step: Step, { agent }: TurnPlan, actions: string): Consult
 /** Asks the agent again, and tells it what was wrong. If it gives no reply, the tokens are stored with the turn. */
 async function consultAgain(step: Step, started: StartedTurn, last: FailedAttempt): Promise<Consultation> {
   const ceilings = resolveCeilings(step.options);
-  const { tokens } = allowance(step.state, ceilings);
   const { agent, attempts } = started;
+  const means = leftForReplies(step, ceilings, attempts);
   const left = maxReasksOf(step) - (agent?.asks ?? 0);
   const feedback = feedbackOn(last, attempts.length, left);
   try {
-    return await consult(step, ceilings, least(tokens, step.tenant.tokens), agent, feedback);
+    return await consult(step, ceilings, means, agent, feedback);
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
-    const more = agent === null ? null : { ...agent, tokens: Math.max(agent.tokens, error.tokens) };
+    const more =
+      agent === null
+        ? null
+        : { ...agent, tokens: Math.max(agent.tokens, error.tokens), ...costs(Math.max(agent.cost ?? 0, error.cost)) };
     await step.stepper.coordinator.start({ ...started, agent: more }, step.claimed);
     throw new AgentError(error.turn, error.message, error.reason, { cause: error, failure: error.failure });
   }
@@ -188,16 +201,16 @@ async function putAside(step: Step, started: StartedTurn, turn: SuspendedTurn): 
 export async function planTurn(step: Step, next: Exclude<ClaimedSession['next'], WaitingTurn>): Promise<() => TurnPlan> {
   const { state, options, watcher, tenant } = step;
   const ceilings = resolveCeilings(options);
-  const { tokens } = allowance(state, ceilings);
-  tenant.admit(state.nextTurn);
   const before = next.kind === 'fresh' ? null : next.started;
+  const means = leftForReplies(step, ceilings, before?.attempts ?? []);
+  tenant.admit(state.nextTurn);
   const last = before?.attempts.at(-1);
   const consultation =
     before !== null && before.reply !== null
       ? storedReply(state, before, before.reply)
       : before !== null && last !== undefined
         ? await consultAgain(step, before, last)
-        : await consult(step, ceilings, least(tokens, tenant.tokens), null, null);
+        : await consult(step, ceilings, means, null, null);
   watcher.check();
   return () => freshPlan(step, consultation, before);
 }
@@ -206,9 +219,10 @@ export async function planTurn(step: Step, next: Exclude<ClaimedSession['next'],
 function freshPlan(step: Step, consultation: Consultation, before: StartedTurn | null): TurnPlan {
   const { state, options, tenant } = step;
   const ceilings = resolveCeilings(options);
-  const { fuel } = allowance(state, ceilings);
+  const { fuel, money } = allowance(state, ceilings);
   const attempts = before?.attempts ?? [];
-  const whole = tighten(tighten(ownLimits(step), fuel === null ? {} : { fuel }), tenant.limits);
+  const session = { ...(fuel === null ? {} : { fuel }), ...costLimit(money, consultation.agent) };
+  const whole = tighten(tighten(ownLimits(step), session), tenant.limits);
   const limits = tighten(limitsAfter(whole, attempts) ?? whole, { wallMs: wallMsLeft(step) });
   return {
     ...consultation,
@@ -228,14 +242,15 @@ function freshPlan(step: Step, consultation: Consultation, before: StartedTurn |
 async function consult(
   step: Step,
   ceilings: ResolvedCeilings,
-  tokens: number | null,
+  means: Means,
   before: AgentUse | null,
   feedback: Feedback | null,
 ): Promise<Consultation> {
   const { stepper, state, options, watcher, tenant } = step;
   const { system, grammar, host } = stepper;
   const { agent, signal } = options;
-  const spent = before?.tokens ?? 0;
+  const [spent, paid] = [before?.tokens ?? 0, before?.cost ?? 0];
+  const pay = (tokens: number, cost = 0): void => tenant.pay(tokens - spent, usdOf(Math.max(0, nanosOf(cost) - nanosOf(paid))));
   const { sid, nextTurn: turn } = state;
   using context = host.executor.context({
     sessionId: sid,
@@ -251,7 +266,7 @@ async function consult(
       sections: sectionsOf(state),
       system,
       grammar,
-      tokens,
+      means,
       ceilings,
       wallMs: wallMsLeft(step),
       signal,
@@ -262,17 +277,12 @@ async function consult(
   );
   try {
     const consultation = await consulted;
-    tenant.pay((consultation.agent?.tokens ?? spent) - spent);
+    pay(consultation.agent?.tokens ?? spent, consultation.agent?.cost);
     return consultation;
   } catch (error) {
-    if (error instanceof AgentError) tenant.pay(error.tokens - spent);
+    if (error instanceof AgentError) pay(error.tokens, error.cost);
     throw error;
   }
-}
-
-/** The lower of two amounts; null stands for no limit. */
-function least(one: number | null, other: number | null): number | null {
-  return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
 /**
@@ -291,6 +301,8 @@ async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome | Undeci
       turn: state.nextTurn,
       prev: state.head,
       progress: state.progress,
+      called: state.called ?? [],
+      origins: state.origins,
       input,
       agent,
       limits,
@@ -317,6 +329,10 @@ async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome | Undeci
       strict: mayAsk(step, plan),
       mayFollow: (attempt, fixed) => mayFollow(step, plan, attempt, fixed),
       onChanged: repairOf(step).changed,
+      plan: planRequest(step, plan),
+      plans: plansFor(step, plan.before, plan.input),
+      bound: options.bound,
+      refused: plan.refused,
     };
     const outcome = await runAttempt(host, request, mayWait);
     if (outcome.kind === 'suspended' && !mayWait) throw new ConfigError('the executor suspended a turn that cannot be resumed');
@@ -337,6 +353,8 @@ function mayFollow(step: Step, plan: TurnPlan, attempt: FailedAttempt, fixed: st
   const { coordinator, maxAttempts } = step.stepper;
   if (step.options.signal?.aborted === true || !coordinator.lasts(step.claimed)) return false;
   const attempts = [...plan.attempts, attempt];
+  // A rehearsed program runs once.
+  if (attempt.end === 'failed' && step.options.rehearse !== undefined) return false;
   // Nobody knows whether a call without an answer took effect, so the program must not make it again.
   if (attempt.end === 'interrupted')
     return attempt.journal.every(hasAnswer) && attempts.filter(({ end }) => end === 'interrupted').length <= maxAttempts;
@@ -350,28 +368,4 @@ function maxReasksOf({ options, stepper }: Step): number {
 
 function repairOf({ options, stepper }: Step): RepairOptions {
   return options.repair ?? stepper.repair;
-}
-
-const STATUS = { CONTINUE: 'open', DONE: 'done', ABORT: 'aborted', HALT: 'halted' } as const satisfies Record<
-  Decision,
-  SessionStatus
->;
-
-/** The session after a turn. The two streams are carried forward only if another envelope follows. */
-function stateAfter(state: SessionState, record: TurnRecord, progress: ProgressState): SessionState {
-  const { decision, reason, output, scratchpad, seal, agent, error } = record;
-  const goesOn = decision === 'CONTINUE';
-  return {
-    ...state,
-    status: STATUS[decision],
-    reason,
-    message: reason === null ? null : (error?.message ?? null),
-    nextTurn: state.nextTurn + 1,
-    output: goesOn ? carryForward(output) : null,
-    scratchpad: goesOn ? carryForward(scratchpad) : null,
-    progress,
-    spent: spentAfter(state.spent, record),
-    agent: agent?.name ?? state.agent,
-    head: seal?.hash ?? state.head,
-  };
 }

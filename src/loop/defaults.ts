@@ -4,6 +4,7 @@ import { ConfigError } from '../wire/errors.ts';
 import { agentBrief } from './agents/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { randomIds } from './ids.ts';
+import { Metrics } from './metrics.ts';
 import type { LoopControllerOptions } from './options.ts';
 import type { Stepper } from './plan.ts';
 import { DEFAULT_MAX_WAIT_MS } from './record/suspension.ts';
@@ -17,8 +18,9 @@ export function stepperOf(options: LoopControllerOptions): Stepper {
   const { clock = systemClock, owner, leaseMs } = options;
   const lifetimes = resolveLifetimes(options.lifetimes);
   const { replayTtl } = lifetimes;
+  const executor = executorOf(options);
   const host = {
-    executor: executorOf(options),
+    executor,
     keyring: options.keyring ?? temporaryKeyring(clock),
     clock,
     ids: options.ids ?? randomIds,
@@ -40,7 +42,8 @@ export function stepperOf(options: LoopControllerOptions): Stepper {
   return {
     host,
     coordinator,
-    system: options.system ?? agentBrief(),
+    metrics: options.metrics ?? new Metrics(),
+    system: options.system ?? agentBrief({ tools: executor.tools }),
     grammar: options.grammar ?? null,
     limits: options.limits ?? {},
     onExpired: options.onExpired ?? 'halt',
@@ -49,6 +52,7 @@ export function stepperOf(options: LoopControllerOptions): Stepper {
     takeApart: options.takeApart ?? null,
     repair: options.repair ?? {},
     maxReasks: options.maxReasks,
+    approve: options.approve,
     maxAttempts: options.onInterrupted === 'halt' ? 0 : (options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
   };
 }

@@ -30,6 +30,8 @@ export type LoopEventBody =
       readonly attempt: number;
       readonly reply: string;
       readonly tokens: number;
+      /** US dollars for these tokens; absent for none. */
+      readonly cost?: number | undefined;
       readonly problem: { readonly code: string; readonly message: string } | null;
     }
   /** The agent gave no reply. */

@@ -10,6 +10,7 @@ export type { Ceilings } from './ceilings.ts';
 export { type Clock, fixedClock, systemClock } from './clock.ts';
 export { LoopController } from './controller.ts';
 export type { LoopEvent, LoopEventBody, LoopListener } from './events.ts';
+export { Histogram } from './histogram.ts';
 export { Host, type HostOptions, type HostState, type Profile } from './host/host.ts';
 export { turnProcess } from './host/turnprocess.ts';
 export { type Ids, randomIds, seededIds, withNonce } from './ids.ts';
@@ -32,20 +33,24 @@ export { hashOfLine } from './log/sqllog.ts';
 export { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from './magic.ts';
 export { type Counts, Metrics, type MetricsSnapshot } from './metrics.ts';
 export { type OpenOptions, openSession } from './open.ts';
-export type { LoopControllerOptions, LoopOptions, RepairOptions, ResumeOptions, StepOptions } from './options.ts';
+export type { Approve, LoopControllerOptions, LoopOptions, RepairOptions, ResumeOptions, StepOptions } from './options.ts';
 export type { LoopProgress } from './progress.ts';
+export { QUERY_KEYS, type QueryKey, type QueryTerm, type SessionQuery, sessionQuery } from './query/parse.ts';
+export { type SearchOptions, type SessionCursor, type SessionsFound, searchSessions } from './query/search.ts';
 export { countedAttempts } from './record/attempt.ts';
 export { type Decision, HALT_REASONS, type HaltReason, isHaltReason } from './record/decision.ts';
 export { eraseRecord, eraseState } from './record/erase.ts';
-export type { Durable } from './record/kept.ts';
+export { type Durable, readKept } from './record/kept.ts';
 export type * from './record/record.ts';
-export type { AttemptEnd, FailedAttempt, LeftOver, Problem } from './record/record.ts';
+export type { AttemptEnd, CorrectedLines, FailedAttempt, LeftOver, Problem } from './record/record.ts';
 export { toPublicTurn } from './record/record.ts';
 export { PUBLIC_TURN, RECORD } from './record/schema.ts';
 export { type SealFault, sealFaults, sealRecord } from './record/seal.ts';
 export { joinRecord, type RecordPart, splitRecord } from './record/split.ts';
 export {
   type OnExpired,
+  PLAN,
+  type SignedPlan,
   SuspendedError,
   type SuspendedTurn,
   type Suspension,
@@ -74,12 +79,15 @@ export { type Changes, type TriedSession, type TriedTurn, tryOut } from './repla
 export { type ReplayOptions, replayTurn, type TurnReplay } from './replay/turn.ts';
 export { type RecordedVerdict, recordedVerdicts, type TurnVerdicts, turnVerdicts } from './replay/verdicts.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
+export { allSessions } from './sessions/all.ts';
 export { tightestCeilings } from './sessions/configuration.ts';
-export { SessionCoordinator, type SessionCoordinatorInit } from './sessions/coordinator.ts';
+export { SessionCoordinator } from './sessions/coordinator.ts';
 export { type DamagedSession, type ForcedEnd, isDamage } from './sessions/damaged.ts';
 export type { SessionsDialect, SessionsEngine } from './sessions/engine.ts';
 export { eraseSession } from './sessions/erase.ts';
 export { SessionExistsError, SessionLeasedError, SessionStateError } from './sessions/errors.ts';
+export type * from './sessions/fleet.ts';
+export type { SessionCoordinatorInit } from './sessions/init.ts';
 export { interruptedRecord, type OnInterrupted } from './sessions/interrupted.ts';
 export { recentSql } from './sessions/recent.ts';
 export { readRecord, readState } from './sessions/rows.ts';
@@ -90,10 +98,11 @@ export { SqlSessions } from './sessions/sqlsessions.ts';
 export { statementsOf } from './sessions/statements.ts';
 export { type StoreStatistics, storeStatistics } from './sessions/statistics.ts';
 export type * from './sessions/store.ts';
-export { allSessions, newSession, notStarted, waitsUntil } from './sessions/store.ts';
+export { newSession, notStarted, waitsUntil } from './sessions/store.ts';
 export { READY, SESSIONS, type SessionWords, sessionTables } from './sessions/tables.ts';
 export { Wakes } from './sessions/wakes.ts';
 export { SharedLock } from './sharedlock.ts';
+export { type Spent, spentAfter } from './spent.ts';
 export type { StreamEvent } from './stream.ts';
 export { type CallAnswer, CallError, type CallErrorCode, type CompleteOptions } from './suspend/complete.ts';
 export { canonicalPlan, humanApproval, planHash, type TurnApproval } from './turn/approval.ts';
@@ -101,7 +110,7 @@ export { requestReply } from './turn/consult.ts';
 export { runtimeExecutor, type TurnExecutor, type TurnFork, type TurnForkInit, type V1Executor } from './turn/executor.ts';
 export { type HostSections, readReply, readTurn, type TurnInput } from './turn/input.ts';
 export { LifecycleError, type LoopState } from './turn/lifecycle.ts';
-export { problemsIn } from './turn/problems.ts';
+export { problemsIn, rangeOf } from './turn/problems.ts';
 export type * from './turn/request.ts';
 export type * from './turn/turn.ts';
 export { runSuspendableTurn, runTurn } from './turn/turn.ts';

@@ -1,8 +1,11 @@
 import { type Counter, metrics as global, type Meter } from '@opentelemetry/api';
 import type { Runtime } from '../runtime/index.ts';
+import { sumUsd } from '../wire/money.ts';
 import type { LoopEvent } from './events.ts';
+import { Histogram } from './histogram.ts';
 import { HALT_REASONS, type HaltReason } from './record/decision.ts';
 import type { AgentUse, TurnRecord } from './record/record.ts';
+import { usageOfTurn } from './spent.ts';
 
 /** Counts by label value; a value that was never counted is absent. */
 export type Counts = Readonly<Record<string, number>>;
@@ -31,6 +34,8 @@ export interface MetricsSnapshot {
   readonly agent_tokens_total: Counts;
   /** By outcome: `ok`, `error`. */
   readonly tool_calls_total: Counts;
+  /** US dollars, by what they were paid for: `calls` (with all that programs asked) and `replies`. */
+  readonly cost_usd_total: Counts;
   /** Workers that the host killed for a breach of their boundary. */
   readonly boundary_breaches_total: number;
   /** Runs of tenants that were refused: a budget was used up, or too many runs waited. */
@@ -92,7 +97,7 @@ export const INSTRUMENTS: Readonly<Record<Name, Instrument>> = {
   repairs_total: {
     help: 'Attempts that did not decide their turn.',
     otel: { name: 'neuroscript.turn.repairs', unit: '{attempt}', attribute: 'neuroscript.attempt.end' },
-    label: { name: 'end', values: ['rejected', 'failed', 'interrupted'] },
+    label: { name: 'end', values: ['rejected', 'failed', 'interrupted', 'rehearsed'] },
   },
   no_progress_total: {
     help: 'Sessions that the progress guard stopped.',
@@ -119,6 +124,11 @@ export const INSTRUMENTS: Readonly<Record<Name, Instrument>> = {
     otel: { name: 'neuroscript.tool.calls', unit: '{call}', attribute: 'neuroscript.outcome' },
     label: { name: 'outcome', values: ['ok', 'error'] },
   },
+  cost_usd_total: {
+    help: 'US dollars for calls and model tokens, by their prices.',
+    otel: { name: 'neuroscript.cost', unit: '{dollar}', attribute: 'neuroscript.cost.for' },
+    label: { name: 'for', values: ['calls', 'replies'] },
+  },
   boundary_breaches_total: {
     help: 'Workers that were ended because they did what no worker does.',
     otel: { name: 'neuroscript.worker.breaches', unit: '{worker}' },
@@ -131,6 +141,9 @@ export const INSTRUMENTS: Readonly<Record<Name, Instrument>> = {
   },
 };
 
+/** Begins the name of every metric. */
+const PREFIX = 'neuroscript_';
+
 /** The label value of a counter without a label. */
 const NO_LABEL = '';
 
@@ -141,6 +154,9 @@ const NO_LABEL = '';
 export class Metrics {
   readonly #counts = new Map<string, Map<string, number>>();
   readonly #counters: ReadonlyMap<string, Counter>;
+  readonly #turns = new Histogram(`${PREFIX}turn_seconds`, 'Time of a turn, with its agent and its tools.');
+  readonly #queue = new Histogram(`${PREFIX}queue_seconds`, 'Wait of a program for a worker.');
+  readonly #tools = new Histogram(`${PREFIX}tool_seconds`, 'Time of a call of a tool.');
   /** The counts of each runtime that are included already. Controllers may share a runtime and these counters. */
   readonly #seen = new WeakMap<object, Required<RuntimeCounts>>();
 
@@ -156,6 +172,8 @@ export class Metrics {
 
   /** Counts one decided turn. */
   record(record: TurnRecord): void {
+    this.#turns.observe(record.latencyMs);
+    this.#queue.observe(record.usage.queueMs);
     this.#add('decisions_total', record.decision);
     for (const { code } of record.candidates) {
       if (code !== null) this.#add('verify_fail_total', code);
@@ -166,8 +184,13 @@ export class Metrics {
     if (record.reason === 'ERR_NO_PROGRESS') this.#add('no_progress_total');
     if (record.reason !== null) this.#add('halts_total', record.reason);
     if (record.agent !== null) this.#tokens(record.agent);
-    for (const { kind, outcome } of record.journal)
-      if (kind === 'tool') this.#add('tool_calls_total', outcome.ok ? 'ok' : 'error');
+    this.#add('cost_usd_total', 'calls', usageOfTurn(record).cost ?? 0);
+    this.#add('cost_usd_total', 'replies', record.agent?.cost ?? 0);
+    for (const { kind, outcome, ms } of record.journal)
+      if (kind === 'tool') {
+        this.#add('tool_calls_total', outcome.ok ? 'ok' : 'error');
+        this.#tools.observe(ms);
+      }
   }
 
   #tokens({ tokens, inputTokens, outputTokens }: AgentUse): void {
@@ -216,23 +239,27 @@ export class Metrics {
       agent_replies_total: this.#labelled('agent_replies_total'),
       agent_tokens_total: this.#labelled('agent_tokens_total'),
       tool_calls_total: this.#labelled('tool_calls_total'),
+      cost_usd_total: this.#labelled('cost_usd_total'),
       boundary_breaches_total: this.#plain('boundary_breaches_total'),
       tenant_refusals_total: this.#plain('tenant_refusals_total'),
     };
   }
 
-  /** All counters in the Prometheus text format (0.0.4). A counter that was never counted is 0. */
+  /**
+   * All counters, and durations of turns, waits for a worker and calls of tools as histograms, in the Prometheus text format (0.0.4). Names
+   * begin with `neuroscript_`. A counter that was never counted is 0.
+   */
   prometheus(): string {
     const lines = Object.entries(INSTRUMENTS).flatMap(([name, { help, label }]) => {
       const counts = this.#counts.get(name);
       const of = (value: string): number => counts?.get(value) ?? 0;
       const rows =
         label === null
-          ? [`${name} ${of(NO_LABEL)}`]
-          : label.values.map((value) => `${name}{${label.name}="${value}"} ${of(value)}`);
-      return [`# HELP ${name} ${help}`, `# TYPE ${name} counter`, ...rows];
+          ? [`${PREFIX}${name} ${of(NO_LABEL)}`]
+          : label.values.map((value) => `${PREFIX}${name}{${label.name}="${value}"} ${of(value)}`);
+      return [`# HELP ${PREFIX}${name} ${help}`, `# TYPE ${PREFIX}${name} counter`, ...rows];
     });
-    return `${lines.join('\n')}\n`;
+    return `${lines.join('\n')}\n${[this.#turns, this.#queue, this.#tools].map((each) => each.prometheus()).join('')}`;
   }
 
   /** Counts only known label values. Any other value is a defect and must not become a time series. */
@@ -241,7 +268,10 @@ export class Metrics {
     const known: readonly string[] = label?.values ?? [NO_LABEL];
     if (!known.includes(value) || more === 0) return;
     const counts = this.#counts.get(name) ?? new Map<string, number>();
-    this.#counts.set(name, counts.set(value, (counts.get(value) ?? 0) + more));
+    this.#counts.set(
+      name,
+      counts.set(value, name === 'cost_usd_total' ? sumUsd(counts.get(value), more) : (counts.get(value) ?? 0) + more),
+    );
     this.#counters.get(name)?.add(more, otel.attribute === undefined ? undefined : { [otel.attribute]: value });
   }
 

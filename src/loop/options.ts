@@ -2,7 +2,7 @@ import type { Keyring, Lifetimes } from '../aeiou/index.ts';
 import type { Runtime, TenantInit } from '../runtime/index.ts';
 import { checkLimitOptions, type LimitOptions } from '../sandbox/index.ts';
 import type { Telemetry } from '../telemetry/index.ts';
-import type { OnChanged } from '../tools/index.ts';
+import { checkedGrant, type Grant, type OnChanged } from '../tools/index.ts';
 import {
   anything,
   type Checks,
@@ -30,6 +30,7 @@ import type { Durable } from './record/kept.ts';
 import type { OnExpired } from './record/suspension.ts';
 import type { SessionCoordinator } from './sessions/coordinator.ts';
 import type { OnInterrupted } from './sessions/interrupted.ts';
+import { type Admission, checkAdmission } from './sessions/setup.ts';
 import type { SessionStore } from './sessions/store.ts';
 import type { TurnApproval } from './turn/approval.ts';
 import type { TurnExecutor } from './turn/executor.ts';
@@ -50,12 +51,12 @@ export interface LoopControllerOptions {
   readonly clock?: Clock;
   /** Random ids when absent. */
   readonly ids?: Ids;
-  /** The system text for agents, in addition to the envelopes; `agentBrief` without tools when absent. */
+  /** The system text for agents, in addition to the envelopes; `agentBrief` with the tools of the runtime when absent. */
   readonly system?: string;
   /** The grammar of a reply, `toolGrammar(tools, { of: 'turn' })`, for agents whose server decodes under one; none when absent. */
   readonly grammar?: string | undefined;
   /** A `MemoryStore` when absent. */
-  readonly store?: SessionStore;
+  readonly store?: SessionStore | undefined;
   /** No log when absent. The records of the store contain everything that a log does. */
   readonly log?: DecisionLog | undefined;
   /** New counters in the application's OpenTelemetry meter when absent. */
@@ -70,6 +71,8 @@ export interface LoopControllerOptions {
   readonly maxReasks?: number | undefined;
   /** What happens after such an attempt. A step may have its own. */
   readonly repair?: RepairOptions | undefined;
+  /** What a person approves. A step may have its own. */
+  readonly approve?: Approve | undefined;
   /** Number of equal turns in a row that ends a session, from 2 to 100; 3 when absent. */
   readonly noProgressN?: number;
   /** Guards of the application, in addition to the mandatory guard. */
@@ -81,6 +84,8 @@ export interface LoopControllerOptions {
    * for a person.
    */
   readonly durable?: Durable | undefined;
+  /** Most sessions that may be open with one that this controller opens; any number when absent. */
+  readonly admission?: Admission | undefined;
   /**
    * What happens to a turn whose process died. `rerun`, the default, runs the same program again, so tools should be safe to
    * repeat; `halt` ends the session with `ERR_INTERRUPTED`.
@@ -104,7 +109,7 @@ export interface LoopControllerOptions {
    * Makes these attempts in processes of their own, see `turnProcess`. When absent, such an attempt runs in this process while no other
    * turn does. Needs a store that processes share.
    */
-  readonly takeApart?: TakeApart;
+  readonly takeApart?: TakeApart | undefined;
   /** Store, log and leases that several controllers share; takes the place of `store`, `log`, `owner` and `leaseMs`. */
   readonly coordinator?: SessionCoordinator;
   /** Name of this process in leases, unique among all live processes; random when absent. */
@@ -115,6 +120,12 @@ export interface LoopControllerOptions {
    */
   readonly leaseMs?: number | undefined;
 }
+
+/**
+ * `plan`: a turn waits once, before its first call that may change something, until a person has approved the grant of its program, with
+ * the call id `plan`. The approval also answers what the policy asks about single calls.
+ */
+export type Approve = 'plan';
 
 /** What happens after an attempt at a turn that did not decide it; see also `maxReasks`. */
 export interface RepairOptions {
@@ -140,6 +151,18 @@ export interface StepOptions extends Ceilings, TurnApproval {
   readonly limits?: LimitOptions;
   /** What happens after an attempt that did not decide the turn; the controller's when absent. */
   readonly repair?: RepairOptions | undefined;
+  /** What a person approves; the controller's when absent. A turn that began so goes on so. */
+  readonly approve?: Approve | undefined;
+  /**
+   * A grant to which every program is bound: a call outside of it is refused. With `approve`, its calls need no approval, and a program that
+   * can make others waits for the approval of those.
+   */
+  readonly bound?: Grant | undefined;
+  /**
+   * Runs every program first, in place of the executor of the controller: `runtimeExecutor` of a runtime whose tools are mocks. A program that
+   * fails there is corrected as `maxReasks` says, and one that does not fail runs once for real, whatever happens then.
+   */
+  readonly rehearse?: TurnExecutor | undefined;
   /** Ends the step: stops waiting for the agent and cancels a running program. */
   readonly signal?: AbortSignal;
   /** Most milliseconds of the step, for the agent and the program together. */
@@ -166,7 +189,10 @@ export interface ResumeOptions extends StepOptions {
 
 /** Options of a whole session. */
 export interface LoopOptions extends ResumeOptions {
-  /** Must match the USERDATA schema; otherwise the session is halted before the agent is consulted. */
+  /**
+   * An object, else the call throws `ConfigError`. It must match the USERDATA schema; otherwise the session is halted before the agent is
+   * consulted.
+   */
   readonly userdata: unknown;
   /** A new id when absent. */
   readonly sid?: string | undefined;
@@ -190,10 +216,12 @@ export const checkController = checker<LoopControllerOptions>({
   lifetimes: checkObject,
   limits: checkLimitOptions,
   maxReasks: wholeNumber(0),
+  approve: oneOf('plan'),
   repair: checkRepair,
   noProgressN: anything,
   checks: checkList,
   durable: oneOf('turn', 'call'),
+  admission: checkAdmission,
   onInterrupted: oneOf('rerun', 'halt'),
   maxAttempts: wholeNumber(1),
   takeApart: checkFunction,
@@ -211,6 +239,9 @@ const STEP_CHECKS: Checks<StepOptions> = {
   tenant: anything,
   limits: checkLimitOptions,
   repair: checkRepair,
+  approve: oneOf('plan'),
+  bound: (what, value) => void checkedGrant(what, value),
+  rehearse: methods('context', 'fork'),
   signal: checkSignal,
   wallMs: wholeNumber(1),
   onEvent: checkFunction,
@@ -226,5 +257,5 @@ const RESUME_CHECKS: Checks<ResumeOptions> = { ...STEP_CHECKS, keepTurns: checkF
 /** The check of the options of continuing a session. */
 export const checkResume = checker(RESUME_CHECKS);
 
-/** The check of the options of a whole session; the id and USERDATA are checked when the session is opened. */
-export const checkLoop = checker<LoopOptions>({ ...RESUME_CHECKS, userdata: anything, sid: anything });
+/** The check of the options of a whole session; the id and the fields of USERDATA are checked when the session is opened. */
+export const checkLoop = checker<LoopOptions>({ ...RESUME_CHECKS, userdata: required(checkObject), sid: anything });

@@ -1,30 +1,45 @@
+import type { PlanRequest } from '../runtime/index.ts';
 import { type LimitOptions, tighten } from '../sandbox/index.ts';
 import type { LimitValues } from '../wire/limits.ts';
+import { type Nanos, nanosOf, usdOf } from '../wire/money.ts';
 import type { TakeApart } from './apart.ts';
-import { type ResolvedCeilings, resolveCeilings } from './ceilings.ts';
+import { allowance, type ResolvedCeilings, resolveCeilings } from './ceilings.ts';
 import type { Watcher } from './events.ts';
-import type { RepairOptions, StepOptions } from './options.ts';
+import type { Metrics } from './metrics.ts';
+import type { Approve, RepairOptions, StepOptions } from './options.ts';
 import { AskQuota, tokensOfAsks } from './quota.ts';
 import { countedAttempts, limitsAfter } from './record/attempt.ts';
 import type { HaltReason } from './record/decision.ts';
 import { type KeptBody, type KeptCall, lastWait } from './record/kept.ts';
-import type { FailedAttempt } from './record/record.ts';
-import { callId, type OnExpired, openCalls, SuspendedError, storedCalls, waitingOf } from './record/suspension.ts';
+import type { AgentUse, FailedAttempt } from './record/record.ts';
+import {
+  callId,
+  type OnExpired,
+  openCalls,
+  type SignedPlan,
+  type StoredCall,
+  SuspendedError,
+  type Suspension,
+  storedCalls,
+  waitingOf,
+} from './record/suspension.ts';
 import type { DrivenSession, SessionCoordinator } from './sessions/coordinator.ts';
 import type { KeptTurn, Point } from './sessions/point.ts';
 import type { ClaimedSession, SessionState, StartedTurn, StoredStep, WaitingTurn } from './sessions/store.ts';
+import { paidBy } from './spent.ts';
 import { checkToolUnchanged } from './suspend/complete.ts';
 import { continuation, continuationAfter } from './suspend/resume.ts';
-import { verifiedApproval } from './suspend/signed.ts';
+import { programDigest, verifiedApproval, verifiedPlans } from './suspend/signed.ts';
 import type { StepTenant } from './tenant.ts';
-import type { Consultation } from './turn/consult.ts';
-import { type HostSections, readReply } from './turn/input.ts';
+import type { Consultation, Means } from './turn/consult.ts';
+import { readReply, sectionsOf, type TurnInput } from './turn/input.ts';
 import type { EarlierRun, TurnHost, TurnStart } from './turn/request.ts';
 
 /** The settings that all steps of a controller share. */
 export interface Stepper {
   readonly host: TurnHost;
   readonly coordinator: SessionCoordinator;
+  readonly metrics: Metrics;
   /** The system text for agents, in addition to the envelopes. */
   readonly system: string;
   /** The grammar of a reply; null when there is none. */
@@ -43,6 +58,8 @@ export interface Stepper {
   readonly repair: RepairOptions;
   /** The controller's own number of further replies, for steps that have none; undefined for the default. */
   readonly maxReasks: number | undefined;
+  /** What a person approves, for steps that do not say; undefined when nothing is approved as a plan. */
+  readonly approve: Approve | undefined;
 }
 
 /** One step under way. */
@@ -52,6 +69,8 @@ export interface Step {
   readonly state: SessionState;
   readonly point: Point;
   readonly options: StepOptions;
+  /** Whether the last attempt may have ended its process, so that the next one must not run beside others. */
+  readonly isDangerous: boolean;
   readonly watcher: Watcher;
   readonly tenant: StepTenant;
   /** The monotonic clock at the beginning of the step, milliseconds. */
@@ -71,6 +90,8 @@ export interface TurnPlan extends Consultation {
   readonly before: StartedTurn | null;
   /** The earlier attempts, which did not decide the turn. */
   readonly attempts: readonly FailedAttempt[];
+  /** Why the program decides the turn without running; absent for one that runs. */
+  readonly refused?: string;
 }
 
 /** This host's limits for one turn. */
@@ -111,21 +132,63 @@ export function planContinuation(step: Step, point: WaitingTurn | KeptTurn): Tur
   const whole = tighten(ownLimits(step), started.limits);
   const limits = tighten(limitsAfter(whole, attempts) ?? whole, { wallMs: wallMsLeft(step) });
   const approved = approvedBefore(step, started);
+  const consultation = storedReply(state, started, reply ?? '');
+  const suspended = trusted(step, started, consultation.input);
   const { journal } = point.kind === 'kept' ? point.progress : point.suspended.earlier;
   const spent = state.spent.tokens + (agent?.tokens ?? 0) + tokensOfAsks(journal);
   const [turn, now] = [state.nextTurn, stepper.host.clock.now()];
   return {
-    ...storedReply(state, started, reply ?? ''),
+    ...consultation,
     attempt: started.attempt + 1,
     limits,
     quota: quotaOf(resolveCeilings(options), spent),
     earlier:
       point.kind === 'kept'
-        ? continuationAfter(turn, point.progress, started.suspended, approved, now, limits)
-        : continuation(turn, point.suspended, approved, now, limits),
+        ? continuationAfter(turn, point.progress, suspended, approved, now, limits)
+        : continuation(turn, suspended ?? point.suspended, approved, now, limits),
     before: started,
     attempts,
   };
+}
+
+/** The answers to plans that count for a program: those of earlier attempts, and of this one if it is the program that was shown. */
+export function plansFor({ stepper, state }: Step, started: StartedTurn | null, input: TurnInput): readonly SignedPlan[] {
+  const { keyring, keys = keyring } = stepper.host;
+  const attempt = (started?.attempts.length ?? 0) + 1;
+  const program = programDigest(input);
+  return verifiedPlans(keys, { sid: state.sid, turn: state.nextTurn }, started?.plans ?? []).filter(
+    (plan) => plan.attempt < attempt || (plan.attempt === attempt && plan.program === program),
+  );
+}
+
+/** What a person has to approve of a program; undefined when its plan needs no approval. */
+export function planRequest(step: Step, { before, attempts, input }: TurnPlan): PlanRequest | undefined {
+  const approve = step.options.approve ?? step.stepper.approve;
+  const began = before?.plans !== undefined || waitsForPlan(before?.suspended ?? null);
+  if (approve !== 'plan' && !began) return undefined;
+  const plans = plansFor(step, before, input);
+  const granted = plans.flatMap(({ grant }) => grant ?? []);
+  const own = plans.findLast((plan) => plan.attempt === attempts.length + 1);
+  return { granted, own: own === undefined ? null : own.grant === null ? 'refused' : 'approved' };
+}
+
+function waitsForPlan(suspended: Suspension | null): boolean {
+  return suspended !== null && storedCalls(suspended).some(({ waiting }) => waiting.plan !== undefined);
+}
+
+/** The stored wait of a turn. An approval of its plan without a signature that belongs to it is none: the turn waits again. */
+function trusted(step: Step, started: StartedTurn, input: TurnInput): Suspension | null {
+  const { suspended, attempts } = started;
+  if (suspended === null || !waitsForPlan(suspended)) return suspended;
+  const isSigned = plansFor(step, started, input).some(({ attempt, grant }) => attempt === attempts.length + 1 && grant !== null);
+  const of = <Call extends StoredCall>(call: Call): Call =>
+    isSigned ||
+    call.waiting.plan === undefined ||
+    call.completion?.ok === false ||
+    (call.completion?.ok === true && call.completion.value === false)
+      ? call
+      : { ...call, completion: null };
+  return { ...of(suspended), alsoWaiting: suspended.alsoWaiting?.map(of) };
 }
 
 /** The hash of the ACTIONS that a human approved before the turn waited; null when none did. */
@@ -144,6 +207,23 @@ export function wallMsLeft({ stepper, options, begun }: Step): number {
   return Math.max(1, Math.floor(wallMs - (stepper.host.clock.monotonic() - begun)));
 }
 
+/** What is left for the replies of a turn, after these attempts. Throws `AgentError` (`ERR_QUOTA`) when a total is used up. */
+export function leftForReplies({ state, tenant }: Step, ceilings: ResolvedCeilings, attempts: readonly FailedAttempt[]): Means {
+  const { tokens, money } = allowance(state, ceilings);
+  const rest = money === null ? null : money - nanosOf(paidBy(attempts));
+  return { tokens: least(tokens, tenant.tokens), money: least(rest, tenant.money) };
+}
+
+/** The lower of two amounts; null stands for no limit. */
+function least(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
+}
+
+/** The limit `cost` of a program, for which its session has `money` and has paid `agent` for it already. */
+export function costLimit(money: Nanos | null, agent: AgentUse | null): LimitOptions {
+  return money === null ? {} : { cost: usdOf(Math.max(0, money - nanosOf(agent?.cost ?? 0))) };
+}
+
 /** Limits the asks of a turn to the model tokens that its session has left after `spent`. */
 export function quotaOf({ maxTokens }: ResolvedCeilings, spent: number): AskQuota | null {
   if (maxTokens === undefined) return null;
@@ -151,20 +231,35 @@ export function quotaOf({ maxTokens }: ResolvedCeilings, spent: number): AskQuot
 }
 
 /** The turn as the store keeps it. A turn that continues, or that takes another attempt, keeps the limits with which it began. */
-export function startedTurn({ state }: Step, plan: TurnPlan, { startedAt, nonce }: Omit<TurnStart, 'limits'>): StartedTurn {
+export function startedTurn(
+  { state, stepper }: Step,
+  plan: TurnPlan,
+  { startedAt, nonce }: Omit<TurnStart, 'limits'>,
+): StartedTurn {
   const { attempt, reply, agent, earlier, before, attempts } = plan;
   const isFirst = earlier === null && attempts.length === 0;
   const limits = (isFirst ? null : before?.limits) ?? plan.limits;
   const suspended = (earlier === null ? null : before?.suspended) ?? null;
-  return { sid: state.sid, turn: state.nextTurn, attempt, startedAt, nonce, limits, reply, agent, suspended, attempts };
+  const { instance: runner } = stepper.coordinator;
+  const { plans } = before ?? {};
+  return {
+    sid: state.sid,
+    turn: state.nextTurn,
+    attempt,
+    startedAt,
+    nonce,
+    limits,
+    runner,
+    reply,
+    agent,
+    suspended,
+    attempts,
+    plans,
+  };
 }
 
 /** A call as the store keeps it. */
 export function storedStep({ state }: Step, { earlier, before, attempts }: TurnPlan, call: KeptCall): StoredStep {
   const since = earlier === null ? null : lastWait(before?.suspended ?? null);
   return { turn: state.nextTurn, seq: call.seq, body: { ...call, since, attempt: countedAttempts(attempts) } satisfies KeptBody };
-}
-
-export function sectionsOf({ userdata, output, scratchpad }: SessionState): HostSections {
-  return { userdata, output, scratchpad };
 }

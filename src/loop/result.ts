@@ -1,5 +1,6 @@
 import { defined } from '../wire/defined.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
+import { RunError } from '../wire/text/runerror.ts';
 import { type Decision, type HaltReason, hostFailure } from './record/decision.ts';
 import { type TurnRecord, type TurnResult, toPublicTurn } from './record/record.ts';
 import type { Waiting } from './record/suspension.ts';
@@ -18,23 +19,23 @@ export interface LoopResult {
   /** OUTPUT of the last turn without its token lines and its final line feed; null when nothing is left. */
   readonly output: string | null;
   /** Why a turn, the agent or the host's input failed; null when a token decided. */
-  readonly error: ErrorInfo | null;
+  readonly error: RunError | null;
   /** The turns of this call; none where `keepTurns` is not set and the store is no `MemoryStore`. */
   readonly turns: readonly TurnRecord[];
   /** The call for which the session waits; present exactly when it is `SUSPENDED`. */
   readonly waiting?: Waiting;
 }
 
-/** The public form of a session: `loop --json`. Its schema is `schemas/loop.schema.json`. */
+/** The public form of a session: `loop --json`. Its schema is `docs/schemas/loop.schema.json`. */
 export interface LoopSummary extends Omit<LoopResult, 'turns'> {
   /** The turns of this drive, in order. */
   readonly turns: readonly TurnResult[];
 }
 
-/** Selects the public part of a result. */
-export function toPublicLoop(result: LoopSummary): LoopSummary {
-  const { sid, decision, reason, output, error, turns, waiting } = result;
-  return defined({ sid, decision, reason, output, error, turns: turns.map(toPublicTurn), waiting });
+/** Selects the public part of a result. `turns` are those of the result when absent. */
+export function toPublicLoop(result: LoopResult, turns: readonly TurnResult[] = result.turns.map(toPublicTurn)): LoopSummary {
+  const { sid, decision, reason, output, error, waiting } = result;
+  return defined({ sid, decision, reason, output, error, turns, waiting });
 }
 
 /** OUTPUT as a user sees it: without candidate lines, verified or not; null when nothing is left. */
@@ -48,7 +49,8 @@ export function visibleOutput(record: TurnRecord): string | null {
 
 /** The result of a session that the host halted between two turns. */
 export function halted(sid: string, reason: HaltReason, failure: string | ErrorInfo): Omit<LoopResult, 'output' | 'turns'> {
-  return { sid, decision: 'HALT', reason, error: typeof failure === 'string' ? hostFailure(reason, failure) : failure };
+  const error = RunError.of(typeof failure === 'string' ? hostFailure(reason, failure) : failure);
+  return { sid, decision: 'HALT', reason, error };
 }
 
 /** The result of a call whose session waits now. */

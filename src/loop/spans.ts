@@ -68,7 +68,7 @@ export function withTurnSpan(
   { name }: Agent,
   work: () => Promise<TurnRecord>,
 ): Promise<TurnRecord> {
-  const attributes = { [ATTR.conversation]: sid, [ATTR.agentName]: name };
+  const attributes = { [ATTR.conversation]: sid, [ATTR.agentName]: shown(name) };
   return telemetry.span({ name: 'neuroscript.turn', attributes, errorType: reasonOf }, async (span) => {
     const record = await work();
     if (span.isRecording()) describeTurn(span, record);
@@ -76,12 +76,17 @@ export function withTurnSpan(
   });
 }
 
+/** The name of an agent in spans. One that is a file has a path of this machine, which names nothing elsewhere. */
+function shown(name: string | undefined): string | undefined {
+  return name?.startsWith('/') === true ? name.slice(name.lastIndexOf('/') + 1) : name;
+}
+
 /** The conventions require a provider. For an agent without one, it is this package. */
 function agentAttributes({ name, model }: Agent): Attributes {
   return {
     [ATTR.operation]: 'invoke_agent',
     [ATTR.provider]: model?.provider ?? 'neuroscript',
-    [ATTR.agentName]: name,
+    [ATTR.agentName]: shown(name),
     [ATTR.requestModel]: model?.name,
   };
 }

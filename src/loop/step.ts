@@ -7,10 +7,11 @@ import { Watcher } from './events.ts';
 import type { StepOptions } from './options.ts';
 import { reasonToHalt, type Step, type Stepper, startedTurn } from './plan.ts';
 import type { TurnRecord } from './record/record.ts';
-import type { DrivenSession } from './sessions/coordinator.ts';
+import type { DrivenSession, SessionCoordinator } from './sessions/coordinator.ts';
 import { SessionLeasedError, SessionStateError } from './sessions/errors.ts';
 import { type Point, pointOf } from './sessions/point.ts';
 import type { StartedTurn } from './sessions/store.ts';
+import { costs } from './spent.ts';
 import { StepTenant } from './tenant.ts';
 
 /**
@@ -24,7 +25,9 @@ export async function takeStep(stepper: Stepper, sid: string, options: StepOptio
     if ('record' in taken) return taken.record;
     const { coordinator } = stepper;
     const record = await takeApart({ coordinator, takeApart: taken.takeApart }, taken.started, options.signal);
-    if (record !== null) return tell(stepper, record, new Watcher(options.onEvent));
+    if (record === null) continue;
+    stepper.metrics.record(record);
+    return tell(stepper, record, new Watcher(options.onEvent));
   }
 }
 
@@ -42,7 +45,7 @@ function takeHere(stepper: Stepper, sid: string, options: StepOptions, keepLease
 export function takeReply(stepper: Stepper, sid: string, options: StepOptions): Promise<boolean> {
   return holding(stepper, sid, options, async (claimed, held) => {
     const { coordinator } = stepper;
-    const isStored = await storeReply(stepOf(stepper, claimed, held));
+    const isStored = await storeReply(await stepOf(stepper, claimed, held));
     await coordinator.release(claimed);
     return isStored;
   });
@@ -78,8 +81,9 @@ async function holding<T>(
     }
     // Tokens count even when the agent gave no reply, so that repeated consulting cannot exceed a ceiling.
     if (error instanceof AgentError && error.tokens > 0) {
-      const { fuel, tokens } = state.spent;
-      await coordinator.commit(claimed, null, { ...state, spent: { fuel, tokens: tokens + error.tokens } });
+      const { fuel, tokens, cost } = state.spent;
+      const spent = { fuel, tokens: tokens + error.tokens, ...costs(cost, error.cost) };
+      await coordinator.commit(claimed, null, { ...state, spent });
     }
     // If releasing fails as well, the lease expires. The first error is the one to report.
     await coordinator.release(claimed).catch(() => {});
@@ -88,22 +92,29 @@ async function holding<T>(
 }
 
 async function takeTurn(stepper: Stepper, claimed: DrivenSession, options: StepOptions, keepLease: boolean): Promise<Taken> {
-  const step = stepOf(stepper, claimed, options);
+  const step = await stepOf(stepper, claimed, options);
   const { point, watcher } = step;
   const reason = reasonToHalt(stepper, claimed, point);
-  const halted = reason === null ? null : await stepper.coordinator.halt(claimed, reason);
+  const count = (record: TurnRecord | null): void => void (record === null || stepper.metrics.record(record));
+  const halted = reason === null ? null : await stepper.coordinator.halt(claimed, reason, null, count);
   if (halted !== null) return { record: await tell(stepper, halted, watcher) };
-  if (stepper.takeApart !== null && runsApart(point, options.signal))
+  if (stepper.takeApart !== null && step.isDangerous && runsApart(point, options.signal))
     return { started: point.started, takeApart: stepper.takeApart };
   return { record: await tell(stepper, await decideTurn(step, keepLease), watcher) };
 }
 
-function stepOf(stepper: Stepper, claimed: DrivenSession, options: StepOptions): Step {
+async function stepOf(stepper: Stepper, claimed: DrivenSession, options: StepOptions): Promise<Step> {
   const { executor, clock } = stepper.host;
   const tenant = new StepTenant(executor.tenants, options.tenant);
   const watcher = new Watcher(options.onEvent);
   const point = pointOf(claimed);
-  return { stepper, claimed, state: claimed.state, point, options, watcher, tenant, begun: clock.monotonic() };
+  const isDangerous = wasInterrupted(point) && !(await lives(point.started, stepper.coordinator));
+  return { stepper, claimed, state: claimed.state, point, isDangerous, options, watcher, tenant, begun: clock.monotonic() };
+}
+
+/** Whether the process that made the last attempt at a turn lives: it has lost the session, and the attempt has ended no process. */
+async function lives({ runner }: StartedTurn, { instance, store }: SessionCoordinator): Promise<boolean> {
+  return runner === instance || (await store.hosts?.list())?.some((host) => host.instance === runner) === true;
 }
 
 /** Stores the reply of a turn that has none yet. This begins no attempt: the next one uses the stored reply. */

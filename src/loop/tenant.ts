@@ -1,6 +1,7 @@
 import { limitsLeft, type Runtime, type TenantInit } from '../runtime/index.ts';
 import type { LimitOptions } from '../sandbox/index.ts';
 import { ConfigError } from '../wire/errors.ts';
+import { type Nanos, nanosOf } from '../wire/money.ts';
 import { AgentError } from './agents/agent.ts';
 
 /** The tenants of a runtime, as the loop uses them. */
@@ -30,15 +31,21 @@ export class StepTenant {
     return this.#report?.left.tokens ?? null;
   }
 
+  /** What is left in the budget for calls and tokens; null without one. */
+  get money(): Nanos | null {
+    const maxCost = this.#report?.left.maxCost;
+    return maxCost === undefined ? null : nanosOf(maxCost);
+  }
+
   /** The rest of the budgets as limits of a turn. A turn that was admitted can always run. */
   get limits(): LimitOptions {
     const report = this.#report;
     return report === undefined ? {} : limitsLeft(report);
   }
 
-  /** Charges model tokens. */
-  pay(tokens: number): void {
-    if (this.id !== null && tokens > 0) this.#port?.charge(this.id, { tokens });
+  /** Charges model tokens, and US dollars for them. */
+  pay(tokens: number, cost = 0): void {
+    if (this.id !== null && tokens > 0) this.#port?.charge(this.id, { tokens, maxCost: cost });
   }
 
   get #report() {

@@ -1,4 +1,5 @@
 import { type CodeAction, CodeActionKind, type Diagnostic, type TextEdit, type WorkspaceEdit } from 'vscode-languageserver';
+import type { Environment } from '../../grammar/index.ts';
 import { fixableErrors, type Problem } from './diagnose.ts';
 import type { Range, SourceDocument } from './document.ts';
 
@@ -9,6 +10,8 @@ export const FIX_ALL = `${CodeActionKind.SourceFixAll}.neuroscript`;
 export interface Asked {
   readonly range: Range;
   readonly only?: readonly string[] | undefined;
+  /** What is known of the host: a fix may call a tool. */
+  readonly environment: Environment;
 }
 
 /**
@@ -18,12 +21,12 @@ export interface Asked {
 export function actionsOf(
   document: SourceDocument,
   problems: readonly Problem[],
-  { range, only }: Asked,
+  { range, only, environment }: Asked,
   diagnosticOf: (problem: Problem) => Diagnostic,
 ): CodeAction[] {
   const wants = (kind: string): boolean => only?.some((one) => kind === one || kind.startsWith(`${one}.`)) ?? true;
   if (!wants(CodeActionKind.QuickFix) && !wants(FIX_ALL)) return [];
-  const fixable = [...problems, ...fixableErrors(document)].filter(({ edits }) => edits.length > 0);
+  const fixable = [...problems, ...fixableErrors(document, environment)].filter(({ edits }) => edits.length > 0);
   const change = (edits: readonly TextEdit[]): WorkspaceEdit => ({ changes: { [document.uri]: [...edits] } });
   const quick = fixable
     .filter((problem) => wants(CodeActionKind.QuickFix) && touches(problem.range, range))

@@ -92,17 +92,17 @@ function analyseTogether(group: readonly Placed[], shared: Surroundings): void {
   const files = group.flatMap(({ piece: { result } }, index): CheckedFile[] =>
     result.ok ? [{ file: { ...result.file, name: `${index}` }, text: result.text }] : [],
   );
-  const findings = analyse(files, { ...shared.environment, procedures: shared.procedures });
-  const found = Map.groupBy(findingsWithFixes(files, findings), ({ file }) => file);
+  const environment = { ...shared.environment, procedures: shared.procedures };
+  const found = Map.groupBy(findingsWithFixes(files, analyse(files, environment), environment), ({ file }) => file);
   for (const [index, { piece }] of group.entries()) piece.findings = { key, found: found.get(`${index}`) ?? [] };
 }
 
 /** The syntax errors of a document that have a fix. Reads all of it, so it is for a request and not for every key. */
-export function fixableErrors(document: SourceDocument): readonly Problem[] {
+export function fixableErrors(document: SourceDocument, environment: Environment): readonly Problem[] {
   if (!document.broken) return [];
   const { whole } = document;
   const { text, result } = whole.piece;
-  return (result.ok ? [] : errorsWithFixes(text, result.errors)).flatMap((error) => {
+  return (result.ok ? [] : errorsWithFixes(text, result.errors, environment)).flatMap((error) => {
     if (error.fix === undefined) return [];
     const { message, edits } = error.fix;
     const placed = edits.map((edit) => ({ range: document.rangeAt(whole, edit), text: edit.text }));

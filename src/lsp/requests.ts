@@ -72,9 +72,11 @@ export class Requests {
     connection.onFoldingRanges(({ textDocument }) => this.#in(textDocument, [], (document) => [...folds(document)]));
     connection.onDocumentFormatting(({ textDocument }) => this.#in(textDocument, [], (document) => [...layoutEdits(document)]));
     connection.onCodeAction(({ textDocument, range, context }) =>
-      this.#in(textDocument, [], (document) =>
-        actionsOf(document, this.#problems.get(document.uri) ?? [], { range, only: context.only }, diagnosticOf),
-      ),
+      this.#in(textDocument, [], (document) => {
+        const { environment } = this.#workspace.surroundings(document);
+        const asked = { range, only: context.only, environment };
+        return actionsOf(document, this.#problems.get(document.uri) ?? [], asked, diagnosticOf);
+      }),
     );
     connection.languages.semanticTokens.on(({ textDocument }) => this.#in(textDocument, { data: [] }, semanticTokens));
   }

@@ -53,7 +53,7 @@ export function outputCheck(schema: unknown): OutputCheck {
  * wrong form.
  */
 export async function scriptValue({ isError, content, structured }: McpAnswer, check: OutputCheck): Promise<unknown> {
-  const parts = content.map(partOf);
+  const parts = content.map((part, index) => partOf(part, `content[${index}]`));
   if (isError) {
     const text = parts.filter((part) => typeof part === 'string').join(' ');
     throw new ToolError(NS_CODES.ToolExecutionFailed, text === '' ? 'the tool failed and does not say why' : plainWords(text));
@@ -67,10 +67,25 @@ export async function scriptValue({ isError, content, structured }: McpAnswer, c
   return parts.length === 1 && typeof parts[0] === 'string' ? parts[0] : parts;
 }
 
-/** A text part as a string, an image or audio part with its bytes, and every other part as a map. */
-export function partOf(part: unknown): unknown {
-  if (!isPlainMap(part)) return null;
+/**
+ * A text part as a string, an image or audio part with its bytes, and every other part as a map. `place` says where the part stands in the
+ * answer. Throws {@link ToolError} 1002 for one that is not a map, and for bytes that are not base64.
+ */
+export function partOf(part: unknown, place: string): unknown {
+  if (!isPlainMap(part)) throw unreadable(`${place} is not an object`);
   const { type, text, data, _meta, annotations, ...rest } = part;
   if (type === 'text' && typeof text === 'string') return text.toWellFormed();
-  return { type, ...rest, ...(typeof data === 'string' ? { data: new Uint8Array(Buffer.from(data, 'base64')) } : {}) };
+  return { type, ...rest, ...(typeof data === 'string' ? { data: bytesOf(data, `${place}.data`) } : {}) };
+}
+
+/** The bytes of base64, with line breaks and without padding as well. Throws {@link ToolError} 1002 for another text. */
+export function bytesOf(base64: string, place: string): Uint8Array {
+  const bytes = Buffer.from(base64, 'base64');
+  const bare = (text: string): string => ['=', '\r', '\n'].reduce((left, part) => left.replaceAll(part, ''), text);
+  if (bare(bytes.toString('base64')) !== bare(base64)) throw unreadable(`${place} is not base64`);
+  return new Uint8Array(bytes);
+}
+
+function unreadable(what: string): ToolError {
+  return new ToolError(NS_CODES.External, `the answer of the server cannot be read: ${what}`);
 }

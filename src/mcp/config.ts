@@ -5,6 +5,7 @@ import { defined } from '../wire/defined.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { MAX_TIMER_MS } from '../wire/options.ts';
 import { authForm, type McpAuth, problemOfAuth, readAuth, variable } from './auth/config.ts';
+import { scriptName } from './names.ts';
 
 /** A server that the host starts as a process and reaches over its standard streams. */
 export interface StdioServer {
@@ -41,6 +42,8 @@ export interface McpBounds {
   readonly tools?: readonly string[];
   /** The server's tools that change nothing. The host must say so, because a server is not trusted. */
   readonly readOnly?: readonly string[];
+  /** What calls of its tools cost, by tool, in US dollars. The host must say so, because a server is not trusted. */
+  readonly costs?: Readonly<Record<string, { readonly usd: number }>>;
   /** If true, the other servers are used without this one when it fails; if absent, its failure fails all. */
   readonly optional?: boolean;
   /** If true, the server may ask the user of a call; false if absent. */
@@ -50,10 +53,10 @@ export interface McpBounds {
 /** The configuration of one server. */
 export type McpServerConfig = (StdioServer | HttpServer) & McpBounds;
 
-/** Servers by name. The name becomes the group of their tools. */
+/** Servers by name. The name becomes the group of their tools: with `_` in place of `-` and `.`. */
 export type McpConfig = Readonly<Record<string, McpServerConfig>>;
 
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
 
 /** The forms of a file and of its servers. */
 const forms = later(() => {
@@ -66,6 +69,7 @@ const forms = later(() => {
     messageBytes: z.number().exactOptional(),
     tools: texts.exactOptional(),
     readOnly: texts.exactOptional(),
+    costs: z.record(z.string(), fields({ usd: z.number() })).exactOptional(),
     optional: z.boolean().exactOptional(),
     elicit: z.boolean().exactOptional(),
   };
@@ -115,11 +119,16 @@ export function readMcpConfig(text: string, name: string, environment: Readonly<
 export function checkMcpConfig(config: McpConfig, name = 'the MCP configuration'): McpConfig {
   const entries = Object.entries(config);
   if (entries.length > MAX_SERVERS) throw new ConfigError(`${name}: there may be ${MAX_SERVERS} servers, not ${entries.length}`);
+  const groups = new Map<string, string>();
   for (const [id, server] of entries) {
     const fail = (problem: string): never => {
       throw new ConfigError(`${name}: server '${id}': ${problem}`);
     };
-    if (!NAME.test(id) || id.toLowerCase() === 'tool') fail('a name has letters, digits and _, and is not "tool"');
+    const group = scriptName(id).toLowerCase();
+    if (!NAME.test(id) || group === 'tool') fail('a name has letters, digits, _, - and ., at most 100, and is not "tool"');
+    const other = groups.get(group);
+    if (other !== undefined) fail(`'${other}' has the same name in a script, '${group}'; rename one of them`);
+    groups.set(group, id);
     if ('url' in server && !isHttp(server.url)) fail('url must be an http or https address');
     if ('command' in server && server.command === '') fail('command must not be empty');
     const problem = 'url' in server ? problemOfHttp(server) : problemOfStdio(server);
@@ -185,7 +194,7 @@ function isHttp(text: string): boolean {
  * any other text, which is the name of a file. Throws {@link ConfigError} (`ERR_CONFIG`).
  */
 export function parseMcpSpec(spec: string): McpConfig | null {
-  const found = /^([A-Za-z_][A-Za-z0-9_]*)=(.+)$/s.exec(spec);
+  const found = /^([A-Za-z0-9_][A-Za-z0-9_.-]*)=(.+)$/s.exec(spec);
   const [, id, rest = ''] = found ?? [];
   if (id === undefined) return null;
   const [command = '', ...args] = rest.trim().split(/\s+/);

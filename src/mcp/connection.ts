@@ -27,6 +27,8 @@ import { askForm } from './elicit.ts';
 import { McpError } from './error.ts';
 import { Exchange, type McpCaller } from './exchange.ts';
 import type { Access } from './http.ts';
+import { listTools, MAX_PAGES } from './listing.ts';
+import { scriptName } from './names.ts';
 import { plainWords } from './serverschema.ts';
 import { carriedTask, type McpTask, readTask, TASKS_EXTENSION } from './tasks.ts';
 import { BoundError, transportTo } from './transport.ts';
@@ -65,8 +67,6 @@ export interface McpOwner {
 
 /** Maximum number of tools that one server may list. */
 const MAX_TOOLS = 1000;
-/** Maximum number of pages of a list. */
-const MAX_PAGES = 50;
 const CLOSED = 'the connection has been closed';
 /** The wait after a failed attempt to connect; it doubles each time up to the longest. */
 const RETRY_MS = 250;
@@ -90,6 +90,8 @@ const NO_VALIDATION: jsonSchemaValidator = {
  */
 export class McpConnection implements AsyncDisposable {
   readonly name: string;
+  /** The name in scripts and grants. */
+  readonly group: string;
   readonly config: McpServerConfig;
   readonly #logger: Logger;
   readonly #onProgress: McpOwner['onProgress'];
@@ -111,6 +113,7 @@ export class McpConnection implements AsyncDisposable {
 
   constructor(name: string, config: McpServerConfig, { logger, onProgress, authorize }: McpOwner) {
     this.name = name;
+    this.group = scriptName(name);
     this.config = config;
     this.#logger = logger;
     this.#onProgress = onProgress;
@@ -337,8 +340,9 @@ export class McpConnection implements AsyncDisposable {
     try {
       // A server without tools has resources or prompts. The library would print to standard output.
       if (client.getServerCapabilities()?.tools === undefined) return [];
-      // Bypasses the cache, because only the present list counts.
-      ({ tools } = await client.listTools(undefined, { ...this.#times(), cacheMode: 'refresh' }));
+      tools = await listTools(client, this.#times(), (what) =>
+        this.#logger.warn({ server: this.name }, `MCP server ${this.name}: left out is ${what}`),
+      );
     } catch (error) {
       throw this.#failed('its tools cannot be listed', this.#breaches.get(client) ?? error);
     }

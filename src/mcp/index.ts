@@ -89,7 +89,7 @@ export class McpSource implements AsyncDisposable {
           if (connection.config.optional !== true || !(error instanceof McpError)) throw error;
           await connection.close();
           failures.push({ server: connection.name, error });
-          return [standIn(connection.name, error)];
+          return [standIn(connection.group, error)];
         }
       }),
     );

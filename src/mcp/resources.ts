@@ -1,7 +1,7 @@
 import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { isRecord } from '../wire/unknown.ts';
-import { argumentTexts, partOf } from './answer.ts';
+import { argumentTexts, bytesOf, partOf } from './answer.ts';
 import type { McpServerConfig } from './config.ts';
 import type { McpConnection } from './connection.ts';
 import { McpError } from './error.ts';
@@ -27,16 +27,16 @@ export function readersOf(
   const taken = new Set(own.map(({ canonicalName }) => canonicalName));
   const readers = [...(resources ? resourceTools(connection) : []), ...(prompts ? promptTools(connection) : [])];
   return readers.filter(({ name, canonicalName }) => {
-    const isChosen = chosen === undefined || chosen.some((each) => name === `tool.${connection.name}.${each}`);
+    const isChosen = chosen === undefined || chosen.some((each) => name === `tool.${connection.group}.${each}`);
     return isChosen && !taken.has(canonicalName);
   });
 }
 
 function common(connection: McpConnection, name: string) {
   return {
-    name: `tool.${connection.name}.${name}`,
+    name: `tool.${connection.group}.${name}`,
     effects: 'read',
-    capabilities: [`mcp:read:${connection.name}`],
+    capabilities: [`mcp:read:${connection.group}`],
   } as const;
 }
 
@@ -68,7 +68,10 @@ function resourceTools(connection: McpConnection): readonly ToolDefinition[] {
           const answer = await exchange.rounds((answered, options) =>
             exchange.client.readResource({ uri, ...answered }, { ...options, cacheMode: 'bypass' }),
           );
-          const contents = isRecord(answer) && Array.isArray(answer['contents']) ? answer['contents'].map(contentOf) : [];
+          const contents =
+            isRecord(answer) && Array.isArray(answer['contents'])
+              ? answer['contents'].map((each, index) => contentOf(each, `contents[${index}]`))
+              : [];
           const [only] = contents;
           return contents.length === 1 && only !== undefined ? (only.text ?? only.data ?? only) : contents;
         }),
@@ -106,9 +109,9 @@ function promptTools(connection: McpConnection): readonly ToolDefinition[] {
           const { description, messages } = isRecord(answer) ? answer : {};
           return {
             description: typeof description === 'string' ? plainWords(description) : '',
-            messages: (Array.isArray(messages) ? messages : []).filter(isRecord).map(({ role, content }) => ({
+            messages: (Array.isArray(messages) ? messages : []).filter(isRecord).map(({ role, content }, index) => ({
               role: plainWords(String(role)),
-              content: partOf(content),
+              content: partOf(content, `messages[${index}].content`),
             })),
           };
         }),
@@ -159,12 +162,12 @@ interface Content {
   readonly data?: Uint8Array;
 }
 
-function contentOf(content: unknown): Content {
+function contentOf(content: unknown, place: string): Content {
   const { uri, mimeType, text, blob } = isRecord(content) ? content : {};
   return {
     uri: typeof uri === 'string' ? uri.toWellFormed() : '',
     ...(typeof mimeType === 'string' ? { mimeType: mimeType.toWellFormed() } : {}),
     ...(typeof text === 'string' ? { text: text.toWellFormed() } : {}),
-    ...(typeof blob === 'string' ? { data: new Uint8Array(Buffer.from(blob, 'base64')) } : {}),
+    ...(typeof blob === 'string' ? { data: bytesOf(blob, `${place}.blob`) } : {}),
   };
 }

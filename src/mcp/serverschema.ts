@@ -21,12 +21,34 @@ const MAX_TEXT = 10_000;
 
 /**
  * Reduces the schema of a server to safe keywords and bounds its size. The schema is untrusted: no pattern is run, because a
- * regular expression can take forever, and no reference is followed. The server checks its arguments as well.
+ * regular expression can take forever. A reference within the schema is replaced by what it names, but not within itself. The server checks
+ * its arguments as well.
  */
 export function boundedSchema(schema: unknown): JsonSchema {
   let parts = 0;
+  // Many references may name one large part: what is large about it is looked at once.
+  const isSmall = once(isSmallJson);
+  const words = once(plainWords);
+  const fallbackWords = once(wordsOfDefault);
+  const properties = once((map: object) => Object.entries(map).slice(0, MAX_PARTS));
+  const named = once((pointer: string) => partAt(schema, pointer));
+  /** The references around the present part. */
+  const around: string[] = [];
 
+  /** Keeps a part, with what it names in place of a reference. A list `allOf` of one part counts as a reference to that part. */
   function keep(value: unknown, depth: number): JsonSchema {
+    if (!isRecord(value) || parts > MAX_PARTS || around.length > MAX_DEPTH) return keepPlain(value, depth);
+    const { $ref: reference, allOf } = value;
+    const isNamed = typeof reference === 'string' && !around.includes(reference);
+    const part = isNamed ? named(reference) : Array.isArray(allOf) && allOf.length === 1 ? allOf[0] : undefined;
+    if (!isRecord(part)) return keepPlain(value, depth);
+    around.push(isNamed ? reference : '');
+    const kept = keep(joined(value, part), depth);
+    around.pop();
+    return kept;
+  }
+
+  function keepPlain(value: unknown, depth: number): JsonSchema {
     parts += 1;
     if (!isRecord(value) || depth > MAX_DEPTH || parts > MAX_PARTS) return {};
     const kept: Record<string, unknown> = {};
@@ -35,13 +57,12 @@ export function boundedSchema(schema: unknown): JsonSchema {
     if (Array.isArray(kept['type'])) kept['type'] = [...new Set(kept['type'])];
     const typed = VALUES.some((key) => kept[key] !== undefined);
     for (const key of typed ? [...RANGES, ...SIZES] : []) if (isSmall(value[key])) kept[key] = value[key];
-    const words = wordsOf(value);
-    if (words !== '') kept['description'] = words;
+    const { description, default: fallback } = value;
+    const said = words(`${typeof description === 'string' ? description : ''}${fallbackWords(fallback)}`);
+    if (said !== '') kept['description'] = said;
     if (typed && isRecord(value['properties']))
       kept['properties'] = Object.fromEntries(
-        Object.entries(value['properties'])
-          .slice(0, MAX_PARTS)
-          .map(([name, each]) => [name, keep(each, depth + 1)]),
+        properties(value['properties']).map(([name, each]) => [name, keep(each, depth + 1)]),
       );
     if (typed && isRecord(value['items'])) kept['items'] = keep(value['items'], depth + 1);
     else if (kept['minItems'] !== undefined || kept['maxItems'] !== undefined) kept['items'] = {};
@@ -96,11 +117,41 @@ function widthOf(schemas: readonly JsonSchema[]): number {
   return width;
 }
 
-/** The description of a part, with its default in words. As a keyword, the check would add the default to the arguments. */
-function wordsOf({ description, default: fallback }: Readonly<Record<string, unknown>>): string {
+/** The default of a part, for its description. As a keyword, the check would add the default to the arguments. */
+function wordsOfDefault(fallback: unknown): string {
   const json = fallback === undefined ? undefined : JSON.stringify(fallback);
-  const said = typeof description === 'string' ? plainWords(description) : '';
-  return json === undefined || json.length > MAX_DEFAULT ? said : plainWords(`${said} (default: ${json})`);
+  return json === undefined || json.length > MAX_DEFAULT ? '' : ` (default: ${json})`;
+}
+
+/** The part of a schema that a reference within it names, `#/$defs/Name`; undefined for every other reference. */
+function partAt(schema: unknown, reference: string): unknown {
+  if (reference !== '#' && !reference.startsWith('#/')) return undefined;
+  let part = schema;
+  for (const step of reference.split('/').slice(1, MAX_DEPTH)) {
+    if (typeof part !== 'object' || part === null) return undefined;
+    const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    part = Object.hasOwn(part, name) ? Reflect.get(part, name) : undefined;
+  }
+  return part;
+}
+
+const KEYWORDS = [...VALUES, ...RANGES, ...SIZES, 'description', 'default', 'properties', 'items', 'anyOf', 'oneOf'];
+
+/** A part that a reference names, with the keywords beside the reference, which say more. Only keywords are copied: a part may have many others. */
+function joined(beside: Readonly<Record<string, unknown>>, part: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const all: Record<string, unknown> = { $ref: part['$ref'], allOf: part['allOf'] };
+  for (const key of KEYWORDS) all[key] = beside[key] ?? part[key];
+  return all;
+}
+
+/** A function that computes each of its results once. */
+function once<In, Out>(compute: (given: In) => Out): (given: In) => Out {
+  const known = new Map<In, { readonly out: Out }>();
+  return (given) => {
+    const found = known.get(given) ?? { out: compute(given) };
+    known.set(given, found);
+    return found.out;
+  };
 }
 
 /** Cleans a server's text for people and models: one line without control characters, of bounded length. */
@@ -113,6 +164,6 @@ export function plainWords(text: string): string {
   return words.length > MAX_WORDS ? `${clipped(words, MAX_WORDS)}…` : words;
 }
 
-function isSmall(value: unknown): boolean {
+function isSmallJson(value: unknown): boolean {
   return value !== undefined && (JSON.stringify(value)?.length ?? 0) <= MAX_TEXT;
 }

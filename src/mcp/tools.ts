@@ -16,6 +16,7 @@ import { outputCheck, plainArguments, scriptValue } from './answer.ts';
 import type { McpServerConfig } from './config.ts';
 import { isTask, type McpAnswer, type McpConnection } from './connection.ts';
 import { McpError } from './error.ts';
+import { scriptName } from './names.ts';
 import { READERS } from './resources.ts';
 import { boundedCheck, boundedSchema, plainWords } from './serverschema.ts';
 import { type McpTask, taskIdIn, waitingReason } from './tasks.ts';
@@ -31,7 +32,7 @@ export async function toolsOf(
   tools: readonly Tool[],
 ): Promise<readonly ToolDefinition[]> {
   const listed = new Set([...tools.map(({ name }) => name), ...READERS]);
-  for (const name of [...(config.tools ?? []), ...(config.readOnly ?? [])])
+  for (const name of [...(config.tools ?? []), ...(config.readOnly ?? []), ...Object.keys(config.costs ?? {})])
     if (!listed.has(name))
       throw new McpError(connection.name, `it has no tool '${plainWords(name)}', which the configuration names`);
   const offered = tools.filter(({ name }) => config.tools === undefined || config.tools.includes(name));
@@ -69,20 +70,15 @@ export function standIn(server: string, error: McpError): ToolDefinition {
 /** How long a turn of the host loop waits for a task before it is put aside, in milliseconds. */
 const PATIENCE_MS = 2000;
 
-/** The name as an identifier: every other character becomes `_`. */
-function scriptName(name: string): string {
-  const plain = name.replace(/[^A-Za-z0-9_]/g, '_').slice(0, 100);
-  return /^[A-Za-z_]/.test(plain) ? plain : `_${plain}`;
-}
-
 function define(connection: McpConnection, tool: Tool, name: string, config: McpServerConfig): ToolDefinition {
   const checkAnswer = outputCheck(tool.outputSchema);
   const common = {
-    name: `tool.${connection.name}.${name}`,
+    name: `tool.${connection.group}.${name}`,
     description: plainWords(tool.description ?? tool.title ?? ''),
     returns: returnsOf(tool.outputSchema),
     effects: config.readOnly?.includes(tool.name) === true ? 'read' : 'write',
-    capabilities: [`mcp:call:${connection.name}`],
+    cost: config.costs?.[tool.name],
+    capabilities: [`mcp:call:${connection.group}`],
     run(args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) {
       const given = plainArguments(args['arguments']);
       return settled(runtime, (patienceMs) => connection.call(tool, given, runtime, patienceMs));

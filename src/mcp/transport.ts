@@ -77,6 +77,8 @@ function guarded(open: (breach: Breach) => Transport): Transport {
     },
     close: () => inner.close(),
     setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
+    // The library knows standard streams by these names. There, a server that is silent about versions is one of the previous version.
+    ...(inner instanceof StdioTransport ? { pid: null, stderr: null } : {}),
     ...(inner.hasPerRequestStream === true ? { hasPerRequestStream: true } : {}),
     get sessionId() {
       return inner.sessionId;

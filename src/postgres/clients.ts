@@ -28,8 +28,8 @@ export interface PostgresClient {
 export interface PgPool {
   /** Runs one statement on any connection. */
   query(text: string, values?: unknown[]): Promise<{ readonly rows: PostgresRow[] }>;
-  /** Takes a connection out of the pool. */
-  connect(): Promise<PgConnection>;
+  /** Takes a connection out of the pool, and calls back in the moment in which it is handed out. */
+  connect(callback: (error: Error | undefined, connection: PgConnection | undefined) => void): unknown;
 }
 
 /** A connection of a {@link PgPool}. */
@@ -78,14 +78,27 @@ export function postgresClient(client: AnyClient): PostgresClient {
 
 const open = async (): Promise<void> => {};
 
+/**
+ * Takes a connection of a pool. Its end may come with the bytes that make it ready: a listener that was added after a promise would be too
+ * late, and the event would end the process.
+ */
+function taken(pool: PgPool, onError: (connection: PgConnection) => () => void): Promise<PgConnection> {
+  return new Promise((resolve, reject) => {
+    pool.connect((error, connection) => {
+      if (connection === undefined) return reject(error ?? new ConfigError('the pool gave no connection'));
+      connection.on('error', onError(connection));
+      resolve(connection);
+    });
+  });
+}
+
 function ofPg(pool: PgPool): PostgresClient {
   return {
     query: (text, values = []) => pool.query(text, [...values]),
     async transaction(work) {
-      const connection = await pool.connect();
-      // A connection that breaks reports it twice: to the query and as an event, which would end the process.
+      // A connection that breaks reports it twice: to the query and as an event.
       const ignore = (): void => {};
-      connection.on('error', ignore);
+      const connection = await taken(pool, () => ignore);
       const query: PostgresQuery = (text, values = []) => connection.query(text, [...values]);
       try {
         await query('BEGIN');
@@ -101,28 +114,27 @@ function ofPg(pool: PgPool): PostgresClient {
       }
     },
     async listen(channel, heard, lost) {
-      const connection = await pool.connect();
       let [listening, isOpen] = [false, true];
-      const close = (): void => {
+      const close = (connection: PgConnection): void => {
         if (isOpen) connection.release(true);
         isOpen = false;
       };
-      const end = (): void => {
+      const endOf = (connection: PgConnection) => (): void => {
         const wasListening = listening && isOpen;
-        close();
+        close(connection);
         if (wasListening) lost();
       };
-      connection.on('error', end);
-      connection.on('end', end);
+      const connection = await taken(pool, endOf);
+      connection.on('end', endOf(connection));
       connection.on('notification', heard);
       try {
         await connection.query(`LISTEN "${channel}"`);
       } catch (error) {
-        close();
+        close(connection);
         throw error;
       }
       listening = true;
-      return async () => close();
+      return async () => close(connection);
     },
     end: open,
   };

@@ -15,10 +15,17 @@ const LONGEST_PAUSE_MS = 1000;
 /** SQLSTATE classes and codes after which the same statement may succeed on another connection. */
 const LOST = ['08', '57P01', '57P02', '57P03', '40001', '40P01'] as const;
 const BUSY = ['53300', '55P03'] as const;
+const ABSENT = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'EAI_AGAIN'] as const;
 const MISSING = ['3D000', '3F000', '42P01'] as const;
 
 /** The connection to the database was lost, so nobody knows whether the statement had an effect. */
-export class LostError extends StoreError {}
+export class LostError extends StoreError {
+  /** Whether nothing answers at the address. */
+  get isAbsent(): boolean {
+    const { cause } = this;
+    return cause instanceof Error && 'code' in cause && ABSENT.some((code) => code === cause.code);
+  }
+}
 
 /** Unix milliseconds by the clock of the database, which is the only clock of a store. */
 export const NOW = '(floor(extract(epoch FROM statement_timestamp()) * 1000))::bigint';
@@ -31,6 +38,7 @@ export function dialectOf(schema: string): SessionsDialect {
     found: 'EXISTS (SELECT 1 FROM first)',
     lock: { share: 'FOR SHARE', update: 'FOR UPDATE', skip: 'FOR UPDATE SKIP LOCKED' },
     index: () => '',
+    json: (text) => `CAST(${text} AS json)`,
     items: (list) => `json_array_elements(CAST(CAST(${list} AS text) AS json)) AS item (one)`,
     gathered: `CAST(coalesce(json_agg(one), '[]') AS text)`,
     // An entry is chained later, so that no commit waits for others.
@@ -70,17 +78,20 @@ export class Database implements Sql {
   readonly query: SqlQuery = (text, ...values) => this.#guarded(async () => (await this.#client.query(text, values)).rows);
 
   /** As {@link query}; again and again after a lost connection, for ten seconds. The statement may take effect more than once. */
-  readonly again: SqlQuery = async (text, ...values) => {
+  readonly again: SqlQuery = (text, ...values) => this.patiently(() => this.query(text, ...values));
+
+  /** Does the work again and again after a lost connection, for ten seconds; after every loss, or after those that `may` names. */
+  async patiently<T>(work: () => Promise<T>, may: (lost: LostError) => boolean = () => true): Promise<T> {
     const until = performance.now() + PATIENCE_MS;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       try {
-        return await this.query(text, ...values);
+        return await work();
       } catch (error) {
-        if (!(error instanceof LostError) || this.#ended || performance.now() + pause > until) throw error;
+        if (!(error instanceof LostError) || !may(error) || this.#ended || performance.now() + pause > until) throw error;
       }
       await sleep(pause);
     }
-  };
+  }
 
   change([first, ...then]: readonly [string, ...string[]], ...values: readonly unknown[]): Promise<readonly Row[]> {
     const others = then.map((text, index) => `, then${index} AS (${text})`).join('');

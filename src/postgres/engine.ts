@@ -3,7 +3,7 @@ import type { Row, SqlQuery } from '../sqlite/sql.ts';
 import type { Database } from './database.ts';
 import { Chaining } from './log.ts';
 import { nextSql, nextValues } from './queue.ts';
-import { dropPartitions } from './tables.ts';
+import { dropPartitions, lock } from './tables.ts';
 import { WakeUps } from './wakeups.ts';
 
 /** Sessions in a schema of Postgres. */
@@ -24,6 +24,10 @@ export class PostgresEngine implements SessionsEngine, AsyncDisposable {
     const [leases, waits] = statementsOf(database.dialect).lapse;
     this.#lapse = `WITH leases AS (${leases} RETURNING 1), waits AS (${waits} RETURNING 1) SELECT count(*) FROM leases, waits`;
     this.#next = nextSql(schema);
+  }
+
+  admitting(query: SqlQuery): Promise<void> {
+    return lock(query, this.sql.dialect.schema, 'admission');
   }
 
   async lapse(): Promise<void> {

@@ -50,12 +50,20 @@ export function mustBePresent(form: number, place: string, newest = FORM): void 
   if (form !== newest) throw otherForm(place, form, newest);
 }
 
-/** Opens the tables of a database, and makes them where there are none, unless `makes` is false. Throws as {@link mustBePresent} does. */
-export async function openTables(database: Database, makes: boolean): Promise<void> {
-  const form = await formOf(database);
-  if (form > 0 || !makes) mustBePresent(form, database.place);
-  if (form === 0) await migrate(database);
-  else await keepPartitions(database);
+/**
+ * Opens the tables of a database, and makes them where there are none, unless `makes` is false. Tries again when a connection is lost, but
+ * not where nothing answers. Throws as {@link mustBePresent} does.
+ */
+export function openTables(database: Database, makes: boolean): Promise<void> {
+  return database.patiently(
+    async () => {
+      const form = await formOf(database);
+      if (form > 0 || !makes) mustBePresent(form, database.place);
+      if (form === 0) await migrate(database);
+      else await keepPartitions(database);
+    },
+    (lost) => !lost.isAbsent,
+  );
 }
 
 /** Brings a schema to the last form, in one transaction and one process at a time. Resolves with the form that it had. */

@@ -1,13 +1,15 @@
 import type { AttemptEnd, FailedAttempt, TurnRecord } from '../loop/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import { counted, field, section } from './layout.ts';
-import type { Palette } from './palette.ts';
-import { printable } from './text.ts';
+import type { Palette } from '../wire/text/palette.ts';
+import { printable } from '../wire/text/printable.ts';
+import { counted } from '../wire/text/units.ts';
+import { field, section } from './layout.ts';
 
 const ENDS: Readonly<Record<AttemptEnd, string>> = {
   rejected: 'rejected before it ran',
   failed: 'failed while it ran',
   interrupted: 'interrupted: its worker process ended',
+  rehearsed: 'failed in its rehearsal, against mocks',
 };
 
 /** The attempts at a turn that did not decide it, as lines, and the effects of theirs that the turn left over; none without an attempt. */

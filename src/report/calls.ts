@@ -1,9 +1,10 @@
 import type { JournalEntry } from '../wire/journal.ts';
 import type { AskSpent, TaggedJson } from '../wire/protocol.ts';
 import { jsonText } from '../wire/tagged.ts';
-import { counted, duration, field, valueText } from './layout.ts';
-import type { Palette } from './palette.ts';
-import { clip, printable } from './text.ts';
+import type { Palette } from '../wire/text/palette.ts';
+import { clip, printable } from '../wire/text/printable.ts';
+import { counted, duration } from '../wire/text/units.ts';
+import { field, valueText } from './layout.ts';
 
 /** Maximum number of characters of one value in a line of the trace. */
 const WIDTH = 400;
@@ -28,7 +29,9 @@ export function explainCall(entry: JournalEntry, palette: Palette): string[] {
       : field('', [failureText(outcome)], palette, palette.red)),
     ...field(
       '',
-      [`at ${printable(entry.at.source)}:${entry.at.line}, ${duration(entry.ms)}${blockText(entry)}`],
+      [
+        `at ${printable(entry.at.source)}:${entry.at.line}, after ${duration(entry.begin)}, took ${duration(entry.ms)}${blockText(entry)}`,
+      ],
       palette,
       palette.dim,
     ),

@@ -1,23 +1,21 @@
 import { argumentsText } from '../wire/foreseen.ts';
+import { usdText } from '../wire/money.ts';
 import type { Preview, PreviewBound, PreviewCall } from '../wire/preview.ts';
-import { counted } from './layout.ts';
-import type { Palette } from './palette.ts';
-import { printable } from './text.ts';
-import { grouped, quantity } from './units.ts';
+import type { Palette } from '../wire/text/palette.ts';
+import { printable } from '../wire/text/printable.ts';
+import { counted, grouped, quantity } from '../wire/text/units.ts';
 
 /** A preview as lines for the person who decides. */
 export function explainPreview(preview: Preview, palette: Palette): readonly string[] {
   const { calls, because } = preview;
-  const [most = '', fuel = '', ...others] = boundRows(preview).map(([name, text]) => `${name.padEnd(12)}${text}`);
+  const bounds = boundRows(preview).map(([name, text]) => ({ name, line: `${name.padEnd(12)}${text}` }));
+  const place = printable(because === null ? '' : `${because.message} (${because.file}:${because.line})`);
   return [
     palette.bold(printable(headText(preview))),
     ...calls.flatMap((call) => callLines(call, palette)),
-    most,
-    fuel,
-    ...(because === null
-      ? []
-      : [palette.dim(`            ${printable(`${because.message} (${because.file}:${because.line})`)}`)]),
-    ...others,
+    ...bounds.flatMap(({ name, line }) =>
+      name === 'fuel' && because !== null ? [line, palette.dim(`            ${place}`)] : [line],
+    ),
   ];
 }
 
@@ -32,6 +30,7 @@ export function headText({ sources, calls }: Preview): string {
 export function boundRows(preview: Preview): readonly (readonly [name: string, text: string])[] {
   return [
     ['tool calls', boundText(preview.toolCalls, grouped)],
+    ...(isFree(preview) ? [] : [['cost', costsText(preview.cost)] as const]),
     ['fuel', boundText(preview.fuel, grouped)],
     ['memory', boundText(preview.memoryBytes, bytes)],
     ['output', boundText(preview.outputBytes, bytes)],
@@ -41,10 +40,12 @@ export function boundRows(preview: Preview): readonly (readonly [name: string, t
 
 function callLines(call: PreviewCall, palette: Palette): readonly string[] {
   const effects = call.effects === null ? '' : `, effects: ${call.effects}`;
+  const cost = costText(call);
   return [
     `${String(call.number).padStart(3)}  ${printable(`${call.name}${argumentsText(call.args)}`)}`,
-    palette.dim(`     ${printable(`${timesText(call)}, at ${placeText(call)}${effects}`)}`),
+    palette.dim(`     ${printable(`${timesText(call)}, at ${placeText(call)}${effects}${cost === '' ? '' : `, ${cost}`}`)}`),
     ...call.when.map((condition) => palette.dim(`     ${printable(conditionText(condition))}`)),
+    ...(call.decidedBy === undefined ? [] : [palette.dim(`     ${decidedText(call.decidedBy)}`)]),
     ...verdictLines(call, palette),
   ];
 }
@@ -74,6 +75,11 @@ const WHEN: Readonly<Record<PreviewCall['when'][number]['kind'], string>> = {
   procedure: 'in the procedure',
 };
 
+/** Which results decide the way to a call, in words: other ones than those of a rehearsal may take another way. */
+export function decidedText(calls: readonly number[]): string {
+  return `decided by what ${calls.length === 1 ? 'call' : 'calls'} ${calls.join(', ')} returned`;
+}
+
 /** How often a call can be made. */
 export function timesText({ most, limitedBy }: PreviewCall): string {
   if (most === null) return 'any number of times';
@@ -81,10 +87,25 @@ export function timesText({ most, limitedBy }: PreviewCall): string {
   return most === 1 ? 'at most once' : `at most ${grouped(most)} times`;
 }
 
+/** What calls cost, in words; empty for a call without a price. */
+export function costText({ cost }: PreviewCall): string {
+  if (cost === undefined) return '';
+  return cost.most === null ? 'cost: no bound but the limit' : `cost: at most ${usdText(cost.most)}`;
+}
+
+/** Whether no call of a preview has a price. */
+function isFree({ calls, cost }: Preview): boolean {
+  return cost.most === 0 || calls.every((call) => call.cost === undefined);
+}
+
+function costsText({ least, ...bound }: Preview['cost']): string {
+  return `${boundText(bound, usdText)}${least === 0 ? '' : `, at least ${usdText(least)}`}`;
+}
+
 function verdictLines({ verdict }: PreviewCall, { green, red, yellow }: Palette): readonly string[] {
   if (verdict === null) return [];
-  const { allowed, reason, approval } = verdict;
-  const word = allowed ? green('allowed') : red('DENIED');
+  const { policy, reason, approval } = verdict;
+  const word = { keeps: green('allowed'), may: yellow('MAY BREAK THE POLICY'), breaks: red('DENIED') }[policy];
   return [`     ${word}: ${printable(reason)}`, ...(approval ? [`     ${yellow('a human must approve each call')}`] : [])];
 }
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { printable } from './text.ts';
+import { printable } from '../wire/text/printable.ts';
 
 /** What all pages look like. */
 const COMMON = `

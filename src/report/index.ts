@@ -5,16 +5,18 @@
  * come from the {@link Palette} of the caller.
  */
 export { SYNTAX } from '../wire/findings.ts';
+export { excerpt, renderDiagnostic, renderEnd, renderError, renderFinding, type SourceTexts } from '../wire/text/failure.ts';
+export { type Palette, plainPalette } from '../wire/text/palette.ts';
+export { clip, printable, printableLines, wrap } from '../wire/text/printable.ts';
+export { amount, counted, grouped, quantity, UNIT_SIZES } from '../wire/text/units.ts';
 export { timeText } from '../wire/time.ts';
 export { renderCall } from './calls.ts';
-export { excerpt, renderDiagnostic, renderError, renderFinding, type SourceTexts } from './errors.ts';
 export { explainPreview } from './foresee.ts';
-export { counted } from './layout.ts';
-export { type Palette, paletteFor, plainPalette } from './palette.ts';
+export { explainGrant, type GrantRow, grantHead, grantNotes, grantRows } from './grant.ts';
+export { grantPage } from './grantpage.ts';
+export { paletteFor } from './palette.ts';
 export { previewPage } from './previewpage.ts';
 export { explainEnd, explainSession, explainTurn } from './session.ts';
 export * from './summary.ts';
-export { clip, printable, printableLines, wrap } from './text.ts';
 export { CHECKS, describeToken, type TokenCheck } from './tokens.ts';
-export { amount, grouped, quantity, UNIT_SIZES } from './units.ts';
 export { explainV1End, explainV1Turn } from './v1.ts';

@@ -2,12 +2,11 @@ import { stripVTControlCharacters } from 'node:util';
 import { clipped } from '../wire/clip.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { isList, shownEntries } from '../wire/tagged.ts';
-import type { Palette } from './palette.ts';
-import { columns, printable, wrap } from './text.ts';
+import type { Palette } from '../wire/text/palette.ts';
+import { columns, printable, wrap } from '../wire/text/printable.ts';
+import { grouped } from '../wire/text/units.ts';
 import { shortenTokens } from './tokens.ts';
 
-/** Columns of a report. */
-export const WIDTH = 80;
 /** Columns of the labels on the left. */
 export const LABEL = 12;
 /** Maximum number of lines and characters shown of one text; the record has all of it. */
@@ -16,12 +15,12 @@ const MAX_TEXT = 1200;
 
 /** The line that starts a part of a report. */
 export function section(name: string, palette: Palette): string[] {
-  return ['', palette.dim(`-- ${name} ${'-'.repeat(WIDTH - name.length - 4)}`)];
+  return ['', palette.dim(`-- ${name} ${'-'.repeat(palette.columns - name.length - 4)}`)];
 }
 
 /** The double line that ends the turns of a session. */
 export function rule(palette: Palette): string {
-  return palette.bold('='.repeat(WIDTH));
+  return palette.bold('='.repeat(palette.columns));
 }
 
 /**
@@ -37,7 +36,7 @@ export function field(
   if (lines.length === 0) return row(label, [palette.dim('none')], palette);
   return row(
     label,
-    lines.flatMap((line) => wrap(line, WIDTH - LABEL - 2)).map((line) => (line === '' ? '' : style(line))),
+    lines.flatMap((line) => wrap(line, palette.columns - LABEL - 2)).map((line) => (line === '' ? '' : style(line))),
     palette,
   );
 }
@@ -51,11 +50,11 @@ export function row(label: string, lines: readonly string[], palette: Palette): 
 }
 
 /** Joins short parts with commas into lines that fit right of the labels. */
-export function flow(parts: readonly string[]): string[] {
+export function flow(parts: readonly string[], palette: Palette): string[] {
   const lines: string[] = [];
   for (const part of parts) {
     const last = lines.at(-1);
-    if (last !== undefined && columns(stripVTControlCharacters(`${last}, ${part}`)) <= WIDTH - LABEL - 3)
+    if (last !== undefined && columns(stripVTControlCharacters(`${last}, ${part}`)) <= palette.columns - LABEL - 3)
       lines[lines.length - 1] = `${last}, ${part}`;
     else {
       if (last !== undefined) lines[lines.length - 1] = `${last},`;
@@ -97,19 +96,4 @@ function spaced(value: TaggedJson): string {
   return `{${shownEntries(value)
     .map(([key, item]) => `${JSON.stringify(key)}: ${spaced(item)}`)
     .join(', ')}}`;
-}
-
-/** A time of milliseconds, in the unit that reads best. */
-export function duration(ms: number): string {
-  return ms >= 1000 ? `${(ms / 1000).toFixed(2)} s` : `${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
-}
-
-/** A whole number with its thousands grouped by blanks, the same in every locale. */
-export function grouped(value: number): string {
-  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ' ');
-}
-
-/** `1 turn`, `2 turns`. */
-export function counted(count: number, thing: string): string {
-  return `${grouped(count)} ${thing}${count === 1 ? '' : 's'}`;
 }

@@ -1,29 +1,15 @@
 import { styleText } from 'node:util';
+import { type Palette, plainPalette } from '../wire/text/palette.ts';
 
-/** Puts styles around text, or leaves it as it is. */
-export interface Palette {
-  /** For headings. */
-  readonly bold: (text: string) => string;
-  /** For what matters less. */
-  readonly dim: (text: string) => string;
-  /** For failures. */
-  readonly red: (text: string) => string;
-  /** For success. */
-  readonly green: (text: string) => string;
-  /** For warnings. */
-  readonly yellow: (text: string) => string;
-}
+/** Reports cannot be read in fewer columns, and lines of more are hard to read. */
+const NARROWEST = 40;
+const WIDEST = 120;
 
-const same = (text: string): string => text;
-
-/** No styles: for files, pipes and `NO_COLOR`. */
-export const plainPalette: Palette = { bold: same, dim: same, red: same, green: same, yellow: same };
-
-type Style = keyof Palette;
+type Style = Exclude<keyof Palette, 'columns'>;
 
 const style = (name: Style) => (text: string) => styleText(name, text, { validateStream: false });
 
-const colours: Palette = {
+const colours: Omit<Palette, 'columns'> = {
   bold: style('bold'),
   dim: style('dim'),
   red: style('red'),
@@ -31,7 +17,15 @@ const colours: Palette = {
   yellow: style('yellow'),
 };
 
-/** Styles for a stream: only on a terminal, and never when `NO_COLOR` has a value or `TERM` is `dumb`. */
-export function paletteFor(stream: { readonly isTTY?: boolean }, env: Readonly<Record<string, string | undefined>>): Palette {
-  return stream.isTTY === true && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb' ? colours : plainPalette;
+/**
+ * How a stream shows text: as wide as the terminal; with styles only on a terminal, and never when `NO_COLOR` has a value or `TERM` is
+ * `dumb`.
+ */
+export function paletteFor(
+  stream: { readonly isTTY?: boolean; readonly columns?: number },
+  env: Readonly<Record<string, string | undefined>>,
+): Palette {
+  if (stream.isTTY !== true) return plainPalette;
+  const columns = Math.min(Math.max(stream.columns || plainPalette.columns, NARROWEST), WIDEST);
+  return { ...((env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb' ? colours : plainPalette), columns };
 }

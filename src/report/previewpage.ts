@@ -3,21 +3,29 @@ import { ConfigError } from '../wire/errors.ts';
 import { argumentsText } from '../wire/foreseen.ts';
 import type { Preview, PreviewCall } from '../wire/preview.ts';
 import type { Source } from '../wire/protocol.ts';
-import { boundRows, conditionText, effectsText, headText, placeText, timesText } from './foresee.ts';
+import { counted } from '../wire/text/units.ts';
+import { boundRows, conditionText, costText, decidedText, effectsText, headText, placeText, timesText } from './foresee.ts';
 import { foreign, PAGE_END, pageHead } from './html.ts';
-import { counted } from './layout.ts';
 
 const STYLE = `
 th,td{text-align:left;vertical-align:top;padding:.3rem .6rem}
 th{white-space:nowrap}
 td{overflow-wrap:anywhere}
 tbody tr{border-bottom:1px solid #8886}
+h1{overflow-wrap:anywhere}
 ul{margin:0;padding-left:1.2rem}
 .denied{background:rgba(200,0,0,.16)}
 .approval{background:rgba(220,160,0,.16)}
 pre{white-space:pre-wrap;overflow-wrap:anywhere}
+p code{overflow-wrap:anywhere}
 pre a,td:first-child{white-space:nowrap}
 :target{outline:2px solid}
+@media (max-width:45rem){
+table,tbody,tr,td,tbody th{display:block}
+thead{display:none}
+tbody tr{padding:.4rem 0}
+td,tbody th{padding:.1rem .3rem;white-space:normal;border:0}
+}
 `;
 
 /**
@@ -77,13 +85,14 @@ const WHOLE = Number.POSITIVE_INFINITY;
 function callRow(call: PreviewCall, sources: readonly Source[]): string {
   const { number, name, args, when, verdict, effects } = call;
   const kind = verdict?.allowed === false ? 'denied' : isApproved(call) ? 'approval' : '';
-  const conditions = when.map((condition) => `<li>${foreign(conditionText(condition))}</li>`).join('');
+  const ways = [...when.map(conditionText), ...(call.decidedBy === undefined ? [] : [decidedText(call.decidedBy)])];
+  const conditions = ways.map((way) => `<li>${foreign(way)}</li>`).join('');
   const file = sources.findIndex((source) => source.name === call.file);
   const place = foreign(placeText(call));
   const cells = [
     String(number),
     `<code>${foreign(`${name}${argumentsText(args, WHOLE)}`)}</code>${conditions === '' ? '' : `<ul>${conditions}</ul>`}`,
-    foreign(timesText(call)),
+    foreign([timesText(call), costText(call)].filter((text) => text !== '').join(', ')),
     effects === 'write' ? `<strong>${foreign(effectsText(call))}</strong>` : foreign(effectsText(call)),
     verdict === null ? 'no policy judges it' : verdictCell(verdict),
     file === -1 ? place : `<a href="#line-${file}-${call.line}">${place}</a>`,
@@ -91,8 +100,8 @@ function callRow(call: PreviewCall, sources: readonly Source[]): string {
   return `<tr id="call-${number}" class="${kind}">${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>\n`;
 }
 
-function verdictCell({ allowed, reason, approval }: NonNullable<PreviewCall['verdict']>): string {
-  const word = allowed ? 'allowed' : '<strong>DENIED</strong>';
+function verdictCell({ policy, reason, approval }: NonNullable<PreviewCall['verdict']>): string {
+  const word = { keeps: 'allowed', may: '<strong>MAY BREAK THE POLICY</strong>', breaks: '<strong>DENIED</strong>' }[policy];
   return `${word}: ${foreign(reason)}${approval ? '<br><strong>a human must approve each call</strong>' : ''}`;
 }
 

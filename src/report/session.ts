@@ -1,33 +1,22 @@
 import { type Envelope, EnvelopeError, parseEnvelope } from '../aeiou/index.ts';
-import type { AgentUse, CandidateRecord, Decision, LoopResult, LoopSummary, TurnRecord, Waiting } from '../loop/index.ts';
+import type { AgentUse, CandidateRecord, Decision, LoopResult, TurnRecord, Waiting } from '../loop/index.ts';
+import type { ErrorInfo } from '../wire/errors.ts';
 import { HALT_REASONS } from '../wire/haltreasons.ts';
-import type { JournalEntry } from '../wire/journal.ts';
-import type { WorkerUsage } from '../wire/protocol.ts';
+import { elapsedMs, type JournalEntry } from '../wire/journal.ts';
+import { usdText } from '../wire/money.ts';
+import type { Usage } from '../wire/protocol.ts';
+import { type Palette, plainPalette } from '../wire/text/palette.ts';
+import { printable, wrap } from '../wire/text/printable.ts';
+import { counted, duration, grouped } from '../wire/text/units.ts';
 import { timeText } from '../wire/time.ts';
 import { explainAttempts, explainError } from './attempts.ts';
 import { explainCall } from './calls.ts';
-import {
-  capLines,
-  counted,
-  duration,
-  field,
-  flow,
-  grouped,
-  LABEL,
-  row,
-  rule,
-  section,
-  streamLines,
-  textLines,
-  valueText,
-  WIDTH,
-} from './layout.ts';
-import type { Palette } from './palette.ts';
-import { printable, wrap } from './text.ts';
+import { explainGrant } from './grant.ts';
+import { capLines, field, flow, LABEL, row, rule, section, streamLines, textLines, valueText } from './layout.ts';
 import { CHECKS, describeToken } from './tokens.ts';
 
 /**
- * A turn for a reader at a terminal of 80 columns, as lines: the attempts that did not decide it, what went in, what the program called and said, every token
+ * A turn for a reader at a terminal, as lines: the attempts that did not decide it, what went in, what the program called and said, every token
  * with the checks it passed or failed, the decision and why, remarks, and what it cost. Whatever a program, a tool or an
  * agent wrote is made printable: no control character of theirs reaches the terminal. SCRATCHPAD is private: `all` shows it to
  * the operator.
@@ -49,7 +38,10 @@ export function explainTurn(record: TurnRecord, palette: Palette, all = false): 
 }
 
 /** How a session ended, as lines: the decision, why, and what its last turn said to the user. */
-export function explainEnd(result: LoopSummary, palette: Palette): string[] {
+export function explainEnd(
+  result: Omit<LoopResult, 'turns' | 'error'> & { readonly turns: readonly unknown[]; readonly error: ErrorInfo | null },
+  palette: Palette,
+): string[] {
   const { decision, reason, error, turns, waiting } = result;
   const style = styleOf(decision, palette);
   const sentence = reason === null ? [] : [`${reason}: ${HALT_REASONS[reason]}`];
@@ -93,7 +85,7 @@ function codeLines(code: string, palette: Palette): string[] {
   const gutter = String(lines.length).length;
   return lines.flatMap((line, index) => {
     const indent = Math.min(line.length - line.trimStart().length, 20);
-    const pieces = wrap(line.slice(indent), WIDTH - LABEL - 2 - gutter - 2 - indent - 4);
+    const pieces = wrap(line.slice(indent), palette.columns - LABEL - 2 - gutter - 2 - indent - 4);
     return pieces.map((piece, at) => {
       const number = palette.dim(at === 0 ? String(index + 1).padStart(gutter) : ' '.repeat(gutter));
       return `${number}  ${' '.repeat(at === 0 ? indent : indent + 4)}${piece}`.trimEnd();
@@ -112,7 +104,7 @@ function readable(text: string): Envelope | null {
 }
 
 /** The line below a call that an earlier attempt at its turn may have made too. */
-const REPEATED = 'may have had its effect twice: the process died and the turn ran again';
+const REPEATED = 'may have had its effect twice: the turn was interrupted and ran again';
 
 function explainCalls({ journal, repeats = [] }: TurnRecord, palette: Palette): string[] {
   if (journal.length === 0) return [];
@@ -144,7 +136,7 @@ function explainToken(candidate: CandidateRecord, token: string, record: TurnRec
   return [
     ...field(`line ${candidate.line}`, [verdict], palette, style),
     ...field('', describeToken(token, candidate.ok).map(printable), palette),
-    ...row('', flow(checks), palette),
+    ...row('', flow(checks, palette), palette),
   ];
 }
 
@@ -155,26 +147,44 @@ function explainDecision(record: TurnRecord, palette: Palette): string[] {
     ...(record.reason === null ? [] : field('reason', [`${record.reason}: ${HALT_REASONS[record.reason]}`], palette)),
     ...(record.overridden === null ? [] : field('instead of', [record.overridden], palette)),
     ...(record.error === null ? [] : field('error', explainError(record.error), palette)),
-    ...field('lints', flow(record.lints.map(({ code, line }) => `${code} (line ${line})`)), palette),
-    ...row('used', flow([...usageParts(record.usage, record.inputs.limits), ...agentParts(record.agent)]), palette),
+    ...field(
+      'lints',
+      flow(
+        record.lints.map(({ code, line }) => `${code} (line ${line})`),
+        palette,
+      ),
+      palette,
+    ),
+    ...row('time', flow(timeParts(record), palette), palette),
+    ...row('used', flow([...usageParts(record.usage, record.inputs.limits), ...agentParts(record.agent)], palette), palette),
   ];
 }
 
-function explainWaiting({ call, tool, args, reason, expiresAt, completed }: Waiting): string[] {
+function explainWaiting({ call, tool, args, reason, expiresAt, completed, plan }: Waiting): string[] {
   const until = completed ? 'completed: resume the session' : `until ${timeText(expiresAt)}`;
+  if (plan !== undefined) return [...explainGrant(plan, plainPalette), printable(`call ${call}, at ${tool}: ${reason}`), until];
   return [`call ${call}: ${printable(tool)}(${args.map(valueText).join(', ')})`, printable(reason), until];
 }
 
+/** Where the time of a turn went. */
+function timeParts({ phases, latencyMs, journal }: TurnRecord): string[] {
+  const calls = elapsedMs(journal);
+  const words = phases.map(
+    ({ name, ms }) => `${name} ${duration(ms)}${name === 'run' && calls > 0 ? ` (calls ${duration(calls)})` : ''}`,
+  );
+  return [duration(latencyMs), ...words];
+}
+
 /** What a turn used, in a few words for each measure. */
-function usageParts({ fuel, ...usage }: WorkerUsage, limits: { readonly fuel?: number } = {}): string[] {
+function usageParts({ fuel, cost, ...usage }: Omit<Usage, 'queueMs'>, limits: { readonly fuel?: number } = {}): string[] {
   const of = limits.fuel === undefined ? '' : ` of ${grouped(limits.fuel)}`;
   return [
     `fuel ${grouped(fuel)}${of}`,
     `CPU ${duration(usage.cpuMs)}`,
-    `${duration(usage.wallMs)} in all`,
     `${grouped(usage.peakMemoryBytes)} bytes of values`,
     counted(usage.toolCalls, 'tool call'),
     `${grouped(usage.outputBytes)} bytes of output`,
+    ...(cost === undefined ? [] : [usdText(cost)]),
   ];
 }
 
@@ -184,5 +194,6 @@ function agentParts(agent: AgentUse | null): string[] {
   return [
     ...(agent.asks === 1 ? [] : [`${agent.asks} replies`]),
     ...(agent.tokens === 0 ? [] : [`${grouped(agent.tokens)} model tokens`]),
+    ...(agent.cost === undefined ? [] : [`${usdText(agent.cost)} for them`]),
   ];
 }

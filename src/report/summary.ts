@@ -1,7 +1,8 @@
 import type { SessionParent, SessionSummary, TurnResult, Waiting } from '../loop/index.ts';
+import { usdText } from '../wire/money.ts';
+import { clip, printable } from '../wire/text/printable.ts';
+import { counted } from '../wire/text/units.ts';
 import { timeText } from '../wire/time.ts';
-import { counted } from './layout.ts';
-import { clip, printable } from './text.ts';
 
 /** Columns of a subject and of an agent's name. */
 const SHOWN = 40;
@@ -32,6 +33,25 @@ export interface SessionLine extends Partial<Omit<SessionSummary, 'status' | 're
 
 /** One session in one line. */
 export function sessionLine(session: SessionLine): string {
+  return cellsOf(session).join('  ');
+}
+
+/** Cells that every session of a list has, which stand below each other. */
+const COLUMNS = 4;
+
+/** Sessions in a line each, in columns. */
+export function sessionLines(sessions: readonly SessionLine[]): readonly string[] {
+  const rows = sessions.map(cellsOf);
+  const widths = Array.from({ length: COLUMNS }, (_, column) => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function cellsOf(session: SessionLine): readonly string[] {
   const {
     sid,
     status,
@@ -44,22 +64,23 @@ export function sessionLine(session: SessionLine): string {
     waits = null,
     lease = null,
     parent = null,
+    spent = null,
     damaged = null,
   } = session;
-  const parts = [
+  return [
     printable(sid),
     outcomeText(status, reason),
     counted(turns, 'turn'),
     ...(updatedAt === undefined ? [] : [timeText(updatedAt)]),
     ...(subject === null ? [] : [`subject ${clip(printable(subject), SHOWN)}`]),
     ...(agent === null ? [] : [`agent ${clip(printable(agent), SHOWN)}`]),
+    ...(spent?.cost === undefined ? [] : [`cost ${usdText(spent.cost)}`]),
     ...(parent === null ? [] : [askedBy(parent)]),
     ...(started === null || waits !== null ? [] : [`in turn ${started}`]),
     ...(waits === null ? [] : [waits, ...(waits.also ?? [])].map(waitOf)),
     ...(damaged === null ? [] : [`DAMAGED: ${printable(damaged)}`]),
     ...(lease === null ? [] : [`held by ${printable(lease.owner)} until ${timeText(lease.until)}`]),
   ];
-  return parts.join('  ');
 }
 
 /** The call that asked for a session. */

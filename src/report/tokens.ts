@@ -29,9 +29,10 @@ export function describeToken(line: string, verified: boolean): string[] {
   const { payload } = decoded.token;
   const control = payload['payload'];
   const own = isJsonObject(control) ? control : {};
+  const what = [payload['kind'], own['action']].filter((value) => value !== undefined).map(word);
   const rest = Object.entries(own).filter(([name]) => name !== 'action');
   return [
-    `${verified ? '' : 'claims to be '}${word(payload['kind'])} ${word(own['action'])}, signed with ${word(payload['kid'])}`,
+    `${verified ? '' : 'claims to be '}${what.join(' ') || 'nothing in particular'}, signed with ${payload['kid'] === undefined ? 'an unnamed key' : word(payload['kid'])}`,
     `session ${word(payload['session_id'])}, turn ${word(payload['turn_index'])}, nonce ${word(payload['turn_nonce'])}`,
     `id ${word(payload['jti'])}`,
     `issued ${time(payload['issued_at'])}, ${payload['ttl'] === undefined ? 'no expiry' : `good for ${word(payload['ttl'])} s`}`,
@@ -47,7 +48,7 @@ export function shortenTokens(text: string): string {
 }
 
 function word(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : value === undefined ? '?' : JSON.stringify(value);
+  return typeof value === 'string' ? value : value === undefined ? '(none)' : JSON.stringify(value);
 }
 
 function time(value: JsonValue | undefined): string {

@@ -1,9 +1,10 @@
 import type { V1LoopResult, V1TurnRecord } from '../loop/index.ts';
 import { V1_HALT_REASONS } from '../wire/haltreasons.ts';
+import type { Palette } from '../wire/text/palette.ts';
+import { printable } from '../wire/text/printable.ts';
+import { counted, grouped } from '../wire/text/units.ts';
 import { explainCall } from './calls.ts';
-import { counted, field, grouped, row, rule, section, streamLines } from './layout.ts';
-import type { Palette } from './palette.ts';
-import { printable } from './text.ts';
+import { field, row, rule, section, streamLines } from './layout.ts';
 
 /** A turn of an Ask-Loop v1 for a reader at a terminal, as lines; what programs, tools and agents wrote is made printable. */
 export function explainV1Turn(record: V1TurnRecord, decision: string, palette: Palette): readonly string[] {

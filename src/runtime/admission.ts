@@ -7,7 +7,16 @@ import { workerError } from '../wire/errorinfo.ts';
 import { type ErrorInfo, NeuroScriptError } from '../wire/errors.ts';
 import type { RunInput } from '../wire/protocol.ts';
 import { type RunFailure, refusedResult } from '../wire/result.ts';
-import type { Admission, CheckEnvironment, CheckReport, LintFinding, StrictAdmission } from '../wire/sourcereports.ts';
+import type {
+  Admission,
+  CheckEnvironment,
+  CheckReport,
+  JudgedNames,
+  LintFinding,
+  StrictAdmission,
+  ToolShape,
+} from '../wire/sourcereports.ts';
+import { RunError } from '../wire/text/runerror.ts';
 import { denialOf, shapeOf, toolShapes } from './check.ts';
 import type { SandboxPort } from './context.ts';
 import { mayCall } from './input.ts';
@@ -42,6 +51,7 @@ export class Judge {
   readonly #tools: ForkTools;
   readonly #input: RunInput;
   readonly #reasonOf: (tool: string) => string | undefined;
+  readonly #shapes: readonly ToolShape[] | null;
 
   /** A recorded run that names its denials is judged by these, and any other by the policies. */
   constructor(
@@ -54,6 +64,7 @@ export class Judge {
     const known = recorded?.denied;
     this.#tools = tools;
     this.#input = input;
+    this.#shapes = recorded?.tools ?? null;
     this.#reasonOf = (name) => (known === undefined ? denialOf(tools, guards, name)?.reason : known.get(name));
     // The names of a hundred tools take as long to send as a small program to run, and most programs call no tool.
     const denied = sources.some(mayCall) ? (known === undefined ? tools.deniedNames(guards) : [...known.keys()]) : [];
@@ -76,7 +87,12 @@ export class Judge {
     const rejection = strict === undefined ? this.#withReasons(findings) : await this.#strictly(sandbox);
     return rejection === null
       ? null
-      : { ...ended, result: { ...ended.result, error: rejection.error }, findings: rejection.findings };
+      : {
+          ...ended,
+          result: { ...ended.result, error: rejection.error },
+          findings: rejection.findings,
+          names: this.#names(rejection.findings ?? []),
+        };
   }
 
   /** The result of a run that would be rejected, found without running it; null for a run that would begin. */
@@ -84,13 +100,30 @@ export class Judge {
     const { sources, limits } = this.#input;
     const report = await checked(() => sandbox.check(sources, limits.sourceBytes, environmentOf(this.admission)));
     if ('error' in report) return refusedResult(report.error);
-    const rejection =
-      rejectionIn(report, this.admission) ?? (this.admission.strict === undefined ? null : await this.#strictly(sandbox));
+    const plain = rejectionIn(report, this.admission);
+    const isStrict = this.admission.strict !== undefined && plain?.errors === undefined;
+    const rejection = isStrict ? await this.#strictly(sandbox) : plain;
     if (rejection === null) return null;
     const { findings } = rejection;
-    const isDenied = findings !== undefined && this.admission.strict === undefined;
-    const explained = isDenied ? this.#withReasons(findings) : rejection;
-    return { ...refusedResult(explained.error), ...explained };
+    const explained = isStrict || findings === undefined ? rejection : this.#withReasons(findings);
+    const names = findings === undefined ? undefined : this.#names(findings);
+    const error = new RunError(explained.error, sources, explained.errors);
+    return { ...refusedResult(error), ...explained, error, names };
+  }
+
+  /** What the findings depend on. A hint names the tool that is nearest to another one, so it stays the same among fewer tools. */
+  #names(findings: readonly LintFinding[]): JudgedNames {
+    const { sources } = this.#input;
+    const program = toolNamesIn(sources.at(-1)?.text ?? '');
+    const hints = toolNamesIn(findings.map(({ fix }) => fix.message).join('\n'));
+    const { tools = [], denied = [] } = this.#environment();
+    return {
+      definitions: sources.slice(0, -1),
+      tools: tools.filter(({ name }) => program.has(name) || hints.has(name)),
+      denied: denied
+        .filter(({ name }) => program.has(name))
+        .map(({ name, reason }) => ({ name, reason: this.#reasonOf(name) ?? reason })),
+    };
   }
 
   /** The tools whose names stand in the program. */
@@ -114,7 +147,8 @@ export class Judge {
   #environment(): CheckEnvironment {
     const { denied } = environmentOf(this.admission);
     const called = new Set(this.admission.strict?.tools.map(({ name }) => name));
-    return { globals: [], tools: [...toolShapes(this.#tools, called)], complete: true, denied: denied ?? [] };
+    const tools = this.#shapes ?? toolShapes(this.#tools, called);
+    return { globals: [], tools: [...tools], complete: true, denied: denied ?? [] };
   }
 
   #withReasons(findings: readonly LintFinding[]): Rejection {

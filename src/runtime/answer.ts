@@ -46,10 +46,11 @@ export async function runLine(fork: Fork, line: string, settings: LineSettings):
   const outcome = requestFromJson(line);
   if (!outcome.ok) return { id: outcome.id, result: refusedResult(outcome.error) };
   const { request } = outcome;
-  return { id: request.id, result: await fork.runRequest({ ...requestOf(request), ...settings }).catch(refused) };
+  return { id: request.id, result: await fork.runRequest({ ...runRequestOf(request), ...settings }).catch(refused) };
 }
 
-function requestOf({ src, lib, call, globals, events, limits }: RequestLine): RunRequest {
+/** The run that a request asks for. */
+export function runRequestOf({ src, lib, call, globals, events, limits }: RequestLine): RunRequest {
   const sources = [...librarySources(lib), { name: 'src', text: src }];
   return { sources, globals, events, limits, ...(call === null ? {} : { call }) };
 }

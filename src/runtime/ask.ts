@@ -1,8 +1,10 @@
 import type { HostContext, StoreReaders, TurnContext } from '../context/index.ts';
-import { type AskCall, type AskPort, type AskReply, callDepth, valueFrom } from '../tools/index.ts';
+import { type AskCall, type AskPort, type AskReply, type CallHistory, callDepth, type Payer, valueFrom } from '../tools/index.ts';
 import type { CallIo } from '../wire/call.ts';
 import { NS_CODES } from '../wire/codes.ts';
+import { labelNames } from '../wire/labels.ts';
 import type { LimitValues } from '../wire/limits.ts';
+import { usdOf } from '../wire/money.ts';
 import type { AskLeft, CallSite, Source, TaggedJson } from '../wire/protocol.ts';
 import { isValueMap, type Value, type ValueMap } from '../wire/values.ts';
 import type { AskingRun } from './context.ts';
@@ -23,12 +25,18 @@ export interface AskRequest {
   readonly prompt: Value;
   /** The map behind `with`; empty without it. */
   readonly options: ValueMap;
+  /** Names of the labels of all that is asked, and of what decided that it is asked; empty without rules about origin. */
+  readonly labels: readonly string[];
   readonly site: CallSite;
   /** Counts the calls of the asking run. */
   readonly seq: number;
+  /** The number of the call within its session. It is the same in every execution of the asking turn. */
+  readonly id: string;
   readonly left: AskBudget;
-  /** The limits of the asking run. */
+  /** The limits of the asking run; `journalBytes` and `cost` are what is left. */
   readonly limits: LimitValues;
+  /** Pays for what is asked: {@link PAYER} of nested turns. */
+  readonly payer: Payer;
   /** The turn of the asking run, from which nested turns derive their contexts. */
   readonly turn: TurnContext;
   /** Aborted when the asking run ends before it has an answer. */
@@ -52,29 +60,38 @@ export interface AskRequest {
 export type AskHandler = (request: AskRequest) => Promise<AskReply>;
 
 /** Answers the asks of one run by `handler`. `fork` makes forks of the asking fork. */
-export function askPort(handler: AskHandler, run: AskingRun, fork: (options: ForkOptions) => Fork): AskPort {
-  const { context, turn, limits, globals } = run;
+export function askPort(
+  handler: AskHandler,
+  run: AskingRun,
+  fork: (options: ForkOptions, history: CallHistory) => Fork,
+): AskPort {
+  const { context, turn, limits, globals, history, costs } = run;
   const { runtime, root } = context;
   const remainder = new Remainder(limits);
   let library: Promise<readonly Source[]> | null = null;
-  return async (call, io) => {
+  return async (call, io, journalLeft) => {
     const options = await valueFrom(call.options);
     if (options !== null && !isValueMap(options))
       return { t: 'error', code: NS_CODES.ArgMismatch, message: 'the options of ask are a map' };
+    const own = history.inside(call.seq);
     const reply = await handler({
       model: call.model,
       prompt: await valueFrom(call.prompt),
       options: options ?? Object.create(null),
+      labels:
+        call.labels === undefined ? [] : labelNames([...call.labels.args.flatMap(({ all }) => all), ...call.labels.deciding]),
       site: call.at,
       seq: call.seq,
+      id: call.id,
       left: remainder.at(call, io),
-      limits,
+      limits: { ...limits, cost: usdOf(costs.left), journalBytes: Math.max(1, journalLeft) },
+      payer: costs,
       turn,
       signal: io.signal,
       host: root.host,
       stores: root.readers,
       globals,
-      fork,
+      fork: (nested) => fork(nested, own),
       definitions() {
         library ??= libraryOf(run);
         return library;
@@ -91,7 +108,6 @@ class Remainder {
   readonly #limits: LimitValues;
   readonly #begun = performance.now();
   #nestedFuel = 0;
-  #nestedCpuMs = 0;
 
   constructor(limits: LimitValues) {
     this.#limits = limits;
@@ -103,7 +119,6 @@ class Remainder {
 
   charge({ spent }: AskReply): void {
     this.#nestedFuel += spent?.fuel ?? 0;
-    this.#nestedCpuMs += spent?.cpuMs ?? 0;
   }
 
   /**
@@ -124,7 +139,7 @@ class Remainder {
     const { cpuMs, wallMs } = this.#limits;
     const own = io.cpuMs?.() ?? 0;
     return {
-      cpuMs: Math.max(0, Math.floor(cpuMs - own - this.#nestedCpuMs)),
+      cpuMs: Math.max(0, Math.floor(cpuMs - own)),
       wallMs: Math.max(0, Math.floor(wallMs - (performance.now() - this.#begun))),
     };
   }

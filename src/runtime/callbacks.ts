@@ -18,9 +18,14 @@ export class Callbacks {
   }
 
   guard(request: RunRequest): RunRequest {
-    const { onOut, onCall } = request;
-    if (onOut === undefined && onCall === undefined) return request;
-    return { ...request, onOut: onOut && this.#guarded(onOut), onCall: onCall && this.#guarded(onCall) };
+    const { onOut, onCall, onInput } = request;
+    if (onOut === undefined && onCall === undefined && onInput === undefined) return request;
+    return {
+      ...request,
+      onOut: onOut && this.#guarded(onOut),
+      onCall: onCall && this.#guarded(onCall),
+      onInput: onInput && this.#before(onInput),
+    };
   }
 
   /** Throws the failure of a callback when the run has ended. */
@@ -36,6 +41,17 @@ export class Callbacks {
           () => callback(value),
           (error) => this.#failed(error),
         );
+    };
+  }
+
+  /** A callback before the run: what it throws is thrown at once, so that nothing runs. */
+  #before<A>(callback: (value: A) => unknown): (value: A) => void {
+    return (value) => {
+      const returned = callback(value);
+      callBack(
+        () => returned,
+        (error) => this.#failed(error),
+      );
     };
   }
 

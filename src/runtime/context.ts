@@ -1,7 +1,16 @@
 import type { HostContext, StoreReaders, Stores, TurnContext } from '../context/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { Telemetry } from '../telemetry/index.ts';
-import type { AskPort, AuditRecord, ForkTools, PolicyGuard, RootDefinitions, SessionResources } from '../tools/index.ts';
+import type {
+  AskPort,
+  AuditRecord,
+  CallHistory,
+  CostMeter,
+  ForkTools,
+  PolicyGuard,
+  RootDefinitions,
+  SessionResources,
+} from '../tools/index.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { Source, TaggedJson } from '../wire/protocol.ts';
 import type { TextBuffers } from './buffers.ts';
@@ -11,7 +20,7 @@ import type { Tenants } from './tenants.ts';
 
 /** The part of a sandbox that the runtime needs. Optional members are absent in tests without workers. */
 export type SandboxPort = Pick<Sandbox, 'run' | 'parse' | 'check' | 'foresee' | 'format' | 'close'> &
-  Partial<Pick<Sandbox, 'boundaryBreaches' | 'drain' | 'launcher' | 'load'>>;
+  Partial<Pick<Sandbox, 'boundaryBreaches' | 'confinement' | 'drain' | 'launcher' | 'load'>>;
 
 /** The parts that all runs of a runtime share. */
 export interface RuntimeContext {
@@ -52,6 +61,8 @@ export interface RunContext {
   readonly limits: LimitValues;
   /** Copies of the root's globals as they were when the fork was made. */
   readonly globals: ReadonlyMap<string, TaggedJson>;
+  /** The history of the call for which the fork runs; null for a fork that answers no call. */
+  readonly history: CallHistory | null;
   /** Makes the port that answers the asks of one run; null on a host without agents. */
   readonly asks: ((run: AskingRun) => AskPort) | null;
 }
@@ -64,4 +75,7 @@ export interface AskingRun {
   /** The sources of the run itself, without the libraries of its root. */
   readonly sources: readonly Source[];
   readonly globals: Readonly<Record<string, TaggedJson>>;
+  readonly history: CallHistory;
+  /** What the run pays. */
+  readonly costs: CostMeter;
 }

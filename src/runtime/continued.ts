@@ -86,7 +86,7 @@ function permission({ tool }: WaitingCall, completion: Completion): Known {
 
 /** The waiting call in the form of a journal entry. */
 function entryOf({ seq, tool, args, at }: WaitingCall): JournalEntry {
-  const rest = { seq, at, outcome: { ok: true, value: null }, ms: 0 } as const;
+  const rest = { seq, at, outcome: { ok: true, value: null }, begin: 0, ms: 0 } as const;
   const [text, prompt = null, options = null] = args;
   if (tool === ASK && typeof text === 'string') return { kind: 'ask', model: text, prompt, options, ...rest };
   return tool === PROMPT && typeof text === 'string'

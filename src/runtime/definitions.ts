@@ -1,5 +1,6 @@
 import type { LoadedLibrary } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
+import { checkTagged } from '../wire/foreign.ts';
 import { checker, checkObject, required } from '../wire/options.ts';
 import type { Source, TaggedJson } from '../wire/protocol.ts';
 import type { Diagnostic, ParsedFile } from '../wire/sourcereports.ts';
@@ -71,8 +72,12 @@ export class Definitions {
     if (symbols === undefined) return;
     checkSymbols('symbols', symbols);
     this.#given = symbols.libraries.map(({ name, text }) => Object.freeze({ name, text }));
-    for (const name of Object.keys(symbols.constants)) checkGlobalName(name);
-    this.#givenConstants = new Map(Object.entries(symbols.constants));
+    this.#givenConstants = new Map(
+      Object.entries(symbols.constants).map(([name, value]) => [
+        checkGlobalName(name),
+        checkTagged(`the constant '${name}'`, value),
+      ]),
+    );
     this.#sources = this.#given;
     this.#allConstants = this.#givenConstants;
   }

@@ -1,13 +1,14 @@
 import { DeadlineError, type TurnContext } from '../context/index.ts';
 import type { SandboxResult } from '../sandbox/index.ts';
-import type { Dispatcher } from '../tools/index.ts';
+import type { CostMeter, Dispatcher } from '../tools/index.ts';
 import { defined } from '../wire/defined.ts';
 import { cancelledError, timeoutError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import type { Usage } from '../wire/protocol.ts';
+import type { Source, Usage } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
+import { RunError } from '../wire/text/runerror.ts';
 import type { RunOutput } from './output.ts';
 
 /** Why a run of this turn must not start: the turn has ended; null when the run may start. */
@@ -34,26 +35,28 @@ function deadlineError({ wallMs }: LimitValues): ErrorInfo {
 
 /** The result of a run that began. */
 export function resultOf(
-  { result: ended, errors, findings, usage: used, outputComplete, measuring }: SandboxResult,
+  { result: ended, errors, findings, names, usage: used, outputComplete, measuring }: SandboxResult,
   error: ErrorInfo | null,
   { emits, values, whispers }: RunOutput,
   journal: ReturnType<Dispatcher['finish']>,
-  limits: LimitValues,
+  { limits, sources }: { readonly limits: LimitValues; readonly sources: readonly Source[] },
   { waiting: calls, taken }: Pick<Dispatcher, 'waiting' | 'taken'>,
+  { used: cost }: Pick<CostMeter, 'used'>,
 ): RunResult {
   const [waiting, ...alsoWaiting] = calls;
-  const { phase, result, eventErrors, variables } = ended;
+  const { phase, result, eventErrors, variables, labels } = ended;
   // The interpreter counts a call whose answer an earlier attempt gave; nobody made it. A worker that was killed may have counted fewer.
   const made = { ...used, toolCalls: Math.max(0, used.toolCalls - taken) };
-  const usage = withEndingAsk(made, journal.last, limits);
+  const usage = { ...withEndingAsk(made, journal.last, limits), ...(cost === 0 ? {} : { cost }) };
   const facts = defined({
     phase,
     emits,
     values,
     whispers,
     result,
-    eventErrors,
+    eventErrors: eventErrors.map((each) => ({ ...each, error: new RunError(each.error, sources) })),
     variables,
+    labels,
     usage,
     outputComplete: outputComplete ? undefined : false,
     profile: measuring?.profile(usage.fuel),
@@ -66,7 +69,8 @@ export function resultOf(
     ...facts,
     ...(errors.length === 0 ? {} : { errors }),
     findings,
-    error,
+    names,
+    error: new RunError(error, sources, errors),
     ...(waiting === undefined || !isPutAside ? {} : { waiting }),
     ...(alsoWaiting.length === 0 || !isPutAside ? {} : { alsoWaiting }),
   };

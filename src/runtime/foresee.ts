@@ -1,22 +1,50 @@
 import { createHash } from 'node:crypto';
-import { canonicalName, type PolicyGuard, type ToolDefinition, type ToolView } from '../tools/index.ts';
+import {
+  type Breach,
+  type CallQuestion,
+  canonicalName,
+  decideCall,
+  type ForkTools,
+  type Grant,
+  type PastCalls,
+  type Policy,
+  PolicyGuard,
+  type ToolDefinition,
+  type ToolRegistry,
+  type ToolView,
+} from '../tools/index.ts';
+import { defined } from '../wire/defined.ts';
 import { STORED_VERSION } from '../wire/forms.ts';
 import type { LimitKey, LimitValues } from '../wire/limits.ts';
 import type { Preview, PreviewBound, PreviewCall, PreviewVerdict } from '../wire/preview.ts';
-import type { ForeseeOptions, RunInput } from '../wire/protocol.ts';
-import type { Diagnostic, Foreseen, ForeseenCall } from '../wire/sourcereports.ts';
+import type { ForeseeOptions, RunInput, Source } from '../wire/protocol.ts';
+import type { CheckReport, Diagnostic, Foreseen, ForeseenCall, LintFinding } from '../wire/sourcereports.ts';
 import { TURN_TOOL } from './check.ts';
+import type { SandboxPort } from './context.ts';
+import { foreseenCost, foreseenCosts } from './foreseencosts.ts';
+import { foreseenLabels } from './foreseenlabels.ts';
+import { ForeseenOrder } from './foreseenorder.ts';
 
-/** The preview of sources, or why they cannot run. */
+/** The preview of sources and the grant that allows just what they can do, or why they cannot run. */
 export type ForeseeResult =
-  | { readonly ok: true; readonly preview: Preview; readonly diagnostics: readonly [] }
+  | { readonly ok: true; readonly preview: Preview; readonly grant: Grant; readonly diagnostics: readonly [] }
   /** The syntax errors. */
-  | { readonly ok: false; readonly preview: null; readonly diagnostics: readonly Diagnostic[] };
+  | { readonly ok: false; readonly preview: null; readonly grant: null; readonly diagnostics: readonly Diagnostic[] };
 
 /** The global variable of turns with USERDATA. */
 const USERDATA = 'userdata';
 
-const OF_TURN: PreviewVerdict = { allowed: true, reason: 'every turn has it', rule: null, approval: false };
+const OF_TURN: PreviewVerdict = {
+  allowed: true,
+  reason: 'every turn has it',
+  rule: null,
+  approval: false,
+  policy: 'keeps',
+  path: [],
+};
+
+/** The words without which no program goes on after a call that failed. */
+const CATCHES = /\bon\s+error\b|\btogether\b/i;
 
 /** The data of a run that the worker needs to foresee it. */
 export function foreseeOptions(input: RunInput, tools: ToolView, guards: readonly PolicyGuard[]): ForeseeOptions {
@@ -36,11 +64,19 @@ export function foreseeOptions(input: RunInput, tools: ToolView, guards: readonl
   };
 }
 
-/** The preview, with verdicts and within the limits of the run. */
-export function previewOf(foreseen: Foreseen, input: RunInput, tools: ToolView, guards: readonly PolicyGuard[]): Preview {
-  const { limits } = input;
+/** The preview, with verdicts and within the limits of the run. `past` has the calls before the run; null when they are not known. */
+export function previewOf(
+  foreseen: Foreseen,
+  input: RunInput,
+  tools: ToolView,
+  guards: readonly PolicyGuard[],
+  past: PastCalls | null,
+): Preview {
+  const { limits, sources } = input;
+  const order = orderOf(foreseen, sources, past);
   const calls = foreseen.calls.map((call, index): PreviewCall => {
-    const made = previewCall(call, index + 1, limits, tools, guards);
+    const decidedBy = deciding(call, foreseen.calls);
+    const made = defined({ ...previewCall(call, index + 1, limits, tools, guards, order), decidedBy });
     return input.turn && call.name === TURN_TOOL.name ? { ...made, effects: 'none', verdict: OF_TURN } : made;
   });
   const tooled = calls.filter(({ name }) => isTool(name)).reduce((sum, { most }) => sum + (most ?? limits.toolCalls), 0);
@@ -53,8 +89,63 @@ export function previewOf(foreseen: Foreseen, input: RunInput, tools: ToolView, 
     outputBytes: within(foreseen.outputBytes, limits.outputBytes),
     scratchBytes: within(foreseen.scratchBytes, limits.scratchBytes),
     toolCalls: within(calls.some(({ name }) => name === 'ask') ? null : tooled, limits.toolCalls),
+    cost: foreseenCosts(calls, limits.cost),
     because: foreseen.because,
   };
+}
+
+/** The calls before each foreseen call. */
+export function orderOf({ calls }: Foreseen, sources: readonly Source[], past: PastCalls | null): ForeseenOrder {
+  const catches = sources.some(({ text }) => CATCHES.test(text));
+  return new ForeseenOrder({ calls, files: sources.map(({ name }) => name), past, catches });
+}
+
+/** The report with the calls that the policy refuses for certain because of their arguments or their order. */
+export async function withBrokenRules(
+  report: CheckReport,
+  sources: readonly Source[],
+  { sandbox, registry, limits }: { readonly sandbox: SandboxPort; readonly registry: ToolRegistry; readonly limits: LimitValues },
+  policy: Policy,
+): Promise<CheckReport> {
+  const { when, order } = policy;
+  if (report.diagnostics.length > 0 || (order.length === 0 && Object.keys(when).length === 0)) return report;
+  const [tools, guard] = [registry.forFork('check'), new PolicyGuard(policy)];
+  const keeping = tools.names().filter((name) => tools.lookup(name)?.setsVariables === false);
+  // Nothing is known of the variables that the program finds, and any event may be delivered.
+  const options = { values: {}, globals: [], constants: [], pure: tools.pureNames([guard]), keeping, anyConstant: true };
+  const { foreseen } = await sandbox.foresee(sources, limits.sourceBytes, options);
+  if (foreseen === null) return report;
+  const files = sources.map(({ name }) => name);
+  const findings = [...report.findings, ...brokenRules(foreseen, sources, tools, guard)];
+  return { ...report, findings: findings.toSorted((a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line) };
+}
+
+/** The calls that a policy refuses for certain because of their arguments or their order, as findings. */
+function brokenRules(
+  foreseen: Foreseen,
+  sources: readonly Source[],
+  tools: ForkTools,
+  guard: PolicyGuard,
+): readonly LintFinding[] {
+  const order = orderOf(foreseen, sources, null);
+  return foreseen.calls.flatMap((call): readonly LintFinding[] => {
+    const tool = tools.lookup(call.name);
+    // A check of the names has found the tools that are denied as such.
+    if (tool === undefined || guard.denial(tool, false) !== null) return [];
+    const { policy, reason } = verdictOf(call, tool, tools, [guard], order);
+    if (policy !== 'breaks') return [];
+    const { name, file, line, column } = call;
+    const end = { endLine: line, endColumn: column + name.length };
+    const place = { code: 'LINT_DENIED_TOOL', severity: 'error', file, line, column, ...end } as const;
+    return [{ ...place, message: `\`${name}\` cannot be called: ${reason}`, fix: { message: '', edits: [] }, tool: name }];
+  });
+}
+
+/** Numbers of the calls whose results decide whether or how often a call is made. */
+function deciding({ origins }: ForeseenCall, calls: readonly ForeseenCall[]): readonly number[] | undefined {
+  const places = new Set(origins?.deciding.map(({ from, file, line }) => `${from} ${file} ${line}`));
+  const numbers = calls.flatMap(({ name, file, line }, index) => (places.has(`${name} ${file} ${line}`) ? [index + 1] : []));
+  return numbers.length === 0 ? undefined : numbers;
 }
 
 function within(most: number | null, limit: number): PreviewBound {
@@ -71,14 +162,18 @@ function previewCall(
   limits: LimitValues,
   tools: ToolView,
   guards: readonly PolicyGuard[],
+  order: ForeseenOrder,
 ): PreviewCall {
-  if (!isTool(call.name)) return { ...call, number, effects: null, verdict: null, limitedBy: null };
+  const { origins: _, ...shown } = call;
+  if (!isTool(call.name)) return { ...shown, number, effects: null, verdict: null, limitedBy: null };
   const tool = tools.lookup(call.name);
   const [most, limitedBy] = lowest(call.most, [
     ['toolCalls', limits.toolCalls],
     ['toolCallsPerTool', limits.toolCallsPerTool],
   ]);
-  return { ...call, number, most, limitedBy, effects: tool?.effects ?? null, verdict: verdictOf(call.name, tool, tools, guards) };
+  const verdict = verdictOf(call, tool, tools, guards, order);
+  const cost = foreseenCost(call, most, tool);
+  return { ...shown, number, most, limitedBy, effects: tool?.effects ?? null, verdict, ...(cost === null ? {} : { cost }) };
 }
 
 type Limits = readonly (readonly [LimitKey, number])[];
@@ -90,19 +185,46 @@ function lowest(own: number | null, limits: Limits): readonly [number, LimitKey 
 }
 
 function verdictOf(
-  name: string,
+  call: ForeseenCall,
   tool: ToolDefinition | undefined,
   tools: ToolView,
   guards: readonly PolicyGuard[],
+  order: ForeseenOrder,
 ): PreviewVerdict {
-  if (tool === undefined)
-    return { allowed: false, reason: `tool '${canonicalName(name)}' not found`, rule: null, approval: false };
+  const { name, args } = call;
+  const unbroken = { policy: 'keeps', path: [] } as const;
+  const broken = { policy: 'breaks', path: [] } as const;
+  if (tool === undefined) {
+    const reason = `tool '${canonicalName(name)}' not found`;
+    return { allowed: false, reason, rule: null, approval: false, ...broken };
+  }
+  const approval = tool.requiresApproval;
   const verdicts = guards.map((guard) => guard.verdict(tool, tools.isOwn(name)));
-  const decides = verdicts.find(({ allowed }) => !allowed) ?? verdicts[0];
-  return {
-    allowed: decides?.allowed ?? true,
-    reason: decides?.reason ?? 'no policy judges it',
-    rule: decides?.rule ?? null,
-    approval: tool.requiresApproval,
-  };
+  const denial = verdicts.find(({ allowed }) => !allowed);
+  if (denial !== undefined) return { allowed: false, reason: denial.reason, rule: denial.rule, approval, ...broken };
+  const isTool = (other: string): boolean => tools.lookup(other) !== undefined;
+  const before = order.before(call);
+  const breaches = guards.flatMap(({ policy }) => {
+    if (policy === null) return [];
+    const labels = policy.flow === null ? null : foreseenLabels(policy.flow, call);
+    const question: CallQuestion = { tool, args, before, labels, isTool };
+    // A foreseen value may come from these places, and need not.
+    return decideCall(policy, question).map((each) => (each.rule === 'flow' ? { ...each, sure: false } : each));
+  });
+  const breach = breaches.find(({ sure, outcome }) => sure && outcome === 'refuse') ?? breaches[0];
+  if (breach !== undefined) return { ...foreseenBreach(breach, call), approval };
+  const [first] = verdicts;
+  return { allowed: true, reason: first?.reason ?? 'no policy judges it', rule: first?.rule ?? null, approval, ...unbroken };
+}
+
+function foreseenBreach(
+  { rule, outcome, sure, reason, sources: [source], argument }: Breach,
+  { name, file, line }: ForeseenCall,
+): Omit<PreviewVerdict, 'approval'> {
+  const breaks = sure && outcome === 'refuse';
+  const sink = { what: argument === null ? name : `${name}.${argument}`, file, line };
+  const path = source === undefined ? [] : [{ what: source.from, file: source.source, line: source.line }, sink];
+  const may = outcome === 'ask' ? 'a person is asked' : 'it may be refused';
+  const said = breaks ? reason : `${sure || outcome === 'refuse' ? may : 'a person may be asked'}: ${reason}`;
+  return { allowed: !breaks, reason: said, rule, policy: breaks ? 'breaks' : 'may', path };
 }

@@ -3,9 +3,14 @@ import type { HostContext, TurnContext } from '../context/index.ts';
 import type { LimitOptions, SandboxResult } from '../sandbox/index.ts';
 import {
   Bound,
+  CallHistory,
+  CostMeter,
   callDepth,
   Dispatcher,
   EarlierCalls,
+  flowOf,
+  type Grant,
+  type PastCalls,
   type Policy,
   type PolicyGuard,
   type PolicyOptions,
@@ -14,26 +19,32 @@ import {
   type ToolDefinition,
   type ToolView,
 } from '../tools/index.ts';
-import { RuntimeClosedError } from '../wire/errors.ts';
+import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
+import { labelNames } from '../wire/labels.ts';
 import type { LimitValues } from '../wire/limits.ts';
+import { usdOf } from '../wire/money.ts';
 import { checkList } from '../wire/options.ts';
 import type { RunInput } from '../wire/protocol.ts';
 import { type RunFailure, type RunResult, refusedResult } from '../wire/result.ts';
 import type { Admission } from '../wire/sourcereports.ts';
-import { spentBudget, TenantAccount } from './account.ts';
+import { payerOf, spentBudget, TenantAccount } from './account.ts';
 import { Judge } from './admission.ts';
 import { Callbacks } from './callbacks.ts';
 import { denialOf } from './check.ts';
 import type { RunContext } from './context.ts';
 import { endingError, resultOf, turnEnd } from './end.ts';
-import { type ForeseeResult, foreseeOptions, previewOf } from './foresee.ts';
+import { type ForeseeResult, foreseeOptions, orderOf, previewOf } from './foresee.ts';
+import { isCostLimited, tooDear } from './foreseencosts.ts';
+import { grantOf } from './grant.ts';
 import { inputOf } from './input.ts';
 import { RunOutput } from './output.ts';
+import { count, type PlanRequest, planOf, type RunPlan } from './plan.ts';
 import {
   checkEventOptions,
   checkExecuteOptions,
   checkRequest,
   checkRunSettings,
+  type EarlierAttempts,
   type EventOptions,
   type ExecuteOptions,
   type RunRequest,
@@ -45,7 +56,7 @@ import { toTagged } from './values.ts';
 /** Options of a fork. */
 export interface ForkOptions {
   /** A context derived for this operation; the context of the current code when absent. */
-  readonly turn?: TurnContext;
+  readonly turn?: TurnContext | undefined;
   /** Limits can only tighten what the runtime allows. */
   readonly limits?: LimitOptions;
   /** Tools of this fork alone. They need no entry in an allow list; every other rule of a policy holds for them. */
@@ -123,13 +134,39 @@ export class Fork {
   async foresee(asked: RunRequest): Promise<ForeseeResult> {
     this.#mustBeOpen();
     checkRequest('the request of a run', asked);
+    return this.#foreseen(inputOf(this.#context, asked), asked);
+  }
+
+  async #foreseen(
+    input: RunInput,
+    { past = this.turn.sessionId === null ? {} : undefined }: Pick<RunRequest, 'past'>,
+  ): Promise<ForeseeResult> {
     const { runtime, tools, guards } = this.#context;
-    const input = inputOf(this.#context, asked);
     const { sources, limits } = input;
     const options = foreseeOptions(input, tools, guards);
     const { diagnostics, foreseen } = await runtime.sandbox.foresee(sources, limits.sourceBytes, options);
-    if (foreseen === null) return { ok: false, preview: null, diagnostics };
-    return { ok: true, preview: previewOf(foreseen, input, tools, guards), diagnostics: [] };
+    if (foreseen === null) return { ok: false, preview: null, grant: null, diagnostics };
+    const preview = previewOf(foreseen, input, tools, guards, past ?? null);
+    return {
+      ok: true,
+      preview,
+      grant: grantOf({ preview, foreseen, order: orderOf(foreseen, sources, {}), toolOf: (name) => tools.lookup(name), guards }),
+      diagnostics: [],
+    };
+  }
+
+  /** Whether a new program may cost more than it may pay: that was limited, and the program names a tool with a price. */
+  #isPriced({ recorded, earlier }: RunRequest, { sources }: RunInput, { left }: CostMeter): boolean {
+    if (recorded !== undefined || earlier !== undefined || !isCostLimited(usdOf(left))) return false;
+    const { tools } = this.#context;
+    const priced = tools.names().filter((name) => (tools.lookup(name)?.price?.each ?? 0) > 0);
+    return priced.length > 0 && sources.some(({ text }) => priced.some((name) => text.toLowerCase().includes(name)));
+  }
+
+  /** Why a program must not begin: all that it needs costs more than it may pay. */
+  async #tooDear(asked: RunRequest, input: RunInput, { left }: CostMeter): Promise<ErrorInfo | null> {
+    const { preview } = await this.#foreseen(input, asked);
+    return preview === null ? null : tooDear(preview, usdOf(left));
   }
 
   /**
@@ -180,23 +217,36 @@ export class Fork {
     return denialOf(this.tools, this.#guards, tool)?.reason ?? null;
   }
 
+  /** The tools that its programs may call: all that it sees and the policies do not deny. */
+  get callable(): readonly ToolDefinition[] {
+    return this.tools.names().flatMap((name) => {
+      const tool = this.tools.lookup(name);
+      return tool === undefined || this.denied(name) !== null ? [] : [tool];
+    });
+  }
+
   async #run(context: RunContext, asked: RunRequest): Promise<RunResult> {
     const { runtime, root, tools, guards } = context;
-    const input = asked.recorded?.input ?? inputOf(context, asked);
-    const { limits } = input;
     using turn = this.turn.derive({ signal: asked.signal });
+    await using resources = new RunResources(runtime.resources, turn.sessionId, root.host.logger);
+    const said = flowOf(guards).length === 0 || turn.sessionId === null ? null : resources.get().said;
+    const input = asked.recorded?.input ?? inputOf(context, asked, said ?? NOTHING_SAID);
+    const { limits } = input;
     const callbacks = new Callbacks(turn, root.host.logger);
     const request = callbacks.guard(asked);
     const refusal = turnEnd(turn, runtime.now, limits) ?? spentBudget(runtime.tenants, turn, asked);
     if (refusal !== null) return refusedResult(refusal);
-    await using resources = new RunResources(runtime.resources, turn.sessionId, root.host.logger);
     const output = new RunOutput(root, request);
-    const dispatcher = dispatcherOf(context, input, turn, request, resources);
+    using account = new TenantAccount(runtime.tenants, turn.tenant);
+    const costs = new CostMeter(limits.cost, payerOf(turn) ?? account);
+    const dear = this.#isPriced(asked, input, costs) ? await this.#tooDear(asked, input, costs) : null;
+    if (dear !== null) return refusedResult(dear);
+    const plan = request.plan === undefined ? null : await this.#planOf(input, request.plan, request);
+    const dispatcher = dispatcherOf(context, input, turn, request, resources, costs, plan);
     request.onInput?.(input);
     const depth = callDepth();
     // Frames arrive in the asynchronous context of the worker. Callbacks and tools must run in the context of their caller.
     const caller = new AsyncResource('NeuroScriptRun');
-    using account = new TenantAccount(runtime.tenants, turn.tenant);
     const handlers = {
       onOut: caller.bind(output.add.bind(output)),
       onCall: caller.bind(dispatcher.handle.bind(dispatcher)),
@@ -204,6 +254,8 @@ export class Fork {
       depth,
       session: turn.sessionId,
       tenant: account.share,
+      // Other runs of the tenant may have used up its budget while this one waited.
+      refusal: () => spentBudget(runtime.tenants, turn, asked),
       markedKeys: request.markedKeys ?? false,
     };
     const { probe } = request;
@@ -215,11 +267,18 @@ export class Fork {
     const error = endingError(outcome, turn, limits);
     await dispatcher.settled();
     const journal = dispatcher.finish(error);
-    const ended = resultOf(outcome, error, output, journal, limits, dispatcher);
+    const ended = resultOf(outcome, error, output, journal, input, dispatcher, costs);
     account.charge(ended);
+    for (const label of labelNames([...(ended.labels?.output ?? []), ...(ended.labels?.scratchpad ?? [])])) said?.add(label);
     callbacks.rethrow();
     output.reportEventErrors(outcome.result.eventErrors);
-    return ended;
+    return ranNothing(ended, asked) ? { ...ended, warnings: [NOTHING_RUN] } : ended;
+  }
+
+  /** What a run with a plan is bound to, and what a person must approve. */
+  async #planOf(input: RunInput, request: PlanRequest, { earlier, bound }: RunRequest): Promise<RunPlan> {
+    const { grant } = await this.#foreseen(input, { past: {} });
+    return planOf(grant, request, earlier?.journals ?? [], this.#context.tools, bound);
   }
 
   #mustBeOpen(): void {
@@ -227,14 +286,48 @@ export class Fork {
   }
 }
 
+const NOTHING_RUN = 'nothing was run: the program has no command block, and neither a call nor an event was asked for';
+
+/** Whether a run ended well because its sources have definitions alone. An empty source is not one that somebody meant to run. */
+function ranNothing({ ok, usage }: RunResult, { sources = [], call, events = [], recorded }: RunRequest): boolean {
+  const isIdle = ok && usage.fuel === 0 && recorded === undefined && call === undefined && events.length === 0;
+  return isIdle && sources.some(({ text }) => text.trim() !== '');
+}
+
+/** The calls before a run: as the caller knows them, else those of earlier runs of the session in this process. */
+function historyOf(
+  past: PastCalls | undefined,
+  { sessionId }: TurnContext,
+  guards: readonly PolicyGuard[],
+  resources: RunResources,
+): CallHistory {
+  const isAsked = past === undefined && sessionId !== null && guards.some(({ policy }) => (policy?.order.length ?? 0) > 0);
+  if (!isAsked) return new CallHistory(past);
+  const { called } = resources.get();
+  return new CallHistory({ session: called }, (tool) => called.add(tool));
+}
+
+/** Outside of a session, nothing was said before. */
+const NOTHING_SAID: ReadonlySet<string> = new Set();
+
+/** The bound of a run. The calls of earlier attempts at the turn count. */
+function boundOf(grant: Grant | undefined, earlier: EarlierAttempts | undefined, tools: ToolView): Bound | undefined {
+  const bound = grant === undefined ? undefined : new Bound(grant);
+  if (bound !== undefined) count(bound, earlier?.journals ?? [], tools);
+  return bound;
+}
+
 function dispatcherOf(
   context: RunContext,
   { sources, limits, globals, turn: asTurn }: RunInput,
   turn: TurnContext,
-  { recorded, earlier, onCall, bound, keeper, mayWait = false }: RunRequest,
+  { recorded, earlier, onCall, bound, keeper, past, mayWait = false }: RunRequest,
   resources: RunResources,
+  costs: CostMeter,
+  plan: RunPlan | null,
 ): Dispatcher {
   const { runtime, root, tools, guards, asks } = context;
+  const history = context.history ?? historyOf(past, turn, guards, resources);
   const own = () => sources.filter((source) => !root.definitions.sources.includes(source));
   return new Dispatcher({
     ...root,
@@ -247,12 +340,16 @@ function dispatcherOf(
     onCall,
     audit: runtime.audit,
     telemetry: runtime.telemetry,
-    ask: asks?.({ context, turn, limits, sources: own(), globals }),
+    ask: asks?.({ context, turn, limits, sources: own(), globals, history, costs }),
+    costs,
     recorded: recorded?.calls,
     earlier: earlier === undefined ? undefined : new EarlierCalls(earlier.journals, tools, earlier.onChanged),
     asTurn,
-    bound: bound === undefined ? undefined : new Bound(bound.calls),
+    bound: plan === null ? boundOf(bound, earlier, tools) : plan.bound,
+    asks: plan?.asks,
+    isApproved: plan?.isApproved ?? false,
     keeper,
+    history,
     mayWait,
     depth: callDepth(),
   });

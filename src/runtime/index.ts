@@ -1,5 +1,6 @@
 /** The runtime, as other parts may use it. */
-export { type AnswerOptions, answerRequest, runLine } from './answer.ts';
+export { PAYER } from './account.ts';
+export { type AnswerOptions, answerRequest, runLine, runRequestOf } from './answer.ts';
 export type { AskBudget, AskHandler, AskRequest } from './ask.ts';
 export type { TextBuffers } from './buffers.ts';
 export { type CheckOptions, checkEnvironment } from './check.ts';
@@ -10,7 +11,8 @@ export { LibraryError, type SymbolTable } from './definitions.ts';
 export type { ForeseeResult } from './foresee.ts';
 export type { Fork, ForkOptions } from './fork.ts';
 export type { Interpreter } from './interpreter.ts';
-export { type RequestLine, type RequestOutcome, requestFromJson } from './line.ts';
+export { type RequestLine, type RequestOutcome, requestForm, requestFrom, requestFromJson } from './line.ts';
+export type { PlanRequest } from './plan.ts';
 export type { EarlierAttempts, EventOptions, ExecuteOptions, RecordedRun, RunRequest, RunSettings } from './request.ts';
 export { type InterpreterOptions, type RunOptions, Runtime } from './runtime.ts';
 export { checkSettings, type RuntimeSettings } from './settings.ts';

@@ -1,12 +1,15 @@
 import { checkLimits, tighten } from '../sandbox/index.ts';
+import { flowInput, flowOf } from '../tools/index.ts';
+import { defined } from '../wire/defined.ts';
 import { ConfigError } from '../wire/errors.ts';
+import { checkTagged } from '../wire/foreign.ts';
 import { MAX_MAP_KEYS } from '../wire/frames.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { EventInput, RunInput, Source, TaggedJson } from '../wire/protocol.ts';
 import type { RunContext } from './context.ts';
 import type { RunRequest } from './request.ts';
 import { limitsLeft } from './tenants.ts';
-import { checkGlobalName, checkTagged } from './values.ts';
+import { checkGlobalName } from './values.ts';
 
 /** A source without a match calls no tool: it has neither the keyword nor a character that cleaning may remove from within one. */
 const MAY_CALL = /tool|[^\t\n\r -~]/;
@@ -14,30 +17,37 @@ const MAY_CALL = /tool|[^\t\n\r -~]/;
 /** Caches whether a frozen list of sources may call a tool, because searching 60 KB takes 50 µs. */
 const searched = new WeakMap<Source, boolean>();
 
-/** The input of the worker for one run. Throws `ConfigError` for invalid names, values and limits. */
-export function inputOf(context: RunContext, request: RunRequest): RunInput {
+/** The input of the worker for one run. `said`: labels of what earlier programs of the session have said. Throws `ConfigError` for invalid names, values and limits. */
+export function inputOf(context: RunContext, request: RunRequest, said: ReadonlySet<string> = new Set()): RunInput {
   const { root, forkId, tools, guards } = context;
   const { call = null, asTurn: turn = false, variables, redefine } = request;
-  for (const [index, arg] of (call?.args ?? []).entries()) checkTagged(`argument ${index + 1} of ${call?.name}`, arg);
-  for (const { name, value } of variables ?? []) checkTagged(`variable ${checkGlobalName(name)}`, value);
   const { sources: libraries, constants } = root.definitions;
   const sources = [...libraries, ...(request.sources ?? [])];
   // Sending a hundred names takes about a twentieth of the time of a small turn, and most programs call no tool.
   const pure = sources.some(mayCall) ? tools.pureNames(guards) : [];
+  const parts = {
+    globals: globalsOf(context, request),
+    events: (request.events ?? []).map((event, index) => eventOf(context, event, index)),
+  };
   return {
     sources,
-    globals: globalsOf(context, request),
+    ...parts,
     ...(pure.length === 0 ? {} : { pure }),
     ...(constants.size === 0 ? {} : { constants: Object.fromEntries(constants) }),
-    call,
-    events: (request.events ?? []).map((event, index) => eventOf(context, event, index)),
-    variables,
+    call: call && {
+      ...call,
+      args: call.args.map((arg, index) => checkTagged(`argument ${index + 1} of ${call.name}`, arg)),
+    },
+    variables: variables?.map(({ name, value }) => ({ name, value: checkTagged(`variable ${checkGlobalName(name)}`, value) })),
     ...(redefine === true ? { redefine: true } : {}),
     limits: limitsOf(context, request),
     forkId,
     turn,
     stdin: root.host.stdin !== null && !turn,
     mapKeys: MAX_MAP_KEYS,
+    ...defined({
+      flow: flowInput(flowOf(guards), { read: [...said], userdata: [], ...defined(request.origins ?? {}), ...parts }),
+    }),
   };
 }
 
@@ -60,8 +70,8 @@ function globalsOf(context: RunContext, request: RunRequest): Readonly<Record<st
 
 /** An event with the `ID` and `TS` for its handlers. If the request has none, the fork numbers the event and the turn gives its time. */
 function eventOf({ forkId, turn }: RunContext, event: EventInput, index: number): EventInput {
-  checkTagged(`payload of event ${event.name}`, event.payload);
-  return { ...event, id: event.id ?? `${forkId}.event.${index + 1}`, ts: event.ts ?? turn.now() * 1e6 };
+  const payload = checkTagged(`payload of event ${event.name}`, event.payload);
+  return { ...event, payload, id: event.id ?? `${forkId}.event.${index + 1}`, ts: event.ts ?? turn.now() * 1e6 };
 }
 
 /** The limits of the fork, tightened by those of the request and by the deadline of the turn. */

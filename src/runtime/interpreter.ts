@@ -1,6 +1,6 @@
 import { currentTurn, type HostContext, readersOf, type Stores, TurnContext } from '../context/index.ts';
 import { checkLimits, tighten } from '../sandbox/index.ts';
-import { callDepth, PolicyGuard } from '../tools/index.ts';
+import { type CallHistory, callDepth, PolicyGuard } from '../tools/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import { anything, checker, checkFlag } from '../wire/options.ts';
 import type { Source, TaggedJson } from '../wire/protocol.ts';
@@ -145,7 +145,7 @@ export class Interpreter {
     return this.#fork(replaced ? [] : [this.#guard], options);
   }
 
-  #fork(outerGuards: readonly PolicyGuard[], options: ForkOptions): Fork {
+  #fork(outerGuards: readonly PolicyGuard[], options: ForkOptions, history: CallHistory | null = null): Fork {
     this.#mustBeOpen();
     const { registry, limits, nextForkId, ask } = this.#runtime;
     if (options.turn !== undefined && !(options.turn instanceof TurnContext))
@@ -162,7 +162,8 @@ export class Interpreter {
       guards,
       limits: options.limits === undefined ? limits : tighten(limits, checkLimits(options.limits)),
       globals: new Map(this.#globals),
-      asks: ask === undefined ? null : (run) => askPort(ask, run, (nested) => this.#fork(guards, nested)),
+      history,
+      asks: ask === undefined ? null : (run) => askPort(ask, run, (nested, own) => this.#fork(guards, nested, own)),
     };
     return new Fork(Object.freeze(context));
   }

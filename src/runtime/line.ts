@@ -9,7 +9,7 @@ import type { EventInput, TaggedJson } from '../wire/protocol.ts';
 import type { RequestId } from '../wire/result.ts';
 import { messageOf } from '../wire/unknown.ts';
 
-/** One line of `run --jsonl` (`schemas/request.schema.json`), checked, with defaults for absent fields. */
+/** One line of `run --jsonl` (`docs/schemas/request.schema.json`), checked, with defaults for absent fields. */
 export interface RequestLine {
   /** What the result line repeats. */
   readonly id: RequestId;
@@ -34,7 +34,7 @@ export type RequestOutcome =
   /** Why the line is no request. */
   | { readonly ok: false; readonly id: RequestId; readonly error: ErrorInfo };
 
-/** The form of a line (`schemas/request.schema.json`). */
+/** The form of a line (`docs/schemas/request.schema.json`). */
 export const requestForm = later(() => {
   // A value of the line is JSON: only its tags can be wrong.
   const tagged = z
@@ -72,7 +72,13 @@ export const requestForm = later(() => {
 
   // The runtime checks the ranges, as those of all limits.
   const limits = Object.fromEntries(
-    LIMITS.map(({ key, min }) => [key, z.number().optional().meta({ type: 'integer', minimum: min })]),
+    LIMITS.map(({ key, min, unit }) => [
+      key,
+      z
+        .number()
+        .optional()
+        .meta({ type: unit === 'usd' ? 'number' : 'integer', minimum: min }),
+    ]),
   );
 
   return fields({
@@ -103,9 +109,18 @@ class Refused extends NeuroScriptError {
  * (`ERR_USAGE`). The runtime checks the ranges of limits.
  */
 export function requestFromJson(line: string): RequestOutcome {
+  return outcomeOf(() => parse(line));
+}
+
+/** As {@link requestFromJson}, of a value that was JSON. */
+export function requestFrom(value: unknown): RequestOutcome {
+  return outcomeOf(() => value);
+}
+
+function outcomeOf(given: () => unknown): RequestOutcome {
   let id: RequestId = null;
   try {
-    const value = parse(line);
+    const value = given();
     const found: unknown = Reflect.get(Object(value), 'id');
     if (typeof found === 'string' || Number.isFinite(found)) id = found as RequestId;
     return { ok: true, request: read(value) };

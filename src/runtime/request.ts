@@ -1,6 +1,6 @@
 import type { LimitOptions } from '../sandbox/index.ts';
-import type { CallKeeper, CallScript, OnChanged } from '../tools/index.ts';
-import { ConfigError } from '../wire/errors.ts';
+import { type CallKeeper, type CallScript, checkedGrant, type Grant, type OnChanged, type PastCalls } from '../tools/index.ts';
+import { checkEvents, checkTime } from '../wire/eventinput.ts';
 import type { Probe, StepPlace } from '../wire/heat.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import {
@@ -17,8 +17,9 @@ import {
   required,
   wholeNumber,
 } from '../wire/options.ts';
-import { checkPreview, type Preview } from '../wire/preview.ts';
 import type { EventInput, OutFrame, RunInput, Source, TaggedJson, Variable } from '../wire/protocol.ts';
+import type { ToolShape } from '../wire/sourcereports.ts';
+import type { PlanRequest } from './plan.ts';
 
 /** The settings that every way to run a program takes. */
 export interface RunSettings {
@@ -42,10 +43,10 @@ export interface RunSettings {
    */
   readonly strict?: boolean;
   /**
-   * A preview to which the run is bound: a call outside of it is refused with code 1003 when the program makes it. It restricts the run
+   * A grant to which the run is bound: a call outside of it is refused with code 1003 when the program makes it. It restricts the run
    * in addition to all policies.
    */
-  readonly bound?: Preview | undefined;
+  readonly bound?: Grant | undefined;
   /**
    * Marks whole-number keys in `values`, in `result` and in the values that callbacks get: where JavaScript would move such a key, it
    * begins with a `$`, as in the journal. So the value can be sent to a program again without losing the order of its maps. When absent,
@@ -76,15 +77,29 @@ export interface RunRequest extends RunSettings {
   /** Lets a procedure of a later source replace an earlier one of its name; otherwise that is code 42. */
   readonly redefine?: boolean;
   /** Receives the input of the worker before the run starts. With the journal, it is enough to execute the run again. */
-  readonly onInput?: ((input: RunInput) => void) | undefined;
+  readonly onInput?: ((input: RunInput) => unknown) | undefined;
   /** Executes a recorded run: its input replaces everything above. */
   readonly recorded?: RecordedRun | undefined;
   /** The earlier attempts at the turn, whose answers the same calls of this run take. */
   readonly earlier?: EarlierAttempts | undefined;
+  /** A plan that a person has to approve before the first call that may change something; `mayWait` must be set. */
+  readonly plan?: PlanRequest | undefined;
+  /** The calls before the run that count for rules of order, in place of those of earlier runs of the session in this process. */
+  readonly past?: PastCalls | undefined;
+  /** What is known of the labels of the run's parts, besides the rules of the policies. */
+  readonly origins?: RunOrigins | undefined;
   /** Keeps the calls while the run goes on. */
   readonly keeper?: CallKeeper | undefined;
   /** Whether a tool may put the run aside; then `waiting` of the result names the call. */
   readonly mayWait?: boolean;
+}
+
+/** Labels of the parts of a run, for policies with rules about origin. */
+export interface RunOrigins {
+  /** Labels of what the author of the program may have read: OUTPUT and SCRATCHPAD of earlier turns. None when absent. */
+  readonly read?: readonly string[] | undefined;
+  /** Labels of all parts of USERDATA. None when absent. */
+  readonly userdata?: readonly string[] | undefined;
 }
 
 /** Earlier attempts at a turn: their calls are not made again. */
@@ -103,6 +118,8 @@ export interface RecordedRun {
   readonly calls: CallScript;
   /** The denied tools by canonical name, with the reasons, for a run that is checked first; those of the policies when absent. */
   readonly denied?: ReadonlyMap<string, string>;
+  /** The tools by which a strict look judges; those of the fork when absent. */
+  readonly tools?: readonly ToolShape[] | undefined;
 }
 
 /** Options of one execution. */
@@ -129,6 +146,8 @@ const checkVisit = checker<StepPlace & { readonly line: number }>({ source: requ
 
 const checkProbe = checker<Probe>({ trace: checkFlag, at: checkPlace });
 
+const checkGrant = (what: string, value: unknown): void => void checkedGrant(what, value);
+
 /** The checks of {@link RunSettings}. */
 export const RUN_SETTINGS = {
   globals: checkObject,
@@ -137,7 +156,7 @@ export const RUN_SETTINGS = {
   asTurn: checkFlag,
   checkFirst: checkFlag,
   strict: checkFlag,
-  bound: checkPreview,
+  bound: checkGrant,
   markedKeys: checkFlag,
   onOut: checkFunction,
   onCall: checkFunction,
@@ -154,27 +173,28 @@ const checkSource = checker<Source>({
 /** Checks sources. Anything else would crash the worker that parses it. */
 export const checkSources = listOf(checkSource);
 
-const checkTime = (what: string, value: unknown): void => {
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
-    throw new ConfigError(`${what} must be Unix nanoseconds, a number from 0`);
-};
-
-const EVENT = { name: required(checkText), payload: required(anything), id: checkText, ts: checkTime } as const;
-
 /** A {@link RunRequest}. Values, names of globals and sizes of limits are checked where they are used. */
 export const checkRequest = checker<RunRequest>({
   ...RUN_SETTINGS,
   sources: checkSources,
   call: checker<NonNullable<RunRequest['call']>>({ name: required(checkText), args: required(listOf(anything)) }),
-  events: listOf(checker<EventInput>({ ...EVENT, source: required(checkText) })),
-  variables: listOf(checker<Variable>({ name: required(checkText), value: required(anything) })),
+  events: checkEvents,
+  variables: listOf(checker<Variable>({ name: required(checkText), value: required(anything), labels: listOf(checkText) })),
   redefine: checkFlag,
   onInput: checkFunction,
-  recorded: checker<RecordedRun>({ input: required(checkObject), calls: required(checkObject), denied: checkObject }),
+  recorded: checker<RecordedRun>({
+    input: required(checkObject),
+    calls: required(checkObject),
+    denied: checkObject,
+    tools: checkList,
+  }),
   earlier: checker<EarlierAttempts>({
     journals: required(checkList),
     onChanged: required(oneOf('ask', 'proceed', 'halt')),
   }),
+  plan: checkObject,
+  past: checkObject,
+  origins: checkObject,
   keeper: checkObject,
   mayWait: checkFlag,
 });

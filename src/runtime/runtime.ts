@@ -12,7 +12,7 @@ import {
   type TurnContext,
   type TurnInit,
 } from '../context/index.ts';
-import type { ParseOutcome, PoolLoad } from '../sandbox/index.ts';
+import { type Lack, lacksOf, type ParseOutcome, type PoolLoad } from '../sandbox/index.ts';
 import type { Telemetry } from '../telemetry/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
@@ -23,12 +23,12 @@ import type { CheckReport, FormatReport } from '../wire/sourcereports.ts';
 import { type CheckOptions, checkEnvironment } from './check.ts';
 import type { SandboxPort } from './context.ts';
 import type { SymbolTable } from './definitions.ts';
-import type { ForeseeResult } from './foresee.ts';
+import { type ForeseeResult, withBrokenRules } from './foresee.ts';
 import type { Fork, ForkOptions } from './fork.ts';
 import { Interpreter, type InterpreterRuntime } from './interpreter.ts';
 import { checkSources, RUN_SETTINGS, type RunRequest, type RunSettings } from './request.ts';
 import type { Settings } from './settings.ts';
-import type { TenantInit, TenantReport, TenantUse } from './tenants.ts';
+import { checkTenantUse, type TenantInit, type TenantReport, type TenantUse } from './tenants.ts';
 import { toTagged } from './values.ts';
 
 /** Options of a root interpreter. */
@@ -132,10 +132,7 @@ export interface RuntimeStats extends PoolLoad {
   readonly tenantRefusals: number;
 }
 
-const amount = wholeNumber(0);
-const checkUse = checker<Partial<TenantUse>>({ fuel: amount, cpuMs: amount, toolCalls: amount, tokens: amount });
-
-const NO_LOAD: PoolLoad = { workers: 0, idle: 0, computing: 0, waitingForHost: 0, queued: 0 };
+const NO_LOAD: PoolLoad = { workers: 0, idle: 0, computing: 0, waitingForHost: 0, queued: 0, rssBytes: 0, cpuMs: 0 };
 
 /** Runs scripts: owns the sandbox with its workers, the tools, the policy and the limits. Made by `createRuntime`. */
 export class Runtime implements AsyncDisposable {
@@ -174,6 +171,12 @@ export class Runtime implements AsyncDisposable {
     return this.#context.sandbox.launcher?.cage?.name ?? 'none';
   }
 
+  /** What the third ring, the confinement of the workers by the operating system, lacks on this machine; empty when it is complete. */
+  get lacks(): readonly Lack[] {
+    const { launcher, confinement } = this.#context.sandbox;
+    return launcher === undefined || confinement === undefined ? [] : lacksOf({ launcher, confinement });
+  }
+
   /** The worker processes and runs at this moment, for metrics. */
   stats(): RuntimeStats {
     const { sandbox, tenants } = this.#context;
@@ -194,7 +197,7 @@ export class Runtime implements AsyncDisposable {
 
   /** Charges a tenant for usage by the application, such as the tokens of a model. Throws {@link ConfigError}. */
   charge(tenant: string | TenantInit, used: Partial<TenantUse>): void {
-    checkUse('what a tenant used', used);
+    checkTenantUse('what a tenant used', used);
     const { tenants } = this.#context;
     tenants.charge(tenants.named(tenant), used);
   }
@@ -283,7 +286,8 @@ export class Runtime implements AsyncDisposable {
     const { sourceBytes } = this.limits;
     // The policy stays on the host: the worker only learns the verdicts on the tools that are called.
     const called = (await sandbox.parse(sources, sourceBytes)).files.flatMap(({ tools }) => tools);
-    return sandbox.check(sources, sourceBytes, checkEnvironment(options, registry, policy, called));
+    const report = await sandbox.check(sources, sourceBytes, checkEnvironment(options, registry, policy, called));
+    return policy === null || options.policy === false ? report : withBrokenRules(report, sources, this.#context, policy);
   }
 
   /** Gives a source its canonical layout. A source with syntax errors is unchanged. Rejects as {@link check}. */

@@ -2,6 +2,9 @@ import { type LimitOptions, resolveLimits } from '../sandbox/index.ts';
 import { Telemetry } from '../telemetry/index.ts';
 import {
   type AuditRecord,
+  type FlowRules,
+  matchesPattern,
+  misnamed,
   Policy,
   type PolicyOptions,
   SessionResources,
@@ -87,15 +90,45 @@ export function checkSettings(settings: RuntimeSettings): Settings {
 }
 
 /**
- * The policy that options describe. Throws {@link ConfigError} for bad options, and for a call limit of a pure tool, because nothing
- * counts calls that never reach the host.
+ * The policy that options describe. Throws {@link ConfigError} for bad options, and for rules about calls of pure tools, because
+ * such calls never reach the host, and for names that the tools do not have.
  */
 export function checkPolicy(options: Policy | PolicyOptions, registry: ToolRegistry): Policy {
   const policy = options instanceof Policy ? options : new Policy(options);
-  for (const name of policy.toolMaxCalls.keys())
-    if (registry.lookup(name)?.where === 'isolate')
+  const judged = [
+    ...[...policy.toolMaxCalls.keys()].map((name) => ['toolMaxCalls', name] as const),
+    ...Object.keys(policy.when).map((pattern) => ['when', pattern] as const),
+    ...policy.order.map(({ tool }) => ['order', tool] as const),
+    ...(policy.flow?.sinks ?? []).map(({ entry }) => ['sinks', entry] as const),
+    ...sourceTools(policy.flow).map((pattern) => ['labels', pattern] as const),
+  ];
+  for (const [rule, pattern] of judged) {
+    const tools = registry.names().flatMap((name) => (matchesPattern(pattern, name) ? (registry.lookup(name) ?? []) : []));
+    if (tools.length > 0 && tools.every(({ where }) => where === 'isolate'))
       throw new ConfigError(
-        `toolMaxCalls cannot bound ${name}: it runs inside the isolate, where fuel bounds it; deny it, or leave it out`,
+        `${rule} cannot bound ${pattern}: it runs inside the isolate, where fuel bounds it; deny it, or leave it out`,
       );
+  }
+  if (policy.flow !== null) checkFlow(policy.flow);
+  const problem = misnamed(policy, (name) => registry.lookup(name), registry.names());
+  if (problem !== null) throw new ConfigError(`the policy: ${problem}`);
   return policy;
+}
+
+/** The patterns of tools that give labels or take them away. */
+function sourceTools(flow: FlowRules | null): readonly string[] {
+  const sources = (flow?.sources ?? []).flatMap((source) => (source.from === 'tool' ? [source.pattern] : []));
+  return [...sources, ...(flow?.endorse ?? []).map(({ pattern }) => pattern)];
+}
+
+/** Throws {@link ConfigError} for rules about origin that cannot be kept. */
+function checkFlow({ sources, endorse }: FlowRules): void {
+  if (sources.some(({ labels }) => labels === 'meta'))
+    throw new ConfigError(
+      'the policy: flow.labels: labels that an MCP server gives itself are not read; name the labels instead of meta',
+    );
+  if (endorse.some(({ pattern }) => pattern === 'ask'))
+    throw new ConfigError(
+      'the policy: flow.endorse: an ask is answered with text, which nobody checks; name a tool instead of ask',
+    );
 }

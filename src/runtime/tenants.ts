@@ -1,13 +1,18 @@
 import { checkTenantId } from '../context/index.ts';
-import { checkAmount, type LimitOptions, type TenantShare } from '../sandbox/index.ts';
+import { checkAmount, checkIsolation, type Isolation, type LimitOptions, type TenantShare } from '../sandbox/index.ts';
+import { checkUsd, overdraft } from '../tools/index.ts';
 import { defined } from '../wire/defined.ts';
 import { quotaError } from '../wire/errorinfo.ts';
 import { ConfigError, type ErrorInfo } from '../wire/errors.ts';
 import { TENANT_LIMITS, type TenantLimit, type TenantOption } from '../wire/limits.ts';
-import { checker, checkObject } from '../wire/options.ts';
+import { type Nanos, nanosOf, sumUsd, usdOf } from '../wire/money.ts';
+import { checker, checkObject, wholeNumber } from '../wire/options.ts';
 
 /** Limits of one tenant, see `docs/limits.md`. An absent budget is unlimited. */
-export type TenantLimits = { readonly [Name in TenantOption]?: number };
+export type TenantLimits = { readonly [Name in TenantOption]?: number } & {
+  /** How its runs share isolates and processes; as its runtime says when absent. */
+  readonly isolation?: Isolation;
+};
 
 /** A tenant with limits that replace those of its runtime from now on. */
 export interface TenantInit extends TenantLimits {
@@ -47,10 +52,21 @@ export interface TenantReport {
 }
 
 /** The limits that count what runs use. */
-const BUDGETS = ['fuel', 'cpuMs', 'toolCalls', 'tokens'] as const satisfies readonly TenantOption[];
+const BUDGETS = ['fuel', 'cpuMs', 'toolCalls', 'tokens', 'maxCost'] as const satisfies readonly TenantOption[];
 type Budget = (typeof BUDGETS)[number];
 
-const UNUSED: TenantUse = { fuel: 0, cpuMs: 0, toolCalls: 0, tokens: 0 };
+const UNUSED: TenantUse = { fuel: 0, cpuMs: 0, toolCalls: 0, tokens: 0, maxCost: 0 };
+
+const amount = wholeNumber(0);
+
+/** The check of what a tenant used. */
+export const checkTenantUse = checker<Partial<TenantUse>>({
+  fuel: amount,
+  cpuMs: amount,
+  toolCalls: amount,
+  tokens: amount,
+  maxCost: checkUsd,
+});
 
 /** Most remembered tenants without limits of their own in `each`. */
 const REMEMBERED = 10_000;
@@ -66,7 +82,10 @@ interface Tenant {
 
 const checkLimit = (row: TenantLimit) => (what: string, value: unknown) => void checkAmount(what, row, value);
 const LIMIT_CHECKS = Object.fromEntries(TENANT_LIMITS.map((row) => [row.option, checkLimit(row)]));
-const checkTenantLimits = checker<Record<string, unknown>>(LIMIT_CHECKS);
+const checkTenantLimits = checker<Record<string, unknown>>({
+  ...LIMIT_CHECKS,
+  isolation: (what, value) => void checkIsolation(value, what),
+});
 const checkTenants = checker<TenantsOptions>({
   defaults: checkTenantLimits,
   each(what, value) {
@@ -119,8 +138,8 @@ export class Tenants {
 
   /** The tenant as the queue for workers sees it. */
   share(id: string): TenantShare {
-    const { share = 1, concurrency, queueLength } = this.#tenant(id).limits;
-    return { id, share, concurrency, queueLength };
+    const { share = 1, concurrency, queueLength, isolation } = this.#tenant(id).limits;
+    return { id, share, concurrency, queueLength, isolation };
   }
 
   /** Counts a run that begins to wait. Its tenant is not forgotten before {@link end}. */
@@ -146,7 +165,22 @@ export class Tenants {
     const tenant = this.#tenant(id);
     tenant.since ??= this.#now();
     const sum = (name: Budget): number => tenant.used[name] + (used[name] ?? 0);
-    tenant.used = { fuel: sum('fuel'), cpuMs: sum('cpuMs'), toolCalls: sum('toolCalls'), tokens: sum('tokens') };
+    const maxCost = sumUsd(tenant.used.maxCost, used.maxCost);
+    tenant.used = { fuel: sum('fuel'), cpuMs: sum('cpuMs'), toolCalls: sum('toolCalls'), tokens: sum('tokens'), maxCost };
+  }
+
+  /** What a tenant may still pay; infinite without a budget. */
+  moneyLeft(id: string): Nanos {
+    const { maxCost } = this.report(id).left;
+    return maxCost === undefined ? Number.POSITIVE_INFINITY : nanosOf(maxCost);
+  }
+
+  /** Why a tenant cannot pay so much more for `what`; null when it can. */
+  overdraft(id: string, nanos: Nanos, what: string): ErrorInfo | null {
+    const { limits, used } = this.report(id);
+    if (limits.maxCost === undefined) return null;
+    const account = { limit: 'tenantCost', whose: `the tenant '${id}'`, allowed: nanosOf(limits.maxCost) } as const;
+    return overdraft({ ...account, used: nanosOf(used.maxCost) }, nanos, what);
   }
 
   /** The current state of a tenant. Does not make the runtime remember it. */
@@ -156,7 +190,7 @@ export class Tenants {
     const { limits, active, used, since, refused } = tenant;
     const renewsAt = since === null || limits.periodMs === undefined ? null : since + limits.periodMs;
     const left = Object.fromEntries(
-      BUDGETS.flatMap((name) => (limits[name] === undefined ? [] : [[name, Math.max(0, limits[name] - used[name])]])),
+      BUDGETS.flatMap((name) => (limits[name] === undefined ? [] : [[name, rest(name, limits[name], used[name])]])),
     );
     return { id, limits, active, used, left, renewsAt, refused, error: spent(id, tenant, renewsAt) };
   }
@@ -192,16 +226,21 @@ export class Tenants {
   }
 }
 
+function rest(name: Budget, limit: number, used: number): number {
+  return name === 'maxCost' ? usdOf(Math.max(0, nanosOf(limit) - nanosOf(used))) : Math.max(0, limit - used);
+}
+
 function newTenant(limits: TenantLimits): Tenant {
   return { limits, active: 0, used: UNUSED, since: null, refused: 0 };
 }
 
 /** The rest of the tenant's budgets as limits of a run. A run that was admitted can always begin. */
-export function limitsLeft({ left: { fuel, cpuMs, toolCalls } }: TenantReport): LimitOptions {
+export function limitsLeft({ left: { fuel, cpuMs, toolCalls, maxCost } }: TenantReport): LimitOptions {
   return defined({
     fuel: fuel === undefined ? undefined : Math.max(1, fuel),
     cpuMs: cpuMs === undefined ? undefined : Math.max(1, Math.floor(cpuMs)),
     toolCalls,
+    cost: maxCost,
   });
 }
 

@@ -1,4 +1,5 @@
 import type { RunInput, Source } from '../wire/protocol.ts';
+import type { Owner } from './isolates.ts';
 import { isCacheable } from './sourcecache.ts';
 
 /**
@@ -9,12 +10,14 @@ export interface Affinity {
   readonly memoryBytes: number;
   /** The longest source that may be used again; null without one. A weak reference, so that a worker does not keep it alive. */
   readonly library: WeakRef<Source> | null;
+  /** Whose kept isolate the run may have; absent for a run in a fresh one. */
+  readonly owner?: Owner | undefined;
 }
 
-export function affinityOf({ sources, limits }: RunInput): Affinity {
+export function affinityOf({ sources, limits }: RunInput, owner?: Owner): Affinity {
   let library: Source | null = null;
   for (const source of sources) if (isCacheable(source) && source.text.length > (library?.text.length ?? 0)) library = source;
-  return { memoryBytes: limits.memoryBytes, library: library === null ? null : new WeakRef(library) };
+  return { memoryBytes: limits.memoryBytes, library: library === null ? null : new WeakRef(library), owner };
 }
 
 /** A library that was collected counts as none. */

@@ -8,6 +8,12 @@ type VarFrame = Extract<WorkerFrame, { t: 'var' }>;
 
 const OVER = 'the call is over: its variables can no longer be reached';
 
+/** The counters and clocks of the run that has an open call. */
+export interface CallHost extends Pick<CallIo, 'cpuMs' | 'spend' | 'work'> {
+  /** Ends the call if a deadline has passed, because a tool that never yields keeps timers from firing. */
+  expire?(): void;
+}
+
 /**
  * One open call of a program. One side sends at a time: queries of variables are sent one after another, even if a handler makes several
  * at once, and the answer is sent after the last one.
@@ -23,26 +29,13 @@ export class OpenCall implements CallIo {
   #over = false;
   #outlives = false;
 
-  readonly #cpuMs: () => number | null;
-  readonly #expire: () => void;
-  readonly #spend: (cpuMs: number) => void;
+  readonly #host: CallHost;
 
-  /**
-   * `closed` is called once, after the answer was sent. `cpuMs` returns the CPU time of the run so far. `expire` ends the call if a
-   * deadline has passed, because a tool that never yields keeps timers from firing. `spend` counts CPU time of tools.
-   */
-  constructor(
-    send: (frame: GuestReply) => void,
-    closed: (reply: ClosingReply) => void,
-    cpuMs: () => number | null = () => null,
-    expire: () => void = () => {},
-    spend: (cpuMs: number) => void = () => {},
-  ) {
-    this.#spend = spend;
-    this.#cpuMs = cpuMs;
-    this.#expire = expire;
+  /** `closed` is called once, after the answer was sent. */
+  constructor(send: (frame: GuestReply) => void, closed: (reply: ClosingReply) => void, host: CallHost = {}) {
     this.#send = send;
     this.#closed = closed;
+    this.#host = host;
   }
 
   get signal(): AbortSignal {
@@ -53,7 +46,7 @@ export class OpenCall implements CallIo {
    * Whether the call has ended. Checks the deadlines first, so that the journal does not record a late answer that the script never got.
    */
   get over(): boolean {
-    if (!this.#abort.aborted && this.#reply === null && !this.#accepted) this.#expire();
+    if (!this.#abort.aborted && this.#reply === null && !this.#accepted) this.#host.expire?.();
     return this.#abort.aborted;
   }
 
@@ -69,11 +62,15 @@ export class OpenCall implements CallIo {
   }
 
   cpuMs(): number | null {
-    return this.#cpuMs();
+    return this.#host.cpuMs?.() ?? null;
   }
 
   spend(cpuMs: number): void {
-    this.#spend(cpuMs);
+    this.#host.spend?.(cpuMs);
+  }
+
+  work(fuel: number): void {
+    this.#host.work?.(fuel);
   }
 
   get queries(): readonly ForkQuery[] {

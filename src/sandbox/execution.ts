@@ -1,20 +1,19 @@
-import type { CallIo, ClosingReply, FinalReply } from '../wire/call.ts';
-import { cancelledError, timeoutError, workerError } from '../wire/errorinfo.ts';
+import type { CallIo, FinalReply } from '../wire/call.ts';
+import { cancelledError, workerError } from '../wire/errorinfo.ts';
 import { type ErrorInfo, WireError } from '../wire/errors.ts';
-import { frameLimit, MAX_FRAME_VALUES } from '../wire/frames.ts';
+import { frameLimit, frameValues } from '../wire/frames.ts';
 import { probeBytes } from '../wire/heat.ts';
-import { isHeavy } from '../wire/pieces.ts';
-import type { GuestCall, GuestReply, OutFrame, RunInput, ToolGuestCall, WorkerFrame } from '../wire/protocol.ts';
+import type { GuestCall, OutFrame, RunInput, WorkerFrame } from '../wire/protocol.ts';
 import { messageOf } from '../wire/unknown.ts';
 import { BusyPoll } from './busypoll.ts';
-import { OpenCall } from './call.ts';
+import { Calls, HALT_MS } from './calls.ts';
 import { RunClock } from './clock.ts';
+import type { Owner } from './isolates.ts';
 import type { TenantShare } from './jobqueue.ts';
 import { Ledger } from './ledger.ts';
 import { Measuring } from './measuring.ts';
 import { crashError, isReportable, lostResult, type SandboxResult, withVerdict } from './result.ts';
-import { answerTogether } from './together.ts';
-import type { Watchdog, WatchedRun } from './watchdog.ts';
+import { PARSER_BYTES, type Watchdog, type WatchedRun } from './watchdog.ts';
 import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
 
 type ResultFrame = Extract<WorkerFrame, { t: 'result' }>;
@@ -39,6 +38,8 @@ export interface RunHandlers {
   readonly depth?: number;
   /** The session of the run. Workers are given to waiting sessions in turn, whatever the number of their runs. */
   readonly session?: string | null;
+  /** Asked when the run gets its worker: why it must not begin any more. Null when it may. */
+  refusal?(): ErrorInfo | null;
   /** Whether whole-number keys in the values of output and the result have the `$` that keeps their place. */
   readonly markedKeys?: boolean;
   /** The tenant of the run. All runs of a tenant count as one session here. */
@@ -56,12 +57,18 @@ interface ExecutionOwner {
   onEnd(result: SandboxResult, spoiled: boolean): void;
 }
 
-/** Bytes that the parser needs for a character of source at worst, garbage included. */
-const PARSER_BYTES = 512;
-/** Time for a program to end after its call was answered with `halt`. Afterwards its worker is killed. */
-const HALT_MS = 50;
-/** The same for a halt by a handler of the host, when no time limit is exceeded. */
-const HANDLER_HALT_MS = 250;
+/** What one run on one worker needs. */
+export interface ExecutionInit {
+  readonly worker: WorkerProcess;
+  readonly id: number;
+  readonly input: RunInput;
+  /** Whose kept isolate the run has; absent for a fresh one. */
+  readonly isolate?: Owner | undefined;
+  readonly handlers: RunHandlers;
+  readonly owner: ExecutionOwner;
+  readonly watchdog: Watchdog;
+}
+
 /** Time for the interpreter to notice the end of its wall time by itself. */
 const WALL_MS = 20;
 
@@ -76,36 +83,27 @@ export class Execution implements WorkerTask {
   readonly #owner: ExecutionOwner;
   readonly #watchdog: Watchdog;
   readonly #id: number;
+  readonly #isolate: Owner | undefined;
   readonly #clock: RunClock;
   /** CPU time of the program, read just before its worker is killed. */
   #cpuMs: number | null = null;
   readonly #poll = new BusyPoll();
-  #lastSeq = 0;
   readonly #ledger: Ledger;
   /** The worker's reports about a measured run. */
   readonly #measuring: Measuring | null;
-  #call: OpenCall | null = null;
-  /** The open call as the program made it. */
-  #asked: GuestCall | null = null;
+  readonly #calls: Calls;
   /** Why the host ends the run. The worker's own report cannot change it. */
   #verdict: ErrorInfo | null = null;
   #over = false;
   /** The end of the worker, while the call that it left open goes on. */
   #gone: Gone | null = null;
-  #toolTimer: NodeJS.Timeout | undefined;
   #grace: NodeJS.Timeout | undefined;
   #watched: WatchedRun | null = null;
 
-  constructor(init: {
-    worker: WorkerProcess;
-    id: number;
-    input: RunInput;
-    handlers: RunHandlers;
-    owner: ExecutionOwner;
-    watchdog: Watchdog;
-  }) {
+  constructor(init: ExecutionInit) {
     this.#worker = init.worker;
     this.#id = init.id;
+    this.#isolate = init.isolate;
     this.#input = init.input;
     this.#ledger = new Ledger(init.input);
     this.#measuring = init.input.probe === undefined ? null : new Measuring(init.input);
@@ -115,7 +113,22 @@ export class Execution implements WorkerTask {
     this.#clock = new RunClock(init.worker, init.input, {
       onStarted: () => this.#notify(() => this.#handlers.onStarted?.()),
       onWatch: () => this.#watch(),
-      onLate: (error) => this.#end(error, this.#call === null ? WALL_MS : HALT_MS),
+      onLate: (error) => this.#end(error, this.#calls.open === null ? WALL_MS : HALT_MS),
+    });
+    this.#calls = new Calls({
+      ...init,
+      ledger: this.#ledger,
+      clock: this.#clock,
+      poll: this.#poll,
+      owner: {
+        verdict: () => this.#verdict,
+        end: (verdict, graceMs) => this.#end(verdict, graceMs),
+        endBreach: (breach) => this.#endBreach(breach),
+        onBlocked: (blocked) => this.#owner.onBlocked(blocked),
+        onReplied: () => {
+          if (this.#gone !== null) this.#lose(this.#gone);
+        },
+      },
     });
   }
 
@@ -126,10 +139,10 @@ export class Execution implements WorkerTask {
   /** Sends the run. Throws when the input cannot be sent; the worker is free then. */
   begin(): void {
     const { limits, mapKeys = Number.POSITIVE_INFINITY } = this.#input;
-    this.#worker.assign(this, frameLimit(limits), MAX_FRAME_VALUES, mapKeys);
+    this.#worker.assign(this, frameLimit(limits), frameValues(limits), mapKeys);
     this.#clock.begin();
     try {
-      this.#worker.run(this.#id, this.#input);
+      this.#worker.run(this.#id, this.#input, this.#isolate);
     } catch (error) {
       this.#clock.stop();
       this.#worker.free();
@@ -140,19 +153,19 @@ export class Execution implements WorkerTask {
 
   /** Ends the run with `ERR_CANCELLED`: at once while it computes; while it waits for a call, after the handler's signal. */
   cancel(message: string): void {
-    this.#end(cancelledError(message), this.#call === null ? 0 : HALT_MS);
+    this.#end(cancelledError(message), this.#calls.open === null ? 0 : HALT_MS);
   }
 
   onFrame(frame: WorkerFrame, units: number): void {
     const { announced } = this.#clock;
-    const free = announced && this.#call === null;
+    const free = announced && this.#calls.open === null;
     if (frame.t === 'started' && frame.id === this.#id && !announced) this.#clock.announce();
     else if (frame.t === 'out' && free) this.#onOut(frame);
-    else if ((frame.t === 'tool' || frame.t === 'prompt' || frame.t === 'ask') && free) this.#onCall(frame, units);
+    else if ((frame.t === 'tool' || frame.t === 'prompt' || frame.t === 'ask') && free) this.#calls.onCall(frame, units);
     else if (frame.t === 'probe' && free && this.#measuring !== null) this.#measuring.add(frame);
-    else if (frame.t === 'together' && free) this.#onTogether(frame.calls, units);
-    else if (frame.t === 'result' && frame.id === this.#id && this.#call === null) this.#onResult(frame);
-    else if (frame.t !== 'var' || this.#call?.answered(frame) !== true)
+    else if (frame.t === 'together' && free) this.#calls.onTogether(frame.calls, units);
+    else if (frame.t === 'result' && frame.id === this.#id && this.#calls.open === null) this.#onResult(frame);
+    else if (frame.t !== 'var' || this.#calls.open?.answered(frame) !== true)
       throw new WireError(`a frame '${frame.t}' came out of turn`);
   }
 
@@ -161,18 +174,18 @@ export class Execution implements WorkerTask {
    * and the journal must have it.
    */
   onGone(gone: Gone): void {
-    if (this.#call === null || this.#verdict !== null || gone.violation !== null) {
+    if (this.#calls.open === null || this.#verdict !== null || gone.violation !== null) {
       this.#lose(gone);
       return;
     }
     this.#gone = gone;
-    this.#call.outlive();
+    this.#calls.open.outlive();
   }
 
   #lose(gone: Gone): void {
     const { announced, started, elapsed } = this.#clock;
     const error = this.#verdict ?? crashError(gone, this.#input.limits.memoryBytes);
-    this.#call?.lost(error);
+    this.#calls.open?.lost(error);
     const [phase, wallMs] = started ? (['exec', elapsed] as const) : (['parse', 0] as const);
     const { fuel, toolCalls, outputBytes, nestedCpuMs } = this.#ledger;
     const cpuMs = (this.#cpuMs ?? wallMs) + nestedCpuMs;
@@ -216,125 +229,6 @@ export class Execution implements WorkerTask {
     else this.#endBreach(breach);
   }
 
-  #onCall(call: GuestCall, units: number): void {
-    this.#mustFollow(call);
-    const breach = this.#ledger.call(call, units);
-    if (breach !== null) {
-      this.#endBreach(breach);
-      return;
-    }
-    // The time of this run and the limits of the loop bound a nested loop. The time limit of one tool does not.
-    const open = this.#open(call, call.t === 'ask' ? Number.POSITIVE_INFINITY : this.#input.limits.toolMs);
-    if (open !== null) void this.#reply(open, () => this.#handlers.onCall(call, open));
-  }
-
-  #onTogether(calls: readonly ToolGuestCall[], units: number): void {
-    for (const call of calls) this.#mustFollow(call);
-    const [first] = calls;
-    const breach = this.#ledger.together(calls, units);
-    if (breach !== null) this.#endBreach(breach);
-    if (breach !== null || first === undefined) return;
-    const open = this.#open(first, this.#input.limits.toolMs);
-    if (open === null) return;
-    const answer = (call: ToolGuestCall, io: CallIo) => this.#handlers.onCall(call, io);
-    const onEnded = (next: ToolGuestCall) => {
-      if (this.#call === open) this.#asked = next;
-    };
-    void this.#reply(open, () => answerTogether(calls, open, answer, onEnded));
-  }
-
-  /** Throws {@link WireError} for a call that the interpreter cannot make now. */
-  #mustFollow({ seq, at }: GuestCall): void {
-    if (seq <= this.#lastSeq) throw new WireError(`call ${seq} came after call ${this.#lastSeq}`);
-    if (!this.#ledger.knows(at, seq)) throw new WireError(`call ${seq} came from a fork that the run has not`);
-    this.#lastSeq = seq;
-  }
-
-  /** Opens a call, or calls of which this is the first. Null when the run has ended and the call was halted. */
-  #open(call: GuestCall, toolMs: number): OpenCall | null {
-    this.#poll.onCall();
-    const deadline = performance.now() + toolMs;
-    const open = new OpenCall(
-      (frame) => this.#send(frame),
-      (reply) => this.#onReplied(reply),
-      () => this.#clock.usedCpuMs,
-      () => {
-        const now = performance.now();
-        if (now > deadline && this.#asked !== null) this.#endCall(this.#asked);
-        this.#clock.check(now);
-      },
-      (cpuMs) => {
-        const breach = this.#ledger.spend(cpuMs);
-        if (breach !== null) this.#end(breach, HALT_MS);
-      },
-    );
-    this.#call = open;
-    this.#asked = call;
-    this.#owner.onBlocked(true);
-    if (this.#verdict !== null) {
-      open.halt(this.#verdict);
-      return null;
-    }
-    if (call.t !== 'ask') this.#startToolTimer(toolMs);
-    return open;
-  }
-
-  /**
-   * Starts the time of the open call. Every call restarts the same timer and none stops it, because making and clearing a timer takes as
-   * long as a small tool. So the timer may fire while no call, or an `ask`, is open.
-   */
-  #startToolTimer(toolMs: number): void {
-    if (this.#toolTimer !== undefined) {
-      this.#toolTimer.refresh();
-      return;
-    }
-    this.#toolTimer = setTimeout(() => {
-      if (this.#asked !== null && this.#asked.t !== 'ask') this.#endCall(this.#asked);
-    }, toolMs);
-  }
-
-  /** Ends the call of a tool whose time is over. */
-  #endCall(call: GuestCall): void {
-    const { toolMs } = this.#input.limits;
-    const message = `${call.t === 'tool' ? call.name : call.t} did not answer within ${toolMs} ms`;
-    this.#end(timeoutError({ limit: 'toolMs', allowed: toolMs, used: toolMs }, message), HALT_MS);
-  }
-
-  async #reply(open: OpenCall, answer: () => Promise<ClosingReply>): Promise<void> {
-    let reply: ClosingReply;
-    try {
-      reply = await answer();
-    } catch (error) {
-      reply = { t: 'halt', error: workerError(`the host's handler of a call failed: ${messageOf(error)}`) };
-    }
-    if (!open.over && 'spent' in reply && reply.spent !== undefined) this.#ledger.charge(reply.spent);
-    if (!open.over && 'work' in reply && reply.work !== undefined) this.#ledger.chargeWork(reply.work);
-    open.reply(reply);
-  }
-
-  /** Sends a frame. An answer that is too large for a frame or that JSON cannot hold ends the run. */
-  #send(frame: GuestReply): void {
-    try {
-      if (isHeavy(frame)) void this.#worker.sendInPieces(frame).catch((error: unknown) => this.#unsent(error));
-      else this.#worker.send(frame);
-    } catch (error) {
-      this.#unsent(error);
-    }
-  }
-
-  #unsent(error: unknown): void {
-    this.#end(workerError(`the answer to a call cannot be sent: ${messageOf(error)}`), 0);
-  }
-
-  #onReplied(reply: ClosingReply): void {
-    this.#call = null;
-    this.#owner.onBlocked(false);
-    if (reply.t === 'halt') this.#end(reply.error, HANDLER_HALT_MS);
-    else this.#poll.onAnswer();
-    this.#asked = null;
-    if (this.#gone !== null) this.#lose(this.#gone);
-  }
-
   /** Calls a handler of the host. An exception ends the run and spares the host. */
   #notify(handler: () => void): void {
     try {
@@ -347,9 +241,9 @@ export class Execution implements WorkerTask {
   /** Ends the run with this error; the first verdict counts. The worker is killed after `graceMs`, or at once when that is 0. */
   #end(verdict: ErrorInfo, graceMs: number): void {
     if (this.#over || this.#verdict !== null) return;
-    const at = this.#asked?.at;
+    const at = this.#calls.at;
     this.#verdict = at === undefined ? verdict : { ...verdict, source: at.source, line: at.line, column: at.column };
-    this.#call?.halt(this.#verdict);
+    this.#calls.open?.halt(this.#verdict);
     // Without a worker the run has ended with its call.
     if (this.#gone !== null) return;
     if (graceMs === 0) this.#kill();
@@ -393,7 +287,8 @@ export class Execution implements WorkerTask {
     this.#over = true;
     this.#poll.onEnd();
     this.#clock.stop();
-    for (const timer of [this.#toolTimer, this.#grace]) clearTimeout(timer);
+    this.#calls.stop();
+    clearTimeout(this.#grace);
     if (this.#watched !== null) this.#watchdog.remove(this.#watched);
     this.#owner.onEnd(this.#measuring === null ? result : { ...result, measuring: this.#measuring }, spoiled);
   }

@@ -1,5 +1,6 @@
 import { BusyError, type RuntimeClosedError } from '../wire/errors.ts';
 import type { Affinity } from './affinity.ts';
+import type { Isolation } from './isolates.ts';
 import type { WorkerProcess } from './worker.ts';
 
 /** A tenant's share of the workers. */
@@ -11,6 +12,8 @@ export interface TenantShare {
   readonly concurrency?: number | undefined;
   /** Most runs that wait; a part of the free places in the queue when absent. */
   readonly queueLength?: number | undefined;
+  /** How its runs share isolates and processes; as the sandbox says when absent. */
+  readonly isolation?: Isolation | undefined;
 }
 
 /** A task that needs a worker of its own until it ends. */
@@ -23,6 +26,8 @@ export interface Job {
   readonly tenant: TenantShare | null;
   /** Tells which worker starts it soonest; null when all are equal. */
   readonly affinity: Affinity | null;
+  /** With `process`, the worker serves no other job before it and after it. */
+  readonly isolation: Isolation;
   /** Called with a free worker. The job must call `pool.release(worker)` when it ends, even if the worker is dead. */
   start(worker: WorkerProcess): void;
   /** Called when the job gets no worker: the pool is closed, or no worker can be started. */

@@ -8,6 +8,7 @@ import { ConfigError } from '../wire/errors.ts';
 import { PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
 import { messageOf } from '../wire/unknown.ts';
 import type { Bind, Cage } from './cage.ts';
+import type { Cgroups } from './cgroup.ts';
 import { type CacheRole, NO_ROLE } from './codecache.ts';
 import { withoutInherited } from './descriptors.ts';
 import { seccompFilter } from './seccomp.ts';
@@ -46,6 +47,8 @@ export interface StartedWorker {
   readonly caches: CacheRole;
   /** The scopes of the permission model that it must report as closed. */
   readonly scopes: readonly string[];
+  /** Where it gets a cgroup of its own; absent where there are none. */
+  readonly cgroups?: Cgroups | undefined;
 }
 
 /** A worker process after its start. */
@@ -206,12 +209,13 @@ let native: string | undefined;
  */
 function nativeModule(): string {
   if (native !== undefined) return native;
-  const ivm = realpathSync(require.resolve('isolated-vm'));
   try {
+    const ivm = realpathSync(require.resolve('isolated-vm'));
     native = realpathSync(createRequire(ivm)('node-gyp-build').path(dirname(ivm)));
   } catch (cause) {
     const [reason] = messageOf(cause).split('\n');
-    throw new ConfigError(`isolated-vm has no module for this platform: ${reason}`, { cause });
+    const elsewhere = 'createThreadRuntime of neuroscript-runtime/browser needs none, and has no isolation';
+    throw new ConfigError(`isolated-vm has no module for this platform: ${reason}; ${elsewhere}`, { cause });
   }
   return native;
 }
@@ -222,7 +226,7 @@ function pipesOf(child: ChildProcess): Pick<Launched, 'frames' | 'stderr'> {
   const frames = child.stdio?.[3];
   if (!(frames instanceof Socket) || child.stderr === null) {
     child.on('error', () => {});
-    throw new Error('the system gives no process: too many open files');
+    throw new Error('the system gives no process (EMFILE): too many open files');
   }
   return { frames, stderr: child.stderr };
 }

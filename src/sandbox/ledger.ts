@@ -57,6 +57,8 @@ export class Ledger {
   readonly #nested = { fuel: 0, toolCalls: 0, cpuMs: 0 };
   /** CPU time of tools, which the worker does not know of. */
   #toolCpuMs = 0;
+  /** Fuel of work on the host for the open call. Its CPU time is counted already. */
+  #workFuel = 0;
   /** The fork of the last call; a procedure makes many calls. */
   #lastFork: string | null = null;
   /** The highest number of a fork that has made a call. */
@@ -95,6 +97,28 @@ export class Ledger {
   /** Adds CPU time that a tool has used on the host. Returns the breach that ends the run, or null. */
   spend(cpuMs: number): ErrorInfo | null {
     this.#toolCpuMs += cpuMs;
+    return this.#hostBreach();
+  }
+
+  /** Adds work that a tool does on the host for the open call. Returns the breach that ends the run, or null. */
+  work(fuel: number): ErrorInfo | null {
+    this.#workFuel += fuel;
+    this.#nested.cpuMs += fuel / HOST_FUEL_PER_MS;
+    const allowed = this.#input.limits.fuel;
+    const used = this.#fuel + this.#nested.fuel + this.#workFuel;
+    if (used <= allowed) return this.#hostBreach();
+    return quotaError(
+      { limit: 'fuel', allowed, used },
+      `the tools of the program worked for ${used} fuel, ${allowed} are allowed`,
+    );
+  }
+
+  /** Work on the host has used up the fuel, in this run or in the recorded one that it repeats. */
+  exhaust(): void {
+    this.#nested.fuel = this.#input.limits.fuel;
+  }
+
+  #hostBreach(): ErrorInfo | null {
     const allowed = this.#input.limits.cpuMs;
     const used = Math.round(this.nestedCpuMs);
     if (used <= allowed) return null;
@@ -174,9 +198,11 @@ export class Ledger {
     return this.#breach;
   }
 
-  /** Adds work that the host did for a call, by its fuel. */
+  /** Adds the work that the host did for a call that has its answer, by its fuel. A recorded answer brings work that nobody did now. */
   chargeWork(fuel: number): void {
-    this.charge({ fuel, toolCalls: 0, cpuMs: fuel / HOST_FUEL_PER_MS });
+    const done = Math.min(fuel, this.#workFuel);
+    this.#workFuel = 0;
+    this.charge({ fuel, toolCalls: 0, cpuMs: (fuel - done) / HOST_FUEL_PER_MS });
   }
 
   /** Adds the usage of a nested loop. */

@@ -9,6 +9,7 @@ import {
   POOL_LIMITS,
   type PoolKey,
 } from '../wire/limits.ts';
+import { usdProblem } from '../wire/money.ts';
 import { type Check, checkObject } from '../wire/options.ts';
 import { shown } from '../wire/unknown.ts';
 
@@ -44,10 +45,12 @@ export const checkLimitOptions: Check = (_what, limits) => {
 };
 
 /** Checks one value against its row. Throws {@link ConfigError} with `name` and the reason. */
-export function checkAmount(name: string, { min, max }: Pick<LimitRow, 'min' | 'max'>, value: unknown): number {
+export function checkAmount(name: string, { min, max, unit }: Pick<LimitRow, 'min' | 'max' | 'unit'>, value: unknown): number {
   if (typeof value !== 'number' || !Number.isFinite(value))
     throw new ConfigError(`${name} must be a number, got ${shown(value)}`);
-  if (!Number.isInteger(value)) throw new ConfigError(`${name} must be a whole number, got ${value}`);
+  const problem = unit === 'usd' ? usdProblem(value) : null;
+  if (problem !== null) throw new ConfigError(`${name} ${problem}, got ${value}`);
+  if (unit !== 'usd' && !Number.isInteger(value)) throw new ConfigError(`${name} must be a whole number, got ${value}`);
   if (value < min) throw new ConfigError(`${name} must be at least ${min}, got ${value}`);
   if (value > max) throw new ConfigError(`${name} must be at most ${max}, got ${value}`);
   return value;

@@ -1,4 +1,5 @@
 import { framesIn } from '../wire/frames.ts';
+import { textsOf } from '../wire/frametext.ts';
 import { parseInPieces } from '../wire/jsonpieces.ts';
 import { type Pieces, plainInPieces } from '../wire/pieces.ts';
 import type { TaggedJson, WorkerFrame } from '../wire/protocol.ts';
@@ -12,11 +13,16 @@ export interface LongRead {
 }
 
 /**
- * Parses and reads the frames of a text in pieces. `marked`: keys in the values of output and results have the `$` that keeps their
- * place. Throws `WireError`.
+ * Decodes, parses and reads the frames of a text in pieces. `chunks`: its bytes. `marked`: keys in the values of output and results have
+ * the `$` that keeps their place. Throws `WireError`.
  */
-export function* readInPieces(text: string, maxValues: number, maxKeys?: number, marked = false): Pieces<LongRead> {
-  const { value, units } = yield* parseInPieces(text, maxValues, maxKeys);
+export function* readInPieces(
+  chunks: readonly Uint8Array[],
+  maxValues: number,
+  maxKeys?: number,
+  marked = false,
+): Pieces<LongRead> {
+  const { value, units } = yield* parseInPieces(textsOf(chunks), maxValues, maxKeys);
   const frames: WorkerFrame[] = [];
   for (const frame of framesIn(value)) {
     yield;

@@ -4,14 +4,12 @@ import { messageOf } from '../wire/unknown.ts';
 import { type Job, JobQueue } from './jobqueue.ts';
 import type { StartedWorker } from './launch.ts';
 import type { Launcher } from './launcher.ts';
+import { type PoolLoad, spentBy } from './load.ts';
+import { startTrouble } from './starttrouble.ts';
 import { WorkerProcess } from './worker.ts';
 import { WorkerWatch } from './workerwatch.ts';
 
-/** How runs share processes: `worker` gives each a fresh isolate in a reused process, `process-per-turn` a process of its own. */
-export type Isolation = 'worker' | 'process-per-turn';
-
 export interface PoolOptions {
-  readonly isolation: Isolation;
   readonly concurrency: number;
   readonly maxWorkers: number;
   readonly queueLength: number;
@@ -26,25 +24,13 @@ export interface PoolOptions {
   start(): StartedWorker;
 }
 
-/** The worker processes and jobs of a pool at one moment. */
-export interface PoolLoad {
-  /** Worker processes, including those that are starting. */
-  readonly workers: number;
-  /** Workers that could begin a run. */
-  readonly idle: number;
-  /** Runs that compute. */
-  readonly computing: number;
-  /** Runs whose tool, prompt or ask the host has not answered yet. */
-  readonly waitingForHost: number;
-  /** Runs that wait for a worker. */
-  readonly queued: number;
-}
-
-/** The pool replaces a worker after this number of runs. */
-const MAX_RUNS = 2_000;
+/** The pool replaces a worker after this number of isolates. */
+const MAX_ISOLATES = 2_000;
+/** The pool replaces a worker after this number of runs, of which most have had kept isolates. */
+const MAX_RUNS = 20_000;
 /** The pool replaces a worker that has grown by this number of bytes since its start. */
 const MAX_GROWTH = 64 * 1024 * 1024;
-/** Waiting jobs fail after this number of failed starts in a row. */
+/** Waiting jobs fail after this number of failed starts in a row, unless a worker lives that can take them. */
 const MAX_FAILED_STARTS = 3;
 const RETRY_MS = 100;
 /** The pool ends a worker beyond `concurrency` that has been idle for this time. */
@@ -107,7 +93,7 @@ export class Pool {
       return first;
     } catch (error) {
       await this.close();
-      throw new ConfigError(messageOf(error), { cause: error });
+      throw new ConfigError(startTrouble(error), { cause: error });
     }
   }
 
@@ -137,6 +123,7 @@ export class Pool {
       computing: this.#computing,
       waitingForHost: this.#blocked.size,
       queued: this.#queue.length + this.#inner.length,
+      ...spentBy(this.#workers),
     };
   }
 
@@ -179,7 +166,7 @@ export class Pool {
     if (ended !== undefined && ended.job.depth === 0) this.#queue.onEnded(ended.job, performance.now() - ended.since);
     worker.runs++;
     if (worker.dead || this.#closed) return;
-    if (!reusable || this.#options.isolation !== 'worker') {
+    if (!reusable || ended?.job.isolation === 'process') {
       this.#dismiss(worker);
       return;
     }
@@ -258,6 +245,12 @@ export class Pool {
   }
 
   #begin(job: Job, worker: WorkerProcess): void {
+    if (job.isolation === 'process' && worker.runs > 0) {
+      this.#workers.delete(worker);
+      worker.kill();
+      this.#startOwn(job);
+      return;
+    }
     if (job.depth === 0) this.#queue.onBegun(job);
     this.#busy.set(worker, { job, since: performance.now() });
     worker.affinity = job.affinity ?? worker.affinity;
@@ -369,8 +362,10 @@ export class Pool {
   #startFailed(error: unknown): void {
     if (this.#closed) return;
     this.#failedStarts++;
+    // A worker that lives takes the others when it is free. What a nested job waits for may wait for that job.
+    const lives = this.#workers.size > this.#starting.size;
     if (this.#failedStarts >= MAX_FAILED_STARTS)
-      for (const job of [...this.#queue.drain(), ...this.#inner.splice(0)]) job.fail(new Error(messageOf(error)));
+      for (const job of [...(lives ? [] : this.#queue.drain()), ...this.#inner.splice(0)]) job.fail(new Error(messageOf(error)));
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
@@ -390,6 +385,6 @@ export class Pool {
   }
 }
 
-function isWorn({ runs, baseRss }: WorkerProcess, rss: number | null): boolean {
-  return runs >= MAX_RUNS || (rss !== null && baseRss !== null && rss > baseRss + MAX_GROWTH);
+function isWorn({ runs, reused, baseRss }: WorkerProcess, rss: number | null): boolean {
+  return runs - reused >= MAX_ISOLATES || runs >= MAX_RUNS || (rss !== null && baseRss !== null && rss > baseRss + MAX_GROWTH);
 }

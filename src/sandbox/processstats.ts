@@ -1,4 +1,5 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import type { Cgroup } from './cgroup.ts';
 
 /** Memory and CPU time of a process, as the system counts them. */
 export interface ProcessStats {
@@ -19,7 +20,7 @@ export interface Load {
   /** Memory of the kernel for the addresses of the process, which is no part of its resident memory. 0 where the system does not tell. */
   readonly pageTableBytes: number;
   readonly threads: number;
-  /** CPU time of all threads in milliseconds, in steps of 10. */
+  /** CPU time of all threads in milliseconds, in steps of 10; exact and since it entered its cgroup where it has one. */
   readonly cpuMs: number;
   /** CPU time of the main thread in milliseconds. */
   readonly mainCpuMs: number;
@@ -46,9 +47,10 @@ export function readStats(stats: ProcessStats | null): StatsReading {
 
 /**
  * Opens the statistics of a process in `/proc`. The files stay open: a further read costs some 3 µs, and another process that gets
- * the same number later is not mistaken for this one. Null where the system has no such files.
+ * the same number later is not mistaken for this one. Null where the system has no such files. `cgroup` counts the CPU time of all
+ * threads exactly.
  */
-export function openStats(pid: number): ProcessStats | null {
+export function openStats(pid: number, cgroup: Pick<Cgroup, 'cpuMs'> | null = null): ProcessStats | null {
   if (PAGE_BYTES === null) return null;
   const fds: number[] = [];
   try {
@@ -56,11 +58,18 @@ export function openStats(pid: number): ProcessStats | null {
     fds.push(statm);
     const schedstat = openSync(`/proc/${pid}/schedstat`, 'r');
     fds.push(schedstat);
-    return statsOf(pid, fds, statm, schedstat, PAGE_BYTES);
+    return statsOf(pid, fds, statm, schedstat, PAGE_BYTES, cgroup);
   } catch {
     for (const fd of fds) closeSync(fd);
     return null;
   }
+}
+
+/** Whether the system tells what a process uses. */
+export function tellsStats(): boolean {
+  const stats = openStats(process.pid);
+  stats?.close();
+  return stats !== null;
 }
 
 /** The process that is `generations` below `pid`, if each process between has one child. Null when the system does not tell. */
@@ -78,7 +87,14 @@ export function descendant(pid: number, generations: number): number | null {
   }
 }
 
-function statsOf(pid: number, fds: number[], statm: number, schedstat: number, pageBytes: number): ProcessStats {
+function statsOf(
+  pid: number,
+  fds: number[],
+  statm: number,
+  schedstat: number,
+  pageBytes: number,
+  cgroup: Pick<Cgroup, 'cpuMs'> | null,
+): ProcessStats {
   const rssBytes = (): number | null => {
     const pages = fieldOf(statm, 1);
     return pages === null || pages === 0 ? null : pages * pageBytes;
@@ -91,7 +107,8 @@ function statsOf(pid: number, fds: number[], statm: number, schedstat: number, p
     const [rss, mainCpuMs] = [rssBytes(), cpuMs()];
     const [user, system, threads] = statOf(pid, USER_TIME, SYSTEM_TIME, THREADS);
     if (rss === null || mainCpuMs === null || user === undefined || system === undefined || threads === undefined) return null;
-    return { rssBytes: rss, pageTableBytes: pageTablesOf(pid), threads, cpuMs: (user + system) * TICK_MS, mainCpuMs };
+    const all = cgroup?.cpuMs() ?? (user + system) * TICK_MS;
+    return { rssBytes: rss, pageTableBytes: pageTablesOf(pid), threads, cpuMs: all, mainCpuMs };
   };
   return {
     rssBytes,

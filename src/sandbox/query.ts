@@ -1,6 +1,7 @@
 import { NeuroScriptError, WireError } from '../wire/errors.ts';
 import { MAX_FRAME_VALUES, MAX_REPORT_BYTES } from '../wire/frames.ts';
-import type { ForeseeOptions, HostFrame, Source, WorkerFrame } from '../wire/protocol.ts';
+import type { HostFrame } from '../wire/hostframes.ts';
+import type { ForeseeOptions, Source, WorkerFrame } from '../wire/protocol.ts';
 import type {
   CheckEnvironment,
   CheckReport,

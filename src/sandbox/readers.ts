@@ -62,6 +62,14 @@ export function listOf<T>(read: Reader<T>): Reader<readonly T[]> {
   };
 }
 
+/** An object whose fields have any names and one form. */
+export function recordOf<T>(read: Reader<T>): Reader<Readonly<Record<string, T>>> {
+  return (value) => {
+    if (!isRecord(value)) wrong('an object');
+    return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, read(field)]));
+  };
+}
+
 /** A list with at most so many items. A longer one is refused without reading its items. */
 export function atMost<T>(items: number, read: Reader<readonly T[]>): Reader<readonly T[]> {
   return (value) => (Array.isArray(value) && value.length > items ? wrong(`at most ${items} items`) : read(value));

@@ -3,6 +3,8 @@ import type {
   Foreseen,
   ForeseenCall,
   ForeseenCondition,
+  ForeseenOrigin,
+  ForeseenOrigins,
   ForeseenScalar,
   ForeseenValue,
   FuelEstimate,
@@ -109,6 +111,7 @@ function readerAt(level: number): Reader<ForeseenValue> {
     each: optional(inner),
     entries: optional(listOf(entryOf(inner))),
     from: optional(listOf(count)),
+    returned: optional(object<NonNullable<ForeseenValue['returned']>>({ call: count, part: optional(oneOf('item')) })),
   });
   return readers[level];
 }
@@ -120,6 +123,8 @@ function entryOf(read: Reader<ForeseenValue>): Reader<readonly [string, Foreseen
   };
 }
 
+const origin: Reader<ForeseenOrigin> = object<ForeseenOrigin>({ from: string, file: string, line: count });
+
 /** A call that was foreseen. */
 export const foreseenCall: Reader<ForeseenCall> = object<ForeseenCall>({
   name: string,
@@ -129,6 +134,7 @@ export const foreseenCall: Reader<ForeseenCall> = object<ForeseenCall>({
   elsewhere: boolean,
   args: orNull(listOf(valueAt(0))),
   most: orNull(count),
+  certain: optional(oneOf(true)),
   when: listOf(
     object<ForeseenCondition>({
       kind: oneOf('if', 'unless', 'while', 'each', 'error', 'event', 'procedure'),
@@ -137,6 +143,7 @@ export const foreseenCall: Reader<ForeseenCall> = object<ForeseenCall>({
       line: count,
     }),
   ),
+  origins: optional(object<ForeseenOrigins>({ args: listOf(listOf(origin)), deciding: listOf(origin) })),
 });
 
 /** The maximum effects of a program. */

@@ -1,7 +1,7 @@
 import { quotaError, workerError } from '../wire/errorinfo.ts';
 import type { ErrorInfo, ErrorKind } from '../wire/errors.ts';
 import type { GuestResult, Phase, Usage, WorkerUsage } from '../wire/protocol.ts';
-import type { Diagnostic, LintFinding } from '../wire/sourcereports.ts';
+import type { Diagnostic, JudgedNames, LintFinding } from '../wire/sourcereports.ts';
 import type { Measuring } from './measuring.ts';
 import type { Gone } from './worker.ts';
 
@@ -13,6 +13,8 @@ export interface SandboxResult {
   readonly errors: readonly Diagnostic[];
   /** The calls for which its sources were rejected; absent when there are none. */
   readonly findings?: readonly LintFinding[] | undefined;
+  /** What the findings depend on. */
+  readonly names?: JudgedNames | undefined;
   /** False when the worker or its isolate was stopped from outside: output that it had gathered may be missing. */
   readonly outputComplete: boolean;
   /** Present for a measured run. */
@@ -68,9 +70,9 @@ export function isReportable({ code, kind }: ErrorInfo): boolean {
 const OUT_OF_MEMORY = /out of memory|is_heap_oom|Allocation failed|Fatal JavaScript invalid size error/i;
 
 /** The error of a run whose worker ended unexpectedly. */
-export function crashError({ how, violation, stderr }: Gone, memoryBytes: number): ErrorInfo {
+export function crashError({ how, violation, stderr, outOfMemory }: Gone, memoryBytes: number): ErrorInfo {
   if (violation !== null) return workerError(`the worker process broke the protocol and was killed: ${violation}`);
-  if (OUT_OF_MEMORY.test(stderr)) {
+  if (outOfMemory || OUT_OF_MEMORY.test(stderr)) {
     return quotaError(
       { limit: 'memoryBytes', allowed: memoryBytes },
       `the program needs more memory than ${memoryBytes} bytes; its worker process ran out of it`,

@@ -1,8 +1,9 @@
 import { defaultLimits } from '../wire/limits.ts';
 import { EMPTY_RUN } from '../wire/protocol.ts';
+import { findCgroups } from './cgroup.ts';
 import { requiredScopes } from './launch.ts';
 import type { LauncherChoice } from './launcher.ts';
-import { openStats } from './processstats.ts';
+import { tellsStats } from './processstats.ts';
 import { Sandbox } from './sandbox.ts';
 
 /** The state of one of the three rings on this machine. */
@@ -71,7 +72,7 @@ export async function examineRings(launcher: LauncherChoice): Promise<readonly R
         },
       ],
     ),
-    ring(3, 'process', ['a killable process with an empty environment'], processFacts(sandbox)),
+    ring(3, 'process', ['a killable process with an empty environment', cgroupWords()], processFacts(sandbox)),
   ];
 }
 
@@ -82,7 +83,12 @@ interface Fact {
   readonly missing: Lack;
 }
 
-function processFacts({ launcher, confinement }: Sandbox): readonly Fact[] {
+/** What the third ring of a sandbox lacks on this machine. */
+export function lacksOf(sandbox: Pick<Sandbox, 'launcher' | 'confinement'>): readonly Lack[] {
+  return processFacts(sandbox).flatMap(({ holds, missing }) => (holds ? [] : [missing]));
+}
+
+function processFacts({ launcher, confinement }: Pick<Sandbox, 'launcher' | 'confinement'>): readonly Fact[] {
   const closed = new Set(requiredScopes());
   const { cage } = launcher;
   const confined = cage !== null;
@@ -110,8 +116,8 @@ function processFacts({ launcher, confinement }: Sandbox): readonly Fact[] {
       },
     },
     {
-      holds: openStats(process.pid) !== null,
-      active: 'memory, CPU time, processes and descriptors are watched from outside',
+      holds: tellsStats(),
+      active: 'memory, page tables, threads, CPU time of all threads, processes and descriptors are watched from outside',
       missing: {
         what: 'what a worker takes from the system cannot be seen from outside: there is no /proc',
         todo: 'run on Linux; elsewhere only the wall clock ends a worker that is wedged',
@@ -128,6 +134,14 @@ function processFacts({ launcher, confinement }: Sandbox): readonly Fact[] {
       }),
     ),
   ];
+}
+
+/** What the kernel bounds of each worker. The ring is complete without it, because the host watches what it does not bound. */
+function cgroupWords(): string {
+  const found = findCgroups();
+  return typeof found === 'string'
+    ? `workers have no cgroups: ${found}`
+    : 'each worker has a cgroup of its own: the kernel bounds its memory and its threads';
 }
 
 /** Advice for a machine without a launcher, by the messages of launchers or of this program. The first match counts. */

@@ -8,14 +8,17 @@ import type { ForeseeOptions, RunInput, Source } from '../wire/protocol.ts';
 import type { CheckEnvironment, CheckReport, ForeseenReport, FormatReport } from '../wire/sourcereports.ts';
 import { messageOf } from '../wire/unknown.ts';
 import { affinityOf } from './affinity.ts';
+import { findCgroups } from './cgroup.ts';
 import { cacheRoleOf } from './codecache.ts';
 import type { Confinement } from './confinement.ts';
-import { Execution, type RunHandlers } from './execution.ts';
+import { Execution, type ExecutionInit, type RunHandlers } from './execution.ts';
+import { ISOLATIONS, type Isolation } from './isolates.ts';
 import { flowOf, type Job } from './jobqueue.ts';
 import { checkFiles, launch, packageFiles, type WorkerFiles } from './launch.ts';
 import { type Launcher, type LauncherChoice, withLauncher } from './launcher.ts';
 import { type PoolLimitOptions, poolLimits } from './limits.ts';
-import { type Isolation, Pool, type PoolLoad, type PoolOptions } from './pool.ts';
+import type { PoolLoad } from './load.ts';
+import { Pool, type PoolOptions } from './pool.ts';
 import { checkQuery, foreseeQuery, formatQuery, type ParseOutcome, parseQuery, type Query, QueryTask } from './query.ts';
 import { type SandboxResult, unstartedResult } from './result.ts';
 import { Watchdog } from './watchdog.ts';
@@ -27,7 +30,7 @@ export interface SandboxOptions extends PoolLimitOptions {
   readonly memoryBytes?: number;
   /** How the operating system confines the workers; `auto` when absent. */
   readonly launcher?: LauncherChoice | undefined;
-  /** Whether a worker serves several runs, one after another; `worker` (it does) when absent. */
+  /** How runs share isolates and processes; `run` when absent. A tenant may have a choice of its own. */
   readonly isolation?: Isolation | undefined;
   /** Depths at which nested runs wait for a worker instead of being refused, see `PoolOptions`; 0 when absent. */
   readonly nesting?: number;
@@ -48,6 +51,7 @@ export class Sandbox implements AsyncDisposable {
   /** The restrictions that the workers lack, as the kernel reported them for the first worker. */
   readonly confinement: Confinement;
   readonly #pool: OpenPool['pool'];
+  readonly #isolation: Isolation;
   readonly #watchdog = new Watchdog();
   readonly #running = new Set<{ cancel(message: string): void }>();
   /** The number of the next task. */
@@ -58,15 +62,17 @@ export class Sandbox implements AsyncDisposable {
   #closing: Promise<void> | null = null;
 
   /** Use {@link create}, which starts the first worker. */
-  constructor({ pool, launcher, confinement }: OpenPool) {
+  constructor({ pool, launcher, confinement }: OpenPool, isolation: Isolation = 'run') {
     this.#pool = pool;
+    this.#isolation = isolation;
     this.launcher = launcher;
     this.confinement = confinement;
   }
 
   /** Starts the first worker and returns when it is ready. Throws {@link ConfigError}. */
   static async create(options: SandboxOptions = {}): Promise<Sandbox> {
-    return new Sandbox(await openPool(options));
+    const isolation = checkIsolation(options.isolation);
+    return new Sandbox(await openPool(options), isolation);
   }
 
   /** Its worker processes and runs at this moment. */
@@ -86,7 +92,7 @@ export class Sandbox implements AsyncDisposable {
     return this.#pool.breaches;
   }
 
-  /** Runs a program in a fresh isolate. Aborting `signal` ends it at any point with `ERR_CANCELLED`. */
+  /** Runs a program in an isolate that no other program uses meanwhile. Aborting `signal` ends it at any point with `ERR_CANCELLED`. */
   async run(input: RunInput, handlers: RunHandlers, signal?: Cancellation): Promise<SandboxResult> {
     if (this.#closing !== null || (this.#draining !== null && handlers.nested !== true)) throw new RuntimeClosedError();
     if (signal?.aborted) return unstartedResult(cancelledError(CANCELLED));
@@ -159,15 +165,20 @@ export class Sandbox implements AsyncDisposable {
       }
     };
     const { tenant = null, session = null } = handlers;
+    const isolation = tenant?.isolation ?? this.#isolation;
+    // A measured run needs memory of its own for what it measures.
+    const owner = isolation === 'tenant' && input.probe === undefined ? (tenant?.id ?? null) : undefined;
     const job: Job = {
       depth: handlers.nested === true ? (handlers.depth ?? Number.POSITIVE_INFINITY) : 0,
       flow: flowOf(tenant, session, input.sources.at(-1)?.text ?? ''),
       tenant,
-      affinity: affinityOf(input),
+      affinity: affinityOf(input, owner),
+      isolation,
       start: (worker) => {
-        if (signal?.aborted) {
+        const refusal = signal?.aborted ? cancelledError(CANCELLED) : handlers.refusal?.();
+        if (refusal != null) {
           this.#pool.release(worker, true);
-          end(unstartedResult(cancelledError(CANCELLED)));
+          end(unstartedResult(refusal));
           return;
         }
         const movement = worker.moved();
@@ -178,7 +189,7 @@ export class Sandbox implements AsyncDisposable {
           return;
         }
         queueMs = performance.now() - submitted;
-        const execution = this.#execution(worker, input, handlers, end, again);
+        const execution = this.#execution(worker, { input, handlers, isolate: owner }, end, again);
         begun = execution;
         this.#begin(worker, execution, reject, () => execution.begin());
       },
@@ -199,16 +210,14 @@ export class Sandbox implements AsyncDisposable {
 
   #execution(
     worker: WorkerProcess,
-    input: RunInput,
-    handlers: RunHandlers,
+    run: Pick<ExecutionInit, 'input' | 'handlers' | 'isolate'>,
     end: (result: SandboxResult) => void,
     again: (result: SandboxResult) => void,
   ): Execution {
     const execution: Execution = new Execution({
+      ...run,
       worker,
       id: this.#nextId(),
-      input,
-      handlers,
       watchdog: this.#watchdog,
       owner: {
         onBlocked: (blocked) => this.#pool.block(worker, blocked),
@@ -236,6 +245,7 @@ export class Sandbox implements AsyncDisposable {
       flow: QUERIES,
       tenant: null,
       affinity: null,
+      isolation: this.#isolation,
       start: (worker) => {
         const task: QueryTask<Answer> = new QueryTask(worker, this.#nextId(), query, settle, (spoiled) => {
           this.#running.delete(task);
@@ -306,7 +316,9 @@ export async function openPool(options: SandboxOptions): Promise<OpenPool> {
   const files = options.files === undefined ? packageFiles() : checkFiles(options.files);
   const memoryBytes = options.memoryBytes ?? defaultLimits('run').memoryBytes;
   return await withLauncher(options.launcher ?? 'auto', (launcher) => {
-    const start = () => launch(files, memoryBytes, launcher.cage, cacheRoleOf(files));
+    const found = findCgroups();
+    const cgroups = typeof found === 'string' ? undefined : found;
+    const start = () => ({ ...launch(files, memoryBytes, launcher.cage, cacheRoleOf(files)), cgroups });
     return openWith({ ...settings, launcher, start });
   });
 }
@@ -314,10 +326,14 @@ export async function openPool(options: SandboxOptions): Promise<OpenPool> {
 /** The settings of a pool of any workers. Throws {@link ConfigError}. */
 export function poolSettings(options: SandboxOptions): Omit<PoolOptions, 'launcher' | 'start'> {
   const limits = poolLimits(options, availableParallelism());
-  const isolation = options.isolation ?? 'worker';
-  if (!ISOLATIONS.includes(isolation))
-    throw new ConfigError(`isolation must be one of ${ISOLATIONS.join(', ')}, got '${String(isolation)}'`);
-  return { ...limits, isolation, levels: options.nesting ?? 0 };
+  return { ...limits, levels: options.nesting ?? 0 };
+}
+
+/** The isolation that an option chooses. Throws {@link ConfigError}. */
+export function checkIsolation(isolation: unknown = 'run', what = 'isolation'): Isolation {
+  const known = ISOLATIONS.find((each) => each === isolation);
+  if (known === undefined) throw new ConfigError(`${what} must be one of ${ISOLATIONS.join(', ')}, got '${String(isolation)}'`);
+  return known;
 }
 
 /** Starts the first worker of a pool and returns when it is ready. Throws {@link ConfigError}. */
@@ -337,7 +353,5 @@ export async function openWith(options: PoolOptions): Promise<OpenPool> {
 const MAX_ID = 2 ** 48 - 1;
 /** The flow of all queries. */
 const QUERIES = 'queries';
-
-const ISOLATIONS: readonly Isolation[] = ['worker', 'process-per-turn'];
 
 const CANCELLED = 'the run was cancelled before it began';

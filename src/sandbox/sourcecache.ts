@@ -1,4 +1,5 @@
-import type { HostFrame, SentSource, Source } from '../wire/protocol.ts';
+import type { HostFrame, SentSource } from '../wire/hostframes.ts';
+import type { Source } from '../wire/protocol.ts';
 
 /** Shorter sources are sent with every run, which costs less than the bookkeeping. */
 const MIN_CHARS = 2048;

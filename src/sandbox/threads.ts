@@ -4,21 +4,22 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { NO_ROLE } from './codecache.ts';
 import { type StartedWorker, threadFiles, type WorkerChild } from './launch.ts';
 import type { PoolLimitOptions } from './limits.ts';
-import { type OpenPool, openWith, poolSettings, Sandbox, type SandboxOptions } from './sandbox.ts';
+import { checkIsolation, type OpenPool, openWith, poolSettings, Sandbox, type SandboxOptions } from './sandbox.ts';
 
 /** The stack of a thread, as of a worker process (`launch.ts`). */
 const STACK_MB = 8;
 
 /** Options of a sandbox of threads: those that need no process. */
-export type ThreadOptions = PoolLimitOptions & Pick<SandboxOptions, 'nesting'>;
+export type ThreadOptions = PoolLimitOptions & Pick<SandboxOptions, 'nesting' | 'isolation'>;
 
 /**
- * A sandbox whose workers are threads of this process: the same pool, frames and server, in a tenth of the time of a process. It is for
- * tests of programs that are trusted. Nothing but the interpreter keeps a program within its limits, no launcher confines it, and an
- * interpreter that hangs cannot be killed. So no option of a runtime selects it. Throws `ConfigError`.
+ * A sandbox whose workers are threads of this process: the same pool, frames and server, in a tenth of the time of a process, without native
+ * code. It is for programs that are trusted: tests, and machines where nothing else runs. Nothing but the interpreter separates a program
+ * from the host, and no launcher confines it. So no option of `createRuntime` selects it. Throws `ConfigError`.
  */
 export async function threadSandbox(options: ThreadOptions = {}): Promise<Sandbox> {
-  return new Sandbox(await openThreads(options));
+  const isolation = checkIsolation(options.isolation);
+  return new Sandbox(await openThreads(options), isolation);
 }
 
 /** The pool of {@link threadSandbox}. */

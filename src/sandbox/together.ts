@@ -3,6 +3,7 @@ import type { ErrorInfo } from '../wire/errors.ts';
 import type { ForkQuery } from '../wire/journal.ts';
 import type { BranchEnd, TaggedJson, ToolGuestCall } from '../wire/protocol.ts';
 import type { OpenCall } from './call.ts';
+import type { CallTimes } from './calltimes.ts';
 
 const WRITES_NOTHING = 'a call that runs together with others cannot set variables or constants of the program';
 
@@ -13,10 +14,12 @@ const WRITES_NOTHING = 'a call that runs together with others cannot set variabl
 class Branch implements CallIo {
   readonly #open: OpenCall;
   readonly #queries: ForkQuery[] = [];
+  readonly postpone: () => () => void;
   #ended = false;
 
-  constructor(open: OpenCall) {
+  constructor(open: OpenCall, postpone: () => () => void) {
     this.#open = open;
+    this.postpone = postpone;
   }
 
   get signal(): AbortSignal {
@@ -44,6 +47,10 @@ class Branch implements CallIo {
     this.#open.spend(cpuMs);
   }
 
+  work(fuel: number): void {
+    this.#open.work(fuel);
+  }
+
   get queries(): readonly ForkQuery[] {
     return this.#queries;
   }
@@ -67,30 +74,27 @@ class Branch implements CallIo {
   }
 }
 
+const UNTIMED = { postpone: () => () => {}, end: () => {} };
+
 /** Answers one call. */
 type Answer = (call: ToolGuestCall, io: CallIo) => Promise<FinalReply>;
 
 /**
- * Answers calls that run together. All begin at once, in the order of the program, and all run to their end even if one fails. Only the
- * breach of a quota ends the others: they would add to it. `open` is their common open call; when a call has ended, `onEnded` receives
- * the first call that is still open.
+ * Answers calls that run together. All begin in the order of the program, at once if their results have room, and all run to their end
+ * even if one fails. Only the breach of a quota ends the others: they would add to it. `open` is their common open call; `times` has the
+ * time of each, where calls have a time.
  */
 export async function answerTogether(
   calls: readonly ToolGuestCall[],
   open: OpenCall,
   answer: Answer,
-  onEnded: (next: ToolGuestCall) => void,
+  times: Pick<CallTimes, 'postpone' | 'end'> = UNTIMED,
 ): Promise<ClosingReply> {
-  const left = new Set(calls);
   const replies = await Promise.all(
     calls.map(async (call) => {
-      const reply = await answer(call, new Branch(open));
-      left.delete(call);
+      const reply = await answer(call, new Branch(open, () => times.postpone(call)));
+      times.end(call);
       if (reply.t === 'halt' && reply.error.kind === 'quota') open.halt(reply.error);
-      for (const next of left) {
-        onEnded(next);
-        break;
-      }
       return reply;
     }),
   );
@@ -104,8 +108,8 @@ function joined(replies: readonly FinalReply[]): ClosingReply {
   let work = 0;
   for (const reply of replies) {
     if (reply.t !== 'halt') work += reply.work ?? 0;
-    if (reply.t === 'ok') ends.push({ value: reply.value });
-    else if (reply.t === 'error') ends.push({ code: reply.code, message: reply.message, hint: reply.hint });
+    if (reply.t === 'ok') ends.push({ value: reply.value, labels: reply.labels });
+    else if (reply.t === 'error') ends.push({ code: reply.code, message: reply.message, hint: reply.hint, labels: reply.labels });
     else if (halted === null || (halted.code === 'ERR_SUSPENDED' && reply.error.code !== 'ERR_SUSPENDED')) halted = reply.error;
   }
   return halted === null ? { t: 'all', ends, ...(work === 0 ? {} : { work }) } : { t: 'halt', error: halted };

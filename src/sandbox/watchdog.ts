@@ -74,6 +74,18 @@ export class Watchdog {
   }
 }
 
+/** Bytes that the parser needs for a character of source at worst, garbage included. */
+export const PARSER_BYTES = 512;
+
+/**
+ * The most memory of a worker with these limits for which the kernel need not end it, resident bytes, page tables and the memory of the
+ * kernel together. The watch ends it before, and says why.
+ */
+export function mostBytes({ memoryBytes, sourceBytes }: LimitValues, restRss: number): number {
+  const program = memoryBytes * 1.25 + RSS_SLACK + sourceBytes * (TREE_FACTOR + PARSER_BYTES);
+  return (restRss + program) * 1.25 + RSS_SLACK;
+}
+
 function excessOf({ stats, allowance }: WatchedRun): string | null {
   const load = allowance === null ? null : stats.load();
   return load === null ? null : (allowance?.excess(load) ?? null);

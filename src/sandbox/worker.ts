@@ -1,23 +1,25 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { encodeFrame, FrameReader, MAX_FRAME_BYTES, MAX_FRAME_VALUES, MAX_MAP_KEYS, parseFrames } from '../wire/frames.ts';
-import { PIECE_UNITS } from '../wire/jsonpieces.ts';
+import { encodeFrame, MAX_FRAME_BYTES, MAX_FRAME_VALUES, MAX_MAP_KEYS } from '../wire/frames.ts';
+import type { HostFrame } from '../wire/hostframes.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { inPieces, textInPieces } from '../wire/pieces.ts';
-import type { GuestReply, HostFrame, RunInput, WorkerFrame } from '../wire/protocol.ts';
-import { messageOf } from '../wire/unknown.ts';
+import type { GuestReply, RunInput, WorkerFrame } from '../wire/protocol.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
 import { Allowance } from './allowance.ts';
 import type { Cage } from './cage.ts';
+import type { Cgroup } from './cgroup.ts';
 import { type Confinement, confinementOf, type Hold } from './confinement.ts';
+import { HELLO_BYTES, Inbox } from './inbox.ts';
+import { Isolates, KEPT_IDLE_MS, type Owner } from './isolates.ts';
 import { endingOf, killGroup, killOnExit, killTree } from './kill.ts';
 import { refusal, type StartedWorker, type WorkerChild } from './launch.ts';
 import { areSameLimits } from './limits.ts';
-import { type LongRead, readInPieces } from './longframes.ts';
 import { movement } from './movement.ts';
 import { descendant, openStats, type ProcessStats, readStats, type StatsReading } from './processstats.ts';
 import { limitResources } from './resources.ts';
 import { SourceCache } from './sourcecache.ts';
-import { readMarkedFrame, readWorkerFrame } from './workerframes.ts';
+import { waitedForCore, watchStart } from './starttime.ts';
+import { mostBytes } from './watchdog.ts';
 
 /** The end of a worker process. */
 export interface Gone {
@@ -27,6 +29,8 @@ export interface Gone {
   readonly violation: string | null;
   /** The end of its standard error, trimmed. */
   readonly stderr: string;
+  /** Whether the kernel ended it at the memory of its cgroup. */
+  readonly outOfMemory: boolean;
 }
 
 /** The receiver of a worker's frames while the worker is busy. */
@@ -38,19 +42,20 @@ export interface WorkerTask {
   readonly marksKeys?: boolean;
 }
 
-const HELLO_BYTES = 64 * 1024;
 /** Most bytes of the code caches that a worker makes before it says hello, in base64. They have 1.6 MB. */
 const COMPILED_BYTES = 8 * 1024 * 1024;
-const START_MS = 10_000;
 const STDERR_CHARS = 4096;
-/** Largest ratio between the written units of a value and the units of its text: `1e20` has only four. */
-const LONGER = 6;
 /** A killed process counts as dead after this time even if the system has not reported its end. */
 const KILL_MS = 500;
 /** Milliseconds that a worker needs to dispose of its last isolate and to make the next. */
 const PREPARED_MS = 4;
-/** Milliseconds at rest before each step: warm up, make a spare isolate, tidy. A run waits for a step under way. */
-const AT_REST: readonly number[] = [PREPARED_MS, 21, 975];
+/** What the worker does at rest, each after this number of milliseconds. A run waits for a step under way. */
+const AT_REST: readonly (readonly [ms: number, step: 'warm' | 'spare' | 'tidy' | 'expire'])[] = [
+  [PREPARED_MS, 'warm'],
+  [21, 'spare'],
+  [975, 'tidy'],
+  [KEPT_IDLE_MS - 1000, 'expire'],
+];
 /** A reading of the statistics older than this is repeated for the next task. */
 const STALE_MS = 100;
 
@@ -69,10 +74,17 @@ export class WorkerProcess {
   readonly violated = this.#violated.promise;
   /** Set at the `hello` frame; null where the system has no statistics. */
   stats: ProcessStats | null = null;
+  /** Set with {@link stats}; null where there are no cgroups. */
+  cgroup: Cgroup | null = null;
   /** Set before it is ready. */
   confinement: Confinement = new Map();
   /** The number of finished runs. */
   runs = 0;
+  /** The number of runs in kept isolates. */
+  reused = 0;
+  readonly #isolates = new Isolates();
+  /** Whether the last run had a kept isolate, so that the next one stands ready as it did before. */
+  #reuses = false;
   /** The affinity of its last run. */
   affinity: Affinity | null = null;
   #idleSince = 0;
@@ -87,19 +99,13 @@ export class WorkerProcess {
   readonly #child: WorkerChild;
   readonly #cage: Cage | null;
   readonly #frames: StartedWorker['frames'];
-  readonly #reader = new FrameReader(HELLO_BYTES);
+  readonly #inbox: Inbox;
   readonly #sources = new SourceCache();
   /** The limits of the last run. */
   #limits: LimitValues | null = null;
   readonly #release: () => void;
   #task: WorkerTask | null = null;
-  #maxValues = 0;
-  #maxKeys = MAX_MAP_KEYS;
   #violation: string | null = null;
-  /** Resolves when the long frame that is being parsed in pieces is read; null without one. Never rejects. */
-  #reading: Promise<void> | null = null;
-  /** Whether another frame follows the present one in the same list. */
-  #follows = false;
   #stderr = '';
   #dead = false;
   #killed = false;
@@ -109,6 +115,14 @@ export class WorkerProcess {
     this.#child = child;
     this.#cage = cage;
     this.#frames = frames;
+    this.#inbox = new Inbox(frames, {
+      isOver: () => this.#violation !== null || this.#dead,
+      onFrame: (frame, units) => {
+        if (this.#task === null) throw new Error(`a frame '${frame.t}' came while nothing was asked`);
+        this.#task.onFrame(frame, units);
+      },
+      onViolation: (what) => this.retire(what),
+    });
     this.#release = killOnExit(() => this.#end());
     this.ready = this.#greet(demands, started);
     child.unref();
@@ -120,7 +134,6 @@ export class WorkerProcess {
     stderr.on('error', () => {});
     // A broken pipe is handled when the process closes.
     frames.on('error', () => {});
-    frames.on('data', (chunk: Buffer) => this.#receive(chunk));
     child.on('error', (error) => this.#bury(error.message));
     child.on('close', (code, signal) => this.#bury(endingOf(code, signal)));
   }
@@ -140,9 +153,7 @@ export class WorkerProcess {
     clearTimeout(this.#rest);
     this.#atRest = null;
     this.#task = task;
-    this.#reader.maxBytes = maxBytes;
-    this.#maxValues = maxValues;
-    this.#maxKeys = maxKeys;
+    this.#inbox.bound({ bytes: maxBytes, values: maxValues, keys: maxKeys, marked: task.marksKeys });
   }
 
   /** The statistics of the process without a task: the reading that was taken at rest, if there is one. */
@@ -166,8 +177,9 @@ export class WorkerProcess {
     this.#idleSince = performance.now();
   }
 
-  /** Whether its next isolate is ready and suits a run of this affinity. */
+  /** Whether it has an isolate of the owner of a run of this affinity, or its next one is ready and suits the run. */
   isReadyFor(affinity: Affinity | null): boolean {
+    if (affinity?.owner !== undefined && this.#isolates.has(affinity.owner)) return true;
     return performance.now() - this.#idleSince >= PREPARED_MS && isSameAffinity(this.affinity, affinity);
   }
 
@@ -176,37 +188,62 @@ export class WorkerProcess {
    */
   free(): void {
     this.#task = null;
-    this.#reader.maxBytes = HELLO_BYTES;
-    if (this.#follows || this.#reader.partial) this.retire('it sent more than its answer');
+    this.#inbox.bound({ bytes: HELLO_BYTES, values: HELLO_BYTES });
+    if (this.#inbox.hasMore) this.retire('it sent more than its answer');
   }
 
-  /** Sends a run without the parts that the worker has: kept sources, and limits equal to the last run's. Throws as {@link send}. */
-  run(id: number, input: RunInput): void {
+  /**
+   * Sends a run without the parts that the worker has: kept sources, and limits equal to the last run's. With an owner, the run has the
+   * isolate that is kept for it. Throws as {@link send}.
+   */
+  run(id: number, input: RunInput, owner?: Owner): void {
     const { ahead, sources } = this.#sources.refer(input.sources);
     for (const frame of ahead) this.send(frame);
     const { limits, mapKeys = MAX_FRAME_VALUES, ...rest } = input;
     const other = mapKeys === MAX_MAP_KEYS ? {} : { mapKeys };
     const known = this.#limits !== null && areSameLimits(limits, this.#limits);
-    this.send({ t: 'run', id, input: { ...rest, ...other, sources, ...(known ? {} : { limits }) } });
+    if (!known) this.cgroup?.limit(mostBytes(limits, this.restRss ?? this.baseRss ?? 0));
+    this.#reuses = false;
+    const isolate = owner === undefined ? undefined : this.#isolateOf(owner, limits);
+    this.send({ t: 'run', id, isolate, input: { ...rest, ...other, sources, ...(known ? {} : { limits }) } });
     // Limits that are not frozen are copied, because they may change.
     this.#limits = Object.isFrozen(limits) ? limits : { ...limits };
   }
 
+  #isolateOf(owner: Owner, limits: LimitValues): number {
+    const { number, known } = this.#isolates.refer(owner, limits, performance.now());
+    this.#reuses = known;
+    if (known) this.reused++;
+    this.#discard();
+    return number;
+  }
+
+  #discard(): void {
+    const isolates = this.#isolates.takeDiscarded();
+    if (isolates.length > 0) this.send({ t: 'discard', isolates });
+  }
+
   /**
    * Tells the worker to make the isolate of the next run, and at rest to warm it up and to make a spare. The host decides when, because
-   * this takes 3 ms and could take a core from the host, which the result has just woken.
+   * this takes 3 ms and could take a core from the host, which the result has just woken. After a run in a kept isolate the next one
+   * is there, and a frame would only wake the worker.
    */
   prepare(): void {
-    this.send({ t: 'prepare' });
+    if (!this.#reuses) this.send({ t: 'prepare' });
     // Two runs may have ended since: then this is the second call, and the timer of the first would fire during a run.
     clearTimeout(this.#rest);
     this.#stayAtRest();
   }
 
-  #stayAtRest([ms, ...later] = AT_REST): void {
-    if (ms === undefined) return;
+  #stayAtRest([next, ...later] = AT_REST): void {
+    if (next === undefined) return;
+    const [ms, step] = next;
     this.#rest = setTimeout(() => {
-      this.send({ t: later.length > 0 ? 'prepare' : 'tidy' });
+      if (step === 'expire') {
+        this.#isolates.expire(performance.now());
+        this.#discard();
+      } else if (step === 'tidy') this.send({ t: 'tidy' });
+      else if (step === 'spare' || !this.#reuses) this.send({ t: 'prepare' });
       // Takes 40 µs, so it is done while no run waits. The worker's own work at rest is far below the bounds of `movement`.
       this.#atRest = readStats(this.stats);
       this.#stayAtRest(later);
@@ -230,10 +267,7 @@ export class WorkerProcess {
 
   /** Calls `then` after reading the frames that have arrived. */
   afterArrived(then: () => void): void {
-    setImmediate(() => {
-      if (this.#reading === null) then();
-      else void this.#reading.then(then);
-    });
+    this.#inbox.afterArrived(then);
   }
 
   /** Kills the process for a violation. */
@@ -259,9 +293,13 @@ export class WorkerProcess {
     else if (this.session === null || !killGroup(this.session)) this.#child.kill('SIGKILL');
   }
 
-  async #greet(demands: readonly Hold[], { caches, scopes }: StartedWorker): Promise<void> {
-    const late = setTimeout(() => this.retire(`it did not say hello within ${START_MS} ms`), START_MS).unref();
+  async #greet(demands: readonly Hold[], { caches, scopes, cgroups }: StartedWorker): Promise<void> {
     const hello = Promise.withResolvers<void>();
+    let greeted = false;
+    const stop = watchStart(
+      () => waitedForCore(this.#pid() ?? this.#child.pid ?? null),
+      (ms) => this.afterArrived(() => greeted || this.retire(`it did not say hello within ${ms} ms`)),
+    );
     this.assign(
       {
         onFrame: (frame) => {
@@ -276,8 +314,10 @@ export class WorkerProcess {
             return;
           }
           if (frame.t === 'hello') caches.settle(frame.cachesUsed);
+          greeted = true;
           this.free();
-          this.stats = pid === null ? null : openStats(pid);
+          this.cgroup = pid === null ? null : (cgroups?.enter(pid) ?? null);
+          this.stats = pid === null ? null : openStats(pid, this.cgroup);
           this.baseRss = this.stats?.rssBytes() ?? null;
           hello.resolve();
         },
@@ -299,7 +339,7 @@ export class WorkerProcess {
       if (lack !== undefined) this.retire(`the operating system does not confine it: ${lack}`);
       if (this.dead) throw new Error(`the worker process ended while starting: ${this.#violation ?? 'it was killed'}`);
     } finally {
-      clearTimeout(late);
+      stop();
     }
   }
 
@@ -309,88 +349,22 @@ export class WorkerProcess {
     return pid === undefined ? null : descendant(pid, this.#cage?.generations ?? 0);
   }
 
-  #receive(chunk: Uint8Array): void {
-    this.#attempt(() => {
-      const whole = this.#reading === null ? this.#reader.whole(chunk) : null;
-      if (whole !== null) {
-        this.#take(whole);
-        return;
-      }
-      this.#reader.push(chunk);
-      this.#takeNext();
-    });
-  }
-
-  #attempt(work: () => void): void {
-    if (this.#violation !== null) return;
-    try {
-      work();
-    } catch (error) {
-      this.retire(messageOf(error));
-    }
-  }
-
-  #takeNext(): void {
-    while (this.#reading === null && this.#violation === null) {
-      const text = this.#reader.next();
-      if (text === null) return;
-      this.#take(text);
-    }
-  }
-
-  /** Takes the frames of a text. A long text is parsed later, in pieces, because parsing blocks the host. */
-  #take(text: string): void {
-    const read = this.#task?.marksKeys === true ? readMarkedFrame : readWorkerFrame;
-    if (text.length <= PIECE_UNITS) this.#pass(parseFrames(text, this.#maxValues).map(read), text.length * LONGER);
-    else this.#reading = this.#takeLong(text);
-  }
-
-  async #takeLong(text: string): Promise<void> {
-    this.#frames.pause();
-    const reading = readInPieces(text, this.#maxValues, this.#maxKeys, this.#task?.marksKeys);
-    let read: LongRead | null = null;
-    while (read === null && this.#violation === null && !this.#dead) {
-      await nextRound();
-      this.#attempt(() => {
-        const piece = reading.next();
-        if (piece.done === true) read = piece.value;
-      });
-    }
-    // Bytes after a result must be seen before another task gets the worker.
-    this.#frames.resume();
-    await nextRound();
-    this.#frames.pause();
-    this.#attempt(() => {
-      if (read !== null) this.#pass(read.frames, read.units);
-    });
-    this.#reading = null;
-    this.#attempt(() => this.#takeNext());
-    if (this.#reading === null) this.#frames.resume();
-  }
-
-  #pass(frames: readonly WorkerFrame[], units: number): void {
-    for (const [index, frame] of frames.entries()) {
-      if (this.#violation !== null) return;
-      if (this.#task === null) throw new Error(`a frame '${frame.t}' came while nothing was asked`);
-      this.#follows = index + 1 < frames.length;
-      this.#task.onFrame(frame, units);
-    }
-  }
-
   #bury(how: string): void {
     if (this.#dead) return;
-    if (this.#reading !== null) {
-      void this.#reading.then(() => this.#bury(how));
+    if (this.#inbox.reading !== null) {
+      void this.#inbox.reading.then(() => this.#bury(how));
       return;
     }
     this.#dead = true;
     this.#release();
     clearTimeout(this.#rest);
     this.stats?.close();
+    const outOfMemory = this.cgroup?.outOfMemory() ?? false;
+    this.cgroup?.close();
     this.#frames.destroy();
-    if (!this.#killed && this.#reader.partial) this.#violation ??= 'its last frame is cut off';
+    if (!this.#killed && this.#inbox.partial) this.#violation ??= 'its last frame is cut off';
     if (this.#violation !== null) this.#violated.resolve();
-    const gone: Gone = { how, violation: this.#violation, stderr: this.#stderr.trim() };
+    const gone: Gone = { how, violation: this.#violation, stderr: this.#stderr.trim(), outOfMemory };
     const task = this.#task;
     this.#task = null;
     task?.onGone(gone);

@@ -1,6 +1,8 @@
+import { MOST_CACHES } from '../wire/codecache.ts';
 import { MAX_MESSAGE_UNITS } from '../wire/costs.ts';
 import { type ErrorInfo, type StackFrame, WireError } from '../wire/errors.ts';
 import { type HeatFrame, type ShownVariable, STEP_SIZES, type Step, type StepFork } from '../wire/heat.ts';
+import type { ArgumentLabels, CallLabels, CarriedLabel, SaidLabels } from '../wire/labels.ts';
 import type {
   AskLeft,
   CallSite,
@@ -31,6 +33,7 @@ import {
   orNull,
   position,
   type Reader,
+  recordOf,
   string,
   tagged,
   wrong,
@@ -90,13 +93,36 @@ const errorInfo = object<ErrorInfo>({
   used: optional(amount),
 });
 
+/** Most labels of one value in a frame: the interpreter names thirty, each with a few places. */
+const MAX_LABELS = 1024;
+
+const carried = atMost(
+  MAX_LABELS,
+  listOf(object<CarriedLabel>({ label: errorText, from: errorText, source: orNull(errorText), line: orNull(position) })),
+);
+
+const callLabels = optional(
+  object<CallLabels>({
+    args: listOf(object<ArgumentLabels>({ all: carried, entries: optional(recordOf(carried)) })),
+    deciding: carried,
+  }),
+);
+
+const saidLabels = optional(object<SaidLabels>({ output: carried, scratchpad: carried }));
+
 const guestResult = object<GuestResult>({
   ok: boolean,
   phase: oneOf('request', 'parse', 'load', 'exec', 'call', 'events'),
   result: tagged,
   eventErrors: listOf(object<EventError>({ event: string, error: errorInfo })),
   error: orNull(errorInfo),
-  variables: optional(object<Variables>({ kept: listOf(object<Variable>({ name: string, value: tagged })), lost: strings })),
+  variables: optional(
+    object<Variables>({
+      kept: listOf(object<Variable>({ name: string, value: tagged, labels: optional(atMost(MAX_LABELS, strings)) })),
+      lost: strings,
+    }),
+  ),
+  labels: saidLabels,
   fuel: amount,
   peakMemoryBytes: amount,
   toolCalls: count,
@@ -138,7 +164,7 @@ const call = {
 
 const branches = object<{ readonly t: 'together'; readonly calls: readonly Omit<ToolGuestCall, 't'>[] }>({
   t: oneOf('together'),
-  calls: listOf(object<Omit<ToolGuestCall, 't'>>({ ...call, name: string, args: listOf(tagged) })),
+  calls: listOf(object<Omit<ToolGuestCall, 't'>>({ ...call, name: string, args: listOf(tagged), labels: callLabels })),
 });
 
 const together: Reader<FrameOf<'together'>> = (value) => {
@@ -195,7 +221,7 @@ const files = listOf(parsedFile);
 const READERS: ReadonlyMap<unknown, Reader<WorkerFrame>> = new Map<unknown, Reader<WorkerFrame>>([
   ['started', object<FrameOf<'started'>>({ t: oneOf('started'), id: count })],
   ['out', out],
-  ['tool', object<FrameOf<'tool'>>({ t: oneOf('tool'), ...call, name: string, args: listOf(tagged) })],
+  ['tool', object<FrameOf<'tool'>>({ t: oneOf('tool'), ...call, name: string, args: listOf(tagged), labels: callLabels })],
   ['together', together],
   ['prompt', object<FrameOf<'prompt'>>({ t: oneOf('prompt'), ...call, text: string })],
   [
@@ -207,6 +233,7 @@ const READERS: ReadonlyMap<unknown, Reader<WorkerFrame>> = new Map<unknown, Read
       prompt: tagged,
       options: tagged,
       left: object<AskLeft>({ fuel: count, memoryBytes: count, toolCalls: count }),
+      labels: callLabels,
     }),
   ],
   [
@@ -265,6 +292,6 @@ const READERS: ReadonlyMap<unknown, Reader<WorkerFrame>> = new Map<unknown, Read
       cachesUsed: optional(boolean),
     }),
   ],
-  ['compiled', object<FrameOf<'compiled'>>({ t: oneOf('compiled'), build: string, caches: atMost(3, strings) })],
+  ['compiled', object<FrameOf<'compiled'>>({ t: oneOf('compiled'), build: string, caches: atMost(MOST_CACHES, strings) })],
   ['fatal', object<FrameOf<'fatal'>>({ t: oneOf('fatal'), message: string })],
 ]);

@@ -42,6 +42,8 @@ export interface Dialect {
   index(name: string): string;
   /** An item of FROM: the objects of a JSON list, in the column `one`. `one ->> 'name'` is a field as text. */
   items(list: string): string;
+  /** A text as JSON; `->> 'name'` behind it is a field as text. */
+  json(text: string): string;
   /** The JSON list of the column `one`. */
   readonly gathered: string;
 }

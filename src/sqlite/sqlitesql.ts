@@ -10,6 +10,7 @@ export const SQLITE_DIALECT: Dialect = {
   // A transaction that writes has the file to itself.
   lock: { share: '', update: '', skip: '' },
   index: (name) => `INDEXED BY ${name}`,
+  json: (text) => text,
   items: (list) => `(SELECT value AS one FROM json_each(${list})) AS item`,
   gathered: 'json_group_array(json(one))',
 };
@@ -47,7 +48,9 @@ export class SqliteSql<Words extends Dialect = Dialect> implements Sql, Disposab
   get file(): SqliteFile {
     if (this.#file !== null) return this.#file;
     const file = this.#open();
-    file.define('now_ms', () => BigInt(Math.floor(this.#now())));
+    // SQLite keeps the function until the file is closed. It must not keep a store that nobody uses any more.
+    const now = new WeakRef(this.#now);
+    file.define('now_ms', () => BigInt(Math.floor(now.deref()?.() ?? 0)));
     this.#file = file;
     return file;
   }

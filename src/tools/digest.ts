@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
+import { costFrom } from './define/cost.ts';
 import type { ToolDefinition, ToolView } from './define/definition.ts';
 import { capabilityText } from './policy/capability.ts';
 
 /**
- * The digest of a tool's declaration: SHA-256, base64url, of its name, arguments, result, effects, capabilities and bounds. Its code
+ * The digest of a tool's declaration: SHA-256, base64url, of its name, arguments, result, effects, capabilities, bounds and price. Its code
  * does not count: a tool with the same declaration and other code has the same digest.
  */
 export function toolDigest(tool: ToolDefinition): string {
@@ -17,7 +18,7 @@ const known = new WeakMap<ToolDefinition, string>();
 
 function made(tool: ToolDefinition): string {
   const { canonicalName, parameters, returns, result, effects, capabilities, requiresTrust, requiresApproval } = tool;
-  const { timeoutMs, maxArgBytes, maxResultBytes } = tool;
+  const { timeoutMs, maxArgBytes, maxResultBytes, price } = tool;
   return digest([
     canonicalName,
     parameters.map(({ name, required, default: fallback, kind, schema }) => [
@@ -29,6 +30,7 @@ function made(tool: ToolDefinition): string {
     [returns, result === null ? null : 'type' in result ? result.type : result.json],
     [effects, capabilities.map(capabilityText), requiresTrust, ...(requiresApproval ? ['approval'] : [])],
     [timeoutMs, maxArgBytes, maxResultBytes],
+    ...(price === null ? [] : [costFrom(price)]),
   ]);
 }
 

@@ -23,7 +23,7 @@ export class Handles {
     return this.#objects.size;
   }
 
-  /** A script value that stands for the object. Throws {@link ToolError} 37 when there are 10 000 already, 19 after the end. */
+  /** A script value that stands for the object. Throws {@link ToolError} 37 when there are 10,000 already, 19 after the end. */
   create(kind: string, object: object): Handle {
     if (this.#ended) throw new ToolError(NS_CODES.PreconditionFailed, 'the session has ended, and its handles with it');
     if (this.#objects.size >= MAX_HANDLES)

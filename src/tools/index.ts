@@ -2,7 +2,9 @@
 
 export * from './catalogue/index.ts';
 export type { ArgType, ArgTypes } from './define/argtypes.ts';
+export { type CallPrice, checkUsd, priceRange, priceText, type ToolCost } from './define/cost.ts';
 export {
+  defineStandard,
   defineTool,
   type ToolInit,
   withWork,
@@ -28,11 +30,15 @@ export { checkArguments } from './dispatch/arguments.ts';
 export type { AskCall, AskPort, AskReply } from './dispatch/asks.ts';
 export { type AuditEntry, type AuditRecord, auditEntry } from './dispatch/audit.ts';
 export { callDepth } from './dispatch/callscope.ts';
+export { grantable } from './dispatch/callwords.ts';
 export type { DispatchContext } from './dispatch/context.ts';
+export { CostMeter, overdraft, type Payer } from './dispatch/costs.ts';
 export { Dispatcher } from './dispatch/dispatcher.ts';
 export { EarlierCalls, type OnChanged, untakenCalls } from './dispatch/earlier.ts';
+export { CallHistory, calledIn, type PastCalls } from './dispatch/history.ts';
 export type { CallKeeper } from './dispatch/keeper.ts';
 export { valueFrom } from './dispatch/large.ts';
+export { callDigest, entryDigest } from './dispatch/numbers.ts';
 export { promptUser } from './dispatch/prompt.ts';
 export {
   type CallDivergence,
@@ -46,6 +52,12 @@ export {
 } from './dispatch/recorded.ts';
 export { resultJson } from './dispatch/result.ts';
 export { Halt, ToolError } from './errors.ts';
+export { Bound, grantedText, type Outside, returnedText, timesText } from './grant/bound.ts';
+export { conditionFor, implies } from './grant/conditions.ts';
+export { type CallChange, callsOutside, changesSince, mergedGrants, widerThan, withNamed } from './grant/cover.ts';
+export { grantForm } from './grant/form.ts';
+export { checkedGrant, grantDigest, grantText, loadGrant } from './grant/grant.ts';
+export { type Grant, type GrantedCall, mayChange, type ReturnedBy } from './grant/granted.ts';
 export { Handles } from './handles.ts';
 export { loadMockTools } from './mock/file.ts';
 export { keyText } from './mock/match.ts';
@@ -53,10 +65,36 @@ export { perSession } from './mock/persession.ts';
 export { RECORDING_MARK, type Recording, recordTools } from './mock/record.ts';
 export { canonicalName, MAGIC_TOOL, nearestTool, Suggestions, toolAdvice } from './names.ts';
 export { Pending, type PendingOptions, pending } from './pending.ts';
-export { Bound, type BoundCall } from './policy/bound.ts';
 export { type Capability, capabilityText, matchesPattern, meets } from './policy/capability.ts';
+export {
+  type Breach,
+  type CalledTool,
+  type CallQuestion,
+  type CallsBefore,
+  decideCall,
+  hasCallRules,
+  sourcesText,
+  takesMap,
+} from './policy/decide.ts';
+export type { Endorsement, FlowRules, FlowSink, FlowSource } from './policy/flow.ts';
+export { MOST_LABELS, policyForm } from './policy/form.ts';
 export { type Denial, type Explanation, explainPolicy, PolicyGuard, type PolicyVerdict } from './policy/guard.ts';
-export { Policy, type PolicyContext, type PolicyOptions, policyOptions } from './policy/policy.ts';
+export { misnamed } from './policy/misnamed.ts';
+export type {
+  Condition,
+  ConditionParts,
+  ConditionRow,
+  ConditionScalar,
+  ConditionType,
+  FlowOptions,
+  OrderRule,
+  PolicyContext,
+  PolicyOptions,
+  ProgramLabels,
+  SinkRule,
+} from './policy/options.ts';
+export { ANYTHING, CallOrigin, flowInput, flowOf, type GivenParts } from './policy/origin.ts';
+export { Policy, policyOptions } from './policy/policy.ts';
 export { loadPolicy, POLICY_KEYS } from './policy/policyfile.ts';
 export { type JudgedTool, type PolicyRule, type RuleFinding, type RuleFindings, ruleOf } from './policy/rules.ts';
 export { ForkTools, ToolRegistry } from './registry.ts';

@@ -3,12 +3,12 @@ import { ConfigError } from '../wire/errors.ts';
 
 export { canonicalName, MAGIC_TOOL, nearestTool, Suggestions };
 
-const FULL_NAME = /^tool(?:\.[A-Za-z_][A-Za-z0-9_]*){2,}$/;
+const FULL_NAME = /^tool(?:\.[A-Za-z_][A-Za-z0-9_]*)+$/;
 
-/** Throws {@link ConfigError} unless a script can write the name: `tool.group.Name`, where the group may have dots. */
+/** Throws {@link ConfigError} unless a script can write the name: `tool.Name` or `tool.group.Name`, where the group may have dots. */
 export function checkToolName(name: unknown): string {
   if (typeof name === 'string' && FULL_NAME.test(name)) return name;
-  throw new ConfigError(`a tool's name has the form tool.group.Name, got '${String(name).slice(0, 100)}'`);
+  throw new ConfigError(`a tool's name has the form tool.group.Name or tool.Name, got '${String(name).slice(0, 100)}'`);
 }
 
 /**

@@ -13,6 +13,10 @@ import { Handles } from './handles.ts';
  */
 export class ToolResources {
   readonly handles = new Handles();
+  /** Canonical names of the tools that were called successfully, for rules of order. */
+  readonly called = new Set<string>();
+  /** Labels of what programs have said, for rules about origin. */
+  readonly said = new Set<string>();
   readonly #base: string;
   readonly #logger: Logger;
   #directory: Promise<string> | null = null;
@@ -72,7 +76,7 @@ export class SessionResources {
     this.#base = base;
   }
 
-  /** The resources of a session. Throws {@link ToolError} 37 when 10 000 sessions have resources already. */
+  /** The resources of a session. Throws {@link ToolError} 37 when 10,000 sessions have resources already. */
   of(sessionId: string, logger: Logger): ToolResources {
     const known = this.#sessions.get(sessionId);
     if (known !== undefined) return known;

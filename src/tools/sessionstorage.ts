@@ -26,7 +26,7 @@ export interface SessionStorageOptions {
    * it has rejected, no further attempt is allowed.
    */
   readonly audit?: (access: SessionAccess) => unknown;
-  /** Most sessions with data at the same time; 10 000 when absent. */
+  /** Most sessions with data at the same time; 10,000 when absent. */
   readonly maxSessions?: number;
 }
 

@@ -1,4 +1,4 @@
-import { type Document, isMap, isNode, isScalar, LineCounter, type ParsedNode, parseDocument, visit } from 'yaml';
+import { type Document, isMap, isNode, isScalar, Lexer, LineCounter, type ParsedNode, parseDocument, visit } from 'yaml';
 import type { z } from 'zod';
 import { kindOf, type Path, pathText, readAs } from '../files/problem.ts';
 import { ConfigError } from '../wire/errors.ts';
@@ -20,9 +20,11 @@ export class YamlFile {
     checkText('the name of a file', name);
     checkText(`the text of ${name}`, text);
     this.name = name;
+    if (hasMoreLexemes(text)) throw new ConfigError(`${name}: the file has more than ${MOST_LEXEMES} words and signs`);
     try {
       // The parser's own search for duplicate keys takes quadratic time.
-      this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false, uniqueKeys: false });
+      const options = { lineCounter: this.#lines, prettyErrors: false, uniqueKeys: false };
+      this.#document = withoutStacks(() => parseDocument(text, options));
       this.value = this.#read();
     } catch (cause) {
       // The parser calls itself for each level.
@@ -121,6 +123,27 @@ const TOO_DEEP = 'it nests too deep to be read';
 /** Most aliases of a file, because the parser searches the whole file for each, and most values of a file that has any. */
 const MOST_ALIASES = 100;
 const MOST_EXPANDED = 200_000;
+
+/** Words and signs of a file. Each may be a value or a mistake, for which the parser takes as long as for some lines of text. */
+const MOST_LEXEMES = 200_000;
+
+function hasMoreLexemes(text: string): boolean {
+  if (text.length <= MOST_LEXEMES) return false;
+  let count = 0;
+  for (const _ of new Lexer().lex(text)) if (++count > MOST_LEXEMES) return true;
+  return false;
+}
+
+/** The parser makes an error for each mistake, and most of its time is that for the stack, which nobody reads. */
+function withoutStacks<Result>(run: () => Result): Result {
+  const { stackTraceLimit } = Error;
+  Reflect.set(Error, 'stackTraceLimit', 0);
+  try {
+    return run();
+  } finally {
+    Reflect.set(Error, 'stackTraceLimit', stackTraceLimit);
+  }
+}
 
 /** The first thing that is wrong with a file, null when there is none, and the number of its aliases. */
 interface Judgement {

@@ -1,4 +1,5 @@
 import type { FailedAttempt, TurnRecord } from '../loop/index.ts';
+import { callView } from './calls.ts';
 import { envelopeOf, errorView, MESSAGE } from './envelope.ts';
 import { sceneOf } from './record.ts';
 import type { Texts } from './texts.ts';
@@ -6,14 +7,16 @@ import type { AttemptsView, AttemptView } from './views.ts';
 
 /** Most attempts, problems and effects of a view. */
 const MOST = 50;
+/** Most calls of an attempt in a view. */
+const MOST_CALLS = 100;
 
 /** The attempts at a turn that did not decide it. */
 export function attemptViews(record: TurnRecord, texts: Texts): AttemptsView {
-  const { attempts = [], leftOver = [] } = record;
+  const { turn, attempts = [], leftOver = [] } = record;
   // The inputs of a malformed record are not read.
   const isSound = sceneOf(record) !== null;
   return {
-    attempts: attempts.slice(0, MOST).map((attempt, index) => attemptView(attempt, index + 1, isSound, texts)),
+    attempts: attempts.slice(0, MOST).map((attempt, index) => attemptView(attempt, index + 1, { turn, isSound, texts })),
     leftOver: leftOver.slice(0, MOST).map(({ attempt, seq, tool }) => ({ attempt, seq, tool: tool.slice(0, MESSAGE) })),
   };
 }
@@ -25,7 +28,13 @@ export function attemptText({ attempts = [] }: TurnRecord, [number, name]: reado
   return name === 'actions' ? programOf(attempt) : name === 'output' ? attempt.output : undefined;
 }
 
-function attemptView(attempt: FailedAttempt, number: number, isSound: boolean, texts: Texts): AttemptView {
+interface Around {
+  readonly turn: number;
+  readonly isSound: boolean;
+  readonly texts: Texts;
+}
+
+function attemptView(attempt: FailedAttempt, number: number, { turn, isSound, texts }: Around): AttemptView {
   const { end, error, problems, journal, output, run } = attempt;
   const program = programOf(attempt);
   return {
@@ -37,6 +46,7 @@ function attemptView(attempt: FailedAttempt, number: number, isSound: boolean, t
       .slice(1, MOST)
       .map(({ code, line, column, message }) => `${line}:${column}: ${message} (${code})`.slice(0, MESSAGE)),
     calls: journal.length,
+    journal: journal.slice(0, MOST_CALLS).map((entry) => callView(entry, turn, texts, () => null)),
     taken: journal.filter(({ from }) => from !== undefined).length,
     output: texts.text(output, `attempt.${number}.output`),
   };

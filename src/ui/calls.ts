@@ -1,6 +1,6 @@
 import { type TurnRecord, type TurnVerdicts, turnVerdicts } from '../loop/index.ts';
 import { ConfigError } from '../wire/errors.ts';
-import type { JournalEntry } from '../wire/journal.ts';
+import { costOf, type JournalEntry } from '../wire/journal.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { sceneOf } from './record.ts';
 import type { Texts } from './texts.ts';
@@ -19,30 +19,42 @@ export function callViews(
   nested: NestedSids = new Map(),
   after = 0,
 ): Pick<TurnSide, 'journal' | 'more' | 'denied'> {
-  const { turn, repeats = [], journal } = record;
+  const { turn, repeats = [], journal, phases } = record;
   const verdicts = verdictsOf(record);
-  const begins = beginnings(journal);
+  const asked = phases.find(({ name }) => name === 'queue')?.begin ?? 0;
   const left = journal.filter(({ seq }) => seq > after);
   const views = left.slice(0, MOST).map((entry): CallView => {
-    const { seq, outcome } = entry;
-    const part = (name: string): string => `call.${seq}.${name}`;
+    const { seq } = entry;
     return {
-      seq,
-      call: `${turn}.${seq}`,
-      kind: entry.kind,
-      name: nameOf(entry),
-      args: argsOf(entry).map((value, index) => texts.value(value, part(`arg.${index}`))),
-      result: outcome.ok ? texts.value(outcome.value, part('result')) : null,
-      failed: failureOf(outcome),
+      ...callView(entry, turn, texts, (name) => `call.${seq}.${name}`),
       verdict: verdictView(verdicts?.calls.get(seq)),
-      ms: entry.ms,
-      begin: begins.get(seq) ?? 0,
-      at: entry.at,
+      begin: asked + entry.begin,
       nested: entry.kind === 'ask' ? (nested.get(seq) ?? null) : null,
       repeated: repeats.includes(seq),
     };
   });
   return { journal: views, more: left.length > views.length, denied: deniedOf(record, verdicts) };
+}
+
+/** What is known of a call by itself. `part` names the rest of a text that is cut; null where it cannot be had. */
+export function callView(entry: JournalEntry, turn: number, texts: Texts, part: (name: string) => string | null): CallView {
+  const { seq, outcome } = entry;
+  return {
+    seq,
+    call: `${turn}.${seq}`,
+    kind: entry.kind,
+    name: nameOf(entry),
+    args: argsOf(entry).map((value, index) => texts.value(value, part(`arg.${index}`))),
+    result: outcome.ok ? texts.value(outcome.value, part('result')) : null,
+    failed: failureOf(outcome),
+    verdict: null,
+    ms: entry.ms,
+    cost: costOf(entry),
+    begin: entry.begin,
+    at: entry.at,
+    nested: null,
+    repeated: false,
+  };
 }
 
 /** The arguments of a call; a prompt has its question, an ask its prompt and its options. */
@@ -52,7 +64,8 @@ export function argsOf(entry: JournalEntry): readonly TaggedJson[] {
   return entry.options === null ? [entry.prompt] : [entry.prompt, entry.options];
 }
 
-function nameOf(entry: JournalEntry): string {
+/** The tool of a call, or the model that it asks. */
+export function nameOf(entry: JournalEntry): string {
   return entry.kind === 'tool' ? entry.name : entry.kind === 'ask' ? entry.model : 'promptuser';
 }
 
@@ -63,20 +76,6 @@ function failureOf(outcome: JournalEntry['outcome']): CallView['failed'] {
     return { code, message, hint, halted: true };
   }
   return { code: `NS${outcome.code}`, message: outcome.message, hint: outcome.hint ?? null, halted: false };
-}
-
-/** The milliseconds of calls before each call; those that ran together count once, with the slowest. */
-function beginnings(journal: TurnRecord['journal']): ReadonlyMap<number, number> {
-  const begins = new Map<number, number>();
-  let [sum, block, slowest] = [0, 0, 0];
-  for (const { seq, at, ms } of journal) {
-    if (block !== 0 && at.together !== block) [sum, slowest] = [sum + slowest, 0];
-    block = at.together ?? 0;
-    begins.set(seq, sum);
-    if (block === 0) sum += ms;
-    else slowest = Math.max(slowest, ms);
-  }
-  return begins;
 }
 
 /** The verdicts on a turn; null for a record without its policies, or with policies that are none. */

@@ -15,7 +15,16 @@ import { type LogSource, logView } from './log.ts';
 import { findTurn } from './record.ts';
 import { RequestError, wholeOf } from './request.ts';
 import { seriesView } from './series.ts';
-import { allCalls, type Refusal, sessionsView, sessionView, timelineView, waitingPart, waitingViews } from './sessions.ts';
+import {
+  allCalls,
+  LastTurns,
+  type Refusal,
+  sessionsView,
+  sessionView,
+  timelineView,
+  waitingPart,
+  waitingViews,
+} from './sessions.ts';
 import { jsonOf, PAGE_SIZES, pieceOf, type TextSizes, Texts } from './texts.ts';
 import { completionOf, Trials } from './trials.ts';
 import { nestedSids, partOf, turnView } from './turn.ts';
@@ -61,11 +70,13 @@ export class Inspector implements AsyncDisposable {
   readonly #trials: Trials;
   readonly #coordinator: SessionCoordinator;
   readonly #latest = new Latest();
+  readonly #lasts: LastTurns;
   readonly changes: Changes;
 
   constructor(init: InspectorInit) {
     const { store, log, decisions, clock } = init;
     this.#init = init;
+    this.#lasts = new LastTurns(store);
     this.#trials = new Trials(store, init.openRuntime, init.keys);
     this.#coordinator = new SessionCoordinator({ store, log: decisions, clock, replayTtl: DEFAULT_LIFETIMES.replayTtl });
     this.changes = new Changes(store, log);
@@ -73,7 +84,7 @@ export class Inspector implements AsyncDisposable {
 
   /** The answer to a reading request. Throws {@link RequestError}, and what the store throws. */
   async read({ path, query, signal }: Asked): Promise<object> {
-    const { store, log } = this.#init;
+    const { store, log, clock } = this.#init;
     const [what, sid, turns, number, part, name] = path;
     const ends = (length: number): boolean => path.length === length;
     if (what === 'about' && ends(1)) return this.about();
@@ -83,7 +94,7 @@ export class Inspector implements AsyncDisposable {
       return this.#latest.get(stamp === null ? null : `${what} ${stamp} ${query}`, signal, make);
     }
     if (what !== 'sessions') throw unknown();
-    if (sid === undefined) return sessionsView(store, query);
+    if (sid === undefined) return sessionsView(store, this.#lasts, query, clock.now());
     if (turns === undefined) return sessionView(store, sid, this.#refusal, pageTexts());
     if (turns !== 'turns') throw unknown();
     if (number === undefined) return timelineView(store, sid, query);
@@ -135,9 +146,9 @@ export class Inspector implements AsyncDisposable {
     await this.#trials[Symbol.asyncDispose]();
   }
 
-  readonly #refusal: Refusal = (tool) => {
+  readonly #refusal: Refusal = (waiting) => {
     const { answers } = this.#init;
-    return answers === null ? 'start "neuroscript ui" with --approve to answer calls' : answers.refusal(tool);
+    return answers === null ? 'start "neuroscript ui" with --approve to answer calls' : answers.refusal(waiting);
   };
 
   async #turn(sid: string, turn: number, texts: Texts): Promise<TurnView> {
@@ -171,12 +182,12 @@ export class Inspector implements AsyncDisposable {
 
   async #complete(sid: string, body: unknown): Promise<CompleteView> {
     const { call, answer } = completionOf(body);
-    const { answers } = this.#init;
+    const { answers, store } = this.#init;
     const waiting = allCalls((await this.#summary(sid)).waits).find((each) => each.call === call);
-    const refusal = waiting === undefined ? null : this.#refusal(waiting.tool);
-    if (answers === null || refusal !== null) throw new RequestError(403, refusal ?? this.#refusal('') ?? '');
+    const refusal = this.#refusal(waiting ?? { tool: '' });
+    if (answers === null || refusal !== null) throw new RequestError(403, refusal ?? '');
     await answers.complete(sid, call, answer);
-    return { sid, calls: waitingViews((await this.#summary(sid)).waits, this.#refusal, pageTexts()) };
+    return { sid, calls: await waitingViews(store, await this.#summary(sid), this.#refusal, pageTexts()) };
   }
 
   async #summary(sid: string): Promise<SessionSummary> {

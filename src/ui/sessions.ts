@@ -1,52 +1,86 @@
 import {
-  isHaltReason,
   recordProblem,
+  type SessionCursor,
+  type SessionQuery,
   type SessionState,
-  type SessionStatus,
   type SessionStore,
   type SessionSummary,
   StoreError,
+  searchSessions,
+  sessionQuery,
+  type TurnRecord,
   type Waiting,
 } from '../loop/index.ts';
+import { ConfigError } from '../wire/errors.ts';
+import { sumUsd } from '../wire/money.ts';
+import { lastApproved, planView } from './plan.ts';
 import { RequestError, wholeOf } from './request.ts';
 import type { Texts } from './texts.ts';
-import { turnRow } from './turn.ts';
-import type { SessionPhase, SessionRow, SessionsView, SessionView, TimelineView, WaitingView } from './views.ts';
+import { spentBy, turnRow } from './turn.ts';
+import type { LastTurn, NestedRow, SessionRow, SessionsView, SessionView, Sum, TimelineView, WaitingView } from './views.ts';
 
-/** Sessions that the server looks at for one page. */
-const LOOKED_AT = 2000;
-/** Sessions that one request to the store returns. */
-const CHUNK = 250;
 /** Units of a subject or a name in a list. */
 const SHORT = 200;
 const NESTED = 500;
 /** Turns that are in memory at a time; each may have megabytes. */
 const TURNS = 5;
 
-const PHASES: readonly SessionPhase[] = ['open', 'waiting', 'done', 'aborted', 'halted'];
-
 /** Why a call cannot be answered from a page; null when it can. */
-export type Refusal = (tool: string) => string | null;
+export type Refusal = (call: Pick<Waiting, 'tool' | 'plan'>) => string | null;
 
-/** A page of the list of sessions. Reads a bounded number of them, whatever the filters say. Throws {@link RequestError}. */
-export async function sessionsView(store: SessionStore, query: URLSearchParams): Promise<SessionsView> {
-  const limit = wholeOf(query, 'limit', [1, 500], 100);
-  const filter = filterOf(query);
-  const found: SessionRow[] = [];
-  let after = cursorOf(query.get('after'));
-  for (let looked = 0; looked < LOOKED_AT; ) {
-    const chunk = Math.min(CHUNK, filter.any ? CHUNK : limit - found.length + 1);
-    const sessions = await store.recent({ ...filter.conditions, limit: chunk, ...(after === null ? {} : { after }) });
-    for (const session of sessions) {
-      if (found.length === limit) return { sessions: found, next: cursorText(after) };
-      looked += 1;
-      after = { updatedAt: session.updatedAt, sid: session.sid };
-      const row = sessionRow(session);
-      if (filter.matches(row)) found.push(row);
-    }
-    if (sessions.length < chunk) return { sessions: found, next: null };
+/** Last turns that are remembered: a decided turn does not change. */
+const REMEMBERED = 20_000;
+
+/** The last decided turns of sessions. */
+export class LastTurns {
+  readonly #store: SessionStore;
+  readonly #known = new Map<string, LastTurn | null>();
+
+  constructor(store: SessionStore) {
+    this.#store = store;
   }
-  return { sessions: found, next: cursorText(after) };
+
+  /** Null for a session without a decided turn, or whose last one cannot be read. */
+  async of({ sid, turns }: SessionSummary): Promise<LastTurn | null> {
+    const key = `${turns} ${sid}`;
+    const known = this.#known.get(key);
+    if (known !== undefined || turns === 0) return known ?? null;
+    const [record] = await this.#store.turns(sid, () => {}, { after: turns - 1, limit: 1 });
+    const last = record === undefined || recordProblem(record) !== null ? null : lastTurn(record);
+    this.#known.set(key, last);
+    if (this.#known.size > REMEMBERED) for (const oldest of this.#known.keys()) return this.#known.delete(oldest) ? last : null;
+    return last;
+  }
+}
+
+function lastTurn(record: TurnRecord): LastTurn {
+  const { error, reason, latencyMs, attempts = [] } = record;
+  const { tokens, cost = 0 } = spentBy(record);
+  return { code: error?.code ?? reason, ms: latencyMs, tokens, cost, attempts: attempts.length + 1 };
+}
+
+/** A page of the list of sessions. Reads a bounded number of them, whatever the query says. Throws {@link RequestError}. */
+export async function sessionsView(
+  store: SessionStore,
+  lasts: LastTurns,
+  query: URLSearchParams,
+  now: number,
+): Promise<SessionsView> {
+  const limit = wholeOf(query, 'limit', [1, 500], 100);
+  const after = cursorOf(query.get('after')) ?? undefined;
+  const { sessions, next } = await searchSessions(store, queryOf(query.get('q') ?? '', now), { limit, after });
+  const rows: SessionRow[] = [];
+  for (const session of sessions) rows.push({ ...sessionRow(session), last: await lasts.of(session) });
+  return { sessions: rows, next: next === null ? null : `${next.updatedAt}-${next.sid}` };
+}
+
+function queryOf(text: string, now: number): SessionQuery {
+  try {
+    return sessionQuery(text, now);
+  } catch (error) {
+    if (error instanceof ConfigError) throw new RequestError(400, error.message);
+    throw error;
+  }
 }
 
 /** A session in a list. */
@@ -54,7 +88,7 @@ export function sessionRow(session: SessionSummary): SessionRow {
   const { sid, tenant, profile, reason, subject, agent, turns, createdAt, updatedAt, started, owed, parent, damaged } = session;
   const waiting = openCalls(session.waits).length;
   return {
-    ...{ sid, tenant, profile, reason, turns, createdAt, updatedAt, started, owed, parent, waiting },
+    ...{ sid, tenant, profile, reason, turns, createdAt, updatedAt, started, owed, parent, waiting, last: null },
     phase: session.status === 'open' && waiting > 0 ? 'waiting' : session.status,
     subject: subject?.slice(0, SHORT) ?? null,
     agent: agent?.slice(0, SHORT) ?? null,
@@ -68,16 +102,47 @@ export async function sessionView(store: SessionStore, sid: string, refusal: Ref
   const summary = await store.summary(sid);
   if (summary === null) throw new RequestError(404, `there is no session ${JSON.stringify(sid)}`);
   const state = await stateOf(store, sid);
-  const nested = await store.list({ parent: sid, limit: NESTED });
+  const tree = await treeOf(store, summary);
   return {
     ...sessionRow(summary),
     userdata: state === null ? null : texts.text(state.userdata, null),
-    spent: state?.spent ?? null,
+    message: state?.message ?? null,
+    sum: summary.spent === null ? null : (tree[0]?.sum ?? null),
     lease: summary.lease,
-    calls: waitingViews(summary.waits, refusal, texts),
-    nested: nested.map(sessionRow),
+    calls: await waitingViews(store, summary, refusal, texts),
+    nested: tree.slice(1),
     timeline: await timelineView(store, sid, new URLSearchParams()),
   };
+}
+
+/** A session and those below it, each before those that it opened, with the sums of each. A store may say that two are each other's. */
+async function treeOf(store: SessionStore, top: SessionSummary): Promise<readonly NestedRow[]> {
+  const rows: NestedRow[] = [];
+  const seen = new Set<string>();
+  const add = async (session: SessionSummary, depth: number): Promise<Sum> => {
+    seen.add(session.sid);
+    const { turns, spent } = session;
+    const at = rows.push({ ...sessionRow(session), depth, sum: NOTHING }) - 1;
+    let sum: Sum = { turns, fuel: spent?.fuel ?? 0, tokens: spent?.tokens ?? 0, cost: spent?.cost ?? 0 };
+    for (const below of await store.list({ parent: session.sid, limit: NESTED })) {
+      if (rows.length > NESTED || seen.has(below.sid)) continue;
+      const its = await add(below, depth + 1);
+      // A decided turn has paid for what it asked.
+      const isPaid = spent !== null && (below.parent?.turn ?? 0) <= turns;
+      sum = added(sum, isPaid ? { ...NOTHING, turns: its.turns } : its);
+    }
+    rows[at] = { ...sessionRow(session), depth, sum };
+    return sum;
+  };
+  await add(top, 0);
+  return rows;
+}
+
+const NOTHING: Sum = { turns: 0, fuel: 0, tokens: 0, cost: 0 };
+
+function added(one: Sum, other: Sum): Sum {
+  const [turns, fuel, tokens] = [one.turns + other.turns, one.fuel + other.fuel, one.tokens + other.tokens];
+  return { turns, fuel, tokens, cost: sumUsd(one.cost, other.cost) };
 }
 
 /** A page of the turns of a session. */
@@ -104,13 +169,25 @@ export async function timelineView(store: SessionStore, sid: string, query: URLS
 }
 
 /** The calls that a session waits for. */
-export function waitingViews(waits: Waiting | null, refusal: Refusal, texts: Texts): readonly WaitingView[] {
-  return allCalls(waits).map(({ call, turn, tool, args, reason, since, expiresAt, completed }) => ({
-    ...{ call, turn, tool, since, expiresAt, completed },
-    reason: reason.slice(0, SHORT * 5),
-    args: args.map((value, index) => texts.value(value, waitingPart(call, index))),
-    refusal: completed ? 'it has its answer' : refusal(tool),
-  }));
+export async function waitingViews(
+  store: SessionStore,
+  { sid, turns, waits }: Pick<SessionSummary, 'sid' | 'turns' | 'waits'>,
+  refusal: Refusal,
+  texts: Texts,
+): Promise<readonly WaitingView[]> {
+  const calls = allCalls(waits);
+  const since = calls.some(({ plan }) => plan !== undefined) ? await lastApproved(store, sid, turns) : null;
+  return calls.map((waiting) => {
+    const { call, turn, tool, args, reason, since: begun, expiresAt, completed, plan } = waiting;
+    return {
+      ...{ call, turn, tool, since: begun, expiresAt, completed },
+      reason: reason.slice(0, SHORT * 5),
+      // A person answers all that the plan allows, and not the call at which the program happens to stand.
+      args: plan === undefined ? args.map((value, index) => texts.value(value, waitingPart(call, index))) : [],
+      plan: plan === undefined ? null : planView(plan, since, texts),
+      refusal: completed ? 'it has its answer' : refusal(waiting),
+    };
+  });
 }
 
 /** The name of an argument of a call that waits; it is a part of the turn that waits. */
@@ -118,9 +195,10 @@ export function waitingPart(call: string, index: number): string {
   return `waiting.${call}.${index}`;
 }
 
-/** All calls for which a session waits. */
+/** All calls for which a session waits. Those that wait for the plan of the turn are one. */
 export function allCalls(waits: Waiting | null): readonly Waiting[] {
-  return waits === null ? [] : [waits, ...(waits.also ?? [])];
+  const calls = waits === null ? [] : [waits, ...(waits.also ?? [])];
+  return calls.filter(({ call }, index) => calls.findIndex((each) => each.call === call) === index);
 }
 
 function openCalls(waits: Waiting | null): readonly Waiting[] {
@@ -137,52 +215,7 @@ async function stateOf(store: SessionStore, sid: string): Promise<SessionState |
   }
 }
 
-interface Filter {
-  /** What the store selects by. */
-  readonly conditions: Omit<Parameters<SessionStore['recent']>[0], 'limit' | 'after'>;
-  /** Whether some of what the store selects may not match. */
-  readonly any: boolean;
-  matches(row: SessionRow): boolean;
-}
-
-function filterOf(query: URLSearchParams): Filter {
-  const phase = PHASES.find((each) => each === query.get('decision'));
-  if (phase === undefined && query.has('decision')) throw new RequestError(400, `decision must be one of ${PHASES.join(', ')}`);
-  const error = query.get('error');
-  const reason = error !== null && isHaltReason(error) ? error : undefined;
-  if (error !== null && reason === undefined)
-    throw new RequestError(400, 'error must be the reason of a HALT, such as ERR_POLICY');
-  const status: SessionStatus | undefined = phase === 'waiting' ? 'open' : phase;
-  const time = (name: string) => (query.has(name) ? { [name]: wholeOf(query, name, [0, Number.MAX_SAFE_INTEGER], 0) } : {});
-  const word = (name: string) => query.get(name)?.toLowerCase() ?? '';
-  const [search, agent, subject] = [word('search'), word('agent'), word('subject')];
-  return {
-    conditions: {
-      status,
-      reason,
-      ...time('since'),
-      ...time('until'),
-    },
-    any: search !== '' || agent !== '' || subject !== '' || status === 'open',
-    matches(row) {
-      const has = (text: string | null, part: string): boolean => part === '' || (text ?? '').toLowerCase().includes(part);
-      return (
-        (phase === undefined || row.phase === phase) &&
-        has(row.agent, agent) &&
-        has(row.subject, subject) &&
-        (has(row.sid, search) || has(row.subject, search) || has(row.agent, search))
-      );
-    },
-  };
-}
-
-type Cursor = { readonly updatedAt: number; readonly sid: string };
-
-function cursorText(cursor: Cursor | null): string | null {
-  return cursor === null ? null : `${cursor.updatedAt}-${cursor.sid}`;
-}
-
-function cursorOf(text: string | null): Cursor | null {
+function cursorOf(text: string | null): SessionCursor | null {
   if (text === null) return null;
   const dash = text.indexOf('-', 1);
   const updatedAt = Number(text.slice(0, dash));

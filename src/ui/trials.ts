@@ -4,6 +4,7 @@ import { FIRST_ISSUE } from '../files/check.ts';
 import {
   type CallAnswer,
   heatOfTurn,
+  PLAN,
   parsePlace,
   type ReplayOptions,
   replayTurn,
@@ -167,7 +168,11 @@ export function answerOf(answer: z.infer<typeof ANSWER>): CallAnswer {
   return { result: value };
 }
 
-const COMPLETE = z.union([z.strictObject({ call: CALL, value: z.unknown() }), z.strictObject({ call: CALL, error: z.string() })]);
+const WAITING = z.union([CALL, z.literal(PLAN)]);
+const COMPLETE = z.union([
+  z.strictObject({ call: WAITING, value: z.unknown() }),
+  z.strictObject({ call: WAITING, error: z.string() }),
+]);
 
 /** The call and the answer of a request to complete it. Throws {@link RequestError} (400). */
 export function completionOf(request: unknown): { readonly call: string; readonly answer: CallAnswer } {

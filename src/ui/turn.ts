@@ -1,11 +1,11 @@
 import { decodeToken } from '../aeiou/index.ts';
-import type { CandidateRecord, SessionStore, TurnRecord } from '../loop/index.ts';
+import { type CandidateRecord, type SessionStore, type Spent, spentAfter, type TurnRecord } from '../loop/index.ts';
 import { CHECKS, describeToken, printable } from '../report/index.ts';
 import { elapsedMs, type JournalEntry } from '../wire/journal.ts';
 import { type LimitKey, type LimitValues, limitOf } from '../wire/limits.ts';
 import type { Usage } from '../wire/protocol.ts';
 import { attemptText, attemptViews } from './attempts.ts';
-import { argsOf, callViews, type NestedSids } from './calls.ts';
+import { argsOf, callViews, type NestedSids, nameOf } from './calls.ts';
 import { envelopeOf, errorView, MESSAGE } from './envelope.ts';
 import { type FoundTurn, recordView, sceneOf } from './record.ts';
 import { RequestError } from './request.ts';
@@ -27,23 +27,36 @@ const MEASURED: readonly (readonly [LimitKey, (usage: Usage) => number])[] = [
 
 /** A turn on a timeline. */
 export function turnRow(record: TurnRecord): TurnRow {
-  const { turn, startedAt, latencyMs, decision, reason, overridden, agent = null, journal, usage, error } = record;
+  const { turn, startedAt, latencyMs, phases, decision, reason, overridden, agent = null, journal, usage, error } = record;
   return {
     turn,
     startedAt,
     latencyMs,
-    queueMs: usage.queueMs,
-    ranMs: usage.wallMs,
+    phases,
     callsMs: elapsedMs(journal),
     decision,
     reason,
     overridden,
     agent,
+    cost: spentBy(record).cost ?? 0,
     calls: journal.length,
     failed: journal.filter(({ outcome }) => !outcome.ok).length,
+    slowest: slowestOf(journal),
     measures: measuresOf(usage, record.inputs.limits),
     error: error === null ? null : { code: error.code, message: error.message.slice(0, MESSAGE) },
   };
+}
+
+/** What a turn adds to the usage of its session. */
+export function spentBy(record: TurnRecord): Spent {
+  return spentAfter({ fuel: 0, tokens: 0 }, record);
+}
+
+function slowestOf(journal: TurnRecord['journal']): TurnRow['slowest'] {
+  const [first, ...rest] = journal;
+  if (first === undefined) return null;
+  const entry = rest.reduce((most, each) => (each.ms > most.ms ? each : most), first);
+  return { seq: entry.seq, name: nameOf(entry), ms: entry.ms };
 }
 
 function measuresOf(usage: Usage, limits: Partial<LimitValues>): readonly Measure[] {

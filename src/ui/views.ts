@@ -7,10 +7,15 @@ import type {
   PublicKeyRecord,
   SealFault,
   SessionSummary,
+  TurnPhase,
 } from '../loop/index.ts';
+import type { CallChange, Effects } from '../tools/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { LimitKey, Unit } from '../wire/limits.ts';
-import type { CallSite, Usage } from '../wire/protocol.ts';
+import type { Usage } from '../wire/protocol.ts';
+import type { CallView, TextView, VerdictView } from './callviews.ts';
+
+export type * from './callviews.ts';
 
 /*
  * The JSON answers of the inspector's server, and what `sessions show --html` embeds. Texts of programs, agents and tools are foreign:
@@ -21,25 +26,6 @@ import type { CallSite, Usage } from '../wire/protocol.ts';
 /** The body of every answer that is no success. */
 export interface FailureView {
   readonly error: { readonly code: string; readonly message: string };
-}
-
-/**
- * A text, or its beginning. `GET /api/sessions/SID/turns/N/parts/PART?from=OFFSET` answers with a {@link PieceView} of the rest; N is the
- * turn to which the text belongs.
- */
-export interface TextView {
-  readonly text: string;
-  /** UTF-16 units of the whole text. It is cut if this is more than `text.length`. */
-  readonly length: number;
-  /** The name of the rest; null if the text is whole, and for a text that the server does not keep. */
-  readonly part: string | null;
-}
-
-/** A piece of a text. The text goes on at `from + text.length` if that is less than `length`. */
-export interface PieceView {
-  readonly text: string;
-  readonly from: number;
-  readonly length: number;
 }
 
 /** `GET /api/about`: what the server was started with. */
@@ -61,19 +47,8 @@ export type SessionPhase = 'open' | 'waiting' | 'done' | 'aborted' | 'halted';
 
 /** Query of `GET /api/sessions`. All conditions must hold. */
 export interface SessionsQuery {
-  /** Part of the id, the subject or the agent's name, without regard to case. */
-  readonly search?: string;
-  readonly decision?: SessionPhase;
-  /** The reason of a HALT, such as `ERR_POLICY`. */
-  readonly error?: string;
-  /** Part of the agent's name. */
-  readonly agent?: string;
-  /** Part of the subject. */
-  readonly subject?: string;
-  /** Last change at this time or later. */
-  readonly since?: string;
-  /** Last change before this time. */
-  readonly until?: string;
+  /** What the sessions must match, in the language of `sessionQuery` of `neuroscript-runtime/loop`; all sessions when absent. */
+  readonly q?: string;
   /** {@link SessionsView.next} of the page before. */
   readonly after?: string;
   /** Most rows: 1 to 500; 100 when absent. */
@@ -109,23 +84,57 @@ export interface SessionRow
     | 'damaged'
   > {
   readonly phase: SessionPhase;
+  /** The last decided turn; null without one, and in answers about one session. */
+  readonly last: LastTurn | null;
   /** Number of calls that wait for an answer. */
   readonly waiting: number;
   /** Whether a process holds its lease. */
   readonly driven: boolean;
 }
 
+/** The last decided turn of a session in a list. */
+export interface LastTurn {
+  /** The code of its error, or why the host halted it; null for neither. */
+  readonly code: string | null;
+  /** From its start to its decision, without the agent's time. */
+  readonly ms: number;
+  /** Model tokens of its agent and of what it asked. */
+  readonly tokens: number;
+  /** US dollars for its agent, its calls and what it asked, over all attempts. */
+  readonly cost: number;
+  readonly attempts: number;
+}
+
+/** What a session, or a tree of sessions, used. */
+export interface Sum {
+  readonly turns: number;
+  readonly fuel: number;
+  readonly tokens: number;
+  /** US dollars. */
+  readonly cost: number;
+}
+
+/** A session that an `ask` opened, directly or through others. */
+export interface NestedRow extends SessionRow {
+  /** 1 for a session that the shown one opened itself. */
+  readonly depth: number;
+  /** With all sessions below it. */
+  readonly sum: Sum;
+}
+
 /** `GET /api/sessions/SID`: one session. */
 export interface SessionView extends SessionRow {
   /** The host's USERDATA; null when the session cannot be read. */
   readonly userdata: TextView | null;
-  /** Over all turns; null when the session cannot be read. */
-  readonly spent: { readonly fuel: number; readonly tokens: number } | null;
+  /** Why it ended between two turns, such as the failure of its agent; null when a turn says why. */
+  readonly message: string | null;
+  /** What it used with all sessions below it; null when the session cannot be read. */
+  readonly sum: Sum | null;
   /** Who drives it; null when nobody does. */
   readonly lease: SessionSummary['lease'];
   readonly calls: readonly WaitingView[];
-  /** Sessions that an `ask` of this one opened, in the order of their ids; at most 500. */
-  readonly nested: readonly SessionRow[];
+  /** The tree of sessions that asks opened, each before those that it opened; at most 500. */
+  readonly nested: readonly NestedRow[];
   /** The first turns; `GET /api/sessions/SID/turns?after=TURN&limit=N` answers with the next ones. */
   readonly timeline: TimelineView;
 }
@@ -146,11 +155,9 @@ export interface TurnRow {
   readonly startedAt: number;
   /** From the start to the decision, without the agent's time. */
   readonly latencyMs: number;
-  /** Waiting for a worker; null when it is not recorded. */
-  readonly queueMs: number;
-  /** The program's run, calls included. */
-  readonly ranMs: number;
-  /** Of the run: waiting for tools, prompts and nested sessions. */
+  /** Where this time went, as it was recorded. */
+  readonly phases: readonly TurnPhase[];
+  /** Of the phase `run`: waiting for tools, prompts and nested sessions. */
   readonly callsMs: number;
   readonly decision: Decision;
   readonly reason: string | null;
@@ -158,9 +165,13 @@ export interface TurnRow {
   readonly overridden: string | null;
   /** What the agent was asked for; null when it was not consulted. */
   readonly agent: AgentUse | null;
+  /** US dollars for its agent, its calls and what it asked, over all attempts. */
+  readonly cost: number;
   readonly calls: number;
   /** Calls that did not give a value. */
   readonly failed: number;
+  /** The call that took longest; null without one. */
+  readonly slowest: Pick<CallView, 'seq' | 'name' | 'ms'> | null;
   readonly measures: readonly Measure[];
   readonly error: Pick<ErrorInfo, 'code' | 'message'> | null;
 }
@@ -184,10 +195,40 @@ export interface WaitingView {
   readonly reason: string;
   readonly since: number;
   readonly expiresAt: number;
+  /** What the program may do, of the call `plan`; null for other calls. Its arguments are none then. */
+  readonly plan: PlanView | null;
   /** Whether it has its answer, and the session waits for other calls or its driver. */
   readonly completed: boolean;
   /** Why the page cannot answer it: without `--approve`, or an ARGO intent; null when it can. */
   readonly refusal: string | null;
+}
+
+/** All that a program may do if its plan is approved. */
+export interface PlanView {
+  /** Its files, and how many calls may change something. */
+  readonly head: TextView;
+  /** The turn for which the last grant of the session was approved, against which changes are marked; null for none. */
+  readonly since: number | null;
+  /** New calls and those that may change something first. */
+  readonly calls: readonly PlanCallView[];
+  /** Tools of that earlier grant that this one does not have. */
+  readonly gone: readonly string[];
+  /** Rules about the order of calls, and what is not known. */
+  readonly notes: readonly TextView[];
+}
+
+/** Calls that a plan allows. */
+export interface PlanCallView {
+  readonly tool: string;
+  /** What the tool declares; null for what no tool does. */
+  readonly effects: Effects | null;
+  /** Whether it may change something, or nobody knows. */
+  readonly mayChange: boolean;
+  /** Since the earlier grant; null without one. */
+  readonly change: CallChange | null;
+  /** Arguments and number, in words. */
+  readonly terms: TextView;
+  readonly notes: readonly TextView[];
 }
 
 /** `GET /api/sessions/SID/turns/N`: one turn. */
@@ -251,56 +292,6 @@ export interface EnvelopeView {
   readonly problem: string | null;
 }
 
-/** A call of a program to the host. */
-export interface CallView {
-  readonly seq: number;
-  /** Its id in the session, such as `2.1`: the answer to change in a trial. */
-  readonly call: string;
-  readonly kind: 'tool' | 'prompt' | 'ask';
-  /** The tool; for an `ask` the model. */
-  readonly name: string;
-  /** JSON; a prompt has its question as JSON. */
-  readonly args: readonly TextView[];
-  /** JSON; null for a call that failed. */
-  readonly result: TextView | null;
-  /** How it failed; null for a call that gave a value. */
-  readonly failed: {
-    readonly code: string;
-    readonly message: string;
-    readonly hint: string | null;
-    readonly halted: boolean;
-  } | null;
-  /** The policy's verdict; null for prompts and asks, and when none is recorded. */
-  readonly verdict: VerdictView | null;
-  readonly ms: number;
-  /**
-   * Milliseconds of the calls before it. A record does not have the program's own time between calls, so a call began at this time or
-   * later after the program did. Calls that ran together began together.
-   */
-  readonly begin: number;
-  readonly at: CallSite;
-  /** The session that an `ask` opened; null when there is none. */
-  readonly nested: string | null;
-  /** Whether it may have had its effect twice. */
-  readonly repeated: boolean;
-}
-
-/** `GET /api/sessions/SID/turns/N/calls?after=SEQ`: the calls after one of them. */
-export interface CallsView {
-  readonly calls: readonly CallView[];
-  readonly more: boolean;
-}
-
-/** The verdict of a policy on a call. */
-export interface VerdictView {
-  readonly allowed: boolean;
-  /** The rule that decided, such as `deny` or `grants`. */
-  readonly rule: string;
-  /** The entry of that rule; null when no single one decided. */
-  readonly entry: string | null;
-  readonly reason: string;
-}
-
 /** An error of a program as a terminal shows it. */
 export interface ErrorView extends Pick<ErrorInfo, 'kind' | 'code' | 'name' | 'message' | 'source' | 'line' | 'column'> {
   readonly hint: string | null;
@@ -328,6 +319,8 @@ export interface AttemptView {
   /** The other problems of a rejected program, each as a line. */
   readonly problems: readonly string[];
   readonly calls: number;
+  /** The first calls, without verdicts. Their times begin with the attempt's run. */
+  readonly journal: readonly CallView[];
   /** Of the calls: those that took the answer of an earlier attempt. */
   readonly taken: number;
   readonly output: TextView;

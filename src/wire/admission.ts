@@ -27,8 +27,9 @@ export function isAdmitted(
 }
 
 /** What a check of sources must know to find all reasons for a rejection. */
-export function environmentOf({ denied }: Admission): CheckEnvironment {
-  return { globals: [], tools: [], complete: false, denied: denied.map((name) => ({ name, reason: 'the policy denies it' })) };
+export function environmentOf({ denied, oneBlock }: Admission): CheckEnvironment {
+  const reason = 'the policy denies it';
+  return { globals: [], tools: [], complete: false, denied: denied.map((name) => ({ name, reason })), oneBlock };
 }
 
 /** Why sources must not run, given their report for {@link environmentOf}; null when they may. */

@@ -23,10 +23,17 @@ export interface CallIo {
   accept?(): boolean;
   /** Calls back when `signal` is aborted, at once if it is aborted already. The returned function removes the callback. */
   whenOver(callback: () => void): () => void;
-  /** CPU time of the run so far, milliseconds; null where the system does not tell. */
+  /**
+   * CPU time of the run so far, with that of its tools and nested loops, in milliseconds; null where nobody counts it. Where the system
+   * does not tell that of the program, it is missing.
+   */
   cpuMs?(): number | null;
   /** Adds CPU time that a tool has used on the host, milliseconds. */
   spend?(cpuMs: number): void;
+  /** Adds work that a tool does on the host, by its fuel, while the call is open. */
+  work?(fuel: number): void;
+  /** Says that the call has not begun: its time runs when the returned function is called. */
+  postpone?(): () => void;
   /** The queries that were put to the fork so far, in order. The fork pays fuel for its answers. */
   readonly queries: readonly ForkQuery[];
   /** Repeats a recorded query when a recorded run is executed again. */

@@ -51,7 +51,8 @@ export function decodeOrderedInPieces(json: TaggedJson): Pieces<OrderedValue> {
   return makeInPieces(json, ORDERED);
 }
 
-const PLAIN = new Decoder<Value>({
+/** Makes values with maps as plain objects. */
+export const PLAIN = new Decoder<Value>({
   single: (value) => value,
   list: (items) => items,
   itemsOf: (list) => (isList(list) ? list : []),
@@ -94,6 +95,20 @@ export function encode(
 /** As {@link encode}, in pieces. What changes in the value meanwhile may be in the result or not. */
 export function encodeInPieces(value: unknown, maxBytes: number, maxValues: number): Pieces<TaggedJson> {
   return new Encoder(maxBytes, maxValues).inPieces(value);
+}
+
+/** UTF-16 units of a text of which a copy as JSON costs less than looking at each unit. */
+const SHORT_TEXT = 4096;
+
+/** Bytes of UTF-8 of a well-formed text as JSON, without making that. */
+function jsonLength(text: string): number {
+  let bytes = utf8Length(text) + 2;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === 0x22 || unit === 0x5c || (unit >= 8 && unit <= 13 && unit !== 11)) bytes += 1;
+    else if (unit < 0x20) bytes += 5;
+  }
+  return bytes;
 }
 
 class Encoder {
@@ -292,7 +307,7 @@ class Encoder {
   #text(text: string): void {
     if (this.#bytes + text.length > this.#maxBytes) this.#tooLarge();
     this.#guard(() => wellFormed(text));
-    this.#spend(utf8Length(JSON.stringify(text)), null);
+    this.#spend(text.length > SHORT_TEXT ? jsonLength(text) : utf8Length(JSON.stringify(text)), null);
   }
 
   #spend<T>(bytes: number, value: T): T {

@@ -4,12 +4,15 @@
  * them in its memory. They apply to the build that they were made from, whose name stands in both files of a worker.
  */
 
-/** The caches that a worker was told to make, in base64: of its own program, of the interpreter, of the pure tools. Comes before `hello`. */
+/** The caches that a worker was told to make, in base64: of its own program, of the interpreter, of its parts. Comes before `hello`. */
 export interface CompiledFrame {
   readonly t: 'compiled';
   readonly build: string;
   readonly caches: readonly string[];
 }
+
+/** Most caches of a worker: two, and one for each part of the interpreter. */
+export const MOST_CACHES = 6;
 
 /**
  * What a worker is told about caches: `none`; `make` them, before it says hello; or to take those that come as the first bytes on its

@@ -80,20 +80,34 @@ export class RuntimeClosedError extends NeuroScriptError {
   }
 }
 
+/** A limit on what may wait or be open at the same time. */
+export type BusyLimit = PoolKey | TenantKey | 'openSessions' | 'tenantOpenSessions';
+
 /** No worker was free and the queue is full, or an ancestor turn holds the last slot. */
 export class BusyError extends NeuroScriptError {
   static readonly code = 'ERR_BUSY';
-  /** The limit that is reached: `queueLength`, `maxWorkers`, or `tenantQueueLength`. */
-  readonly limit: PoolKey | TenantKey | undefined;
+  /**
+   * The limit that is reached: `queueLength`, `maxWorkers`, `tenantQueueLength`, or the admission of a store: `openSessions`,
+   * `tenantOpenSessions`.
+   */
+  readonly limit: BusyLimit | undefined;
   /** The value of `limit`; undefined when no limit is the reason. */
   readonly allowed: number | undefined;
   /** What was in use when the call was refused; undefined when no limit is the reason. */
   readonly used: number | undefined;
+  /** Milliseconds after which the call is worth another try; undefined when nobody can say. */
+  readonly retryAfterMs: number | undefined;
   constructor(
     message: string,
-    breach?: { readonly limit: PoolKey | TenantKey; readonly allowed: number; readonly used: number },
+    breach?: {
+      readonly limit: BusyLimit;
+      readonly allowed: number;
+      readonly used: number;
+      readonly retryAfterMs?: number | undefined;
+    },
   ) {
     super(BusyError.code, message);
+    this.retryAfterMs = breach?.retryAfterMs;
     this.limit = breach?.limit;
     this.allowed = breach?.allowed;
     this.used = breach?.used;

@@ -8,7 +8,7 @@ export interface JsonFinding extends Omit<LintFinding, 'fix' | 'tool'> {
   readonly fix?: LintFinding['fix'] | undefined;
 }
 
-/** The public JSON object of a check (`schemas/check.schema.json`): all findings, and the fuel of each block. */
+/** The public JSON object of a check (`docs/schemas/check.schema.json`): all findings, and the fuel of each block. */
 export interface PublicCheck {
   readonly findings: readonly JsonFinding[];
   readonly cost: readonly FuelEstimate[];

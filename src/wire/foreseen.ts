@@ -2,7 +2,7 @@ import type { ForeseenScalar, ForeseenType, ForeseenValue } from '../../grammar/
 import { clipped } from './clip.ts';
 import { isPlaced } from './mapkeys.ts';
 import type { TaggedJson } from './protocol.ts';
-import { isList } from './tagged.ts';
+import { isList, shownEntries } from './tagged.ts';
 
 /** Whether a value is one of those that were foreseen. */
 export function fits(known: ForeseenValue, value: TaggedJson): boolean {
@@ -61,6 +61,16 @@ function typeOf(value: TaggedJson): ForeseenType {
   const [first] = Object.keys(value);
   if (first === '$num') return 'number';
   return first !== undefined && TAGS.has(first) ? 'other' : 'map';
+}
+
+/** Everything about a value, in the form of what is known before a run. */
+export function knownOf(value: TaggedJson): ForeseenValue {
+  if (typeof value !== 'object' || value === null) return { value };
+  if (isList(value)) return { items: value.map(knownOf) };
+  const number = value['$num'];
+  if (typeof number === 'string') return { value: { $num: number } };
+  if (typeOf(value) === 'other') return { types: ['other'] };
+  return { entries: shownEntries(value).map(([key, item]) => [key, knownOf(item)]) };
 }
 
 /** What is known of the arguments of a call, in words, on one line. Of each text at most `width` characters are shown. */

@@ -1,4 +1,5 @@
 import { WireError } from './errors.ts';
+import { joined, PIECE_UNITS, strictText, trustedText } from './frametext.ts';
 import type { LimitValues } from './limits.ts';
 
 /**
@@ -48,6 +49,19 @@ export function frameLimit(limits: LimitValues): number {
   return Math.min(MAX_FRAME_BYTES, MB + 3 * largest);
 }
 
+/** Bytes of `journalBytes` for each value of a frame. The host holds `{}` in 56 bytes, and for a while in several forms. */
+const VALUE_BYTES = 32;
+/** Most values of a frame in a run with the smallest journal. */
+const FEW_VALUES = 65_536;
+
+/**
+ * Most values of one frame from a worker in a run with these limits. A frame is read into objects that take many times its bytes, so a run with
+ * a small journal has small frames.
+ */
+export function frameValues({ journalBytes }: LimitValues): number {
+  return Math.min(MAX_FRAME_VALUES, Math.max(FEW_VALUES, Math.floor(journalBytes / VALUE_BYTES)));
+}
+
 /** The bytes of one frame. Throws {@link WireError} when the text is empty or has more than `maxBytes` bytes. */
 export function encodeFrame(text: string, maxBytes: number): Uint8Array {
   // Refused before it is copied: no character has more than three bytes.
@@ -83,11 +97,11 @@ export class FrameReader {
   }
 
   /**
-   * The text of a chunk that is exactly one frame, as most chunks with a small frame are. Null for other chunks, and while a part of
+   * The text of a chunk that is exactly one short frame, as most chunks with a small frame are. Null for other chunks, and while a part of
    * a frame is held. The chunk is not kept. Throws {@link WireError}.
    */
   whole(chunk: Uint8Array): string | null {
-    if (this.#held > 0 || chunk.length < HEADER_BYTES) return null;
+    if (this.#held > 0 || chunk.length < HEADER_BYTES || chunk.length > PIECE_UNITS) return null;
     const length = lengthOf(chunk);
     if (chunk.length !== HEADER_BYTES + length) return null;
     checkLength(length, this.maxBytes);
@@ -102,31 +116,38 @@ export class FrameReader {
 
   /** The text of the next complete frame, or null when more bytes are needed. Throws {@link WireError}. */
   next(): string | null {
-    if (this.#held < HEADER_BYTES) return null;
-    const header = this.#joined(HEADER_BYTES);
-    const length = lengthOf(header);
-    checkLength(length, this.maxBytes);
-    if (this.#held < HEADER_BYTES + length) return null;
-    const bytes = this.#joined(HEADER_BYTES + length);
-    const rest = bytes.subarray(HEADER_BYTES + length);
-    this.#chunks[0] = rest;
-    if (rest.length === 0) this.#chunks.shift();
-    this.#held -= HEADER_BYTES + length;
-    return this.#textOf(bytes.subarray(HEADER_BYTES, HEADER_BYTES + length));
+    const chunks = this.take();
+    return chunks === null ? null : this.#textOf(joined(chunks));
   }
 
-  /** The first chunk, joined with others until it has `bytes`. The caller has checked that they are held. */
-  #joined(bytes: number): Uint8Array {
-    const first = this.#chunks[0];
-    if (first !== undefined && first.length >= bytes) return first;
-    const joined = new Uint8Array(this.#held);
-    let end = 0;
+  /** The bytes of the next complete frame, as they came; null when more are needed. Throws {@link WireError}. */
+  take(): readonly Uint8Array[] | null {
+    if (this.#held < HEADER_BYTES) return null;
+    // Each chunk has at least one byte.
+    const length = lengthOf(joined(this.#chunks.slice(0, HEADER_BYTES)));
+    checkLength(length, this.maxBytes);
+    if (this.#held < HEADER_BYTES + length) return null;
+    this.#cut(HEADER_BYTES);
+    return this.#cut(length);
+  }
+
+  /** Removes the first bytes of what is held. */
+  #cut(bytes: number): readonly Uint8Array[] {
+    const parts: Uint8Array[] = [];
+    let left = bytes;
     for (const chunk of this.#chunks) {
-      joined.set(chunk, end);
-      end += chunk.length;
+      if (left < chunk.length) break;
+      parts.push(chunk);
+      left -= chunk.length;
     }
-    this.#chunks = [joined];
-    return joined;
+    this.#chunks.splice(0, parts.length);
+    const [first] = this.#chunks;
+    if (left > 0 && first !== undefined) {
+      parts.push(first.subarray(0, left));
+      this.#chunks[0] = first.subarray(left);
+    }
+    this.#held -= bytes;
+    return parts;
   }
 }
 
@@ -227,28 +248,12 @@ export function parseFrame(text: string, maxValues = Number.POSITIVE_INFINITY): 
 
 export const NOT_JSON = 'a frame is not JSON';
 
-let decoder: TextDecoder | undefined;
-
 function lengthOf(header: Uint8Array): number {
   const a = header[0] ?? 0;
   const b = header[1] ?? 0;
   const c = header[2] ?? 0;
   const d = header[3] ?? 0;
   return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
-}
-
-/** The text of a host's frame. A worker does without `TextDecoder`, which takes 3 ms to load. */
-function trustedText({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString('utf8');
-}
-
-function strictText(bytes: Uint8Array): string {
-  decoder ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  try {
-    return decoder.decode(bytes);
-  } catch (cause) {
-    throw new WireError('a frame is not UTF-8', { cause });
-  }
 }
 
 function checkLength(length: number, maxBytes: number): void {
@@ -307,10 +312,12 @@ export function checkKeys(keys: number, maxKeys: number): void {
 }
 
 /** Why the host would refuse the text of a frame: the number of its values, or of the keys of one map; null when it would not. */
-export function excessOf(text: string, maxKeys = MAX_MAP_KEYS): string | null {
+export function excessOf(text: string, maxKeys = MAX_MAP_KEYS, maxValues = MAX_FRAME_VALUES): string | null {
   // The shortest entry of a map has five units and counts four.
-  if (text.length > MAX_FRAME_VALUES && shapeOf(text, MAX_FRAME_VALUES).values > MAX_FRAME_VALUES)
-    return `${MAX_FRAME_VALUES} values`;
+  if (text.length > maxValues && shapeOf(text, maxValues).values > maxValues) {
+    const why = maxValues === MAX_FRAME_VALUES ? '' : `: each needs ${VALUE_BYTES} bytes of journalBytes`;
+    return `${maxValues} values${why}`;
+  }
   return text.length > maxKeys * 5 && hasWideMap(text, maxKeys) ? `${maxKeys} keys in one map` : null;
 }
 

@@ -22,7 +22,7 @@ export const HALT_REASONS = {
   ERR_CANCELLED: 'the session was cancelled',
   ERR_MAX_TURNS: 'the session used up its turns',
   ERR_AGENT: 'the agent gave no reply',
-  ERR_INTERRUPTED: 'the process died during the turn',
+  ERR_INTERRUPTED: 'the turn was interrupted and not decided',
   ERR_CALL_EXPIRED: 'a call that the turn waited for was not completed in time',
   ERR_REPLAY: 'the turn did not go on as it had begun',
   ERR_EFFECT_CHANGED: 'a corrected program would call a tool again that an earlier attempt called in another way',

@@ -1,4 +1,5 @@
 import type { ErrorInfo } from './errors.ts';
+import type { AnswerLabels, CallLabels } from './labels.ts';
 import type { AskSpent, CallSite, GuestReply, TaggedJson } from './protocol.ts';
 
 /** The common part of all recorded calls. */
@@ -9,10 +10,22 @@ interface Recorded {
   /** The host's questions to the calling fork while the call was open, in order; absent when there were none. */
   readonly asked?: readonly ForkQuery[];
   readonly outcome: JournalOutcome;
+  /** Milliseconds from the moment at which the run was asked for to the beginning of the call. Replay ignores it. */
+  readonly begin: number;
   /** Elapsed milliseconds on the host. Replay ignores it. */
   readonly ms: number;
+  /** Labels of the call and of its answer, under rules about origin; absent without any. */
+  readonly flow?: RecordedLabels | undefined;
   /** The call of an earlier attempt whose answer this call took; absent for a call that was made. */
   readonly from?: EarlierCall | undefined;
+  /** Canonical names of the tools that were called successfully on behalf of this call; absent for none. */
+  readonly called?: readonly string[] | undefined;
+}
+
+/** The labels of a recorded call. */
+export interface RecordedLabels {
+  readonly call?: CallLabels | undefined;
+  readonly answer?: AnswerLabels | undefined;
 }
 
 /** A call of an earlier attempt at a turn. */
@@ -35,6 +48,8 @@ export type JournalEntry =
       readonly args: readonly TaggedJson[];
       /** Fuel of the work that the tool did on the host, which the program paid; absent for none. */
       readonly work?: number | undefined;
+      /** US dollars that the call cost, with the calls that the tool made; absent for none. */
+      readonly cost?: number | undefined;
     })
   /** A question to the user. */
   | (Recorded & { readonly kind: 'prompt'; readonly text: string })
@@ -47,6 +62,12 @@ export type JournalEntry =
       /** What the nested loop used. This run pays for it however the `ask` ended. Absent when no loop began. */
       readonly spent?: AskSpent | undefined;
     });
+
+/** US dollars that a recorded call cost, with all that it asked. */
+export function costOf(entry: JournalEntry): number {
+  if (entry.kind === 'prompt') return 0;
+  return (entry.kind === 'tool' ? entry.cost : entry.spent?.cost) ?? 0;
+}
 
 /** Entries in the order in which the program made the calls. */
 export function inOrder<Entry extends Pick<JournalEntry, 'seq'>>(entries: readonly Entry[]): Entry[] {
@@ -102,4 +123,6 @@ export interface WaitingCall {
   readonly ms: number;
   /** Present when the answer is not the call's result, but says whether the call may be made: `true` allows it. */
   readonly allows?: true;
+  /** Present when the answer decides about all calls of this grant, and not about this call alone. As JSON. */
+  readonly plan?: unknown;
 }

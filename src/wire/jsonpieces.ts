@@ -1,10 +1,8 @@
 import { WireError } from './errors.ts';
 import { checkCounts, checkKeys, KEY_VALUES, MAX_MAP_KEYS, NOT_JSON } from './frames.ts';
+import { PIECE_UNITS } from './frametext.ts';
 import { jsonUnits } from './jsonunits.ts';
 import type { TaggedJson } from './protocol.ts';
-
-/** UTF-16 units of a piece, about. */
-export const PIECE_UNITS = 64 * 1024;
 
 const [QUOTE, BACKSLASH, COMMA, COLON, SMALL_U] = [0x22, 0x5c, 0x2c, 0x3a, 0x75];
 const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -37,36 +35,39 @@ export interface Parsed {
 }
 
 /**
- * Parses a text as `parseFrame` does, and yields after each piece, so that an event loop can do other work meanwhile. Only lists, maps
- * and strings that are longer than a piece are put together here; the parser of the engine reads what is within them, in runs of about a
- * piece. Throws {@link WireError}; too many values may be noticed when some of them are built.
+ * Parses a text as `parseFrame` does, and yields after each piece, so that an event loop can do other work meanwhile. `texts` make up the
+ * text, each about a piece. Only lists, maps and strings that are longer than a piece are put together here; the parser of the engine reads
+ * what is within them, in runs of about a piece, and no more of the text is held. Throws {@link WireError}; too many values may be noticed
+ * when some of them are built.
  */
-export function parseInPieces(text: string, maxValues: number, maxKeys = MAX_MAP_KEYS): Generator<void, Parsed> {
-  return new PieceParser(text, maxValues, maxKeys).parse();
+export function parseInPieces(texts: Iterator<string>, maxValues: number, maxKeys = MAX_MAP_KEYS): Generator<void, Parsed> {
+  return new PieceParser(texts, maxValues, maxKeys).parse();
 }
 
 class PieceParser {
-  readonly #text: string;
+  readonly #texts: Iterator<string>;
   readonly #maxValues: number;
   readonly #maxKeys: number;
   readonly #open: Open[] = [];
+  /** The part of the text that is held, and the place where it begins. */
+  #text = '';
+  #base = 0;
   /** Where the first text begins that is not parsed yet. */
   #pending = 0;
   #root: Built | null = null;
   #units = 0;
 
-  constructor(text: string, maxValues: number, maxKeys: number) {
-    this.#text = text;
+  constructor(texts: Iterator<string>, maxValues: number, maxKeys: number) {
+    this.#texts = texts;
     this.#maxValues = maxValues;
     this.#maxKeys = maxKeys;
   }
 
   *parse(): Generator<void, Parsed> {
-    const text = this.#text;
     let values = 0;
     let rested = 0;
-    for (let at = 0; at < text.length; at++) {
-      const unit = text.charCodeAt(at);
+    for (let at = 0; at < this.#end || this.#more(); at++) {
+      const unit = this.#text.charCodeAt(at - this.#base);
       if (unit === QUOTE) at = yield* this.#string(at);
       else if (unit === OPEN_LIST || unit === OPEN_MAP) {
         values++;
@@ -89,8 +90,31 @@ class PieceParser {
     checkCounts(0, values, this.#maxValues);
     if (this.#root === null) return this.#whole();
     if (this.#open.length > 0) throw new WireError(NOT_JSON);
-    this.#mustBeBlank(this.#pending, text.length);
+    this.#mustBeBlank(this.#pending, this.#end);
     return { value: this.#root, units: this.#units };
+  }
+
+  /** Where the text ends that is held. */
+  get #end(): number {
+    return this.#base + this.#text.length;
+  }
+
+  /** Holds more of the text, and less of what is parsed. What must stay long is read on twice as far each time. False at the end. */
+  #more(): boolean {
+    const from = this.#root === null ? 0 : this.#pending;
+    const kept = this.#text.slice(from - this.#base);
+    let more = '';
+    for (let next = this.#texts.next(); next.done !== true; next = this.#texts.next()) {
+      more += next.value;
+      if (more.length >= PIECE_UNITS / 2 && more.length >= kept.length - PIECE_UNITS) break;
+    }
+    this.#text = kept + more;
+    this.#base = from;
+    return more !== '';
+  }
+
+  #slice(from: number, to: number): string {
+    return this.#text.slice(from - this.#base, to - this.#base);
   }
 
   /** The value of a text of which nothing needed to be put together. */
@@ -120,13 +144,55 @@ class PieceParser {
 
   /** Reads over a string, and puts it together if it is a value longer than a piece. Returns the index of its last quote. */
   *#string(at: number): Generator<void, number> {
-    const text = this.#text;
-    const end = yield* endOfString(text, at + 1);
+    const end = yield* this.#endOfString(at + 1, at + PIECE_UNITS);
+    if (end !== null) return end;
     const top = this.#open.at(-1);
-    if (end - at <= PIECE_UNITS || top === undefined || (!top.list && text.slice(top.item, at).trim() === '')) return end;
-    this.#put(top, this.#build(), yield* longString(text, at + 1, end), at);
-    this.#pending = end + 1;
-    return end;
+    if (top === undefined || (!top.list && this.#slice(top.item, at).trim() === '')) return yield* this.#endOfString(at + 1);
+    const built = this.#build();
+    const key = this.#before(top, built, at);
+    this.#pending = at + 1;
+    add(built, key, yield* this.#longString());
+    top.filled = true;
+    return this.#pending - 1;
+  }
+
+  /** The index of the quote that ends the string whose text begins at `start`; null when it stands beyond `most`. */
+  #endOfString(start: number): Generator<void, number>;
+  #endOfString(start: number, most: number): Generator<void, number | null>;
+  *#endOfString(start: number, most = Number.POSITIVE_INFINITY): Generator<void, number | null> {
+    for (let at = start, rested = start; at <= most; ) {
+      const found = this.#text.indexOf('"', at - this.#base);
+      const end = found < 0 ? this.#end : found + this.#base;
+      if (end > most) return null;
+      if (found < 0 && !this.#more()) throw new WireError(NOT_JSON);
+      let slashes = 0;
+      if (found >= 0) while (this.#text.charCodeAt(end - 1 - slashes - this.#base) === BACKSLASH) slashes++;
+      if (found >= 0 && slashes % 2 === 0) return end;
+      at = found < 0 ? end : end + 1;
+      if (at - rested <= PIECE_UNITS) continue;
+      rested = at;
+      yield;
+    }
+    return null;
+  }
+
+  /** The string whose text is pending, and what follows its last quote is pending then. No piece ends within an escape. */
+  *#longString(): Generator<void, string> {
+    for (let whole = ''; ; ) {
+      while (this.#end - this.#pending < PIECE_UNITS && this.#more());
+      const text = this.#text;
+      const from = this.#pending - this.#base;
+      const { to, ends } = pieceOfString(text, from, Math.min(text.length, from + PIECE_UNITS));
+      if (to === from && !ends) throw new WireError(NOT_JSON);
+      whole += String(parsed(`"${text.slice(from, to)}"`));
+      this.#pending += to - from;
+      if (ends) {
+        this.#pending++;
+        this.#units += whole.length;
+        return whole;
+      }
+      yield;
+    }
   }
 
   /** The list or map at the present place. What is around it is put together up to here. */
@@ -138,8 +204,11 @@ class PieceParser {
       inner = open.built ?? (open.list ? [] : {});
       if (open.built === null) {
         open.built = inner;
-        if (outer !== null && around !== null) this.#put(outer, around, inner, open.from - 1);
-        else {
+        if (outer !== null && around !== null) {
+          add(around, this.#before(outer, around, open.from - 1), inner);
+          outer.filled = true;
+        } else {
+          if (this.#root !== null) throw new WireError(NOT_JSON);
           this.#mustBeBlank(0, open.from - 1);
           this.#root = inner;
         }
@@ -150,20 +219,18 @@ class PieceParser {
     return inner;
   }
 
-  /** Adds the items before the present one, and this as the present one, whose text begins at `at`. */
-  #put(to: Open, built: Built, item: unknown, at: number): void {
+  /** Adds the items before the present one, whose text begins at `at`. Returns its key; null in a list. */
+  #before(to: Open, built: Built, at: number): string | null {
     if (to.filled) throw new WireError(NOT_JSON);
-    this.#units += at - to.item + (typeof item === 'string' ? item.length : 0) + BRACKETS;
+    this.#units += at - to.item + BRACKETS;
     if (to.item > to.from) this.#take(to, built, to.item - 1);
-    if (Array.isArray(built)) {
+    if (to.list) {
       this.#mustBeBlank(to.item, at);
-      built.push(item);
-    } else {
-      const [key, ...more] = Object.keys(Object(parsed(`{${this.#text.slice(to.item, at)}[]}`)));
-      if (key === undefined || more.length > 0) throw new WireError(NOT_JSON);
-      set(built, key, item);
+      return null;
     }
-    to.filled = true;
+    const [key, ...more] = Object.keys(Object(parsed(`{${this.#slice(to.item, at)}[]}`)));
+    if (key === undefined || more.length > 0) throw new WireError(NOT_JSON);
+    return key;
   }
 
   /** Adds the items that are not parsed yet. Their text ends at `end`. */
@@ -173,7 +240,7 @@ class PieceParser {
       to.filled = false;
       return;
     }
-    const run = this.#text.slice(to.from, end);
+    const run = this.#slice(to.from, end);
     const items = parsed(to.list ? `[${run}]` : `{${run}}`);
     const [count, entries] = Array.isArray(items) ? [items.length, []] : [1, Object.entries(Object(items))];
     if (count === 0) throw new WireError(NOT_JSON);
@@ -183,7 +250,7 @@ class PieceParser {
   }
 
   #mustBeBlank(from: number, to: number): void {
-    const rest = parsed(`[${this.#text.slice(from, to)}]`);
+    const rest = parsed(`[${this.#slice(from, to)}]`);
     if (!Array.isArray(rest) || rest.length > 0) throw new WireError(NOT_JSON);
   }
 }
@@ -197,40 +264,27 @@ function parsed(text: string): TaggedJson {
   }
 }
 
+function add(built: Built, key: string | null, item: unknown): void {
+  if (Array.isArray(built)) built.push(item);
+  else if (key !== null) set(built, key, item);
+}
+
 /** Sets a key as the parser does, to which `__proto__` is a key like others. */
 function set(map: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__') Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
   else map[key] = value;
 }
 
-/** The index of the quote that ends the string whose text begins at `start`. */
-function* endOfString(text: string, start: number): Generator<void, number> {
-  for (let at = start, rested = start; ; ) {
-    const end = text.indexOf('"', at);
-    if (end < 0) throw new WireError(NOT_JSON);
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
-    if (slashes % 2 === 0) return end;
-    at = end + 1;
-    if (at - rested <= PIECE_UNITS) continue;
-    rested = at;
-    yield;
+/** Where a piece of a string ends that begins at `from`: at its last quote, at `stop`, or before an escape that ends beyond it. */
+function pieceOfString(text: string, from: number, stop: number): { readonly to: number; readonly ends: boolean } {
+  let quote = text.indexOf('"', from);
+  let mark = text.indexOf('\\', from);
+  while (mark >= 0 && mark < stop && (quote < 0 || mark < quote)) {
+    const after = mark + (text.charCodeAt(mark + 1) === SMALL_U ? 6 : 2);
+    if (after > stop) return { to: mark, ends: false };
+    if (quote >= 0 && quote < after) quote = text.indexOf('"', after);
+    mark = text.indexOf('\\', after);
   }
-}
-
-/** The string whose text stands between these places. No piece ends within an escape. */
-function* longString(text: string, from: number, to: number): Generator<void, string> {
-  let whole = '';
-  for (let start = from, mark = text.indexOf('\\', from); start < to; ) {
-    let end = Math.min(to, start + PIECE_UNITS);
-    while (mark >= 0 && mark < end) {
-      const after = mark + (text.charCodeAt(mark + 1) === SMALL_U ? 6 : 2);
-      end = Math.max(end, after);
-      mark = text.indexOf('\\', after);
-    }
-    whole += String(parsed(`"${text.slice(start, end)}"`));
-    start = end;
-    yield;
-  }
-  return whole;
+  const ends = quote >= 0 && quote < stop;
+  return { to: ends ? quote : stop, ends };
 }

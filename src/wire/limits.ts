@@ -1,43 +1,13 @@
 import { MAX_MAP_ENTRIES, MAX_TEXT_UNITS } from './costs.ts';
+import { POOL_ROWS, TENANT_ROWS } from './hostlimits.ts';
+import { bytes, count, GB, KB, type LimitRow, MB, ms, usd } from './limitrow.ts';
+
+export type { LimitRow, Unit } from './limitrow.ts';
 
 /**
  * The one table of limits. Keys, types, fields of requests, flags, the schema of requests, `docs/limits.md` and the report of
  * `doctor` are derived from its rows. A new limit is a row here, the place that enforces it, and its test.
  */
-
-/** The unit of a limit, and how flags write it. `count`: a bare number. `bytes`: `64MB`, powers of 1024. `ms`: `200ms`, `2s`, `1m`. */
-export type Unit = 'count' | 'bytes' | 'ms';
-
-/** One row of the table of limits. */
-export interface LimitRow {
-  /** Name in options, JSON and messages. */
-  readonly key: string;
-  /** Flag of the command line, without dashes. */
-  readonly flag: string;
-  /** What the number counts. */
-  readonly unit: Unit;
-  /** Smallest value that can be set. */
-  readonly min: number;
-  /** Largest value that can be set. */
-  readonly max: number;
-  /** Null: the number of cores of the machine. */
-  readonly default: number | null;
-  /** The default of a turn of the host loop, where it differs: the protocol sets the sizes of a turn's output. */
-  readonly turnDefault?: number;
-  /** 1: counted by the interpreter; 2: by the isolate; 3: by the host process. */
-  readonly ring: 1 | 2 | 3;
-  /** What a breach leads to, for people; `ERR_QUOTA` when absent. `on error` handles `NS37` and no other breach of a run. */
-  readonly breach?:
-    | 'ERR_QUOTA'
-    | 'NS37'
-    | 'ERR_TIMEOUT'
-    | 'summed up'
-    | 'waits'
-    | 'ERR_BUSY'
-    | 'waits; ERR_BUSY for a nested run';
-  /** What it counts. */
-  readonly help: string;
-}
 
 /** A limit that every run has. */
 export interface Limit extends LimitRow {
@@ -76,14 +46,6 @@ export type TenantOption = (typeof TENANT_ROWS)[number]['option'];
 /** The limits of one run, all present: counts, bytes and milliseconds. */
 export type LimitValues = { readonly [Key in LimitKey]: number };
 
-const KB = 1024;
-const MB = 1024 * KB;
-const GB = 1024 * MB;
-
-const count = (min: number, max: number) => ({ unit: 'count', min, max }) as const;
-const bytes = (min: number, max: number) => ({ unit: 'bytes', min, max }) as const;
-const ms = (min: number, max: number) => ({ unit: 'ms', min, max }) as const;
-
 /** With the default of `memoryBytes` no program reaches the sizes of single values: memory comes first. */
 const RUN_ROWS = [
   {
@@ -92,9 +54,10 @@ const RUN_ROWS = [
     ...count(1, 1e15),
     default: 100_000_000,
     ring: 1,
+    shared: true,
     help: 'units of work, by the published cost table',
   },
-  { key: 'cpuMs', flag: 'cpu', ...ms(1, 3_600_000), default: 10_000, ring: 1, help: 'CPU time of the program' },
+  { key: 'cpuMs', flag: 'cpu', ...ms(1, 3_600_000), default: 10_000, ring: 1, shared: true, help: 'CPU time of the program' },
   {
     key: 'wallMs',
     flag: 'wall',
@@ -102,6 +65,7 @@ const RUN_ROWS = [
     default: 30_000,
     ring: 3,
     breach: 'ERR_TIMEOUT',
+    shared: true,
     help: 'elapsed time of the program, tool calls included',
   },
   {
@@ -110,6 +74,7 @@ const RUN_ROWS = [
     ...bytes(64 * KB, 2048 * MB),
     default: 64 * MB,
     ring: 1,
+    shared: true,
     help: 'script values alive at once',
   },
   {
@@ -139,7 +104,16 @@ const RUN_ROWS = [
     ring: 1,
     help: 'bytes whispered in all, with line feeds and the part of target names beyond 64 bytes',
   },
-  { key: 'toolCalls', flag: 'tool-calls', ...count(0, 1e9), default: 1000, ring: 1, help: 'tool calls in all' },
+  { key: 'toolCalls', flag: 'tool-calls', ...count(0, 1e9), default: 1000, ring: 1, shared: true, help: 'tool calls in all' },
+  {
+    key: 'cost',
+    flag: 'max-cost',
+    ...usd,
+    default: 100,
+    ring: 3,
+    shared: true,
+    help: 'US dollars for tool calls and model tokens, by the prices that tools and models declare',
+  },
   {
     key: 'toolMs',
     flag: 'tool-time',
@@ -182,6 +156,7 @@ const RUN_ROWS = [
     ...bytes(1, 1024 * MB),
     default: 32 * MB,
     ring: 3,
+    shared: true,
     help: "bytes of all calls' arguments and results together, as JSON",
   },
   { key: 'eventCount', flag: 'event-count', ...count(0, 1e6), default: 1000, ring: 1, help: 'events delivered in one run' },
@@ -253,87 +228,6 @@ const RUN_ROWS = [
     help: 'statements and calls in a trace, and lines and paths of calls in its heat',
   },
 ] as const satisfies readonly LimitRow[];
-
-const POOL_ROWS = [
-  {
-    key: 'concurrency',
-    flag: 'concurrency',
-    ...count(1, 1024),
-    default: null,
-    ring: 3,
-    breach: 'waits',
-    help: 'runs that compute at the same time; runs that wait for the host do not count',
-  },
-  {
-    key: 'maxWorkers',
-    flag: 'max-workers',
-    ...count(1, 1024),
-    default: 16,
-    ring: 3,
-    breach: 'waits; ERR_BUSY for a nested run',
-    help: 'concurrent turns: all runs that have begun, those that wait for the host included',
-  },
-  {
-    key: 'queueLength',
-    flag: 'queue-length',
-    ...count(0, 1e6),
-    default: 1024,
-    ring: 3,
-    breach: 'ERR_BUSY',
-    help: 'runs that wait for a worker',
-  },
-] as const satisfies readonly LimitRow[];
-
-/** Budgets count what all runs of a tenant used together, in a period or since the runtime began. */
-const TENANT_ROWS = [
-  {
-    key: 'tenantConcurrency',
-    option: 'concurrency',
-    ...count(1, 1024),
-    default: null,
-    ring: 3,
-    breach: 'waits',
-    help: 'runs that have begun, those that wait for the host included; when absent, at most three for each worker that stays free',
-  },
-  {
-    key: 'tenantQueueLength',
-    option: 'queueLength',
-    ...count(0, 1e6),
-    default: null,
-    ring: 3,
-    breach: 'ERR_BUSY',
-    help: 'runs that wait for a worker; when absent, at most three for each place that stays free in the queue',
-  },
-  {
-    key: 'tenantShare',
-    option: 'share',
-    ...count(1, 1000),
-    default: 1,
-    ring: 3,
-    breach: 'waits',
-    help: 'part of the workers while several tenants wait for them: with 2, a tenant gets twice as much as with 1',
-  },
-  { key: 'tenantFuel', option: 'fuel', ...count(1, 1e15), default: null, ring: 3, help: 'budget: units of work' },
-  { key: 'tenantCpuMs', option: 'cpuMs', ...ms(1, 1e12), default: null, ring: 3, help: 'budget: CPU time of programs' },
-  { key: 'tenantToolCalls', option: 'toolCalls', ...count(1, 1e12), default: null, ring: 3, help: 'budget: tool calls' },
-  {
-    key: 'tenantTokens',
-    option: 'tokens',
-    ...count(1, 1e15),
-    default: null,
-    ring: 3,
-    help: 'budget: model tokens of the sessions of the loop, and those that the host charges',
-  },
-  {
-    key: 'tenantPeriodMs',
-    option: 'periodMs',
-    ...ms(1000, 366 * 86_400_000),
-    default: null,
-    ring: 3,
-    breach: 'waits',
-    help: 'time after which all budgets are full again, from the first run on; when absent, never',
-  },
-] as const satisfies readonly (Omit<LimitRow, 'flag'> & { readonly option: string })[];
 
 /** The limits that every run has, in the order of the documentation. */
 export const LIMITS: readonly Limit[] = RUN_ROWS;

@@ -1,7 +1,7 @@
 import { RESERVED } from '../../grammar/vocabulary/keywords.ts';
 import { defined } from './defined.ts';
-import { ConfigError } from './errors.ts';
-import { shown } from './unknown.ts';
+import { ConfigError, NeuroScriptError } from './errors.ts';
+import { messageOf, shown } from './unknown.ts';
 
 /**
  * Checks of the values that an application passes in. Applications in plain JavaScript have no types: without a check, a misspelt
@@ -23,7 +23,7 @@ export type Checks<T> = { readonly [K in keyof T]-?: undefined extends T[K] ? Ch
  */
 export function checker<T extends object>(checks: Checks<T>): Check {
   const rows = rowsOf(checks);
-  return (what, value) => checkEach(what, value, rows);
+  return (what, value) => readable(what, () => checkEach(what, value, rows));
 }
 
 /**
@@ -44,6 +44,16 @@ export function wholeNumbers<T extends object>(
     checkEach(what, completed, rows);
     return completed;
   };
+}
+
+/** Reads a value of the application. Throws {@link ConfigError} also for what its getters and proxies throw. */
+export function readable<T>(what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof NeuroScriptError) throw cause;
+    throw new ConfigError(`${what} cannot be read: ${messageOf(cause)}`, { cause });
+  }
 }
 
 /** An option and its check. */
@@ -111,7 +121,7 @@ export const anything: Check = () => {};
 
 /** An object that is no list. */
 export function checkObject(what: string, value: unknown): asserts value is object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse(what, 'an object', value);
+  if (typeof value !== 'object' || value === null || readable(what, () => Array.isArray(value))) refuse(what, 'an object', value);
 }
 
 /** A list. */

@@ -8,6 +8,8 @@ import { isList, plainMap, plainMaps } from './tagged.ts';
 
 /** Values of a piece. */
 export const PIECE_VALUES = 8192;
+/** Values that are worked on at once: as many calls as may end in one round make less than two pieces of them. */
+const LIGHT_VALUES = 256;
 /** UTF-16 units of a text that count as one value more. */
 const VALUE_TEXT = 64;
 /** A value that nests deeper is refused in any case. */
@@ -27,9 +29,25 @@ export async function inPieces<T>(work: Pieces<T>, rest: () => Promise<unknown>)
   }
 }
 
-/** Whether a value of JSON or of a tool is too large for one piece. It looks at no more than a piece. */
+/**
+ * Whether a value of JSON or of a tool is too large for one piece. It looks at no more than a piece. Never throws: whoever makes something of
+ * a value that cannot be read says so, with its place.
+ */
 export function isHeavy(value: unknown): boolean {
-  return weightOf(value) > PIECE_VALUES;
+  return weighsMore(value, PIECE_VALUES);
+}
+
+/** Whether a value is so small that many of them are less work than a piece. It never throws either. */
+export function isLight(value: unknown): boolean {
+  return !weighsMore(value, LIGHT_VALUES);
+}
+
+function weighsMore(value: unknown, most: number): boolean {
+  try {
+    return weightOf(value, most) > most;
+  } catch {
+    return false;
+  }
 }
 
 /** The values within a value; counting ends soon after `most`. */

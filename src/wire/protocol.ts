@@ -3,18 +3,19 @@
  * isolate (JSON texts). Only strings and numbers cross the second boundary. Values of scripts travel as tagged JSON (`TaggedJson`,
  * see `codec.ts`), never as live objects.
  *
- * In one run the host sends `run`. The worker parses the sources in its own realm, passes the trees to a fresh isolate, and answers
+ * In one run the host sends `run`. The worker parses the sources in its own realm, passes the trees to an isolate, and answers
  * with any number of `out` and call frames and one `result`. A `together` frame makes several calls at once. While a call is open, one
  * side sends at a time: the worker waits for a `GuestReply`. It answers `var.get`, `var.set` and `const` with a `var` frame; `ok`,
  * `error` and `halt` close the call, and `all` closes a `together` frame.
  */
 
-import type { Block, CommandBlock, EventHandler, ForeseeOptions, LineTable, Procedure, SourceFile } from '../../grammar/index.ts';
+import type { Block, CommandBlock, EventHandler, LineTable, Procedure, SourceFile } from '../../grammar/index.ts';
 import type { CompiledFrame } from './codecache.ts';
 import type { ErrorInfo } from './errors.ts';
 import type { HeatFrame, Probe, Step } from './heat.ts';
+import type { AnswerLabels, CallLabels, FlowInput, SaidLabels } from './labels.ts';
 import type { LimitValues } from './limits.ts';
-import type { Admission, CheckEnvironment, CheckReport, ForeseenReport, FormatReport, ParsedFile } from './sourcereports.ts';
+import type { Admission, CheckReport, ForeseenReport, FormatReport, ParsedFile } from './sourcereports.ts';
 
 /** Changes with the protocol; a worker with another version is refused. */
 export const PROTOCOL_VERSION = 1;
@@ -37,15 +38,6 @@ export interface Source {
   readonly interactive?: boolean;
 }
 
-/** A source of a run, or the number under which the worker keeps it. */
-export type SentSource = Source | { readonly kept: number };
-
-/** The input of a run as it is sent. Without limits it has those of the last run that this worker was sent, without `mapKeys` today's bound. */
-export type SentInput = Omit<RunInput, 'sources' | 'limits'> & {
-  readonly sources: readonly SentSource[];
-  readonly limits?: LimitValues;
-};
-
 /** An event that the host delivers. Handlers match its name exactly. */
 export interface EventInput {
   /** The name, which handlers match exactly. */
@@ -64,6 +56,8 @@ export interface EventInput {
 export interface Variable {
   readonly name: string;
   readonly value: TaggedJson;
+  /** Names of the labels that it carries, under rules about origin; absent for none. */
+  readonly labels?: readonly string[] | undefined;
 }
 
 /** The variables of the command blocks at their end. */
@@ -99,6 +93,8 @@ export interface RunInput {
   readonly stopAt?: { readonly fuel: number; readonly clock: 1 | 2 };
   /** Most keys of one map in a frame of the run. Runs that were recorded before there was such a bound lack it, and have none. */
   readonly mapKeys?: number;
+  /** The labels that the run begins with, under flow rules. Absent without flow rules. */
+  readonly flow?: FlowInput | undefined;
   /** Measures the run, which changes neither its result nor its journal. A recorded input has none. */
   readonly probe?: Probe | undefined;
   /** What the sources must be before the program starts. A recorded input has none. */
@@ -155,10 +151,12 @@ export interface Usage {
   readonly outputBytes: number;
   /** Milliseconds that the run waited for a worker, before `wallMs` begins. */
   readonly queueMs: number;
+  /** US dollars for calls, and for the model tokens of what the run asked; absent for none. */
+  readonly cost?: number | undefined;
 }
 
 /** What a worker can know of {@link Usage}. */
-export type WorkerUsage = Omit<Usage, 'queueMs'>;
+export type WorkerUsage = Omit<Usage, 'queueMs' | 'cost'>;
 
 /** An error that an event handler did not clear. It does not fail the run. */
 export interface EventError {
@@ -177,6 +175,8 @@ export interface GuestResult {
   readonly error: ErrorInfo | null;
   /** Present when the input had `variables` and the command blocks ran to their end. */
   readonly variables?: Variables | undefined;
+  /** Labels of what was said. Present under flow rules. */
+  readonly labels?: SaidLabels | undefined;
   readonly fuel: number;
   readonly peakMemoryBytes: number;
   readonly toolCalls: number;
@@ -224,6 +224,8 @@ export type GuestCall =
       readonly name: string;
       readonly args: readonly TaggedJson[];
       readonly at: CallSite;
+      /** Labels of the arguments; absent when there are none. */
+      readonly labels?: CallLabels | undefined;
     }
   | { readonly t: 'prompt'; readonly seq: number; readonly text: string; readonly at: CallSite }
   | {
@@ -234,6 +236,8 @@ export type GuestCall =
       readonly options: TaggedJson;
       readonly left: AskLeft;
       readonly at: CallSite;
+      /** Labels of what is asked; absent when there are none. */
+      readonly labels?: CallLabels | undefined;
     };
 
 /** A call of a tool. */
@@ -252,7 +256,7 @@ export interface TogetherFrame {
 type CallFailure = { readonly code: number; readonly message: string; readonly hint?: string | undefined };
 
 /** How a call of a {@link TogetherFrame} ended. */
-export type BranchEnd = { readonly value: TaggedJson } | CallFailure;
+export type BranchEnd = Labelled & ({ readonly value: TaggedJson } | CallFailure);
 
 /** What a run has left at an `ask`: the bounds of the nested loop. */
 export interface AskLeft {
@@ -271,6 +275,8 @@ export interface AskSpent {
   readonly turns: number;
   /** Model tokens of all replies that its agents report, those of nested loops included. */
   readonly tokens: number;
+  /** US dollars for calls and model tokens; absent for none. */
+  readonly cost?: number | undefined;
 }
 
 /**
@@ -304,6 +310,12 @@ export type GuestFrame =
   | ProbeFrame
   | { readonly t: 'var'; readonly found: boolean; readonly value: TaggedJson; readonly error: string | null };
 
+/** What the host says of an answer under flow rules. */
+interface Labelled {
+  /** Absent for an answer that only carries the labels of the arguments. */
+  readonly labels?: AnswerLabels | undefined;
+}
+
 /** Work that the host did for a call. */
 interface HostWork {
   /** Its fuel, which the program pays; absent for none. */
@@ -312,8 +324,8 @@ interface HostWork {
 
 /** The host's answer to a call, or a question about variables and constants while the call is open. */
 export type GuestReply =
-  | (HostWork & { readonly t: 'ok'; readonly value: TaggedJson; readonly spent?: AskSpent })
-  | (HostWork & CallFailure & { readonly t: 'error'; readonly spent?: AskSpent })
+  | (HostWork & Labelled & { readonly t: 'ok'; readonly value: TaggedJson; readonly spent?: AskSpent })
+  | (HostWork & Labelled & CallFailure & { readonly t: 'error'; readonly spent?: AskSpent })
   /** Closes a {@link TogetherFrame}. */
   | (HostWork & { readonly t: 'all'; readonly ends: readonly BranchEnd[] })
   /** A failure that no script can catch: policy breach under `halt`, cancellation, wall time, a quota of the host. */
@@ -325,38 +337,6 @@ export type GuestReply =
    * whose `error` says why the name is not available.
    */
   | { readonly t: 'const'; readonly name: string; readonly value: TaggedJson; readonly redefine: boolean };
-
-/** Host process → worker process. */
-export type HostFrame =
-  | { readonly t: 'run'; readonly id: number; readonly input: SentInput }
-  /** Stores a source under a number, which later runs send in its place. Has no answer. */
-  | { readonly t: 'keep'; readonly number: number; readonly source: Source }
-  | { readonly t: 'drop'; readonly number: number }
-  /**
-   * Takes the next step towards the next runs: the first makes an isolate, the second warms it up, the third makes a spare one. Has no
-   * answer. Without this frame an isolate is made when the run comes.
-   */
-  | { readonly t: 'prepare' }
-  /** Gives the memory back that the worker no longer needs. Has no answer. */
-  | { readonly t: 'tidy' }
-  | { readonly t: 'parse'; readonly id: number; readonly sources: readonly Source[]; readonly sourceBytes: number }
-  | {
-      readonly t: 'check';
-      readonly id: number;
-      readonly sources: readonly Source[];
-      readonly sourceBytes: number;
-      readonly environment: CheckEnvironment;
-    }
-  | {
-      readonly t: 'foresee';
-      readonly id: number;
-      readonly sources: readonly Source[];
-      readonly sourceBytes: number;
-      readonly options: ForeseeOptions;
-    }
-  | { readonly t: 'format'; readonly id: number; readonly source: Source; readonly sourceBytes: number }
-  | GuestReply
-  | { readonly t: 'exit' };
 
 /** Worker process → host process. */
 export type WorkerFrame =

@@ -2,9 +2,11 @@ import { defined } from './defined.ts';
 import type { ErrorInfo } from './errors.ts';
 import type { RunProfile } from './heat.ts';
 import type { JournalEntry, WaitingCall } from './journal.ts';
+import type { SaidLabels } from './labels.ts';
 import type { EventError, Phase, TaggedJson, Usage, Variables, Whisper, WorkerUsage } from './protocol.ts';
-import type { Diagnostic, LintFinding } from './sourcereports.ts';
+import type { Diagnostic, JudgedNames, LintFinding } from './sourcereports.ts';
 import { jsonText } from './tagged.ts';
+import { RunError } from './text/runerror.ts';
 
 /** The fields that every result of a run has. */
 interface RunFacts {
@@ -17,10 +19,14 @@ interface RunFacts {
   /** The return value of `call`; null without a call. */
   readonly result: TaggedJson;
   /** The errors that event handlers left uncleared. They leave `ok` as it is. */
-  readonly eventErrors: readonly EventError[];
+  readonly eventErrors: readonly (EventError & { readonly error: RunError })[];
   /** The variables of the command blocks at their end, where the request had `variables`. */
   readonly variables?: Variables;
+  /** The labels of what was said, under rules about origin; absent for a run whose interpreter did not come to its end. */
+  readonly labels?: SaidLabels;
   readonly usage: Usage;
+  /** What its caller should know of a run that is ok: that nothing was run. */
+  readonly warnings?: readonly string[] | undefined;
   /** Present and false when the worker was killed and the last emits may be missing. */
   readonly outputComplete?: false;
   /** Where the run spent its fuel and time, where that was asked for (`probe`). */
@@ -35,6 +41,7 @@ export interface RunSuccess extends RunFacts {
   readonly error: null;
   readonly errors?: never;
   readonly findings?: never;
+  readonly names?: never;
   readonly waiting?: never;
   readonly alsoWaiting?: never;
 }
@@ -43,11 +50,13 @@ export interface RunSuccess extends RunFacts {
 export interface RunFailure extends RunFacts {
   readonly ok: false;
   /** Why the run ended. */
-  readonly error: ErrorInfo;
+  readonly error: RunError;
   /** Every syntax error, when `phase` is `parse`; `error` is the first. In a turn also that ACTIONS is not one command block. */
   readonly errors?: readonly Diagnostic[] | undefined;
   /** The calls of denied tools for which the program was rejected before it ran, where that was asked for; `error` is the first. */
   readonly findings?: readonly LintFinding[] | undefined;
+  /** What {@link findings} depend on. */
+  readonly names?: JudgedNames | undefined;
   /** The call at which the run was suspended, because its tool will answer later; `error` is ERR_SUSPENDED then. */
   readonly waiting?: WaitingCall;
   /** Further calls that wait: they ran together with {@link waiting}. Absent when there are none. */
@@ -68,16 +77,16 @@ export type PublicResult = {
   /** The id of the request. */
   readonly id: RequestId;
   /** What the run used. */
-  readonly usage: WorkerUsage;
-} & Omit<RunFacts, 'journal' | 'usage' | 'profile'> &
+  readonly usage: Omit<Usage, 'queueMs'>;
+} & Omit<RunFacts, 'journal' | 'usage' | 'profile' | 'labels'> &
   Pick<RunResult, 'ok' | 'error' | 'errors'> & {
     /** Every call with its answer; absent unless it is asked for. */
     readonly journal?: readonly JournalEntry[];
   };
 
-/** The public JSON object of a result (`schemas/result.schema.json`), with its keys in the documented order. */
+/** The public JSON object of a result (`docs/schemas/result.schema.json`), with its keys in the documented order. */
 export function toPublicResult(id: RequestId, result: RunResult, withJournal = false): PublicResult {
-  const { ok, phase, emits, values, whispers, eventErrors, errors, error, usage, outputComplete, journal } = result;
+  const { ok, phase, emits, values, whispers, eventErrors, errors, error, usage, warnings, outputComplete, journal } = result;
   return defined({
     id,
     ok,
@@ -90,6 +99,7 @@ export function toPublicResult(id: RequestId, result: RunResult, withJournal = f
     errors,
     error,
     usage: publicUsage(usage),
+    warnings,
     outputComplete,
     journal: withJournal ? journal : undefined,
   });
@@ -106,7 +116,7 @@ export function resultText(result: PublicResult): string {
 }
 
 /** Usage as the public JSON has it. Waiting for a worker concerns hosts of many runs alone. */
-export function publicUsage({ queueMs: _, ...usage }: WorkerUsage & Partial<Usage>): WorkerUsage {
+export function publicUsage({ queueMs: _, ...usage }: WorkerUsage & Partial<Usage>): Omit<Usage, 'queueMs'> {
   return usage;
 }
 
@@ -124,5 +134,5 @@ export const NO_USAGE: Usage = Object.freeze({
 /** The result of a request that was refused before anything was parsed. */
 export function refusedResult(error: ErrorInfo): RunFailure {
   const nothing = { emits: [], values: [], whispers: [], result: null, eventErrors: [], journal: [] };
-  return { ok: false, phase: 'request', ...nothing, error, usage: NO_USAGE };
+  return { ok: false, phase: 'request', ...nothing, error: new RunError(error, []), usage: NO_USAGE };
 }

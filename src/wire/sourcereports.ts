@@ -7,6 +7,8 @@ import type {
   Foreseen,
   ForeseenCall,
   ForeseenCondition,
+  ForeseenOrigin,
+  ForeseenOrigins,
   ForeseenScalar,
   ForeseenValue,
   SourceFile,
@@ -46,6 +48,16 @@ export interface CallShape {
   readonly name: string;
   readonly least: number;
   readonly most: number;
+}
+
+/** What a program was judged by that was rejected for the names in it, as far as they matter. */
+export interface JudgedNames {
+  /** The sources before the program. */
+  readonly definitions: readonly { readonly name: string; readonly text: string }[];
+  /** The tools that the program or a hint names. */
+  readonly tools: readonly ToolShape[];
+  /** The tools of the program that were denied, by canonical names. */
+  readonly denied: readonly { readonly name: string; readonly reason: string }[];
 }
 
 /** A finding of the linter. Its code is one of the table in `docs/lints.md`. */
@@ -99,7 +111,16 @@ export interface ParsedFile {
   readonly typed?: NonNullable<SourceFile['typed']> | undefined;
 }
 
-export type { Foreseen, ForeseenCall, ForeseenCondition, ForeseenScalar, ForeseenValue, ToolShape };
+export type {
+  Foreseen,
+  ForeseenCall,
+  ForeseenCondition,
+  ForeseenOrigin,
+  ForeseenOrigins,
+  ForeseenScalar,
+  ForeseenValue,
+  ToolShape,
+};
 
 /** What files that run together do at most, as advice: it comes from the untrusted worker. */
 export interface ForeseenReport {

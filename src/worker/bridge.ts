@@ -1,7 +1,7 @@
 import { HOST_FUEL_PER_MS } from '../wire/costs.ts';
 import { internalError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import { excessOf, frameLimit } from '../wire/frames.ts';
+import { excessOf, frameLimit, frameValues } from '../wire/frames.ts';
 import type { AskSpent, GuestFrame, GuestReply, RunInput } from '../wire/protocol.ts';
 import { nowMs } from './node.ts';
 
@@ -30,6 +30,8 @@ const QUESTIONS: ReadonlySet<string> = new Set<GuestReply['t']>(['var.get', 'var
 export class Bridge {
   /** Why the run must end, whatever the guest reports; null while it may continue. */
   breach: ErrorInfo | null = null;
+  /** Whether the host has halted the run. */
+  halted = false;
   /** Milliseconds spent waiting for the host. */
   waitedMs = 0;
   /** CPU time of nested loops, milliseconds; it counts as CPU time of this run. */
@@ -37,6 +39,7 @@ export class Bridge {
   readonly #port: HostPort;
   readonly #maxBytes: number;
   readonly #maxKeys: number;
+  readonly #maxValues: number;
   readonly #probed: boolean;
   #asked = false;
   /** Whether the open call runs a nested loop. */
@@ -48,6 +51,7 @@ export class Bridge {
     this.#probed = probe !== undefined;
     this.#maxBytes = frameLimit(limits);
     this.#maxKeys = mapKeys;
+    this.#maxValues = frameValues(limits);
   }
 
   /**
@@ -65,7 +69,7 @@ export class Bridge {
     // A UTF-16 unit is at most three bytes of UTF-8, so most texts need not be counted.
     if (text.length * 3 > this.#maxBytes && Buffer.byteLength(text) > this.#maxBytes)
       return this.#halt(this.#tooLarge(kind, `does not fit into one frame of ${this.#maxBytes} bytes`));
-    const excess = excessOf(text, this.#maxKeys);
+    const excess = excessOf(text, this.#maxKeys, this.#maxValues);
     if (excess !== null) return this.#halt(this.#tooLarge(kind, `has more than ${excess}`));
     if (kind === OUT || kind === PROBE) {
       if (follows) this.#port.hold(text);
@@ -81,7 +85,9 @@ export class Bridge {
     const from = nowMs();
     const text = this.#port.read();
     this.waitedMs += nowMs() - from;
-    this.#asked = QUESTIONS.has(kindOf(text) ?? '');
+    const kind = kindOf(text);
+    this.#asked = QUESTIONS.has(kind ?? '');
+    this.halted ||= kind === 'halt';
     if (this.#asked) return text;
     if (this.#nests) return this.#paid(text);
     this.nestedCpuMs += workOf(text) / HOST_FUEL_PER_MS;

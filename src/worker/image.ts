@@ -1,5 +1,6 @@
 import type { Callback, Context, ExternalCopy, Isolate, Reference, Script } from 'isolated-vm';
 import { LOCKDOWN } from './lockdown.ts';
+import { PART_NAMES, type PartName, scriptsIn } from './parts.ts';
 
 /** The module `isolated-vm`, loaded by the caller. */
 export type IsolatedVm = typeof import('isolated-vm');
@@ -14,14 +15,16 @@ export interface GuestPorts {
   tree(file: unknown, part: unknown): string;
 }
 
-/** The interpreter, ready for one run. No untrusted code has run in it. */
+/** The interpreter, ready for one run after another. */
 export interface Prepared {
   /** CPU time that it has used, milliseconds. */
   readonly cpuMs: number;
+  /** Bytes of its heap in use, garbage included. */
+  readonly heapBytes: number;
   /** Whether V8 has disposed of it because its heap was full. */
   readonly lost: boolean;
-  /** Loads the pure tools. Returns whether it has any. */
-  loadPure(): boolean;
+  /** Loads these parts of the interpreter for the runs that follow, each once. */
+  load(parts: readonly PartName[]): void;
   /** Takes the JSON of a `GuestInput`, and returns the JSON of a `GuestResult`. Throws when V8 stops the program, at the latest after `timeoutMs`. */
   run(input: string, timeoutMs?: number): unknown;
   dispose(): void;
@@ -34,10 +37,8 @@ export interface Image {
 }
 
 const FILE_NAME = 'guest.js';
-const PURE_FILE_NAME = 'pure.js';
-
-/** Separates the interpreter from the pure tools in the built file. */
-export const PURE_MARK = '\n//# pure tools\n';
+const partFile = (name: PartName): string => `${name}.js`;
+const SCRIPT_FILES = [FILE_NAME, ...PART_NAMES.map(partFile)];
 
 /**
  * The guest program, and V8's code caches that load it into fresh isolates quickly. They come from an earlier worker
@@ -49,23 +50,21 @@ export class GuestImage implements Image {
   readonly #clock: Callback;
   readonly #host: Callback;
   readonly #tree: Callback;
-  readonly #pure: string | null;
+  readonly #parts: ReadonlyMap<PartName, string>;
   readonly #caches = new Map<string, ExternalCopy<ArrayBuffer>>();
   /** Whether V8 has rejected a cache. */
   rejected = false;
 
   /**
-   * `guest` is the text of a script that declares `var guest = { boot }` and runs before the lockdown. After a mark it may have a
-   * second script, which declares `var pure = { tools }`, uses `guest.kit` and runs when a program needs it. `caches` are code caches of
-   * the two.
+   * `guest` has the scripts of {@link scriptsIn}. The interpreter runs before the lockdown, a part when a program needs it. `caches` are
+   * code caches of the interpreter and of its parts, in their order.
    */
   constructor(ivm: IsolatedVm, guest: string, ports: GuestPorts, caches: readonly Uint8Array<ArrayBuffer>[] = []) {
     this.#ivm = ivm;
-    for (const [index, { buffer }] of caches.entries())
-      this.#caches.set(index === 0 ? FILE_NAME : PURE_FILE_NAME, new ivm.ExternalCopy(buffer));
-    const [own = '', pure] = guest.split(PURE_MARK);
-    this.#pure = pure === undefined ? null : `((kit) => { const guest = { kit };${pure}\n;return pure.tools; })`;
-    this.#script = `(() => {${own}\n;${LOCKDOWN};return (clock, host, tree) => guest.boot(clock, host, tree);})()`;
+    for (const [index, { buffer }] of caches.entries()) this.#caches.set(SCRIPT_FILES[index] ?? '', new ivm.ExternalCopy(buffer));
+    const { own, parts } = scriptsIn(guest);
+    this.#parts = parts;
+    this.#script = `(() => {${own}\n;${LOCKDOWN};return (...ports) => guest.boot(...ports.map(Object.freeze), guest.kit);})()`;
     this.#clock = new ivm.Callback((measured: unknown) => ports.clock(measured === true));
     this.#host = new ivm.Callback((frame: unknown, follows: unknown) => ports.host(frame, follows === true));
     this.#tree = new ivm.Callback((file: unknown, part: unknown) => ports.tree(file, part));
@@ -82,26 +81,25 @@ export class GuestImage implements Image {
     });
     boot.release();
     script.release();
-    return new PreparedIsolate(isolate, run, () => this.#pureTools(isolate, context));
+    return new PreparedIsolate(isolate, run, (name) => this.#part(name, isolate, context));
   }
 
-  /** Loads the pure tools into an isolate; undefined when this image has none. */
-  #pureTools(isolate: Isolate, context: Context): Reference | undefined {
-    if (this.#pure === null) return undefined;
-    const script = this.#compile(isolate, this.#pure, PURE_FILE_NAME);
-    const install: Reference = script.runSync(context, { reference: true });
+  /** Loads a part into an isolate; undefined when this image has no such part. */
+  #part(name: PartName, isolate: Isolate, context: Context): Reference | undefined {
+    const text = this.#parts.get(name);
+    if (text === undefined) return undefined;
+    const script = this.#compile(isolate, text, partFile(name));
+    const load: Reference = script.runSync(context, { reference: true });
     script.release();
-    return install;
+    return load;
   }
 
-  /** The code caches of the two scripts, once an isolate is prepared. */
+  /** The code caches of all scripts, once an isolate is prepared. */
   codeCaches(): Uint8Array[] {
-    if (this.#pure !== null) {
-      const isolate = new this.#ivm.Isolate();
-      this.#compile(isolate, this.#pure, PURE_FILE_NAME).release();
-      isolate.dispose();
-    }
-    return [FILE_NAME, PURE_FILE_NAME].map((name) => new Uint8Array(this.#caches.get(name)?.copy() ?? new ArrayBuffer(0)));
+    const isolate = new this.#ivm.Isolate();
+    for (const [name, text] of this.#parts) this.#compile(isolate, text, partFile(name)).release();
+    isolate.dispose();
+    return SCRIPT_FILES.map((file) => new Uint8Array(this.#caches.get(file)?.copy() ?? new ArrayBuffer(0)));
   }
 
   #compile(isolate: Isolate, text: string, filename: string): Script {
@@ -125,10 +123,10 @@ export class GuestImage implements Image {
 class PreparedIsolate implements Prepared {
   readonly #isolate: Isolate;
   readonly #run: Reference;
-  readonly #load: () => Reference | undefined;
-  #pure: Reference | undefined;
+  readonly #load: (part: PartName) => Reference | undefined;
+  readonly #parts = new Map<PartName, Reference | undefined>();
 
-  constructor(isolate: Isolate, run: Reference, load: () => Reference | undefined) {
+  constructor(isolate: Isolate, run: Reference, load: (part: PartName) => Reference | undefined) {
     this.#isolate = isolate;
     this.#run = run;
     this.#load = load;
@@ -138,17 +136,21 @@ class PreparedIsolate implements Prepared {
     return Number(this.#isolate.cpuTime) / 1e6;
   }
 
+  get heapBytes(): number {
+    const { used_heap_size, externally_allocated_size } = this.#isolate.getHeapStatisticsSync();
+    return used_heap_size + externally_allocated_size;
+  }
+
   get lost(): boolean {
     return this.#isolate.isDisposed;
   }
 
-  loadPure(): boolean {
-    this.#pure = this.#load();
-    return this.#pure !== undefined;
+  load(parts: readonly PartName[]): void {
+    for (const name of parts) if (!this.#parts.has(name)) this.#parts.set(name, this.#load(name));
   }
 
   run(input: string, timeoutMs?: number): unknown {
-    const args = [input, this.#pure?.derefInto()];
+    const args = [input, ...PART_NAMES.map((name) => this.#parts.get(name)?.derefInto())];
     if (timeoutMs === undefined) return this.#run.applySync(undefined, args);
     return this.#run.applySync(undefined, args, { timeout: timeoutMs });
   }

@@ -20,7 +20,7 @@ interface Start {
   readonly build: string;
   /** Whether the host has sent code caches. */
   readonly sent: boolean;
-  /** Those caches, if they are of that build: of this program, of the interpreter, of the pure tools. */
+  /** Those caches, if they are of that build: of this program, of the interpreter, of its parts. */
   readonly caches: readonly Uint8Array<ArrayBuffer>[];
   /** Whether V8 has rejected the first of them. */
   readonly rejected: boolean;

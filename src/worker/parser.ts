@@ -7,9 +7,10 @@ import {
   positionAt,
   type SourceFile,
 } from '../../grammar/index.ts';
-import type { GuestFile, GuestProcedure, Source } from '../wire/protocol.ts';
+import type { GuestFile, GuestProcedure, RunInput, Source } from '../wire/protocol.ts';
 import type { Diagnostic, ParsedFile } from '../wire/sourcereports.ts';
-import { type Callees, calleesOf } from './callees.ts';
+import { type Callees, type CountedCall, calleesOf, callsIn } from './callees.ts';
+import { PART_NAMES, type PartName } from './parts.ts';
 
 /** The parser's signature; the worker's own is `parse` of grammar. */
 export type Parse = (source: string, options: ParseOptions) => ParseResult;
@@ -27,6 +28,8 @@ export interface Tree extends Callees {
   readonly command: number | null;
   /** Canonical names of the tools that it calls. */
   readonly tools: readonly string[];
+  /** Whether calls may run together in it. */
+  readonly together: boolean;
   /** Characters of all texts. */
   readonly chars: number;
 }
@@ -102,7 +105,7 @@ export class Parser {
 
   /** Caches a tree; the least recently used trees are dropped. */
   #keep(source: Source, file: SourceFile): Tree {
-    const tree = treeOf(file);
+    const tree = treeOf(file, source.text);
     const key = keyOf(source);
     const size = key.length + tree.chars;
     if (size > CACHE_CHARS / 4) return tree;
@@ -123,10 +126,22 @@ export function pureCalls(allowed: readonly string[], trees: readonly Tree[]): r
   return called.size === 0 ? [] : allowed.filter((name) => called.has(name));
 }
 
-/** A tool call in the JSON of a tree. Texts of a program cannot match, because their quotes are escaped. */
-const TOOL_CALL = /"k":"tool","name":"([^"]+)"/g;
+/** The parts of the interpreter that a run of these trees needs, which calls these pure tools. */
+export function partsFor(
+  { flow, probe }: Pick<RunInput, 'flow' | 'probe'>,
+  trees: readonly Tree[],
+  pure: readonly string[],
+): PartName[] {
+  const needs = {
+    pure: pure.length > 0,
+    flow: flow !== undefined,
+    probe: probe !== undefined,
+    together: trees.some(({ together }) => together),
+  };
+  return PART_NAMES.filter((name) => needs[name]);
+}
 
-function treeOf({ name, kind, lines, procedures, events, commands }: SourceFile): Tree {
+function treeOf({ name, kind, lines, procedures, events, commands }: SourceFile, text: string): Tree {
   const parts = procedures.map(({ s, name, needs, optional, body }) =>
     JSON.stringify({ s, name, needs, optional, body } satisfies GuestProcedure),
   );
@@ -141,10 +156,20 @@ function treeOf({ name, kind, lines, procedures, events, commands }: SourceFile)
   const head = JSON.stringify(file);
   const first = commands[0]?.s;
   const command = first === undefined ? null : positionAt(lines, first).line;
-  const calls = [head, ...parts].flatMap((text) => [...text.matchAll(TOOL_CALL)].map(([, tool = '']) => tool));
   const chars = parts.reduce((sum, part) => sum + part.length, head.length);
-  const tools = [...new Set(calls)];
-  return { head, parts, kind, commandBlocks: commands.length, command, tools, chars, ...calleesOf(procedures, commands) };
+  const callees = calleesOf(procedures, commands);
+  const tools = toolsOf([...callsIn({ procedures, events }), ...callees.calls]);
+  return {
+    head,
+    parts,
+    kind,
+    commandBlocks: commands.length,
+    command,
+    tools,
+    together: text.includes('together'),
+    chars,
+    ...callees,
+  };
 }
 
 function optionsOf({ name, interactive = false }: Source, maxBytes: number): ParseOptions {
@@ -166,7 +191,7 @@ export function summaryOf(file: SourceFile): ParsedFile {
     signatures: file.procedures.map(signatureOf),
     metadata: file.metadata,
     events: file.events.length,
-    tools: [...toolNames(file)].sort(),
+    tools: toolsOf(callsIn(file)).sort(),
     typed: file.typed,
   };
 }
@@ -176,14 +201,7 @@ function signatureOf({ name, needs, optional }: Procedure): string {
   return `${name.name}(${parameters.join(', ')})`;
 }
 
-/** Names of all tools that a tree calls. The walk is iterative, so deep trees need no stack. */
-function toolNames(file: SourceFile): Set<string> {
-  const names = new Set<string>();
-  const open: unknown[] = [file];
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (typeof node !== 'object' || node === null) continue;
-    if (Reflect.get(node, 'k') === 'tool') names.add(String(Reflect.get(node, 'name')));
-    for (const child of Object.values(node)) if (child !== undefined) open.push(child);
-  }
-  return names;
+/** The names of the tools among calls, each once. */
+function toolsOf(calls: readonly CountedCall[]): string[] {
+  return [...new Set(calls.filter(({ kind }) => kind === 'tool').map(({ name }) => name))];
 }

@@ -1,5 +1,5 @@
 import { internalError, quotaError } from '../wire/errorinfo.ts';
-import type { ErrorInfo } from '../wire/errors.ts';
+import type { ErrorInfo, ErrorKind } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { GuestInput, GuestResult, RunInput, WorkerUsage } from '../wire/protocol.ts';
 import { messageOf } from '../wire/unknown.ts';
@@ -14,6 +14,9 @@ export interface Ended {
   readonly usage: WorkerUsage;
   readonly last: boolean;
 }
+
+/** Kinds of errors after which an isolate serves another run: the program or its request is wrong, and nothing was exceeded. */
+const ORDINARY: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['syntax', 'runtime', 'policy', 'usage']);
 
 /**
  * The time after which V8 stops a program that does not check the clocks, which needs a bug in the interpreter. V8 counts elapsed time,
@@ -37,6 +40,11 @@ export class Run implements GuestPorts {
     this.#limits = input.limits;
     this.#trees = trees;
     this.#bridge = new Bridge(port, input);
+  }
+
+  /** Whether the isolate may serve another run after this end: nothing was exceeded, halted or broken. */
+  isClean({ result: { error }, last }: Ended): boolean {
+    return !last && !this.#bridge.halted && this.#bridge.breach === null && (error === null || ORDINARY.has(error.kind));
   }
 
   clock(measured: boolean): number {
@@ -63,8 +71,7 @@ export class Run implements GuestPorts {
   }
 
   /**
-   * Runs the program to its end. The pure tools are loaded when the input names any. Does not throw: a failure of the isolate is a result
-   * with an error.
+   * Runs the program to its end. Does not throw: a failure of the isolate is a result with an error.
    */
   execute(input: RunInput): Ended {
     const outcome = this.#apply(guestInput(input, this.#trees));

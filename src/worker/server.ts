@@ -1,16 +1,17 @@
 import type { Rejection } from '../wire/admission.ts';
 import { quotaError, usageError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import { excessOf, frameLimit, MAX_FRAME_VALUES, MAX_MAP_KEYS, MAX_REPORT_BYTES } from '../wire/frames.ts';
+import { excessOf, frameLimit, frameValues, MAX_FRAME_VALUES, MAX_MAP_KEYS, MAX_REPORT_BYTES } from '../wire/frames.ts';
 import { probeBytes } from '../wire/heat.ts';
+import type { HostFrame, SentInput, SentSource } from '../wire/hostframes.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import type { GuestResult, HostFrame, RunInput, SentInput, SentSource, Source, WorkerFrame } from '../wire/protocol.ts';
+import type { GuestResult, RunInput, Source, WorkerFrame } from '../wire/protocol.ts';
 import { rejectionOf, unparsed } from './admission.ts';
 import type { HostPort } from './bridge.ts';
 import { checkSources, foreseeSources, formatSource } from './check.ts';
 import type { GuestPorts, Image, Prepared } from './image.ts';
 import { nowMs } from './node.ts';
-import { type Parser, pureCalls, type Tree } from './parser.ts';
+import { type Parser, partsFor, pureCalls, type Tree } from './parser.ts';
 import type { FramePort } from './pipe.ts';
 import { type Ended, Run } from './run.ts';
 import { Shelf } from './shelf.ts';
@@ -132,12 +133,14 @@ export class Server implements HostPort, GuestPorts {
         const report = { t: 'formatted', id: frame.id, ...formatSource(frame.source, frame.sourceBytes) } as const;
         this.#report(report, [frame.source], { ...report, text: null });
       } else if (frame.t === 'run') {
-        if (this.#runProgram(frame.id, this.#complete(frame.input))) return;
+        if (this.#runProgram(frame.id, this.#complete(frame.input), frame.isolate)) return;
       } else if (frame.t === 'prepare') {
         this.#dispose();
         this.#shelf?.step();
       } else if (frame.t === 'tidy') {
         this.#place.tidy();
+      } else if (frame.t === 'discard') {
+        this.#shelf?.discard(frame.isolates);
       } else if (frame.t === 'keep') {
         this.#kept.set(frame.number, frame.source);
       } else if (frame.t === 'drop') {
@@ -164,7 +167,7 @@ export class Server implements HostPort, GuestPorts {
   }
 
   /** Returns true when this worker must not be used again. */
-  #runProgram(id: number, input: RunInput): boolean {
+  #runProgram(id: number, input: RunInput, isolate?: number): boolean {
     const asked = nowMs();
     const refused = oversized(input);
     if (refused !== null) return this.#refuse(id, { phase: 'parse', error: refused });
@@ -178,22 +181,24 @@ export class Server implements HostPort, GuestPorts {
     this.#dispose();
     if (this.#shelf === null) throw new Error('the server has no image');
     const chars = parsed.trees.reduce((sum, tree) => sum + tree.chars, 0);
-    const { prepared, startCpu } = this.#shelf.take(heapMb(input.limits.memoryBytes, chars) + Math.ceil(probeBytes(input) / MB));
+    const heap = heapMb(input.limits.memoryBytes, chars) + Math.ceil(probeBytes(input) / MB);
+    const { prepared, startCpu } = this.#shelf.take(heap, isolate);
     const { pure: allowed = [], admission: _, ...rest } = input;
     const pure = pureCalls(allowed, parsed.trees);
-    const loaded = pure.length > 0 && prepared.loadPure();
+    const parts = partsFor(rest, parsed.trees, pure);
+    prepared.load(parts);
     this.hold(JSON.stringify({ t: 'started', id } satisfies WorkerFrame));
     if (nowMs() - asked > READY_MS) this.#frames?.flush();
     this.#checks = 0;
-    // The CPU time of loading the pure tools does not count for the run.
-    const run = new Run(prepared, loaded ? prepared.cpuMs : startCpu, input, this, parsed.trees);
+    // The CPU time of loading parts of the interpreter does not count for the run.
+    const run = new Run(prepared, parts.length > 0 ? prepared.cpuMs : startCpu, input, this, parsed.trees);
     this.#run = run;
-    const ended = run.execute(loaded ? { ...rest, pure } : rest);
+    const ended = run.execute(pure.length > 0 ? { ...rest, pure } : rest);
     this.#run = null;
     if (id === WARMUP_ID && ended.result.ok) this.#warmup = new Warmup(rest, parsed.trees);
     this.#sendResult(id, ended, input);
     if (ended.last) return true;
-    this.#spent = prepared;
+    if (isolate === undefined || !run.isClean(ended) || !this.#shelf.keep(isolate, prepared, heap)) this.#spent = prepared;
     return false;
   }
 
@@ -223,7 +228,7 @@ export class Server implements HostPort, GuestPorts {
     const text = JSON.stringify({ t: 'result', id, errors: [], ...ended } satisfies WorkerFrame);
     const allowed = frameLimit(limits);
     const used = Buffer.byteLength(text, 'utf8');
-    const excess = excessOf(text, mapKeys);
+    const excess = excessOf(text, mapKeys, frameValues(limits));
     if (used <= allowed && excess === null) {
       this.write(text);
       return;

@@ -12,11 +12,21 @@ export interface Ready {
 /** Number of isolates that a worker keeps ready: the next one, and a spare for a run that follows soon. */
 const KEPT = 2;
 
-/** The isolates that are prepared for the next runs of a worker. No program has run in them. */
+/** Most bytes of the heap of an isolate that is kept after a run: six times the heap of a fresh one. */
+const MAX_KEPT_BYTES = 16 * 1024 * 1024;
+
+/** An isolate that is kept for the next run of its owner. */
+type Kept = Ready & { readonly heapMb: number };
+
+/**
+ * The isolates for the next runs of a worker: those that are prepared, in which no program has run, and those that the host has numbered,
+ * which serve one run after another.
+ */
 export class Shelf {
   readonly #image: Image;
   readonly #warmUp: (isolate: Prepared) => boolean;
   readonly #ready: Ready[] = [];
+  readonly #kept = new Map<number, Kept>();
   /** Heap limit of the last run, because the next run most often has the same. */
   #heapMb: number;
 
@@ -38,11 +48,33 @@ export class Shelf {
     else if (this.#ready.length < KEPT) this.#ready.push(this.#warmed(this.#make()));
   }
 
-  /** The last made isolate, which is still in the processor's caches, if its heap limit suits this run; else a new one. */
-  take(heapMb: number): Ready {
+  /**
+   * The kept isolate of this number, else the last made one, which is still in the processor's caches, if its heap limit suits this run;
+   * else a new one.
+   */
+  take(heapMb: number, number?: number): Ready {
+    const kept = number === undefined ? undefined : this.#kept.get(number);
+    if (number !== undefined) this.#kept.delete(number);
+    if (kept?.heapMb === heapMb) return kept;
+    kept?.prepared.dispose();
     if (heapMb !== this.#heapMb) for (const { prepared } of this.#ready.splice(0)) prepared.dispose();
     this.#heapMb = heapMb;
     return this.#ready.pop() ?? this.#make();
+  }
+
+  /** Keeps an isolate under a number for a later run. Returns false when its heap has grown too much. */
+  keep(number: number, prepared: Prepared, heapMb: number): boolean {
+    if (prepared.heapBytes > MAX_KEPT_BYTES) return false;
+    this.#kept.set(number, { ...ready(prepared, true), heapMb });
+    return true;
+  }
+
+  /** Disposes of kept isolates. */
+  discard(numbers: readonly number[]): void {
+    for (const number of numbers) {
+      this.#kept.get(number)?.prepared.dispose();
+      this.#kept.delete(number);
+    }
   }
 
   #make(): Ready {

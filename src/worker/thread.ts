@@ -2,9 +2,10 @@ import type { MessagePort } from 'node:worker_threads';
 import { parse } from '../../grammar/index.ts';
 import { type BytePipe, FramePipe } from '../wire/frames.ts';
 import { PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
-import { type GuestPorts, type Image, type Prepared, PURE_MARK } from './image.ts';
+import type { GuestPorts, Image, Prepared } from './image.ts';
 import { readFileSync, Script } from './node.ts';
 import { Parser } from './parser.ts';
+import { PART_NAMES, type PartName, scriptsIn } from './parts.ts';
 import { Server } from './server.ts';
 
 /** What the host gives to a thread that it starts as a worker. */
@@ -19,9 +20,9 @@ export interface ThreadStart {
 
 /** The interpreter's `boot`, as its bundle declares it. */
 type GuestBoot = (...ports: readonly [GuestPorts['clock'], GuestPorts['host'], GuestPorts['tree']]) => GuestRun;
-type GuestRun = (input: string, install?: InstallPure) => string;
-/** Takes what the interpreter gives to the pure tools, and returns the tools. */
-type InstallPure = (kit: unknown) => unknown;
+type GuestRun = (input: string, ...loads: (LoadPart | undefined)[]) => string;
+/** Takes what the interpreter gives to its parts, and returns what one exports. */
+type LoadPart = (kit: unknown) => unknown;
 
 /**
  * The interpreter in the realm of this thread. Nothing but the interpreter keeps a program within its limits, and the heap has no limit of
@@ -29,13 +30,13 @@ type InstallPure = (kit: unknown) => unknown;
  */
 class ThreadImage implements Image {
   readonly #boot: GuestBoot;
-  readonly #install: InstallPure;
+  readonly #parts: ReadonlyMap<PartName, LoadPart>;
   readonly #ports: GuestPorts;
 
   constructor(guestFile: string, ports: GuestPorts) {
-    const [own = '', pure = ''] = readFileSync(guestFile, 'utf8').split(PURE_MARK);
-    this.#boot = evaluated(`(() => {${own}\n;return guest.boot; })()`, guestFile);
-    this.#install = evaluated(`((kit) => { const guest = { kit };${pure}\n;return pure.tools; })`, guestFile);
+    const { own, parts } = scriptsIn(readFileSync(guestFile, 'utf8'));
+    this.#boot = evaluated(`(() => {${own}\n;return (...ports) => guest.boot(...ports, guest.kit); })()`, guestFile);
+    this.#parts = new Map([...parts].map(([name, text]) => [name, evaluated<LoadPart>(text, guestFile)]));
     this.#ports = ports;
   }
 
@@ -46,18 +47,18 @@ class ThreadImage implements Image {
       (frame, follows) => ports.host(frame, follows === true),
       (file, part) => ports.tree(file, part),
     );
-    let pure: InstallPure | undefined;
+    const loaded = new Set<PartName>();
     return {
       get cpuMs() {
         const { user, system } = process.threadCpuUsage();
         return (user + system) / 1e3;
       },
+      heapBytes: 0,
       lost: false,
-      loadPure: () => {
-        pure = this.#install;
-        return true;
+      load: (names) => {
+        for (const name of names) loaded.add(name);
       },
-      run: (input) => run(input, pure),
+      run: (input) => run(input, ...PART_NAMES.map((name) => (loaded.has(name) ? this.#parts.get(name) : undefined))),
       dispose: () => {},
     };
   }

@@ -1,5 +1,6 @@
+import type { HostFrame } from '../wire/hostframes.ts';
 import { defaultLimits } from '../wire/limits.ts';
-import type { HostFrame, RunInput } from '../wire/protocol.ts';
+import type { RunInput } from '../wire/protocol.ts';
 import type { GuestPorts, Prepared } from './image.ts';
 import type { Tree } from './parser.ts';
 import type { FramePort } from './pipe.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { KeyedMutex } from '../../src/context/index.ts';
-import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../../src/tools/index.ts';
+import { defineStandard, type ToolDefinition, ToolError, type ToolRuntime } from '../../src/tools/index.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { anything, checker, checkFunction } from '../../src/wire/options.ts';
@@ -42,6 +42,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
   const quota = checkQuota(options.quota ?? {});
   const rootOf = options.directoryOf ?? ((runtime: ToolRuntime) => runtime.sandboxDir());
   const writers = new KeyedMutex();
+  const readers = new KeyedMutex();
   const reading = { effects: 'read', capabilities: ['fs:read'] } as const;
   const writing = { effects: 'write', idempotent: true, capabilities: ['fs:write'] } as const;
 
@@ -51,6 +52,9 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
     return writers.run(root, () => named(path, () => work(root)));
   }
 
+  /** Runs one reader at a time per directory, because the descriptors of calls that run together would add up. */
+  const read = <T>(root: string, path: string, work: () => Promise<T>): Promise<T> => readers.run(root, () => named(path, work));
+
   async function parent<T>(root: string, path: string, create: boolean, work: (at: Anchor, name: string) => Promise<T>) {
     const names = namesBelow(path);
     return within(root, names.slice(0, -1), create, (directory) => work(directory, names.at(-1) ?? ''));
@@ -58,11 +62,14 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
 
   const bytesOf = async (path: string, runtime: ToolRuntime): Promise<Buffer> => {
     const root = await rootOf(runtime);
-    return named(path, async () => {
-      const stats = await parent(root, path, false, statOf);
-      if (stats !== null && stats.size <= quota.fileBytes) await runtime.reserve(stats.size);
-      return parent(root, path, false, (directory, name) => readBytes(directory, name, quota.fileBytes));
-    });
+    const stats = await read(root, path, () => parent(root, path, false, statOf));
+    // What waits for room must not keep others from reading.
+    if (stats !== null && stats.size <= quota.fileBytes) await runtime.reserve(stats.size);
+    const bytes = await read(root, path, () =>
+      parent(root, path, false, (directory, name) => readBytes(directory, name, quota.fileBytes)),
+    );
+    await runtime.charge(bytes.length);
+    return bytes;
   };
 
   /** Gives the bytes of a file to `take`, which the program pays. */
@@ -72,12 +79,15 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       await runtime.charge(chunk.length);
       take(chunk);
     };
-    return named(path, () => parent(root, path, false, (directory, name) => readChunks(directory, name, quota.fileBytes, work)));
+    return read(root, path, () =>
+      parent(root, path, false, (directory, name) => readChunks(directory, name, quota.fileBytes, work)),
+    );
   };
 
   const store = (path: string, content: Value, adding: boolean, runtime: ToolRuntime): Promise<string> =>
     write(runtime, path, async (root) => {
       const bytes = Buffer.from(contentOf(content));
+      await runtime.charge(bytes.length);
       const mark = adding ? await CallMark.find(root, runtime.call.key) : null;
       const [from, there] = mark === null ? [0, null] : await contentFrom(root, path, mark.before);
       // Appends only the part that an earlier attempt has not appended.
@@ -123,14 +133,14 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
   const listed = async <T>(path: string, recursive: boolean, runtime: ToolRuntime, show: (entry: Shown) => T): Promise<T[]> => {
     const root = await rootOf(runtime);
     const names = namesOf(path);
-    return named(path, async () => {
+    return read(root, path, async () => {
       const found = await within(root, names, false, (directory) => scanned(directory, recursive, runtime));
       return found.map(({ name, path: below, stats }) => show({ name, path: below, ...facts(stats) }));
     });
   };
 
   return [
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.fs.Read',
       description: 'Reads a file as UTF-8 text.',
@@ -140,7 +150,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       ...reading,
       run: async ({ filepath }, runtime) => textOf(filepath, await bytesOf(filepath, runtime)),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.fs.ReadBytes',
       description: 'Reads a file as bytes.',
@@ -150,7 +160,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       ...reading,
       run: async ({ filepath }, runtime) => new Uint8Array(await bytesOf(filepath, runtime)),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.fs.Write',
       description: 'Writes a file and replaces its content. Missing directories are made. Returns "OK".',
@@ -160,7 +170,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       ...writing,
       run: ({ filepath, content }, runtime) => store(filepath, content, false, runtime),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.fs.Append',
       description: 'Appends to a file, and makes it if it is absent. Returns "OK".',
@@ -170,7 +180,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       ...writing,
       run: ({ filepath, content }, runtime) => store(filepath, content, true, runtime),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.fs.List',
       description: 'Lists a directory, as maps with name, path, isDir, size and modTime.',
@@ -190,7 +200,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
           modTime: modified.toISOString(),
         })),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.fs.Walk',
       description:
@@ -202,7 +212,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       run: ({ path }, runtime) =>
         listed(path, true, runtime, ({ name, path: at, ...rest }) => ({ name, path_relative: at, ...described(rest) })),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.fs.Stat',
       description:
@@ -213,14 +223,14 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       ...reading,
       async run({ path }, runtime) {
         const root = await rootOf(runtime);
-        const stats = await named(path, () => parent(root, path, false, statOf));
+        const stats = await read(root, path, () => parent(root, path, false, statOf));
         if (stats === null) throw absent(path);
         const names = namesBelow(path);
         const mode_perm = (stats.mode & 0o777).toString(8).padStart(4, '0');
         return { name: names.at(-1), path: names.join('/'), ...described(facts(stats)), mode_perm };
       },
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.fs.Mkdir',
       description: 'Makes a directory and its missing parents. Returns a map with status, message and path.',
@@ -241,7 +251,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
           return { status: 'success', message: `Successfully created directory: ${at}`, path: at };
         }),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.fs.Delete',
       description: 'Deletes a file or an empty directory. Returns "OK", also if there is none.',
@@ -257,7 +267,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
           }),
         ),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.fs.Move',
       description: 'Moves or renames a file or directory to an unused path. Returns a map with message and error, which is nil.',
@@ -292,7 +302,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
           });
         }),
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.fs.Hash',
       description: 'Computes the SHA-256 hash of a file, as hexadecimal.',
@@ -306,7 +316,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
         return hash.digest('hex');
       },
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.fs.LineCount',
       description: 'Counts the lines of a file. A last line without a line feed counts.',
@@ -320,7 +330,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
         return count.lines;
       },
     }),
-    defineTool({
+    defineStandard({
       setsVariables: false,
       name: 'tool.fs.SanitizeFilename',
       description: 'Turns a string into a valid file name: runs of other characters become an underscore.',

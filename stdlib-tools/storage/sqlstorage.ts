@@ -2,6 +2,7 @@ import { StoreError } from '../../src/sqlite/error.ts';
 import type { Row, Sql, SqlQuery } from '../../src/sqlite/sql.ts';
 import { ToolError } from '../../src/tools/index.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
+import { jsonFrom } from '../../src/wire/foreign.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { checkCaps, entryBytes, excess, full, type StorageCaps } from './caps.ts';
 import { type ValueStatements, valueStatements } from './tables.ts';
@@ -39,8 +40,9 @@ export abstract class SqlStorage implements VersionedStorage {
     return rows.map(({ key }) => String(JSON.parse(String(key)))).sort();
   }
 
-  cas(write: Write): Promise<Written> {
-    return asToolError(() => this.#sql.transaction((query) => this.#write(query, write)));
+  async cas(write: Write): Promise<Written> {
+    const value = jsonFrom(write.value);
+    return asToolError(() => this.#sql.transaction((query) => this.#write(query, { ...write, value })));
   }
 
   async forget(scope: string): Promise<void> {

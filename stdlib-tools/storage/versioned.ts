@@ -44,7 +44,10 @@ export interface VersionedStorage {
   get(scope: string, key: string, at: number): Promise<Versioned | null>;
   /** The keys of a scope, sorted. `at` as for {@link get}. */
   keys(scope: string, at: number): Promise<readonly string[]>;
-  /** A repeated call that was the last to write the entry gets its first answer and writes nothing. */
+  /**
+   * A repeated call that was the last to write the entry gets its first answer and writes nothing. Rejects with `ERR_VALUE` for a value
+   * that JSON would change.
+   */
   cas(write: Write): Promise<Written>;
   /** Removes all entries of a scope, because its session has ended or its owner asks for it. */
   forget(scope: string): Promise<void>;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod';
 import { type NeuroscriptOutput, neuroscriptTool, sdkTools } from '../../src/ai/index.ts';
 import { createRuntime, defineTool, type Runtime } from '../../src/entries/index.ts';
-import { estimateTokens } from '../../src/tools/index.ts';
+import { ConfigError } from '../../src/wire/errors.ts';
 
 let runtime: Runtime;
 beforeAll(async () => {
@@ -118,6 +118,35 @@ describe('issue 19: a tool of the AI SDK, called by a program', () => {
     const silent = { inputSchema: jsonSchema(true as never), execute: async () => 1 };
     await expect(sdkTools({ silent })).rejects.toThrow("the input schema of the tool 'silent'");
   });
+
+  it('issue 44: cannot have the name of another, of which a program could call only one', async () => {
+    const one = tool({ inputSchema: z.object({}), execute: async () => 1 });
+    for (const [a, b] of [
+      ['a-b', 'a_b'],
+      ['a.b', 'A_b'],
+    ] as const)
+      await expect(sdkTools({ [a]: one, c: one, [b]: one })).rejects.toThrow(
+        new ConfigError(`the tools '${a}' and '${b}' have the same name in a program, tool.ai.${b}`),
+      );
+  });
+
+  it.each([
+    ['a schema that is missing', undefined, 'schema is not a function'],
+    [
+      'a schema that fails',
+      () => {
+        throw new Error('not now');
+      },
+      'not now',
+    ],
+    ['a schema that JSON Schema lacks', z.object({ at: z.date() }), 'Date cannot be represented in JSON Schema'],
+  ])('issue 44, finding 13: is named by the error of %s', async (_, inputSchema, problem) => {
+    const made = sdkTools({
+      fine: tool({ inputSchema: z.object({}), execute: async () => 1 }),
+      odd: { inputSchema, execute: () => 1 },
+    });
+    await expect(made).rejects.toThrow(new ConfigError(`the input schema of the tool 'odd' cannot be used: ${problem}`));
+  });
 });
 
 const calls = (text: string) => ({
@@ -160,6 +189,17 @@ describe('issue 19: a program, run by a model of the AI SDK', () => {
     expect(runtime.tenant('acme').used.toolCalls).toBe(1);
   });
 
+  it('issue 50: a program of definitions alone says that nothing was run; one that ran, and an empty one, say nothing', async () => {
+    const { execute, toModelOutput } = neuroscriptTool(runtime, { tools: [price] });
+    const output = await execute({ program: 'func f() means\n  emit 1\nendfunc' });
+    expect(output).toMatchObject({ ok: true, output: [], warnings: [expect.stringContaining('nothing was run')] });
+    expect(toModelOutput({ output })).toEqual({ type: 'text', value: expect.stringContaining('no command block') });
+    for (const program of ['command\nendcommand', ' ', 'command\n  emit 1\nendcommand'])
+      expect((await execute({ program })).warnings).toEqual([]);
+    const { warnings } = await runtime.run('func f() means\n  return 1\nendfunc', { call: { name: 'f' } });
+    expect(warnings).toBeUndefined();
+  });
+
   it('tells the model where and why a program failed', async () => {
     const { execute, toModelOutput } = neuroscriptTool(runtime, { tools: [price] });
     const output = await execute({ program: program('emit "first"', 'emit 1 / 0') });
@@ -176,7 +216,7 @@ describe('issue 19: a program, run by a model of the AI SDK', () => {
     const { value } = toModelOutput({ output });
     for (const line of [2, 4, 5, 6]) expect(value).toMatch(new RegExp(`^\\[ERROR\\] NS15 at ${line}:\\d+: `, 'm'));
 
-    expect(value).toMatch(/at 2:3: .*set.*\n {2}write: set x = 1/);
+    expect(value).toMatch(/at 2:3: .*set.*\n {2}in place of line 2 write: set x = 1/);
   });
 
   it('tells the model every call that the policy denies before anything runs', async () => {
@@ -226,17 +266,12 @@ describe('issue 19: a program, run by a model of the AI SDK', () => {
     expect((await ended.promise).error?.code).toBe('ERR_CANCELLED');
   });
 
-  it('is described with the language and the admitted tools, within the budget', () => {
+  it('is described with the language in brief and the admitted tools, without what programs cannot do', () => {
     const full = neuroscriptTool(runtime, { tools: [price], purpose: 'For orders.' }).description;
     expect(full).toMatch(/^For orders\.\n\n/);
-    for (const part of ['# NeuroScript in one page', '## Common mistakes', 'tool.shop.Price(item', 'The price of an item.'])
-      expect(full).toContain(part);
-    expect(estimateTokens(full)).toBeLessThanOrEqual(6_000);
-    const small = neuroscriptTool(runtime, { tools: [price], budget: 900 }).description;
-    expect(estimateTokens(small)).toBeLessThanOrEqual(900);
-    expect(small).toContain('# NeuroScript in one page');
-    expect(small).toContain('tool.shop.Price(item');
-    expect(small).not.toContain('## Common mistakes');
+    for (const part of ['# NeuroScript, in brief', 'tool.shop.Price(item', 'The price of an item.']) expect(full).toContain(part);
+    for (const part of ['NSENV', 'tool.aeiou.magic', 'endfunc']) expect(full).not.toContain(part);
+    expect(() => neuroscriptTool(runtime, { tools: [price], toolTokens: 1 })).toThrow(ConfigError);
     const denied = neuroscriptTool(runtime, { tools: [price], policy: { allow: [], deny: ['tool.shop.*'] } }).description;
     expect(denied).not.toContain('tool.shop.Price');
   });

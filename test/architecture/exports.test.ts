@@ -1,15 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
-import { type Exported, exportsOf, hasDoc, internalIds, type Member } from './exports.ts';
-import { ROOT } from './source.ts';
+import { type Exported, exportsOf, hasDoc, internalIds, type Member, publicEntries } from './exports.ts';
 
-const manifest = z.object({ exports: z.record(z.string(), z.union([z.string(), z.object({ types: z.string() })])) });
-const entries = Object.entries(manifest.parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))).exports).flatMap(
-  ([name, target]) =>
-    typeof target === 'string' ? [] : [{ name, file: target.types.replace('./dist/', '').replace(/\.d\.ts$/, '.ts') }],
-);
+const entries = publicEntries();
 
 /** Every symbol of every entry point once. */
 const allSymbols = (): Exported[] => [

@@ -1,5 +1,7 @@
-import { posix } from 'node:path';
-import { isNode, lineOf, type SourceText, type SyntaxNode, sourceOf } from './source.ts';
+import { readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { z } from 'zod';
+import { isNode, lineOf, ROOT, type SourceText, type SyntaxNode, sourceOf } from './source.ts';
 
 /** A symbol that an entry point offers, at its declaration. */
 export interface Exported {
@@ -22,6 +24,16 @@ export interface Member {
   readonly documented: boolean;
   /** It can have one value only, which says everything. */
   readonly evident: boolean;
+}
+
+const manifest = z.object({ exports: z.record(z.string(), z.union([z.string(), z.object({ types: z.string() })])) });
+
+/** The public entry points of the package, and the file of each. */
+export function publicEntries(): readonly { readonly name: string; readonly file: string }[] {
+  return Object.entries(manifest.parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))).exports).flatMap(
+    ([name, target]) =>
+      typeof target === 'string' ? [] : [{ name, file: target.types.replace('./dist/', '').replace(/\.d\.ts$/, '.ts') }],
+  );
 }
 
 const known = new Map<string, ReadonlyMap<string, Exported>>();

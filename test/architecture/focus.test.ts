@@ -30,6 +30,7 @@ const MAY: ReadonlySet<string> = new Set([
   'test/loop/agents/model.test.ts', // a hundredfold of what a reply takes
   'test/loop/ask/replay.test.ts', // replaces the clock
   'test/sandbox/clock.test.ts', // replaces the clock
+  'test/sandbox/starttime.test.ts', // replaces the clock
   'test/telemetry/conventions.test.ts', // has a function of that name
   // A fresh process is the subject.
   ...[

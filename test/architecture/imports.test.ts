@@ -137,7 +137,7 @@ function isGrammarLeaf(path: string): boolean {
 
 function isPackage(target: string): boolean {
   // The schemas of the public JSON are data.
-  return !isOurs(target) && !target.startsWith('node:') && !target.startsWith('#') && !target.startsWith('schemas/');
+  return !isOurs(target) && !target.startsWith('node:') && !target.startsWith('#') && !target.startsWith('docs/schemas/');
 }
 
 /** Circles among imports, each as the path that closes it. */

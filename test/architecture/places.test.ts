@@ -9,11 +9,11 @@ const FOLDERS = [
   'apps',
   'bench',
   'bin',
+  'clients',
   'conformance',
   'docs',
   'examples',
   'grammar',
-  'schemas',
   'scripts',
   'src',
   'stdlib-tools',
@@ -57,6 +57,17 @@ describe('files that make sense on every machine', () => {
     const lock = z.object({ packages: z.object({ '': manifest }) }).parse(json('package-lock.json'));
     const { dependencies, devDependencies } = manifest.parse(json('package.json'));
     expect(lock.packages['']).toMatchObject({ dependencies, devDependencies });
+  });
+
+  it('issue 50: the package of the command brings every optional package that the source imports, in the same versions', () => {
+    const own = z.object({ version: z.string(), peerDependencies: names }).parse(json('package.json'));
+    const command = z.object({ version: z.string(), dependencies: names }).parse(json('apps/command/package.json'));
+    const { pg: _pg, postgres: _postgres, '@restatedev/restate-sdk': _restate, ...imported } = own.peerDependencies;
+    expect(command).toMatchObject({
+      version: own.version,
+      dependencies: { ...imported, 'neuroscript-runtime': own.version },
+    });
+    expect(Object.keys(command.dependencies)).toHaveLength(Object.keys(imported).length + 1);
   });
 });
 

@@ -20,6 +20,18 @@ export function regexes(): ReadonlyMap<string, readonly string[]> {
 
 /** Expressions that `recheck` does not call safe, or that are built when the program runs, and why they stay. */
 export const KEPT: Readonly<Record<string, string>> = {
+  '/^(.+):([1-9]\\d*)$/': 'it reads an argument of a command line',
+  '/^[a-z_]\\w*$/i': 'it reads an argument of a command line',
+  "/(?<kept>'''[\\s\\S]*?'''|(?:#|--|\\/\\/)[^\\n]*)|(?<quoted>\"(?:[^\"\\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\\n]|\\\\.)*')|(?<![\\w.])userdata(?<steps>(?:\\s*\\.\\s*\\w+|\\s*\\[\\s*\"[^\"\\\\\\n]*\"\\s*\\]){0,2})(?<more>\\s*[.[])?(?!\\w)/g":
+    'a command of the operator reads the program of one turn for itself, and nobody else waits for it',
+  '/\\.\\s*(\\w+)|\\[\\s*"([^"\\\\\\n]*)"\\s*\\]/g':
+    'a command of the operator reads the program of one turn for itself, and nobody else waits for it',
+  '/^([ \\t]*)emit\\s+tool\\.aeiou\\.magic\\(.*\\)[ \\t]*$/gim':
+    'a command of the operator reads the program of one turn for itself, and nobody else waits for it',
+  '/^\\s*command\\b[^\\n]*\\n([\\s\\S]*)\\n\\s*endcommand\\s*$/':
+    'a command of the operator reads the program of one turn for itself, and nobody else waits for it',
+  '/tool\\.aeiou\\.magic/i': 'it repeats nothing',
+  '/\\W/g': 'it repeats nothing',
   '/\\B(?=(\\d{3})+$)/g': 'a number has at most 25 digits',
   '/^-+|-+$/g': 'a folder name of init has at most 255 bytes',
   '/\\.?0*Z$/': 'Date.toISOString gives at most 27 characters',
@@ -35,4 +47,6 @@ export const KEPT: Readonly<Record<string, string>> = {
   "new RegExp(`^[${content.replace(/[\\\\[\\]]/g, '\\\\$&')}]$`, 'su')": 'it reads one character',
   "new RegExp(`^\\\\p{${form}}$`, 'u')": 'it reads one character',
   "new RegExp(`\\\\b${form.sum}\\\\b`, 'g')": 'it is a name between word boundaries',
+  'new RegExp(`^(${form})$`)':
+    'the forms are constants; each part of a name begins with a dot, so a text is divided in one way only',
 };

@@ -60,7 +60,11 @@ export const ESCAPED = /\\(?:x|u00|u\{0*)[2-7]/;
 
 /** Reads one file of the repository. It is parsed when somebody asks for the tree, because most rules first look at the text. */
 export function sourceOf(path: string): SourceText {
-  const text = readFileSync(join(ROOT, path), 'utf8');
+  return textSource(path, readFileSync(join(ROOT, path), 'utf8'));
+}
+
+/** A file with this text. */
+export function textSource(path: string, text: string): SourceText {
   let tree: SyntaxNode | undefined;
   return {
     path,

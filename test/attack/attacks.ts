@@ -34,6 +34,11 @@ export interface Step {
   // What only a process can do.
   readonly bytes?: string;
   readonly grow?: number;
+  /** Megabytes of page tables. */
+  readonly tables?: number;
+  /** Threads that wait, or that compute for `iterations`. */
+  readonly threads?: number;
+  readonly iterations?: number;
   readonly sleep?: number;
   readonly exit?: number;
   readonly signal?: string;
@@ -163,13 +168,17 @@ const CLAIMS: readonly Attack[] = [
 
 /** Time for what computes and holds little: the others need theirs to outgrow their memory. */
 const BRIEF = { cpuMs: 50 };
+/** Time for what must outgrow something: on a slow machine that takes more than an attack has. */
+const AMPLE = { cpuMs: 10_000 };
 /** Time and memory, which the isolate, the watchdog and the clocks keep. */
 const KEPT: readonly Attack[] = [
   both('computes without end', stopped('ERR_QUOTA', 'cpuMs'), [{ spin: true }], { limit: 'cpuMs', limits: BRIEF }),
   worker('computes before it has started', stopped('ERR_QUOTA', 'cpuMs'), [{ spin: true }], {
     ...{ limit: 'cpuMs', limits: BRIEF, unstarted: true },
   }),
-  worker('grows', stopped('ERR_QUOTA', 'memoryBytes'), [{ grow: 192 * 2 ** 20 }, { sleep: 60_000 }], { limit: 'memoryBytes' }),
+  worker('grows', stopped('ERR_QUOTA', 'memoryBytes'), [{ grow: 192 * 2 ** 20 }, { sleep: 60_000 }], {
+    ...{ limit: 'memoryBytes', limits: AMPLE },
+  }),
   worker('sleeps', stopped('ERR_TIMEOUT', 'wallMs'), [{ sleep: 60_000 }], { limit: 'wallMs', limits: { wallMs: 200 } }),
   both('calls on after its time', stopped('ERR_TIMEOUT', 'wallMs'), [{ frame: call, times: 100_000, read: true }], {
     ...{ limit: 'wallMs', limits: { wallMs: 200, toolCalls: 1_000_000 }, unanswered: true },
@@ -191,6 +200,15 @@ const KEPT: readonly Attack[] = [
   ).map(([limit, deed, limits = {}]) =>
     guest(`${limit}: ${deed}`, stopped('ERR_QUOTA', 'memoryBytes', 'cpuMs'), [], { limit, deed, limits }),
   ),
+];
+
+/** What no limit of a run counts, and the host watches. The same in native code is in `test/machine/payload.c`. */
+const HELD: readonly Attack[] = [
+  worker('fills page tables', broke('bytes of page tables'), [{ tables: 24 }, { sleep: 60_000 }], { limits: AMPLE }),
+  worker('starts threads', broke('threads'), [{ threads: 100 }, { sleep: 60_000 }], { limits: AMPLE }),
+  worker('computes in other threads', broke('its other threads computed'), [{ threads: 2, iterations: 1e8 }, { sleep: 60_000 }], {
+    limits: AMPLE,
+  }),
 ];
 
 const nested = `[${'['.repeat(5000)}${']'.repeat(5000)}]`;
@@ -279,7 +297,7 @@ const FORGED: readonly Attack[] = [
   guest("answers with 'var' what nobody asked", refused, send(FRAMES.var)),
   guest('hides the type behind another', refused, send(json(said).replace('}', ',"t":"result"}'))),
   guest('hides the type in escapes', refused, send(json(said).replace('}', ',"\\u0074":"result"}'))),
-  guest('sends no JSON', refused, send('[')),
+  ...['[', '', '[]', 'null'].map((text) => guest(`sends no frame: '${text}'`, refused, send(text))),
   guest('sends two frames as one', refused, send(`${json(said)},${json(result)}`)),
   guest('sends more than a frame', broke('not'), send(`${json(said)},5`)),
   guest('calls with more than fits into a frame', { ...stopped('ERR_QUOTA', 'toolBytes'), spared: true }, [
@@ -379,6 +397,7 @@ export const ATTACKS: readonly Attack[] = [
   ...COUNTED,
   ...CLAIMS,
   ...KEPT,
+  ...HELD,
   ...IMPOSSIBLE,
   ...TOLD,
   ...FORGED,
@@ -391,4 +410,5 @@ export const NOT_THEIRS: ReadonlyMap<LimitKey, string> = new Map<LimitKey, strin
   ['sourceBytes', 'the host sends the sources'],
   ['eventCount', 'the host sends the events'],
   ['journalBytes', 'the dispatcher on the host keeps the journal'],
+  ['cost', 'the dispatcher on the host counts what calls cost'],
 ]);

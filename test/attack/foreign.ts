@@ -42,18 +42,17 @@ import { readTask, taskIdIn } from '../../src/mcp/tasks.ts';
 import { MOST_VALUES } from '../../src/mcp/values.ts';
 import { isPostgresUrl, placeOf } from '../../src/postgres/index.ts';
 import { formatReceipt, generateReceiptKey, readCheckpoint, readReceipt } from '../../src/receipt/index.ts';
-import { clip, columns, printable, printableLines, wrap } from '../../src/report/text.ts';
 import { requestFromJson } from '../../src/runtime/line.ts';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
 import { firstSentence, oneLine } from '../../src/tools/catalogue/lines.ts';
-import { defineTool, schemaWords, toolGrammar } from '../../src/tools/index.ts';
+import { checkedGrant, defineTool, loadGrant, schemaWords, toolGrammar } from '../../src/tools/index.ts';
 import { loadMockTools } from '../../src/tools/mock/file.ts';
 import { isSecretName, withoutSecrets } from '../../src/tools/mock/secrets.ts';
 import { checkToolName } from '../../src/tools/names.ts';
 import { loadPolicy } from '../../src/tools/policy/policyfile.ts';
 import { YamlFile } from '../../src/tools/yaml.ts';
 import { FrameReader, parseFrames } from '../../src/wire/frames.ts';
-import { checkPreview } from '../../src/wire/preview.ts';
+import { clip, columns, printable, printableLines, wrap } from '../../src/wire/text/printable.ts';
 import { safeName } from '../../stdlib-tools/fs/path.ts';
 
 /** A reader of data that the host has not made. It may refuse its text with any error. */
@@ -94,10 +93,7 @@ const manifest = {
   turns: [],
   parts: {},
 } as const;
-const foreseenCall = {
-  ...{ number: 1, name: 'a', file: 'a', line: 1, column: 1, elsewhere: false, args: null },
-  ...{ most: 1, limitedBy: null, when: [], effects: null, verdict: null },
-};
+
 const redaction = new Redaction({ keys: ['password'], values: ['secret text'] });
 const screen = secretHook({ KEY: 'secret text' }, { redact: true });
 const json = ['{"a":', '{"a":1,"', '["', '1,', '{},', '"\\u0061', '{"$num":"'];
@@ -196,7 +192,10 @@ export const READERS: readonly ForeignReader[] = [
   },
   { name: 'a schema of many parts', read: (text) => boundedSchema(manyParts(text)), most: MB / 32, heavy: 4 },
   { name: 'the tools of a server', read: (text) => schemaWords(boundedSchema(manyParts(text))), most: MB / 64 },
-  { name: 'a part of an answer', read: (text) => [partOf({ type: 'text', text }), partOf({ type: 'image', data: text })] },
+  {
+    name: 'a part of an answer',
+    read: (text) => [partOf({ type: 'text', text }, 'part'), partOf({ type: 'image', data: text }, 'part')],
+  },
   {
     name: 'an error of a server',
     read: (text) => scriptValue({ isError: true, content: [{ type: 'text', text }], structured: undefined }, outputCheck({})),
@@ -277,11 +276,16 @@ export const READERS: readonly ForeignReader[] = [
     pieces: json,
   },
   { name: 'a checkpoint', alone: true, read: (text) => readCheckpoint(text, receiptKey), pieces: ['{"statement":{', ...json] },
-  { name: 'a preview', alone: true, read: (text) => isMonstrous(text) || checkPreview('p', JSON.parse(text)), pieces: json },
+  { name: 'a grant', alone: true, read: (text) => isMonstrous(text) || loadGrant(text, 'grant.yaml'), pieces: json },
   {
-    name: 'a preview with many calls',
+    name: 'a grant with many calls',
     alone: true,
-    read: (text) => checkPreview('p', { version: 1, calls: text.split(',').map((name) => ({ ...foreseenCall, name })) }),
+    read: (text) =>
+      checkedGrant('g', {
+        version: 1,
+        programs: [],
+        calls: text.split(',').map((at, index) => ({ number: index + 1, tool: 'ask', at })),
+      }),
     pieces: ['tool.a.b,'],
     most: MB / 16,
   },

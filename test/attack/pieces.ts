@@ -37,6 +37,14 @@ export function threadMs(): number {
   return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6;
 }
 
+/** CPU milliseconds of a loop of fixed length: the unit of the longest piece. It takes longer where other processes share the core. */
+export function calibration(): number {
+  const before = threadMs();
+  let state = 1;
+  for (let step = 0; step < 1_000_000; step++) state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + step;
+  return state === 0 ? 0 : threadMs() - before;
+}
+
 /**
  * Measures the CPU time between two rounds of the event loop of this thread, in parts, and says what the longest piece of a part
  * consisted of. The time that other processes take does not count. The profile of a part is evaluated between two parts.

@@ -89,6 +89,8 @@ describe('bombs of other kinds end in an error that says so, never in memory or 
     ['JSON of empty maps', 'tool.json.Parse', [`[${'{},'.repeat(900_000)}{}]`], quota],
     ['JSON with a number of a million digits', 'tool.json.Parse', ['1'.repeat(1_000_000)], ['NS41']],
     ['JSON with many keys', 'tool.json.Parse', [`{${Array.from({ length: 300_000 }, (_, at) => `"${at}":0`).join(',')}}`], quota],
+    ['CSV of empty fields', 'tool.csv.Parse', [`${','.repeat(100_000)}\n`.repeat(40), false], quota],
+    ['CSV with many names', 'tool.csv.Parse', [','.repeat(4_000_000)], quota],
     ['a text repeated', 'tool.str.Repeat', ['x', 1e18], quota],
     ['a padding', 'tool.str.PadLeft', ['x', 2 ** 52, 'ab'], quota],
     ['a replacement of nothing', 'tool.str.Replace', ['x'.repeat(100_000), '', 'y'.repeat(10_000)], quota],
@@ -128,6 +130,8 @@ describe('bombs of other kinds end in an error that says so, never in memory or 
     const words = (count: number) => Array.from({ length: count }, (_, at) => `w${(at * 7919) % count}`);
     const calls: readonly (readonly [string, (size: number) => readonly TaggedJson[]])[] = [
       ['tool.str.ToUpper', (size) => ['é'.repeat(size)]],
+      ['tool.csv.Parse', (size) => [`a,b\n${'"x""",y\n'.repeat(size)}`]],
+      ['tool.csv.Format', (size) => [Array.from({ length: size }, () => ({ a: '"', b: 1 }))]],
       ['tool.str.Split', (size) => ['a,'.repeat(size), ',']],
       ['tool.str.Normalize', (size) => ['é'.repeat(size)]],
       ['tool.str.ToBase64', (size) => ['x'.repeat(size)]],

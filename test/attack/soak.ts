@@ -11,6 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { RawProcess } from '../../bench/rawprocess.ts';
 import { openHandles, renderSoak, type SoakRow, soakFailures } from '../../bench/soak.ts';
 import { summarize } from '../../bench/stats.ts';
 import { generateKeys, keyringFrom } from '../../src/aeiou/index.ts';
@@ -26,15 +27,21 @@ import {
 } from '../../src/loop/index.ts';
 import { McpError, McpSource } from '../../src/mcp/index.ts';
 import { Sandbox } from '../../src/sandbox/index.ts';
+import { defineTool } from '../../src/tools/index.ts';
+import { fsTools } from '../../stdlib-tools/index.ts';
 import { ATTACKS, type Attacker } from './attacks.ts';
 import { adversarial, type ForeignReader, PIECES, READERS, UNITS } from './foreign.ts';
 import { FILES, strike } from './harness.ts';
-import { type Piece, PieceWatch, threadMs } from './pieces.ts';
+import { calibration, type Piece, PieceWatch } from './pieces.ts';
 
 const SECONDS = Number(process.argv[2] ?? 60);
 const PARTS = 20;
 /** Seconds in which modules are loaded, attacks are made for the first time, and functions are compiled. */
 const WARM_SECONDS = Math.max(30, SECONDS / 4);
+/** Seconds in which the honest lane is alone, which its times beside the others are compared with. */
+const ALONE_SECONDS = 10;
+/** A turn takes at most so many times as long beside the others as alone. */
+const SLOWER = 5;
 /** The longest piece of work may take so many times the CPU of the calibration loop: 20 ms where that takes 2 ms. */
 const MULTIPLE = 10;
 /** Units of a foreign text, at most; it has an eighth of what its reader takes. */
@@ -49,6 +56,8 @@ const CLI = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 interface Seen {
   runs: number;
   honest: number[];
+  /** Milliseconds of a raw isolate in a process, which the machine alone slows down. */
+  raw: number[];
   readonly wrong: string[];
 }
 
@@ -137,6 +146,38 @@ function hostileModel(port: number, deeds: readonly string[]): Lane {
   };
 }
 
+const LARGE_BYTES = 8 * 2 ** 20 - 64;
+const large = defineTool({
+  name: 'tool.hostile.Large',
+  run: async (_, { signal }) => {
+    await pause(20);
+    return signal.aborted ? null : 'x'.repeat(LARGE_BYTES);
+  },
+});
+
+/** Sixty-four calls at once, in the runtime of the honest turns: each row is a call and the limit that ends the run. */
+const TOGETHER = [
+  ['tool.fs.Read("large")', 'journalBytes'],
+  ['tool.hostile.Large()', 'journalBytes'],
+  ['tool.fs.Hash("large")', 'cpuMs'],
+  ['tool.fs.LineCount("large")', 'cpuMs'],
+] as const;
+
+function hostileCalls(runtime: Runtime): Lane {
+  return {
+    name: 'together',
+    async turn(count) {
+      const [call, limit] = at(TOGETHER, count);
+      const source = `command\n  for each i, x in "${'x'.repeat(64)}" together\n    set r[i] = ${call}\n  endfor\nendcommand\n`;
+      // On a busy machine the elapsed time would end first.
+      const limits = { cpuMs: 500, memoryBytes: 2 ** 28, toolMs: 600_000, wallMs: 600_000 };
+      const { error } = await runtime.run(source, { limits, tenant: 'hostile' });
+      await pause(200);
+      return error?.limit === limit ? [] : [`${call}: ${error?.code} ${error?.limit}`];
+    },
+  };
+}
+
 const IN_TURNS = READERS.filter(({ alone }) => alone !== true);
 const IN_FILES = READERS.filter(({ alone }) => alone === true);
 
@@ -198,6 +239,18 @@ function honest(runtime: Runtime, seen: () => Seen): Lane {
   };
 }
 
+/** A raw isolate, now and then. */
+function bare(raw: RawProcess, seen: () => Seen): Lane {
+  return {
+    name: 'raw',
+    async turn() {
+      seen().raw.push((await raw.run('1')).ms);
+      await pause(50);
+      return [];
+    },
+  };
+}
+
 const keyring = keyringFrom(generateKeys('soak'), { clock: systemClock });
 
 async function session(runtime: Runtime, sid: string): Promise<readonly string[]> {
@@ -210,55 +263,63 @@ async function session(runtime: Runtime, sid: string): Promise<readonly string[]
   return decision === 'DONE' ? [] : [`session ${sid} ended with ${decision} ${reason}`];
 }
 
-/** CPU milliseconds of a loop of fixed length: the unit of the longest piece. It takes longer where other processes share the core. */
-function calibration(): number {
-  const before = threadMs();
-  let state = 1;
-  for (let step = 0; step < 1_000_000; step++) state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + step;
-  return state === 0 ? 0 : threadMs() - before;
-}
-
 const child = spawn(process.execPath, [fileURLToPath(new URL('modelserver.mjs', import.meta.url))], {
   stdio: ['pipe', 'pipe', 'inherit'],
 });
 const [line] = await once(createInterface(child.stdout), 'line');
 const { port, deeds }: { port: number; deeds: readonly string[] } = JSON.parse(String(line));
 const units: number[] = [];
-const nothing = (): Seen => ({ runs: 0, honest: [], wrong: [] });
+const nothing = (): Seen => ({ runs: 0, honest: [], raw: [], wrong: [] });
 const folder = mkdtempSync(join(tmpdir(), 'soak-'));
 let part = nothing();
 const rows: SoakRow[] = [];
 const problems: string[] = [];
 const pieces: Piece[] = [];
+/** Milliseconds of honest turns. */
+const alone = nothing();
+const beside = nothing();
+let breaches = 0;
 {
-  await using runtime = await createRuntime({ policy: { allow: ['*'] } });
+  writeFileSync(join(folder, 'large'), 'x'.repeat(LARGE_BYTES));
+  const tools = [...fsTools({ directoryOf: async () => folder }), large];
+  await using runtime = await createRuntime({ tools, policy: { allow: ['*'], grants: ['*:*:*'] } });
   await using guests = await Sandbox.create({ concurrency: 1, files: FILES.guest });
   await using workers = await Sandbox.create({ concurrency: 1, files: FILES.worker });
   const hostile = [
     hostileCode(guests, 'guest'),
     hostileCode(workers, 'worker'),
+    hostileCalls(runtime),
     hostileServer,
     hostileModel(port, deeds),
     foreignText,
     foreignFile(folder),
   ];
-  const lanes = [honest(runtime, () => part), ...hostile];
-  let over = false;
   const counts = new Map<string, number>();
-  const running = lanes.map(async ({ name, turn }) => {
+  let over = false;
+  const run = async ({ name, turn }: Lane): Promise<void> => {
     for (let count = 0; !over; count++) {
       const wrong = await turn(count);
       part.wrong.push(...wrong.map((problem) => `${name}: ${problem}`));
       part.runs++;
       counts.set(name, count + 1);
     }
-  });
+  };
+  await using raw = await RawProcess.open();
+  const running = [run(honest(runtime, () => part)), run(bare(raw, () => part))];
+  await pause(ALONE_SECONDS * 500);
+  part = nothing();
+  await pause(ALONE_SECONDS * 500);
+  alone.honest.push(...part.honest);
+  alone.raw.push(...part.raw);
+  running.push(...hostile.map(run));
   await pause(WARM_SECONDS * 1000);
   part = nothing();
   using watch = new PieceWatch();
   for (let done = 1; done <= PARTS; done++) {
     await pause((SECONDS * 1000) / PARTS);
-    const { runs, wrong, honest: times } = part;
+    const { runs, wrong, honest: times, raw: bare } = part;
+    beside.honest.push(...times);
+    beside.raw.push(...bare);
     part = nothing();
     const piece = watch.part();
     if (piece !== null) pieces.push(piece);
@@ -269,7 +330,7 @@ const pieces: Piece[] = [];
       runs,
       wrong: wrong.length,
       honestMs: summarize(times),
-      rawMs: null,
+      rawMs: summarize(bare),
       hostRssBytes: process.memoryUsage.rss(),
       handles: openHandles(),
     });
@@ -278,6 +339,7 @@ const pieces: Piece[] = [];
   }
   over = true;
   await Promise.all(running);
+  breaches = runtime.boundaryBreaches;
   process.stdout.write(`${[...counts].map(([name, count]) => `${name} ${count}`).join(', ')}\n`);
 }
 child.stdin.end();
@@ -290,9 +352,30 @@ for (const { workMs, collectedMs, spawnedMs, doing } of worst) {
   const besides = `and ${collectedMs.toFixed(1)} ms for garbage, ${spawnedMs.toFixed(1)} ms to start processes`;
   process.stdout.write(`${(workMs / unit).toFixed(1)} (${besides}): ${doing.join('; ')}\n`);
 }
-// The machine decides how fast an honest turn is beside so many others.
+/** The times of honest turns as multiples of those of a raw isolate at the same time. */
+const slowness = [alone, beside].map(({ honest: times, raw }) => {
+  const [turns, bare] = [summarize(times), summarize(raw)];
+  const multiple = (turns?.median ?? Number.NaN) / (bare?.median ?? Number.NaN);
+  const ms = (value: number | null | undefined): string => (value ?? Number.NaN).toFixed(1);
+  const of = `median ${ms(turns?.median)} ms, p95 ${ms(turns?.p95)}, p99 ${ms(turns?.p99)}, most ${ms(turns?.max)}`;
+  process.stdout.write(`${turns?.samples} honest turns: ${of}; ${multiple.toFixed(1)} times a raw isolate\n`);
+  return multiple;
+});
+const [before, after] = [alone, beside].map(({ honest: times }) => summarize(times));
+const plain = (one?: number | null, other?: number | null): string => ((one ?? Number.NaN) / (other ?? Number.NaN)).toFixed(1);
+process.stdout.write(
+  `beside the others by alone: median ${plain(after?.median, before?.median)}, p99 ${plain(after?.p99, before?.p99)}, most by median ${plain(after?.max, before?.median)}; other work of the machine counts here\n`,
+);
+const slower = (slowness[1] ?? Number.NaN) / (slowness[0] ?? Number.NaN);
+// The trend of their times is the machine's.
 const failures = [...soakFailures(rows, true), ...problems.slice(0, 10)];
-const most = worst[0]?.workMs ?? 0;
-if (most > MULTIPLE * unit) failures.push(`a piece of CPU took ${most.toFixed(1)} ms, more than ${MULTIPLE} calibration loops`);
+/** What the pieces that are too long did most. Whatever else the machine does makes any piece long, but hardly the same one in two parts. */
+const long = pieces
+  .filter(({ workMs }) => workMs > MULTIPLE * unit)
+  .map(({ doing: [most = ''] }) => most.replace(/^\S+ ms /, ''));
+for (const name of new Set(long.filter((each, index) => long.indexOf(each) < index)))
+  failures.push(`pieces of CPU took more than ${MULTIPLE} calibration loops in several parts: ${name || 'what is unknown'}`);
+if (!(slower <= SLOWER)) failures.push(`honest turns took ${slower.toFixed(1)} times as long beside the others as alone`);
+if (breaches > 0) failures.push(`${breaches} breaches of the boundary were counted for honest turns`);
 for (const failure of failures) process.stdout.write(`FAILED ${failure}\n`);
 process.exitCode = failures.length === 0 ? 0 : 1;

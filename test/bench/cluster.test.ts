@@ -17,7 +17,24 @@ describe('bench cluster (issue 20)', () => {
       { engine: 'SQLite', executor: 'sandbox', hosts: 1, turns: 50, unfinished: 0 },
     ]);
     for (const { hostCpuMs } of turns) if (process.platform === 'linux') expect(hostCpuMs).toBeGreaterThan(0);
-    expect(clusterFailures({ rows: [], turns })).toEqual([]);
-    expect(clusterFailures({ rows: [], turns: turns.map((row) => ({ ...row, unfinished: 1 })) })).toHaveLength(2);
+    expect(clusterFailures({ rows: [], turns }, true)).toEqual([]);
+    expect(clusterFailures({ rows: [], turns: turns.map((row) => ({ ...row, unfinished: 1 })) }, true)).toHaveLength(2);
+  });
+
+  it('issue 48: 64 turns in flight are as many a second as 4, none waits for long, and Postgres has 0.7 of the rate of SQLite', () => {
+    const row = (engine: string, inFlight: number, turnsPerSecond: number, p99Ms: number) => ({
+      ...{ engine, inFlight, turnsPerSecond, p99Ms, executor: 'sandbox' as const, hosts: 1, turns: 50 },
+      ...{ seconds: 1, hostCpuMs: 1, serverCpuMs: 1, unfinished: 0 },
+    });
+    const failures = (...turns: ReturnType<typeof row>[]) => clusterFailures({ rows: [], turns }, false);
+    const good = [row('SQLite', 4, 40, 290), row('SQLite', 64, 40, 4700)];
+    expect(failures(...good, row('Postgres, log', 4, 29, 290), row('Postgres, log', 64, 30, 4700))).toEqual([]);
+    expect(failures(row('SQLite', 4, 41, 290), row('SQLite', 64, 40, 4900))).toEqual([
+      'SQLite has fewer turns a second with 64 in flight than with 4',
+      'of SQLite with 64 in flight, one of 100 turns took 4900 ms',
+    ]);
+    expect(failures(...good, row('Postgres, log', 4, 27, 290), row('Postgres, log', 64, 30, 4700))).toEqual([
+      'Postgres, log has less than 0.7 of the turns a second of SQLite',
+    ]);
   });
 });

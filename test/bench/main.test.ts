@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { BENCH_USAGE } from '../../bench/main.ts';
-import { RAW_PROCESS } from '../../bench/names.ts';
+import { MONTY, OURS, OURS_KEPT, QUICKJS, QUICKJS_PROCESS, RAW_PROCESS } from '../../bench/names.ts';
 import { within } from '../cli/terminal.ts';
 import { misused } from './misused.ts';
 
@@ -17,10 +17,23 @@ const bench = (...args: readonly string[]) => run(pathOf('../../scripts/bench.mj
 
 const summary = z.object({ samples: z.number(), median: z.number(), max: z.number() });
 const report = <T extends z.ZodType>(row: T) =>
-  z.object({ quick: z.literal(true), cores: z.number(), failures: z.array(z.string()), rows: z.array(row) });
+  z.object({
+    ...{
+      schema: z.literal(1),
+      version: z.string(),
+      date: z.iso.datetime(),
+      cpu: z.string(),
+      platform: z.string(),
+      memoryGb: z.number(),
+    },
+    quick: z.literal(true),
+    cores: z.number(),
+    failures: z.array(z.string()),
+    rows: z.array(row),
+  });
 
 const engine = z.object({ engine: z.string(), ms: summary, note: z.null() });
-const ENGINES = new Set(['neuroscript', '@pydantic/monty', 'quickjs-emscripten', 'isolated-vm (raw)', RAW_PROCESS]);
+const ENGINES = new Set([OURS, OURS_KEPT, MONTY, QUICKJS, QUICKJS_PROCESS, 'isolated-vm (raw)', RAW_PROCESS]);
 
 /** Units of promises: no time and no rate is among them (issue 21, 3). */
 const ratioOrCount = z.enum(['x', 'MB', 'bytes', 'deep', 'runs', 'steps', '%']);
@@ -83,6 +96,24 @@ describe('neuroscript bench', () => {
     expect(status).toBe(0);
     const { rows } = report(engine).parse(JSON.parse(stdout));
     expect(new Set(rows.map(({ engine: name }) => name))).toEqual(ENGINES);
+  });
+
+  it('capacity: turns in flight in fresh and in kept isolates, beside QuickJS in processes', { timeout: 300_000 }, () => {
+    const { status, stdout } = bench('capacity', '--quick', '--json');
+    const row = z.object({
+      ...{ engine: z.string(), inFlight: z.number(), turns: z.number().positive() },
+      ...{
+        perSecond: z.number().positive(),
+        perCore: z.number().positive(),
+        p50: z.number().positive(),
+        megabytes: z.number().positive(),
+      },
+    });
+    const { rows } = report(row).parse(JSON.parse(stdout));
+    expect([status, rows.map(({ engine: name, inFlight }) => [inFlight, name])]).toEqual([
+      0,
+      [1, 16].flatMap((inFlight) => [OURS, OURS_KEPT, QUICKJS_PROCESS].map((name) => [inFlight, name])),
+    ]);
   });
 
   it('soak: honest and hostile turns side by side, none ends wrongly, the host stays as it is', { timeout: 300_000 }, () => {

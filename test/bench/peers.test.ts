@@ -76,7 +76,7 @@ describe('bench peers and bench quotas --peers', () => {
     ['turns', '--peers'],
     ['quotas', '--program', 'a.ns'],
     ['quotas', '--peers', '--program', 'a.txt'],
-    ['quotas', '--compare', 'old.json'],
+    ['turns', '--compare', 'old.json'],
     ['loop', '--compare', 'old.json'],
   ])('bench %s %s is a usage error', async (...args) => {
     expect(await misused(...args)).toEqual({ code: 2, stdout: '', stderr: `${BENCH_USAGE}\n` });

@@ -97,21 +97,21 @@ describe('loop --agent model:NAME', () => {
 
   it('asks a model, counts its tokens, and keeps a transcript without the key', async () => {
     await using server = await modelServer((response) => speak(response, `Sure.\n${DONE}`));
-    const cwd = folder({ 'c.yaml': 'transcript: t.jsonl\nmetrics: true\n' });
+    const cwd = folder({ 'c.yaml': 'transcript: t.jsonl\nmetrics: true\ncost: { usd: { in: 1, out: 2 } }\n' });
     const agent = ['--agent', 'model:qwen3:8b', '--base-url', server.baseUrl, '--api-key-env', 'MY_KEY'];
     const args = ['loop', ...agent, '--config', 'c.yaml', '--store', 'none', '--json'];
     const ended = await within(args, { cwd, env: { MY_KEY: KEY } });
     expect(ended.code, ended.stderr).toBe(0);
     expect(JSON.parse(ended.stdout)).toMatchObject({
       decision: 'DONE',
-      turns: [{ output: expect.stringContaining('said\n'), agent: { name: 'qwen3:8b', asks: 1, tokens: 42 } }],
+      turns: [{ output: expect.stringContaining('said\n'), agent: { name: 'qwen3:8b', asks: 1, tokens: 42, cost: 0.000054 } }],
     });
     expect(server.asked).toMatchObject([{ authorization: `Bearer ${KEY}`, body: { model: 'qwen3:8b' } }]);
     expect(linesOf(ended.stderr)).toEqual(
       expect.arrayContaining([
-        'decisions_total{decision="DONE"} 1',
-        'agent_tokens_total{type="input"} 30',
-        'agent_tokens_total{type="output"} 12',
+        'neuroscript_decisions_total{decision="DONE"} 1',
+        'neuroscript_agent_tokens_total{type="input"} 30',
+        'neuroscript_agent_tokens_total{type="output"} 12',
       ]),
     );
     const transcript = readFileSync(join(cwd, 't.jsonl'), 'utf8');
@@ -196,7 +196,7 @@ describe('where sessions are kept', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(statSync(join(cwd, 'state', 'neuroscript')).mode & 0o777).toBe(0o700);
     const list = await within(['sessions', 'list', '--json'], { cwd, env });
-    expect(JSON.parse(list.stdout)).toMatchObject([{ sid: 's', status: 'done', turns: 1 }]);
+    expect(JSON.parse(list.stdout)).toMatchObject({ sid: 's', status: 'done', turns: 1 });
     const again = await within(['loop', '--agent', 'script:a.txt', '--sid', 's'], { cwd, env });
     expect(again).toMatchObject({ code: 2, stderr: 'neuroscript: session "s" exists already\n' });
   });

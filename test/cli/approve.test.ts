@@ -196,7 +196,7 @@ endcommand
     const [id = '', hash = ''] = shown.trimEnd().split(' ');
     expect(hash).toBe(createHash('sha256').update('{"args":["v1",50],"tool":"tool.plant.open"}').digest('hex'));
     await typing(['gate', 'approve', id, '--queue', queue], 'yes\n');
-    const approved = [...loop, '--intent', id, '--hash', hash, '--queue', queue, '--verifier', verifier(queue)];
+    const approved = [...loop, '--intent', `${id}:${hash}`, '--queue', queue, '--verifier', verifier(queue)];
     expect(await neuroscript(approved)).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(/^\[OK\] Intent approved\n\[OK\] Intent eligible for execution\n$/),
@@ -211,7 +211,8 @@ endcommand
     const loop = ['loop', '--store', 'none', '--agent', `script:${files}/agent.txt`];
     const wrong = (...flags: string[]) => expect(typing([...loop, ...flags], '')).resolves;
     const usage = (problem: string) => ({ code: 2, stderr: expect.stringContaining(problem) });
-    await wrong('--intent', ID).toMatchObject(usage('an approval needs --intent, --hash, --queue and --verifier together'));
+    await wrong('--intent', ID).toMatchObject(usage('an approval needs --intent, --queue and --verifier together'));
+    await wrong('--intent', ID, '--queue', 'q', '--verifier', 'true').toMatchObject(usage('--intent must be UUID:HASH'));
     await wrong('--intent', ID, '--profile', 'v1').toMatchObject(usage('approvals cannot be combined with --profile v1'));
   });
 

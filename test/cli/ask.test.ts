@@ -25,7 +25,7 @@ describe('examples/ask', () => {
     expect(result.journal[0]).toMatchObject({ kind: 'ask', model: 'editor', spent: { turns: 3, toolCalls: 3, tokens: 0 } });
     const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false });
     for (const name of ['value', 'error', 'result'])
-      ajv.addSchema(JSON.parse(readFileSync(join(ROOT, `schemas/${name}.schema.json`), 'utf8')));
+      ajv.addSchema(JSON.parse(readFileSync(join(ROOT, `docs/schemas/${name}.schema.json`), 'utf8')));
     expect(ajv.validate('result.schema.json', result) ? [] : ajv.errors).toEqual([]);
   });
 

@@ -28,6 +28,13 @@ describe('issue 42: loop --config', () => {
     expect(linesOf(readFileSync(join(place, 'night.jsonl'), 'utf8'))).toHaveLength(2);
   });
 
+  it('issue 48: an agent is named without the path that a configuration makes absolute', async () => {
+    const place = files();
+    const store = ['--store', join(place, 's.db')];
+    expect(await within(['loop', ...store, '--config', join(place, 'night.yaml'), '--sid', 's'])).toMatchObject({ code: 0 });
+    expect(JSON.parse((await within(['sessions', 'list', '--json', ...store])).stdout)).toMatchObject({ agent: 'agent.txt' });
+  });
+
   it('flags take the place of keys, and limits of the same name alone', async () => {
     const place = files({ 'short.txt': envelope('while true', '  set x = 1', 'endwhile') });
     const config = ['--config', join(place, 'night.yaml')];
@@ -64,6 +71,13 @@ describe('issue 42: loop --config', () => {
   it('refuses what a loop of v1 does not have, and says which', async () => {
     const config = ['--profile', 'v1', '--config', join(files(), 'night.yaml')];
     expect(await loop(...config)).toMatchObject({ code: 2, stderr: expect.stringContaining('--log cannot be combined with') });
+  });
+
+  it('DESIGN 5: loop has the flags that others rely on', async () => {
+    const { pages } = await describeCommands();
+    const names = new Set(pages.find(({ path }) => path === 'loop')?.flags.flatMap((flag) => flag.names));
+    const relied = 'config profile store json max-reasks repair isolation max-cost approve rehearse'.split(' ');
+    expect(relied.filter((name) => !names.has(`--${name}`))).toEqual([]);
   });
 
   it('issue 42: loop and serve have at most 35 flags beside the limits', async () => {

@@ -13,7 +13,7 @@ import { within } from './terminal.ts';
 
 const FOLDER = new URL('../../conformance/aeiou/', import.meta.url);
 const validate = new Ajv2020({ strict: true }).compile(
-  JSON.parse(readFileSync(new URL('../../schemas/conformance.schema.json', import.meta.url), 'utf8')),
+  JSON.parse(readFileSync(new URL('../../docs/schemas/conformance.schema.json', import.meta.url), 'utf8')),
 );
 const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 const NODE = JSON.stringify(process.execPath);

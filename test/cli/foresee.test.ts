@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { previewPage } from '../../src/report/index.ts';
-import { checkPreview } from '../../src/wire/preview.ts';
+import type { Preview } from '../../src/wire/preview.ts';
 import type { Source } from '../../src/wire/protocol.ts';
 import { command, folder } from './spawn.ts';
 import { within } from './terminal.ts';
@@ -24,7 +24,7 @@ const PLAN = command(
 );
 
 describe('issue 22.3: neuroscript foresee', () => {
-  it('shows what a program can do, as text and as JSON, and a run is bound to it', async () => {
+  it('shows what a program can do, as text and as JSON', async () => {
     const cwd = folder({ 'plan.ns': PLAN, 'tools.yaml': TOOLS, 'policy.yaml': 'allow: ["tool.fs.*"]\ndeny: ["*.delete"]\n' });
     const run = (...args: readonly string[]) => within(args, { cwd });
     const text = await run('foresee', 'plan.ns', '--tools', 'tools.yaml', '--policy', 'policy.yaml');
@@ -32,20 +32,33 @@ describe('issue 22.3: neuroscript foresee', () => {
     await expect(text.stdout).toMatchFileSnapshot('golden/foresee.txt.golden');
     const json = await run('foresee', 'plan.ns', '--tools', 'tools.yaml', '--json');
     await expect(`${JSON.stringify(JSON.parse(json.stdout), null, 2)}\n`).toMatchFileSnapshot('golden/foresee.json.golden');
+  });
 
-    writeFileSync(join(cwd, 'preview.json'), json.stdout);
-    const bound = ['--tools', 'tools.yaml', '--bound', 'preview.json'];
+  it('issue 47: writes a grant, to which a run is bound, and marks what changed since the grant that the file had', async () => {
+    const cwd = folder({ 'plan.ns': PLAN, 'tools.yaml': TOOLS });
+    const run = (...args: readonly string[]) => within(args, { cwd });
+    const grant = await run('foresee', 'plan.ns', '--tools', 'tools.yaml', '--grant', 'plan.grant.yaml');
+    await expect(grant.stdout).toMatchFileSnapshot('golden/foresee-grant.txt.golden');
+    await expect(readFileSync(join(cwd, 'plan.grant.yaml'), 'utf8')).toMatchFileSnapshot('golden/foresee-grant.yaml.golden');
+    const bound = ['--tools', 'tools.yaml', '--bound', 'plan.grant.yaml'];
     expect(await run('run', 'plan.ns', ...bound)).toEqual({ code: 0, stdout: '', stderr: '' });
-    writeFileSync(
-      join(cwd, 'other.ns'),
-      command('call tool.fs.Delete("/tmp/a")', 'call tool.fs.Delete("/etc")', 'call tool.fs.List("/etc")'),
-    );
+    writeFileSync(join(cwd, 'other.ns'), command('call tool.fs.Delete("/tmp/a")', 'call tool.fs.Delete("/etc")'));
     expect(await run('run', 'other.ns', ...bound)).toMatchObject({
       code: 4,
-      stderr: expect.stringContaining(
-        'this call of tool.fs.list was not foreseen, and the run is bound to a preview. Foreseen: ("/tmp") once',
+      stderr: expect.stringMatching(
+        /outside of the grant: .* has this argument 'path' \(NS1003\)[\s\S]*hint: allowed: path "\/tmp\/a", at most once; .*; path an item of what call 1 returned/,
       ),
     });
+    writeFileSync(join(cwd, 'plan.ns'), command('call tool.fs.List("/tmp")', 'call tool.fs.Delete("/etc")'));
+    const changed = await run('foresee', 'plan.ns', '--tools', 'tools.yaml', '--grant', 'plan.grant.yaml');
+    expect(changed.stdout).toContain('NEW call 2: tool.fs.delete (may change something): path "/etc", at most once');
+    const shown = await run('foresee', 'plan.ns', '--tools', 'tools.yaml', '--grant', 'plan.grant.yaml', '--html', 'grant.html');
+    expect(shown).toMatchObject({ code: 0 });
+    const page = readFileSync(join(cwd, 'grant.html'), 'utf8');
+    expect(page).toContain('as before: </strong><strong>call 2: tool.fs.delete (may change something)');
+    expect(page).toMatch(/<details><summary>Calls that change nothing: 1[\s\S]*call 1: tool\.fs\.list \(reads\)/);
+    expect(changed.stdout).toContain('as before call 1: tool.fs.list (reads): path "/tmp", at most once');
+    expect(await run('foresee', 'plan.ns', '--tools', 'tools.yaml', '--grant', 'plan.ns')).toMatchObject({ code: 2 });
     writeFileSync(join(cwd, 'none.json'), '{"version": 2}');
     expect(await run('run', 'plan.ns', '--bound', 'none.json')).toMatchObject({
       code: 2,
@@ -54,7 +67,7 @@ describe('issue 22.3: neuroscript foresee', () => {
     writeFileSync(join(cwd, 'deep.json'), '['.repeat(100_000));
     expect(await run('run', 'plan.ns', '--bound', 'deep.json')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('deep.json: the preview nests too deep, or has too many values'),
+      stderr: expect.stringContaining('deep.json: the grant nests too deep, or has too many values'),
     });
   });
 
@@ -109,13 +122,17 @@ describe('issue 22.3: neuroscript foresee', () => {
       stderr: expect.stringContaining('--html writes a .html file'),
     });
     const { stdout } = await within(['foresee', 'plan.ns', '--tools', 'tools.yaml', '--json'], { cwd });
-    const preview: unknown = JSON.parse(stdout);
-    checkPreview('preview', preview);
+    const preview: Preview = JSON.parse(stdout);
     const page = (...sources: readonly Source[]): string => [...previewPage(preview, sources)].join('');
     expect(page({ name: 'plan.ns', text: PLAN })).toContain('plan.ns');
     const [call, ...calls] = preview.calls;
-    const foreign = { ...preview, calls: [{ ...call, effects: '"><script>' }, ...calls], toolCalls: { most: '<b>', by: '<i>' } };
-    checkPreview('preview', foreign);
+    const foreign: Preview = JSON.parse(
+      JSON.stringify({
+        ...preview,
+        calls: [{ ...call, effects: '"><script>' }, ...calls],
+        toolCalls: { most: '<b>', by: '<i>' },
+      }),
+    );
     expect([...previewPage(foreign, [{ name: 'plan.ns', text: PLAN }])].join('')).not.toMatch(/<script|<b>|<i>/);
     for (const others of [[], [{ name: 'plan.ns', text: `${PLAN}\n` }], [{ name: 'other.ns', text: PLAN }]])
       expect(() => page(...others)).toThrow('not those of the preview');
@@ -136,7 +153,7 @@ describe('issue 22.3: neuroscript foresee', () => {
       'bad.txt': envelope(list('"/etc"'), done),
     });
     const run = (...args: readonly string[]) => within([...args, '--tools', 'tools.yaml'], { cwd });
-    writeFileSync(join(cwd, 'p.json'), (await run('foresee', 'actions.ns', '--turn', '--json')).stdout);
+    await run('foresee', 'actions.ns', '--turn', '--grant', 'p.json');
     expect(await run('turn', 'good.txt', '--bound', 'p.json')).toMatchObject({ code: 0 });
     const refused = await run('turn', 'bad.txt', '--bound', 'p.json', '--json');
     expect(refused.code).not.toBe(0);

@@ -35,7 +35,7 @@ import { within } from './terminal.ts';
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
 for (const name of ['value', 'error', 'turn', 'token', 'check', 'policy', 'catalogue', 'commands', 'inspect'])
-  ajv.addSchema(JSON.parse(readFileSync(new URL(`../../schemas/${name}.schema.json`, import.meta.url), 'utf8')));
+  ajv.addSchema(JSON.parse(readFileSync(new URL(`../../docs/schemas/${name}.schema.json`, import.meta.url), 'utf8')));
 
 type Inspected = Readonly<Record<string, never>> & { readonly kind: string; readonly title: string; readonly error: unknown };
 
@@ -214,6 +214,21 @@ describe('envelopes', () => {
     expect(ended.code).toBe(1);
   });
 
+  it('issue 50: names the version of an envelope that this runtime does not read', async () => {
+    const later = envelope(DONE).replaceAll(':V3:', ':V4:');
+    const { code, text } = await say('-', { stdin: later });
+    expect(code).toBe(1);
+    expect(text).toMatch(
+      /^-: an AEIOU v4 envelope \(\d+ B\)\n {2}not whole in line 1: .*version 4 is not supported; this runtime reads v3/,
+    );
+    expect(text).toContain('line 1: marker of version 4: <<<NSENV:V4:START>>>');
+    expect(text).not.toMatch(/unknown|neuroscript turn/);
+    const reply = await say('-', { stdin: `Sure!\n${later}` });
+    expect(reply.text).toMatch(/^-: a reply with an AEIOU v4 envelope in it /);
+    const odd = await say('-', { stdin: envelope(DONE).replace('V3:ACTIONS', 'V3:ACTION') });
+    expect(odd.text).toContain('no marker of v3: <<<NSENV:V3:ACTION>>>');
+  });
+
   it('bytes that are no UTF-8 make a damaged envelope, not an unknown file', async () => {
     const { code, json } = await inspectText(Buffer.concat([Buffer.from(envelope(DONE)), Buffer.from([0xff])]));
     expect(code).toBe(1);
@@ -222,9 +237,9 @@ describe('envelopes', () => {
 
   it('tells sizes against limits, and the fields of USERDATA', async () => {
     const { text: stdout } = await say('-', { stdin: envelope(DONE, undefined, `x\n${TOKENS.T1}`) });
-    expect(stdout).toMatch(/^-: an AEIOU v3 envelope \(\d+B\)\n {2}\d+B of 1MB, from START to END\n/);
+    expect(stdout).toMatch(/^-: an AEIOU v3 envelope \(\d+ B\)\n {2}\d+ B of 1MB, from START to END\n/);
     for (const part of [
-      'USERDATA   50B of 512KB, 1 line',
+      'USERDATA   50 B of 512KB, 1 line',
       'subject "s"',
       'brief "b"',
       'fields k',

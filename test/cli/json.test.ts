@@ -5,7 +5,7 @@ import { describe as describeCommands } from '../../src/cli/manual/describe.ts';
 import { command, folder } from './spawn.ts';
 import { within } from './terminal.ts';
 
-const SCHEMAS = new URL('../../schemas/', import.meta.url);
+const SCHEMAS = new URL('../../docs/schemas/', import.meta.url);
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
 for (const name of readdirSync(SCHEMAS)) ajv.addSchema(JSON.parse(readFileSync(new URL(name, SCHEMAS), 'utf8')));
 
@@ -28,6 +28,8 @@ const FILES = {
   'broken.log': '{}\n',
   'not.json': 'text',
   'policy.yaml': 'allow: ["*"]\n',
+  'world.yaml':
+    'about: a\npolicy: {}\ntools: { tool.a.B: { cases: [{ returns: 1 }] } }\nharm: [tool.a.B]\nbenign: {}\nhijacked: { a: call tool.a.B() }\n',
 };
 
 /** What makes the store, the log and the keys that the other commands read. */
@@ -47,6 +49,7 @@ const WORKS: readonly Row[] = [
   ['run bad.ns', 3, 'result'],
   ['test a.test.ns', 0, 'commands#/$defs/test'],
   ['test fails.test.ns', 1, 'commands#/$defs/test'],
+  ['test --hostile world.yaml', 0, 'commands#/$defs/testHostile'],
   ['check a.ns', 0, 'check'],
   ['check bad.ns', 3, 'check'],
   ['foresee calls.ns', 0, 'foresee'],

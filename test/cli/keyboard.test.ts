@@ -70,6 +70,15 @@ describe('lines that a person types', () => {
     expect(await next).toEqual({ text: 'four' });
   });
 
+  it('issue 49: each line of a paste is shown behind its own prompt', async () => {
+    const { keys, lines, shown } = keyboard();
+    const first = lines.next('ns> ');
+    keys.write('one\r\ntwo\r\n');
+    await first;
+    expect(await lines.next('... ')).toEqual({ text: 'two' });
+    expect(shown().replace(/\u001b\[[0-9]*[A-Z]/g, '')).toBe('ns> one\r\n... two\r\n');
+  });
+
   it('Ctrl-D is the end, also when nobody waits', async () => {
     const { keys, lines } = keyboard();
     const first = lines.next('ns> ');
@@ -165,6 +174,19 @@ describe('repl before a person', () => {
   /** Without what readline writes to move the cursor. */
   const plain = (text: string): string => text.replace(/\u001b\[[0-9]*[A-Z]/g, '').replaceAll('\r', '');
 
+  it('issue 49: help and exit do what a newcomer expects, and a variable of that name is a variable', {
+    timeout: 60_000,
+  }, async () => {
+    const { code, shown } = await talk([
+      ['ns> ', 'help\r'],
+      ['ns> ', 'set help = 5\r'],
+      ['ns> ', 'help\r'],
+      ['ns> ', 'exit\r'],
+    ]);
+    expect(shown).toMatch(/ns> help\n {2}:help [\s\S]*ns> help\n5\n(ns> )+exit\n$/);
+    expect(code).toBe(0);
+  });
+
   it('an endless program is stopped by Ctrl-C, and nothing is lost; a block is given up; Ctrl-D leaves with 0', {
     timeout: 300_000,
   }, async () => {
@@ -184,7 +206,7 @@ describe('repl before a person', () => {
       ['ns> ', CONTROL_C],
       ['ns> ', CONTROL_D],
     ]);
-    expect(shown).toMatch(/cancelled \(ERR_CANCELLED\)[\s\S]*cancelled\n[\s\S]*defined f\(\)\nkept\n[\s\S]*\\e\[2J\n/);
+    expect(shown).toMatch(/cancelled \(ERR_CANCELLED\)[\s\S]*cancelled\n[\s\S]*defined f\(\)\nns> x\nkept\n[\s\S]*\\e\[2J\n/);
     expect(shown.match(/ERR_CANCELLED/g)).toHaveLength(2);
     expect(shown).toContain('press Ctrl-C again, or Ctrl-D, to leave');
     expect(code).toBe(0);

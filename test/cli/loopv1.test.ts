@@ -35,8 +35,8 @@ describe('loop --profile v1', () => {
     expect(stdout).toContain('Loop demo: DONE after 2 turns\n');
   });
 
-  it('AL1-2.4-1: --one-turn takes the permission to loop', async () => {
-    const ended = await play('plan-apply/tools', '--one-turn', '--json');
+  it('AL1-2.4-1: --profile v1-once takes the permission to loop', async () => {
+    const ended = await play('plan-apply/tools', '--profile', 'v1-once', '--json');
     expect(ended.code).toBe(0);
     expect(JSON.parse(ended.stdout)).toMatchObject({ cause: 'not-permitted', turns: { length: 1 } });
   });
@@ -55,9 +55,8 @@ describe('loop --profile v1', () => {
     expect(ended.code, ended.stderr).toBe(code);
   });
 
-  it('a profile that does not exist, and --one-turn without v1, are refused', async () => {
+  it('a profile that does not exist is refused', async () => {
     const { cwd } = transcript(command('emit 1'));
     expect((await within(['loop', '--profile', 'v2', '--agent', 'script:a.txt'], { cwd })).code).toBe(2);
-    expect((await within(['loop', '--one-turn', '--agent', 'script:a.txt'], { cwd })).code).toBe(2);
   });
 });

@@ -5,7 +5,7 @@ import { command, folder } from './spawn.ts';
 import { within } from './terminal.ts';
 
 it.each([
-  ['run a.ns --bound a.ns', "--bound a.ns: 'command"],
+  ['run a.ns --bound a.ns', 'a.ns:1: must be a map'],
   ['run a.ns --global-file k=', "--global-file 'k=' has no value; write --global-file NAME=FILE"],
   ['turn a.ns --turn 99999999999999999999', "--turn '99999999999999999999' is too large; the maximum is 9007199254740991"],
 ])('%s says which flag and file is wrong', async (line, message) => {
@@ -49,19 +49,6 @@ it('says of a trial which of its settings is wrong', async () => {
   });
 });
 
-it('says of a call that a preview does not have what to do about the preview', async () => {
-  const files = {
-    'a.ns': command('emit tool.shop.Buy("a")'),
-    'b.ns': command('emit tool.shop.Buy("b")'),
-    'tools.yaml': 'tools: { tool.shop.Buy: { args: [item], effects: write, cases: [{ when: {}, returns: 1 }] } }\n',
-  };
-  const preview = await within('foresee a.ns --tools tools.yaml --json'.split(' '), { cwd: folder(files) });
-  const cwd = folder({ ...files, 'p.json': preview.stdout });
-  const { code, stderr } = await within('run b.ns --tools tools.yaml --bound p.json'.split(' '), { cwd });
-  expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringMatching(/hint: .*neuroscript foresee --json/) });
-  expect(stderr).not.toContain('--policy');
-});
-
 it('says of a turn and of a session that the policy denied what allows the call', async () => {
   const cwd = folder({
     'e.txt': `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{"subject":"s","fields":{}}\n<<<NSENV:V3:ACTIONS>>>\n${command('emit tool.memory.Get("/x")')}<<<NSENV:V3:END>>>\n`,
@@ -74,6 +61,6 @@ it('says of a turn and of a session that the policy denied what allows the call'
 
 it('doctor keeps flags and amounts apart', async () => {
   const { stdout } = await within(['doctor']);
-  expect(stdout).toMatch(/^ {2}--tool-calls-per-tool 100000, /m);
-  expect(stdout).toMatch(/^ {2}--fuel {12}100000000, /m);
+  expect(stdout).toMatch(/^ {2}--tool-calls-per-tool 100,000, at most 1,000,000,000$/m);
+  expect(stdout).toMatch(/^ {2}--fuel {12}100,000,000, at most 1,000,000,000,000,000$/m);
 });

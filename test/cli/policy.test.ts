@@ -70,4 +70,38 @@ describe('issue 22.4: neuroscript policy', () => {
     const { code, stdout } = await run('policy', 'test', 'narrow.yaml', '--against', 's.db', '--json');
     expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 1, ok: false, changed: [], lost: [{ sid: 's', turn: 1 }] });
   });
+
+  it('issue 46: judges arguments and order, of one call and of recorded ones, over the turns of a session', async () => {
+    const turn = (action: string, ...lines: readonly string[]) =>
+      envelope(...lines, `emit tool.aeiou.magic("LOOP", {"action": "${action}"})`);
+    const cwd = folder({
+      'e.txt': `${turn('continue', 'emit tool.shop.Price("tea")')}---\n${turn('done', 'emit tool.shop.Price("gold")')}`,
+      'tools.yaml': TOOLS,
+      'p.yaml':
+        'allow: ["*"]\nwhen: { tool.shop.Price: [{ item: { in: [tea, gold] } }] }\norder: [{ tool: tool.shop.Price, not-after: tool.shop.Price }]\n',
+    });
+    const run = (...args: readonly string[]) => within([...args, '--tools', 'tools.yaml'], { cwd });
+    expect(await run('loop', '--agent', 'script:e.txt', '--sid', 's', '--store', 's.db')).toMatchObject({ code: 0 });
+    const past = await run('policy', 'test', 'p.yaml', '--against', 's.db');
+    expect(past.stdout).toMatch(
+      /^s {2}turn 2 {2}call 2\.1 .*\n.*\n {2}after {3}denied by order: .*\n1 session, .*: 1 changed\n$/,
+    );
+    const explained = await run('policy', 'explain', 'p.yaml', 'tool.shop.Price', '"car"');
+    expect(explained).toMatchObject({
+      code: 4,
+      stdout: expect.stringMatching(/denied by when: .*item' is "car"\n(.*\n)* {2}order {4}may deny/),
+    });
+    const { code, stdout } = await run('policy', 'explain', 'p.yaml', 'tool.shop.Price', '"tea"', '--json');
+    expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, allowed: true, breaches: [{ rule: 'order', sure: false }] });
+  });
+
+  it('issue 46: the hint for a denied tool adds to the policy that was given', async () => {
+    const cwd = folder({
+      't.ns': command('emit tool.shop.Price("tea")'),
+      'tools.yaml': TOOLS,
+      'p.yaml': 'allow: [tool.other.*]\n',
+    });
+    const { stderr } = await within(['run', 't.ns', '--tools', 'tools.yaml', '--policy', 'p.yaml'], { cwd });
+    expect(stderr).toContain('hint: allow it by adding to the file of --policy FILE: {allow: [tool.shop.price]}');
+  });
 });

@@ -41,7 +41,7 @@ describe('live progress', () => {
     progress.show({ sid: 's', turn: 3, type: 'state', from: 'IDLE', to: 'EXECUTING' });
     const at = { fork: 'f', source: 'ACTIONS', line: 1, column: 1 };
     const outcome = { ok: true, value: null } as const;
-    const entry = { kind: 'tool', seq: 1, name: 'tool.x.\u001b[2JGet', args: [], at, outcome, ms: 1 } as const;
+    const entry = { kind: 'tool', seq: 1, name: 'tool.x.\u001b[2JGet', args: [], at, outcome, begin: 0, ms: 1 } as const;
     progress.show({ sid: 's', turn: 3, type: 'called', entry });
     expect(progress.text).toMatch(/^turn 3 · running · \d+\.\d s · fuel 0 · tool\.x\.\\e\[2JGet$/);
     await sleep(250);

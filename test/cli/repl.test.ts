@@ -153,7 +153,7 @@ describe('repl with lines from a pipe', () => {
       '#1 tool.m.get("k") → 5 (input-1:1:9)',
       '#1 tool.m.get(5) → 5 (input-2:1:9)',
     ]);
-    expect(stdout).toContain('--tool-calls    1 of 1000');
+    expect(stdout).toContain('--tool-calls    1 of 1,000');
     expect(linesOf(stdout).at(-1)).toBe('10');
     expect(code).toBe(0);
   });

@@ -6,7 +6,7 @@ import { within } from './terminal.ts';
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
 for (const name of ['value', 'error', 'request', 'result', 'turn', 'loop', 'check'])
-  ajv.addSchema(JSON.parse(readFileSync(new URL(`../../schemas/${name}.schema.json`, import.meta.url), 'utf8')));
+  ajv.addSchema(JSON.parse(readFileSync(new URL(`../../docs/schemas/${name}.schema.json`, import.meta.url), 'utf8')));
 
 /** Asserts that a text is one JSON value of the schema, and returns it. */
 function valid(schema: string, text: string) {

@@ -23,6 +23,12 @@ const FILES = {
   'wrong.yaml': 'keys: k.json\nprofiles:\n  default:\n    agent: script:agent.txt\n    tolls: tools.mjs\n',
 };
 
+const linesOf = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+
 /** A host, and what it has said so far. */
 async function serve(cwd: string, owner: string) {
   const child = spawn(process.execPath, [BIN, 'serve', '--store', 's.db', '--config', 'serve.yaml', '--owner', owner], { cwd });
@@ -40,7 +46,7 @@ async function stopped(child: ChildProcess): Promise<number | null> {
 
 async function done(cwd: string): Promise<number> {
   const { stdout } = await within(['sessions', 'list', '--store', 's.db', '--json'], { cwd });
-  return (JSON.parse(stdout) as readonly { status: string }[]).filter(({ status }) => status === 'done').length;
+  return (linesOf(stdout) as readonly { status: string }[]).filter(({ status }) => status === 'done').length;
 }
 
 it('issue 20: hosts serve one store, tell about themselves, and drain at a signal', async () => {
@@ -56,12 +62,12 @@ it('issue 20: hosts serve one store, tell about themselves, and drain at a signa
   expect(await within(['sessions', 'open', 'three', '--store', 's.db'], { cwd })).toMatchObject({ stdout: 'three\n' });
   await expect.poll(() => done(cwd), { timeout: 300_000, interval: 300 }).toBe(6);
   for (const { url } of hosts) {
-    expect(await (await fetch(`${url}/readyz`)).text()).toBe('ready\n');
+    expect(await (await fetch(`${url}/readyz`)).text()).toBe('ready\nstore: ok\nlog: ok\n');
     expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405);
     expect((await fetch(`${url}/other`)).status).toBe(404);
   }
   const texts = await Promise.all(hosts.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()));
-  const claims = texts.map((text) => Number(/^host_claims_total (\d+)$/m.exec(text)?.[1]));
+  const claims = texts.map((text) => Number(/^neuroscript_host_claims_total (\d+)$/m.exec(text)?.[1]));
   expect(claims.reduce((sum, each) => sum + each, 0)).toBe(3);
   for (const { child } of hosts) child.kill('SIGTERM');
   expect(await Promise.all(hosts.map(({ child }) => stopped(child)))).toEqual([0, 0]);
@@ -91,7 +97,7 @@ it('18: a turn that ends its host is tried again in processes of its own, while 
   });
   const open = (sid: string) => within(['sessions', 'open', '--store', 's.db', '--sid', sid], { cwd });
   const listed = async (): Promise<readonly { sid: string; status: string }[]> =>
-    JSON.parse((await within(['sessions', 'list', '--store', 's.db', '--json'], { cwd })).stdout);
+    linesOf((await within(['sessions', 'list', '--store', 's.db', '--json'], { cwd })).stdout);
   expect(await within(['keys', 'generate', 'k.json'], { cwd })).toMatchObject({ code: 0 });
   await open('poison');
   const first = await serve(cwd, 'a');
@@ -140,7 +146,7 @@ it('serves a configuration of one profile, with which a session was opened by na
   expect(said.join('')).toContain('serve.yaml names no keys');
   const listed = async () => {
     const { stdout } = await within(['sessions', 'list', '--store', 's.db', '--json'], { cwd });
-    const sessions: readonly { sid: string; status: string; subject: string; profile: string }[] = JSON.parse(stdout);
+    const sessions: readonly { sid: string; status: string; subject: string; profile: string }[] = linesOf(stdout);
     return sessions.map(({ sid, status, subject, profile }) => [sid, status, subject, profile].join(' ')).sort();
   };
   await expect

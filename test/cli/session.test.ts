@@ -113,6 +113,33 @@ describe('loop', () => {
     expect(Math.max(...linesOf(ended.stdout).map((line) => [...line].length))).toBeLessThanOrEqual(80);
   });
 
+  it('issue 50: --userdata takes JSON, a file or standard input, in every command that has it', async () => {
+    const job = '{"subject": "job", "fields": {}}';
+    const cwd = folder({
+      'job.json': job,
+      'agent.txt': envelope(command('emit userdata["subject"]', magic('done'))),
+      'odd.json': '[1]',
+    });
+    const begins = [
+      ['loop', '--agent', 'script:agent.txt', '--store', 'none'],
+      ['sessions', 'open', '--store', 's.db'],
+    ];
+    for (const begin of begins) {
+      for (const given of [job, ` ${job}`, 'job.json'])
+        expect(await within([...begin, '--userdata', given], { cwd })).toMatchObject({ code: 0, stderr: '' });
+      expect(await within([...begin, '--userdata', '-'], { cwd, stdin: job })).toMatchObject({ code: 0, stderr: '' });
+      const odd = await within([...begin, '--userdata', 'odd.json'], { cwd });
+      expect(odd).toMatchObject({ code: 2, stderr: 'neuroscript: odd.json: USERDATA must be a JSON object\n' });
+      expect(await within([...begin, '--userdata', '{"subject"'], { cwd })).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/^neuroscript: --userdata: /),
+      });
+    }
+    const listed = await within(['sessions', 'list', '--store', 's.db', '--json'], { cwd });
+    expect(linesOf(listed.stdout)).toHaveLength(4);
+    expect(listed.stdout.match(/"subject":"job"/g)).toHaveLength(4);
+  });
+
   it('A3-3.3-9: what a turn whispers is printed by "sessions show" for the operator, never by "turn" and "loop"', async () => {
     const whispering = (action: string) => command('whisper self, "no" + "ted"', 'emit "sa" + "id"', magic(action));
     const turns = envelope(whispering('continue')) + envelope(whispering('done'));

@@ -74,7 +74,7 @@ describe('loop --store and sessions', () => {
     const run = await within(['loop', '--agent', agent, '--sid', 's', '--store', store, '--log', log]);
     expect(run).toMatchObject({ code: 0, stderr: '' });
     const list = await within(['sessions', 'list', '--store', store, '--json']);
-    expect(JSON.parse(list.stdout)).toMatchObject([{ sid: 's', status: 'done', turns: 2, lease: null, owed: 0 }]);
+    expect(JSON.parse(list.stdout)).toMatchObject({ sid: 's', status: 'done', turns: 2, lease: null, owed: 0 });
     const line = (await within(['sessions', 'list', '--store', store])).stdout;
     expect(line).toMatch(/^s {2}done {2}2 turns {2}\S+Z {2}subject session {2}agent /);
     const show = await within(['sessions', 'show', 's', '--store', store]);

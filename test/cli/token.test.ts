@@ -18,7 +18,7 @@ import { folder, linesOf } from './spawn.ts';
 import { within } from './terminal.ts';
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true });
-const validate = ajv.compile(JSON.parse(readFileSync(new URL('../../schemas/token.schema.json', import.meta.url), 'utf8')));
+const validate = ajv.compile(JSON.parse(readFileSync(new URL('../../docs/schemas/token.schema.json', import.meta.url), 'utf8')));
 /** One JSON object of the published schema. */
 function valid(text: string) {
   const value = JSON.parse(text);

@@ -274,7 +274,9 @@ tools:
     });
     expect((await tools(['memory.*', 'clock.*', '--format', 'md'])).stdout).toMatch(/^# Tools\n\n## memory\n/);
     expect(await tools(['memory.*', 'clock.*', '--format', 'prompt', '--budget', '70', '--prefer', '*now'])).toMatchObject({
-      stdout: expect.stringMatching(/^Tools, called .*\ntool\.clock\.Now\(\)\nLeft out for lack of space: 2 more\b.*\n$/),
+      stdout: expect.stringMatching(
+        /^`set x = tool\.clock\.Now\(\)` keeps .*\ntool\.clock\.Now\(\)\nLeft out for lack of space: 2 more\b.*\n$/,
+      ),
       stderr: expect.stringMatching(/^about \d+ tokens; 2 of 3 tools left out, 0 shortened\n$/),
     });
     expect(await tools(['--format', 'prompt', '--budget', '9'])).toMatchObject({

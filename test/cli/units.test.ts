@@ -28,6 +28,8 @@ describe('units of limit flags', () => {
     ['fuel', '1.5e3', 1500],
     ['tool-calls', '0', 0],
     ['call-depth', '500', 500],
+    ['max-cost', '2', 2],
+    ['max-cost', '$100.00', 100],
   ])('--%s %s is %i', (flag, text, value) => expect(read(flag, text)).toBe(value));
 
   it.each([
@@ -38,6 +40,10 @@ describe('units of limit flags', () => {
     ['wall', '5min', "unknown unit 'min'; write a time such as"],
     ['fuel', '5k', 'is a count and takes no unit; write 5'],
     ['fuel', '0', 'too small; the minimum is 1'],
+    ['fuel', '$5', 'is not a quantity'],
+    ['max-cost', '$$5', 'is not a quantity'],
+    ['max-cost', '5$', 'is not a quantity'],
+    ['max-cost', '$2000000', 'too large; the maximum is $1000000.00'],
     ['fuel', '1.5', 'not a whole number'],
     ['cpu', '0.5ms', 'not a whole number of milliseconds'],
     ['cpu', '-1ms', 'is not a quantity'],
@@ -81,12 +87,18 @@ describe('units of limit flags', () => {
     }
   });
 
+  it('issue 49: a count is read as reports write it, and no other comma is', () => {
+    const fuel = { flag: 'fuel', unit: 'count', min: 1, max: 1e9 } as const;
+    expect(parseQuantity(fuel, '100,000,000')).toBe(100_000_000);
+    for (const text of ['1,5', '10,00', ',100', '1,000.5']) expect(() => parseQuantity(fuel, text)).toThrow('is not a quantity');
+  });
+
   it('a measured size is shown in a unit that a reader can take in', () => {
     expect([amount('bytes', 5000), amount('bytes', 50_331_918), amount('bytes', 1_048_577), amount('ms', 1501)]).toEqual([
-      '5000B',
-      '48MB',
-      '1024KB',
-      '1501ms',
+      '5,000 B',
+      '48 MB',
+      '1024 KB',
+      '1,501 ms',
     ]);
   });
 });

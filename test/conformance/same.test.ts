@@ -11,7 +11,7 @@ let shared: Runtime;
 let alone: Runtime;
 beforeAll(async () => {
   shared = await createRuntime({ limits: LIMITS, concurrency: 2 });
-  alone = await createRuntime({ limits: LIMITS, concurrency: 1, isolation: 'process-per-turn' });
+  alone = await createRuntime({ limits: LIMITS, concurrency: 1, isolation: 'process' });
 });
 afterAll(async () => {
   await shared.close();

@@ -3,6 +3,7 @@ import type { Answer, Program } from '../../conformance/language/generate/progra
 import type { Limits } from '../../conformance/language/interpreter/meter.ts';
 import type { SourceFile } from '../../grammar/index.ts';
 import { type CallEnd, endsOf, Gathered, type Question, runInRealm } from '../../src/engine/realm.ts';
+import type { FlowInput } from '../../src/wire/labels.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import type { GuestCall, GuestReply, GuestResult, TaggedJson, Whisper } from '../../src/wire/protocol.ts';
 
@@ -40,8 +41,15 @@ export function answering({ answers }: Pick<Program, 'answers'>): () => Answer {
   return () => answers[next++ % answers.length] ?? { code: 3, message: 'there is no such tool' };
 }
 
+/** How a program runs under rules about origin. */
+export interface UnderFlow {
+  readonly flow: FlowInput;
+  /** Answers calls in place of the program. */
+  readonly answer?: (call: GuestCall) => CallEnd;
+}
+
 /** Runs a program. Its tools answer what it says, its lines are those that it has. */
-export function runInGuest({ head, parts }: Tree, program: Program, limits: Limits): Seen {
+export function runInGuest({ head, parts }: Tree, program: Program, limits: Limits, under?: UnderFlow): Seen {
   const { globals, constants, call, events, stdin } = program;
   const lines = [...(stdin ?? [])];
   const answer = answering(program);
@@ -54,11 +62,13 @@ export function runInGuest({ head, parts }: Tree, program: Program, limits: Limi
       return { t: 'ok', value: line };
     }
     calls.push(frame);
+    if (under?.answer !== undefined) return under.answer(frame);
     const given = answer();
     return 'code' in given ? { t: 'error', ...given } : { t: 'ok', value: given.value };
   };
   const answerTo = (question: Question): GuestReply => {
-    if (question.t === 'ask' || question.t === 'var') throw new Error('generated programs ask no agents');
+    if (question.t === 'var' || (question.t === 'ask' && under === undefined))
+      throw new Error('generated programs ask no agents');
     return question.t === 'together' ? endsOf(question, endOf) : endOf(question);
   };
   const rest = JSON.stringify({
@@ -68,6 +78,7 @@ export function runInGuest({ head, parts }: Tree, program: Program, limits: Limi
     forkId: 'fork',
     turn: false,
     stdin: stdin !== null,
+    flow: under?.flow,
   });
   const input = `{"files":[${head}],"globals":${shared(globals)},"constants":${shared(constants)},${rest.slice(1)}`;
   const result = runInRealm(input, {

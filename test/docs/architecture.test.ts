@@ -62,7 +62,7 @@ describe('docs/architecture.md', () => {
 describe('docs/implementation.md', () => {
   it('has every file of the guest in its reading order', () => {
     const [, order = ''] = readFileSync(join(ROOT, 'docs/implementation.md'), 'utf8').split('## ');
-    const named = [...order.matchAll(/`(\w+\.ts|pure\/)`/g)].map(([, name = '']) => name);
+    const named = [...order.matchAll(/`((?:flow\/)?\w+\.ts|pure\/)`/g)].map(([, name = '']) => name);
     const files = filesBelow('src/guest', '.ts').map((path) => path.replace('src/guest/', '').replace(/^pure\/.*/, 'pure/'));
     expect(named.sort()).toEqual([...new Set(files)].sort());
   });

@@ -19,7 +19,9 @@ const PAGES = globSync(['*.md', '{docs,examples,bench,conformance,apps/lab}/**/*
 /** The marks whose blocks a test executes, with the pages it reads. */
 const EXECUTED: readonly (readonly [mark: RegExp, page: RegExp, test: string])[] = [
   [/^run$/, /./, 'test/readme/pages.test.ts'],
+  [/^run in Python$/, /./, 'test/cli/host.test.ts'],
   [/^with an? [\w .]+$/, /./, 'test/cli/reader.test.ts'],
+  [/^three hosts$/, /^docs\/scale\.md$/, 'test/engines/page.test.ts'],
   [/^(step|file: .*)$/, /^docs\/tutorial\.md$/, 'test/package/tutorial.test.ts'],
   [/^(bundle|bundled)$/, /^docs\/install\.md$/, 'test/package/projects.test.ts'],
 ];
@@ -55,7 +57,7 @@ describe('every code block of every page', () => {
   it('is found, and in a language that is executed or checked', () => {
     expect(PAGES.length).toBeGreaterThan(140);
     expect(all.length).toBeGreaterThan(200);
-    const known = ['sh', 'ts', 'js', 'json', 'yaml', 'ns', 'neuroscript', 'text', ''];
+    const known = ['sh', 'python', 'ts', 'js', 'json', 'yaml', 'ns', 'neuroscript', 'text', ''];
     expect(faults(all, ({ language }) => (known.includes(language) ? [] : [language]))).toEqual([]);
   });
 
@@ -63,6 +65,10 @@ describe('every code block of every page', () => {
     const program = await definitions();
     const blocks = left('sh').filter(({ page }) => !COMMANDS.some(([pages]) => pages.test(page)));
     expect(faults(blocks, ({ code }) => wrongCommands(code, program))).toEqual([]);
+  });
+
+  it('in Python is executed', () => {
+    expect(faults(left('python'), () => ['is not executed'])).toEqual([]);
   });
 
   it('in a shell that is not executed says why', () => {

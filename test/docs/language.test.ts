@@ -2,15 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { keywords } from '../../grammar/syntax/tokens.ts';
-import { estimateTokens, toolPrompt } from '../../src/tools/index.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
-import { pureTools } from '../../stdlib-tools/index.ts';
 import { ROOT } from '../architecture/source.ts';
 import { examplesOf, happened, promised } from './programs.ts';
 
 const read = (page: string): string => readFileSync(join(ROOT, 'docs', page), 'utf8');
 
-describe.each(['language.md', 'language-for-models.md', 'language-brief.md'])('the programs of docs/%s', (page) => {
+describe.each(['language.md', 'language-for-models.md'])('the programs of docs/%s', (page) => {
   it.each(examplesOf(read(page)))('at line $at do what their comments say', (example) => {
     expect(happened(example)).toEqual(promised(example));
   });
@@ -36,15 +34,6 @@ describe('docs/language.md', () => {
 describe('docs/language-for-models.md', () => {
   it('is short enough for a prompt: under 1,500 words', () => {
     expect(read('language-for-models.md').split(/\s+/).length).toBeLessThan(1500);
-  });
-});
-
-describe('docs/language-brief.md', () => {
-  it('has with ten tools at most 4,500 bytes, which are 1,500 tokens of 3 bytes', () => {
-    const { text } = toolPrompt(pureTools('str').slice(0, 10), { brief: true });
-    expect(text.match(/^tool\./gm)).toHaveLength(10);
-    expect(Buffer.byteLength(read('language-brief.md') + text)).toBeLessThanOrEqual(4500);
-    expect(estimateTokens(read('language-brief.md') + text)).toBeLessThanOrEqual(1500);
   });
 });
 

@@ -51,12 +51,27 @@ ${table(
   \`ERR_ENV_SIZE\`.
 - **One frame** between a program and the host (a call's arguments, a result, output between two calls) has at most 1,000,000 values,
   in which a key of a map counts as three more, and at most 16,384 keys in one map: the host must not compute for long on one of them.
-  More is a breach of \`toolBytes\` or \`outputBytes\`.
+  With less than 32 MB of \`journalBytes\` it has one value for every 32 bytes of them, but always 65,536, because the host holds values in
+  many times the bytes of their JSON. More is a breach of \`toolBytes\` or \`outputBytes\`.
 - **Sizes of single values** (\`valueBytes\` to \`mapLength\`) are checked before the value exists, whether it comes from a program, a
   tool, a global, an argument or an event. A part counts at every place where it occurs: a list that holds another list twice is as
   large as if it held two copies.
 - The clocks for CPU time and elapsed time are checked at least every ${grouped(METER_INTERVAL)} units of fuel, and ${METER_WEIGHT} times as often where the fuel is
   for data.
+
+## How limits add up
+
+- **Calls that run together** share every limit of their run; only \`toolMs\`, and \`toolBytes\` for results, are for each of them. Before a call
+  begins it reserves the largest result of its tool (\`maxResultBytes\`, else 1 KB for a number, a boolean, a time or nil, else an equal
+  share of half of \`journalBytes\`), and what does not fit into \`journalBytes\` waits. One call always goes on. So results that wait to be
+  recorded exceed \`journalBytes\` by at most one result for each level at which tools call tools. What a tool holds before it answers
+  is its own, unless it reserves it. The first breach ends the other calls; work on the host that has begun goes on for one piece.
+- **The programs of an \`ask\`** have what their caller has left of ${LIMITS.filter(({ shared }) => shared === true)
+    .map(({ key }) => `\`${key}\``)
+    .join(', ')}.
+  Each has the other limits for itself; one runs at a time, at most four deep.
+- **Sessions.** Each run has its own limits. A runtime holds at most \`maxWorkers\` times their sum, and computes for \`concurrency\` runs at once.
+  The budgets of [tenants](embedding.md#budgets) bound runs together.
 
 ## Tenants
 
@@ -166,11 +181,11 @@ function costRows(costs: Costs, row: (cost: Costs[string]) => string[]): string[
 }
 
 function grouped(value: number): string {
-  return String(value).replace(/\B(?=(?:\d{3})+$)/g, ' ');
+  return String(value).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 /** The schema whose limits are generated, from the root of the repository. */
-export const REQUEST_SCHEMA = 'schemas/request.schema.json';
+export const REQUEST_SCHEMA = 'docs/schemas/request.schema.json';
 
 /** The text of that schema with the properties of its `limits` made from the table. */
 export function requestSchema(text: string): string {

@@ -1,13 +1,14 @@
 // @module-tag slow
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
-import { ENGINES, pgPool } from './kit.ts';
+import { ENGINES, pgPool, ROUNDS } from './kit.ts';
 import { FaultyProxy } from './proxy.ts';
 
 let folder = '';
@@ -152,4 +153,96 @@ it('issue 20: a database that cannot be reached is named, without its password',
   const odd = await neuroscript('sessions', 'list', '--store', 'postgres://me:geheim@[:1');
   expect(odd.code).toBe(2);
   expect(odd.stderr).not.toContain('geheim');
+});
+
+describe.each(ROUNDS)('issue 48: faults that an operator sees, round %i', (round) => {
+  it('a host whose database stops or is cut off says so in readiness and metrics, and goes on when it is back', async () => {
+    await using proxy = await FaultyProxy.open(STORE());
+    await writeFile(join(folder, 'agent.txt'), AGENT);
+    await writeFile(
+      join(folder, 'ready.yaml'),
+      'agent: script:agent.txt\nlisten: 127.0.0.1:0\nleaseMs: 1000\nlimits: { concurrency: 1 }\n',
+    );
+    const args = ['serve', '--store', proxy.url(STORE()), '--config', 'ready.yaml', '--launcher', 'none'];
+    const host = spawn(process.execPath, [join(ROOT, 'bin/neuroscript.js'), ...args], place());
+    let said = '';
+    host.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+    try {
+      await expect.poll(() => said, { timeout: 60_000 }).toContain('serving');
+      const url = /http:\S+/.exec(said)?.[0] ?? '';
+      const ask = async (path: string): Promise<string> => {
+        const answer = await fetch(`${url}${path}`);
+        return `${answer.status} ${await answer.text()}`;
+      };
+      const metrics = () => ask('/metrics');
+      await expect.poll(() => ask('/readyz'), { timeout: 60_000 }).toBe('200 ready\nstore: ok\n');
+      expect(await metrics()).toContain('neuroscript_part_up{part="store"} 1\n');
+      proxy.hush();
+      // Every probe says so, from the first one on.
+      for (let probe = 0; probe < 3; probe++) expect(await ask('/readyz')).toBe('503 not ready\nstore: no answer within 2 s\n');
+      const stopped = await metrics();
+      expect(stopped).toContain('neuroscript_part_up{part="store"} 0\n');
+      expect(stopped).not.toContain('neuroscript_people_waiting 0');
+      expect((await ask('/healthz')).slice(0, 4)).toBe('200 ');
+      proxy.mend();
+      await expect.poll(() => ask('/readyz'), { timeout: 60_000 }).toBe('200 ready\nstore: ok\n');
+      proxy.cut();
+      await expect
+        .poll(() => ask('/readyz'), { timeout: 60_000 })
+        .toMatch(/^503 (not ready|unreachable)\nstore: postgres:.* cannot be used/);
+      await expect
+        .poll(metrics, { timeout: 60_000 })
+        .toMatch(/neuroscript_host_ready 0\n(.*\n)*neuroscript_host_errors_total [1-9]/);
+      proxy.mend();
+      await expect.poll(() => ask('/readyz'), { timeout: 60_000 }).toBe('200 ready\nstore: ok\n');
+      expect(await metrics()).toMatch(/^neuroscript_sessions\{state="ready",class="none"\} \d+$/m);
+    } finally {
+      host.kill('SIGTERM');
+      await once(host, 'exit');
+    }
+    expect(host.exitCode).toBe(0);
+  });
+
+  it('turns that a stall of the database took from their host go on in it, and metrics tell of the stall', async () => {
+    await using proxy = await FaultyProxy.open(STORE());
+    await writeFile(join(folder, 'slow.txt'), AGENT.replace('command\n', 'command\n  emit tool.w.Slow()\n'));
+    await writeFile(
+      join(folder, 'slow.mjs'),
+      `import { appendFileSync } from 'node:fs';
+     import { setTimeout } from 'node:timers/promises';
+     const run = async () => { appendFileSync('pids-${round}', process.pid + '\\n'); await setTimeout(2500); return 1; };
+     export const tools = [{ name: 'tool.w.Slow', run }];\n`,
+    );
+    await writeFile(
+      join(folder, 'slow.yaml'),
+      'agent: script:slow.txt\ntools: slow.mjs\nlisten: 127.0.0.1:0\nleaseMs: 1000\nlimits: { concurrency: 1 }\n',
+    );
+    for (const sid of ['a', 'b', 'c']) await neuroscript('sessions', 'open', `slow-${round}-${sid}`, '--store', STORE());
+    const args = ['serve', '--store', proxy.url(STORE()), '--config', 'slow.yaml', '--launcher', 'none'];
+    const host = spawn(process.execPath, [join(ROOT, 'bin/neuroscript.js'), ...args], place());
+    let said = '';
+    host.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+    try {
+      const pids = async (): Promise<readonly string[]> =>
+        (await readFile(join(folder, `pids-${round}`), 'utf8').catch(() => '')).trim().split('\n');
+      await expect.poll(async () => (await pids()).length, { timeout: 60_000 }).toBe(3);
+      proxy.cut();
+      await sleep(1800);
+      proxy.mend();
+      const listed = async () =>
+        (await neuroscript('sessions', 'list', '--where', `slow-${round} status:done`, '--store', STORE())).stdout
+          .trim()
+          .split('\n').length;
+      await expect.poll(listed, { timeout: 90_000, interval: 500 }).toBe(3);
+      expect(new Set(await pids())).toEqual(new Set([String(host.pid)]));
+      const url = /http:\S+/.exec(said)?.[0] ?? '';
+      const text = await (await fetch(`${url}/metrics`)).text();
+      expect(text).toMatch(/^neuroscript_leases_lost_total ([3-9]|\d\d)$/m);
+      // What the metrics count is what the log has.
+      expect(text).toMatch(/^neuroscript_decisions_total\{decision="DONE"\} 3$/m);
+    } finally {
+      host.kill('SIGTERM');
+      await once(host, 'exit');
+    }
+  });
 });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PostgresServer, startPostgres } from '../../apps/lab/engines/server.ts';
 import { type Clock, SessionCoordinator, SessionLeasedError, verifyStoredLog } from '../../src/loop/index.ts';
 import { endEntry } from '../../src/loop/log/log.ts';
+import { type PostgresClient, postgresClient } from '../../src/postgres/clients.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { nextSql, nextValues } from '../../src/postgres/queue.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';
@@ -68,6 +69,35 @@ describe.each(ROUNDS)('issue 20: an engine that fails, round %i', () => {
     await expect(store.commit({ ...commit, fence })).rejects.toMatchObject({ code: 'ERR_STORE', detail: 'order' });
   });
 
+  it.each([
+    ['request', [1, 5, 64, 1000]],
+    ['answer', [1, 5, 6, 20]],
+  ] as const)('issue 48: a commit whose %s is cut after some of its bytes is stored exactly once', async (lose, cuts) => {
+    await using bench = await behindProxy();
+    const { proxy, store, fence } = bench;
+    for (const [index, bytes] of cuts.entries()) {
+      const turn = index + 1;
+      if (turn > 1) await store.start(started('s', turn), fence);
+      proxy.break({ text: 'INSERT INTO', lose, bytes });
+      const { owner: _, ...commit } = commitOf('s', turn, { entry: { ...entry, turn_index: turn }, keep: true });
+      await store.commit({ ...commit, fence });
+      expect(await store.turns('s')).toHaveLength(turn);
+    }
+    expect(await verifyStoredLog(store.log, 'log')).toMatchObject({ ok: true, lines: cuts.length });
+  });
+
+  it.each(['request', 'answer'] as const)('issue 48: a commit whose %s comes late is stored exactly once', async (lose) => {
+    await using bench = await behindProxy();
+    const { proxy, store, fence } = bench;
+    proxy.break({ text: 'INSERT INTO', lose, late: 300 });
+    const { owner: _, ...commit } = commitOf('s', 1, { entry, keep: true });
+    const begun = performance.now();
+    await store.commit({ ...commit, fence });
+    expect(performance.now() - begun).toBeGreaterThan(290);
+    expect(await store.turns('s')).toHaveLength(1);
+    expect(await verifyStoredLog(store.log, 'log')).toMatchObject({ ok: true, lines: 1 });
+  });
+
   it('an end between two turns whose answer is lost is logged once', async () => {
     await using bench = await behindProxy();
     const { proxy, store, fence } = bench;
@@ -107,6 +137,33 @@ describe.each(ROUNDS)('issue 20: an engine that fails, round %i', () => {
     proxy.mend();
     await refused;
     expect(await store.turns('s')).toHaveLength(1);
+  });
+
+  it('a connection that ends in the moment in which it is handed out rejects the work, and ends no process', async () => {
+    await using proxy = await FaultyProxy.open(server.url);
+    const uncaught: unknown[] = [];
+    const note = (error: unknown): void => void uncaught.push(error);
+    process.on('uncaughtException', note);
+    for (const use of [
+      (client: PostgresClient) => client.query('SELECT 1'),
+      (client: PostgresClient) => client.transaction((query) => query('SELECT 1')),
+      (client: PostgresClient) =>
+        client.listen(
+          'work',
+          () => {},
+          () => {},
+        ),
+    ]) {
+      await using pool = Object.assign(await pgPool(proxy.url(server.url), { max: 1 }), {
+        [Symbol.asyncDispose]: () => pool.end(),
+      });
+      proxy.endReady(1);
+      await expect(use(postgresClient(pool))).rejects.toThrow();
+      expect(proxy.endings).toBe(0);
+    }
+    await sleep(50);
+    process.off('uncaughtException', note);
+    expect(uncaught).toEqual([]);
   });
 
   it('a host that waits for work hears of it again after the server was killed', async () => {

@@ -5,8 +5,24 @@ export interface Fault {
   readonly text: string;
   /** `request`: the server never sees it. `answer`: the server does it, and its answer is lost. */
   readonly lose: 'request' | 'answer';
+  /** Bytes of it that arrive before the connection is cut; 0 when absent. */
+  readonly bytes?: number;
+  /** Milliseconds after which it arrives; the connection is not cut then. */
+  readonly late?: number;
   /** Called once, when the connection is cut. */
   readonly after?: () => void;
+}
+
+/** ReadyForQuery outside of a transaction: with these bytes, a connection is handed out. */
+const READY = Buffer.from('Z\0\0\0\x05I', 'latin1');
+/** What a server or a pooler says when an operator ends a connection. */
+const ENDED = fatal('57P01', 'terminating connection due to administrator command');
+
+function fatal(code: string, message: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
+  const head = Buffer.alloc(5, 'E');
+  head.writeInt32BE(fields.length + 4, 1);
+  return Buffer.concat([head, fields]);
 }
 
 /** Stands between a client and a server, and breaks connections at a chosen moment. */
@@ -15,7 +31,9 @@ export class FaultyProxy implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
   #fault: Fault | null = null;
   #isCut = false;
+  #isHushed = false;
   #refused = 0;
+  #endings = 0;
 
   private constructor(url: URL) {
     this.#server = createServer((client) => {
@@ -32,28 +50,44 @@ export class FaultyProxy implements AsyncDisposable {
       };
       for (const socket of [client, upstream]) {
         this.#sockets.add(socket);
+        if (this.#isHushed) socket.pause();
         socket.on('error', end).on('close', () => {
           this.#sockets.delete(socket);
-          end();
+          // What was written to the client before arrives first.
+          if (!client.writableEnded) end();
         });
       }
+      /** Passes on what the fault leaves of the data. */
+      const fail = ({ bytes = 0, late, after }: Fault, from: Socket, to: Socket, data: Buffer): void => {
+        losing = null;
+        if (late !== undefined) {
+          from.pause();
+          setTimeout(() => {
+            if (!to.destroyed) to.write(data);
+            from.resume();
+          }, late);
+          return;
+        }
+        to.end(data.subarray(0, bytes));
+        from.destroy();
+        after?.();
+      };
       client.on('data', (data: Buffer) => {
         const fault = this.#fault;
         if (fault !== null && data.includes(fault.text)) {
           this.#fault = null;
           losing = fault;
         }
-        if (losing?.lose === 'request') {
-          end();
-          losing.after?.();
-        } else upstream.write(data);
+        if (losing?.lose === 'request') fail(losing, client, upstream, data);
+        else upstream.write(data);
       });
       upstream.on('data', (data: Buffer) => {
-        if (losing === null) client.write(data);
-        else {
-          end();
-          losing.after?.();
-        }
+        if (losing !== null) fail(losing, upstream, client, data);
+        else if (this.#endings > 0 && data.subarray(-READY.length).equals(READY)) {
+          this.#endings -= 1;
+          client.end(Buffer.concat([data, ENDED]));
+          upstream.destroy();
+        } else client.write(data);
       });
     });
   }
@@ -78,6 +112,16 @@ export class FaultyProxy implements AsyncDisposable {
     this.#fault = fault;
   }
 
+  /** Ends the next connections that become ready, in the write in which they do, as an operator or a pooler may. */
+  endReady(count: number): void {
+    this.#endings = count;
+  }
+
+  /** Connections that {@link endReady} has still to end. */
+  get endings(): number {
+    return this.#endings;
+  }
+
   /** Breaks all connections, and refuses new ones until {@link mend}. */
   cut(): void {
     this.#isCut = true;
@@ -89,8 +133,16 @@ export class FaultyProxy implements AsyncDisposable {
     return this.#refused;
   }
 
+  /** Passes nothing on until {@link mend}, as a network that loses packets or a server that is stopped. */
+  hush(): void {
+    this.#isHushed = true;
+    for (const socket of this.#sockets) socket.pause();
+  }
+
   mend(): void {
     this.#isCut = false;
+    this.#isHushed = false;
+    for (const socket of this.#sockets) socket.resume();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

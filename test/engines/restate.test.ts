@@ -182,7 +182,7 @@ describe('issue 20: sessions on a real server of Restate', () => {
   it('bench cluster has rows of workers that Restate calls: every session is done', async () => {
     const url = inject('url');
     const pool = await pgPool(url);
-    const part = { executor: 'none', hosts: 2, logs: true } as const;
+    const part = { executor: 'none', hosts: 2, logs: true, inFlight: 8 } as const;
     const row = await measureRestate(server, { url, pid: null, pool }, part, true);
     await pool.end();
     expect(row).toMatchObject({ engine: 'Restate, Postgres, log', hosts: 2, turns: 50, unfinished: 0 });

@@ -6,7 +6,8 @@ import { cpuMs } from '../cost.ts';
 import { programs } from '../grammar/decoder/corpus.ts';
 import { SLOW } from '../groups.ts';
 import { driveFiles, Raise, type TestTool } from '../guest/driver.ts';
-import { escapeOf, examine, isConstant, KEEPING, tally } from './harness.ts';
+import { Gate } from './gate.ts';
+import { escapeOf, examine, grantFor, isConstant, KEEPING, refusalOf, tally } from './harness.ts';
 import { escapes, PLANTED, planted } from './planted.ts';
 
 function filesOf(...sources: readonly string[]) {
@@ -34,13 +35,16 @@ function calls(source: string | readonly string[], options: ForeseeOptions = {})
 describe('issue 22.3: what happens lies within what was foreseen', () => {
   it('for generated programs, each run a few times', () => {
     const found = tally();
-    const programs = Number(process.env['FORESEEN_PROGRAMS'] ?? 400);
+    const programs = Number(process.env['FORESEEN_PROGRAMS'] ?? 500);
     for (let index = 0; index < programs; index++) examine(index, found);
     expect(found.escapes).toEqual([]);
     expect(found.refused).toBe(0);
     // Programs that call nothing, and an analysis that says nothing, would prove nothing.
     expect(found.calls).toBeGreaterThan(programs);
     expect(found.exact).toBeGreaterThan(found.calls / 10);
+    // Issue 47: grants that are narrower by one stop runs, and costs have bounds.
+    expect(found.outside).toBeGreaterThan(programs / 10);
+    expect(found.priced).toBeGreaterThan(programs / 10);
   });
 
   it.each(PLANTED)('and the programs show when $what', async (error) => {
@@ -199,16 +203,17 @@ describe('issue 22.3: no call escapes from where it stands', () => {
           return answer(args, io);
         }) satisfies TestTool,
       };
-      const driven = driveFiles(
-        files.map(({ file }) => file),
-        { tools, ask: answer, stdin: ['line'], events, globals, limits: { fuel: 20_000 } },
-      );
       const foreseen = foresee(files, BOUNDING_COSTS, {
         keeping: KEEPING,
         values: globals,
         ...(seed % 2 === 0 ? {} : { events: ['k', 'x'] }),
       });
-      expect(escapeOf(foreseen, driven)).toBeNull();
+      const gate = new Gate(grantFor(foreseen));
+      const driven = driveFiles(
+        files.map(({ file }) => file),
+        { tools, ask: answer, stdin: ['line'], events, globals, limits: { fuel: 20_000 }, ...gate.hooks },
+      );
+      expect([escapeOf(foreseen, driven), refusalOf(gate)]).toEqual([null, null]);
     }
   });
 });
@@ -261,7 +266,7 @@ describe('issue 22.3: what is known of a call', () => {
 
   it('a tool that may set variables makes them unknown; a known global stays', () => {
     const source = command('set a = 1', 'call tool.set.Any()', 'call tool.a.Put(a, g)');
-    expect(calls(source, { values: { g: 'v' } })[1]).toBe('tool.a.put(anything, anything) 1');
+    expect(calls(source, { values: { g: 'v' } })[1]).toBe('tool.a.put(anything from call 1, anything) 1');
     expect(calls(source, { values: { g: 'v' }, keeping: ['tool.set.any'] })[1]).toBe('tool.a.put(1, "v") 1');
   });
 
@@ -295,7 +300,7 @@ it('issue 22.3: much is known of the programs of this repository', () => {
       made.filter(({ most }) => most !== null),
       made,
     ),
-  ).toBeGreaterThan(0.9);
+  ).toBeGreaterThan(0.88);
   expect(
     share(
       made.filter(({ args }) => args?.every(isConstant)),

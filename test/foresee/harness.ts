@@ -2,12 +2,16 @@ import { GLOBALS, NAMES } from '../../conformance/language/generate/expressions.
 import { type Program, program } from '../../conformance/language/generate/programs.ts';
 import { Random } from '../../conformance/language/generate/random.ts';
 import { type Foreseen, type ForeseenCall, foresee, parse } from '../../grammar/index.ts';
-import { Bound } from '../../src/tools/policy/bound.ts';
+import { ForeseenOrder } from '../../src/runtime/foreseenorder.ts';
+import { grantOf } from '../../src/runtime/grant.ts';
+import type { Grant } from '../../src/tools/index.ts';
 import { BOUNDING_COSTS } from '../../src/wire/boundingcosts.ts';
 import { whisperedBytes } from '../../src/wire/costs.ts';
 import { fits } from '../../src/wire/foreseen.ts';
-import type { GuestCall, TaggedJson } from '../../src/wire/protocol.ts';
+import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { type Driven, type DriveOptions, driveFiles, Raise, type TestTool } from '../guest/driver.ts';
+import { Gate, misjudged, narrower, partsOf, toolOf } from './gate.ts';
+import { paidFor, statedCost } from './prices.ts';
 
 /** The tools that set no variables. */
 export const KEEPING: readonly string[] = ['tool.a.get', 'tool.a.put', 'tool.b.send', 'tool.none.at'];
@@ -24,6 +28,12 @@ export interface Tally {
   tight: number;
   /** Bounds of fuel that were finite. */
   bounded: number;
+  /** Calls that were refused in runs under a grant that is narrower by one. */
+  outside: number;
+  /** Runs that cost something. */
+  priced: number;
+  /** For those whose stated cost has a bound: how many times as much as they cost was stated. */
+  readonly looseness: number[];
   readonly escapes: Escape[];
 }
 
@@ -35,10 +45,22 @@ export interface Escape {
 }
 
 export function tally(): Tally {
-  return { programs: 0, runs: 0, refused: 0, calls: 0, exact: 0, tight: 0, bounded: 0, escapes: [] };
+  return {
+    programs: 0,
+    runs: 0,
+    refused: 0,
+    calls: 0,
+    exact: 0,
+    tight: 0,
+    bounded: 0,
+    outside: 0,
+    priced: 0,
+    looseness: [],
+    escapes: [],
+  };
 }
 
-/** Runs of each program, with other results of the tools. */
+/** Runs of each program, with other results of the tools: the last one is under a grant that is narrower by one. */
 export const RUNS = 4;
 
 /** Runs the program of a seed, and compares what happened with what was foreseen. */
@@ -71,15 +93,23 @@ export function examineProgram(made: Program, seed: number, found: Tally, analys
     ...(given.events ? { events: events.map(({ name }) => name) } : {}),
   });
   if (foreseen.fuel !== null) found.bounded++;
+  const [grant, cost] = [grantFor(foreseen, /\bon\s+error\b|\btogether\b/i.test(source)), statedCost(foreseen)];
   for (let run = 0; run < RUNS; run++) {
+    const less = run === RUNS - 1 ? narrower(grant, new Random(Math.imul(seed, 0x2545f491))) : null;
+    const gate = new Gate(less ?? grant);
     const driven = driveFiles(files, {
       call,
       limits: { fuel: 5000 },
       ...surroundings(made, given, seed, run),
       ...world(seed, run),
+      ...gate.hooks,
     });
-    const what = escapeOf(foreseen, driven);
+    const what =
+      escapeOf(foreseen, driven) ??
+      (less === null ? refusalOf(gate) : misjudged(less, gate.passed)) ??
+      dearer(cost, driven, gate, found);
     found.runs++;
+    if (less !== null) found.outside += gate.passed.filter(({ refusal }) => refusal !== null).length;
     if (what !== null) found.escapes.push({ seed, what, source });
     measure(foreseen, driven, found);
     if (what !== null) return;
@@ -87,9 +117,9 @@ export function examineProgram(made: Program, seed: number, found: Tally, analys
 }
 
 /** The first thing that happened outside of what was foreseen. */
-export function escapeOf({ calls, fuel, memoryBytes, outputBytes, scratchBytes }: Foreseen, driven: Driven): string | null {
+export function escapeOf(foreseen: Foreseen, driven: Driven): string | null {
+  const { calls, fuel, memoryBytes, outputBytes, scratchBytes } = foreseen;
   if (driven.error?.kind === 'internal') return `internal: ${driven.error.message}`;
-  const bound = new Bound(calls);
   const sites = new Map<string, number>();
   for (const made of driven.calls) {
     const [name, args] = partsOf(made);
@@ -104,8 +134,6 @@ export function escapeOf({ calls, fuel, memoryBytes, outputBytes, scratchBytes }
     sites.set(site, times);
     const most = here.reduce((sum, one) => sum + (one.most ?? Number.POSITIVE_INFINITY), 0);
     if (!further && times > most) return `${shown} is call ${times}, and ${most} were foreseen`;
-    const refusal = bound.admit(name, args);
-    if (refusal !== null) return `${shown}: ${refusal}`;
   }
   const scratch = driven.whispers.reduce(
     (sum, { to, text }) => sum + whisperedBytes(Buffer.byteLength(to), Buffer.byteLength(text)),
@@ -121,14 +149,38 @@ export function escapeOf({ calls, fuel, memoryBytes, outputBytes, scratchBytes }
   return null;
 }
 
-function covers({ args: known }: ForeseenCall, args: readonly TaggedJson[]): boolean {
-  return known === null || (known.length === args.length && known.every((one, index) => fits(one, args[index] ?? null)));
+/** Why a run stopped that is bound to the grant of its own program; null when it did not. */
+export function refusalOf({ refused }: Gate): string | null {
+  return refused === undefined ? null : `${refused.shown}: ${refused.refusal}`;
 }
 
-/** The name and the arguments of a call, as a bound sees them. */
-function partsOf(made: GuestCall): readonly [name: string, args: readonly TaggedJson[]] {
-  if (made.t === 'tool') return [made.name, made.args];
-  return made.t === 'ask' ? ['ask', [made.model, made.prompt, made.options]] : ['promptuser', [made.text]];
+/** How a run cost more than was stated, or less although it ended well; null when it did not. */
+function dearer(
+  { least, most }: ReturnType<typeof statedCost>,
+  { error }: Driven,
+  { passed, refused }: Gate,
+  found: Tally,
+): string | null {
+  const paid = paidFor(passed.filter(({ refusal }) => refusal === null));
+  if (most !== null && paid > most) return `it cost ${paid}, and ${most} was stated`;
+  if (error === null && refused === undefined && paid < least) return `it cost ${paid}, and at least ${least} was stated`;
+  if (paid > 0) found.priced++;
+  if (most !== null && paid > 0) found.looseness.push(most / paid);
+  return null;
+}
+
+/** The grant that allows what was foreseen of a program, whose tools all have the same arguments. */
+export function grantFor(foreseen: Foreseen, catches = true): Grant {
+  const calls = foreseen.calls.map((call, index) => {
+    return { ...call, number: index + 1, effects: 'write', verdict: null, limitedBy: null } as const;
+  });
+  const files = [...new Set(calls.map(({ file }) => file))];
+  const order = new ForeseenOrder({ calls: foreseen.calls, files, past: {}, catches });
+  return grantOf({ preview: { sources: [], calls, because: null }, foreseen, order, toolOf, guards: [] });
+}
+
+function covers({ args: known }: ForeseenCall, args: readonly TaggedJson[]): boolean {
+  return known === null || (known.length === args.length && known.every((one, index) => fits(one, args[index] ?? null)));
 }
 
 /** A call is exact when its row says each argument and as many calls as there were. */

@@ -113,6 +113,20 @@ export const PLANTED: readonly Planted[] = [
     to: 'const args = call === null ? row.args : row.args;',
     shownBy: 11,
   },
+  {
+    what: 'where two ways meet, an answer is that of the first one',
+    file: 'values.ts',
+    from: 'answer !== undefined && isAnswer(other, answer) ? { answer } : {}',
+    to: 'answer !== undefined ? { answer } : {}',
+    shownBy: 1492,
+  },
+  {
+    what: 'a part of an answer is the whole of it',
+    file: 'elements.ts',
+    from: "{ ...element, answer: { ...answer, part: 'item' } }",
+    to: '{ ...element, answer }',
+    shownBy: 621,
+  },
 ];
 
 const GRAMMAR = join(import.meta.dirname, '../../grammar');

@@ -34,7 +34,7 @@ const table: readonly (readonly [lines: string, at: string, words: string])[] = 
   ['emit !x', '2:6', 'not x'],
   ['if !x⏎emit 1⏎endif', '2:4', 'not x'],
   ['emit a && b', '2:8', 'write `and`'],
-  ['emit a || b', '2:8', 'write `or`'],
+  ['emit a || b', '2:8', 'write `or`, which gives true or false; for a default write `if is_nil(x)`, `set x = …`, `endif`'],
   ['emit a === b', '2:8', '`==`'],
   ['emit a !== b', '2:8', '`!=`'],
   ['emit a <> b', '2:9', '`!=`'],

@@ -45,7 +45,7 @@ function ofPasses(passes: number, before: readonly string[], ...lines: readonly 
   return { fuel: whole.fuel - start.fuel, looks: whole.looks - start.looks };
 }
 
-/** Texts of 200 000 units that differ in their last one. */
+/** Texts of 200,000 units that differ in their last one. */
 const ALIKE = ['set x = "x" * 200000', 'set a = x + "a"', 'set b = x + "b"', 'set same = x + "a"'];
 
 /** 200 keys of which V8 tells none from another without looking at all of it: it has no hash for texts so long. */
@@ -128,7 +128,7 @@ describe('time in line with the size', () => {
       ...times(49, 'set a[0] = b', 'set a[0] = nil', 'set b[0] = a', 'set b[0] = nil'),
     ];
     const inner = ['set inner = tool.list.Range(0, 25000)', 'set o = []', ...times(5000, 'set o[n] = inner'), 'set b[0] = o'];
-    // To look at each of 125 000 000 items took two seconds.
+    // To look at each of 125,000,000 items took two seconds.
     expect(took(command(...inflated, ...inner, ...times(20, 'set b = [b]')), limits)).toBeLessThan(1000);
   });
 

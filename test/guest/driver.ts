@@ -7,6 +7,7 @@ import { Measuring } from '../../src/sandbox/measuring.ts';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
 import type { Probe, RunProfile } from '../../src/wire/heat.ts';
+import type { AnswerLabels, FlowInput } from '../../src/wire/labels.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import type {
   EventInput,
@@ -75,7 +76,15 @@ export interface DriveOptions {
   readonly stdin?: readonly string[] | null;
   /** Answers `ask`. */
   readonly ask?: TestTool | undefined;
+  /** Why a call fails with code 1003 before it is made; null for one that is made. */
+  readonly refusal?: (call: GuestCall) => string | null;
+  /** Hears the result of every call that does not fail. */
+  readonly onAnswer?: (call: GuestCall, value: TaggedJson) => void;
   readonly clock?: (measured?: boolean) => number;
+  /** Labels that the run begins with: it runs under rules about origin. */
+  readonly flow?: FlowInput | undefined;
+  /** Labels of the answers of tools, by canonical name. */
+  readonly answers?: Readonly<Record<string, AnswerLabels>>;
   /** Measures the run; {@link Driven.profile} has what it says. */
   readonly probe?: Probe | undefined;
 }
@@ -129,6 +138,7 @@ export function driveFiles(files: readonly SourceFile[], options: DriveOptions):
     forkId: options.forkId ?? 'fork',
     turn: options.turn ?? false,
     stdin: options.stdin !== undefined && options.stdin !== null,
+    flow: options.flow,
     probe: options.probe,
   };
   const sources = files.map(({ name }) => ({ name, text: '' }));
@@ -218,19 +228,29 @@ class FakeHost {
   answer(question: Asked): GuestReply {
     if (question.t === 'var') {
       if (this.#running === undefined) throw new Error('an answer without a question');
-      return this.#running.resume(question);
+      return this.#answered(this.#running, this.#running.resume(question));
     }
     this.seen.frames.push('call');
     if (question.t === 'together') return endsOf(question, (call) => this.#end(call));
     this.seen.calls.push(question);
-    this.#running = new Dialogue((io) => this.#answer(question, io), question);
-    return this.#running.start();
+    const labels = this.#labelsOf(question);
+    const refusal = this.#options.refusal?.(question) ?? null;
+    if (refusal !== null) return { t: 'error', code: 1003, message: refusal };
+    this.#running = new Dialogue((io) => this.#answer(question, io), question, labels);
+    return this.#answered(this.#running, this.#running.start());
+  }
+
+  #answered<Reply extends GuestReply>({ call }: Dialogue, reply: Reply): Reply {
+    if (reply.t === 'ok') this.#options.onAnswer?.(call, reply.value);
+    return reply;
   }
 
   /** The end of a call that runs together with others. Its tool has no access to the fork. */
   #end(call: GuestCall): CallEnd {
     this.seen.calls.push(call);
-    const dialogue = new Dialogue((io) => this.#answer(call, io), call);
+    const refusal = this.#options.refusal?.(call) ?? null;
+    if (refusal !== null) return { t: 'error', code: 1003, message: refusal };
+    const dialogue = new Dialogue((io) => this.#answer(call, io), call, this.#labelsOf(call));
     let reply = dialogue.start();
     while (reply.t === 'var.set' || reply.t === 'const')
       reply = dialogue.resume({
@@ -239,8 +259,12 @@ class FakeHost {
         value: null,
         error: 'a call that runs together with others sets nothing',
       });
-    if (reply.t === 'ok' || reply.t === 'error') return reply;
+    if (reply.t === 'ok' || reply.t === 'error') return this.#answered(dialogue, reply);
     throw new Error('a test tool among others can only give a value or raise an error');
+  }
+
+  #labelsOf(call: GuestCall): AnswerLabels | undefined {
+    return this.#options.answers?.[call.t === 'tool' ? call.name : call.t];
   }
 
   #answer(call: GuestCall, io: ToolIo): TaggedJson {
@@ -273,13 +297,15 @@ class Question extends Error {
  * the start for every question, with the earlier answers at hand: test tools must do nothing else that matters before.
  */
 class Dialogue {
+  readonly call: GuestCall;
   readonly #tool: (io: ToolIo) => TaggedJson;
-  readonly #call: GuestCall;
+  readonly #labels: AnswerLabels | undefined;
   readonly #answers: VarAnswer[] = [];
 
-  constructor(tool: (io: ToolIo) => TaggedJson, call: GuestCall) {
+  constructor(tool: (io: ToolIo) => TaggedJson, call: GuestCall, labels: AnswerLabels | undefined) {
     this.#tool = tool;
-    this.#call = call;
+    this.call = call;
+    this.#labels = labels;
   }
 
   start(): GuestReply {
@@ -291,15 +317,15 @@ class Dialogue {
     };
     try {
       const value = this.#tool({
-        call: this.#call,
+        call: this.call,
         getVar: (name) => question({ t: 'var.get', name }),
         setVar: (name, value) => question({ t: 'var.set', name, value }),
         defineConst: (name, value, redefine = false) => question({ t: 'const', name, value, redefine }),
       });
-      return { t: 'ok', value };
+      return { t: 'ok', value, labels: this.#labels };
     } catch (thrown) {
       if (thrown instanceof Question) return thrown.ask;
-      if (thrown instanceof Raise) return { t: 'error', code: thrown.code, message: thrown.message };
+      if (thrown instanceof Raise) return { t: 'error', code: thrown.code, message: thrown.message, labels: this.#labels };
       if (thrown instanceof Halt) return { t: 'halt', error: thrown.error };
       throw thrown;
     }

@@ -47,7 +47,7 @@ func last_of(needs a, b, c, d) means
 endfunc
 `;
 
-/** Programs whose `f(1000000)` reaches the evaluation depth of 10 000, through every construct that nests, by its name. */
+/** Programs whose `f(1000000)` reaches the evaluation depth of 10,000, through every construct that nests, by its name. */
 export const DEEP_PROGRAMS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(SHAPES).map(([name, body]) => [
     name,

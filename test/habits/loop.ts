@@ -6,22 +6,22 @@ import { toldIn } from '../simulate/told.ts';
 
 const DONE = '  emit tool.aeiou.magic("LOOP", {"action": "done"})';
 
-/** The program with the slip, as a turn that ends its session. */
-function asTurn(slip: string): string {
+/** The program with the slip, as a turn that ends its session: a last statement does so, or a block that runs the procedure `main`. */
+export function asTurn(slip: string): string {
   const end = slip.lastIndexOf('endcommand');
-  return end < 0 ? `${slip}command\n  call main()\n${DONE}\nendcommand` : `${slip.slice(0, end)}${DONE}\n${slip.slice(end)}`;
+  if (end >= 0) return `${slip.slice(0, end)}${DONE}\n${slip.slice(end)}`;
+  if (/\bmain\b/.test(slip)) return `${slip}command\n  call main()\n${DONE}\nendcommand`;
+  const brace = /^command\b/.test(slip) ? slip.lastIndexOf('}') : -1;
+  return brace < 0 ? `${slip}${DONE.trim()}\n` : `${slip.slice(0, brace)}${DONE}\n${slip.slice(brace)}`;
 }
 
-/** Makes the slip, and then replaces each line that has a problem by its fix, and does nothing else. */
+/** Makes the slip, and then writes the lines that each problem's fix names, and does nothing else. */
 function scripted({ slip }: Habit): Agent {
   return {
     name: 'habit',
     reply: async ({ prompt }) => {
       const told = toldIn(prompt);
-      if (told === null || told.program === null) return programReply(asTurn(slip));
-      const lines = told.program.split('\n');
-      const fixes = new Map(told.problems.flatMap(({ line, fix }) => (fix === null ? [] : [[line, fix] as const])));
-      return programReply(lines.map((text, index) => fixes.get(index + 1) ?? text).join('\n'));
+      return programReply(told?.fixed ?? asTurn(slip));
     },
   };
 }

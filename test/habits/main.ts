@@ -1,9 +1,10 @@
 /**
  * `npm run habits`: the share of slips of writers of other languages whose first proposed fix gives a program that compiles and does
- * what is expected, by language. `--show` prints the slips that are left; never those that are held out.
+ * what is expected, by file. `--show` prints the slips that are left; never those that are held out or unseen.
+ * `--held-out` and `--unseen` add the share of those.
  * `--loop`: the share of sessions that end DONE, of agents that make a slip in a turn and then replace each line by the fix that they are told.
  */
-import { HELD_OUT, KNOWN } from '../../conformance/habits/corpus.ts';
+import { HELD_OUT, KNOWN, UNSEEN } from '../../conformance/habits/corpus.ts';
 import { doneBy, fixed, type Share, shareOf } from './harness.ts';
 
 const shows = process.argv.includes('--show');
@@ -39,3 +40,4 @@ if (process.argv.includes('--loop')) {
   }
 }
 if (process.argv.includes('--held-out')) line('held out', [shareOf(HELD_OUT)]);
+if (process.argv.includes('--unseen')) line('unseen', [shareOf(UNSEEN)]);

@@ -58,6 +58,44 @@ describe('18: a turn whose process died is taken in a process of its own', () =>
     expect(await loop.runLoop({ agent: programAgent('done'), userdata: USERDATA })).toMatchObject({ decision: 'DONE' });
   });
 
+  it('issue 48: a turn whose process lives and only lost the session is taken up in place', async () => {
+    for (const [lives, apart] of [
+      ['itself', 0],
+      ['elsewhere', 0],
+      ['no more', 1],
+    ] as const) {
+      const clock = new TestClock();
+      const store = new MemoryStore({ clock });
+      let isLost = true;
+      const checks = [
+        () => {
+          if (isLost) throw new Error('lost');
+          return false;
+        },
+      ];
+      const first = new SessionCoordinator({ store, log: null, clock, replayTtl: 600, leaseMs: LEASE_MS });
+      await expect(controller({ clock, coordinator: first, checks }).loop.runLoop(run(programAgent('done')))).rejects.toThrow(
+        'lost',
+      );
+      isLost = false;
+      const host = new Host({ coordinator: first, profiles: {} });
+      if (lives === 'elsewhere') await host.beat();
+      if (lives === 'no more') {
+        await host.beat();
+        clock.ms += LEASE_MS;
+      }
+      let taken = 0;
+      const takeApart: TakeApart = async ({ sid, owner }) => {
+        taken += 1;
+        await controller({ clock, store, owner }).loop.step(sid, { agent: programAgent() });
+      };
+      const coordinator = lives === 'itself' ? first : new SessionCoordinator({ store, log: null, clock, replayTtl: 600 });
+      const { loop } = controller({ clock, coordinator, takeApart, checks });
+      expect(await loop.resume('s', { agent: programAgent() })).toMatchObject({ decision: 'DONE' });
+      expect([lives, taken]).toEqual([lives, apart]);
+    }
+  });
+
   it('its deaths count, and nobody waits for the leases of the dead', async () => {
     const { clock, store } = await interrupted();
     const attempts: number[] = [];

@@ -116,3 +116,17 @@ describe('options', () => {
     await expect(loop.resume('s', step as never)).rejects.toThrow(message);
   });
 });
+
+describe('issue 47, a price: the ceiling of a session', () => {
+  const priced = (tokens: number): Agent => ({
+    price: { in: 100, out: 100 },
+    reply: async () => ({ text: reply('program continue'), tokens }),
+  });
+
+  it('counts model tokens exactly, and ends the session when a reply costs more than is left', async () => {
+    const { loop, store } = controller();
+    const result = await loop.runLoop(run(priced(3000), { maxCost: 0.85 }));
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_QUOTA', turns: { length: 2 } });
+    expect((await store.read('s'))?.spent.cost).toBe(0.9);
+  });
+});

@@ -30,7 +30,11 @@ class FullLog extends MemoryLog {
 it('a session that cannot be opened leaves its HALT in the log, with turn 0', async () => {
   const log = new MemoryLog();
   const { loop } = controller({ log });
-  const { decision, reason } = await loop.runLoop({ userdata: '{', agent: programAgent('continue'), sid: 's' });
+  const { decision, reason } = await loop.runLoop({
+    userdata: { subject: 1 } as never,
+    agent: programAgent('continue'),
+    sid: 's',
+  });
   expect(log.entries).toMatchObject([{ SID: 's', turn_index: 0, decision, reason }]);
 });
 
@@ -195,6 +199,7 @@ describe('committing', () => {
       sid: 's',
       turn: 2,
       attempt: 1,
+      runner: 'r',
       nonce: 'n',
       startedAt: 5,
       reply: null,

@@ -9,6 +9,7 @@ import { defaultLimits } from '../../src/wire/limits.ts';
 import type { Source, TaggedJson, Whisper } from '../../src/wire/protocol.ts';
 import { type RunFailure, type RunResult, refusedResult } from '../../src/wire/result.ts';
 import type { ParsedFile } from '../../src/wire/sourcereports.ts';
+import { RunError } from '../../src/wire/text/runerror.ts';
 import { reply } from '../aeiou/kit.ts';
 
 export { newKeyring, reply, TestClock } from '../aeiou/kit.ts';
@@ -95,7 +96,7 @@ function rejection({ name, text }: Source, denied: readonly string[]): Pick<RunF
   const site = { source: name, line: 1, column: 1 };
   const place = { file: name, line: 1, column: 1, endLine: 1, endColumn: 2 };
   const wrong = (message: string, line: number): Pick<RunFailure, 'error' | 'errors'> => ({
-    error: languageError(15, message, { ...site, line }),
+    error: new RunError(languageError(15, message, { ...site, line }), []),
     errors: [{ ...place, s: 0, e: 1, line, message }],
   });
   if (text.startsWith('broken')) return wrong('unexpected text', 2);
@@ -113,7 +114,7 @@ function rejection({ name, text }: Source, denied: readonly string[]): Pick<RunF
     fix: { message: '', edits: [] },
     tool,
   } as const;
-  return { error: languageError(1003, message, site), findings: [found] };
+  return { error: new RunError(languageError(1003, message, site), []), findings: [found] };
 }
 
 function result(emits: readonly string[], whispers: readonly Whisper[], error: ErrorInfo | null): RunResult {
@@ -127,7 +128,7 @@ function result(emits: readonly string[], whispers: readonly Whisper[], error: E
     usage: { fuel: 12, cpuMs: 0.4, wallMs: 1.9, peakMemoryBytes: 4096, toolCalls: 0, outputBytes: 5, queueMs: 0 },
     journal: [],
   } as const;
-  return error === null ? { ok: true, ...facts, error } : { ok: false, ...facts, error };
+  return error === null ? { ok: true, ...facts, error } : { ok: false, ...facts, error: new RunError(error, []) };
 }
 
 export const USERDATA = { subject: 'test', fields: {} };

@@ -2,6 +2,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { sealRecord } from '../../src/loop/record/seal.ts';
 import { CallJournal } from '../../src/tools/dispatch/journal.ts';
+import { packedSize } from '../../src/tools/dispatch/packed.ts';
 import type { JournalEntry } from '../../src/wire/journal.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import type { GuestCall } from '../../src/wire/protocol.ts';
@@ -49,7 +50,7 @@ it.each([
     for (let bytes = 0, seq = 1; bytes < defaultLimits('run').journalBytes; seq++) {
       const call: GuestCall = { ...numberless, seq };
       journal.open(call, variables());
-      bytes += journal.pack(call, `${before}"seq":${seq}${after}`);
+      bytes += packedSize(journal.pack(call, `${before}"seq":${seq}${after}`));
       journal.close(call, { t: 'ok', value: null });
     }
     const { record } = await turnOf(bench({ silent: () => {} }), 'silent');

@@ -112,6 +112,16 @@ describe('what cannot go into the next envelope', () => {
     expect(loop.metrics.snapshot().halts_total).toEqual({ ERR_USERDATA_SCHEMA: 1 });
   });
 
+  it.each<unknown>(['text', null, undefined, [], 5])(
+    'issue 50: USERDATA that is no object, such as %j, is a mistake of the call',
+    async (userdata) => {
+      const { loop, log } = controller();
+      await expect(loop.runLoop(run(programAgent('done'), { userdata }))).rejects.toThrow(/\buserdata\b/);
+      await expect(loop.runLoop(run(programAgent('done'), { userdata }))).rejects.toMatchObject({ code: 'ERR_CONFIG' });
+      expect(log.entries).toEqual([]);
+    },
+  );
+
   it('a reply that is far too large halts, and little of it is kept (threat 11)', async () => {
     const { loop } = controller();
     const result = await loop.runLoop(run({ reply: async () => 'x'.repeat(4 * 1024 * 1024) }));

@@ -138,6 +138,7 @@ describe('metrics', () => {
       no_progress_total: 0,
       halts_total: { ERR_TOKEN_MISSING: 1 },
       agent_replies_total: { ok: 4 },
+      cost_usd_total: {},
       agent_tokens_total: {},
       tool_calls_total: {},
       boundary_breaches_total: 0,

@@ -44,6 +44,7 @@ function setting(options: Partial<MinterOptions> = {}, init: TurnInit = { sessio
     site: { fork: 'f1', source: 'ACTIONS', line: 1, column: 1, together },
     call: { key: null, fence: null },
     host,
+    mayCall: () => true,
     actor: null,
     turn: current,
     signal: current.signal,
@@ -62,6 +63,8 @@ function setting(options: Partial<MinterOptions> = {}, init: TurnInit = { sessio
     waitedFor: null,
     reserve: async () => {},
     charge: async () => {},
+    labels: [],
+    carry: () => {},
     pending: ({ reason }) => {
       throw new Error(reason);
     },

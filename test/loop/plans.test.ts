@@ -11,6 +11,10 @@ const READ_ON: Readonly<Record<string, string>> = {
   leased: 'the sessions under a lease',
   ready: 'the sessions that are ready',
   ping: 'one session',
+  census: 'the open sessions, by what they do',
+  open: 'open sessions, no more than admission allows',
+  beat: 'the hosts, which are few',
+  hosts: 'the hosts, which are few',
   summaries: 'it is completed with conditions',
   old: 'the sessions that ended before a day, in the order of their ids',
 };

@@ -72,7 +72,7 @@ describe('after the death of a process', () => {
     const result = await loop.resume('s', { agent: programAgent('done') });
     expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_INTERRUPTED', error: { code: 'ERR_INTERRUPTED' } });
     expect(result.turns).toMatchObject([{ turn: 1, decision: 'HALT', output: '', outputComplete: false, latencyMs: 0 }]);
-    expect(result.error?.message).toMatch(/turn 1 was started and not decided: its process died$/);
+    expect(result.error?.message).toMatch(/turn 1 was started and not decided: it was interrupted$/);
     expect(executor.spy.calls).toEqual([]);
     expect(log.entries).toMatchObject([{ turn_index: 1, decision: 'HALT', reason: 'ERR_INTERRUPTED' }]);
     expect(await store.read('s')).toMatchObject({ status: 'halted', reason: 'ERR_INTERRUPTED', nextTurn: 2 });
@@ -90,7 +90,7 @@ describe('after the death of a process', () => {
     const last = next(clock, { store });
     const result = await last.loop.resume('s', { agent: programAgent() });
     expect(result).toMatchObject({ reason: 'ERR_INTERRUPTED' });
-    expect(result.error?.message).toMatch(/its process died 4 times$/);
+    expect(result.error?.message).toMatch(/it was interrupted 4 times$/);
   });
 
   it.each([true, false])(

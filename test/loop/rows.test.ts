@@ -11,6 +11,7 @@ const started = (limits: unknown, suspended: unknown = null): string =>
     sid: 's',
     turn: 1,
     attempt: 1,
+    runner: 'r',
     nonce: 'n',
     startedAt: 5,
     reply: null,
@@ -39,7 +40,7 @@ const suspendedUnder = (limits: unknown) => ({
     mintFailed: false,
     ranMs: 0,
     run: { ...RUN, limits },
-    journal: [{ kind: 'tool', seq: 1, name: 'tool.t.x', args: [], at: AT, outcome: { ok: true, value: 1 }, ms: 1 }],
+    journal: [{ kind: 'tool', seq: 1, name: 'tool.t.x', args: [], at: AT, outcome: { ok: true, value: 1 }, begin: 0, ms: 1 }],
   },
   approved: null,
 });

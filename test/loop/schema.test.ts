@@ -15,7 +15,9 @@ import { actions, bench, turnOf } from './harness.ts';
 
 const read = (path: string): unknown => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
-ajv.addSchema([read('../../schemas/turn.schema.json'), read('../../schemas/loop.schema.json')].map((schema) => schema as object));
+ajv.addSchema(
+  [read('../../docs/schemas/turn.schema.json'), read('../../docs/schemas/loop.schema.json')].map((schema) => schema as object),
+);
 
 function problems(schema: 'turn' | 'loop', value: unknown): unknown {
   return ajv.validate(`${schema}.schema.json`, JSON.parse(JSON.stringify(value))) ? [] : ajv.errors;
@@ -75,6 +77,7 @@ describe('the public JSON of a turn', () => {
       sid: 's',
       turn: 2,
       attempt: 1,
+      runner: 'r',
       nonce: 'n',
       startedAt: 5,
       reply: reply('program done'),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
+import { MemoryStore, SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import { storeStatistics } from '../../src/loop/sessions/statistics.ts';
 import { ownedStore } from '../../src/testing/contracts/owned.ts';
 import { commitOf, lease, ODD, started, state } from '../../src/testing/contracts/samples.ts';
@@ -17,6 +17,22 @@ afterAll(() => rm(folder, { recursive: true }));
 
 let files = 0;
 const newPath = (): string => join(folder, `store-${++files}.db`);
+
+it('issue 43: a MemoryStore that was cleared is as a new one', async () => {
+  const store = new MemoryStore();
+  let woken = 0;
+  store.onReady(() => woken++);
+  for (const round of [1, 2]) {
+    expect(await store.list()).toEqual([]);
+    await store.create(state('s'), round);
+    const { fence } = await store.claim('s', { owner: 'a', ms: 1000 });
+    await store.start(started('s', 1), fence);
+    expect(await store.list()).toMatchObject([{ sid: 's', createdAt: round, started: 1 }]);
+    store.clear();
+  }
+  await Promise.resolve();
+  expect(woken).toBe(1);
+});
 
 describe('the file of a SqliteStore', () => {
   it('keeps everything for the next process, and is for its owner only', async () => {

@@ -69,7 +69,7 @@ describe('metrics', () => {
     one.boundaryBreaches = 5;
     metrics.seeRuntime(one);
     expect(await counted()).toMatchObject({ 'neuroscript.worker.breaches': { '': 6 }, 'neuroscript.tenant.refusals': { '': 4 } });
-    expect(metrics.prometheus()).toContain('\nboundary_breaches_total 6\n');
+    expect(metrics.prometheus()).toContain('\nneuroscript_boundary_breaches_total 6\n');
   });
 
   it('A3-10-4: labels are closed sets: nothing that comes from a program, a model or a session is one', () => {
@@ -78,7 +78,11 @@ describe('metrics', () => {
     const labels = [...text.matchAll(/^(\w+)\{(\w+)="([^"]*)"\} 0$/gm)].map(
       ([, name, label, value]) => `${name} ${label} ${value}`,
     );
-    expect(labels).toHaveLength(4 + 5 + 5 + Object.keys(HALT_REASONS).length + 3 + 3 + 2 + 3);
+    const bounds = labels.filter((each) => each.includes('_bucket le '));
+    expect(bounds).toHaveLength(3 * 17);
+    expect(labels.filter((each) => !bounds.includes(each))).toHaveLength(
+      4 + 5 + 5 + Object.keys(HALT_REASONS).length + 3 + 3 + 2 + 4 + 2,
+    );
     metrics.ended('ERR_MADE_UP' as never);
     expect(metrics.prometheus()).toBe(text);
     expect(metrics.snapshot().halts_total).toEqual({});
@@ -89,14 +93,14 @@ describe('metrics', () => {
     await loop.runLoop(run(programAgent('continue', 'done')));
     const lines = loop.metrics.prometheus().split('\n');
     expect(lines.slice(0, 4)).toEqual([
-      '# HELP decisions_total Decided turns.',
-      '# TYPE decisions_total counter',
-      'decisions_total{decision="CONTINUE"} 1',
-      'decisions_total{decision="DONE"} 1',
+      '# HELP neuroscript_decisions_total Decided turns.',
+      '# TYPE neuroscript_decisions_total counter',
+      'neuroscript_decisions_total{decision="CONTINUE"} 1',
+      'neuroscript_decisions_total{decision="DONE"} 1',
     ]);
-    expect(lines).toContain('jti_dup_total 0');
+    expect(lines).toContain('neuroscript_jti_dup_total 0');
     for (const line of lines.filter((one) => one !== ''))
-      expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|[a-z_]+(\{[a-z]+="\w+"\})? \d+)$/);
+      expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|[a-z_]+(\{[a-z]+="[\w.+]+"\})? [\d.e-]+)$/);
     expect(lines.at(-1)).toBe('');
   });
 

@@ -191,5 +191,5 @@ it('A3-10-4: one failure of each kind is counted under its own reason', async ()
   metrics.record(record);
   const reasons = ['PARSE', 'VERIFY', 'SCOPE', 'TTL', 'REPLAY'].map((kind) => `ERR_TOKEN_${kind}`);
   expect(metrics.snapshot().verify_fail_total).toEqual(Object.fromEntries(reasons.map((reason) => [reason, 1])));
-  for (const reason of reasons) expect(metrics.prometheus()).toContain(`\nverify_fail_total{reason="${reason}"} 1\n`);
+  for (const reason of reasons) expect(metrics.prometheus()).toContain(`\nneuroscript_verify_fail_total{reason="${reason}"} 1\n`);
 });

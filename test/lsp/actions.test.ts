@@ -15,7 +15,7 @@ function actions(text: string, lines: readonly [from: number, to: number], only?
   const document = new SourceDocument(URI, text);
   const problems = problemsOf(document, { key: '', environment: {}, procedures: new Map() });
   const range = { start: { line: lines[0], character: 0 }, end: { line: lines[1], character: 99 } };
-  return actionsOf(document, problems, { range, only }, ({ range: at, message }) => ({ range: at, message }));
+  return actionsOf(document, problems, { range, only, environment: {} }, ({ range: at, message }) => ({ range: at, message }));
 }
 
 /** The text after an action, by the client half of the official library, which refuses edits that overlap. */

@@ -39,7 +39,12 @@ describe('a configuration of MCP servers', () => {
     ['mcpServers: { a: { url: "http://y.test", headers: { "X Y": z } } }', 'headers has a name that no header can have'],
     ['mcpServers: { a: { command: x, env: { A: "sec\\0ret" } } }', 'env must be without the character 0'],
     ['mcpServers: { a: { command: x, args: ["sec\\0ret"] } }', 'must be without the character 0'],
-    ['mcpServers: { "a-b": { command: x } }', 'a name has letters, digits and _'],
+    ['mcpServers: { "a b": { command: x } }', 'a name has letters, digits, _, - and .'],
+    ['mcpServers: { "-a": { command: x } }', 'a name has letters, digits, _, - and .'],
+    [
+      'mcpServers: { "a-b": { command: x }, "A.b": { command: y } }',
+      "server 'A.b': 'a-b' has the same name in a script, 'a_b'; rename one of them",
+    ],
     ['mcpServers: { a: { command: x, timeoutMs: 0 } }', 'timeoutMs must be a whole number from 1'],
     ['mcpServers: { a: { command: x, messageBytes: 10 } }', 'messageBytes must be whole'],
     ['mcpServers: { a: { command: x, timeoutMs: soon } }', 'must be a number'],
@@ -94,6 +99,7 @@ describe('a configuration of MCP servers', () => {
   it('may be one server on the command line, with nothing interpreted by a shell', () => {
     expect(parseMcpSpec('files=npx  server $HOME;rm')).toEqual({ files: { command: 'npx', args: ['server', '$HOME;rm'] } });
     expect(parseMcpSpec('web=https://example.test/mcp')).toEqual({ web: { url: 'https://example.test/mcp' } });
+    expect(parseMcpSpec('my-files=npx server')).toEqual({ 'my-files': { command: 'npx', args: ['server'] } });
     expect(parseMcpSpec('servers.json')).toBeNull();
     expect(() => parseMcpSpec('tool=x')).toThrow(expect.objectContaining({ code: 'ERR_CONFIG' }));
   });

@@ -50,8 +50,16 @@ describe('the schema of a server is bounded', () => {
     expect(boundedSchema({ const: 'x'.repeat(9999), type: 'string' })).toEqual({ type: 'string' });
   });
 
-  it('to keywords that are checked in linear time: no pattern, no reference; oneOf becomes anyOf', () => {
-    expect(boundedSchema({ type: 'string', pattern: '(a+)+$', $ref: '#/x', patternProperties: {}, format: 'email' })).toEqual({
+  it('to keywords that are checked in linear time: no pattern, no address; oneOf becomes anyOf', () => {
+    expect(
+      boundedSchema({
+        type: 'string',
+        pattern: '(a+)+$',
+        $ref: 'https://example.test/x',
+        patternProperties: {},
+        format: 'email',
+      }),
+    ).toEqual({
       type: 'string',
     });
     expect(boundedSchema({ oneOf: [{ type: 'number', minimum: 1 }, { pattern: 'a' }] })).toEqual({
@@ -61,6 +69,54 @@ describe('the schema of a server is bounded', () => {
 
   it('to constraints that are enforced: without a type none is', () => {
     expect(boundedSchema({ minLength: 1, properties: { a: {} }, items: {} })).toEqual({});
+  });
+
+  describe('issue 44, finding 11: a reference', () => {
+    const $defs = {
+      Point: { type: 'object', description: 'a point', properties: { x: { type: 'number' } }, required: ['x'] },
+      'a/b': { type: 'string' },
+      Alias: { $ref: '#/$defs/Point' },
+      Loop: { $ref: '#/$defs/Loop' },
+      Tree: { type: 'object', properties: { value: { type: 'string' }, left: { $ref: '#/$defs/Tree' } } },
+    };
+    const kept = (schema: object) => boundedSchema({ $defs, ...schema });
+
+    it('is replaced by what it names, with the keywords beside it', () => {
+      expect(kept({ $ref: '#/$defs/Point' })).toEqual($defs.Point);
+      expect(kept({ $ref: '#/$defs/Alias', description: 'another' })).toEqual({ ...$defs.Point, description: 'another' });
+      expect(kept({ type: 'array', items: { $ref: '#/$defs/a~1b' } })).toEqual({ type: 'array', items: { type: 'string' } });
+      expect(kept({ allOf: [{ $ref: '#/$defs/Point' }], default: null })).toMatchObject({ type: 'object', required: ['x'] });
+    });
+
+    it('within itself, to nothing, or to elsewhere accepts anything', () => {
+      expect(kept({ $ref: '#/$defs/Tree' })).toEqual({ type: 'object', properties: { value: { type: 'string' }, left: {} } });
+      for (const $ref of ['#/$defs/Loop', '#/$defs/None', '#', 'other.json#/x', '#/$defs/constructor'])
+        expect(kept({ $ref })).toEqual({});
+    });
+
+    it('is checked: an argument of a wrong type is refused', async () => {
+      const check = boundedCheck(kept({ type: 'object', properties: { p: { $ref: '#/$defs/Point' } } }), 'the arguments');
+      expect((await check.validate({ p: { x: 'one' } })).issues).toHaveLength(1);
+      expect((await check.validate({ p: { x: 1 } })).issues).toBeUndefined();
+    });
+
+    it('costs no more than 1000 parts, whatever the parts hold', () => {
+      const doubled = Object.fromEntries(
+        Array.from({ length: 40 }, (_, level) => [
+          `L${level}`,
+          { type: 'object', properties: { a: { $ref: `#/$defs/L${level + 1}` }, b: { $ref: `#/$defs/L${level + 1}` } } },
+        ]),
+      );
+      const count = (schema: JsonSchema): number =>
+        1 + Object.values(schema.properties ?? {}).reduce((sum, each) => sum + count(each), 0);
+      expect(count(boundedSchema({ $defs: doubled, $ref: '#/$defs/L0' }))).toBeLessThan(1100);
+      const words = 'x'.repeat(1_000_000);
+      const junk = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`junk${index}`, index]));
+      const big = { type: 'object', ...junk, description: words, default: [words], enum: [words] };
+      const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`p${index}`, { $ref: '#/$defs/Big' }]));
+      const { properties = {} } = boundedSchema({ $defs: { Big: big }, type: 'object', properties: many });
+      expect([Object.keys(properties).length, properties['p5']?.description?.length]).toEqual([1000, 1001]);
+    });
   });
 
   it('in its words to one line of 1000 characters without control characters', () => {

@@ -51,6 +51,25 @@ const codeOf = async (result: Promise<RunResult>) => {
   return [error?.code, error?.message];
 };
 
+/** A server of the previous version of the protocol that answers nothing that it does not know. */
+const SILENT = `
+  const tools = [{ name: 'hello', inputSchema: { type: 'object' } }];
+  const answers = {
+    initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'silent', version: '1' } }),
+    'tools/list': () => ({ tools }),
+    'tools/call': () => ({ content: [{ type: 'text', text: 'here' }] }),
+  };
+  require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method, params } = JSON.parse(line);
+    const result = answers[method]?.(params);
+    if (result !== undefined) process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n');
+  });`;
+
+it('finding 11 of issue 44: a server on standard streams that is silent on unknown requests is connected', async () => {
+  const { ok, emits: said } = await emits({ command: process.execPath, args: ['-e', SILENT], timeoutMs: 400 }, 'tool.s.hello()');
+  expect([ok, said]).toEqual([true, ['here']]);
+});
+
 const HONEST = [
   'tool.s.add({"a": 2, "b": 3})',
   'tool.s.add({"a": 2})',

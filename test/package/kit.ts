@@ -12,14 +12,27 @@ export const ENTRIES: readonly string[] = Object.entries<unknown>(
   JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).exports,
 ).flatMap(([name, target]) => (typeof target === 'string' ? [] : [`neuroscript-runtime${name.slice(1)}`]));
 
+/** The versions of Node that these tests run on. */
+export const MAJORS = [20, 22, 24, 26] as const;
+
+/** A Node of another version. */
+interface PreparedNode {
+  readonly binary: string;
+  readonly version: string;
+}
+
 /** What `setup.ts` makes once for all files. */
 export interface Prepared {
   /** The tarball that `npm pack` made of this checkout. */
   readonly tarball: string;
-  /** A project in which the tarball and `@types/node` are installed. */
+  /** The tarball of the package that brings all optional packages along. */
+  readonly command: string;
+  /** A project in which both tarballs and `@types/node` are installed. */
   readonly project: string;
   /** A cache of npm that shares the downloads of this machine's, but no package that `npx` has installed. */
   readonly cache: string;
+  /** In the order of {@link MAJORS}. */
+  readonly nodes: readonly PreparedNode[];
 }
 
 declare module 'vitest' {
@@ -29,6 +42,13 @@ declare module 'vitest' {
 }
 
 export const prepared = (): Prepared => inject('prepared');
+
+/** The Node of a major version. */
+export function nodeOf(major: (typeof MAJORS)[number]): PreparedNode {
+  const node = prepared().nodes[MAJORS.indexOf(major)];
+  if (node === undefined) throw new Error(`there is no Node ${major}`);
+  return node;
+}
 
 /** The installed package. */
 export const installed = (): string => join(prepared().project, 'node_modules', 'neuroscript-runtime');

@@ -2,9 +2,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type OtherNode, otherNode } from '../machine/node.ts';
-import { prepared, run, succeed } from './kit.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { nodeOf, prepared, run, succeed } from './kit.ts';
 
 /**
  * What a newcomer needs at most, from the tarball to the replay, in elapsed seconds. A machine with nothing else to do takes about
@@ -31,12 +30,8 @@ function commandsOf(page: string): string {
   return [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code]) => code).join('');
 }
 
-describe.each([24, 26])('somebody without the clone, on Node %i,', (major) => {
-  let node: OtherNode;
-  beforeAll(() => {
-    node = otherNode([major]);
-  });
-  afterAll(() => node[Symbol.dispose]());
+describe.each([24, 26] as const)('somebody without the clone, on Node %i,', (major) => {
+  const node = nodeOf(major);
 
   it('installs the tarball; runs, tests, loops, lists and replays what init wrote, as its README says, in two minutes', () => {
     const started = performance.now();

@@ -10,6 +10,7 @@ import { Modules } from './modules.ts';
 /** The pages that have blocks to run. A page that loses its last one must be taken off this list. */
 const PAGES = [
   'README.md',
+  'examples/injection/README.md',
   ...['aeiou', 'embedding', 'keys', 'loop', 'mcp', 'operations', 'policy', 'security', 'testing', 'tools'].map(
     (name) => `docs/${name}.md`,
   ),

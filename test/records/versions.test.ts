@@ -11,9 +11,9 @@ import {
   readCheckpoint,
   readReceipt,
 } from '../../src/receipt/index.ts';
+import { checkedGrant } from '../../src/tools/index.ts';
 import { DATA_FUEL, STEP_FUEL } from '../../src/wire/costs.ts';
 import { STORED_VERSION } from '../../src/wire/forms.ts';
-import { checkPreview } from '../../src/wire/preview.ts';
 import { productFiles } from '../architecture/imports.ts';
 
 const KEY = generateReceiptKey('auditor');
@@ -32,7 +32,7 @@ describe('one version of everything that is stored', () => {
     ['the receipt', () => readReceipt('{"manifest":{"format":"neuroscript-receipt","version":2}}')],
     ['the key file', () => parseReceiptKey(later(formatReceiptKey(KEY)))],
     ['the checkpoint', () => readCheckpoint(later(formatCheckpoint(CHECKPOINT)), KEY)],
-    ['the preview', () => checkPreview('the preview', { version: 2 })],
+    ['the grant', () => checkedGrant('the grant', { version: 2 })],
   ])('%s of another version is refused with words that say what to do', (what, read) => {
     expect(read).toThrow(
       `${what} has version 2; this release of neuroscript-runtime reads version 1. Use the release that wrote it`,

@@ -8,7 +8,7 @@ import type { Program } from '../loop/fake.ts';
 import { bench, turnOf } from '../loop/harness.ts';
 
 const style = (code: number) => (text: string) => `\u001b[${code}m${text}\u001b[0m`;
-const ansi: Palette = { bold: style(1), dim: style(2), red: style(31), green: style(32), yellow: style(33) };
+const ansi: Palette = { columns: 80, bold: style(1), dim: style(2), red: style(31), green: style(32), yellow: style(33) };
 const bare = (line: string) => line.replace(/\u001b\[\d+m/g, '');
 
 const EVIL = 'a\u001b[2J\u202ereversed\u0007\rb\u2028c\ud800';
@@ -49,9 +49,9 @@ describe('the explanation of a turn', () => {
     expect(text).toContain(
       'form ok, key ok, canonical payload ok, signature ok, fields ok,\n              session ok, turn ok, nonce ok, time ok, first use ok\n',
     );
-    expect(text).toContain(
-      '  decision    DONE\n  lints       none\n  used        fuel 12 of 100 000 000, CPU 0.4 ms, 1.9 ms in all,\n',
-    );
+    expect(text).toContain('  decision    DONE\n  lints       none\n');
+    expect(text).toContain('  used        fuel 12 of 100,000,000, CPU 0.4 ms,');
+    expect(text).toMatch(/ {2}time {8}[\d.]+ m?s, store [\d.]+ m?s, prepare [\d.]+ m?s/);
   });
 
   it('shows every call with its arguments, its result or failure, its place and its time', async () => {
@@ -65,9 +65,19 @@ describe('the explanation of a turn', () => {
           args: ['x', { y: [1, null], $10: { $$a: 1 }, $2: 2 }],
           at,
           outcome: { ok: true, value: true },
+          begin: 2,
           ms: 12.34,
         },
-        { kind: 'tool', seq: 2, name: 'tool.a.c', args: [], at, outcome: { ok: false, code: 21, message: 'no luck' }, ms: 1500 },
+        {
+          kind: 'tool',
+          seq: 2,
+          name: 'tool.a.c',
+          args: [],
+          at,
+          outcome: { ok: false, code: 21, message: 'no luck' },
+          begin: 14.34,
+          ms: 1500,
+        },
         {
           kind: 'tool',
           seq: 3,
@@ -75,15 +85,16 @@ describe('the explanation of a turn', () => {
           args: [],
           at,
           outcome: { ok: false, halted: languageError(1003, 'denied') },
+          begin: 0,
           ms: 0,
         },
       ],
     });
     expect(text).toContain(
-      '  1           tool.a.b("x", {"y": [1, null], "10": {"$$a": 1}, "2": 2})\n              = true\n              at ACTIONS:4, 12 ms\n',
+      '  1           tool.a.b("x", {"y": [1, null], "10": {"$$a": 1}, "2": 2})\n              = true\n              at ACTIONS:4, after 2.0 ms, took 12 ms\n',
     );
     expect(text).toContain(
-      '  2           tool.a.c()\n              failed: no luck (NS21)\n              at ACTIONS:4, 1.50 s\n',
+      '  2           tool.a.c()\n              failed: no luck (NS21)\n              at ACTIONS:4, after 14 ms, took 1.50 s\n',
     );
     expect(text).toContain('  3           tool.a.d()\n              stopped: denied (NS1003)\n');
   });

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/loop/clock.ts';
 import { LoopController } from '../../src/loop/controller.ts';
 import { MemoryLog } from '../../src/loop/log/log.ts';
 import { SessionCoordinator } from '../../src/loop/sessions/coordinator.ts';
@@ -12,6 +13,7 @@ import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { defineTool } from '../../src/tools/index.ts';
 import { ROOT } from '../architecture/source.ts';
 import { newKeyring, reply, TestClock } from '../loop/fake.ts';
+import { Desk, expectRepaired, REASONS } from '../loop/repair/reasons.ts';
 import { CONTINUE, command, DONE } from '../loop/sessions.ts';
 import { Died, ERRORS, Invocation } from './fake.ts';
 
@@ -102,6 +104,22 @@ describe('sessions on Restate (issue 20)', () => {
       expect(JSON.stringify([...first.invocation.steps, ...started.steps])).not.toContain('secret');
     },
   );
+
+  it.each(REASONS)('issue 43: corrects a turn within one call: %s', async (_, text, told) => {
+    const desk = new Desk(text);
+    await using own = await createRuntime(desk.options);
+    const store = new MemoryStore();
+    const coordinator = new SessionCoordinator({ store, log: null, clock: systemClock, replayTtl: 900 });
+    const controller = new LoopController({ runtime: own, coordinator });
+    const sessions = new SessionHandlers(
+      { name: 'sessions', coordinator, controller, options: () => ({ agent: desk.agent }) },
+      ERRORS,
+    );
+    await sessions.start(new Invocation('s').attempt(), input);
+    const { at, invocation } = await drive(sessions, 1, new Map(), 0);
+    expect({ at, sent: invocation.sent }).toEqual({ at: 'ended', sent: [] });
+    expectRepaired(await desk.driven(store, 's'), told);
+  });
 
   it('a turn that was sent twice sends its successor once', async () => {
     const { own } = handlers();

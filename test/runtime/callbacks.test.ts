@@ -1,13 +1,22 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { defineTool, type HostContextInit, SILENT_LOGGER, ToolError } from '../../src/entries/index.ts';
+import {
+  defineTool,
+  type HostContextInit,
+  createRuntime as openRuntime,
+  SILENT_LOGGER,
+  ToolError,
+} from '../../src/entries/index.ts';
 import { functionAgent } from '../../src/loop/agents/index.ts';
 import type { LoopEvent } from '../../src/loop/events.ts';
+import { runtimeExecutor } from '../../src/loop/turn/executor.ts';
+import { executeV1Turn } from '../../src/loop/v1/turn.ts';
 import { SessionStorage } from '../../src/tools/index.ts';
 import { callBack } from '../../src/wire/callback.ts';
 import { errorOf, messageOf, shown } from '../../src/wire/unknown.ts';
 import { reply } from '../loop/fake.ts';
 import { controller, run } from '../loop/host.ts';
+import { sections } from '../loop/v1/bench.ts';
 import { type FakeProgram, fakeRuntime } from './fake.ts';
 
 const FAILURE = new Error('full disk');
@@ -146,6 +155,18 @@ describe('finding 10: a callback that fails, sync or async, never ends the proce
       };
       await expect(fakeRuntime(forever).runtime.run('x', { [name]: fail })).rejects.toBe(FAILURE);
     }
+  });
+
+  it.each(FAILING)('that receives the input: the run rejects with that (%s)', async (_how, fail) => {
+    const { runtime } = fakeRuntime(() => new Promise(() => {}));
+    await expect(runtime.interpreter().fork().runRequest({ onInput: fail })).rejects.toBe(FAILURE);
+  });
+
+  it.each(FAILING)('of an AEIOU v1 turn: the turn rejects with that (%s)', async (how, fail) => {
+    await using stage = await openRuntime({ concurrency: 1 });
+    const request = { loopId: 'l', turn: 1, reply: sections({ ACTIONS: 'command\nset x = 1\nendcommand' }), userdata: null };
+    const onSection = (section: string): unknown => (how === 'throws' || section === 'USERDATA' ? fail() : undefined);
+    await expect(executeV1Turn(runtimeExecutor(stage), { ...request, onSection })).rejects.toBe(FAILURE);
   });
 
   it.each(FAILING)('of the host: the run goes on, and the log says so (%s)', async (_how, fail) => {

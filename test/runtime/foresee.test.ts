@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { SILENT_LOGGER } from '../../src/context/index.ts';
 import { RealmSandbox } from '../../src/engine/sandbox.ts';
 import { checkSettings, type ForeseeResult, type RunRequest, Runtime, type RuntimeSettings } from '../../src/runtime/index.ts';
-import { defineTool, type ToolDefinition } from '../../src/tools/index.ts';
+import { checkedGrant, defineTool, type Grant, type ToolDefinition } from '../../src/tools/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
-import { checkPreview, type Preview } from '../../src/wire/preview.ts';
+import type { Preview } from '../../src/wire/preview.ts';
 
 const made: unknown[] = [];
 const put = defineTool({
@@ -48,6 +48,13 @@ async function preview(source: string, options: Parameters<Runtime['foresee']>[1
   return foreseen.preview;
 }
 
+async function grant(source: string): Promise<Grant> {
+  await using runtime = runtimeOf();
+  const foreseen = await runtime.foresee(source);
+  if (!foreseen.ok) throw new Error(foreseen.diagnostics[0]?.message);
+  return foreseen.grant;
+}
+
 describe('issue 22.3: what a runtime foresees of a run', () => {
   it('has the verdict of the policy, the effects, the limits, and says nothing of programs that cannot run', async () => {
     const source = command(
@@ -68,7 +75,14 @@ describe('issue 22.3: what a runtime foresees of a run', () => {
         1,
         null,
         'write',
-        { allowed: true, reason: 'the pattern tool.t.* of allow matches', rule: 'allow', approval: false },
+        {
+          allowed: true,
+          reason: 'the pattern tool.t.* of allow matches',
+          rule: 'allow',
+          approval: false,
+          policy: 'keeps',
+          path: [],
+        },
       ],
       [
         2,
@@ -76,7 +90,7 @@ describe('issue 22.3: what a runtime foresees of a run', () => {
         1,
         null,
         null,
-        { allowed: false, reason: "tool 'tool.x.denied' not found", rule: null, approval: false },
+        { allowed: false, reason: "tool 'tool.x.denied' not found", rule: null, approval: false, policy: 'breaks', path: [] },
       ],
       [
         3,
@@ -84,7 +98,14 @@ describe('issue 22.3: what a runtime foresees of a run', () => {
         1,
         null,
         'write',
-        { allowed: true, reason: 'the pattern tool.t.* of allow matches', rule: 'allow', approval: true },
+        {
+          allowed: true,
+          reason: 'the pattern tool.t.* of allow matches',
+          rule: 'allow',
+          approval: true,
+          policy: 'keeps',
+          path: [],
+        },
       ],
       [4, 'tool.t.put', 5, 'toolCallsPerTool', 'write', expect.objectContaining({ allowed: true })],
     ]);
@@ -118,13 +139,13 @@ describe('issue 22.3: what a runtime foresees of a run', () => {
   });
 });
 
-describe('issue 22.3: a run that is bound to a preview', () => {
+describe('issue 22.3: a run that is bound to a grant', () => {
   it('refuses a call outside of it when the program makes it, with code 1003, and makes the others', async () => {
     made.length = 0;
-    const bound = await preview(command('call tool.t.Put("a")', 'call tool.t.Put("b")'));
+    const bound = await grant(command('call tool.t.Put("a")', 'call tool.t.Put("b")'));
     const result = await run(command('call tool.t.Put("b")', 'call tool.t.Put("a")', 'call tool.t.Put("a")'), { bound });
     expect(result).toMatchObject({ ok: false, error: { code: 'NS1003', kind: 'policy', line: 4 } });
-    expect(result.error?.message).toContain('tool.t.put is called more often than was foreseen');
+    expect(result.error?.message).toContain('outside of the grant: call 1 of it, tool.t.put, was made as often as it may be');
     const caught = command(
       'on error do',
       'emit system_error.code',
@@ -139,31 +160,47 @@ describe('issue 22.3: a run that is bound to a preview', () => {
 
   it('is bound together with the policy and approvals, and allows nothing that they deny', async () => {
     const source = command('call tool.t.Denied()');
-    const denied = await run(source, { bound: await preview(source) });
+    const denied = await run(source, { bound: await grant(source) });
     expect(denied.error?.code).not.toBeUndefined();
     const needs = command('call tool.t.Approved()');
-    const refused = await run(needs, { bound: await preview(needs) });
+    const refused = await run(needs, { bound: await grant(needs) });
     expect(refused.error).toMatchObject({ code: 'NS1003', message: expect.stringContaining('approv') });
   });
 
-  it('refuses promptuser and ask outside of it, and calls that run together', async () => {
-    const bound = await preview(command('call tool.t.Put(1)'));
-    for (const lines of [['ask "m", "p" into a'], ['together', 'call tool.t.Put(1)', 'call tool.t.Put(2)', 'endtogether']])
-      expect((await run(command(...lines), { bound })).error?.message).toContain('was not foreseen');
+  it('issue 47: does not take the call of an argument for a later one, and knows that an argument is what another call returned', async () => {
+    // In the text, the call with the argument stands first.
+    expect((await grant(command('call tool.t.Put(tool.t.Kept())'))).order).toBeUndefined();
+    const source = command('set id = tool.t.Put(tool.t.Put("a"))', 'call tool.t.Put(id)');
+    const bound = await grant(source);
+    expect(bound.calls.map(({ number, returned }) => [number, returned])).toEqual([
+      [1, undefined],
+      [2, { value: { call: 1 } }],
+      [3, { value: { call: 2 } }],
+    ]);
+    expect(await run(source, { bound })).toMatchObject({ ok: true });
+    const other = await run(command('set id = tool.t.Put(tool.t.Put("a"))', 'call tool.t.Put("other")'), { bound });
+    expect(other.error?.hint).toContain('value what call 1 returned');
   });
 
-  it('takes a preview as JSON, and refuses what is none', async () => {
-    const bound = await preview(command('call tool.t.Put({"k": [1, x]}, -0 * 1)', 'ask "m", "p"'));
+  it('refuses promptuser and ask outside of it, and calls that run together', async () => {
+    const bound = await grant(command('call tool.t.Put(1)'));
+    for (const lines of [['ask "m", "p" into a'], ['together', 'call tool.t.Put(1)', 'call tool.t.Put(2)', 'endtogether']])
+      expect((await run(command(...lines), { bound })).error?.message).toContain('outside of the grant');
+  });
+
+  it('takes a grant as JSON, and refuses what is none', async () => {
+    const bound = await grant(command('call tool.t.Put({"k": [1, x]}, -0 * 1)', 'ask "m", "p"'));
     const again: unknown = JSON.parse(JSON.stringify(bound));
-    expect(() => checkPreview('it', again)).not.toThrow();
+    expect(() => checkedGrant('it', again)).not.toThrow();
     for (const bad of [
       null,
       {},
       { ...bound, version: 2 },
       { ...bound, calls: [{}] },
-      { ...bound, calls: [{ ...bound.calls[0], args: [{ least: 'x' }] }] },
+      { ...bound, calls: [{ ...bound.calls[0], when: { value: { min: 'x' } } }] },
+      { ...bound, calls: [bound.calls[0], bound.calls[0]] },
     ])
-      expect(() => checkPreview('it', bad)).toThrow(ConfigError);
+      expect(() => checkedGrant('it', bad)).toThrow(ConfigError);
   });
 
   it('leaves the gate as it is: nothing of the gate knows previews, and a preview is no approval', () => {

@@ -102,13 +102,13 @@ export function toolsOf(completions: Completions): readonly ToolDefinition[] {
 
 /** A journal without the times that it measured. */
 export function steady(journal: readonly JournalEntry[]): readonly unknown[] {
-  return journal.map(({ ms: _, ...entry }) => entry);
+  return journal.map(({ ms: _, begin: __, ...entry }) => entry);
 }
 
 /** What must not depend on the order in which calls end. */
 export function visible({ ok, emits, values, error, usage, journal, waiting, alsoWaiting }: RunResult): unknown {
   const { fuel, toolCalls, outputBytes } = usage;
-  const waits = [waiting, ...(alsoWaiting ?? [])].map((call) => (call === undefined ? null : { ...call, ms: 0 }));
+  const waits = [waiting, ...(alsoWaiting ?? [])].map((call) => (call === undefined ? null : { ...call, ms: 0, begin: 0 }));
   return { ok, emits, values, error, fuel, toolCalls, outputBytes, journal: steady(journal), waits };
 }
 

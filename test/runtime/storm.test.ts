@@ -15,7 +15,7 @@ function heap(): number {
 const MB = 1024 * 1024;
 
 describe('a storm of forks', () => {
-  it('leaks nothing: after 10 000 forks with turns, events and handles the heap is what it was', {
+  it('leaks nothing: after 10,000 forks with turns, events and handles the heap is what it was', {
     timeout: 300_000,
   }, async () => {
     const program: FakeProgram = async (guest) => {

@@ -65,7 +65,7 @@ describe('code caches of a worker', () => {
     const source = 'command\n  emit 21 * 2\n  emit tool.str.ToUpper("a")\nendcommand\n';
     await using runtime = await createRuntime({
       files: copies(),
-      isolation: 'process-per-turn',
+      isolation: 'process',
       concurrency: 1,
       tools: pureTools(),
       policy: { allow: ['*'] },

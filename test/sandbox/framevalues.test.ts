@@ -1,8 +1,8 @@
 // @module-tag slow
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
-import { excessOf, frameLimit, MAX_FRAME_VALUES, MAX_MAP_KEYS, parseFrame } from '../../src/wire/frames.ts';
-import { PIECE_UNITS } from '../../src/wire/jsonpieces.ts';
+import { excessOf, frameLimit, frameValues, MAX_FRAME_VALUES, MAX_MAP_KEYS, parseFrame } from '../../src/wire/frames.ts';
+import { PIECE_UNITS } from '../../src/wire/frametext.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import { cpuMs } from '../cost.ts';
 import { closeSandboxes, handlers, inputOf, REAL, rogue, run, sandboxOf } from './kit.ts';
@@ -118,6 +118,38 @@ describe('finding 8: the host computes for no longer than a multiple of a calibr
     const map = (keys: number) => `{${Array.from({ length: keys }, (_, index) => `"k${index}":[{"a":0}]`).join(',')}}`;
     expect(excessOf(`[${map(MAX_MAP_KEYS)},${map(MAX_MAP_KEYS)}]`)).toBeNull();
     expect(excessOf(`[{},${map(MAX_MAP_KEYS + 1)}]`)).toBe(`${MAX_MAP_KEYS} keys in one map`);
+  });
+
+  it('issue 44, finding 6: a run with a small journal has frames of few values', async () => {
+    const limits = defaultLimits('run');
+    expect([1, 2 ** 22, limits.journalBytes, 2 ** 30].map((journalBytes) => frameValues({ ...limits, journalBytes }))).toEqual([
+      65_536,
+      131_072,
+      MAX_FRAME_VALUES,
+      MAX_FRAME_VALUES,
+    ]);
+    const maps = `[${'{},'.repeat(399_999)}{}]`;
+    const files = rogue({
+      echo: true,
+      run: [{ frame: { t: 'started', id: 0 } }, { frame: JSON.parse(FRAMES['tool']?.(maps) ?? '') }],
+    });
+    const sandbox = await sandboxOf({ files });
+    const heap = process.memoryUsage().heapUsed;
+    const { result } = await sandbox.run(inputOf('nothing', {}, { journalBytes: 2 ** 22 }), handlers());
+    expect(result.error).toMatchObject({ code: 'ERR_WORKER', message: expect.stringContaining('131072 values') });
+    expect(process.memoryUsage().heapUsed - heap).toBeLessThan(64 * 1024 * 1024);
+    await sandbox.close();
+  });
+
+  it('issue 44, finding 6: a program gets a breach that says what it needs', async () => {
+    const sandbox = await sandboxOf({ files: REAL });
+    const lines = ['set l = []', 'while len(l) < 70000', 'set l[len(l)] = {}', 'endwhile', 'call tool.t.take(l)'];
+    const text = `command\n${lines.join('\n')}\nendcommand\n`;
+    const input = { ...inputOf('nothing', {}, { journalBytes: 2 ** 22 }), sources: [{ name: 'src', text }] };
+    const { result } = await sandbox.run(input, handlers());
+    const message = 'a call to the host has more than 131072 values: each needs 32 bytes of journalBytes';
+    expect(result.error).toMatchObject({ code: 'ERR_QUOTA', message });
+    await sandbox.close();
   });
 
   it('a text of any length is one value, whatever it holds', () => {

@@ -146,6 +146,23 @@ var guest = {
         const { levels } = input.globals;
         return done(null).replace('"result":null', `"result":${'['.repeat(levels)}${']'.repeat(levels)}`);
       },
+      /** Fails as a program does. */
+      fails: (input) =>
+        failed({
+          ...{ kind: input.globals.kind, code: input.globals.code, nsCode: input.globals.nsCode, name: 'X', message: 'so be it' },
+          ...{ source: null, line: null, column: null, stack: [] },
+        }),
+      /** Keeps what it allocates beyond its end. */
+      grow(input) {
+        guest.grown = Array.from({ length: input.globals.mb }, () => new Array(1 << 17).fill(1.5));
+        return done(null);
+      },
+      /** Leaves a name in the isolate, and tells the names that were left. */
+      mark(input) {
+        guest.marks = [...(guest.marks ?? []), input.globals.name];
+        return done(null);
+      },
+      marks: () => done(guest.marks ?? []),
       /** Leaves traces wherever it can. */
       leave() {
         const tried = [

@@ -14,6 +14,7 @@ function jobOf(name: string, tenant: Partial<TenantShare> | null = null, session
     flow: flowOf(share, session, name.charAt(0)),
     tenant: share,
     affinity: null,
+    isolation: 'run',
     start: () => {},
     fail: () => {},
   };

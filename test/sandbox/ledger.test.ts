@@ -105,8 +105,8 @@ describe('finding 7: a worker is believed what is possible', () => {
     const most = { fuel: 1000, peakMemoryBytes: 2 ** 20, toolCalls: 5, outputBytes: 50 };
     expect(usage).toMatchObject(most);
     expect(result).toMatchObject({ ok: true, ...most });
-    expect(usage.wallMs).toBeLessThan(5000);
-    expect(usage.cpuMs).toBeLessThan(5000);
+    expect(usage.wallMs).toBeLessThan(60_000);
+    expect(usage.cpuMs).toBeLessThan(60_000);
   });
 
   it('never less than the host has counted', async () => {

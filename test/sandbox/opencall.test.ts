@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { OpenCall } from '../../src/sandbox/call.ts';
 import { timeoutError } from '../../src/wire/errorinfo.ts';
-import type { HostFrame } from '../../src/wire/protocol.ts';
+import type { HostFrame } from '../../src/wire/hostframes.ts';
 
 const LATE = timeoutError({ limit: 'wallMs', allowed: 1, used: 2 }, 'too late');
 
@@ -12,9 +12,10 @@ function callLateAfter(checks: number) {
   const open: OpenCall = new OpenCall(
     (frame) => sent.push(frame),
     () => {},
-    () => null,
-    () => {
-      if (--left < 0) open.halt(LATE);
+    {
+      expire: () => {
+        if (--left < 0) open.halt(LATE);
+      },
     },
   );
   return { open, sent };

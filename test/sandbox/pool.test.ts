@@ -41,7 +41,7 @@ describe('sessions', () => {
 
 describe('a process for every run', () => {
   it('no worker serves two: what one run did to its process, the next cannot find', async () => {
-    const sandbox = await sandboxOf({ isolation: 'process-per-turn' });
+    const sandbox = await sandboxOf({ isolation: 'process' });
     const seen = new Set<string>();
     for (let i = 0; i < 3; i++) {
       expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
@@ -55,7 +55,7 @@ describe('a process for every run', () => {
 
   it('what is no kind of isolation is refused', async () => {
     const isolation: string = 'none';
-    await expect(Sandbox.create({ files: HOLED, isolation: isolation as 'worker' })).rejects.toThrow(ConfigError);
+    await expect(Sandbox.create({ files: HOLED, isolation: isolation as 'run' })).rejects.toThrow(ConfigError);
   });
 });
 

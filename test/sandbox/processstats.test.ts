@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { openStats } from '../../src/sandbox/processstats.ts';
+import { lacksOf } from '../../src/sandbox/rings.ts';
 
 const descriptors = (): number => readdirSync('/proc/self/fd').length;
 
@@ -29,6 +30,13 @@ it('reads the memory and the CPU time of a process as the process itself does', 
   expect(load?.pageTableBytes).toBeGreaterThan(100_000);
   expect(load?.mainCpuMs).toBeLessThanOrEqual((load?.cpuMs ?? 0) + 30);
   stats?.close();
+});
+
+it('issue 48: a look at what the confinement lacks, which each scrape is, keeps no file open', () => {
+  const before = descriptors();
+  const sandbox = { launcher: { cage: null, reason: null, demands: [] }, confinement: new Map() };
+  for (let scrape = 0; scrape < 20; scrape++) expect(lacksOf(sandbox)).not.toEqual([]);
+  expect(descriptors()).toBe(before);
 });
 
 it('counts the children and the descriptors of a process', async () => {

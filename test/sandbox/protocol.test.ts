@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { Sandbox } from '../../src/sandbox/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { ROGUE } from './input.ts';
-import { closeSandboxes, handlers, inputOf, type Plan, REAL, rogue, run, sandboxOf, timed } from './kit.ts';
+import { closeSandboxes, handlers, inputOf, type Plan, REAL, rogue, run, sandboxOf } from './kit.ts';
 
 afterAll(closeSandboxes);
 
@@ -21,13 +21,13 @@ const left = { fuel: 1, memoryBytes: 1, toolCalls: 1 };
 const ask = { t: 'ask', seq: 1, model: 'm', prompt: 'p', options: null, left, at };
 
 /** What the host makes of a worker that answers its first run like this. */
-async function answered(steps: readonly object[], plan: Plan = {}): Promise<{ code: string; message: string; ms: number }> {
+async function answered(steps: readonly object[], wallMs = 60_000): Promise<{ code: string; message: string }> {
   // Under unshare a worker is the first process of its namespace, which no signal of its own ends.
-  const sandbox = await sandboxOf({ files: rogue({ ...plan, run: steps }), launcher: 'none' });
-  const { value, ms } = await timed(() => run(sandbox, 'nothing', {}, { wallMs: 2000 }));
+  const sandbox = await sandboxOf({ files: rogue({ run: steps }), launcher: 'none' });
+  const { result: ended } = await run(sandbox, 'nothing', {}, { wallMs });
   await sandbox.close();
-  const { error } = value.result;
-  return { code: error?.code ?? 'none', message: error?.message ?? '', ms };
+  const { code = 'none', message = '' } = ended.error ?? {};
+  return { code, message };
 }
 
 // The attacks themselves are rows of test/attack/attacks.ts.
@@ -52,8 +52,8 @@ describe('a worker that breaks the protocol', () => {
     const sandbox = await sandboxOf({ files });
     expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
     await new Promise((resolve) => setTimeout(resolve, 50));
-    const { value } = await timed(() => run(sandbox, 'nothing', {}, { wallMs: 500 }));
-    expect(['none', 'ERR_WORKER']).toContain(value.result.error?.code ?? 'none');
+    const { result: next } = await run(sandbox, 'nothing');
+    expect(['none', 'ERR_WORKER']).toContain(next.error?.code ?? 'none');
     await sandbox.close();
   });
 
@@ -107,9 +107,8 @@ describe('a worker that dies', () => {
   });
 
   it('a worker that says nothing at all is ended by the wall clock, or while parsing by the bound for that', async () => {
-    const seen = await answered([started, { sleep: 60_000 }]);
+    const seen = await answered([started, { sleep: 60_000 }], 1_000);
     expect(seen.code).toBe('ERR_TIMEOUT');
-    expect(seen.ms).toBeLessThan(2 * 2000);
   });
 
   it('P34: what nested loops have used is part of the account, also of a worker that is killed or says nothing of it', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { parseQuery, QueryTask } from '../../src/sandbox/query.ts';
-import type { HostFrame } from '../../src/wire/protocol.ts';
+import type { HostFrame } from '../../src/wire/hostframes.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -40,7 +40,7 @@ it('a worker that does not answer within 30 s is killed, and the query ends as a
   expect(done).toEqual(['assign']);
   vi.advanceTimersByTime(1);
   expect(done).toEqual(['assign', 'kill']);
-  task.onGone({ how: 'signal SIGKILL', violation: null, stderr: '' });
+  task.onGone({ how: 'signal SIGKILL', violation: null, stderr: '', outOfMemory: false });
   await expect(answer).rejects.toMatchObject({ code: 'ERR_TIMEOUT', message: 'parsing took longer than 30000 ms' });
 });
 
@@ -50,7 +50,7 @@ it.each([
 ])('a worker that %s before its time is up ends the query as ERR_WORKER, and stops the clock', async (_what, violation, said) => {
   const { done, task, answer } = queried();
   task.begin();
-  task.onGone({ how: 'exit code 3', violation, stderr: '' });
+  task.onGone({ how: 'exit code 3', violation, stderr: '', outOfMemory: false });
   await expect(answer).rejects.toMatchObject({ code: 'ERR_WORKER', message: expect.stringContaining(said) });
   expect([done, vi.getTimerCount()]).toEqual([['assign', 'end'], 0]);
 });

@@ -20,7 +20,11 @@ const planOf = (text) => {
     return { jobs: true };
   }
 };
-const plan = planOf(readFileSync(process.argv[2], 'utf8'));
+const planFile = readFileSync(process.argv[2]);
+const plan = planOf(planFile.toString());
+/** A module of native code in place of the plan. It is loaded now, because a worker that has begun can open nothing. */
+const native = { exports: {} };
+if (planFile.indexOf('\x7fELF') === 0) process.dlopen(native, process.argv[2]);
 const grown = [];
 const usage = { fuel: 1, cpuMs: 1, wallMs: 1, peakMemoryBytes: 1, toolCalls: 0, outputBytes: 0 };
 const honest = (value) => [
@@ -54,6 +58,7 @@ const send = (step) => {
     for (let at = 0; at < room.length; at += 2 ** 21) step.sum = (step.sum ?? 0) + room[at];
     grown.push(room);
   }
+  if (step.native) native.exports(...step.native);
   if (step.threads) {
     // Node starts all threads of its pool for the first work; then each computes.
     process.env.UV_THREADPOOL_SIZE = step.threads;
@@ -116,7 +121,7 @@ function read() {
   if (count === 0) process.exit(0);
   return input.subarray(0, count);
 }
-const SILENT = new Set(['prepare', 'keep', 'drop']);
+const SILENT = new Set(['prepare', 'tidy', 'keep', 'drop']);
 /** The next frame of the host that wants an answer or is one. */
 function heard() {
   for (;;) {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRuntime, type Runtime } from '../../src/entries/index.ts';
 import { SourceCache } from '../../src/sandbox/sourcecache.ts';
-import type { HostFrame, SentSource, Source } from '../../src/wire/protocol.ts';
+import type { HostFrame, SentSource } from '../../src/wire/hostframes.ts';
+import type { Source } from '../../src/wire/protocol.ts';
 
 const frozen = (name: string, chars = 5_000): Source => Object.freeze({ name, text: name.padEnd(chars, '.') });
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { defineTool } from '../../src/tools/index.ts';
 
-const MS = 100;
+const MS = 400;
 const COUNT = 20;
 
 /** The calls that are open, and what became of them. */

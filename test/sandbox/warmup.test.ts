@@ -1,9 +1,9 @@
 // @module-tag slow
-import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Sandbox, SandboxResult } from '../../src/sandbox/index.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import type { RunInput } from '../../src/wire/protocol.ts';
+import { childrenOf, sleep, until } from './children.ts';
 import { closeSandboxes, handlers, OK, REAL, sandboxOf } from './kit.ts';
 
 afterAll(closeSandboxes);
@@ -75,8 +75,6 @@ async function told(sandbox: Sandbox, memoryBytes: number): Promise<unknown> {
   };
 }
 
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 describe('an isolate in which a program of our own has run to warm it up', () => {
   it('is no different for a program from one that was made for it: same results, fuel, memory, numbers and errors', async () => {
     const sandbox = await sandboxOf({ files: REAL });
@@ -106,29 +104,13 @@ describe('an isolate in which a program of our own has run to warm it up', () =>
   });
 });
 
-/** Process ids of this process's children that stay: without the `prlimit` that limits each worker and ends at once. */
-function children(): number[] {
-  return readdirSync(`/proc/${process.pid}/task`)
-    .flatMap((task) => readFileSync(`/proc/${process.pid}/task/${task}/children`, 'utf8').split(' '))
-    .filter((child) => child !== '' && nameOf(child) !== 'prlimit')
-    .map(Number);
-}
-
-function nameOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
-  } catch {
-    return 'prlimit'; // It has ended since it was listed.
-  }
-}
-
 describe('workers stand ready', () => {
   it('as many as may compute are started before anybody asks, and a run takes one of them', async () => {
-    const before = new Set(children());
+    const before = new Set(childrenOf(process.pid));
     const sandbox = await sandboxOf({ files: REAL, concurrency: 2 });
-    const own = (): number[] => children().filter((pid) => !before.has(pid));
-    const end = performance.now() + 10_000;
-    while (own().length !== 2 && performance.now() < end) await sleep(10);
+    const own = (): number[] => childrenOf(process.pid).filter((pid) => !before.has(pid));
+    // What limits a worker has ended before the worker is ready.
+    await until(() => sandbox.load().idle === 2);
     const ready = own();
     expect(ready).toHaveLength(2);
     const one = 'command\n  call tool.t.Hear()\nendcommand\n';
@@ -147,7 +129,7 @@ describe('workers stand ready', () => {
   });
 
   it('one that is ended while it makes the next isolate costs nobody a run but the one that had it already', async () => {
-    const before = new Set(children());
+    const before = new Set(childrenOf(process.pid));
     const sandbox = await sandboxOf({ files: REAL });
     const small: RunInput = {
       ...inputOf(64 * MB),
@@ -159,11 +141,10 @@ describe('workers stand ready', () => {
       expect((await sandbox.run(small, handlers())).result.error).toBeNull();
       // The frame that asks for the next isolate goes out one turn of the event loop after the result.
       if (n % 2 === 0) await new Promise((resolve) => setImmediate(resolve));
-      const mine = children().filter((pid) => !before.has(pid));
+      const mine = childrenOf(process.pid).filter((pid) => !before.has(pid));
       for (const pid of mine) process.kill(pid, 'SIGKILL');
-      const end = performance.now() + 10_000;
-      while (children().some((pid) => mine.includes(pid)) && performance.now() < end) await sleep(5);
-      await sleep(20);
+      // The sandbox knows of the end when it has started another one.
+      await until(() => childrenOf(process.pid).some((pid) => !before.has(pid) && !mine.includes(pid)));
     }
     await sandbox.close();
   });

@@ -11,7 +11,7 @@ import { openStats, orphans } from '../../src/sandbox/processstats.ts';
 import { WorkerProcess } from '../../src/sandbox/worker.ts';
 import { WorkerWatch } from '../../src/sandbox/workerwatch.ts';
 import { encodeFrame } from '../../src/wire/frames.ts';
-import { PIECE_UNITS } from '../../src/wire/jsonpieces.ts';
+import { PIECE_UNITS } from '../../src/wire/frametext.ts';
 import { until } from './children.ts';
 import { REAL, ROGUE } from './input.ts';
 import { closeSandboxes, HOLED, handlers, inputOf, OK, type Plan, rogue, run, sandboxOf } from './kit.ts';
@@ -19,6 +19,7 @@ import { closeSandboxes, HOLED, handlers, inputOf, OK, type Plan, rogue, run, sa
 afterAll(closeSandboxes);
 
 const MB = 1024 * 1024;
+const UNHURRIED = { cpuMs: 600_000, wallMs: 600_000, toolMs: 600_000 };
 
 /** The child processes of this one. */
 const children = (): number[] =>
@@ -82,20 +83,20 @@ describe('finding 6: a worker that moves without a task is ended and counted', (
     '%s: during a run that %s, which pays for it; the next run and those of other workers go on',
     async (_finding, _what, step, why) => {
       const other = await sandboxOf();
+      const ended = Promise.withResolvers<typeof OK>();
       const neighbour = other.run(
-        inputOf('call', {}),
-        handlers(async () => {
-          await new Promise((resolve) => setTimeout(resolve, 1_500));
-          return OK;
-        }),
+        inputOf('call', {}, UNHURRIED),
+        handlers(() => ended.promise),
       );
       const sandbox = await sandboxOf({ files: { worker: ROGUE, guest: REAL.guest } });
       const steps = [{ frame: { t: 'started', id: 0 } }, step, { sleep: 60_000 }];
-      const { result, usage } = await sandbox.run(inputOf('', { steps }, { cpuMs: 100, wallMs: 10_000 }), handlers());
+      // On a slow machine the step takes long: no limit on time comes first.
+      const { result, usage } = await sandbox.run(inputOf('', { steps }, UNHURRIED), handlers());
       expect(result.error).toMatchObject({ code: 'ERR_WORKER', message: expect.stringMatching(why) });
       if ('iterations' in step) expect(usage.cpuMs).toBeGreaterThan(500);
       expect(sandbox.boundaryBreaches).toBe(1);
       expect((await sandbox.run(inputOf('', { value: 7 }), handlers())).result).toMatchObject({ ok: true, result: 7 });
+      ended.resolve(OK);
       expect((await neighbour).result.ok).toBe(true);
       expect([sandbox.boundaryBreaches, other.boundaryBreaches]).toEqual([1, 0]);
     },

@@ -5,7 +5,8 @@ import { answerRequest, createRuntime, defineTool, type Runtime, ToolError } fro
 import { requestFromJson } from '../../src/runtime/line.ts';
 import type { PublicResult } from '../../src/wire/result.ts';
 
-const schemaText = (name: string): string => readFileSync(new URL(`../../schemas/${name}.schema.json`, import.meta.url), 'utf8');
+const schemaText = (name: string): string =>
+  readFileSync(new URL(`../../docs/schemas/${name}.schema.json`, import.meta.url), 'utf8');
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
 for (const name of ['value', 'error', 'request', 'result']) ajv.addSchema(JSON.parse(schemaText(name)));
 
@@ -114,6 +115,7 @@ function steady(result: PublicResult): unknown {
     journal: journal.map((entry) => ({
       ...entry,
       at: { ...entry.at, fork: 'fork' },
+      begin: 0,
       ms: 0,
       outcome: 'halted' in entry.outcome ? 'halted' : entry.outcome,
     })),

@@ -89,13 +89,6 @@ export const PLANTS: readonly Plant[] = [
     inFlight,
     logged,
   ),
-  plant(
-    'loop/decide',
-    'a call does not ask whether its process may act',
-    'mayAct: () => coordinator.lasts(claimed),',
-    'mayAct: () => claimed !== null,',
-    inFlight,
-  ),
 
   // Decisions and their log.
   plant(COORDINATOR, 'a decision in doubt is logged anyway', 'if (!(await this.#log.has(sid, turn))) await', 'await', logged),
@@ -117,14 +110,14 @@ export const PLANTS: readonly Plant[] = [
     logged,
   ),
   plant(
-    'loop/decide',
+    'loop/after',
     'a turn is decided under the number of the next one',
     'nextTurn: state.nextTurn + 1,\n    output',
     'nextTurn: state.nextTurn,\n    output',
     committed,
     once,
   ),
-  plant('loop/decide', 'the chain of records is not carried on', 'head: seal?.hash ?? state.head,', 'head: state.head,', chain),
+  plant('loop/after', 'the chain of records is not carried on', 'head: seal?.hash ?? state.head,', 'head: state.head,', chain),
   // The files of the log.
   plant(LOG, 'a torn line counts as logged', 'if (finished && line?', 'if (line?', logged),
   plant(LOG, 'a torn line is not cut off', 'this.#disk.truncate(file, found.end);', '', chain),
@@ -148,15 +141,15 @@ export const PLANTS: readonly Plant[] = [
   plant(
     'tools/dispatch/callkey',
     'the key of a call changes with the claim',
-    'digest.slice(0, DIGEST_LENGTH)}',
-    'digest.slice(0, DIGEST_LENGTH - (this.fence ?? 0))}',
+    'callDigest(this.#tool, this.#args)}',
+    'callDigest(this.#tool, this.#args).slice(this.fence ?? 0)}',
     effect,
   ),
   plant(
     'tools/dispatch/callkey',
     'two turns share the keys of their calls',
     'this.#id = id;',
-    "this.#id = id.replace(/^[0-9]+/, '1');",
+    "this.#id = () => id().replace(/^[0-9]+/, '1');",
     effect,
     kept,
     committed,
@@ -209,6 +202,13 @@ export const PLANTS: readonly Plant[] = [
   ),
   // Attempts at a turn.
   repair(
+    'loop/decide',
+    'a call does not ask whether its process may act',
+    'mayAct: () => coordinator.lasts(claimed),',
+    'mayAct: () => claimed !== null,',
+    inFlight,
+  ),
+  repair(
     EARLIER,
     'a failed or denied call is answered from the journal',
     'return entry.outcome.ok && entry.from === undefined',
@@ -225,8 +225,8 @@ export const PLANTS: readonly Plant[] = [
   repair(
     'loop/record/attempt',
     'the token of an earlier attempt stays good',
-    "(end === 'interrupted' ? [] : jtis)",
-    "(end === 'rejected' ? jtis : [])",
+    'attempts.filter(countsForTurn).flatMap(({ jtis }) => jtis)',
+    "attempts.flatMap(({ end, jtis }) => (end === 'rejected' ? jtis : []))",
     'the token of an earlier attempt decides nothing',
   ),
   repair(
@@ -238,11 +238,18 @@ export const PLANTS: readonly Plant[] = [
     attempts,
   ),
   repair(
-    EARLIER,
+    'tools/dispatch/numbers',
     'a call that failed gets another key',
-    'return this.#failed.get(this.#keyOf(call))?.shift() ?? placeIn',
-    'return placeIn',
+    'if (isAnswered) this.#answer',
+    'if (digest) this.#answer',
     'no effect happens twice for the same call',
+  ),
+  plant(
+    'tools/dispatch/numbers',
+    'the key of a call depends on those before it',
+    'let number = 1 + (this.#last.get(digest) ?? 0);',
+    'let number = 1 + (this.#last.get(digest) ?? this.#last.size);',
+    'nobody pays twice',
   ),
   repair(
     'loop/again',

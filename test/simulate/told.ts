@@ -6,8 +6,8 @@ export interface Told {
   readonly attempt: number;
   /** The program, without its line numbers; null when the reply held none. */
   readonly program: string | null;
-  /** What is wrong: the line, from 1, and what to write instead, if that is known. */
-  readonly problems: readonly { readonly line: number; readonly fix: string | null }[];
+  /** The program with every fix that is told; null when the reply held none. */
+  readonly fixed: string | null;
 }
 
 /** What the prompt of a further request tells; null for a request that asks for a first program. */
@@ -16,12 +16,18 @@ export function toldIn(prompt: string): Told | null {
   const told = fields?.reply_problem;
   if (told === undefined) return null;
   const { attempt, program, problems = [] } = told;
-  return {
-    attempt: Number(attempt),
-    program: typeof program === 'string' ? program.replaceAll(/^\d+\| /gm, '') : null,
-    problems: problems.map(({ at, fix }: { readonly at: string; readonly fix?: string }) => ({
-      line: Number.parseInt(at, 10),
-      fix: fix ?? null,
-    })),
-  };
+  const text = typeof program === 'string' ? program.replaceAll(/^\d+\| /gm, '') : null;
+  const fixes: Readonly<Record<string, string>> = Object.assign({}, ...problems.map(({ fix = {} }) => fix));
+  return { attempt: Number(attempt), program: text, fixed: text === null ? null : withLines(text, fixes) };
+}
+
+/** The text with other lines. A key such as `5-7` names lines, from 1. */
+function withLines(text: string, fixes: Readonly<Record<string, string>>): string {
+  const lines: (string | null)[] = text.split('\n');
+  for (const [range, fix] of Object.entries(fixes)) {
+    const [first = 0, last = first] = range.split('-').map(Number);
+    lines.fill(null, first - 1, last);
+    lines[first - 1] = fix;
+  }
+  return lines.filter((line) => line !== null).join('\n');
 }

@@ -20,7 +20,10 @@ describe('a built site without its base', () => {
   it('has relative addresses in style sheets, and a variable in scripts', () => {
     expect(portable('assets/a.css', `url(${BASE}assets/b.png)`)).toBe('url(../assets/b.png)');
     expect(portable('assets/a.js', `f("${BASE}").length+'${BASE}assets/c.js'`)).toBe(
-      `f((__base__+"")).length+(__base__+'assets/c.js')`,
+      `f((""+__base__+"")).length+(''+__base__+'assets/c.js')`,
+    );
+    expect(portable('assets/b.js', `const e='{"0":"${BASE}a.html","1":"${BASE}"}',t=\`x${BASE}y\`,r=/["']/;`)).toBe(
+      `const e=('{"0":"'+__base__+'a.html","1":"'+__base__+'"}'),t=\`x\${__base__}y\`,r=/["']/;`,
     );
     expect(portable('hashmap.json', BASE)).toBe(BASE);
   });

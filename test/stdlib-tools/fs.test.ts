@@ -435,11 +435,33 @@ describe('issue 44, finding 2: work on the host', () => {
     writeFileSync(join(root, 'half'), `${'y'.repeat(1023)}\n`.repeat(4000));
     const [whole, half] = [await ran(`tool.fs.${name}("large")`), await ran(`tool.fs.${name}("half")`)];
     expect([whole.error, half.error]).toEqual([null, null]);
-    // 32 bytes take one fuel, and 10 000 fuel are a millisecond.
+    // 32 bytes take one fuel, and 10,000 fuel are a millisecond.
     expect([...whole.works, ...half.works]).toEqual([...Array(8).fill(256_000), ...Array(8).fill(128_000)]);
     expect(whole.usage.fuel - half.usage.fuel).toBe(8 * 128_000);
     expect(whole.usage.cpuMs).toBeGreaterThan((8 * 256_000) / 10_000);
   });
+
+  it.each(['Hash("large")', 'LineCount("large")', 'Read("large")', 'List(".")', 'Stat("large")'])(
+    'reserve, then begin: 64 calls of tool.fs.%s together hold the descriptors of one',
+    async (call) => {
+      writeFileSync(join(root, 'large'), 'x'.repeat(300_000));
+      await using runtime = await createRuntime({ tools: tools(), policy: ALL, concurrency: 1 });
+      const source = `command\n  for each i, x in "${'x'.repeat(64)}" together\n    set r[i] = tool.fs.${call}\n  endfor\nendcommand`;
+      const open = (): number => readdirSync('/proc/self/fd').length;
+      const before = open();
+      let most = 0;
+      let over = false;
+      const look = (): void => {
+        most = Math.max(most, open());
+        if (!over) setImmediate(look);
+      };
+      look();
+      const { error } = await runtime.run(source, { limits: { memoryBytes: 2 ** 28 } });
+      over = true;
+      expect(error).toBeNull();
+      expect(most - before).toBeLessThanOrEqual(8);
+    },
+  );
 
   it('a directory is paid by its entries, also when there are too many', async () => {
     for (let file = 0; file < 20; file++) writeFileSync(join(root, `f${file}`), '');

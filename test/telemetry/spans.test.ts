@@ -81,7 +81,10 @@ describe('a run', () => {
     const calls = sdk.spans().filter(({ name }) => name.startsWith('execute_tool'));
     const fork = attributes['neuroscript.fork'];
     expect(calls.map((call) => call.attributes)).toEqual([
-      expect.objectContaining({ 'gen_ai.tool.name': 'tool.probe.leaf', 'gen_ai.tool.call.id': `${fork}.1.1` }),
+      expect.objectContaining({
+        'gen_ai.tool.name': 'tool.probe.leaf',
+        'gen_ai.tool.call.id': expect.stringMatching(new RegExp(`^${fork}\\.1\\.[\\w-]{22}\\.1$`)),
+      }),
       expect.objectContaining({ 'gen_ai.tool.name': 'tool.probe.outer', 'gen_ai.tool.call.id': `${fork}.1` }),
       {
         'gen_ai.operation.name': 'execute_tool',
@@ -109,13 +112,15 @@ describe('a run', () => {
     });
     const calls = sdk.spans().filter(({ name }) => name.startsWith('execute_tool'));
     const shown = calls.map(({ attributes }) => [
-      String(attributes['gen_ai.tool.call.id']).replace(/^fork-\d+\./, ''),
+      String(attributes['gen_ai.tool.call.id'])
+        .replace(/^fork-\d+\./, '')
+        .replace(/[\w-]{22}/, 'DIGEST'),
       attributes['neuroscript.together'],
     ]);
     expect(shown.toSorted()).toEqual([
       ['1', undefined],
       ['2', 2],
-      ['2.1', undefined],
+      ['2.DIGEST.1', undefined],
       ['3', 2],
     ]);
   });

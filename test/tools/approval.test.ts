@@ -21,7 +21,7 @@ const tool = (requiresApproval?: boolean) => defineTool({ name: 'tool.a.B', run,
 
 /** Checks the public JSON of that name. */
 function schemaOf(name: string) {
-  const read = (file: string) => JSON.parse(readFileSync(join(ROOT, `schemas/${file}.schema.json`), 'utf8'));
+  const read = (file: string) => JSON.parse(readFileSync(join(ROOT, `docs/schemas/${file}.schema.json`), 'utf8'));
   return new Ajv2020({ strict: false }).addSchema(read('value')).compile(read(name));
 }
 

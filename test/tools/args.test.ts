@@ -214,7 +214,7 @@ describe('matching arguments', () => {
 describe('defining a tool', () => {
   const run = (): null => null;
   it.each<[string, () => unknown, RegExp]>([
-    ['a name without group', () => defineTool({ name: 'tool.Get', run }), /tool\.group\.Name, got 'tool\.Get'/],
+    ['a name without parts', () => defineTool({ name: 'tool', run }), /tool\.group\.Name or tool\.Name, got 'tool'/],
     ['a name with a blank', () => defineTool({ name: 'tool.a.b c', run }), /tool\.group\.Name/],
     ['an unknown type', () => tool([{ name: 'a', type: 'integer' as ArgType }]), /unknown type 'integer'; known are any, string/],
     ['a default of the wrong type', () => tool([{ name: 'a', type: 'int', default: 'x' }]), /default of 'a' does not fit/],

@@ -473,6 +473,7 @@ describe('the journal and the audit trail', () => {
         args: [{ $bytes: 'AQ==' }],
         at: SITE,
         outcome: { ok: true, value: { $bytes: 'AQ==' } },
+        begin: expect.any(Number),
         ms: expect.any(Number),
       },
       {
@@ -482,6 +483,7 @@ describe('the journal and the audit trail', () => {
         args: [1, 2, 3],
         at: SITE,
         outcome: expect.objectContaining({ ok: false, code: 4 }),
+        begin: expect.any(Number),
         ms: expect.any(Number),
       },
     ]);

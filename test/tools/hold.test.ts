@@ -11,6 +11,7 @@ function holding() {
   const open: { readonly bytes: number; readonly end: (result: unknown) => void }[] = [];
   const hold = defineTool({
     name: 'tool.t.Hold',
+    maxResultBytes: 10,
     args: [{ name: 'bytes', type: 'int' }],
     run: async ({ bytes }, runtime) => {
       await runtime.reserve(bytes);
@@ -19,6 +20,7 @@ function holding() {
   });
   const outer = defineTool({
     name: 'tool.t.Outer',
+    maxResultBytes: 10,
     run: async (_, runtime) => {
       await runtime.reserve(900);
       return runtime.callTool('tool.t.Hold', [900]);
@@ -64,13 +66,86 @@ it('issue 44, finding 1: a call that is over waits no longer, and the next one g
   const second = bench.call('tool.t.Hold', [2500], port);
   const third = bench.call('tool.t.Hold', [100]);
   await nextRound();
+  expect(open.map(({ bytes }) => bytes)).toEqual([2000]);
   port.abort.abort();
   expect(await second).toMatchObject({ t: 'halt', error: { code: 'ERR_CANCELLED' } });
-  open.pop()?.end(1);
-  await first;
   await nextRound();
-  open.pop()?.end(3);
-  expect(await third).toEqual({ t: 'ok', value: 3 });
+  expect(open.map(({ bytes }) => bytes)).toEqual([2000, 100]);
+  for (const { bytes, end } of open) end(bytes);
+  expect(await Promise.all([first, third])).toEqual([
+    { t: 'ok', value: 2000 },
+    { t: 'ok', value: 100 },
+  ]);
+});
+
+/** Tools of a size of result, and what began. `Outer` calls `Inner` as often as it is told, at once. */
+function sized(bytes: number, journalBytes = 20_000) {
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const tool = (name: string, init: object) =>
+    defineTool({
+      name: `tool.t.${name}`,
+      ...init,
+      run: async () => {
+        begun.push(name);
+        await new Promise<void>((end) => ends.push(end));
+        return 1;
+      },
+    });
+  const outer = defineTool({
+    name: 'tool.t.Outer',
+    maxResultBytes: 100,
+    args: [{ name: 'times', type: 'int' }],
+    run: async ({ times }, runtime) => {
+      begun.push('Outer');
+      await Promise.all(Array.from({ length: times }, () => runtime.callTool('tool.t.Inner', [])));
+      return times;
+    },
+  });
+  const tools = [tool('Inner', { maxResultBytes: bytes }), tool('Silent', {}), tool('Short', { returns: 'int' }), outer];
+  const bench = new Bench(tools, { limits: { journalBytes, toolBytes: 8000, togetherCalls: 2 } });
+  const next = async (): Promise<void> => {
+    await nextRound();
+    ends.shift()?.();
+    await nextRound();
+  };
+  return { begun, bench, next };
+}
+
+it.each([
+  ['declares', 'Inner', 6],
+  ['gets as its share, because it says nothing', 'Silent', 3],
+  ['can have by its type', 'Short', 8],
+])(
+  'issue 44, reserve, then begin: a call begins when there is room for the largest result that its tool %s',
+  async (_, name, most) => {
+    const { begun, bench, next } = sized(3000);
+    const calls = Array.from({ length: 8 }, () => bench.call(`tool.t.${name}`));
+    await nextRound();
+    expect(begun).toHaveLength(most);
+    for (let ended = 1; ended <= 8; ended++) {
+      await next();
+      expect(begun).toHaveLength(Math.min(8, most + ended));
+    }
+    expect(await Promise.all(calls)).toEqual(Array.from({ length: 8 }, () => ({ t: 'ok', value: 1 })));
+  },
+);
+
+it('issue 44, reserve, then begin: calls that tools make wait too, before those that have not begun, and one always goes on', async () => {
+  const { begun, bench, next } = sized(8000, 5000);
+  const calls = Array.from({ length: 3 }, () => bench.call('tool.t.Outer', [2]));
+  await nextRound();
+  // None of the inner calls fits. Without one of them nothing would end.
+  expect(begun).toEqual(['Outer', 'Outer', 'Outer', 'Inner']);
+  const late = bench.call('tool.t.Silent');
+  for (let ended = 1; ended <= 5; ended++) {
+    await next();
+    expect(begun.slice(4)).toEqual(Array(ended).fill('Inner'));
+  }
+  await next();
+  expect(begun.at(-1)).toBe('Silent');
+  await next();
+  expect(await Promise.all([...calls, late])).toMatchObject(Array.from({ length: 4 }, () => ({ t: 'ok' })));
 });
 
 it('issue 44, finding 1: results count when they come, before any of them is in the journal', async () => {

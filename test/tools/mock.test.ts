@@ -38,6 +38,13 @@ describe('mock tools', () => {
     expect(await tools.call('tool.clock.now')).toEqual({ t: 'ok', value: { $time: '2025-01-01T00:00:00Z' } });
   });
 
+  it('issue 50: may have a name of one part, as scripts of others use them', async () => {
+    const tools = bench('tools: { tool.Ping: { args: [n], cases: [{ when: { n: 1 }, returns: pong }] } }');
+    expect(await tools.call('tool.ping', [1])).toEqual({ t: 'ok', value: 'pong' });
+    expect(() => bench('tools: { tool.: { cases: [] } }')).toThrow(ConfigError);
+    expect(loadPolicy('allow: [tool.Ping]', 'policy.yaml')).toMatchObject({ allow: ['tool.Ping'] });
+  });
+
   it('throw what a case says', async () => {
     expect(await bench(MEMORY).call('tool.memory.get', ['/broken'])).toEqual({ t: 'error', code: 9, message: 'no such entry' });
     const named = 'tools: { tool.a.B: { cases: [{ throws: { code: KeyNotFound } }] } }';

@@ -98,7 +98,16 @@ describe('P9: whole-number keys around a call', () => {
     expect(await bench.call('tool.o.Same', [map])).toEqual({ 2: { 3: null, 7: 'x' }, 10: 1, $b: [true] });
     const args: TaggedJson[] = JSON.parse(`[${JSON_TEXT}]`);
     const journal = [
-      { kind: 'tool', seq: 1, name: 'tool.o.same', args, at: SITE, outcome: { ok: true, value: args[0] ?? null }, ms: 1 },
+      {
+        kind: 'tool',
+        seq: 1,
+        name: 'tool.o.same',
+        args,
+        at: SITE,
+        outcome: { ok: true, value: args[0] ?? null },
+        begin: 0,
+        ms: 1,
+      },
     ] as const;
     const run = new ScriptRun({ ...refusedResult(usageError('none')), journal, values: [{ 2: 1, 10: 2 }] });
     const plain = { 2: { 3: null, 7: 'x' }, 10: 1, $b: [true] };

@@ -20,7 +20,7 @@ const admit = (policy: PolicyOptions | null, tool = plain): string | null =>
 
 describe('the policy gate', () => {
   it('A3-11.2-1: a tool that no allow pattern matches is denied, and an empty or missing list denies everything', () => {
-    for (const policy of [{}, { allow: [] }, { allow: ['tool.memory.put', 'memory.get', 'tool:memory:*'] }])
+    for (const policy of [{}, { allow: [] }, { allow: ['tool.memory.put', '*.get2'] }])
       expect(admit(policy)).toContain("was not found in the policy's allow list");
     for (const pattern of ['*', 'tool.memory.get', 'TOOL.Memory.*', '*.get', '*mem*'])
       expect(admit({ allow: [pattern] })).toBeNull();
@@ -78,20 +78,46 @@ describe('the policy gate', () => {
   });
 
   it.each<[unknown, RegExp]>([
-    [{ alow: [] }, /unknown key 'alow' in the policy; known are context, allow/],
-    [{ allow: 'tool.*' }, /the policy: allow must be a list/],
-    [{ deny: [1] }, /the policy: deny\[0\] must be a text, got number/],
-    // Each of these would let through what somebody meant to forbid.
-    [{ deny: ['memory.*'] }, /'memory\.\*' can match no tool, so nothing would be denied/],
+    [{ alow: [] }, /the policy: alow: unknown key; known are context, allow/],
+    [{ allow: 'tool.*' }, /the policy: allow: must be a list, got a text/],
+    [{ deny: [1] }, /the policy: deny\[0\]: must be a text, got the number 1/],
+    // Each of these would let through what somebody meant to forbid, or forbid what somebody meant to allow.
+    [{ deny: ['memory.*'] }, /deny\[0\]: 'memory\.\*' can match no tool; whole names are matched/],
+    [{ allow: ['memory.get'] }, /allow\[0\]: 'memory\.get' can match no tool/],
+    [{ allow: ['tool:memory:*'] }, /can match no tool/],
+    [{ allow: ['tool'] }, /'tool' can match no tool/],
+    [{ allow: ['tool..*'] }, /can match no tool/],
+    [{ allow: ['*.'] }, /can match no tool/],
+    [{ allow: ['tool.2*'] }, /can match no tool/],
+    [{ when: { 'mail.*': [{ to: 'x' }] } }, /when\.mail\.\*: 'mail\.\*' can match no tool/],
+    [{ when: { 'tool.mail.Send': [] } }, /when\.tool\.mail\.Send: must not be empty/],
+    [{ when: { 'tool.mail.Send': [{}] } }, /must have a condition; a tool whose every call is allowed needs no row/],
+    [{ when: { 'tool.mail.Send': [{ to: { in: [] } }] } }, /\[0\]\.to\.in: must not be empty/],
+    [{ when: { 'tool.mail.Send': [{ to: { maximum: 1 } }] } }, /\[0\]\.to\.maximum: unknown key; known are type, in, min, max/],
+    [{ when: { 'tool.mail.Send': [{ 'to!': 1 }] } }, /'to!' is no name of an argument/],
+    [{ order: [{ tool: 'tool.a.b' }] }, /order\[0\]: must have either needs or not-after/],
+    [{ order: [{ tool: 'tool.a.b', needs: 'a' }] }, /order\[0\]\.needs: 'a' can match no tool/],
+    [{ order: [{ tool: 'tool.a.b', needs: '*', until: 1 }] }, /order\[0\]\.until: unknown key; known are tool, needs/],
+    [{ flow: { labels: { 'web.*': ['web'] } } }, /'web\.\*' is no source; sources are tools/],
+    [{ flow: { labels: { 'userdata.note': ['web'] } } }, /'userdata\.note' is no source/],
+    [{ flow: { labels: { 'tool.web.*': 'meta' } } }, /flow\.labels: only an MCP server can give labels of its own/],
+    [{ flow: { labels: { 'tool.web.*': ['Web'] } } }, /must be a label/],
+    [{ flow: { labels: { 'tool.web.*': ['web'] }, sinks: { 'tool.a.b': { refuse: ['wb'] } } } }, /nothing has the label 'wb'/],
+    [{ flow: { sinks: { 'tool.a.b': { deciding: true } } } }, /must have refuse or ask/],
+    [{ flow: { program: { label: ['a'], when: 'input' } } }, /flow\.program\.when: must be output or always, got 'input'/],
+    [
+      { flow: { labels: { '*': Array.from({ length: 31 }, (_, index) => `l${index}`) } } },
+      /the policy: flow: names 31 labels, at most 30 are possible/,
+    ],
     [{ deny: ['tool.*.Drop'] }, /'tool\.\*\.Drop' can match no tool/],
     [{ deny: ['memory.Drop'] }, /'memory\.Drop' can match no tool/],
     [{ deny: ['tool:memory:*'] }, /can match no tool/],
     [{ deny: ['***'] }, /can match no tool/],
-    [{ toolMaxCalls: { 'tool.memory.*': 1 } }, /takes names of tools, no patterns: 'tool\.memory\.\*'/],
-    [{ context: 'root' }, /the policy: context must be config, normal or test, got 'root'/],
+    [{ toolMaxCalls: { 'tool.memory.*': 1 } }, /toolMaxCalls\.tool\.memory\.\*: is a pattern/],
+    [{ context: 'root' }, /the policy: context: must be config, normal or test, got 'root'/],
     [{ grants: ['fs'] }, /'fs' is not a capability/],
-    [{ toolMaxCalls: { 'tool.a.b': -1 } }, /toolMaxCalls\.tool\.a\.b must be a whole number from 0, got -1/],
-    [{ onPolicyBreach: 'stop' }, /onPolicyBreach must be error or halt/],
+    [{ toolMaxCalls: { 'tool.a.b': -1 } }, /toolMaxCalls\.tool\.a\.b: must be at least 0, got -1/],
+    [{ onPolicyBreach: 'stop' }, /onPolicyBreach: must be error or halt/],
   ])('refuses the policy %j', (policy, problem) => {
     expect(() => new Policy(policy as PolicyOptions)).toThrow(ConfigError);
     expect(() => new Policy(policy as PolicyOptions)).toThrow(problem);
@@ -105,7 +131,7 @@ describe('the policy gate', () => {
   );
 
   it('cannot be changed afterwards', () => {
-    const policy = new Policy({ allow: ['a'] });
+    const policy = new Policy({ allow: ['*'] });
     for (const part of [policy, policy.allow, policy.deny, policy.grants]) expect(Object.isFrozen(part)).toBe(true);
   });
 });

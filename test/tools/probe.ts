@@ -11,6 +11,7 @@ import {
 import { rootTurn } from '../../src/context/turn.ts';
 import { Telemetry } from '../../src/telemetry/index.ts';
 import {
+  CostMeter,
   type DispatchContext,
   Dispatcher,
   Policy,
@@ -105,6 +106,7 @@ export class Bench {
       host: host ?? testHost(),
       turn: turn ?? testTurn(),
       limits: { ...defaultLimits('run'), ...limits },
+      costs: new CostMeter({ ...defaultLimits('run'), ...limits }.cost),
       ...testShared(),
       ...init,
     });

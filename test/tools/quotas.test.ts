@@ -55,6 +55,7 @@ it('the calls that a recorded ask made count against toolCalls', async () => {
     at: SITE,
     outcome: { ok: true, value: 'answer' },
     spent: { fuel: 1, toolCalls: 3, cpuMs: 1, turns: 1, tokens: 0 },
+    begin: 0,
     ms: 1,
   };
   const made = { ...recorded, t: 'ask', left: { fuel: 9, memoryBytes: 9, toolCalls: 5 } } as const;

@@ -24,7 +24,7 @@ const price = defineTool({
 
 let seq = 0;
 function entry(name: string, args: readonly TaggedJson[], outcome: JournalOutcome): JournalEntry {
-  return { kind: 'tool', seq: ++seq, name, args, at: SITE, outcome, ms: 1 };
+  return { kind: 'tool', seq: ++seq, name, args, at: SITE, outcome, begin: 0, ms: 1 };
 }
 
 /** Makes real calls, and gives what each of them came to and the journal of them all. */
@@ -53,7 +53,9 @@ describe('a recording', () => {
     expect(calls).toBe(CALLS.length);
     const replayed = await real(loadMockTools(text, 'calls.yaml'), CALLS);
     expect(replayed.replies).toEqual(replies);
-    expect(replayed.journal.map(({ ms: _, ...rest }) => rest)).toEqual(journal.map(({ ms: _, ...rest }) => rest));
+    expect(replayed.journal.map(({ begin: _, ms: __, ...rest }) => rest)).toEqual(
+      journal.map(({ begin: _, ms: __, ...rest }) => rest),
+    );
   });
 
   it('is written for people', async () => {
@@ -144,7 +146,7 @@ describe('a recording', () => {
       [
         entry('tool.aeiou.magic', ['LOOP'], { ok: true, value: 'token' }),
         entry('tool.nobody.knows', [], { ok: false, code: 3, message: 'not found' }),
-        { kind: 'prompt', seq: 1, text: 'q', at: SITE, outcome: { ok: true, value: 'a' }, ms: 1 },
+        { kind: 'prompt', seq: 1, text: 'q', at: SITE, outcome: { ok: true, value: 'a' }, begin: 0, ms: 1 },
         entry('tool.shop.price', ['x'], { ok: false, halted }),
         entry('tool.shop.price', ['y'], { ok: false, halted: { ...halted, kind: 'timeout', code: 'ERR_TIMEOUT' } }),
       ],

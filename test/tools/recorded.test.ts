@@ -5,7 +5,7 @@ import type { GuestCall } from '../../src/wire/protocol.ts';
 import { SITE } from './probe.ts';
 
 const left = { fuel: 1, memoryBytes: 1, toolCalls: 1 };
-const ended = { seq: 1, at: SITE, outcome: { ok: true, value: 7 }, ms: 1 } as const;
+const ended = { seq: 1, at: SITE, outcome: { ok: true, value: 7 }, begin: 0, ms: 1 } as const;
 const spent = { fuel: 5, toolCalls: 2, cpuMs: 1.5, turns: 1, tokens: 3 };
 
 /** Each kind of call, its entry in the journal, and another call for each field that is recorded. */

@@ -35,6 +35,32 @@ describe('18: a hostile YAML file', () => {
   });
 
   it.each([
+    ['values', `[${'1,'.repeat(200_000)}1]`],
+    ['lists', `[${'[[[[[]]]]],'.repeat(36_000)}]`],
+    ['mistakes', `{${'}'.repeat(400_000)}`],
+    ['separators', `[${','.repeat(400_000)}]`],
+  ])('issue 44, finding 13: of 400 KB is refused in words when it is made of %s', (_, text) => {
+    expect(refusal(() => new YamlFile(text, 'f'))).toBe('f: the file has more than 200000 words and signs');
+  });
+
+  it.each([
+    ['values', `[${'1,'.repeat(99_000)}1]`],
+    ['lists', `[${'[[[[[]]]]],'.repeat(18_000)}]`],
+    ['mistakes', `{${'}'.repeat(199_000)}`],
+    ['maps', `[${'{a: 1},'.repeat(28_000)}{}]`],
+    ['directives', '%A\n'.repeat(99_000)],
+  ])('issue 44, finding 13: of %s takes at most 4 times the CPU time of 400 KB of lines', SLOW, (_, text) => {
+    const cpu = (read: string): number => {
+      const begun = process.cpuUsage();
+      refusal(() => new YamlFile(read, 'f'));
+      return process.cpuUsage(begun).user;
+    };
+    const lines = Array.from({ length: 11_000 }, (_, index) => `- name: item number ${index} of the list\n`).join('');
+    cpu(lines);
+    expect(cpu(text)).toBeLessThan(4 * Math.max(cpu(lines), cpu(lines)));
+  });
+
+  it.each([
     ['that repeat a long list', `a: &a [${Array(3000).fill(0).join()}]\nb: [${Array(99).fill('*a').join()}]`],
     ['that hold themselves', 'a: &a [*a]'],
   ])('has no aliases %s', (_, text) => {
@@ -54,7 +80,7 @@ describe('18: a hostile YAML file', () => {
   });
 
   it('may name arguments many times, in time that grows with its length', SLOW, () => {
-    const args = Array.from({ length: 40_000 }, (_, index) => `a${index}`);
+    const args = Array.from({ length: 20_000 }, (_, index) => `a${index}`);
     const otherwise = { returns: { $text: args.map((name) => `{{${name}}}`).join('') } };
     const cases = [{ when: Object.fromEntries(args.map((name) => [name, 1])), returns: 1 }];
     const text = JSON.stringify({ tools: { 'tool.a.B': { args, cases, otherwise } } });

@@ -79,7 +79,7 @@ export function answersOf(store: SessionStore, runtime: Runtime): Answers {
     store,
   });
   return {
-    refusal: (tool) => (tool === 'tool.stock.sell' ? 'a plan of the gate' : null),
+    refusal: ({ tool }) => (tool === 'tool.stock.sell' ? 'a plan of the gate' : null),
     complete: (sid, call, answer) => controller.complete(sid, call, answer),
   };
 }

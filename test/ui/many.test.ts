@@ -23,11 +23,18 @@ afterAll(() => rm(folder, { recursive: true }));
 describe('issue 24: thousands of sessions', () => {
   const SESSIONS_IN_ALL = 5000;
   let looked = 0;
+  let turns = 0;
+  /** Decided turns of each session. */
+  let decided = 0;
   class Counting extends MemoryStore {
     override async recent(query: Parameters<SessionStore['recent']>[0]): ReturnType<SessionStore['recent']> {
       const found = await super.recent(query);
       looked += found.length;
-      return found;
+      return found.map((session) => ({ ...session, turns: decided }));
+    }
+    override async turns(...asked: Parameters<SessionStore['turns']>): ReturnType<SessionStore['turns']> {
+      turns += asked[2]?.limit ?? Number.POSITIVE_INFINITY;
+      return super.turns(...asked);
     }
   }
   const store = new Counting();
@@ -53,17 +60,34 @@ describe('issue 24: thousands of sessions', () => {
     expect(seen.size).toBe(SESSIONS_IN_ALL);
   });
 
+  it('issue 49: the first rows of 5,000 sessions cost what those of 50 do', async () => {
+    const few = new Counting();
+    for (let index = 0; index < 50; index += 1) await few.create(state(`s${index}`), index);
+    const costOf = async (of: Counting): Promise<readonly number[]> => {
+      // Each row has a last turn, which the list reads.
+      [looked, turns, decided] = [0, 0, 1];
+      const asked = { path: ['sessions'], query: new URLSearchParams({ limit: '50' }), signal: new AbortController().signal };
+      await using inspector = inspectorOf(of);
+      const { sessions } = (await inspector.read(asked)) as SessionsView;
+      decided = 0;
+      return [sessions.length, looked, turns];
+    };
+    expect(await costOf(few)).toEqual([50, 50, 50]);
+    // One more tells whether there is a next page.
+    expect(await costOf(store)).toEqual([50, 51, 50]);
+  });
+
   it('a filter that matches little looks at a bounded number for each page, and finds it in the end', async () => {
     const found: string[] = [];
     let pages = 0;
     for (let after: string | null = ''; after !== null; pages += 1) {
-      const view = await page({ agent: 'rare', ...(after === '' ? {} : { after }) });
+      const view = await page({ q: 'agent:rare', ...(after === '' ? {} : { after }) });
       expect(view.looked).toBeLessThanOrEqual(2250);
       found.push(...view.sessions.map(({ sid }) => sid));
       after = view.next;
     }
     expect(found).toEqual(['s1234']);
-    expect(pages).toBe(3);
+    expect(pages).toBe(11);
   });
 
   it('SQLite finds each page in an index, without sorting', () => {

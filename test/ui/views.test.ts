@@ -60,17 +60,18 @@ describe('issue 24: the list of sessions', () => {
   const sids = async (query: string): Promise<readonly string[]> =>
     (await get<SessionsView>(`sessions?${query}`)).sessions.map(({ sid }) => sid);
 
-  it('has what changed last first, and finds by decision, error, agent, subject, age and words', async () => {
+  const find = (words: string): Promise<readonly string[]> => sids(`q=${encodeURIComponent(words)}`);
+
+  it('issue 49: has what changed last first, and finds in the language of queries', async () => {
     expect((await sids('')).toSorted()).toEqual(['denied', 'fails', 'good', 'waits']);
-    expect(await sids('decision=done')).toEqual(['good']);
-    expect(await sids('decision=waiting')).toEqual(['waits']);
-    expect((await sids('decision=halted')).toSorted()).toEqual(['denied', 'fails']);
-    expect(await sids('error=ERR_POLICY')).toEqual(['denied']);
-    expect(await sids('agent=OF%20GOOD')).toEqual(['good']);
-    expect(await sids('subject=of%20fa')).toEqual(['fails']);
-    expect(await sids('search=den')).toEqual(['denied']);
-    expect(await sids(`since=${Date.now() + 1000}`)).toEqual([]);
-    expect(await sids('until=1')).toEqual([]);
+    expect(await find('status:done')).toEqual(['good']);
+    expect(await find('status:waiting')).toEqual(['waits']);
+    expect((await find('status:halted')).toSorted()).toEqual(['denied', 'fails']);
+    expect(await find('error:ERR_POLICY')).toEqual(['denied']);
+    expect(await find('agent:"OF GOOD"')).toEqual(['good']);
+    expect(await find('"of fa"')).toEqual(['fails']);
+    expect(await find('tool:stock.count status:done')).toEqual(['good']);
+    expect(await find(`since:${new Date(Date.now() + 60_000).toISOString()}`)).toEqual([]);
   });
 
   it('goes on with the next page, and refuses what is no query', async () => {
@@ -79,7 +80,7 @@ describe('issue 24: the list of sessions', () => {
     const second = await get<SessionsView>(`sessions?limit=3&after=${encodeURIComponent(first.next ?? '')}`);
     expect(second.sessions).toHaveLength(1);
     expect(second.next).toBeNull();
-    for (const query of ['limit=0', 'limit=x', 'decision=odd', 'error=odd', 'after=odd', 'since=-1'])
+    for (const query of ['limit=0', 'limit=x', 'q=status:odd', 'q=odd:x', 'after=odd', 'q=since:soon'])
       expect((await served.send(`/api/sessions?${query}`, { headers: { cookie } })).status).toBe(400);
   });
 });
@@ -121,11 +122,14 @@ describe('issue 24: one turn', () => {
       output: null,
     });
     expect(view.journal[0]).toMatchObject({
-      ...{ call: '1.1', kind: 'tool', name: 'tool.stock.count', result: { text: '3' }, failed: null, begin: 0 },
+      ...{ call: '1.1', kind: 'tool', name: 'tool.stock.count', result: { text: '3' }, failed: null },
       verdict: { allowed: true, rule: 'allow', entry: '*' },
       at: { source: 'ACTIONS', line: 2 },
     });
-    expect(view.journal[1]?.begin).toBe(view.journal[0]?.ms);
+    // Issue 49: on the axis of the turn, behind the phases before its run.
+    const run = view.phases.find(({ name }) => name === 'queue')?.begin ?? 0;
+    expect(view.journal[0]?.begin).toBeGreaterThanOrEqual(run);
+    expect(view.journal[1]?.begin).toBeGreaterThanOrEqual((view.journal[0]?.begin ?? 0) + (view.journal[0]?.ms ?? 0));
     expect(view.output.text).toMatch(/^there are 3\n<<<NSMAG/);
     expect(view.scratchpad.text).toBe('counted\n');
     expect(view.record).toEqual({ version: 1, seal: 'whole', faults: [], erased: [], outputComplete: true, notExecutable: null });
@@ -133,20 +137,24 @@ describe('issue 24: one turn', () => {
     expect((await turn('good', 2)).envelope.sections?.output?.text).toContain('there are 3');
   });
 
-  it('issue 22.1: calls that run together begin together, and the next one when the slowest has ended', async () => {
+  it('issue 22.1 and 49: calls that run together begin together, as it was recorded, and the next one when they have ended', async () => {
     const other = new MemoryStore();
     const count = (name: string): string => `set ${name} = tool.stock.Count("${name}")`;
     await drive(other, { both: [block('together', count('a'), count('b'), 'endtogether', count('c'), magic('done'))] });
     const [record] = await other.turns('both');
     if (record === undefined) throw new Error('the turn was not kept');
-    const journal = record.journal.map((entry, index) => ({ ...entry, ms: [30, 50, 5][index] ?? 0 }));
-    const views = callViews({ ...record, journal }, new Texts(PAGE_SIZES, { parts: true })).journal;
-    expect(views.map(({ at, begin }) => [at.together, begin])).toEqual([
-      [1, 0],
-      [1, 0],
-      [undefined, 50],
-      [undefined, 55],
-    ]);
+    const [a, b, c] = callViews(record, new Texts(PAGE_SIZES, { parts: true })).journal;
+    expect([a?.at.together, b?.at.together, c?.at.together]).toEqual([1, 1, undefined]);
+    const ends = [a, b].map((call) => (call?.begin ?? 0) + (call?.ms ?? 0));
+    expect(c?.begin).toBeGreaterThanOrEqual(Math.max(...ends));
+  });
+
+  it('issue 49: a list has code, duration, tokens, cost and attempts of the last turn', async () => {
+    const { sessions } = await get<SessionsView>('sessions');
+    const last = (sid: string) => sessions.find((each) => each.sid === sid)?.last;
+    expect(last('good')).toEqual({ code: null, ms: expect.any(Number), tokens: 0, cost: 0, attempts: 1 });
+    expect(last('fails')?.code).toMatch(/^NS/);
+    expect(last('waits')).toBeNull();
   });
 
   it('shows an error as the terminal does', async () => {

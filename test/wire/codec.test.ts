@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decode, encode } from '../../src/wire/codec.ts';
 import { MAX_DEPTH } from '../../src/wire/decoder.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
-import { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError } from '../../src/wire/values.ts';
+import { ErrorValue, Fuzzy, Handle, TimeDate, TooLargeError, type Value, ValueError } from '../../src/wire/values.ts';
 
 const bare = (entries: Record<string, unknown>): object => Object.assign(Object.create(null), entries);
 const nested = (depth: number): unknown => {
@@ -211,4 +211,14 @@ describe('text that is none', () => {
   ])('a lone surrogate in a %s is refused when read, too', (_where, json) => {
     expect(() => decode(json)).toThrow('a text holds a lone surrogate');
   });
+});
+
+it('issue 44: a long text is counted as its JSON has bytes, whatever it holds', () => {
+  const controls = Array.from({ length: 0x30 }, (_, unit) => String.fromCharCode(unit)).join('');
+  for (const piece of [controls, '"\\\u007f\u2028', 'é€😀', 'a\n']) {
+    const text = piece.repeat(Math.ceil(5000 / piece.length));
+    const bytes = Buffer.byteLength(JSON.stringify(text));
+    expect(encode(text, bytes)).toBe(text);
+    expect(() => encode(text, bytes - 1)).toThrow(TooLargeError);
+  }
 });

@@ -17,8 +17,8 @@ function revoked(): object {
   return proxy;
 }
 
-/** Values that JSON changes or leaves out, and what is said about each. */
-const CHANGED: readonly (readonly [name: string, make: () => unknown, problem: string])[] = [
+/** Values that JSON changes or leaves out, what is said about each, and about which part of it. */
+const ROWS: readonly (readonly [name: string, make: () => unknown, problem: string, part?: string])[] = [
   ['a Map', () => new Map([['a', 1]]), 'Map is not JSON'],
   ['a Set', () => new Set([1]), 'Set is not JSON'],
   ['an error', () => new Error('x'), 'Error is not JSON'],
@@ -44,13 +44,15 @@ const CHANGED: readonly (readonly [name: string, make: () => unknown, problem: s
       },
     }),
     'it cannot be read: boom',
+    '.a',
   ],
 ];
+const CHANGED = ROWS.map(([name, make, problem, part = '']) => [name, make, problem, part] as const);
 
 describe('finding 9: a value that JSON would change', () => {
-  it.each(CHANGED)('%s is refused with its path where tagged JSON is expected', (_name, make, problem) => {
+  it.each(CHANGED)('%s is refused with its path where tagged JSON is expected', (_name, make, problem, part) => {
     expect(() => taggedFrom(make())).toThrow(problem);
-    expect(() => taggedFrom({ list: [0, make()] })).toThrow(`at .list[1]: ${problem}`);
+    expect(() => taggedFrom({ list: [0, make()] })).toThrow(`at .list[1]${part}: ${problem}`);
     expect(() => taggedFrom(make())).toThrow(ValueError);
   });
 
@@ -64,16 +66,16 @@ describe('finding 9: a value that JSON would change', () => {
     await expect(run({ variables: [{ name: 'v', value: make() }] })).rejects.toThrow(/^variable v: /);
   });
 
-  it.each(CHANGED)('%s is refused in the configuration of a session', async (_name, make) => {
+  it.each(CHANGED)('%s is refused in the configuration of a session', async (_name, make, _problem, part) => {
     const store = new MemoryStore();
     const opened = openSession(store, {}, { at: 1, sid: 's', configuration: { agent: make() } });
-    await expect(opened).rejects.toThrow('the configuration of the session: at .agent: ');
+    await expect(opened).rejects.toThrow(`the configuration of the session: at .agent${part}: `);
     expect(await store.read('s')).toBeNull();
   });
 
   it('is kept where it is JSON, whatever its prototype is, and tags are checked', () => {
     const json = { a: [1, 'x', null, true, { $num: '-0' }], b: Object.assign(Object.create(null), { c: 0.5 }) };
-    expect(taggedFrom(json)).toBe(json);
+    expect(taggedFrom(json)).toEqual(json);
     expect(() => taggedFrom({ a: { $what: 1 } })).toThrow(ValueError);
     const endless: unknown[] = [];
     endless.push(endless);

@@ -1,15 +1,18 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WireError } from '../../src/wire/errors.ts';
 import { MAX_FRAME_DEPTH, MAX_FRAME_VALUES, parseFrame } from '../../src/wire/frames.ts';
-import { PIECE_UNITS, parseInPieces } from '../../src/wire/jsonpieces.ts';
+import { PIECE_UNITS } from '../../src/wire/frametext.ts';
+import { parseInPieces } from '../../src/wire/jsonpieces.ts';
 import { jsonUnits } from '../../src/wire/jsonunits.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
 });
 
-function whole(text: string, maxValues = MAX_FRAME_VALUES) {
-  const parsing = parseInPieces(text, maxValues);
+/** Parses a text that comes in parts of `step` units. */
+function whole(text: string, maxValues = MAX_FRAME_VALUES, step = PIECE_UNITS) {
+  const texts = Array.from({ length: Math.ceil(text.length / step) }, (_, index) => text.slice(index * step, (index + 1) * step));
+  const parsing = parseInPieces(texts.values(), maxValues);
   for (let pieces = 1; ; pieces++) {
     const { done, value } = parsing.next();
     if (done === true) return { ...value, pieces };
@@ -48,6 +51,8 @@ describe('18: parsing in pieces', () => {
     expect(JSON.stringify(value)).toBe(JSON.stringify(expected));
     expect(Object.getPrototypeOf(value)).toBe(Object.getPrototypeOf(expected));
     expect(pieces).toBeGreaterThan(1);
+    for (const step of [7_001, text.length])
+      expect(JSON.stringify(whole(text, MAX_FRAME_VALUES, step).value)).toBe(JSON.stringify(expected));
   });
 
   it.each(Object.entries(TEXTS))('counts at least the units of the value, and few more: %s', (_name, text) => {

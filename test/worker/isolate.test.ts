@@ -43,26 +43,6 @@ describe('raw JavaScript in the isolate, as if the interpreter had a hole', () =
     }
   });
 
-  it.each([
-    [{ t: 'result', id: 1, result: {}, usage: {}, errors: [], last: false }],
-    [{ t: 'started', id: 1 }],
-    [{ t: 'hello', version: 1, pid: 1, node: 'x', dropped: [] }],
-    [{ t: 'fatal', message: 'x' }],
-    [{ t: 'var', found: true, value: 1, error: null }],
-    ['no json'],
-    ['{"t":"out","emits":[],"values":[],"whispers":[],"t":"result"}'],
-    ['{"t":"out","emits":[],"values":[],"whispers":[],"\\u0074":"result"}'],
-    [`{"t":"out","emits":[],"values":[],"whispers":[],"t":${JSON.stringify('started')},"id":1}`],
-    [''],
-    [[]],
-    [null],
-  ])('cannot forge a frame of the worker: %j', async (frame) => {
-    const text = typeof frame === 'string' ? frame : JSON.stringify(frame);
-    const { result } = await run(sandbox, 'raw', { frames: [text] });
-    expect(result.error).toMatchObject({ kind: 'internal', code: 'ERR_INTERNAL' });
-    expect((await run(sandbox, 'echo', { value: 1 })).result.result).toBe(1);
-  });
-
   it('passes nothing but strings to the host', async () => {
     const { result } = await run(sandbox, 'rawValue');
     expect(result.error?.code).toBe('ERR_INTERNAL');
@@ -99,14 +79,14 @@ describe('a run', () => {
     expect(usage).toMatchObject({ fuel: 7, peakMemoryBytes: 11 });
   });
 
-  it('1000 runs, each in a fresh isolate, end in the order they were asked for', async () => {
+  it('200 runs, each in a fresh isolate, end in the order they were asked for', async () => {
     const ended: number[] = [];
-    const runs = Array.from({ length: 1000 }, async (_, i) => {
+    const runs = Array.from({ length: 200 }, async (_, i) => {
       const { result } = await run(sandbox, 'echo', { value: i });
       ended.push(i);
       return result.result;
     });
-    const expected = Array.from({ length: 1000 }, (_, i) => i);
+    const expected = Array.from({ length: 200 }, (_, i) => i);
     expect(await Promise.all(runs)).toEqual(expected);
     expect(ended).toEqual(expected);
   });

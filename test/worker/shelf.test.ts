@@ -8,7 +8,7 @@ function counting() {
   const prepare = (heapMb: number) => {
     const number = ++made;
     done.push(`made ${number} of ${heapMb} MB`);
-    return { heapMb, number, cpuMs: 0, dispose: () => done.push(`disposed of ${number}`) };
+    return { heapMb, number, cpuMs: 0, heapBytes: 0, dispose: () => done.push(`disposed of ${number}`) };
   };
   const image: never = { prepare } as never;
   const shelf = new Shelf(image, 8, (isolate) => done.push(`warmed ${Reflect.get(isolate, 'number')}`) > 0);
@@ -50,5 +50,25 @@ describe('the isolates that a worker keeps ready', () => {
     expect(take()).toEqual(['disposed of 1', 'disposed of 2', 'made 3 of 16 MB']);
     shelf.step();
     expect(take()).toEqual(['made 4 of 16 MB']);
+  });
+
+  it('one that is kept under a number is given to that number alone, once, and for its heap limit only', () => {
+    const { shelf, take } = counting();
+    const { prepared } = shelf.take(8, 1);
+    expect(shelf.keep(1, prepared, 8)).toBe(true);
+    const next = [shelf.take(8), shelf.take(8, 2), shelf.take(8, 1), shelf.take(8, 1)].map((ready) => ready.prepared);
+    expect(next.map((isolate) => Reflect.get(isolate, 'number'))).toEqual([2, 3, 1, 4]);
+    for (const number of [1, 2]) shelf.keep(number, prepared, 8);
+    take();
+    expect(Reflect.get(shelf.take(16, 1).prepared, 'heapMb')).toBe(16);
+    shelf.discard([2, 3]);
+    expect(take()).toEqual(['disposed of 1', 'made 5 of 16 MB', 'disposed of 1']);
+  });
+
+  it('one whose heap has grown is not kept', () => {
+    const { shelf } = counting();
+    const { prepared } = shelf.take(8, 1);
+    expect(shelf.keep(1, { ...prepared, heapBytes: 17 * 1024 * 1024 }, 8)).toBe(false);
+    expect(Reflect.get(shelf.take(8, 1).prepared, 'number')).toBe(2);
   });
 });

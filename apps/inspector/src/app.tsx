@@ -1,10 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { printable } from '../../../src/report/text.ts';
+import { printable } from '../../../src/wire/text/printable.ts';
 import type { Source } from './data/source.ts';
 import { useAnswer, WorldProvider } from './data/use.ts';
+import { Palette } from './palette.tsx';
 import { Foreign } from './parts/text.tsx';
 import { type Route, sessionLink, useRoute } from './route.ts';
 import { Shortcuts } from './shortcuts.tsx';
+import { Compare, sideName } from './views/compare.tsx';
 import { Log } from './views/log.tsx';
 import { Series } from './views/series.tsx';
 import { Session } from './views/session.tsx';
@@ -22,7 +24,9 @@ export function App({ source, only }: AppProps) {
   const { value: about, problem } = useAnswer(() => source.about(), []);
   const asked = useRoute();
   const route: Route =
-    only !== null && asked.view !== 'turn' && asked.view !== 'session' ? { view: 'session', sid: only } : asked;
+    only !== null && asked.view !== 'turn' && asked.view !== 'session' && asked.view !== 'compare'
+      ? { view: 'session', sid: only }
+      : asked;
   const [said, setSaid] = useState('');
   const main = useRef<HTMLElement>(null);
   const place = placeOf(route);
@@ -58,6 +62,7 @@ export function App({ source, only }: AppProps) {
             <a href={sessionLink(only)}>Session</a>
           )}
         </nav>
+        <Palette />
         <Shortcuts />
       </header>
       <main id="main" ref={main} tabIndex={-1}>
@@ -90,6 +95,8 @@ function View({ route }: { readonly route: Route }) {
       return <Session key={route.sid} sid={route.sid} />;
     case 'turn':
       return <Turn key={`${route.sid} ${route.turn}`} sid={route.sid} turn={route.turn} part={route.part} at={route.at} />;
+    case 'compare':
+      return <Compare left={route.left} right={route.right} />;
     case 'log':
       return <Log />;
     case 'series':
@@ -100,6 +107,7 @@ function View({ route }: { readonly route: Route }) {
 /** Equal for two routes between which the focus stays where it is. */
 function placeOf(route: Route): string {
   if (route.view === 'turn') return `turn ${route.sid} ${route.turn}`;
+  if (route.view === 'compare') return `compare ${JSON.stringify([route.left, route.right])}`;
   return route.view === 'session' ? `session ${route.sid}` : route.view;
 }
 
@@ -111,6 +119,8 @@ function titleOf(route: Route): string {
       return `Session ${route.sid}`;
     case 'turn':
       return `Turn ${route.turn} of ${route.sid}`;
+    case 'compare':
+      return `${sideName(route.left)} and ${sideName(route.right)}`;
     case 'log':
       return 'Decision log';
     case 'series':

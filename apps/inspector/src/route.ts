@@ -16,15 +16,23 @@ export const TURN_PARTS = [
 ] as const;
 export type TurnPart = (typeof TURN_PARTS)[number];
 
+/** One side of a comparison: a session, one of its turns, or one attempt at that turn. */
+export interface Side {
+  readonly sid: string;
+  /** Null for the whole session. */
+  readonly turn: number | null;
+  /** Null for the attempt that decided the turn. */
+  readonly attempt: number | null;
+}
+
 /** What the page shows, as its address says it. */
 export type Route =
   | { readonly view: 'sessions'; readonly query: SessionsQuery }
   | { readonly view: 'session'; readonly sid: string }
   | { readonly view: 'turn'; readonly sid: string; readonly turn: number; readonly part: TurnPart; readonly at: string | null }
+  | { readonly view: 'compare'; readonly left: Side; readonly right: Side }
   | { readonly view: 'log' }
   | { readonly view: 'series' };
-
-const FILTERS = ['search', 'decision', 'error', 'agent', 'subject', 'since', 'until'] as const;
 
 /** Reads a fragment such as `#/s/SID/t/3/calls`; an unknown one is the list of sessions. */
 export function readRoute(fragment: string): Route {
@@ -33,7 +41,9 @@ export function readRoute(fragment: string): Route {
   const values = new URLSearchParams(query);
   if (kind === 'log') return { view: 'log' };
   if (kind === 'series') return { view: 'series' };
-  if (kind === 's' && sid !== undefined && turn !== undefined && /^\d+$/.test(turn))
+  const [left, right] = path.split('/').slice(1).map(readSide);
+  if (kind === 'compare' && left !== undefined && right !== undefined) return { view: 'compare', left, right };
+  if (kind === 's' && sid !== undefined && isTurn(turn))
     return {
       view: 'turn',
       sid,
@@ -44,8 +54,17 @@ export function readRoute(fragment: string): Route {
   if (kind === 's' && sid !== undefined) return { view: 'session', sid };
   return {
     view: 'sessions',
-    query: Object.fromEntries(FILTERS.flatMap((name) => (values.get(name) ? [[name, values.get(name)]] : []))),
+    query: { q: values.get('q') ?? '' },
   };
+}
+
+const isTurn = (text: string | undefined): text is string => text !== undefined && /^\d+$/.test(text);
+
+/** Reads one side of a comparison: `SID`, `SID:TURN` or `SID:TURN:ATTEMPT`. */
+function readSide(text: string): Side {
+  const [sid = '', turn, attempt] = text.split(':').map(decoded);
+  if (!isTurn(turn)) return { sid, turn: null, attempt: null };
+  return { sid, turn: Number(turn), attempt: isTurn(attempt) ? Number(attempt) : null };
 }
 
 function decoded(text: string): string {
@@ -56,10 +75,7 @@ function decoded(text: string): string {
   }
 }
 
-export const sessionsLink = (query: SessionsQuery = {}): string => {
-  const pairs = FILTERS.flatMap((name) => (query[name] === undefined || query[name] === '' ? [] : [[name, query[name]]]));
-  return pairs.length === 0 ? '#/' : `#/?${new URLSearchParams(pairs)}`;
-};
+export const sessionsLink = ({ q = '' }: SessionsQuery = {}): string => (q === '' ? '#/' : `#/?${new URLSearchParams({ q })}`);
 
 /** Encodes one part of an address. A foreign text may have half a character, which `encodeURIComponent` refuses. */
 export const encoded = (text: string): string => encodeURIComponent(text.toWellFormed());
@@ -68,6 +84,15 @@ export const sessionLink = (sid: string): string => `#/s/${encoded(sid)}`;
 
 export const turnLink = (sid: string, turn: number, part: TurnPart = 'overview', at: string | null = null): string =>
   `${sessionLink(sid)}/t/${turn}${part === 'overview' ? '' : `/${part}`}${at === null ? '' : `?at=${encoded(at)}`}`;
+
+/** Two sessions, turns or attempts side by side. */
+export const compareLink = (left: Side, right: Side): string => `#/compare/${sideText(left)}/${sideText(right)}`;
+
+const sideText = ({ sid, turn, attempt }: Side): string =>
+  [encoded(sid), ...[turn, attempt].filter((each) => each !== null)].join(':');
+
+/** A side of a comparison. */
+export const sideOf = (sid: string, turn: number | null = null, attempt: number | null = null): Side => ({ sid, turn, attempt });
 
 /** The current route; follows the address. */
 export function useRoute(): Route {

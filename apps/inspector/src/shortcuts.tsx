@@ -9,8 +9,10 @@ const KEYS: readonly (readonly [key: string, does: string])[] = [
   ['u', 'up: from a turn to its session'],
   ['[ and ]', 'the turn before, the turn after'],
   ['1 to 9, 0', 'parts of a turn'],
+  ['Ctrl K', 'find any action of the page'],
+  ['j, k', 'the next row of a list, the one before'],
   ['↑ ↓ Page Up Page Down Home End', 'move in a list; Enter opens the row'],
-  ['← → Home End', 'in Steps: one statement back or forth, the first, the last'],
+  ['← → Home End', 'in Steps: one statement back or forward, the first, the last'],
   ['↑ ↓ ← → Enter Esc', 'in the flame graph: move, enlarge, show everything'],
   ['?', 'this help'],
 ];
@@ -58,6 +60,10 @@ function act(key: string): boolean {
       return follow('#nav-series');
     case 'u':
       return follow('#up');
+    case 'j':
+    case 'k':
+      dispatchEvent(new CustomEvent('rows', { detail: key }));
+      return document.querySelector('.rows') !== null;
     case '[':
       return follow('#before');
     case ']':
@@ -76,7 +82,7 @@ export function Shortcuts() {
       const { key, target } = event;
       const typing =
         target instanceof HTMLElement && target.matches('input:not([type=radio], [type=checkbox]), textarea, select');
-      if (typing || event.ctrlKey || event.metaKey || event.altKey || dialog.current?.open) return;
+      if (event.defaultPrevented || typing || event.ctrlKey || event.metaKey || event.altKey || dialog.current?.open) return;
       if (!on) return;
       if (key === '?') dialog.current?.showModal();
       else if (!act(key)) return;
@@ -114,7 +120,7 @@ export function Shortcuts() {
                 store(checked);
               }}
             />{' '}
-            single keys work
+            shortcuts of a single key
           </label>
         </p>
         <form method="dialog">

@@ -4,7 +4,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { extname } from 'node:path';
 import type { LogView, SeriesView } from '../../../src/ui/logviews.ts';
 import type { TryView } from '../../../src/ui/trialviews.ts';
-import type { AboutView, ChangeView, SessionRow, SessionView, TextView, TurnRow, TurnView } from '../../../src/ui/views.ts';
+import type {
+  AboutView,
+  CallView,
+  ChangeView,
+  SessionRow,
+  SessionView,
+  TextView,
+  TurnRow,
+  TurnView,
+} from '../../../src/ui/views.ts';
 import type { TurnHeat, TurnStep } from '../../../src/wire/heat.ts';
 
 const DIST = new URL('../dist/', import.meta.url);
@@ -34,6 +43,7 @@ export function sessionRow(sid: string, turns: number, more: Partial<SessionRow>
     parent: null,
     damaged: null,
     phase: 'open',
+    last: turns === 0 ? null : { code: null, ms: 24, tokens: 1200, cost: 0, attempts: 1 },
     waiting: 0,
     driven: false,
     ...more,
@@ -44,7 +54,8 @@ export function sessionView(row: SessionRow, more: Partial<SessionView> = {}): S
   return {
     ...row,
     userdata: whole('{"subject":"s","fields":{}}'),
-    spent: { fuel: 12_345, tokens: 0 },
+    message: null,
+    sum: { turns: row.turns, fuel: 12_345, tokens: 0, cost: 0 },
     lease: null,
     calls: [],
     nested: [],
@@ -58,15 +69,23 @@ export function turnRow(turn: number, more: Partial<TurnRow> = {}): TurnRow {
     turn,
     startedAt: NOW - 500_000 + turn * 40,
     latencyMs: 20 + (turn % 7),
-    queueMs: 1,
-    ranMs: 15,
+    phases: [
+      { name: 'store', begin: 0, ms: 1 },
+      { name: 'prepare', begin: 1, ms: 1 },
+      { name: 'queue', begin: 2, ms: 1 },
+      { name: 'load', begin: 3, ms: 1 },
+      { name: 'run', begin: 4, ms: 15 },
+      { name: 'verify', begin: 19, ms: 1 },
+    ],
     callsMs: 6,
     decision: 'CONTINUE',
     reason: null,
     overridden: null,
     agent: { name: 'model-a', asks: 1, tokens: 0, inputTokens: null, outputTokens: null },
+    cost: 0,
     calls: turn % 4,
     failed: 0,
+    slowest: null,
     measures: [
       { limit: 'fuel', unit: 'count', used: 1000 * (turn % 10), allowed: 10_000 },
       { limit: 'cpuMs', unit: 'ms', used: 8, allowed: 1000 },
@@ -117,6 +136,7 @@ export interface Answers {
   readonly session?: (sid: string) => SessionView | null;
   readonly turns?: (sid: string, after: number, limit: number) => readonly TurnRow[];
   readonly turn?: (sid: string, turn: number) => TurnView | null;
+  readonly calls?: (after: number) => { calls: readonly CallView[]; more: boolean };
   readonly piece?: (part: string, from: number) => { text: string; from: number; length: number };
   readonly heat?: (sid: string, turn: number) => TurnHeat;
   readonly steps?: (query: URLSearchParams) => TurnStep;
@@ -197,6 +217,7 @@ function answerOf(answers: Answers, { pathname, searchParams: query }: URL, { me
     const first = answers.turns?.(id, 0, 200) ?? [];
     return view && { ...view, timeline: { turns: first, damaged: [], next: view.turns > 200 ? 200 : null } };
   }
+  if (what === 'calls') return answers.calls?.(Number(query.get('after') ?? 0)) ?? null;
   if (what === 'parts') return answers.piece?.(part, Number(query.get('from') ?? 0)) ?? null;
   if (what === 'heat') return answers.heat?.(id, number) ?? null;
   if (what === 'steps') return answers.steps?.(query) ?? null;

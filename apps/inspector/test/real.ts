@@ -1,7 +1,7 @@
 // Sessions that the real command line makes, in a folder of their own, and the real server on them.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -35,6 +35,13 @@ const TOOLS = `tools:
     args: [article]
     cases:
       - returns: "ordered"
+  tool.human.Approve:
+    description: Asks a person.
+    args: [what]
+    returns: bool
+    effects: none
+    cases:
+      - pending: { reason: "may I write to all customers? asks the shop's owner", expiresIn: 82800000 }
   tool.fs.Delete:
     description: Deletes a file.
     args: [path]
@@ -59,11 +66,30 @@ const ORDER = `command
 ${token('done')}endcommand
 `;
 
+/** Asks a person before it writes to everybody. */
+const APPROVAL = script(
+  `command\n  set ok = tool.human.Approve({"to": "all customers"})\n  emit "approved: " + ok\n${token('done')}endcommand\n`,
+);
+
+/** Orders a pen in its first turn; in its second one a pen again, and as much ink as there is. */
+const PLANNED = script(
+  `command\n  emit tool.shop.Order("pen")\n${token('continue')}endcommand\n`,
+  `command\n  set stock = tool.shop.Stock("ink")\n  emit tool.shop.Order("pen")\n  while stock > 0\n    emit tool.shop.Order("ink")\n    set stock = stock - 1\n  endwhile\n${token('done')}endcommand\n`,
+);
+
+/** What a session needs to make its calls. */
+const CALLS = ['--tools', 'tools.yaml', '--policy', 'policy.yaml'] as const;
+
 const AGENTS: Readonly<Record<string, string>> = {
   order: script(ORDER),
   cleanup: script(
     `command\n  emit "looking for old reports"\n${token('continue')}endcommand\n`,
     `command\n  emit "deleting"\n  set gone = tool.fs.Delete("/var/reports/old")\n${token('done')}endcommand\n`,
+  ),
+  approval: APPROVAL,
+  mute: script(`command\n  emit "hello"\n${token('continue')}endcommand\n`),
+  asker: script(
+    `command\n  on error do\n    clear_error\n    emit "the expert failed"\n  endon\n  ask "expert", "how many?" into answer\n${token('done')}endcommand\n`,
   ),
   greeting: script(
     `command\n  emit "hello"\n${token('continue')}endcommand\n`,
@@ -73,20 +99,53 @@ const AGENTS: Readonly<Record<string, string>> = {
 
 export class Real implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'neuroscript-inspector-'));
+  /** An agent whose call waits for a person. */
+  static readonly approval = APPROVAL;
   readonly #servers: ChildProcess[] = [];
 
-  /** Runs the sessions: `order` fails for want of a pen, `cleanup` meets the policy, `greeting` gets done; and `more`, by agents' names. */
-  static async make(more: Readonly<Record<string, string>> = {}): Promise<Real> {
+  /** Tools, a policy and a model, and no session. */
+  static empty(): Real {
     const real = new Real();
     real.#write('tools.yaml', TOOLS);
     real.#write('policy.yaml', POLICY);
+    real.#write('models.json', '{"models": {"expert": {"provider": "script", "model": "expert.txt"}}}');
+    real.#write('expert.txt', script('command\n  fail "the expert does not know"\nendcommand\n'));
     real.#write('userdata.json', '{"subject": "the shop", "fields": {}}');
-    for (const [sid, agent] of Object.entries({ ...more, ...AGENTS })) {
-      real.#write(`${sid}.txt`, agent);
-      const flags = ['--tools', 'tools.yaml', '--policy', 'policy.yaml', '--userdata', 'userdata.json', '--log', 'log.jsonl'];
-      await real.command('loop', '--agent', `script:${sid}.txt`, '--sid', sid, '--store', 'sessions.db', ...flags);
-    }
     return real;
+  }
+
+  /** Runs the sessions: `order` fails for want of a pen, `cleanup` meets the policy, `greeting` gets done; and `more`, by agents' names. */
+  static make(more: Readonly<Record<string, string>> = {}): Promise<Real> {
+    return Real.of({ ...more, ...AGENTS });
+  }
+
+  /** Runs sessions of these agents. */
+  static async of(agents: Readonly<Record<string, string>>): Promise<Real> {
+    const real = Real.empty();
+    for (const [sid, agent] of Object.entries(agents)) await real.loop(sid, agent);
+    return real;
+  }
+
+  /** Drives a session by an agent that answers with this script. */
+  async loop(sid: string, agent: string, ...more: readonly string[]): Promise<void> {
+    this.#write(`${sid}.txt`, agent);
+    const flags = ['--userdata', 'userdata.json', '--log', 'log.jsonl', '--models', 'models.json', ...more];
+    await this.command('loop', '--agent', `script:${sid}.txt`, '--sid', sid, '--store', 'sessions.db', ...CALLS, ...flags);
+  }
+
+  /** A session whose second turn waits for the approval of its plan; that of the first one was approved. */
+  async plan(sid: string): Promise<void> {
+    const keys = ['--keys', 'keys.json'];
+    if (!existsSync(join(this.folder, 'keys.json'))) await this.command('keys', 'generate', 'keys.json');
+    await this.loop(sid, PLANNED, '--approve', 'plan', ...keys);
+    await this.command('sessions', 'complete', sid, 'plan', 'true', '--store', 'sessions.db', ...keys);
+    await this.resume(sid, '--approve', 'plan', ...keys);
+  }
+
+  /** Goes on with a session. */
+  async resume(sid: string, ...flags: readonly string[]): Promise<void> {
+    const agent = ['--agent', `script:${sid}.txt`, '--models', 'models.json'];
+    await this.command('sessions', 'resume', sid, '--store', 'sessions.db', '--log', 'log.jsonl', ...agent, ...CALLS, ...flags);
   }
 
   #write(name: string, text: string): void {

@@ -4,6 +4,7 @@ import { generateKeys, keyringFrom, mintToken, newTurnNonce, publicKeys } from '
 import type { AttemptView, CallView, ErrorView, SessionView, TokenView, TurnView } from '../../../src/ui/views.ts';
 import type { TurnHeat, TurnStep } from '../../../src/wire/heat.ts';
 import { type Answers, NOW, sessionRow, sessionView, turnRow, turnView, whole } from './mock.ts';
+import { PLAN } from './plan.ts';
 
 export const SID = 'nightly-report';
 
@@ -75,6 +76,7 @@ const call = (seq: number, name: string, line: number, more: Partial<CallView>):
   failed: null,
   verdict: { allowed: true, rule: 'allow', entry: 'tool.db.*', reason: 'the policy allows it' },
   ms: 12,
+  cost: 0,
   begin: (seq - 1) * 12,
   at: { fork: 'f0', source: 'ACTIONS', line, column: 14 },
   nested: null,
@@ -101,7 +103,13 @@ const JOURNAL: readonly CallView[] = [
 const halted = sessionRow(SID, 3, { phase: 'halted', reason: 'ERR_EXEC', subject: 'Nightly report of orders' });
 
 const SESSION: SessionView = sessionView(halted, {
-  nested: [sessionRow(`${SID}.ask`, 1, { phase: 'done', parent: { sid: SID, turn: 3, seq: 2 } })],
+  nested: [
+    {
+      ...sessionRow(`${SID}.ask`, 1, { phase: 'done', parent: { sid: SID, turn: 3, seq: 2 } }),
+      depth: 1,
+      sum: { turns: 1, fuel: 100, tokens: 40, cost: 0.0012 },
+    },
+  ],
 });
 
 const WAITING: SessionView = sessionView(sessionRow('approval-7', 1, { phase: 'waiting', waiting: 1, started: 2 }), {
@@ -114,6 +122,7 @@ const WAITING: SessionView = sessionView(sessionRow('approval-7', 1, { phase: 'w
       reason: 'a human must approve it',
       since: NOW - 60_000,
       expiresAt: NOW + 3_600_000,
+      plan: null,
       completed: false,
       refusal: null,
     },
@@ -156,6 +165,7 @@ const ATTEMPTS: readonly AttemptView[] = [
     },
     problems: ['14:8: unknown tool tool.fs.Delet (NS3)'],
     calls: 0,
+    journal: [],
     taken: 0,
     output: whole(''),
   },
@@ -166,6 +176,7 @@ const ATTEMPTS: readonly AttemptView[] = [
     failure: FAILURE,
     problems: [],
     calls: 2,
+    journal: JOURNAL.slice(0, 2),
     taken: 1,
     output: whole(''),
   },
@@ -320,12 +331,13 @@ export const SAMPLE: Answers = {
     sessions: [
       halted,
       WAITING,
+      PLAN,
       sessionRow('import-3', 12, { phase: 'done' }),
       sessionRow('crawler', 400, { phase: 'open', driven: true }),
     ],
     next: null,
   }),
-  session: (sid) => (sid === SID ? SESSION : sid === WAITING.sid ? WAITING : null),
+  session: (sid) => [SESSION, WAITING, PLAN].find((each) => each.sid === sid) ?? null,
   turns: (_, after, limit) =>
     [1, 2, 3]
       .filter((number) => number > after)

@@ -1,8 +1,9 @@
-// A browser and the mock servers of one file of tests. They end with the file.
+// A browser and the servers of one file of tests. They end with the file.
 import { after, before } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { launch } from './browser.ts';
+import { launch, type Opened, open } from './browser.ts';
 import { type Answers, type Mock, mockServer } from './mock.ts';
+import { Real } from './real.ts';
 
 export interface Stage {
   readonly browser: () => Browser;
@@ -30,5 +31,29 @@ export function stage(): Stage {
       mocks.push(mock);
       return mock;
     },
+  };
+}
+
+/** The real server and a page of it, which are there from the first test on. */
+export interface RealStage {
+  readonly browser: Browser;
+  readonly real: Real;
+  readonly opened: Opened;
+}
+
+/** Starts the real server with these flags, over the sessions that `make` has made. */
+export function realStage(make: () => Promise<Real> = () => Real.make(), ...flags: readonly string[]): () => RealStage {
+  let staged: RealStage | null = null;
+  before(async () => {
+    const [browser, real] = await Promise.all([launch(), make()]);
+    staged = { browser, real, opened: await open(browser, await real.serve(...flags)) };
+  });
+  after(async () => {
+    await staged?.browser.close();
+    await staged?.real[Symbol.asyncDispose]();
+  });
+  return () => {
+    if (staged === null) throw new Error('the server runs from the first test on');
+    return staged;
   };
 }

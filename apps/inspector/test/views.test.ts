@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import type axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import { launch, NARROW, open, until, WIDE } from './browser.ts';
+import { launch, NARROW, open, reads, until, WIDE } from './browser.ts';
 import { type Mock, mockServer } from './mock.ts';
 import { SAMPLE, SID } from './sample.ts';
 
@@ -21,7 +21,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** The views, and a text that stands in each when it is complete. */
 const VIEWS: readonly (readonly [path: string, text: string])[] = [
   ['', 'Nightly report'],
-  [`s/${SID}`, `↳ ${SID}.ask`],
+  [`s/${SID}`, `ask 3.2 of ${SID}`],
   ['s/approval-7', 'a human must approve it'],
   [`s/${SID}/t/3`, 'What happened'],
   [`s/${SID}/t/3/program`, 'tool.db.Query'],
@@ -30,7 +30,11 @@ const VIEWS: readonly (readonly [path: string, text: string])[] = [
   [`s/${SID}/t/3/tokens`, 'every check passes'],
   [`s/${SID}/t/3/envelope`, 'the agent wrote it'],
   [`s/${SID}/t/3/changes`, 'Compared with turn 2'],
-  [`s/${SID}/t/3/flames`, 'Procedures'],
+  [`s/${SID}/t/3/flames`, 'prepare'],
+  [`compare/${SID}:2/${SID}:3`, 'tool.fs.Delete'],
+  [`compare/${SID}:3:2/${SID}:3`, 'attempt 2'],
+  [`compare/${SID}/approval-7`, 'turn by turn'],
+  ['s/plan-9', 'It makes no other calls'],
   [`s/${SID}/t/3/steps`, 'of 66'],
   [`s/${SID}/t/3/trial`, 'Try it out'],
   ['log', 'The chain breaks in line 4'],
@@ -144,7 +148,7 @@ test('by keyboard alone: from the list to a call, through the parts of a turn, a
   await page.keyboard.press('Home');
   await page.keyboard.press('Enter');
   await shows(page, 'Why it ended');
-  await tabTo(page, 'failed call');
+  await tabTo(page, 'call 3.3');
   await page.keyboard.press('Enter');
   await shows(page, 'Waterfall');
   await page.keyboard.press('5');
@@ -161,7 +165,7 @@ test('by keyboard alone: from the list to a call, through the parts of a turn, a
   await page.keyboard.press('/');
   await shows(page, 'Nightly report');
   await page.keyboard.press('?');
-  assert.equal(await page.locator('dialog').isVisible(), true);
+  assert.equal(await page.locator('dialog[open]').isVisible(), true);
   await page.keyboard.press('Escape');
   assert.deepEqual(faults, []);
   await page.context().close();
@@ -175,11 +179,13 @@ test('by keyboard alone: answers a waiting call, steps, moves in the flame graph
   await hasFocus(page, /^Yes$/);
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
+  await tabTo(page, 'Another answer');
+  await page.keyboard.press('Enter');
   await page.locator('#answer-2\\.1').focus();
   await page.keyboard.type('{"ok": true}');
   await tabTo(page, 'Send the answer');
   await page.keyboard.press('Enter');
-  await page.waitForFunction(() => document.getElementById('said')?.textContent === 'call 2.1 has its answer');
+  await page.waitForFunction(() => document.getElementById('said')?.textContent?.startsWith('answered call 2.1'));
 
   await go(page, [`s/${SID}/t/3/steps?at=40`, 'line 4, visit 40']);
   await page.keyboard.press('ArrowRight');
@@ -187,7 +193,9 @@ test('by keyboard alone: answers a waiting call, steps, moves in the flame graph
   await page.keyboard.press('End');
   await shows(page, 'visit 66');
 
-  await go(page, [`s/${SID}/t/3/flames`, 'Procedures']);
+  await go(page, [`s/${SID}/t/3/flames`, 'prepare']);
+  await page.getByLabel('fuel').check();
+  await shows(page, 'Procedures');
   await tabTo(page, 'turn: ');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowDown');
@@ -223,5 +231,162 @@ test('the focus is seen wherever the Tab key goes', async () => {
     if (seen === 'body') break;
     assert.equal(seen, '');
   }
+  await page.context().close();
+});
+
+test('issue 49: two sessions, two turns and two attempts stand side by side, each by its link', async () => {
+  const { page, faults } = await open(browser, `${mock.address}#/s/${SID}`);
+  await page.getByText('Compare with another session').click();
+  await page.getByLabel('Its id').fill('approval-7');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/#\/compare\/nightly-report\/approval-7$/);
+  const pairs = page.getByRole('region', { name: 'Turns in pairs' }).locator('tbody tr');
+  await pairs.nth(2).waitFor();
+  await reads(pairs.nth(2), /^turn 3✕ HALT NS1003[\s\S]*1 failed/);
+  await pairs.nth(0).getByRole('link', { name: 'turn 1' }).click();
+  await page.waitForURL(/#\/compare\/nightly-report:1\/approval-7:1$/);
+  await page.getByRole('link', { name: 'both sessions' }).waitFor();
+  await go(page, [`s/${SID}/t/3/changes`, 'Compared with turn 2']);
+  await page
+    .getByRole('article', { name: /^Attempt 2/ })
+    .getByRole('link', { name: /compare with the attempt/ })
+    .click();
+  await page.waitForURL(/#\/compare\/nightly-report:3:2\/nightly-report:3$/);
+  await reads(
+    page.getByRole('region', { name: 'attempt 2 of turn 3 of nightly-report' }),
+    /failed while it ran[\s\S]*2 calls[\s\S]*tool\.db\.Query/,
+  );
+  await reads(page.getByRole('region', { name: 'turn 3 of nightly-report', exact: true }), /HALT[\s\S]*tool\.fs\.Delete/);
+  await reads(page.getByRole('region', { name: 'Program', exact: true }), /− [\s\S]*amonut[\s\S]*\+ [\s\S]*amount/);
+  await go(page, [`compare/${SID}:3:9/${SID}:3`, 'turn 3 has no attempt 9']);
+  assert.deepEqual(faults, []);
+  await page.context().close();
+});
+
+test('issue 49: at each width, a row of the list names its session, and no text of it is cut at the edge', async () => {
+  for (const width of [1440, 1101, 1100, 820, 701, 700, 390]) {
+    const { page } = await open(browser, mock.address, { viewport: { width, height: 800 } });
+    const row = page.locator('a.row', { hasText: 'approval-7' });
+    await row.waitFor();
+    const name = await row.getByText('approval-7', { exact: true }).boundingBox();
+    assert.ok((name?.width ?? 0) > 50, `${width}: ${name?.width} px`);
+    const cut = await row.evaluate((each) =>
+      [...each.querySelectorAll('.in-sessions > *')].some(
+        (cell) => cell.getBoundingClientRect().right > each.getBoundingClientRect().right + 1,
+      ),
+    );
+    assert.equal(cut, false, `${width}`);
+    const [page1, footer] = await page.evaluate(() => [
+      document.documentElement.scrollHeight,
+      document.querySelector('footer')?.getBoundingClientRect().bottom ?? 0,
+    ]);
+    assert.ok(Math.abs((page1 ?? 0) - (footer ?? 0)) < 2, `${width}: the page ends at ${page1}, its footer at ${footer}`);
+    await page.context().close();
+  }
+});
+
+test('issue 49: the palette finds every action of each view by its words', async () => {
+  const { page, faults } = await open(browser, mock.address);
+  for (const view of VIEWS) {
+    await go(page, view);
+    // Links and buttons by their texts, fields by the texts of their labels.
+    const names = await page.evaluate(() => {
+      const named = [...document.querySelectorAll('main :is(a[href], button:not(:disabled), summary, label)')];
+      const texts = named.map((each) =>
+        (each.getAttribute('aria-label') ?? each.firstChild?.parentElement?.textContent ?? '').trim(),
+      );
+      return texts.filter((text, index) => /^[\w ]{4,30}$/.test(text) && texts.indexOf(text) === index);
+    });
+    await page.keyboard.press('Control+k');
+    const words = page.getByLabel('Words of an action');
+    for (const name of [names[0], names[Math.floor(names.length / 2)], names.at(-1)]) {
+      if (name === undefined) continue;
+      await words.fill(name);
+      await page.getByRole('option', { name, exact: true }).waitFor();
+    }
+    await page.keyboard.press('Escape');
+  }
+  assert.deepEqual(faults, []);
+  await page.context().close();
+});
+
+test('issue 49: the legend of a timeline names the phases that occur, and no other', async () => {
+  const { page, faults } = await open(browser, `${mock.address}#/s/${SID}`);
+  await page.locator('.rows .lane').first().waitFor();
+  const named = () =>
+    page.evaluate(() => [
+      [...document.querySelectorAll('.legend .swatch')].map(({ className }) => className.replace('swatch ', '')).toSorted(),
+      [
+        ...new Set([...document.querySelectorAll('.rows .lane .span')].map(({ className }) => className.replace('span ', ''))),
+      ].toSorted(),
+    ]);
+  const [legend, drawn] = await until(named, ([a, b]) => a?.join() === b?.join());
+  assert.deepEqual(legend, drawn);
+  assert.ok(drawn?.includes('in-run') && !drawn.includes('in-before'));
+  assert.deepEqual(faults, []);
+  await page.context().close();
+});
+
+test('issue 49: over time, counts are stacked bars with their sums, and a bar leads to its sessions', async () => {
+  const { page, faults } = await open(browser, `${mock.address}#/series`);
+  const chart = page.getByRole('figure', { name: /^Decisions/ });
+  await chart.locator('rect').first().waitFor();
+  // 48 steps: 0 to 8 CONTINUE over and over, 0 to 2 DONE.
+  const sums = { CONTINUE: 5 * 36 + 3, DONE: 48 };
+  const legend = page.getByRole('region', { name: 'Decisions' }).locator('.legend');
+  await reads(legend, new RegExp(`CONTINUE ${sums.CONTINUE}[\\s\\S]*DONE ${sums.DONE}`));
+  const tallest = await chart
+    .locator('a')
+    .evaluateAll((bars) => Math.max(...bars.map((bar) => Number(bar.getAttribute('aria-label')?.match(/: (\d+)/)?.[1]))));
+  assert.ok(tallest >= 8);
+  // A colour has one meaning: HALT and its reasons are not those of what went well.
+  const fills = await chart.locator('rect').evaluateAll((bars) => [...new Set(bars.map((bar) => getComputedStyle(bar).fill))]);
+  assert.equal(fills.length, 2);
+  await page
+    .getByRole('figure', { name: /^Reasons of HALT/ })
+    .locator('a')
+    .first()
+    .click();
+  await page.waitForURL(/#\/\?q=reason%3AERR_EXEC\+since%3A/);
+  await page.goBack();
+  await page.getByText('Decisions as a table').click();
+  const [cells = ''] = await page.getByRole('region', { name: 'Decisions as a table' }).locator('tbody tr').allInnerTexts();
+  assert.match(cells, /^2026-11-23 07:12:00Z\s+0\s+0$/);
+  assert.deepEqual(faults, []);
+  await page.context().close();
+});
+
+test('issue 49: the longest turn ends at the end of a true axis, which enlarges by keyboard and by drag', async () => {
+  const { page, faults } = await open(browser, `${mock.address}#/s/${SID}`, { viewport: WIDE });
+  const axis = page.getByRole('slider');
+  await axis.waitFor();
+  // The lanes share the axis: the end of each bar stands where its time does.
+  const ends = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll('.rows .lane')].map((lane) => {
+        const { left, width } = lane.getBoundingClientRect();
+        return ((lane.lastElementChild?.getBoundingClientRect().right ?? 0) - left) / width;
+      }),
+    );
+  assert.ok(Math.abs(Math.max(...(await ends())) - 1) < 0.01);
+  const ticks = () => page.locator('.axis .tick').allTextContents();
+  const all = await ticks();
+  assert.equal(all[0], '0.0 ms');
+  await axis.focus();
+  await page.keyboard.press('+');
+  await until(ticks, (now) => now.join() !== all.join());
+  await page.keyboard.press('0');
+  await until(ticks, (now) => now.join() === all.join());
+  const box = await axis.boundingBox();
+  assert.ok(box !== null);
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 5);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.75, box.y + 5);
+  await page.mouse.up();
+  await until(ticks, (now) => now.join() !== all.join() && !now.includes('0.0 ms'));
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await page.getByLabel('logarithmic').check();
+  await until(ticks, (now) => now.includes('10 ms'));
+  assert.deepEqual(faults, []);
   await page.context().close();
 });

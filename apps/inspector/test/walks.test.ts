@@ -2,28 +2,18 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
-import { launch, NARROW, type Opened, open, reads } from './browser.ts';
-import { Real } from './real.ts';
+import type { Page } from 'playwright-core';
+import { NARROW, open, reads } from './browser.ts';
+import { realStage } from './stage.ts';
 
-let browser: Browser;
-let real: Real;
-let opened: Opened;
-before(async () => {
-  [browser, real] = await Promise.all([launch(), Real.make()]);
-  opened = await open(browser, await real.serve());
-});
-after(async () => {
-  await browser?.close();
-  await real?.[Symbol.asyncDispose]();
-});
+const staged = realStage();
 
 const link = (page: Page, name: RegExp | string) => page.locator('main').getByRole('link', { name }).first();
 
 test('a newcomer finds why a session halted: which call, in which line, with which error', async () => {
-  const { page } = opened;
+  const { page } = staged().opened;
   await page.keyboard.press('s');
   await link(page, /halted\s*order/).click();
   await page.getByText('The host halted it: ERR_EXEC: the program failed.').waitFor();
@@ -37,22 +27,22 @@ test('a newcomer finds why a session halted: which call, in which line, with whi
 });
 
 test('a newcomer finds which tool which rule denied', async () => {
-  const { page } = opened;
+  const { page } = staged().opened;
   await page.keyboard.press('s');
-  await page.getByLabel('Error').fill('ERR_POLICY');
+  await page.getByLabel('Find').fill('error:ERR_POLICY');
   await page.waitForFunction(() => document.querySelectorAll('.row-place').length === 1);
   await link(page, /halted\s*cleanup/).click();
   await page.getByText('ERR_POLICY: the program calls a tool that the policy denies').waitFor();
   await link(page, 'Open turn 2, the last one').click();
   const happened = page.getByRole('region', { name: 'What happened' });
   await happened.getByText(/for the tool\s+tool\.fs\.delete/i).waitFor();
-  await reads(happened, /denied by the rule deny: .*policy rule: tool\.fs\.\*/);
+  await reads(happened, /policy rule: tool\.fs\.\*.*denied by the rule deny\./s);
   await page.getByRole('link', { name: 'Changes' }).click();
   await page.locator('.come', { hasText: 'tool.fs.Delete("/var/reports/old")' }).waitFor();
 });
 
 test('a newcomer finds what would have happened with another answer, and with another program', async () => {
-  const { page } = opened;
+  const { page } = staged().opened;
   await page.goto(`${new URL(page.url()).origin}/#/s/order/t/1/trial`);
   await page.getByLabel(/^call 1\.1/).selectOption('value');
   await page.getByLabel('JSON value of call 1.1').fill('5');
@@ -79,7 +69,7 @@ test('a newcomer finds what would have happened with another answer, and with an
 });
 
 test('each token of a turn verifies again in the page, and a record that was changed does not', async () => {
-  const { page } = opened;
+  const { page } = staged().opened;
   await page.goto(`${new URL(page.url()).origin}/#/s/greeting/t/2/tokens`);
   await page.getByText('every check passes, as the host found').waitFor();
   await page.route('**/api/sessions/greeting/turns/2', async (route) => {
@@ -95,22 +85,22 @@ test('each token of a turn verifies again in the page, and a record that was cha
 });
 
 test('the page replays a turn, and shows a session of another process while it begins and when it ends', async () => {
-  const { page } = opened;
+  const { page } = staged().opened;
   await page.goto(`${new URL(page.url()).origin}/#/s/greeting/t/1`);
   await page.getByRole('button', { name: 'Execute the turn again' }).click();
   await page.getByText('The turn gives the same result again.').waitFor();
   await page.keyboard.press('s');
   await link(page, /greeting/).waitFor();
   const flags = ['--tools', 'tools.yaml', '--policy', 'policy.yaml', '--log', 'log.jsonl'];
-  await real.command('loop', '--agent', 'script:greeting.txt', '--sid', 'later', '--store', 'sessions.db', ...flags);
+  await staged().real.command('loop', '--agent', 'script:greeting.txt', '--sid', 'later', '--store', 'sessions.db', ...flags);
   await link(page, /done\s*later/).waitFor();
 });
 
 test('the log shows each line that follows, and the line at which it was changed', async () => {
-  const { page } = opened;
+  const { page } = staged().opened;
   await page.goto(`${new URL(page.url()).origin}/#/log`);
   await page.getByText('each follows from the one before').waitFor();
-  const file = join(real.folder, 'log.jsonl');
+  const file = join(staged().real.folder, 'log.jsonl');
   const text = readFileSync(file, 'utf8');
   const lines = text.split('\n');
   lines[2] = (lines[2] ?? '').replace('cleanup', 'cleanUp');
@@ -122,8 +112,10 @@ test('the log shows each line that follows, and the line at which it was changed
 });
 
 test('one file shows a session without a server, at any width', async () => {
-  await real.command('sessions', 'show', 'order', '--store', 'sessions.db', '--html', 'order.html');
-  const { page, faults } = await open(browser, pathToFileURL(join(real.folder, 'order.html')).href, { viewport: NARROW });
+  await staged().real.command('sessions', 'show', 'order', '--store', 'sessions.db', '--html', 'order.html');
+  const { page, faults } = await open(staged().browser, pathToFileURL(join(staged().real.folder, 'order.html')).href, {
+    viewport: NARROW,
+  });
   await page.getByText('ERR_EXEC: the program failed.').waitFor();
   await link(page, 'Open turn 1, the last one').click();
   await page.getByText('no pen in stock').first().waitFor();
@@ -135,5 +127,5 @@ test('one file shows a session without a server, at any width', async () => {
 });
 
 test('no walk met an error of the page', () => {
-  assert.deepEqual(opened.faults, []);
+  assert.deepEqual(staged().opened.faults, []);
 });

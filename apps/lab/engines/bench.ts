@@ -7,11 +7,12 @@ import {
   type ClusterEngine,
   clusterFailures,
   copies,
+  crowdsHere,
   renderCluster,
   sqliteEngine,
   turnsHere,
 } from '../../../bench/cluster.ts';
-import { FLEET_EXECUTORS } from '../../../bench/fleet.ts';
+import { CONCURRENCY, FLEET_EXECUTORS, IN_FLIGHT } from '../../../bench/fleet.ts';
 import { newSession } from '../../../src/loop/index.ts';
 import { type AnyClient, PostgresStore } from '../../../src/postgres/index.ts';
 import { pglite, pgPool } from '../../../test/engines/kit.ts';
@@ -50,12 +51,18 @@ const sizes = quick ? [100, 10_000] : has('--long') ? [1000, 100_000, 1_000_000]
 const lite = await pglite();
 const liteEngine = postgresEngine('PGlite', lite, (text) => lite.query(text));
 // Before the server is a child of this process, whose time counts.
-const turns = [...(await turnsHere(sqliteEngine, quick)), ...(await turnsHere(liteEngine, quick))];
+const turns = [
+  ...(await turnsHere(sqliteEngine, quick)),
+  ...(await turnsHere(liteEngine, quick)),
+  ...(await crowdsHere(sqliteEngine, quick)),
+];
 await using server = await postgresUrl();
 const pool = await pgPool(server.url);
 const place = { url: server.url, pid: server.pid, pool };
-const parts = FLEET_EXECUTORS.flatMap((executor) => [1, 2, 3].map((hosts) => ({ executor, hosts })));
+const parts = FLEET_EXECUTORS.flatMap((executor) => [1, 2, 3].map((hosts) => ({ executor, hosts, inFlight: CONCURRENCY })));
 for (const logs of [false, true]) for (const part of parts) turns.push(await measurePostgres(place, { ...part, logs }, quick));
+for (const inFlight of IN_FLIGHT)
+  turns.push(await measurePostgres(place, { executor: 'sandbox', hosts: 1, logs: true, inFlight }, quick));
 {
   await using restate = await startRestate();
   for (const part of parts) turns.push(await measureRestate(restate, place, { ...part, logs: true }, quick));
@@ -63,7 +70,7 @@ for (const logs of [false, true]) for (const part of parts) turns.push(await mea
 const engines = [sqliteEngine, liteEngine, postgresEngine('Postgres', pool, (text) => pool.query(text))];
 const report = { rows: await benchStores(engines, sizes), turns };
 process.stdout.write(renderCluster(report));
-for (const failure of clusterFailures(report)) {
+for (const failure of clusterFailures(report, quick)) {
   process.stderr.write(`${failure}\n`);
   process.exitCode = 1;
 }

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import {
   FLEET_SESSIONS,
   type FleetExecutor,
+  type FleetPlace,
   type FleetRow,
   fleetSids,
   measureFleet,
@@ -24,6 +25,7 @@ export interface FleetPart {
   readonly executor: FleetExecutor;
   readonly hosts: number;
   readonly logs: boolean;
+  readonly inFlight: number;
 }
 
 /** A process of a fleet that is ready. */
@@ -54,7 +56,7 @@ export class Fleet implements AsyncDisposable {
   static async open(
     script: string,
     { url, pool }: FleetServer,
-    { executor, hosts: count, logs }: FleetPart,
+    { executor, hosts: count, logs, inFlight }: FleetPart,
     execArgv: readonly string[] = [],
   ): Promise<Fleet> {
     const schema = `fleet_${process.pid}_${++made}`;
@@ -64,7 +66,7 @@ export class Fleet implements AsyncDisposable {
     const path = fileURLToPath(new URL(script, import.meta.url));
     const hosts = await Promise.all(
       Array.from({ length: count }, async (_, index) => {
-        const plan: FleetPlan = { url, schema, owner: `${schema}-${index + 1}`, executor, logs };
+        const plan: FleetPlan = { url, schema, owner: `${schema}-${index + 1}`, executor, logs, inFlight };
         const child = fork(path, [JSON.stringify(plan)], { execArgv: ['--no-warnings', ...execArgv] });
         resources.defer(async () => {
           if (child.exitCode === null && child.signalCode === null && child.kill('SIGTERM')) await once(child, 'exit');
@@ -98,12 +100,7 @@ export class Fleet implements AsyncDisposable {
   }
 
   /** Measures what happens until all `sessions` have ended. */
-  measure(
-    row: Pick<FleetRow, 'engine' | 'executor' | 'hosts'>,
-    sessions: number,
-    servers: readonly number[],
-    drive: () => Promise<void>,
-  ): Promise<FleetRow> {
+  measure(row: FleetPlace, sessions: number, servers: readonly number[], drive: () => Promise<void>): Promise<FleetRow> {
     const hosts = this.hosts.flatMap(({ child }) => child.pid ?? []);
     return measureFleet(row, this.store, sessions, { hosts, servers }, drive);
   }
@@ -118,7 +115,8 @@ export async function measurePostgres(server: FleetServer, part: FleetPart, quic
   const sessions = FLEET_SESSIONS[quick ? 'quick' : 'whole'];
   await using fleet = await Fleet.open('fleethost.ts', server, part);
   await openFleetSessions(fleet.store, fleetSids('fleet', sessions));
-  const row = { engine: part.logs ? 'Postgres, log' : 'Postgres', executor: part.executor, hosts: part.hosts };
+  const { executor, hosts, inFlight } = part;
+  const row = { engine: part.logs ? 'Postgres, log' : 'Postgres', executor, hosts, inFlight };
   return await fleet.measure(row, sessions, server.pid === null ? [] : [server.pid], async () => {
     const ended = fleet.ended(sessions);
     for (const { child } of fleet.hosts) child.send('go');

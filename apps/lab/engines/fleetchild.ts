@@ -10,6 +10,7 @@ export interface FleetPlan {
   readonly owner: string;
   readonly executor: FleetExecutor;
   readonly logs: boolean;
+  readonly inFlight: number;
 }
 
 /** What it tells its parent. It ends in order at SIGTERM. */
@@ -32,5 +33,5 @@ export async function openPlan(resources: AsyncDisposableStack): Promise<FleetHo
   const pool = await pgPool(plan.url, { max: 10 });
   resources.defer(() => pool.end());
   const store = resources.use(await PostgresStore.open(pool, { schema: plan.schema }));
-  return { store, log: plan.logs ? store.log : null, executor: plan.executor, owner: plan.owner };
+  return { store, log: plan.logs ? store.log : null, executor: plan.executor, owner: plan.owner, inFlight: plan.inFlight };
 }

@@ -40,6 +40,11 @@ export async function measureRestate(
   const shares = names.map((_, index) => sids.filter((__, at) => at % names.length === index));
   await open(shares);
   const servers = server.pid === null ? [] : [server.pid, restate.pid];
-  const row = { engine: part.logs ? 'Restate, Postgres, log' : 'Restate, Postgres', executor: part.executor, hosts: part.hosts };
+  const row = {
+    engine: part.logs ? 'Restate, Postgres, log' : 'Restate, Postgres',
+    executor: part.executor,
+    hosts: part.hosts,
+    inFlight: part.inFlight,
+  };
   return await fleet.measure(row, sessions, servers, () => drive(shares));
 }

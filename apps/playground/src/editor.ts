@@ -7,7 +7,7 @@ import {
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { type Diagnostic, linter, lintGutter } from '@codemirror/lint';
-import { EditorState, RangeSetBuilder, type Text } from '@codemirror/state';
+import { EditorState, RangeSetBuilder, StateEffect, StateField, type Text } from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
@@ -31,8 +31,34 @@ export interface Known {
   tools: readonly string[];
 }
 
+/** What the page does with the editor. */
+export interface EditorActs {
+  readonly run: () => void;
+  /** The program is another one now. */
+  readonly changed: () => void;
+}
+
+const failing = StateEffect.define<number | null>();
+
+/** The line at which the last run failed, until the program changes. */
+const failure = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(marked, { docChanged, effects, state }) {
+    const line = effects.find((effect) => effect.is(failing))?.value;
+    if (line === undefined) return docChanged ? Decoration.none : marked;
+    if (line === null || line < 1 || line > state.doc.lines) return Decoration.none;
+    return Decoration.set(Decoration.line({ class: 'is-failing' }).range(state.doc.line(line).from));
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+/** Marks the line at which a run failed; null for none. */
+export function markFailure(view: EditorView, line: number | null): void {
+  view.dispatch({ effects: failing.of(line) });
+}
+
 /** An editor with the colours, the problems and the quick fixes of the language server. */
-export function createEditor(parent: Element, known: Known, run: () => void): EditorView {
+export function createEditor(parent: Element, known: Known, { run, changed }: EditorActs): EditorView {
   const view = new EditorView({
     parent,
     state: EditorState.create({
@@ -45,6 +71,8 @@ export function createEditor(parent: Element, known: Known, run: () => void): Ed
         EditorView.lineWrapping,
         EditorState.tabSize.of(2),
         colours,
+        failure,
+        EditorView.updateListener.of(({ docChanged }) => docChanged && changed()),
         lintGutter(),
         linter(({ state }) => diagnostics(state.doc, known), { delay: 200 }),
         autocompletion({ override: [(context) => complete(context, known)] }),

@@ -1,7 +1,7 @@
 import { format } from '../../../grammar/index.ts';
 import type { PageResult } from '../../../src/browser/index.ts';
 import { inspect } from './artefact.ts';
-import { createEditor, type Known } from './editor.ts';
+import { createEditor, type Known, markFailure } from './editor.ts';
 import { EXAMPLES } from './examples.ts';
 import { type Job, type Outcome, readAnswers } from './messages.ts';
 import { fromFragment, type Shared, toFragment } from './share.ts';
@@ -24,8 +24,19 @@ const toolsText = element('tools', HTMLTextAreaElement);
 const exampleList = element('example', HTMLSelectElement);
 
 const known: Known = { tools: [] };
-const editor = createEditor(element('editor', HTMLDivElement), known, run);
+const results = element('results', HTMLElement);
+const editor = createEditor(element('editor', HTMLDivElement), known, { run, changed });
 let worker: Worker | null = null;
+
+/** What the results say is of another program. */
+function changed(): void {
+  setStale(output.textContent !== '');
+}
+
+function setStale(isStale: boolean): void {
+  results.classList.toggle('is-stale', isStale);
+  element('stale', HTMLParagraphElement).hidden = !isStale;
+}
 
 function run(): void {
   stop('');
@@ -45,7 +56,7 @@ function run(): void {
   started.onmessage = ({ data }: MessageEvent<Outcome>) => {
     stop('');
     if ('failure' in data) show([['error', data.failure]]);
-    else showResult(data.result);
+    else showResult(data.result, job.source);
   };
   started.onerror = ({ message }) => {
     stop('');
@@ -74,8 +85,13 @@ function amount(id: 'fuel' | 'memory'): number {
 
 type Line = readonly [kind: 'emit' | 'whisper' | 'error' | 'value', text: string];
 
-function showResult({ emits, whispers, error, diagnostics, eventErrors, calls: made, usage: used, result }: PageResult): void {
+function showResult(
+  { emits, whispers, error, diagnostics, eventErrors, calls: made, usage: used, result }: PageResult,
+  source: string,
+): void {
   const problems = diagnostics.length > 0 ? diagnostics : error === null ? [] : [error];
+  const isCurrent = editor.state.doc.toString() === source;
+  markFailure(editor, isCurrent ? (problems[0]?.line ?? null) : null);
   show([
     ...emits.map((text): Line => ['emit', text]),
     ...whispers.map(({ to, text }): Line => ['whisper', `whisper to ${to}: ${text}`]),
@@ -92,6 +108,7 @@ function showResult({ emits, whispers, error, diagnostics, eventErrors, calls: m
       return item;
     }),
   );
+  setStale(!isCurrent);
   const number = (value: number) => value.toLocaleString('en-US');
   facts(usage, [
     ['fuel', number(used.fuel)],
@@ -115,6 +132,7 @@ function show(lines: readonly Line[]): void {
     if (left <= 0) break;
   }
   if (left <= 0) nodes.push(document.createTextNode('… the page shows no more'));
+  setStale(false);
   output.replaceChildren(...nodes);
   calls.replaceChildren();
   usage.replaceChildren();
@@ -138,6 +156,7 @@ function load({ source, tools }: Shared): void {
 }
 
 function toolsChanged(): void {
+  changed();
   try {
     readTools();
     status.textContent = '';

@@ -41,8 +41,8 @@ after(async () => {
 });
 
 /** A page with the program of a link or the first example; fails the test for an error of the page itself. */
-async function open(fragment = '') {
-  const page = await browser.newPage();
+async function open(fragment = '', options = {}) {
+  const page = await browser.newPage(options);
   const faults = [];
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('console', (message) => {
@@ -121,6 +121,42 @@ test('stops a program that does not end, and shows texts of programs as text', a
   await outputOf(page, '<img src=x');
   assert.equal(await page.locator('#output img').count(), 0);
   assert.deepEqual(faults, []);
+  await page.close();
+});
+
+test('issue 49, finding 8: the line at which a run failed is marked, and what a run gave is marked once the program is another one', async () => {
+  const { page, faults } = await open();
+  await write(page, 'command\n  emit "begun"\n  set x = 1 / 0\nendcommand\n');
+  const stale = page.locator('#stale');
+  assert.equal(await stale.isVisible(), false);
+  await page.getByRole('button', { name: 'Run' }).click();
+  await outputOf(page, 'begun');
+  await page.locator('.cm-line.is-failing', { hasText: 'set x = 1 / 0' }).waitFor();
+  assert.equal(await stale.isVisible(), false);
+  await page.locator('.cm-content').press('ControlOrMeta+End');
+  await page.keyboard.type(' ');
+  await stale.waitFor();
+  assert.equal(await page.locator('.is-failing').count(), 0);
+  await write(page, 'command\n  emit "well"\nendcommand\n');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await outputOf(page, 'well');
+  await stale.waitFor({ state: 'hidden' });
+  assert.deepEqual(faults, []);
+  await page.close();
+});
+
+test('issue 49, finding 8: in the dark, nothing of the editor is white', async () => {
+  const { page } = await open('', { colorScheme: 'dark' });
+  const light = await page.evaluate(() => {
+    const isLight = (colour) => {
+      const [red = 0, green = 0, blue = 0, alpha = 1] = colour.match(/[\d.]+/g)?.map(Number) ?? [];
+      return alpha > 0 && red + green + blue > 380;
+    };
+    return [...document.querySelectorAll('body, #editor, #editor *, pre')]
+      .filter((each) => isLight(getComputedStyle(each).backgroundColor))
+      .map(({ className }) => className);
+  });
+  assert.deepEqual(light, []);
   await page.close();
 });
 

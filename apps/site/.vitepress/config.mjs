@@ -51,7 +51,11 @@ export default defineConfig({
     nav: nav(),
     sidebar: sidebar(),
     outline: [2, 3],
-    search: { provider: 'local' },
+    // A page that explains a thing stands before the declarations that name it.
+    search: {
+      provider: 'local',
+      options: { miniSearch: { searchOptions: { boostDocument: (id) => (id.includes('reference/api/') ? 0.2 : 1) } } },
+    },
     docFooter: { prev: 'Previous', next: 'Next' },
   },
 });

@@ -64,7 +64,8 @@ function findOnly(bytes: Uint8Array): { readonly start: number; readonly end: nu
   const ends = markerLines(bytes, 0, bytes.length, 1).filter(({ marker }) => marker === 'START' || marker === 'END');
   const first = ends.find(({ marker }) => marker === 'START');
   const last = ends.find(({ marker }) => marker === 'END');
-  if (first === undefined) throw notOne(null, `no line that is exactly ${MARKERS.START}${nearMiss(bytes)}`);
+  if (first === undefined)
+    throw notOne(null, `no line that is exactly ${MARKERS.START}${nearMiss(bytes) || otherVersion(bytes)}`);
   if (last === undefined) throw notOne(first.line, `no line that is exactly ${MARKERS.END}`);
   const surplus = ends[0] === first ? ends[ends.indexOf(last) + 1] : ends[0];
   if (surplus !== undefined) throw notOne(surplus.line, 'more than one, or parts of one');
@@ -75,6 +76,12 @@ function findOnly(bytes: Uint8Array): { readonly start: number; readonly end: nu
 function nearMiss(bytes: Uint8Array): string {
   const there = fromUtf8(bytes)?.includes(MARKERS.START) ?? false;
   return there ? ' (the marker is there, but with a blank, a carriage return or text around it)' : '';
+}
+
+/** What to say of markers of another version; empty when there are none. */
+function otherVersion(bytes: Uint8Array): string {
+  const version = /^<<<NSENV:V(\d{1,9}):[A-Z]{1,20}>>>$/m.exec(fromUtf8(bytes) ?? '')?.[1];
+  return version === undefined || version === '3' ? '' : `: version ${version} is not supported; this runtime reads v3`;
 }
 
 function notOne(line: number | null, found: string): EnvelopeError {
@@ -89,15 +96,19 @@ function notOne(line: number | null, found: string): EnvelopeError {
 function readEnvelope(bytes: Uint8Array, from: number, to: number, firstLine: number, tolerateBlank: boolean): ParsedEnvelope {
   const [first, ...rest] = markerLines(bytes, from, to, firstLine);
   if (first?.marker !== 'START' || first.start !== from)
-    throw malformed('start', `the first line must be exactly ${MARKERS.START}`, firstLine);
+    throw malformed('start', `the first line must be exactly ${MARKERS.START}${otherVersion(bytes)}`, firstLine);
   const sections = new Sections(bytes);
   let section: SectionStart | null = null;
   for (const next of rest) {
     if (section === null) sections.between(first, next, tolerateBlank);
     else sections.close(section, next.start);
-    const { marker, end, line } = next;
+    const { marker, start, end, line } = next;
     if (marker === 'unknown')
-      throw malformed('unknown_marker', 'a line has the form of a marker but is not a marker of this version', line);
+      throw malformed(
+        'unknown_marker',
+        `a line has the form of a marker but is not a marker of this version${otherVersion(bytes.subarray(start, end))}`,
+        line,
+      );
     if (marker === 'START')
       throw new EnvelopeError('ERR_ENV_SECTION_DUP', 'nested_start', 'a second START stands inside the envelope', line);
     if (marker === 'END') {

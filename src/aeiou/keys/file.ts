@@ -44,7 +44,7 @@ export function savePrivateText(path: string, text: string): void {
   try {
     const file = fs.openSync(draft, 'wx', OWNER_ONLY);
     try {
-      fs.writeSync(file, toUtf8(text));
+      fs.writeFileSync(file, toUtf8(text));
       fs.fsyncSync(file);
     } finally {
       fs.closeSync(file);

@@ -37,7 +37,7 @@ function keyOf(value: JsonValue, index: number): KeyInit {
   const key = objectOf(value, what, ['kid', 'role', 'alg', 'seed', 'public', 'secret', 'verifyUntil']);
   const { kid, role, alg, verifyUntil } = key;
   if (typeof kid !== 'string') throw keyFileError(`${what} has no 'kid'`);
-  if (!isRole(role)) throw keyFileError(`${what}: 'role' must be primary, fallback or retired`);
+  if (!isRole(role)) throw keyFileError(`${what}: 'role' must be ${ROLES.join(', ')}`);
   if (verifyUntil !== undefined && typeof verifyUntil !== 'number')
     throw keyFileError(`${what}: 'verifyUntil' must be a Unix second`);
   const base = { kid, role, verifyUntil };
@@ -65,8 +65,10 @@ function objectOf(value: JsonValue, what: string, known: readonly string[]): Jso
   return value;
 }
 
+const ROLES: readonly KeyRole[] = ['primary', 'fallback', 'next-primary', 'next-fallback', 'retired'];
+
 function isRole(value: JsonValue | undefined): value is KeyRole {
-  return value === 'primary' || value === 'fallback' || value === 'retired';
+  return ROLES.some((role) => role === value);
 }
 
 /** Leaves the parser's message out of the error: it may quote the file. */

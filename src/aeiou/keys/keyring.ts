@@ -14,10 +14,11 @@ import { type Lifetimes, resolveLifetimes, secondsOf, type TokenClock } from '..
 export type Algorithm = 'Ed25519' | 'HS256';
 
 /**
- * `primary` signs the tokens of programs. `fallback` signs aborts when the primary fails. `retired` only verifies; it is a key that was
- * rotated out, or another host's public key.
+ * `primary` signs the tokens of programs. `fallback` signs aborts when the primary fails. The others only verify: `next-primary` and
+ * `next-fallback` are keys that every host shall know before one signs with them, `retired` is a key that was rotated out, or another host's
+ * public key.
  */
-export type KeyRole = 'primary' | 'fallback' | 'retired';
+export type KeyRole = 'primary' | 'fallback' | 'next-primary' | 'next-fallback' | 'retired';
 
 /**
  * Signs with one key. A local key returns the tag at once; a key service or an agent process returns a promise and should
@@ -123,7 +124,7 @@ const MIN_SECRET_BYTES = 32;
  * keys on whose signatures platforms could disagree are refused.
  */
 export class Keyring implements KeyLookup {
-  readonly #entries = new Map<string, Entry>();
+  #entries = new Map<string, Entry>();
   readonly #clock: TokenClock;
   readonly #lifetimes: Lifetimes;
   readonly #allowHs256: boolean;
@@ -140,7 +141,7 @@ export class Keyring implements KeyLookup {
 
   /**
    * Registers a key. Registering the same key again changes nothing. Throws {@link KeyError} (`ERR_KEY`) for a known kid with
-   * other material, algorithm or role, and for a second primary or fallback.
+   * other material, algorithm or role, and for a second key of a role but `retired`.
    */
   add(init: KeyInit): void {
     const entry = this.#entryOf(init);
@@ -167,6 +168,12 @@ export class Keyring implements KeyLookup {
     this.#entries.set(init.kid, entry);
   }
 
+  /** Holds these keys and no others from now on, as a key file has them now. Throws {@link KeyError}, and then changes nothing. */
+  replace(keys: readonly KeyInit[]): void {
+    const options = { clock: this.#clock, lifetimes: this.#lifetimes, allowHs256: this.#allowHs256, crypto: this.#crypto };
+    this.#entries = keyringFrom(keys, options).#entries;
+  }
+
   /** Null for an unknown kid and for a retired key past its time. */
   lookup(kid: string): VerifyKey | null {
     const entry = this.#entries.get(kid);
@@ -190,7 +197,7 @@ export class Keyring implements KeyLookup {
     return [...this.#entries.values()].filter((entry) => !this.#isOver(entry)).map(({ info }) => info);
   }
 
-  #holder(role: 'primary' | 'fallback'): Entry | null {
+  #holder(role: KeyRole): Entry | null {
     for (const entry of this.#entries.values()) if (entry.info.role === role) return entry;
     return null;
   }
@@ -233,7 +240,7 @@ export class Keyring implements KeyLookup {
         tagBytes: HS256_TAG_BYTES,
         verify: (message, tag) => equal(mac(message), tag),
       },
-      signer: init.role === 'retired' ? null : { kid, alg: 'HS256', sign: mac },
+      signer: mayUse(init.role) ? { kid, alg: 'HS256', sign: mac } : null,
       identity: this.#crypto.sha256(secret),
     };
   }
@@ -242,10 +249,10 @@ export class Keyring implements KeyLookup {
     const { kid, role } = init;
     const publicKey = this.#publicKeyOf(init);
     const verifier = this.#crypto.ed25519Verifier(publicKey);
-    if (role === 'fallback' && !('seed' in init))
-      throw new KeyError('role', `the fallback key '${kid}' must be held in memory: give its seed`);
+    if ((role === 'fallback' || role === 'next-fallback') && !('seed' in init))
+      throw new KeyError('role', `the ${role} key '${kid}' must be held in memory: give its seed`);
     const sign = 'seed' in init ? this.#crypto.ed25519Signer(init.seed) : checkedSigner(kid, init.signer, verifier);
-    const signer: Signer | null = sign === undefined || role === 'retired' ? null : { kid, alg: 'Ed25519', sign };
+    const signer: Signer | null = sign === undefined || !mayUse(role) ? null : { kid, alg: 'Ed25519', sign };
     return {
       info: infoOf(init, publicKey, signer !== null),
       key: { kid, alg: 'Ed25519', tagBytes: ED25519_TAG_BYTES, verify: verifier },
@@ -294,7 +301,12 @@ function checkedSigner(kid: string, sign: Signer['sign'] | undefined, verify: Ve
 
 function infoOf(init: KeyInit, publicKey: Uint8Array | null, canSign: boolean): KeyInfo {
   const { kid, alg, role, verifyUntil } = init;
-  return Object.freeze({ kid, alg, role, publicKey, canSign: canSign && role !== 'retired', verifyUntil: verifyUntil ?? null });
+  return Object.freeze({ kid, alg, role, publicKey, canSign: canSign && mayUse(role), verifyUntil: verifyUntil ?? null });
+}
+
+/** Whether a host signs with keys of a role. */
+function mayUse(role: KeyRole): boolean {
+  return role === 'primary' || role === 'fallback';
 }
 
 function sameKey(a: Entry, b: Entry): boolean {

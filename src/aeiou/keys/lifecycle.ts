@@ -2,7 +2,7 @@ import { type CryptoPort, defaultCrypto, ED25519_KEY_BYTES } from '../../crypto/
 import { checkObject, checkObjects } from '../arguments.ts';
 import { KeyError } from '../errors.ts';
 import { checkWholeNumber, type Lifetimes, resolveLifetimes } from '../lifetimes.ts';
-import { checkKid, type KeyInit } from './keyring.ts';
+import { checkKid, type KeyInit, type KeyRole } from './keyring.ts';
 
 /** Two new Ed25519 keys: `<name>-primary` and `<name>-fallback`. Throws {@link KeyError} (`kid`) for a name that makes no kids. */
 export function generateKeys(name: string): readonly KeyInit[] {
@@ -46,35 +46,60 @@ export interface Rotation {
 }
 
 /**
- * Puts a new Ed25519 key into one role and returns the keys of the file after the rotation. The old key loses its private
- * half and still verifies for the longest `ttl` plus the buffer. Retired keys whose time is over are dropped. Throws
- * {@link KeyError}: `duplicate` for a name that is taken, `kid` for one that is not a kid.
+ * Puts an Ed25519 key into one role and returns the keys of the file after the rotation: the announced key of {@link announceKey} if there is
+ * one, else a new one. The old key loses its private half and still verifies for the longest `ttl` plus the buffer. Retired keys whose time
+ * is over are dropped. Throws {@link KeyError}: `duplicate` for a name that is taken, `kid` for one that is not a kid.
  */
 export function rotateKeys(keys: readonly KeyInit[], options: RotationOptions): Rotation {
-  checkObjects('the keys', keys);
-  checkObject('the options of rotateKeys', options);
-  const { role } = options;
-  if (role !== 'primary' && role !== 'fallback')
-    throw new KeyError('role', `the role to rotate must be primary or fallback, got '${String(role)}'`);
+  const { role } = checked(keys, options);
   const { maxTtl, rotationBuffer } = resolveLifetimes(options.lifetimes);
   const now = checkWholeNumber('now of rotateKeys', Math.floor(options.now), 0);
+  const announced = keys.find((key) => key.role === `next-${role}`);
+  const successor = announced === undefined ? newKey(nameOf(keys, options), role) : { ...announced, role };
   const old = keys.find((key) => key.role === role);
-  const kid = options.kid ?? nextName(old?.kid ?? role, keys);
-  if (keys.some((key) => key.kid === kid)) throw new KeyError('duplicate', `the kid '${kid}' is in the file already`);
   const verifyUntil = now + maxTtl + rotationBuffer;
   const dropped = keys.filter((key) => key.verifyUntil !== undefined && now > key.verifyUntil);
   const kept = keys
-    .filter((key) => !dropped.includes(key))
+    .filter((key) => key !== announced && !dropped.includes(key))
     .flatMap((key) => (key === old ? retire(key, verifyUntil, options.crypto) : [key]));
   return {
-    keys: [newKey(kid, role), ...kept],
-    minted: kid,
+    keys: [successor, ...kept],
+    minted: successor.kid,
     retired: old === undefined ? null : { kid: old.kid, verifyUntil },
     dropped: dropped.map((key) => key.kid),
   };
 }
 
-function newKey(kid: string, role: 'primary' | 'fallback'): KeyInit {
+/**
+ * The keys with a new key beside them that verifies and does not sign, for hosts that must all know it before {@link rotateKeys} puts it into
+ * its role. The same keys where one is announced already. Throws as {@link rotateKeys} does.
+ */
+export function announceKey(
+  keys: readonly KeyInit[],
+  options: Pick<RotationOptions, 'role' | 'kid'>,
+): { readonly keys: readonly KeyInit[]; readonly kid: string } {
+  const { role } = checked(keys, options);
+  const announced = keys.find((key) => key.role === `next-${role}`);
+  if (announced !== undefined) return { keys, kid: announced.kid };
+  const kid = nameOf(keys, options);
+  return { keys: [...keys, newKey(kid, `next-${role}`)], kid };
+}
+
+function checked<Options extends Pick<RotationOptions, 'role'>>(keys: readonly KeyInit[], options: Options): Options {
+  checkObjects('the keys', keys);
+  checkObject('the options of a rotation', options);
+  if (options.role === 'primary' || options.role === 'fallback') return options;
+  throw new KeyError('role', `the role to rotate must be primary or fallback, got '${String(options.role)}'`);
+}
+
+/** The name of the key that follows in a role. */
+function nameOf(keys: readonly KeyInit[], { role, kid }: Pick<RotationOptions, 'role' | 'kid'>): string {
+  const name = kid ?? nextName(keys.find((key) => key.role === role)?.kid ?? role, keys);
+  if (keys.some((key) => key.kid === name)) throw new KeyError('duplicate', `the kid '${name}' is in the file already`);
+  return name;
+}
+
+function newKey(kid: string, role: Exclude<KeyRole, 'retired'>): KeyInit {
   checkKid(kid);
   return { kid, role, alg: 'Ed25519', seed: crypto.getRandomValues(new Uint8Array(ED25519_KEY_BYTES)) };
 }

@@ -5,21 +5,23 @@ import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 /** The benchmarks that say something to a user; `npm run bench` of a checkout has all of them, and compares builds. */
-const BENCHES = ['quotas', 'peers', 'turns', 'interp'];
+const BENCHES = ['quotas', 'peers', 'turns', 'interp', 'capacity'];
 
 /** `bench NAME`: loads the harness on use, because its peers are development dependencies. */
 export function addBench(program: Command, execute: Execute): void {
   program
     .command('bench')
     .summary('measure limits and speed')
-    .description('Measures how exactly limits hold (quotas), and the speed beside other sandboxes (peers, turns, interp).')
+    .description(
+      'Measures how exactly limits hold (quotas), the speed beside other sandboxes (peers, turns, interp), and how many turns a machine takes (capacity).',
+    )
     .addArgument(new Argument('<NAME>', 'what to measure').choices(BENCHES))
     .option('--json', 'print the numbers as JSON')
     .option('--quick', 'few samples, to see that it works')
     .option('--html <FILE>', 'quotas: also write a page with plots')
     .option('--peers', 'quotas: break limits in ours and in other sandboxes')
     .option('--program <FILE>', 'quotas --peers: also run this program: .ns, .js or .py (repeatable)', texts)
-    .option('--compare <FILE>', 'peers, quotas --peers: say what changed since an older report (--json)')
+    .option('--compare <FILE>', 'peers, quotas: say what changed since an older report (--json)')
     .action((name: string, flags: Readonly<Record<string, string | readonly string[] | true>>) =>
       execute((terminal) =>
         bench(

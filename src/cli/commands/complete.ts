@@ -1,15 +1,29 @@
 import type { Command } from 'commander';
 import { generateKeys, keyringFrom } from '../../aeiou/index.ts';
-import { type CallAnswer, LoopController, runtimeExecutor, systemClock, type Waiting } from '../../loop/index.ts';
+import {
+  type CallAnswer,
+  type CompleteOptions,
+  LoopController,
+  PLAN,
+  runtimeExecutor,
+  type SessionStore,
+  type SessionSummary,
+  systemClock,
+  type Waiting,
+} from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { decode } from '../../wire/codec.ts';
+import { defined } from '../../wire/defined.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
+import { messageOf } from '../../wire/unknown.ts';
 import { ValueError } from '../../wire/values.ts';
-import { addConfig, configuredFor, type DriveFlags } from '../config/settings.ts';
+import { addConfig, configured, configuredFor, type DriveFlags } from '../config/settings.ts';
 import { addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
+import { readGrant } from '../flags/bound.ts';
 import { addLimits } from '../flags/options.ts';
+import { addWhere, matching, queryOf } from '../flags/query.ts';
 import { addSession, LOG, STREAM } from '../flags/session.ts';
 import { readSetup } from '../flags/setup.ts';
 import { openStore, storeName } from '../flags/store.ts';
@@ -17,50 +31,80 @@ import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { drive, usable } from './drive.ts';
+import { readKeyring } from './keys.ts';
 
 interface CompleteFlags extends DriveFlags {
   readonly store?: string;
-  readonly call: string;
+  readonly call?: string;
+  readonly where?: string;
+  readonly answer?: string;
   readonly result?: string;
   readonly error?: string;
   readonly acceptChanged?: true;
+  readonly grant?: string;
 }
 
 const HELP = `
 A session waits when a tool answered "pending"; "sessions list" shows the call.
 The answer must be of the type that the tool declares, so name the tools that
 the session runs with. With --agent the session then continues, as with
-"sessions resume".
+"sessions resume". With --where, the calls of all sessions that match, and whose
+tool a term tool: names, get the same answer; hosts go on with them.
+
+A session under --approve plan waits with the call 'plan' for the approval of
+its grant; 'sessions show' has it. It may be narrowed with --grant before it
+is approved, and never after.
 
 Example:
+  neuroscript sessions complete job-7 plan true --store jobs.db --keys keys.json
   neuroscript sessions complete job-7 --call 2.1 --result true --store jobs.db \\
     --tools tools.yaml --agent script:agent.txt
+  neuroscript sessions complete --where 'tool:human.approve tenant:acme' \\
+    --answer true --store jobs.db --tools tools.yaml
 `;
 
 /** `sessions complete SID --call ID`: answers the call that a session waits for. `command` has the flags of the store already. */
 export function addComplete(command: Command, execute: Execute): void {
   command
-    .argument('<SID>', 'session id')
-    .requiredOption('--call <ID>', 'the call, such as 2.1: turn 2, first call')
+    .argument('[SID]', 'session id')
+    .argument('[CALL]', "the call, as --call; 'plan' approves or refuses all calls of the turn's grant")
+    .argument('[RESULT]', 'its result, as --result')
+    .option('--call <ID>', 'the call, such as 2.1: turn 2, first call')
     .option('--result <JSON>', 'the result of the tool')
+    .option('--answer <JSON>', 'with --where: the result of the tool, for every call')
     .option('--error <TEXT>', 'the tool fails with this message (code 21)')
+    .option('--grant <FILE>', 'with the call plan: approve this narrower grant')
     .option('--accept-changed', 'complete the call even if the tool declares something else now')
     .option(...LOG)
     .option(...STREAM);
+  addWhere(command, 'answer all waiting sessions of which this is true');
   addAgent(addConfig(command));
   addApproval(command);
   addSession(command, { withSid: false });
   command.option('--json', 'print JSON: the call, or with --agent the session');
   addLimits(command, 'turn')
     .addHelpText('after', HELP)
-    .action((sid: string, flags: CompleteFlags) => execute((terminal) => complete(sid, flags, terminal)));
+    .action((sid: string | undefined, call: string | undefined, result: string | undefined, flags: CompleteFlags) => {
+      const all = { ...flags, ...defined({ call: call ?? flags.call, result: result ?? flags.result }) };
+      return execute((terminal) => (all.where === undefined ? complete(sid, all, terminal) : completeAll(sid, all, terminal)));
+    });
 }
 
-async function complete(sid: string, flags: CompleteFlags, terminal: Terminal): Promise<ExitCode> {
+async function complete(sid: string | undefined, flags: CompleteFlags, terminal: Terminal): Promise<ExitCode> {
+  const { call } = flags;
+  if (sid === undefined || call === undefined)
+    throw new UsageError('give the session and --call ID, or --where QUERY for the calls of all sessions that match');
+  if (flags.answer !== undefined) throw new UsageError('--answer goes with --where; for one call, give --result JSON');
   const answer = answerOf(flags);
+  if (flags.grant !== undefined && call !== PLAN) throw new UsageError(`--grant goes with the call ${PLAN}`);
   const settings = await usable(async () => configuredFor(sid, flags));
+  if (call === PLAN && settings.keys === undefined)
+    throw new UsageError('the answer to a plan is signed: give --keys FILE, the key file with which the session goes on');
+  const grant = flags.grant === undefined ? undefined : await readGrant('--grant', flags.grant);
   const agent = flags.agent === undefined ? null : await readAgent(settings);
-  const waiting = await usable(() => keep(sid, settings, answer));
+  const waiting = await usable(() =>
+    answering(settings, ({ controller }) => controller.complete(sid, call, answer, { ...given(flags), ...defined({ grant }) })),
+  );
   if (agent !== null) return drive(settings, agent, { resume: sid }, terminal);
   if (flags.json) terminal.out.json(waiting);
   else
@@ -82,19 +126,70 @@ function resumeCommand(sid: string, { store }: CompleteFlags): string {
   return `neuroscript sessions resume ${printable(sid)}${where} --agent AGENT`;
 }
 
-async function keep(sid: string, flags: CompleteFlags, answer: CallAnswer) {
+/** Answers the calls of all sessions that match. A call that cannot be answered is reported, and the others are. */
+async function completeAll(sid: string | undefined, flags: CompleteFlags, terminal: Terminal): Promise<ExitCode> {
+  const { where, answer: result, call, agent, json } = flags;
+  if (sid !== undefined || call !== undefined || agent !== undefined || flags.result !== undefined)
+    throw new UsageError('--where takes --answer JSON or --error TEXT, and neither a session, --call, --result nor --agent');
+  const { error } = flags;
+  const answer = answerOf({ ...(result !== undefined && { result }), ...(error !== undefined && { error }) });
+  const query = queryOf({ ...(where !== undefined && { where }), status: 'waiting' });
+  const tools = query.terms.flatMap(({ key, text }) => (key === 'tool' ? [text] : []));
+  const isMeant = ({ completed, tool }: Waiting): boolean =>
+    !completed && tools.every((text) => tool.toLowerCase().includes(text));
+  const settings = await usable(() => configured(flags));
+  const failed = await usable(() =>
+    answering(settings, async ({ controller, store }) => {
+      const sessions: SessionSummary[] = [];
+      for await (const session of matching(store, query)) sessions.push(session);
+      let problems = 0;
+      let found = 0;
+      for (const { sid: each, waits } of sessions)
+        for (const { call: id, tool } of (waits === null ? [] : [waits, ...(waits.also ?? [])]).filter(isMeant)) {
+          let problem: string | null = null;
+          found += 1;
+          try {
+            await controller.complete(each, id, answer, given(flags));
+          } catch (error) {
+            problem = messageOf(error);
+            problems += 1;
+          }
+          if (json) terminal.out.json({ sid: each, call: id, tool, problem });
+          else
+            terminal.out.line(
+              printable(`${each}: call ${id} of ${tool} ${problem === null ? 'is completed' : `is open: ${problem}`}`),
+            );
+        }
+      if (found === 0) terminal.err.line('neuroscript: no session that matches waits for a call');
+      return problems;
+    }),
+  );
+  return failed === 0 ? EXIT.ok : EXIT.runtime;
+}
+
+function given({ acceptChanged }: CompleteFlags): CompleteOptions {
+  return { acceptChanged: acceptChanged ?? false };
+}
+
+/** What answers calls: a controller on the store of the flags. */
+interface Answering {
+  readonly controller: LoopController;
+  readonly store: SessionStore;
+}
+
+async function answering<Result>(flags: CompleteFlags, work: (answering: Answering) => Promise<Result>): Promise<Result> {
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources);
   await using store = await openStore(flags.store, { mustExist: true });
   await using runtime = await createRuntime({ ...setup, concurrency: 1 });
-  // The keys of this controller sign and verify nothing.
-  const keyring = keyringFrom(generateKeys('none'), { clock: systemClock });
-  const controller = new LoopController({ executor: runtimeExecutor(runtime), keyring, store });
-  return await controller.complete(sid, flags.call, answer, { acceptChanged: flags.acceptChanged ?? false });
+  // Without a key file, nothing is signed.
+  const keyring =
+    flags.keys === undefined ? keyringFrom(generateKeys('none'), { clock: systemClock }) : readKeyring(flags.keys, systemClock);
+  return await work({ controller: new LoopController({ executor: runtimeExecutor(runtime), keyring, store }), store });
 }
 
 /** Reads the one of --result and --error that is given. Throws {@link UsageError} for both, none, or an unusable one. */
-function answerOf({ result, error }: CompleteFlags): CallAnswer {
+function answerOf({ result, error }: Pick<CompleteFlags, 'result' | 'error'>): CallAnswer {
   if ((result === undefined) === (error === undefined))
     throw new UsageError('give exactly one of --result JSON and --error TEXT');
   if (result === undefined) return { error: { message: error ?? '' } };

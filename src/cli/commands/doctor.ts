@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { McpServerConfig } from '../../mcp/index.ts';
-import { printable, quantity } from '../../report/index.ts';
+import { type Palette, printable, quantity } from '../../report/index.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { examineRings, type LauncherChoice, type Ring } from '../../sandbox/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
@@ -23,8 +23,8 @@ Starts a sandbox on this machine and exceeds limits in it. Exits with 0 when
 every ring is complete, with 1 when something is missing, and with 2 when the
 sandbox cannot start. With --mcp, connects to the servers too; one that cannot
 be used is missing. SECURITY.md says what each ring promises; 'bench quotas'
-measures how exactly the limits hold. schemas/doctor.schema.json describes the
-JSON.
+measures how exactly the limits hold. docs/schemas/doctor.schema.json has
+the form of the JSON.
 `;
 
 /** `doctor`: shows which rings of the sandbox are complete on this machine, and how to complete the others. */
@@ -65,7 +65,7 @@ async function doctor({ json, launcher = 'auto', mcp = [] }: DoctorFlags, termin
     for (const ring of rings) show(ring, terminal);
     for (const server of servers) tell(server, terminal);
     terminal.out.line('\nlimits: default, and the most that can be set');
-    for (const row of [...LIMITS, ...POOL_LIMITS]) for (const line of described(row)) terminal.out.line(line);
+    for (const row of [...LIMITS, ...POOL_LIMITS]) for (const line of described(row, terminal.paintOut)) terminal.out.line(line);
   }
   return complete && servers.every(({ error }) => error === null) ? EXIT.ok : EXIT.runtime;
 }
@@ -94,7 +94,7 @@ async function examined(server: string, config: McpServerConfig): Promise<Examin
 function tell({ server, tools, error }: Examined, { out, paintOut }: Terminal): void {
   const verdict = error === null ? paintOut.bold(`${tools} tools`) : paintOut.yellow('cannot be used');
   out.line(`\nMCP server ${server}: ${verdict}`);
-  for (const line of error === null ? [] : paragraph(error, '  ')) out.line(line);
+  for (const line of error === null ? [] : paragraph(error, paintOut, '  ')) out.line(line);
 }
 
 /** The table of limits, as data. */
@@ -106,16 +106,16 @@ function limits(): readonly object[] {
   });
 }
 
-function described({ flag, unit, max, help, default: usual }: LimitRow): readonly string[] {
-  const amounts = `${usual === null ? 'cores' : quantity(unit, usual)}, ${quantity(unit, max)}`;
-  return [`  ${`--${flag}`.padEnd(17)} ${amounts}`, ...paragraph(help, ' '.repeat(20))];
+function described({ flag, unit, max, help, default: usual }: LimitRow, palette: Palette): readonly string[] {
+  const amounts = `${usual === null ? 'cores' : quantity(unit, usual)}, at most ${quantity(unit, max)}`;
+  return [`  ${`--${flag}`.padEnd(17)} ${amounts}`, ...paragraph(help, palette, ' '.repeat(20))];
 }
 
 function show({ ring, name, complete, active, missing }: Ring, { out, paintOut }: Terminal): void {
   const verdict = complete ? paintOut.bold('complete') : paintOut.yellow('not complete');
   out.line(`\nring ${ring}, the ${name}: ${verdict}`);
   const item = (label: string, text: string, paint = (plain: string) => plain): void => {
-    const [first = '', ...rest] = paragraph(text, ' '.repeat(11));
+    const [first = '', ...rest] = paragraph(text, paintOut, ' '.repeat(11));
     out.line(`  ${paint(label.padEnd(9))}${first.slice(11)}`);
     for (const line of rest) out.line(line);
   };

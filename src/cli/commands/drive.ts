@@ -25,6 +25,7 @@ import { approvalOf } from '../flags/approval.ts';
 import { ceilingsOf } from '../flags/ceilings.ts';
 import { readModels } from '../flags/models.ts';
 import { Recorder } from '../flags/record.ts';
+import { heldBy } from '../flags/rehearsal.ts';
 import { sourcesOf } from '../flags/session.ts';
 import { readSetup } from '../flags/setup.ts';
 import { type OpenedStore, openStore, storeFile, storeName } from '../flags/store.ts';
@@ -101,6 +102,8 @@ async function driveOn(flags: Settings, agent: Agent, from: Beginning, terminal:
     ...approvalOf(flags, terminal),
     ...ceilingsOf(flags),
     repair: flags.repair,
+    approve: flags.approve,
+    ...(await heldBy(flags, setup, flags.limits, resources)),
     wallMs: maxTime,
   };
   // A dead process may leave decisions that are not in the log, and open sessions that its programs asked for.
@@ -140,10 +143,9 @@ async function watch(
   for (;;) {
     const next = await events.next();
     if (next.done === true) {
-      const end = { ...next.value, turns };
       progress.clear();
-      if (flags.json) terminal.out.json(toPublicLoop(end));
-      else print([...explainEnd(withAdvice(end), terminal.paintOut), ...nextStep(next.value, flags)]);
+      if (flags.json) terminal.out.json(toPublicLoop(next.value, turns));
+      else print([...explainEnd(withAdvice({ ...next.value, turns }), terminal.paintOut), ...nextStep(next.value, flags)]);
       return next.value;
     }
     progress.show(next.value);
@@ -162,6 +164,10 @@ function nextStep({ sid, waiting }: LoopResult, { store }: DriveFlags): readonly
   const where = store === undefined ? '' : ` --store ${storeName(store)}`;
   return [waiting, ...(waiting.also ?? [])]
     .filter(({ completed }) => !completed)
-    .map(({ call }) => `neuroscript sessions complete ${printable(sid)} --call ${call} --result JSON${where}`)
+    .map(({ call, plan }) =>
+      plan === undefined
+        ? `neuroscript sessions complete ${printable(sid)} --call ${call} --result JSON${where}`
+        : `neuroscript sessions complete ${printable(sid)} ${call} true --keys FILE${where}`,
+    )
     .map((command) => `Answer with: ${command}, and the --tools of this session`);
 }

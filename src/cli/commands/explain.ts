@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { nearestName } from '../../../grammar/vocabulary/names.ts';
-import { printable } from '../../report/index.ts';
+import { type Palette, printable } from '../../report/index.ts';
 import { type ErrorPage, errorPages } from '../packagefiles.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -20,18 +20,18 @@ export function addExplain(program: Command, execute: Execute): void {
     );
 }
 
-async function explain(asked: string | undefined, json: boolean, { out }: Terminal): Promise<ExitCode> {
+async function explain(asked: string | undefined, json: boolean, { out, paintOut }: Terminal): Promise<ExitCode> {
   const entries = await errorPages();
   if (asked === undefined) {
     if (json) out.json(entries.map(({ code, title }) => ({ code, title })));
     else
       for (const { code, title } of entries)
-        for (const line of paragraph(title, `${code.padEnd(26)} `, ' '.repeat(27))) out.line(line);
+        for (const line of paragraph(title, paintOut, `${code.padEnd(26)} `, ' '.repeat(27))) out.line(line);
     return EXIT.ok;
   }
   const entry = entryOf(asked, entries);
   if (json) out.json(entry);
-  else for (const line of wrapped(entry.page.trimEnd())) out.line(line);
+  else for (const line of wrapped(entry.page.trimEnd(), paintOut)) out.line(line);
   return EXIT.ok;
 }
 
@@ -54,10 +54,10 @@ function entryOf(asked: string, entries: readonly ErrorPage[]): ErrorPage {
 }
 
 /** The lines of a page, none wider than a terminal but those of programs and tables. */
-function wrapped(page: string): readonly string[] {
+function wrapped(page: string, palette: Palette): readonly string[] {
   let inProgram = false;
   return page.split('\n').flatMap((line) => {
     if (line.startsWith('```')) inProgram = !inProgram;
-    return inProgram || line.startsWith('|') ? [line] : paragraph(line);
+    return inProgram || line.startsWith('|') ? [line] : paragraph(line, palette);
   });
 }

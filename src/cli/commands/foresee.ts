@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { explainPreview, previewPage, renderDiagnostic, SYNTAX } from '../../report/index.ts';
+import { explainGrant, explainPreview, grantPage, previewPage, renderDiagnostic, SYNTAX } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
+import { grantText } from '../../tools/index.ts';
 import { toPublicCheck } from '../../wire/findings.ts';
 import { limitOf } from '../../wire/limits.ts';
+import { GRANTS, readGrant } from '../flags/bound.ts';
 import { addGiven, type GivenFlags, givenBy, refuseStrayArguments } from '../flags/given.ts';
 import { addLimits, limitsOf } from '../flags/options.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
@@ -15,21 +18,25 @@ interface ForeseeFlags extends SetupFlags, GivenFlags {
   readonly turn?: true;
   readonly json?: true;
   readonly html?: string;
+  readonly grant?: string;
 }
 
 const HELP = `
 The command takes the flags of 'neuroscript run' and foresees that run. It runs
 no program and no tool. A call that it does not list cannot happen, whatever
-tools return and whichever errors arise. 'neuroscript run --bound FILE' refuses
-calls that the preview in FILE (--json) does not have.
+tools return and whichever errors arise.
+
+--grant writes the narrowest grant that allows all of it, and prints it in place
+of the list. Read it, narrow it, and run the program bound to it: every other
+call is refused. If the file has a grant already, changes against it are marked.
 
 Exits with 3 when a program has a syntax error.
 
 Examples:
   neuroscript foresee plan.ns --tools mocks.yaml
   neuroscript foresee plan.ns --tools mocks.yaml --html plan.html
-  neuroscript foresee plan.ns --tools mocks.yaml --json > preview.json
-  neuroscript run plan.ns --tools mocks.yaml --bound preview.json
+  neuroscript foresee plan.ns --tools mocks.yaml --grant plan.grant.yaml
+  neuroscript run plan.ns --tools mocks.yaml --bound plan.grant.yaml
 `;
 
 /** `foresee FILE…`: what programs can do, before they run. */
@@ -44,7 +51,8 @@ export function addForesee(program: Command, execute: Execute): void {
   addGiven(command)
     .option('--turn', 'the program is the ACTIONS of a turn: it finds USERDATA of unknown content')
     .option('--json', 'print the preview as a JSON object')
-    .option('--html <FILE>', 'also write the preview into a page that opens without server or network');
+    .option('--html <FILE>', 'also write the preview, or the grant of --grant, into a page that opens without server or network');
+  command.option('--grant <OUT>', 'write the grant that allows just these calls (.yaml or .json), and print it');
   addLimits(addSetup(command), 'run')
     .addHelpText('after', HELP)
     .action((files: string[], flags: ForeseeFlags) => execute((terminal) => foresee(files, flags, terminal)));
@@ -53,13 +61,14 @@ export function addForesee(program: Command, execute: Execute): void {
 async function foresee(files: readonly string[], flags: ForeseeFlags, terminal: Terminal): Promise<ExitCode> {
   refuseStrayArguments(flags);
   if (flags.html !== undefined) checkOutput('--html', flags.html, PAGES);
+  if (flags.grant !== undefined) checkOutput('--grant', flags.grant, GRANTS);
   const limits = limitsOf(flags);
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources);
   const sources = await readSources(files, limits.sourceBytes ?? limitOf('sourceBytes').default, () => terminal.stdin);
   const { args, globals } = await givenBy(flags);
   await using runtime = await createRuntime({ ...setup, limits, concurrency: 1 });
-  const { preview, diagnostics } = await runtime
+  const { preview, grant, diagnostics } = await runtime
     .interpreter()
     .fork()
     .foresee({
@@ -79,8 +88,16 @@ async function foresee(files: readonly string[], flags: ForeseeFlags, terminal: 
       terminal.err.line(line);
     return EXIT.syntax;
   }
-  if (flags.html !== undefined) await replaceFile(flags.html, previewPage(preview, sources));
+  const since = flags.grant !== undefined && existsSync(flags.grant) ? await readGrant('--grant', flags.grant) : null;
+  if (flags.grant !== undefined)
+    await replaceFile(
+      flags.grant,
+      flags.grant.toLowerCase().endsWith('.json') ? `${JSON.stringify(grant, null, 2)}\n` : grantText(grant),
+    );
+  if (flags.html !== undefined)
+    await replaceFile(flags.html, flags.grant === undefined ? previewPage(preview, sources) : grantPage(grant, since));
   if (flags.json) terminal.out.json({ ok: true, ...preview, errors: [] });
+  else if (flags.grant !== undefined) for (const line of explainGrant(grant, terminal.paintOut, since)) terminal.out.line(line);
   else for (const line of explainPreview(preview, terminal.paintOut)) terminal.out.line(line);
   return EXIT.ok;
 }

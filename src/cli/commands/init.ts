@@ -42,8 +42,9 @@ async function init(dir: string, service: boolean, terminal: Terminal): Promise<
   if (existsSync(dir) && !statSync(dir).isDirectory())
     throw new UsageError(`cannot write to ${printable(dir)}: it is not a folder`);
   const begun: string[] = [];
+  let made: string | undefined;
   try {
-    await mkdir(dir, { recursive: true });
+    made = await mkdir(dir, { recursive: true });
     for (const [name, text] of files) {
       begun.push(join(dir, name));
       await writeFile(join(dir, name), text, { flag: 'wx' });
@@ -52,6 +53,7 @@ async function init(dir: string, service: boolean, terminal: Terminal): Promise<
     // Files of half a project, as of a full disk, would refuse the next attempt. A file that somebody else just made stays.
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') begun.pop();
     for (const file of begun) await rm(file, { force: true });
+    if (made !== undefined) await rm(made, { recursive: true, force: true });
     throw new UsageError(`cannot write to ${printable(dir)}: ${fileTrouble(error)}`, { cause: error });
   }
   for (const name of [...files.keys()].sort()) terminal.out.line(printable(join(dir, name)));

@@ -21,7 +21,7 @@ tools files; the files of the gate's queue.
 
 Exits with 0 for a whole file, with 1 for a damaged or unknown one, with 3 for
 a program with syntax errors, and with 2 when the file cannot be read.
-schemas/inspect.schema.json describes the JSON.
+docs/schemas/inspect.schema.json describes the JSON.
 
 Examples:
   neuroscript inspect what-they-sent.txt

@@ -51,7 +51,7 @@ function textOf(line: Line): string | PublicResult {
 function numbered(result: PublicResult, line: number): PublicResult {
   const { phase, error } = result;
   if (phase !== 'request' || error?.kind !== 'usage') return result;
-  return { ...result, error: { ...error, message: `line ${line} of the input: ${error.message}` } };
+  return { ...result, error: error.with({ message: `line ${line} of the input: ${error.message}` }) };
 }
 
 function refused(message: string): PublicResult {

@@ -12,13 +12,12 @@ import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { drive } from './drive.ts';
 import { loopV1 } from './loopv1.ts';
-import { userdataOf } from './open.ts';
+import { USERDATA_FLAG, userdataOf } from './open.ts';
 
 /** The flags of `loop`. */
 interface LoopFlags extends DriveFlags {
   readonly userdata?: string;
-  readonly profile: 'v3' | 'v1';
-  readonly oneTurn?: true;
+  readonly profile: 'v3' | 'v1' | 'v1-once';
 }
 
 const HELP = `
@@ -53,9 +52,12 @@ export function addLoop(program: Command, execute: Execute): void {
     .description('Runs the host loop: an agent writes programs, the host executes them and decides after each.');
   addAgent(addConfig(command));
   command
-    .option('--userdata <FILE>', 'JSON file with the USERDATA of every envelope')
-    .addOption(new Option('--profile <PROFILE>', 'how programs control the loop').choices(['v3', 'v1']).default('v3'))
-    .option('--one-turn', 'v1: the agent gets one turn and may not loop');
+    .option(...USERDATA_FLAG)
+    .addOption(
+      new Option('--profile <PROFILE>', 'how programs control the loop; v1-once: the agent gets one turn and may not loop')
+        .choices(['v3', 'v1', 'v1-once'])
+        .default('v3'),
+    );
   addSession(command);
   command
     .option('--store <FILE>', `where the session is kept (default: ${STORE_PLACE}); 'none': nowhere`)
@@ -70,14 +72,26 @@ export function addLoop(program: Command, execute: Execute): void {
 
 async function loop(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
   const settings = await configured(flags);
-  if (flags.profile === 'v1') return profileV1(settings, terminal);
-  if (flags.oneTurn) throw new UsageError('--one-turn needs --profile v1; in v3, --max-turns 1 halts after one turn');
+  if (flags.profile !== 'v3') return profileV1(settings, terminal);
   const agent = await readAgent(settings);
-  return drive(settings, agent, { userdata: await userdataOf(flags.userdata), sid: flags.sid }, terminal);
+  return drive(settings, agent, { userdata: await userdataOf(flags.userdata, terminal), sid: flags.sid }, terminal);
 }
 
 /** The settings that a loop of v1 does not have. */
-const OF_V3 = ['keys', 'durable', 'log', 'metrics', 'maxReasks', 'repair', 'stream', 'grammar', 'models'] as const;
+const OF_V3 = [
+  'keys',
+  'durable',
+  'log',
+  'metrics',
+  'maxReasks',
+  'repair',
+  'approve',
+  'bound',
+  'rehearse',
+  'stream',
+  'grammar',
+  'models',
+] as const;
 
 async function profileV1(flags: LoopFlags & Settings, terminal: Terminal): Promise<ExitCode> {
   const found = OF_V3.find((name) => flags[name] !== undefined);
@@ -86,11 +100,11 @@ async function profileV1(flags: LoopFlags & Settings, terminal: Terminal): Promi
     throw new UsageError('--store cannot be combined with --profile v1: such a loop is not kept');
   if (asksApproval(flags)) throw new UsageError('approvals cannot be combined with --profile v1');
   const agent = await readAgent(flags, 'v1');
-  return loopV1(flags, terminal, { agent, userdata: await userdataOf(flags.userdata) });
+  return loopV1(flags, terminal, { agent, userdata: await userdataOf(flags.userdata, terminal) });
 }
 
 /** The flag of a setting, or the key of one that is a key of configurations alone. */
 function spelled(name: (typeof OF_V3)[number]): string {
-  if (name === 'durable' || name === 'metrics' || name === 'grammar') return `'${name}' of a configuration`;
+  if (name === 'durable' || name === 'metrics' || name === 'grammar' || name === 'bound') return `'${name}' of a configuration`;
   return name === 'maxReasks' ? '--max-reasks' : `--${name}`;
 }

@@ -10,7 +10,7 @@ import { EXIT, type ExitCode, exitOf } from '../terminal/exit.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** The flags of a v1 loop. */
-type V1Flags = Settings & { readonly oneTurn?: true };
+type V1Flags = Settings & { readonly profile: string };
 
 /** The agent and the USERDATA of a v1 loop. */
 export interface V1Inputs {
@@ -49,7 +49,7 @@ export async function loopV1(flags: V1Flags, terminal: Terminal, { agent, userda
   const result = await loop.run({
     agent,
     userdata,
-    permitted: flags.oneTurn !== true,
+    permitted: flags.profile !== 'v1-once',
     signal: terminal.interrupt,
     loopId: flags.sid,
     onEvent: show,

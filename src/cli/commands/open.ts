@@ -1,17 +1,20 @@
 import { type Command, Option } from 'commander';
 import { parseStrict, UserdataError } from '../../aeiou/index.ts';
-import { type Ceilings, type Durable, openSession, systemClock } from '../../loop/index.ts';
+import { type Admission, type Ceilings, type Durable, openSession, systemClock } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
+import { BusyError } from '../../wire/errors.ts';
+import { isRecord } from '../../wire/unknown.ts';
 import { readConfig } from '../config/read.ts';
 import { profileIn } from '../config/settings.ts';
 import { addCeilings, type CeilingFlags, ceilingsOf } from '../flags/ceilings.ts';
-import { configText } from '../flags/configfile.ts';
 import { named } from '../flags/setup.ts';
 import { openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
-import { UsageError } from '../terminal/failure.ts';
+import { failureLine, UsageError } from '../terminal/failure.ts';
+import { readText } from '../terminal/input.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { usable } from './drive.ts';
+import { type OpenOne, openLines } from './openlines.ts';
 
 /** What a session is opened with. */
 interface OpenFlags extends CeilingFlags {
@@ -23,6 +26,7 @@ interface OpenFlags extends CeilingFlags {
   /** The configuration of the hosts, with the profile. */
   readonly config?: string;
   readonly durable?: Durable;
+  readonly jsonl?: true;
   readonly json?: true;
 }
 
@@ -31,6 +35,11 @@ The session waits in the store until a host claims it: "neuroscript serve", or
 "neuroscript sessions resume". Its ceilings, and what the store keeps of its
 turns (durable), are those of the configuration. The command prints the id of
 the session.
+
+With --jsonl it opens many: each line of standard input is {"userdata": ...},
+with "sid" and "tenant" if wanted, and is answered by a line with "sid" or
+"error". As many as --config admits may be open; another one is refused with
+ERR_BUSY and the time after which to try again.
 
 Example:
   neuroscript sessions open job-7 --config serve.yaml --userdata job.json
@@ -44,7 +53,7 @@ export function addOpen(command: Command, execute: Execute): void {
   command
     .argument('[SID]', 'session id (default: a new one)')
     .option('--sid <ID>', 'the same, as a flag')
-    .option('--userdata <FILE>', 'JSON file with the USERDATA of every envelope')
+    .option(...USERDATA_FLAG)
     .option('--tenant <ID>', 'whose session it is; hosts share their work between tenants')
     .option('--profile <NAME>', 'which profile of the hosts drives it (default: that of every host)')
     .option('--config <FILE>', 'the configuration of "neuroscript serve" with the profile, whose ceilings the session gets')
@@ -54,6 +63,7 @@ export function addOpen(command: Command, execute: Execute): void {
         'call',
       ]),
     )
+    .option('--jsonl', 'open a session for each line of standard input')
     .option('--json', 'print a JSON object: sid');
   addCeilings(command, { drives: false });
   command
@@ -71,37 +81,40 @@ function withSid(sid: string | undefined, flags: OpenFlags): OpenFlags {
 
 /** Puts a session into the store, undriven. */
 async function open(flags: OpenFlags, terminal: Terminal): Promise<ExitCode> {
-  const { profile, ceilings, durable } = await kindOf(flags);
-  const userdata = await userdataOf(flags.userdata);
+  const kind = await kindOf(flags);
+  if (flags.jsonl && (flags.sid !== undefined || flags.userdata !== undefined))
+    throw new UsageError('--jsonl reads the ids and USERDATA of its sessions from standard input');
+  const userdata = await userdataOf(flags.userdata, terminal);
   await using resources = new AsyncDisposableStack();
   const store = resources.use(await openStore(flags.store, { mustExist: false }));
   const { tenant, sid } = flags;
-  const opened = await withUserdata(flags.userdata, () =>
-    openSession(store, userdata, {
-      at: systemClock.now(),
-      ceilings,
-      sid,
-      tenant,
-      profile,
-      durable,
-    }),
-  );
+  const one: OpenOne = (data, own) => openSession(store, data, { at: systemClock.now(), ...kind, tenant, ...own });
+  if (flags.jsonl) return openLines(one, terminal);
+  let opened: string;
+  try {
+    opened = await withUserdata(flags.userdata, () => one(userdata, { sid }));
+  } catch (error) {
+    if (!(error instanceof BusyError)) throw error;
+    terminal.err.line(failureLine(error));
+    return EXIT.runtime;
+  }
   if (flags.json) terminal.out.json({ sid: opened });
   else terminal.out.line(printable(opened));
   return EXIT.ok;
 }
 
-/** Turns an error about USERDATA into a {@link UsageError} that names its file. */
-async function withUserdata<Result>(file: string | undefined, work: () => Promise<Result>): Promise<Result> {
+/** Turns an error about USERDATA into a {@link UsageError} that names its place. */
+async function withUserdata<Result>(given: string | undefined, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (file === undefined || !(error instanceof UserdataError)) throw error;
-    throw new UsageError(`${printable(file)}: ${error.message}`, { cause: error });
+    if (given === undefined || !(error instanceof UserdataError)) throw error;
+    throw new UsageError(`${printable(nameOf(given))}: ${error.message}`, { cause: error });
   }
 }
 
 interface Kind {
+  readonly admission: Admission | undefined;
   readonly profile: string | undefined;
   readonly durable: Durable | undefined;
   readonly ceilings: Ceilings;
@@ -110,19 +123,37 @@ interface Kind {
 /** What a session is opened as. Flags take the place of what a configuration says. */
 async function kindOf(flags: OpenFlags): Promise<Kind> {
   const { profile, durable } = flags;
-  if (flags.config === undefined) return { profile, durable, ceilings: ceilingsOf(flags) };
+  if (flags.config === undefined) return { profile, durable, ceilings: ceilingsOf(flags), admission: undefined };
   const config = await readConfig(flags.config);
   const found = profileIn(config, flags.config, profile);
   return {
+    admission: config.admission,
     profile: profile ?? config.unnamed,
     durable: durable ?? found.durable,
     ceilings: ceilingsOf({ ...found.ceilings, ...flags }),
   };
 }
 
-/** USERDATA of a file; without one, of a session that was given none. */
-export async function userdataOf(file: string | undefined): Promise<unknown> {
-  if (file === undefined) return NO_USERDATA;
-  const text = await configText(file);
-  return named(file, () => parseStrict(text, { numbers: 'doubles', padding: true }));
+/** The flag of USERDATA, which every command that opens sessions has. */
+export const USERDATA_FLAG = ['--userdata <JSON>', "USERDATA of every envelope: an object, a file with one, or '-'"] as const;
+
+/** USERDATA of the flag: JSON when it begins with a brace, standard input for `-`, else a file. Without it, of a session that was given none. */
+export async function userdataOf(given: string | undefined, { stdin }: Pick<Terminal, 'stdin'>): Promise<object> {
+  if (given === undefined) return NO_USERDATA;
+  const text = isJson(given) ? given : await readText(given, USERDATA_BYTES, () => stdin);
+  const name = nameOf(given);
+  const value = named(name, () => parseStrict(text, { numbers: 'doubles', padding: true }));
+  if (!isRecord(value)) throw new UsageError(`${printable(name)}: USERDATA must be a JSON object`);
+  return value;
+}
+
+/** Maximum bytes of USERDATA. */
+const USERDATA_BYTES = 4 * 1024 * 1024;
+
+function isJson(given: string): boolean {
+  return given.trimStart().startsWith('{');
+}
+
+function nameOf(given: string): string {
+  return isJson(given) ? '--userdata' : given;
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, JsonError, type JsonValue, parseStrict } from '../../aeiou/index.ts';
 import { readOrdinary } from '../../files/ordinary.ts';
 import { isUuid, sameUuid } from '../../gate/formats.ts';
 import { canonicalPlan, planHash } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
+import { appendWhole } from '../terminal/append.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble, label } from '../terminal/input.ts';
 
@@ -78,7 +79,7 @@ export function addPending(
   if (Buffer.byteLength(line) > MAX_BYTES) throw new UsageError(`${label(file)}: the plan is longer than 1 MiB`);
   if (existsSync(join(queue, PENDING))) readPending(queue);
   try {
-    appendFileSync(join(queue, PENDING), line, { flush: true, mode: 0o644 });
+    appendWhole(join(queue, PENDING), line, { flush: true, mode: 0o644 });
   } catch (error) {
     throw new UsageError(`cannot write ${printable(join(queue, PENDING))}: ${fileTrouble(error, 'make')}`);
   }

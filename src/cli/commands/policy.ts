@@ -12,8 +12,11 @@ import {
 import { counted, printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import {
+  type Breach,
+  type CallQuestion,
   canonicalName,
   checkArguments,
+  decideCall,
   explainPolicy,
   type PolicyVerdict,
   type ToolDefinition,
@@ -21,6 +24,7 @@ import {
 } from '../../tools/index.ts';
 import { decode } from '../../wire/codec.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import { knownOf } from '../../wire/foreseen.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
 import { addServers } from '../flags/servers.ts';
@@ -58,8 +62,9 @@ Examples:
 `;
 
 const EXPLAIN_DETAILS = `
-A policy judges tools and not their arguments. Arguments, as JSON, are checked
-against the definition of the tool.
+Arguments, as JSON, are checked against the definition of the tool, and judged
+by the rules of the policy about arguments. What its rules about order say
+depends on the calls before this one.
 Exits with 0 when the call is allowed and its arguments fit, with 1 when they
 do not fit, and with 4 when the policy denies the call.
 
@@ -142,14 +147,21 @@ async function explain(
   const tool = canonicalName(name);
   const found = tools.find((each) => each.canonicalName === tool);
   const own = tool === MAGIC_TOOL;
-  const said = explainPolicy(policy, found ?? { canonicalName: tool, requiresTrust: false, capabilities: [] }, own);
+  const byName = explainPolicy(policy, found ?? { canonicalName: tool, requiresTrust: false, capabilities: [] }, own);
   const args = found === undefined || words.length === 0 ? null : await problemOf(found, words);
   const known = own || found !== undefined;
-  if (flags.json) out.json({ ...said, known, arguments: args });
+  const breaches = found === undefined || !byName.allowed ? [] : decideCall(policy, questionOf(found, words, tools));
+  const broken = breaches.find(({ sure, outcome }) => sure && outcome === 'refuse');
+  const said = broken === undefined ? byName : { ...byName, ...decidedBy(broken) };
+  if (flags.json) out.json({ ...said, known, arguments: args, breaches });
   else {
     out.line(printable(`${tool}: ${wordsOf(said)}`));
     for (const { rule, passes, reason } of said.steps)
       out.line(printable(`  ${rule.padEnd(8)} ${passes ? 'passes' : 'DENIES'}  ${reason}`));
+    for (const { rule, outcome, sure, reason, instead } of breaches) {
+      const word = { refuse: sure ? 'DENIES' : 'may deny', ask: sure ? 'ASKS' : 'may ask' }[outcome];
+      out.line(printable(`  ${rule.padEnd(8)} ${word}  ${reason} (${instead})`));
+    }
     if (said.maxCalls !== null) out.line(`  at most ${counted(said.maxCalls, 'call')} (toolMaxCalls)`);
     if (!known) out.line('  the definition is not known, so only the name is judged; give --tools FILE');
     if (args !== null) out.line(printable(`  arguments: ${args.ok ? 'they fit' : args.problem}`));
@@ -204,12 +216,13 @@ async function pastOf(flag: string | undefined, tools: readonly ToolDefinition[]
     terminal.interrupt.throwIfAborted();
     steps.reached(index, sids.length);
     const session = await readSession(store, sid);
+    const called = new Set<string>();
     for (const [turn, problem] of session.damaged ?? []) lost.push({ sid, turn, problem });
     for (const record of session.turns) {
       const { turn, erased } = record;
       if (erased !== undefined) lost.push({ sid, turn, problem: `the content of turn ${turn} was erased` });
       try {
-        for (const verdict of await recordedVerdicts(runtime, { sid, turns: [record] })) verdicts.push(verdict);
+        for (const verdict of await recordedVerdicts(runtime, { sid, turns: [record] }, called)) verdicts.push(verdict);
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
         lost.push({ sid, turn, problem: error.message });
@@ -217,6 +230,21 @@ async function pastOf(flag: string | undefined, tools: readonly ToolDefinition[]
     }
   }
   return { verdicts, sessions: sids.length, lost };
+}
+
+function decidedBy({ rule, entry, reason }: Breach): Omit<PolicyVerdict, 'tool'> {
+  return { allowed: false, rule, entry, reason };
+}
+
+/** A call with these arguments, none of which is known without words, after calls that are not known. */
+function questionOf(tool: ToolDefinition, words: readonly string[], tools: readonly ToolDefinition[]): CallQuestion {
+  return {
+    tool,
+    args: words.length === 0 && tool.parameters.length > 0 ? null : words.map(taggedOf).map(knownOf),
+    before: { called: () => null },
+    labels: null,
+    isTool: (name) => tools.some(({ canonicalName: other }) => other === name),
+  };
 }
 
 /** Why the arguments of a call, as JSON, do not fit its tool. */
@@ -244,10 +272,11 @@ function taggedOf(word: string): TaggedJson {
   }
 }
 
-function changeLines({ sid, turn, call, tool, before, after }: ChangedVerdict): readonly string[] {
+function changeLines({ sid, turn, attempt, call, tool, before, after }: ChangedVerdict): readonly string[] {
   const where = call === null ? 'ACTIONS' : `call ${call}`;
+  const place = attempt === undefined ? where : `attempt ${attempt}  ${where}`;
   return [
-    printable(`${sid}  turn ${turn}  ${where}  ${tool}`),
+    printable(`${sid}  turn ${turn}  ${place}  ${tool}`),
     printable(`  before  ${wordsOf(before)}`),
     printable(`  after   ${wordsOf(after)}`),
   ];

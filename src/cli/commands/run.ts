@@ -4,10 +4,10 @@ import { createHostContext, SILENT_LOGGER } from '../../context/index.ts';
 import type { AskHandlerOptions } from '../../loop/index.ts';
 import { printable, printableLines, renderCall } from '../../report/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
+import type { Grant } from '../../tools/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import type { Probe } from '../../wire/heat.ts';
 import { limitOf } from '../../wire/limits.ts';
-import type { Preview } from '../../wire/preview.ts';
 import type { EventInput, OutFrame, Source } from '../../wire/protocol.ts';
 import { type RunResult, resultText, toPublicResult } from '../../wire/result.ts';
 import { BOUND, readBound } from '../flags/bound.ts';
@@ -107,6 +107,7 @@ async function run(files: readonly string[], flags: RunFlags & HeatFlags, termin
     terminal.err.line('nothing was executed, so no trace and no heat are written');
   else if (profile !== undefined)
     await writeHeat(flags, { profile, journal: result.journal, sources, title: files.join(', ') }, terminal);
+  if (result.warnings !== undefined) return EXIT.usage;
   return result.error === null && result.eventErrors.length > 0 ? EXIT.runtime : exitOf(result.error);
 }
 
@@ -159,7 +160,7 @@ async function perform(
   runtime: Runtime,
   stores: Models['stores'],
   sources: readonly Source[],
-  { args, globals, bound }: Given & { readonly bound?: Preview },
+  { args, globals, bound }: Given & { readonly bound?: Grant },
   flags: RunFlags,
   terminal: Terminal,
   probe: Probe | null,
@@ -198,16 +199,16 @@ async function advised(
   result: RunResult,
   runtime: Runtime,
   sources: readonly Source[],
-  { call, event }: RunFlags,
+  { call }: RunFlags,
   { err }: Terminal,
 ): Promise<RunResult> {
-  const ranNothing = result.ok && call === undefined && event === undefined && result.usage.fuel === 0;
+  const ranNothing = result.warnings !== undefined;
   const unknown = call !== undefined && result.phase === 'call' && !result.ok && result.error.code === 'NS2';
   if (!ranNothing && !unknown) return result;
   const { files } = await runtime.parse(sources);
   const procedures = files.flatMap((file) => file.procedures);
   const meant = unknown ? nearestName(call, procedures) : undefined;
-  if (meant !== undefined && !result.ok) return { ...result, error: { ...result.error, hint: `did you mean '${meant}'?` } };
+  if (meant !== undefined && !result.ok) return { ...result, error: result.error.with({ hint: `did you mean '${meant}'?` }) };
   if (!ranNothing) return result;
   const handlers = files.reduce((sum, file) => sum + file.events, 0);
   if (procedures.length + handlers > 0 && files.every(({ commandBlocks }) => commandBlocks === 0))

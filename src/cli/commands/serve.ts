@@ -1,35 +1,30 @@
+import { unwatchFile, watchFile } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { DEFAULT_LIFETIMES, type Keyring } from '../../aeiou/index.ts';
+import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
 import {
-  type DecisionLog,
   FileLog,
   Host,
-  LoopController,
   Metrics,
-  type Profile,
-  randomIds,
-  runtimeExecutor,
   SessionCoordinator,
-  type SessionStore,
   SuspendedError,
   systemClock,
   type TakeApart,
-  tightestCeilings,
   turnProcess,
 } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
-import { createRuntime } from '../../runtime/index.ts';
-import { ConfigError } from '../../wire/errors.ts';
+import type { LauncherChoice } from '../../sandbox/index.ts';
 import { messageOf } from '../../wire/unknown.ts';
-import { type Config, type ConfigProfile, readConfig } from '../config/read.ts';
-import { grammarOf, readAgent, systemOf } from '../flags/agent.ts';
-import { readModels } from '../flags/models.ts';
-import { timeFlag, wholeNumber } from '../flags/options.ts';
-import { readSetup } from '../flags/setup.ts';
+import { type Config, readConfig } from '../config/read.ts';
+import { launcherOption, timeFlag, wholeNumber } from '../flags/options.ts';
 import { addStore, openStore } from '../flags/store.ts';
+import { readTokenKeys } from '../flags/tokenkeys.ts';
+import { HostLines, LOG_FORMATS, type LogFormat } from '../serve/lines.ts';
+import { openProfile, openProfiles, type Profiles, type Shared } from '../serve/profiles.ts';
+import { Health } from '../serve/readiness.ts';
+import { scrape, storeHistogram } from '../serve/scrape.ts';
 import { serveStatus } from '../serve/status.ts';
+import { timedStore } from '../serve/timed.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
-import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { usable } from './drive.ts';
 import { readKeyring } from './keys.ts';
@@ -42,6 +37,8 @@ interface ServeFlags {
   readonly drain: number;
   readonly listen?: string;
   readonly owner?: string;
+  readonly launcher?: LauncherChoice;
+  readonly logFormat: LogFormat;
   readonly take?: string;
 }
 
@@ -50,11 +47,13 @@ Any number of hosts may serve one store: each session is driven by one of them
 at a time, and by another one when its host dies. "neuroscript sessions open"
 puts sessions into the store.
 
-SIGTERM, SIGINT or SIGHUP drains: the host claims nothing more, lets every turn
-be decided, and leaves the sessions to other hosts. A second signal, or the end
-of --drain, gives up the turns that still run; other hosts run them again.
+SIGTERM or SIGINT drains: the host claims nothing more, lets every turn be
+decided, and leaves the sessions to other hosts. A second signal, or the end of
+--drain, gives up the turns that still run; other hosts run them again. SIGHUP
+reads keys and profiles anew, for the turns that begin after it; a key file that
+changes is read by itself.
 
-A configuration (YAML or JSON; schemas/config.schema.json):
+A configuration (YAML or JSON; docs/schemas/config.schema.json):
   keys: keys.json            # the same on every host
   listen: 127.0.0.1:9464     # /healthz, /readyz, /metrics
   profiles:
@@ -68,7 +67,7 @@ With one profile, its keys may stand beside those of the host:
   agent: command:./night.sh
 
 Example:
-  neuroscript serve --store sessions.db --config serve.yaml --drain 60s
+  neuroscript serve --store sessions.db --config serve.yaml --launcher required
 `;
 
 /** `serve`: drives the sessions of a store, with other hosts. */
@@ -92,6 +91,8 @@ export function addServe(program: Command, execute: Execute): void {
     )
     .option('--listen <HOST:PORT>', 'where health and metrics are served, in place of the configuration')
     .option('--owner <NAME>', 'name of this host in leases; different for every process (default: chosen)')
+    .addOption(launcherOption())
+    .addOption(new Option('--log-format <FORM>', 'the lines on standard error').choices(LOG_FORMATS).default('text'))
     // How a host starts a process for one turn: see `apart`.
     .addOption(new Option('--take <SID>').hideHelp())
     .addHelpText('after', HELP)
@@ -100,8 +101,11 @@ export function addServe(program: Command, execute: Execute): void {
 
 async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
   const config = await readConfig(flags.config);
+  const lines = new HostLines(terminal.err, flags.logFormat, () => systemClock.now());
   await using resources = new AsyncDisposableStack();
-  const store = resources.use(await openStore(flags.store, { mustExist: false, listenUrl: flags.storeListen }));
+  const storeSeconds = storeHistogram();
+  const opened = resources.use(await openStore(flags.store, { mustExist: false, listenUrl: flags.storeListen }));
+  const store = timedStore(opened, storeSeconds);
   const log = config.log === undefined ? (store.log ?? null) : new FileLog(config.log);
   const coordinator = new SessionCoordinator({
     store,
@@ -113,136 +117,133 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
   });
   const metrics = new Metrics();
   const keyring = readKeyring(config.keys, systemClock);
-  const shared = { config, keyring, coordinator, store, log, metrics, resources, apart: apart(flags) };
-  if (flags.take !== undefined) return await take(flags.take, shared, terminal);
-  const profiles: Record<string, Profile> = {};
-  for (const [name, profile] of Object.entries(config.profiles))
-    profiles[name] = await within(`${flags.config}: profile ${name}`, () => driverOf(profile, shared));
+  const shared = { keyring, coordinator, store, log, metrics, launcher: flags.launcher, apart: apart(flags) };
+  if (flags.take !== undefined) return await take(flags.take, config, shared, terminal, lines);
+  let profiles = await openProfiles(flags.config, config, shared);
+  resources.defer(() => profiles[Symbol.asyncDispose]());
   if (config.keys === undefined)
-    terminal.err.line(`neuroscript: ${printable(flags.config)} names no keys; tokens are signed with new keys of this process`);
-  const { [config.unnamed]: fallback } = profiles;
+    lines.write('warn', `${printable(flags.config)} names no keys; tokens are signed with new keys of this process`);
+  tellLacks(profiles, lines);
   const host = new Host({
     coordinator,
-    profiles: fallback === undefined ? profiles : { ...profiles, '': fallback },
+    profiles: profiles.byName,
     concurrency: flags.concurrency,
     tenantConcurrency: config.tenantConcurrency,
     turnsPerClaim: config.turnsPerClaim,
-    onError: (error, sid) => terminal.err.line(problem(error, sid)),
+    kids: () => keyring.list().map(({ kid }) => kid),
+    onError: (error, sid) => lines.failed(error, sid),
   });
   const listen = flags.listen ?? config.listen;
-  const status = listen === undefined ? null : resources.use(await serveStatus({ listen, state: () => host.state, metrics }));
+  const health = new Health({ store, log });
+  const view = (): Promise<string> =>
+    scrape({ host, coordinator, metrics, storeSeconds, health, runtimes: profiles.runtimes }, systemClock.now());
+  const state = () => host.state;
+  const status = listen === undefined ? null : resources.use(await serveStatus({ listen, state, health, metrics: view }));
+  /** Reads the keys anew. Every host that knows a key says so to the store, before another one signs with it. */
+  const readKeys = async (): Promise<void> => {
+    if (config.keys === undefined) return;
+    try {
+      keyring.replace(readTokenKeys(config.keys));
+      await host.beat();
+      lines.write(
+        'info',
+        `knows the keys ${keyring
+          .list()
+          .map(({ kid, role }) => `${kid} (${role})`)
+          .join(', ')}`,
+      );
+    } catch (error) {
+      lines.failed(error, null, `${config.keys} was not read anew`);
+    }
+  };
+  const reload = async (): Promise<void> => {
+    await readKeys();
+    try {
+      const next = await openProfiles(flags.config, await readConfig(flags.config), shared);
+      const before = profiles;
+      profiles = next;
+      tellLacks(next, lines);
+      lines.write('info', `drives turns that begin from now on with the profiles of ${flags.config} as it is now`);
+      await host.use(next.byName);
+      await before[Symbol.asyncDispose]();
+    } catch (error) {
+      lines.failed(error, null, `${flags.config} was not read anew, and the host goes on as before`);
+    }
+  };
+  if (config.keys !== undefined) resources.use(watched(config.keys, () => void readKeys()));
   host.start();
-  terminal.err.line(`neuroscript: serving as ${coordinator.owner}${status === null ? '' : `, ${status.url}`}`);
+  lines.write('info', `serving as ${coordinator.owner}${status === null ? '' : `, ${status.url}`}`);
   const hurry = new AbortController();
-  await stopped(terminal, hurry);
-  terminal.err.line(`neuroscript: draining ${host.state.driving} sessions`);
+  await stopped(terminal, hurry, reload);
+  lines.write('info', `draining ${host.state.driving} sessions`);
   await host.drain(flags.drain, hurry.signal);
-  terminal.err.line('neuroscript: drained');
+  lines.write('info', 'drained');
   return EXIT.ok;
+}
+
+/** Says what the confinement of the workers lacks, so that nobody believes it to be complete. */
+function tellLacks({ runtimes }: Profiles, lines: HostLines): void {
+  const lacks = new Set(runtimes.flatMap((runtime) => runtime.lacks.map(({ what, todo }) => `${what}; ${todo}`)));
+  for (const lack of lacks) lines.write('warn', `ring 3 is not complete: ${lack}`);
+}
+
+/** Milliseconds between two looks at a key file. */
+const LOOK_MS = 2000;
+
+/** Calls `changed` when a file is another one, also through links, as those of secrets in containers. */
+function watched(file: string, changed: () => void): Disposable {
+  const look = (
+    now: { readonly mtimeMs: number; readonly ino: number },
+    before: { readonly mtimeMs: number; readonly ino: number },
+  ) => {
+    if (now.mtimeMs !== before.mtimeMs || now.ino !== before.ino) changed();
+  };
+  watchFile(file, { interval: LOOK_MS, persistent: false }, look);
+  return { [Symbol.dispose]: () => unwatchFile(file, look) };
 }
 
 /** Starts a process of this command that takes one turn for this host. */
-function apart({ store, config }: ServeFlags): TakeApart {
+function apart({ store, config, launcher, logFormat }: ServeFlags): TakeApart {
   const [, script = ''] = process.argv;
-  const same = [script, 'serve', '--config', config, ...(store === undefined ? [] : ['--store', store])];
-  return turnProcess(({ sid, owner }) => [...same, `--take=${sid}`, `--owner=${owner}`]);
+  const same = [script, 'serve', '--config', config, '--log-format', logFormat];
+  const more = [...(store === undefined ? [] : ['--store', store]), ...(launcher === undefined ? [] : ['--launcher', launcher])];
+  return turnProcess(({ sid, owner }) => [...same, ...more, `--take=${sid}`, `--owner=${owner}`]);
 }
 
 /** Takes the next turn of one session, in a process that a host has started for it. Signals do not end the turn. */
-async function take(sid: string, shared: Shared, terminal: Terminal): Promise<ExitCode> {
+async function take(sid: string, config: Config, shared: Shared, terminal: Terminal, lines: HostLines): Promise<ExitCode> {
   terminal.onSignal(() => {});
-  const { coordinator, config } = shared;
-  const { setup } = await coordinator.claim(sid);
-  const profile = config.profiles[setup.profile === '' ? config.unnamed : setup.profile];
-  if (profile === undefined) throw new UsageError(`this host has no profile '${printable(setup.profile)}'`);
-  const { controller, options } = await driverOf(profile, { ...shared, apart: null });
+  await using resources = new AsyncDisposableStack();
   try {
+    const { setup } = await shared.coordinator.claim(sid);
+    const name = setup.profile === '' ? config.unnamed : setup.profile;
+    const profile = config.profiles[name];
+    if (profile === undefined) {
+      lines.write('error', `this host has no profile '${name}'`, sid);
+      return EXIT.usage;
+    }
+    const { controller, options } = (await openProfile(profile, config, { ...shared, apart: null }, resources)).profile;
     await controller.step(sid, options(sid, setup));
   } catch (error) {
-    if (!(error instanceof SuspendedError)) throw error;
+    if (error instanceof SuspendedError) return EXIT.ok;
+    lines.write('error', messageOf(error), sid);
+    return EXIT.runtime;
   }
   return EXIT.ok;
 }
 
-/** Resolves at the first signal; a later one aborts `hurry`. */
-async function stopped(terminal: Terminal, hurry: AbortController): Promise<void> {
+/**
+ * Resolves at the first signal that ends; a later one aborts `hurry`. SIGHUP reloads, one reload after the other, but ends a host whose
+ * terminal was closed.
+ */
+async function stopped(terminal: Terminal, hurry: AbortController, reload: () => Promise<void>): Promise<void> {
   const first = Promise.withResolvers<void>();
   let signals = 0;
-  terminal.onSignal(() => {
-    if (signals++ === 0) first.resolve();
+  let reloads = Promise.resolve();
+  terminal.onSignal((signal) => {
+    if (signal === 'SIGHUP' && !terminal.outIsTTY) reloads = reloads.then(reload);
+    else if (signals++ === 0) first.resolve();
     else hurry.abort();
   });
   await first.promise;
-}
-
-/** Says of a mistake in a configuration in which part it is. */
-async function within<Result>(place: string, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof UsageError || error instanceof ConfigError)) throw error;
-    throw new UsageError(`${printable(place)}: ${error.message}`, { cause: error });
-  }
-}
-
-function problem(error: unknown, sid: string | null): string {
-  const message = printable(messageOf(error));
-  return `neuroscript: ${sid === null ? 'the store' : `session ${printable(sid)}`}: ${message}`;
-}
-
-interface Shared {
-  readonly config: Config;
-  readonly keyring: Keyring;
-  readonly coordinator: SessionCoordinator;
-  readonly store: SessionStore;
-  readonly log: DecisionLog | null;
-  readonly metrics: Metrics;
-  readonly resources: AsyncDisposableStack;
-  /** Takes interrupted turns in processes of their own; null in such a process. */
-  readonly apart: TakeApart | null;
-}
-
-/** Makes what drives the sessions of one profile. It closes with `resources`. */
-async function driverOf(
-  profile: ConfigProfile,
-  { config, keyring, coordinator, store, log, metrics, resources, apart }: Shared,
-): Promise<Profile> {
-  const agent = await readAgent(profile);
-  const setup = await readSetup(profile, resources);
-  const { ask, stores } = await readModels(profile, () => ({
-    keyring,
-    store,
-    metrics,
-    ...(log === null ? {} : { log }),
-    leaseMs: config.leaseMs,
-  }));
-  const runtime = resources.use(
-    await createRuntime({
-      ...setup,
-      limits: profile.limits,
-      ask,
-      tenants: config.tenants,
-    }),
-  );
-  const controller = new LoopController({
-    executor: runtimeExecutor(runtime, runtime.interpreter({ stores })),
-    keyring,
-    ids: randomIds,
-    system: await systemOf(profile, setup, 'v3'),
-    grammar: grammarOf(profile, setup),
-    coordinator,
-    metrics,
-    ...(apart === null ? {} : { takeApart: apart }),
-  });
-  return {
-    controller,
-    options: (_, session) => ({
-      agent,
-      ...tightestCeilings(profile.ceilings, session),
-      repair: profile.repair,
-      wallMs: profile.maxTime,
-      requiresApproval: profile.requireApproval ?? false,
-      ...(session.tenant === '' ? {} : { tenant: session.tenant }),
-    }),
-  };
 }

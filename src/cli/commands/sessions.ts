@@ -1,19 +1,13 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
-import {
-  allSessions,
-  recordProblem,
-  SessionCoordinator,
-  type SessionSummary,
-  systemClock,
-  toPublicTurn,
-} from '../../loop/index.ts';
-import { explainTurn, printable, sessionLine, turnLine } from '../../report/index.ts';
+import { recordProblem, SessionCoordinator, type SessionSummary, systemClock, toPublicTurn } from '../../loop/index.ts';
+import { explainGrant, explainTurn, printable, sessionLine, sessionLines, turnLine } from '../../report/index.ts';
 import { addConfig, CONFIG_HELP, configuredFor, type DriveFlags } from '../config/settings.ts';
 import { addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
 import { addCeilings } from '../flags/ceilings.ts';
 import { addLimits, wholeNumber } from '../flags/options.ts';
+import { addQuery, matching, type QueryFlags, queryOf } from '../flags/query.ts';
 import { addSession, LOG, STREAM } from '../flags/session.ts';
 import { addStore, mayHaveSessions, type OpenedStore, openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
@@ -25,6 +19,7 @@ import { drive, logOf, usable } from './drive.ts';
 import { addErase } from './erase.ts';
 import { addExport } from './export.ts';
 import { addOpen } from './open.ts';
+import { addPromote } from './promote.ts';
 import { addPrune } from './prune.ts';
 import { addSessionReceipt } from './receipt.ts';
 import { builtPage, openInspector } from './ui.ts';
@@ -32,6 +27,10 @@ import { builtPage, openInspector } from './ui.ts';
 interface StoreFlags {
   readonly store?: string;
   readonly json?: true;
+}
+
+interface ListFlags extends StoreFlags, QueryFlags {
+  readonly limit: number;
 }
 
 interface ShowFlags extends StoreFlags {
@@ -45,16 +44,17 @@ interface CancelFlags extends StoreFlags {
   readonly owner?: string;
 }
 
-/** `sessions list|show|open|resume|complete|cancel|receipt|export|erase|prune`. */
+/** `sessions list|show|open|resume|complete|cancel|receipt|export|promote|erase|prune`. */
 export function addSessions(program: Command, execute: Execute): void {
   const sessions = program
     .command('sessions')
     .summary('list, resume, end and remove the sessions of a store')
     .description('Works on the sessions that "neuroscript loop" keeps.');
   const add = (name: string, description: string): Command => addStore(sessions.command(name).description(description));
-  add('list', 'Lists the sessions: status, turns, last change, subject, agent, owner.')
-    .option('--json', 'print a JSON list')
-    .action((flags: StoreFlags) => execute((terminal) => usable(() => list(flags, terminal))));
+  addQuery(add('list', 'Lists the sessions, the latest change first: status, turns, last change, subject, agent, owner.'))
+    .addOption(new Option('--limit <N>', 'most sessions').argParser(wholeNumber('--limit', 1)).default(LISTED))
+    .option('--json', 'print each session as a line of JSON')
+    .action((flags: ListFlags) => execute((terminal) => usable(() => list(flags, terminal))));
   add('show', 'Explains the turns of one session to its operator: SCRATCHPAD, which is private, is shown too.')
     .argument('<SID>', 'session id')
     .option('--turn <N>', 'only this turn', wholeNumber('--turn', 1))
@@ -87,6 +87,7 @@ export function addSessions(program: Command, execute: Execute): void {
     .action((sid: string, flags: CancelFlags) => execute((terminal) => usable(() => cancel(sid, flags, terminal))));
   addSessionReceipt(add('receipt', 'Prints a signed receipt of a session, which others can verify and run.'), execute);
   addExport(add('export', 'Prints sessions with the complete records of their turns as one JSON object.'), execute);
+  addPromote(add('promote', 'Makes a procedure of the program of an approved turn, with its test and its grant.'), execute);
   addErase(add('erase', 'Erases the content of an ended session; its chain can still be verified.'), execute);
   addPrune(add('prune', 'Removes ended sessions of a certain age, and lists them.'), execute);
 }
@@ -96,18 +97,25 @@ async function resumeSession(sid: string, flags: DriveFlags, terminal: Terminal)
   return drive(settings, await readAgent(settings), { resume: sid }, terminal);
 }
 
-async function list(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
+/** Sessions of a list without a limit of its own. */
+const LISTED = 100;
+
+async function list(flags: ListFlags, terminal: Terminal): Promise<ExitCode> {
+  const query = queryOf(flags);
+  if (!mayHaveSessions(flags.store)) return EXIT.ok;
+  await using store = await openStore(flags.store, { mustExist: true });
   const sessions: SessionSummary[] = [];
-  if (mayHaveSessions(flags.store)) {
-    await using store = await openStore(flags.store, { mustExist: true });
-    for await (const session of allSessions(store))
-      if (flags.json) sessions.push(session);
-      else {
-        terminal.out.line(sessionLine(session));
-        tellFar(session, terminal);
-      }
+  for await (const session of matching(store, query)) {
+    if (sessions.length === flags.limit) {
+      terminal.err.line(`neuroscript: there are more than ${flags.limit}; --limit N shows more, --where QUERY finds some`);
+      break;
+    }
+    sessions.push(session);
+    if (flags.json) terminal.out.json(session);
   }
-  if (flags.json) terminal.out.json(sessions);
+  if (flags.json) return EXIT.ok;
+  for (const line of sessionLines(sessions)) terminal.out.line(line);
+  for (const session of sessions) tellFar(session, terminal);
   return EXIT.ok;
 }
 
@@ -129,6 +137,8 @@ async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<
   if (flags.json) terminal.out.json({ ...session, turns: turns.map(toPublicTurn) });
   else {
     terminal.out.line(sessionLine(session));
+    const plan = session.waits?.plan;
+    if (plan !== undefined) for (const line of explainGrant(plan, terminal.paintOut)) terminal.out.line(line);
     for (const turn of turns)
       if (flags.brief) terminal.out.line(turnLine(turn));
       else for (const line of ['', ...explainTurn(turn, terminal.paintOut, true)]) terminal.out.line(line);

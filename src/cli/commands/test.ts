@@ -21,6 +21,7 @@ import { addConformance } from './conformance.ts';
 interface TestFlags extends SetupFlags {
   readonly watch?: true;
   readonly json?: true;
+  readonly hostile?: true;
 }
 
 const DETAILS = `
@@ -38,6 +39,12 @@ statements alone are a command block. Comments say what it needs and must do:
 
 Every case runs in a fresh sandbox, with mock tools in their first state. Exits
 with 1 when a case fails.
+
+--hostile plays scenarios in place of cases: mock tools, a policy, programs that
+keep to their task, and programs that do what an attacker wrote in a page, a
+mail or a file. FILEs are scenarios; without one, those of this package are
+played (docs/origin.md). Exits with 1 when an attack gets through, or does no
+harm without the policy either and so proves nothing.
 `;
 
 /** `test [FILE…]`: runs the cases of test files. */
@@ -49,13 +56,24 @@ export function addTest(program: Command, execute: Execute): void {
     .description('Runs the cases of test files, and compares what they emit and the errors that end them.')
     .argument('[FILE...]', 'test files; by default all *.test.ns in this folder and below')
     .option('--watch', 'run again whenever one of the files changes, until Ctrl-C')
+    .option('--hostile', 'play scenarios with hijacked programs, and count what gets through their policies')
     .option('--json', 'print one JSON object with all cases');
   addConformance(command, execute);
   addLimits(addSetup(command), 'run')
     .addHelpText('after', DETAILS)
     .action((files: string[], flags: TestFlags) =>
-      execute((terminal) => (flags.watch ? watched(files, flags, terminal) : test(files, flags, terminal))),
+      execute((terminal) => {
+        if (flags.hostile) return hostile(files, flags, terminal);
+        return flags.watch ? watched(files, flags, terminal) : test(files, flags, terminal);
+      }),
     );
+}
+
+async function hostile(files: readonly string[], flags: TestFlags, terminal: Terminal): Promise<ExitCode> {
+  const other = (['watch', 'tools', 'mcp', 'policy', 'storage'] as const).find((name) => flags[name] !== undefined);
+  if (other !== undefined) throw new UsageError(`--${other} cannot be combined with --hostile: a scenario has its own world`);
+  const { testHostile } = await import('../hostile/command.ts');
+  return testHostile(files, { json: flags.json, limits: limitsOf(flags) }, terminal);
 }
 
 async function test(named: readonly string[], flags: TestFlags, terminal: Terminal): Promise<ExitCode> {

@@ -101,7 +101,7 @@ function inspect(line: string, json: boolean, terminal: Terminal): ExitCode {
   return ok ? EXIT.ok : EXIT.runtime;
 }
 
-/** What `token inspect --json` prints (`schemas/token.schema.json`): nothing of it is verified. */
+/** What `token inspect --json` prints (`docs/schemas/token.schema.json`): nothing of it is verified. */
 export type Inspection =
   | {
       readonly authenticated: false;

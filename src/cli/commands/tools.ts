@@ -137,13 +137,13 @@ const [SIGNATURE, DETAIL] = ['        ', '    '];
 /** A tool for people at a terminal; `brief` is its signature alone. */
 export function toolLines(entry: CatalogueTool, brief: boolean, palette: Palette): readonly string[] {
   const { name, call, description, args, example } = entry;
-  const [head = '', ...more] = paragraph(printable(call), '', SIGNATURE);
+  const [head = '', ...more] = paragraph(printable(call), palette, '', SIGNATURE);
   const signature = [`${palette.bold(head.slice(0, name.length))}${head.slice(name.length)}`, ...more];
   if (brief) return signature;
   const indented = (text: string): readonly string[] =>
     printableLines(text.trimEnd())
       .split('\n')
-      .flatMap((line) => paragraph(line, DETAIL));
+      .flatMap((line) => paragraph(line, palette, DETAIL));
   return [
     ...signature,
     ...(description === '' ? [] : indented(description)),

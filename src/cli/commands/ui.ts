@@ -33,7 +33,8 @@ gets in, and the address is used up. The page shows sessions while loops run,
 in this or other processes: turns, calls, errors, tokens, the log. It executes
 recorded turns again and tries out changes, without tools. It can cancel a
 session. With --approve it also answers calls that wait, which never executes
-an approved plan of the gate.
+an approved plan of the gate. The answer to the plan of a turn is signed: it
+needs --keys, the key file with which the session goes on.
 
 Example:
   neuroscript ui --store jobs.db --log decisions.jsonl
@@ -48,8 +49,8 @@ export function addUi(program: Command, execute: Execute): void {
   addStore(command)
     .option('--port <N>', 'port of 127.0.0.1; 0 chooses a free one', wholeNumber('--port', 0), 0)
     .option('--log <FILE>', 'the decision log (default: the one in the store)')
-    .option('--keys <FILE>', 'verify tokens of replayed turns with these keys, not with the public keys of the records')
-    .option('--approve', 'let the page answer calls that wait')
+    .option('--keys <FILE>', 'verify tokens of replayed turns with these keys, and sign answers to plans')
+    .option('--approve', 'let the page answer calls and plans that wait')
     .option('--tools <FILE>', 'the tools whose calls may be answered, with --approve')
     .addOption(launcherOption())
     .addHelpText('after', HELP)
@@ -105,20 +106,25 @@ export async function builtPage(): Promise<Assets> {
 /** Answers calls of the tools that a flag names. Answers are checked against the tools, which never run. */
 async function answersOf(
   store: OpenedStore,
-  { tools, launcher }: Pick<UiFlags, 'tools' | 'launcher'>,
+  { tools, launcher, keys }: Pick<UiFlags, 'tools' | 'launcher' | 'keys'>,
   resources: AsyncDisposableStack,
 ): Promise<Answers> {
   const setup = await readSetup({ tools, launcher }, resources);
   const runtime = resources.use(await createRuntime({ ...setup, concurrency: 1 }));
-  // The keys of this controller sign and verify nothing.
-  const keyring = keyringFrom(generateKeys('none'), { clock: systemClock });
+  // Without a key file, nothing is signed.
+  const keyring = keys === undefined ? keyringFrom(generateKeys('none'), { clock: systemClock }) : readKeyring(keys, systemClock);
   const controller = new LoopController({ executor: runtimeExecutor(runtime), keyring, store });
   const gated = new Set(setup.tools.filter(({ requiresApproval }) => requiresApproval).map((tool) => tool.canonicalName));
   return {
-    refusal: (tool) => (gated.has(canonicalName(tool)) ? 'a plan of the gate: answer it with "neuroscript gate approve"' : null),
+    refusal: ({ tool, plan }) => {
+      if (plan !== undefined) return keys === undefined ? UNSIGNED : null;
+      return gated.has(canonicalName(tool)) ? 'a plan of the gate: answer it with "neuroscript gate approve"' : null;
+    },
     complete: (sid, call, answer) => controller.complete(sid, call, answer),
   };
 }
+
+const UNSIGNED = 'the answer to a plan is signed: start "neuroscript ui" with --approve --keys FILE';
 
 function unusablePort(cause: unknown): never {
   if (cause instanceof Error && 'code' in cause && 'syscall' in cause)
@@ -129,7 +135,7 @@ function unusablePort(cause: unknown): never {
 /** Resolves at the first signal, or when the reader of standard output closes its end. */
 async function stopped(terminal: Terminal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  terminal.onSignal(resolve);
+  terminal.onSignal(() => resolve());
   terminal.interrupt.addEventListener('abort', () => resolve(), { once: true });
   await promise;
 }

@@ -32,6 +32,7 @@ export const SOURCES: Readonly<Record<string, Source>> = {
   DIR: { paths: 'folders' },
   dir: { paths: 'folders' },
   SID: { paths: 'none', words: sessions },
+  'SID:TURN': { paths: 'none', words: sessions },
   WHAT: { paths: 'files', words: sessions },
   code: { paths: 'none', words: codesAndTitles },
   NAME: { paths: 'none', words: async (wanted) => (wanted.command === 'tools' ? toolNames(wanted) : []), anyCase: true },

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
-import type { Ceilings, Durable, RepairOptions } from '../../loop/index.ts';
+import type { Admission, Approve, Ceilings, Durable, RepairOptions } from '../../loop/index.ts';
 import type { TenantsOptions } from '../../runtime/index.ts';
 import type { LimitOptions } from '../../sandbox/index.ts';
 import { YamlFile } from '../../tools/index.ts';
@@ -8,11 +8,12 @@ import { isRecord } from '../../wire/unknown.ts';
 import type { AgentOptions } from '../flags/agent.ts';
 import { configText } from '../flags/configfile.ts';
 import type { ModelFlags } from '../flags/models.ts';
+import type { HeldFlags } from '../flags/rehearsal.ts';
 import { named, type SetupFlags } from '../flags/setup.ts';
 import { CEILINGS, ONE_PROFILE, PROFILE, SEVERAL_PROFILES } from './schema.ts';
 
 /** One profile, in the form of the flags that the other commands have. */
-export interface ConfigProfile extends AgentOptions, SetupFlags, ModelFlags {
+export interface ConfigProfile extends AgentOptions, SetupFlags, ModelFlags, HeldFlags {
   readonly limits: LimitOptions;
   readonly ceilings: Ceilings;
   readonly maxTime: number | undefined;
@@ -20,6 +21,7 @@ export interface ConfigProfile extends AgentOptions, SetupFlags, ModelFlags {
   readonly requireApproval?: boolean;
   readonly metrics?: boolean;
   readonly repair?: RepairOptions;
+  readonly approve?: Approve;
 }
 
 /** A configuration with paths that are resolved from its file. */
@@ -31,6 +33,7 @@ export interface Config {
   readonly leaseMs: number | undefined;
   readonly tenantConcurrency: number | undefined;
   readonly turnsPerClaim: number | undefined;
+  readonly admission: Admission | undefined;
   readonly tenants: TenantsOptions | undefined;
   readonly profiles: Readonly<Record<string, ConfigProfile>>;
   /** The profile that drives sessions which were opened without one; it may be missing. */
@@ -42,16 +45,20 @@ const DEFAULT = 'default';
 
 /** Reads a configuration in YAML or JSON. Throws `UsageError` with file, line and key of the first mistake. */
 export async function readConfig(name: string): Promise<Config> {
-  const content = await configText(name);
+  return configOf(await configText(name), name);
+}
+
+/** The configuration in the content of a file, whose name stands in errors. Throws as {@link readConfig} does. */
+export function configOf(content: string, name: string): Config {
   return named(name, () => {
     const file = new YamlFile(content, name);
     const read = isRecord(file.value) && 'profiles' in file.value ? several(file) : alone(file);
-    const { keys, log, listen, leaseMs, tenantConcurrency, turnsPerClaim, tenants, profiles, unnamed } = read;
+    const { keys, log, listen, leaseMs, tenantConcurrency, turnsPerClaim, admission, tenants, profiles, unnamed } = read;
     if (Object.keys(profiles).length === 0) return file.fail(['profiles'], 'needs at least one profile');
     const at = (path: string): string => resolve(dirname(name), path);
     return {
       ...{ keys: keys === undefined ? undefined : at(keys), log: log === undefined ? undefined : at(log) },
-      ...{ listen, leaseMs, tenantConcurrency, turnsPerClaim, tenants, unnamed },
+      ...{ listen, leaseMs, tenantConcurrency, turnsPerClaim, admission, tenants, unnamed },
       profiles: Object.fromEntries(Object.entries(profiles).map(([key, profile]) => [key, profileOf(profile, at)])),
     };
   });
@@ -87,9 +94,11 @@ function profileOf(profile: z.infer<typeof PROFILE>, at: (path: string) => strin
     models,
     storage,
     transcript,
+    bound,
+    rehearse,
     ...rest
   } = profile;
-  const files = Object.entries({ apiKeyFile, tools, policy, models, storage, transcript });
+  const files = Object.entries({ apiKeyFile, tools, policy, models, storage, transcript, bound, rehearse });
   return {
     ...rest,
     ...Object.fromEntries(files.flatMap(([key, path]) => (path === undefined ? [] : [[key, at(path)]]))),

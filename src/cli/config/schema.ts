@@ -1,10 +1,14 @@
 import { z } from 'zod';
-import { LAUNCHERS } from '../../sandbox/index.ts';
+import { ISOLATIONS, LAUNCHERS } from '../../sandbox/index.ts';
 import { MAX_TIMER_MS } from '../../wire/options.ts';
 
 const text = z.string().min(1);
 const count = z.int().min(1);
 const numbers = z.record(z.string(), z.number());
+const usd = z.number().min(0);
+const isolation = z.enum(ISOLATIONS).exactOptional();
+/** The limits of a tenant, by name, and how its runs share isolates. */
+const tenant = z.object({ isolation }).catchall(z.number());
 
 /** The most that a session may use. */
 export const CEILINGS = z.strictObject({
@@ -12,6 +16,7 @@ export const CEILINGS = z.strictObject({
   maxFuel: count.exactOptional(),
   maxTokens: count.exactOptional(),
   maxTurnTokens: count.exactOptional(),
+  maxCost: z.number().gt(0).exactOptional(),
   maxReasks: z.int().min(0).exactOptional(),
 });
 
@@ -24,6 +29,10 @@ export const PROFILE = z
     baseUrl: text.exactOptional().meta({ description: "model: where the server's API begins." }),
     apiKeyEnv: text.exactOptional().meta({ description: 'model: environment variable with the API key.' }),
     apiKeyFile: text.exactOptional().meta({ description: 'model: file with the API key.' }),
+    cost: z
+      .strictObject({ usd: z.strictObject({ in: usd, out: usd, cached: usd.optional() }) })
+      .exactOptional()
+      .meta({ description: 'model: US dollars for a million tokens of prompts, of replies, and of prompts from a cache.' }),
     replyTimeout: count.exactOptional().meta({ description: 'command, model: most milliseconds of one reply.' }),
     retries: z.int().min(0).exactOptional().meta({ description: 'model: retries when the connection or the server fails.' }),
     grammar: z
@@ -47,6 +56,10 @@ export const PROFILE = z
       .enum(LAUNCHERS)
       .exactOptional()
       .meta({ description: "The operating system sandbox for workers; 'auto' when absent." }),
+    isolation: isolation.meta({
+      description:
+        "What a run has for itself: a process, a fresh isolate, or one that its tenant has had before; 'run' when absent.",
+    }),
     durable: z
       .enum(['turn', 'call'])
       .exactOptional()
@@ -62,6 +75,14 @@ export const PROFILE = z
       .strictObject({ fix: z.literal('safe').exactOptional(), changed: z.enum(['ask', 'proceed', 'halt']).exactOptional() })
       .exactOptional()
       .meta({ description: 'What follows programs that cannot run, or that fail: docs/repair.md.' }),
+    approve: z
+      .literal('plan')
+      .exactOptional()
+      .meta({ description: 'A turn waits once, before its first effect, until a person has approved its grant.' }),
+    bound: text.exactOptional().meta({
+      description: 'File of a grant: a call outside of it is refused, or with approve waits for approval.',
+    }),
+    rehearse: text.exactOptional().meta({ description: 'Mocks or a recording: each program runs first against them.' }),
     maxTime: count.exactOptional().meta({ description: 'Most milliseconds for which one host drives a session at a stretch.' }),
   })
   .meta({ id: 'profile', description: 'How sessions of one kind are driven.' });
@@ -82,10 +103,14 @@ export const SEVERAL_PROFILES = z
     turnsPerClaim: count
       .optional()
       .meta({ description: 'Turns after which a session is given back, so that others get theirs.' }),
-    tenants: z
-      .strictObject({ defaults: numbers.exactOptional(), each: z.record(z.string(), numbers).exactOptional() })
+    admission: z
+      .strictObject({ tenant: count.exactOptional(), store: count.exactOptional() })
       .optional()
-      .meta({ description: 'Limits, shares and budgets of tenants on this host.' }),
+      .meta({ description: 'Most sessions that may be open at a time, of one tenant and of the store.' }),
+    tenants: z
+      .strictObject({ defaults: tenant.exactOptional(), each: z.record(z.string(), tenant).exactOptional() })
+      .optional()
+      .meta({ description: 'Limits, shares, budgets and isolation of tenants on this host.' }),
     profiles: z
       .record(z.string().min(1).max(128), PROFILE)
       .meta({ description: "By name. 'default' also drives sessions that were opened without a profile." }),

@@ -6,6 +6,7 @@ import type { AgentOptions } from '../flags/agent.ts';
 import type { ApprovalFlags } from '../flags/approval.ts';
 import type { CeilingFlags, RepairFlags } from '../flags/ceilings.ts';
 import { limitsOf } from '../flags/options.ts';
+import type { HeldFlags } from '../flags/rehearsal.ts';
 import type { RepeatFlags } from '../flags/session.ts';
 import type { SetupFlags } from '../flags/setup.ts';
 import { openStore } from '../flags/store.ts';
@@ -13,7 +14,7 @@ import { UsageError } from '../terminal/failure.ts';
 import { type Config, type ConfigProfile, readConfig } from './read.ts';
 
 /** The flags that start or resume a session. */
-export interface DriveFlags extends SetupFlags, RepeatFlags, AgentOptions, CeilingFlags, RepairFlags, ApprovalFlags {
+export interface DriveFlags extends SetupFlags, RepeatFlags, AgentOptions, CeilingFlags, RepairFlags, HeldFlags, ApprovalFlags {
   readonly config?: string;
   readonly models?: string;
   readonly keys?: string;
@@ -36,7 +37,7 @@ export type Settings = DriveFlags & Configured;
 export const CONFIG_HELP = `
 A configuration (YAML or JSON, as for "neuroscript serve") has what the flags
 say, and settings that have no flag; a flag takes the place of its key. Paths in
-it are relative to it. schemas/config.schema.json has the keys:
+it are relative to it. docs/schemas/config.schema.json has the keys:
   agent: model:qwen3:8b
   baseUrl: http://127.0.0.1:11434/v1
   retries: 5           # also apiKeyFile, replyTimeout, grammar, transcript, ...
@@ -82,6 +83,6 @@ export function profileIn({ profiles, unnamed }: Config, file: string, name: str
 /** A profile without the settings of its model, if `--agent` names an agent of another kind. */
 function agentFirst(profile: Omit<ConfigProfile, 'limits' | 'ceilings'>, { agent }: AgentOptions) {
   if (agent === undefined || agent.startsWith('model:')) return profile;
-  const { baseUrl: _a, apiKeyEnv: _b, apiKeyFile: _c, retries: _d, grammar: _e, smallGrammar: _f, ...rest } = profile;
+  const { baseUrl: _a, apiKeyEnv: _b, apiKeyFile: _c, retries: _d, grammar: _e, smallGrammar: _f, cost: _g, ...rest } = profile;
   return rest;
 }

@@ -1,4 +1,4 @@
-import { appendFile } from 'node:fs/promises';
+import { basename, isAbsolute } from 'node:path';
 import type { Command } from 'commander';
 import {
   type Agent,
@@ -6,6 +6,7 @@ import {
   agentBrief,
   commandAgent,
   type GrammarServer,
+  type ModelAgentOptions,
   openaiAgent,
   scriptAgent,
   scriptV1Agent,
@@ -14,6 +15,7 @@ import {
 } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { PolicyGuard, toolGrammar } from '../../tools/index.ts';
+import { appendWhole } from '../terminal/append.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { mustAppend, readText } from '../terminal/input.ts';
 import { configText } from './configfile.ts';
@@ -27,6 +29,8 @@ export interface AgentOptions {
   readonly apiKeyFile?: string;
   readonly replyTimeout?: number;
   readonly retries?: number;
+  /** What tokens of a model cost. */
+  readonly cost?: ModelAgentOptions['cost'];
   readonly grammar?: GrammarServer;
   readonly smallGrammar?: boolean;
   readonly system?: string | undefined;
@@ -71,6 +75,7 @@ async function agentOf(flags: AgentOptions, name: string, profile: 'v3' | 'v1'):
       apiKeyFile: flags.apiKeyFile,
       retries: flags.retries,
       grammar: flags.grammar,
+      cost: flags.cost,
     }))
       if (value !== undefined) throw new UsageError(`only an agent model:NAME has ${flag}`);
   if (flags.smallGrammar === true && flags.grammar === undefined) throw new UsageError('smallGrammar needs grammar');
@@ -78,9 +83,12 @@ async function agentOf(flags: AgentOptions, name: string, profile: 'v3' | 'v1'):
     case 'script':
       return readScript(rest, profile);
     case 'command':
-      return named('--agent', () => commandAgent({ argv: words(rest), timeoutMs }));
+      return named('--agent', () => {
+        const argv = words(rest);
+        return { ...commandAgent({ argv, timeoutMs }), name: nameOf(argv[0] ?? '') };
+      });
     case 'model': {
-      const { baseUrl, retries, grammar } = flags;
+      const { baseUrl, retries, grammar, cost } = flags;
       if (baseUrl === undefined)
         throw new UsageError('an agent model:NAME needs --base-url (baseUrl), for instance http://127.0.0.1:11434/v1');
       const apiKey = await readKey(flags);
@@ -92,6 +100,7 @@ async function agentOf(flags: AgentOptions, name: string, profile: 'v3' | 'v1'):
           apiKey: apiKey ?? undefined,
           retry: retries === undefined ? undefined : { retries },
           grammar,
+          cost,
         }),
       );
     }
@@ -100,6 +109,9 @@ async function agentOf(flags: AgentOptions, name: string, profile: 'v3' | 'v1'):
   }
 }
 
+/** What records, spans and lists call the agent of a file: no absolute path, which a configuration makes of a relative one. */
+const nameOf = (file: string): string => (isAbsolute(file) ? basename(file) : file);
+
 /** Maximum bytes of an agent's transcript. */
 export const TRANSCRIPT_BYTES = 16 * 1024 * 1024;
 
@@ -107,7 +119,7 @@ async function readScript(file: string, profile: 'v3' | 'v1'): Promise<Agent> {
   const transcript = await readText(file, TRANSCRIPT_BYTES, () => {
     throw new UsageError('a transcript cannot be read from standard input; name a file');
   });
-  return named(file, () => (profile === 'v1' ? scriptV1Agent : scriptAgent)(transcript, file));
+  return named(file, () => (profile === 'v1' ? scriptV1Agent : scriptAgent)(transcript, nameOf(file)));
 }
 
 /** The key of a model's server. It is never an argument, because other users of the machine can read arguments. */
@@ -147,7 +159,7 @@ export function words(text: string): string[] {
 
 function withTranscript(agent: Agent, file: string): Agent {
   mustAppend(file);
-  return transcribed(agent, (record) => appendFile(file, `${JSON.stringify(record)}\n`));
+  return transcribed(agent, async (record) => appendWhole(file, `${JSON.stringify(record)}\n`));
 }
 
 /** The agent's instructions: the text of a file, or the rules, the tools that the policy allows, and the language. */
@@ -157,7 +169,7 @@ export async function systemOf(flags: AgentOptions, setup: Setup, profile: 'v3' 
   const guard = new PolicyGuard(setup.policy);
   const tools = setup.tools.filter((tool) => guard.denial(tool, false) === null);
   const small = flags.smallGrammar === true;
-  const brief: AgentBrief = profile === 'v1' ? { tools, small, rules: v1SystemPrompt() } : { tools, small };
+  const brief: AgentBrief = profile === 'v1' ? { tools, small, rules: v1SystemPrompt(), procedures: true } : { tools, small };
   return agentBrief(brief);
 }
 

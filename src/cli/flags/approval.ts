@@ -9,8 +9,8 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 /** The flags that execute one approved plan. */
 export interface ApprovalFlags {
+  /** The intent and its hash, with a colon between. */
   readonly intent?: string;
-  readonly hash?: string;
   readonly queue?: string;
   readonly verifier?: string;
   /** A key of a configuration alone. */
@@ -26,8 +26,7 @@ const GROUP = 'Approval (docs/gate.md):';
 /** Adds the flags of {@link ApprovalFlags}. */
 export function addApproval(command: Command): Command {
   for (const [flag, help] of [
-    ['--intent <UUID>', 'execute the plan that was approved under this UUID, once'],
-    ['--hash <HASH>', 'its hash'],
+    ['--intent <UUID:HASH>', 'execute the plan that was approved under this UUID and with this hash, once'],
     QUEUE,
     VERIFIER,
   ] as const)
@@ -36,8 +35,8 @@ export function addApproval(command: Command): Command {
 }
 
 /** Whether any of these flags was given. */
-export function asksApproval({ intent, hash, queue, verifier, requireApproval }: ApprovalFlags): boolean {
-  return [intent, hash, queue, verifier, requireApproval].some((flag) => flag !== undefined);
+export function asksApproval({ intent, queue, verifier, requireApproval }: ApprovalFlags): boolean {
+  return [intent, queue, verifier, requireApproval].some((flag) => flag !== undefined);
 }
 
 /**
@@ -45,11 +44,13 @@ export function asksApproval({ intent, hash, queue, verifier, requireApproval }:
  * missing. The gate's line goes to standard error.
  */
 export function approvalOf(flags: ApprovalFlags, terminal: Terminal): TurnApproval {
-  const { intent: intentId, hash, queue, verifier } = flags;
+  const { intent, queue, verifier } = flags;
   const requiresApproval = flags.requireApproval === true;
-  if (intentId === undefined && hash === undefined && queue === undefined && verifier === undefined) return { requiresApproval };
-  if (intentId === undefined || hash === undefined || queue === undefined || verifier === undefined)
-    throw new UsageError('an approval needs --intent, --hash, --queue and --verifier together');
+  if (intent === undefined && queue === undefined && verifier === undefined) return { requiresApproval };
+  if (intent === undefined || queue === undefined || verifier === undefined)
+    throw new UsageError('an approval needs --intent, --queue and --verifier together');
+  const [intentId = '', hash] = intent.split(':', 2);
+  if (hash === undefined) throw new UsageError(`--intent must be UUID:HASH, not '${printable(intent)}'`);
   const command = readVerifier(verifier);
   const show = (line: string): void => terminal.err.line(printable(line));
   const approval = humanApproval(hash, async (work) => {

@@ -1,27 +1,31 @@
 import { isMonstrous } from '../../files/json.ts';
 import { printable } from '../../report/index.ts';
-import { checkPreview, type Preview } from '../../wire/preview.ts';
+import { type Grant, loadGrant } from '../../tools/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
-import { parseJson } from './options.ts';
 import { named } from './setup.ts';
 
-/** The flag that binds a run to a preview. */
-export const BOUND = ['--bound <FILE>', "refuse calls that this preview of 'neuroscript foresee --json' does not have"] as const;
+/** The flag that binds a run to a grant. */
+export const BOUND = ['--bound <GRANT>', "refuse calls that this grant of 'neuroscript foresee --grant' does not have"] as const;
 
-/** Maximum bytes of a preview. */
-const PREVIEW_BYTES = 16 * 1024 * 1024;
+/** The endings of grants. */
+export const GRANTS: readonly string[] = ['.yaml', '.yml', '.json'];
 
-/** The preview of a file, or nothing without a file, as part of a request. Throws {@link UsageError}. */
-export async function readBound(file: string | undefined): Promise<{ readonly bound?: Preview }> {
-  if (file === undefined) return {};
-  const text = await readText(file, PREVIEW_BYTES, () => {
-    throw new UsageError('--bound cannot read standard input; name a file');
+/** Maximum bytes of a grant. */
+const GRANT_BYTES = 4 * 1024 * 1024;
+
+/** The grant of a file. `flag` names the flag. Throws {@link UsageError}. */
+export async function readGrant(flag: string, file: string): Promise<Grant> {
+  const text = await readText(file, GRANT_BYTES, () => {
+    throw new UsageError(`${flag} cannot read standard input; name a file`);
   });
-  if (isMonstrous(text)) throw new UsageError(`${printable(file)}: the preview nests too deep, or has too many values`);
-  const bound: unknown = parseJson(`--bound ${printable(file)}`, text);
-  return named(file, () => {
-    checkPreview('the preview', bound);
-    return { bound };
-  });
+  if (isMonstrous(text)) throw new UsageError(`${printable(file)}: the grant nests too deep, or has too many values`);
+  return named(file, () => loadGrant(text, file));
 }
+
+/** The grant of a file, or nothing without a file, as part of a request. Throws {@link UsageError}. */
+export async function readBound(file: string | undefined): Promise<{ readonly bound?: Grant }> {
+  return file === undefined ? NOTHING : { bound: await readGrant('--bound', file) };
+}
+
+const NOTHING = {};

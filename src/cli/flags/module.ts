@@ -1,4 +1,4 @@
-import { closeSync } from 'node:fs';
+import { closeSync, fstatSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -30,12 +30,24 @@ export async function toolsOfModule(name: string): Promise<readonly ToolDefiniti
   throw new UsageError(`${printable(name)}: export a list of tools as 'tools', or as default`);
 }
 
+/** When each module that was loaded had changed last, by its address. */
+const loaded = new Map<string, number>();
+
+/** Loads a module; a file that has changed since, anew. What it imports itself is not loaded again. */
 async function load(name: string): Promise<object> {
   shareLibrary();
   // Importing waits for the writer of a named pipe.
-  await reading(name, () => closeSync(openOrdinary(name)));
+  const changed = await reading(name, () => {
+    const file = openOrdinary(name);
+    const { mtimeMs } = fstatSync(file);
+    closeSync(file);
+    return mtimeMs;
+  });
+  const { href } = pathToFileURL(resolve(name));
+  const first = loaded.get(href) ?? changed;
+  loaded.set(href, first);
   try {
-    return Object(await import(pathToFileURL(resolve(name)).href));
+    return Object(await import(changed === first ? href : `${href}?changed=${changed}`));
   } catch (error) {
     throw new UsageError(`cannot load ${printable(name)}: ${printable(messageOf(error).split('\n')[0] ?? '')}`, { cause: error });
   }

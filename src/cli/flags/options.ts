@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { clip, quantity } from '../../report/index.ts';
-import { LAUNCHERS, type RuntimeLimitOptions } from '../../sandbox/index.ts';
+import { ISOLATIONS, LAUNCHERS, type RuntimeLimitOptions } from '../../sandbox/index.ts';
 import { LIMITS, type LimitKey, POOL_LIMITS, type PoolKey } from '../../wire/limits.ts';
 import { MAX_TIMER_MS } from '../../wire/options.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
@@ -16,8 +16,14 @@ export function launcherOption(): Option {
   return new Option('--launcher <WHEN>', help).choices(LAUNCHERS).helpGroup(LIMIT_GROUP);
 }
 
+/** The flag that says how runs share isolates and processes. */
+function isolationOption(): Option {
+  const help = 'what a run has for itself: a process, a fresh isolate, or one that its tenant has had before (run)';
+  return new Option('--isolation <KIND>', help).choices(ISOLATIONS).helpGroup(LIMIT_GROUP);
+}
+
 /**
- * Adds one flag for every row of the table of limits, and the flag of the launcher. `turn` shows the defaults of a turn and has no
+ * Adds one flag for every row of the table of limits, and the flags of the launcher and of the isolation. `turn` shows the defaults of a turn and has no
  * `concurrency`, because a session computes one turn at a time.
  */
 export function addLimits(command: Command, of: 'run' | 'turn'): Command {
@@ -40,7 +46,7 @@ export function addLimits(command: Command, of: 'run' | 'turn'): Command {
         .helpGroup(LIMIT_GROUP),
     );
   }
-  return command.addOption(launcherOption());
+  return command.addOption(launcherOption()).addOption(isolationOption());
 }
 
 /** The limits that a command's flags give. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { McpProgress } from '../../mcp/index.ts';
 import { printable } from '../../report/index.ts';
-import type { LauncherChoice } from '../../sandbox/index.ts';
+import type { Isolation, LauncherChoice } from '../../sandbox/index.ts';
 import { loadMockTools, loadPolicy, Policy, type ToolDefinition } from '../../tools/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import { keepsValues } from '../terminal/denial.ts';
@@ -22,14 +22,24 @@ export interface SetupFlags {
   /** The file that records the calls. */
   readonly record?: string;
   readonly launcher?: LauncherChoice | undefined;
+  readonly isolation?: Isolation | undefined;
 }
 
-/** The tools, policy and launcher of a command's runtime. */
+/** The tools, policy, launcher and isolation of a command's runtime. */
 export interface Setup {
   readonly tools: readonly ToolDefinition[];
   readonly policy: Policy;
   readonly launcher?: LauncherChoice | undefined;
+  readonly isolation?: Isolation | undefined;
 }
+
+/** What a client gives beside the flags: it counts as if flags named it. The policy is null when there is none. */
+interface Given {
+  readonly tools: readonly ToolDefinition[];
+  readonly policy: Policy | null;
+}
+
+const NOTHING: Given = { tools: [], policy: null };
 
 /** Adds the flags of {@link SetupFlags} that every command for running programs has. */
 export function addSetup(command: Command): Command {
@@ -49,8 +59,14 @@ export function addSetup(command: Command): Command {
  * replaces a standard one of the same name. The policy by default allows the tools that flags name, and the standard tools
  * without effects. Closes what it opened with `resources`. Says on `terminal` that it waits for servers. Throws {@link UsageError} with the file's name for a mistake in it.
  */
-export async function readSetup(flags: SetupFlags, resources: AsyncDisposableStack, terminal?: Terminal): Promise<Setup> {
+export async function readSetup(
+  flags: SetupFlags,
+  resources: AsyncDisposableStack,
+  terminal?: Terminal,
+  given: Given = NOTHING,
+): Promise<Setup> {
   const chosen = [
+    ...given.tools,
     ...(flags.tools === undefined ? [] : await readTools(flags.tools)),
     ...(flags.mcp === undefined ? [] : await connect(flags.mcp, resources, terminal)),
   ];
@@ -61,11 +77,13 @@ export async function readSetup(flags: SetupFlags, resources: AsyncDisposableSta
   // With --storage, programs may use the tools that keep values.
   const keeping = flags.storage === undefined ? [] : standard.filter((tool) => keepsValues(tool.canonicalName));
   const allow = [...chosen, ...harmless, ...keeping].map((tool) => tool.canonicalName);
-  const policy = flags.policy === undefined ? new Policy({ allow, grants: ['*:*:*'] }) : await readPolicy(flags.policy);
+  const named = flags.policy === undefined ? given.policy : await readPolicy(flags.policy);
+  const policy = named ?? new Policy({ allow, grants: ['*:*:*'] });
   return {
     tools: [...chosen, ...standard, ...policyTools(policy).filter(isFree)],
     policy,
     launcher: flags.launcher,
+    isolation: flags.isolation,
   };
 }
 

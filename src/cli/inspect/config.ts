@@ -22,7 +22,7 @@ const topKey = (names: string): RegExp => new RegExp(`^[ \\t]*(?:\\{[ \\t]*)?["'
 const OF_POLICY = topKey(POLICY_KEYS.join('|'));
 const OF_TOOLS = topKey('tools');
 
-/** Policy files (`schemas/policy.schema.json`). */
+/** Policy files (`docs/schemas/policy.schema.json`). */
 export const POLICY: Kind = {
   kind: 'policy',
   what: 'a policy file',

@@ -36,7 +36,7 @@ export const ENVELOPE: Kind = {
   kind: 'envelope',
   what: 'an AEIOU v3 envelope',
   async recognize({ bytes, text }) {
-    const marks = markerLines(bytes, 0, bytes.length, 1);
+    const marks = marksOf(bytes);
     if (marks.length === 0 && (text === null || !NEARLY.test(text))) return 'no line is a marker such as <<<NSENV:V3:START>>>';
     const starts = marks.filter(({ marker }) => marker === 'START').length;
     const replies = text === null || starts < 2 || bytes.length > TRANSCRIPT_BYTES ? [] : splitTranscript(text);
@@ -47,13 +47,28 @@ export const ENVELOPE: Kind = {
   },
 };
 
+/** A marker line. */
+interface Mark extends MarkerLine {
+  /** The version that it names; null for one that has only the form of a marker. */
+  readonly version: number | null;
+  readonly text: string;
+}
+
+function marksOf(bytes: Buffer): readonly Mark[] {
+  return markerLines(bytes, 0, bytes.length, 1).map((mark) => {
+    const text = bytes.toString('utf8', mark.start, mark.end).replace('\uFEFF', '');
+    const version = /^<<<NSENV:V(\d{1,9}):[A-Z]{1,20}>>>$/m.exec(text)?.[1];
+    return { ...mark, text, version: version === undefined ? null : Number(version) };
+  });
+}
+
 /** One envelope, valid or not. */
 interface Looked {
   readonly form: 'envelope' | 'reply';
   /** The line of the artefact where it begins. */
   readonly firstLine: number;
   /** Its marker lines, counted from its first line. */
-  readonly marks: readonly MarkerLine[];
+  readonly marks: readonly Mark[];
   readonly envelope: ParsedEnvelope | null;
   readonly error: Flaw | null;
 }
@@ -64,7 +79,7 @@ function transcript(replies: readonly string[]): readonly Looked[] {
   let firstLine = 1;
   return replies.map((reply) => {
     const bytes = Buffer.from(reply);
-    const marks = markerLines(bytes, 0, bytes.length, 1);
+    const marks = marksOf(bytes);
     const looked = { form: 'reply' as const, firstLine, marks, ...read(() => extractEnvelope(bytes), firstLine) };
     firstLine += reply.split('\n').length;
     return looked;
@@ -72,11 +87,12 @@ function transcript(replies: readonly string[]): readonly Looked[] {
 }
 
 function single(bytes: Buffer): Looked {
-  const marks = markerLines(bytes, 0, bytes.length, 1);
+  const marks = marksOf(bytes);
   const whole = read(() => parseEnvelope(bytes), 1);
   if (whole.envelope !== null) return { form: 'envelope', firstLine: 1, marks, ...whole };
   const within = read(() => extractEnvelope(bytes), 1);
-  const isBare = marks[0]?.marker === 'START' && marks[0].line === 1 && within.envelope === null;
+  const [first] = marks;
+  const isBare = first?.line === 1 && (first.marker === 'START' || versionOf(marks) !== 3) && within.envelope === null;
   return { form: isBare ? 'envelope' : 'reply', firstLine: 1, marks, ...(isBare ? whole : within) };
 }
 
@@ -102,12 +118,13 @@ async function actionsOf(looked: readonly Looked[]): Promise<{
   return { reports: looked.map(({ envelope }) => (envelope === null ? null : (left.shift() ?? null))), standard: standard ?? [] };
 }
 
-function found(all: readonly Examined[], count: number, marks: readonly MarkerLine[], standard: readonly string[]): Found {
+function found(all: readonly Examined[], count: number, marks: readonly Mark[], standard: readonly string[]): Found {
   const form = count > 1 ? 'transcript' : (all[0]?.form ?? 'envelope');
   const errors = all.map(errorOf);
+  const version = versionOf(marks);
   return {
     form,
-    title: TITLES[form](count),
+    title: form === 'transcript' ? `a transcript of ${count} replies with AEIOU v3 envelopes` : TITLES[form](version),
     sure: marks.length === 0 ? 'likely' : 'certain',
     error: errors.find((error) => error !== null) ?? null,
     report: all.map(reportOf),
@@ -119,14 +136,18 @@ function found(all: readonly Examined[], count: number, marks: readonly MarkerLi
           : linesOf(one, standard),
       { all: count },
     ),
-    next: NEXT[form],
+    next: version === 3 ? NEXT[form] : null,
   };
 }
 
+/** The version of an envelope: that of its first marker that names one. */
+function versionOf(marks: readonly Mark[]): number {
+  return marks.find(({ version }) => version !== null)?.version ?? 3;
+}
+
 const TITLES = {
-  envelope: () => 'an AEIOU v3 envelope',
-  reply: () => 'a reply with an AEIOU v3 envelope in it',
-  transcript: (count: number) => `a transcript of ${count} replies with AEIOU v3 envelopes`,
+  envelope: (version: number) => `an AEIOU v${version} envelope`,
+  reply: (version: number) => `a reply with an AEIOU v${version} envelope in it`,
 } as const;
 
 const NEXT = {
@@ -165,7 +186,7 @@ function reportOf(one: Examined): object {
 }
 
 function linesOf({ envelope, marks, actions, firstLine }: Examined, standard: readonly string[]): readonly string[] {
-  if (envelope === null) return listed(marks, ({ marker, line }) => [`line ${line + firstLine - 1}: marker ${marker}`]);
+  if (envelope === null) return listed(marks, (mark) => [`line ${mark.line + firstLine - 1}: ${described(mark)}`]);
   const bytes = bytesOf(marks);
   return [
     ...(bytes === null ? [] : [`${amount('bytes', bytes)} of ${quantity('bytes', MAX_ENVELOPE_BYTES)}, from START to END`]),
@@ -178,6 +199,11 @@ function linesOf({ envelope, marks, actions, firstLine }: Examined, standard: re
     ]),
     ...envelope.lints.map(({ code, line, section }) => `line ${line + firstLine - 1}: ${code} (${section})`),
   ];
+}
+
+function described({ marker, version, text }: Mark): string {
+  if (marker !== 'unknown') return `marker ${marker}`;
+  return version === null || version === 3 ? `no marker of v3: ${text}` : `marker of version ${version}: ${text}`;
 }
 
 function indented(line: string): string {

@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import { amount, clip, printable, quantity } from '../../report/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { type LimitKey, limitOf } from '../../wire/limits.ts';
@@ -7,7 +6,8 @@ import { jsonText } from '../../wire/tagged.ts';
 import { parsePair } from '../flags/options.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { fileTrouble, readText, STDIN } from '../terminal/input.ts';
+import { readText, STDIN } from '../terminal/input.ts';
+import { writeNew } from '../terminal/newfile.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { savedFiles } from './save.ts';
 import type { Session } from './session.ts';
@@ -45,9 +45,24 @@ const COMMANDS: ReadonlyMap<string, MetaCommand> = new Map([
 /** Names of the commands of the prompt, for completion. */
 export const COMMAND_NAMES: readonly string[] = [...COMMANDS.keys()];
 
+/** What a newcomer types first. As programs these words would show nil. */
+const GUESSES: ReadonlyMap<string, string> = new Map([
+  ['help', ':help'],
+  ['?', ':help'],
+  ['exit', ':quit'],
+  ['quit', ':quit'],
+]);
+
 /** Whether a line is a command of the prompt; `::` begins metadata. */
 export function isCommand(line: string): boolean {
   return /^\s*:(?!:)/.test(line);
+}
+
+/** The command that a line means, or null. A variable of a program may have the name of a command. */
+export function commandOf(line: string, { variables }: Pick<Session, 'variables'>): string | null {
+  if (isCommand(line)) return line;
+  const word = line.trim().toLowerCase();
+  return variables.some(({ name }) => name.toLowerCase() === word) ? null : (GUESSES.get(word) ?? null);
 }
 
 /** Runs a command. Throws {@link UsageError} for an unknown command and for an unusable file. */
@@ -109,7 +124,7 @@ async function save({ session, runtime, terminal, rest }: Scene): Promise<ExitCo
   const files = savedFiles(rest, session);
   if (files.length === 0) throw new UsageError('nothing to save yet: no input has succeeded');
   const laidOut = await Promise.all(files.map((file) => formatted(file, runtime)));
-  for (const file of laidOut) await write(file);
+  for (const file of laidOut) await writeNew(file.name, file.text);
   const names = files.map(({ name }) => printable(name)).join(' ');
   terminal.err.line(terminal.paintErr.dim(`saved; run it with: neuroscript run ${names}`));
   return EXIT.ok;
@@ -121,16 +136,6 @@ async function formatted(file: Source, runtime: Runtime): Promise<Source> {
   const problem = diagnostics[0]?.message ?? 'it cannot be read';
   if (text === null) throw new UsageError(`the inputs do not fit into one file: ${printable(problem)}; nothing was saved`);
   return { name: file.name, text };
-}
-
-async function write(file: Source): Promise<void> {
-  try {
-    await using handle = await open(file.name, 'wx');
-    await handle.writeFile(file.text);
-  } catch (error) {
-    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    throw new UsageError(`cannot write ${printable(file.name)}: ${exists ? 'it exists already' : fileTrouble(error, 'make')}`);
-  }
 }
 
 const SPENT: readonly (readonly [LimitKey, keyof WorkerUsage])[] = [

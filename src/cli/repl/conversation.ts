@@ -4,7 +4,7 @@ import { ConfigError, NeuroScriptError } from '../../wire/errors.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { isCommand, runCommand } from './commands.ts';
+import { commandOf, runCommand } from './commands.ts';
 import type { Lines } from './lines.ts';
 import type { Read, Session } from './session.ts';
 
@@ -96,7 +96,9 @@ export class Conversation {
     if (this.#pending === null) {
       if ('trouble' in typed) throw new UsageError(typed.trouble);
       if (text.trim() === '') return EXIT.ok;
-      if (isCommand(text)) return runCommand(text, { session: this.#session, runtime: this.#runtime, terminal: this.#terminal });
+      const command = commandOf(text, this.#session);
+      if (command !== null)
+        return runCommand(command, { session: this.#session, runtime: this.#runtime, terminal: this.#terminal });
     } else if (text.trim() === '' && 'text' in typed && !(await this.#lines.more())) {
       this.#pending = null;
       this.#terminal.err.line('cancelled');

@@ -1,5 +1,5 @@
 import { createInterface, type Interface } from 'node:readline/promises';
-import type { Readable, Writable } from 'node:stream';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Line, splitLines } from '../../files/lines.ts';
 import { printable, quantity } from '../../report/index.ts';
@@ -58,6 +58,67 @@ export class PipedLines implements Lines {
   }
 }
 
+const [CTRL_C, LINE_FEED, RETURN] = [3, 10, 13];
+
+/**
+ * The keys of a terminal, one line at a time: what is typed or pasted while nobody waits for a line is held, so that each line is shown
+ * behind its own prompt. Ctrl-C passes at once.
+ */
+class HeldKeys extends PassThrough {
+  readonly #stdin: Readable & { readonly isTTY?: boolean; setRawMode?(on: boolean): void };
+  #keys = Buffer.alloc(0);
+  #released = false;
+
+  constructor(stdin: Readable) {
+    super();
+    this.#stdin = stdin;
+    stdin.on('data', this.#take);
+    stdin.on('end', () => this.end(this.#keys));
+  }
+
+  readonly #take = (keys: Buffer): void => {
+    this.#keys = Buffer.concat([this.#keys, keys]);
+    this.#pass();
+  };
+
+  get empty(): boolean {
+    return this.#keys.length === 0;
+  }
+
+  /** Lets the next line pass, held or not yet typed. */
+  release(): void {
+    this.#released = true;
+    this.#pass();
+  }
+
+  forget(): void {
+    this.#keys = Buffer.alloc(0);
+  }
+
+  /** Takes no more of the terminal's keys. */
+  stop(): void {
+    this.#stdin.off('data', this.#take).pause();
+  }
+
+  /** Readline sets the mode of its input, and the terminal has it. */
+  setRawMode(on: boolean): void {
+    this.#stdin.setRawMode?.(on);
+  }
+
+  #pass(): void {
+    const stop = this.#keys.lastIndexOf(CTRL_C);
+    if (!this.#released && stop < 0) return;
+    const end = this.#keys.findIndex((key) => key === LINE_FEED || key === RETURN);
+    const passing = this.#released ? (end < 0 ? this.#keys.length : end + 1) : stop + 1;
+    const from = this.#released ? 0 : stop;
+    this.write(this.#keys.subarray(from, passing));
+    // A line feed behind a carriage return belongs to it.
+    const pair = this.#keys[passing - 1] === RETURN && this.#keys[passing] === LINE_FEED;
+    this.#keys = this.#keys.subarray(pair ? passing + 1 : passing);
+    if (end >= 0) this.#released = false;
+  }
+}
+
 /** Maximum milliseconds between two pieces of a pasted text. */
 const PASTE_MS = 30;
 
@@ -86,14 +147,15 @@ export class KeyboardLines implements Lines {
   readonly #keys: Interface;
   readonly #screen: Writable;
   readonly #maxBytes: number;
-  readonly #typed: string[] = [];
+  readonly #held: HeldKeys;
   #ended = false;
   #waiting: ((typed: Typed) => void) | null = null;
 
   constructor({ stdin, screen, maxBytes, complete: completer, interrupt: signal, onInterrupt }: KeyboardInit) {
     this.#screen = screen;
     this.#maxBytes = maxBytes;
-    const keys = createInterface({ input: stdin, output: screen, terminal: true, completer, historySize: HISTORY, signal });
+    this.#held = new HeldKeys(stdin);
+    const keys = createInterface({ input: this.#held, output: screen, terminal: true, completer, historySize: HISTORY, signal });
     this.#keys = keys;
     keys.on('line', (line) => this.#settle({ text: line }));
     keys.on('SIGINT', () => {
@@ -111,8 +173,6 @@ export class KeyboardLines implements Lines {
   }
 
   next(prompt: string): Promise<Typed> {
-    const line = this.#typed.shift();
-    if (line !== undefined) return Promise.resolve(this.#checked({ text: line }));
     if (this.#ended) return Promise.resolve('end');
     return new Promise((resolve) => {
       this.#waiting = (typed) => resolve(this.#checked(typed));
@@ -121,27 +181,27 @@ export class KeyboardLines implements Lines {
       for (const above of prompt.slice(0, cut).split('\n').slice(0, -1)) this.#screen.write(`${printable(above)}\n`);
       this.#keys.setPrompt(printable(prompt.slice(cut)));
       this.#keys.prompt();
+      this.#held.release();
     });
   }
 
   async more(): Promise<boolean> {
-    if (this.#typed.length === 0) await wait(PASTE_MS);
-    return this.#typed.length > 0;
+    if (this.#held.empty) await wait(PASTE_MS);
+    return !this.#held.empty;
   }
 
   forget(): void {
-    this.#typed.length = 0;
+    this.#held.forget();
   }
 
   [Symbol.dispose](): void {
     this.#keys.close();
+    this.#held.stop();
   }
 
   #settle(typed: Typed): void {
-    const waiting = this.#waiting;
+    this.#waiting?.(typed);
     this.#waiting = null;
-    if (waiting !== null) waiting(typed);
-    else if (typeof typed === 'object' && 'text' in typed) this.#typed.push(typed.text);
   }
 
   /** Clears the edited line: moves to its end and deletes backwards. */

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
-import type { HostState, Metrics } from '../../loop/index.ts';
+import type { HostState } from '../../loop/index.ts';
 import { UsageError } from '../terminal/failure.ts';
+import type { Health } from './readiness.ts';
 
 // An import would load Node's client of HTTP too: 0.08 s of CPU time.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -12,7 +13,9 @@ export interface StatusInit {
   /** `HOST:PORT`; port 0 chooses a free one. */
   readonly listen: string;
   readonly state: () => HostState;
-  readonly metrics: Metrics;
+  readonly health: Health;
+  /** The text of `/metrics`. */
+  readonly metrics: () => Promise<string>;
 }
 
 /** A server of health and metrics. */
@@ -25,14 +28,14 @@ const BOUNDS = { maxHeaderSize: 8192, headersTimeout: 5000, requestTimeout: 5000
 const MOST_CONNECTIONS = 64;
 
 /**
- * Serves `/healthz` (the process answers), `/readyz` (503 while the host claims nothing) and `/metrics` (Prometheus text) over HTTP.
+ * Serves `/healthz` (the process answers), `/readyz` (503 while the host claims nothing, or its store or its log does not work) and `/metrics` (Prometheus text) over HTTP.
  * There is no authentication, and nothing to change. A server on loopback answers no request by another name than an address or
  * `localhost`, which a web page could make through a name of its own. Throws {@link UsageError} when the address cannot be used.
  */
-export async function serveStatus({ listen, state, metrics }: StatusInit): Promise<StatusServer> {
+export async function serveStatus({ listen, ...told }: StatusInit): Promise<StatusServer> {
   const { host, port } = placeOf(listen);
   const server = createServer(BOUNDS, (request, response) =>
-    isAskedByName(request, host) ? forbid(response) : answer(request, response, state(), metrics),
+    isAskedByName(request, host) ? forbid(response) : void answer(request, response, told),
   );
   server.maxConnections = MOST_CONNECTIONS;
   server.maxRequestsPerSocket = 1000;
@@ -80,40 +83,32 @@ interface Answer {
   readonly type?: string;
 }
 
-function answer({ method, url }: IncomingMessage, response: ServerResponse, state: HostState, metrics: Metrics): void {
+type Told = Omit<StatusInit, 'listen'>;
+
+async function answer({ method, url }: IncomingMessage, response: ServerResponse, told: Told): Promise<void> {
   const isRead = method === 'GET' || method === 'HEAD';
   const {
     code,
     text,
     type = 'text/plain; charset=utf-8',
-  } = isRead ? answerTo(url, state, metrics) : { code: 405, text: 'GET only\n' };
+  } = isRead ? await answerTo(url, told) : { code: 405, text: 'GET only\n' };
   response.writeHead(code, { 'content-type': type, 'cache-control': 'no-store' });
   response.end(method === 'HEAD' ? undefined : text);
 }
 
-function answerTo(url: string | undefined, state: HostState, metrics: Metrics): Answer {
+async function answerTo(url: string | undefined, { state, health, metrics }: Told): Promise<Answer> {
   switch (url?.split('?')[0]) {
     case '/healthz':
-      return { code: 200, text: `${state.status}\n` };
-    case '/readyz':
-      return { code: state.status === 'ready' ? 200 : 503, text: `${state.status}\n` };
+      return { code: 200, text: `${state().status}\n` };
+    case '/readyz': {
+      const { ready, text } = await health.readiness(state().status);
+      return { code: ready ? 200 : 503, text };
+    }
     case '/metrics':
-      return { code: 200, text: `${metrics.prometheus()}${gauges(state)}`, type: 'text/plain; version=0.0.4; charset=utf-8' };
+      return { code: 200, text: await metrics(), type: 'text/plain; version=0.0.4; charset=utf-8' };
     default:
       return { code: 404, text: 'there are /healthz, /readyz and /metrics\n' };
   }
-}
-
-/** The state of a host in the Prometheus text format. */
-function gauges({ status, driving, concurrency, claimed, errors }: HostState): string {
-  const rows = [
-    ['host_ready', 'gauge', 'Whether the host claims sessions.', Number(status === 'ready')],
-    ['host_sessions', 'gauge', 'Sessions that the host drives now.', driving],
-    ['host_concurrency', 'gauge', 'Most sessions that the host drives at a time.', concurrency],
-    ['host_claims_total', 'counter', 'Sessions that the host has claimed.', claimed],
-    ['host_errors_total', 'counter', 'Sessions that could not be driven, and requests that the store did not answer.', errors],
-  ] as const;
-  return rows.map(([name, type, help, value]) => `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${value}\n`).join('');
 }
 
 function portOf(server: Server): number {

@@ -8,9 +8,12 @@ export function keepsValues(tool: string): boolean {
 /** An error with what to write so that it does not come again: for a denied call, the flags and the lines of a policy file. */
 export function withNextStep(error: ErrorInfo): ErrorInfo {
   if (error.code !== 'NS1003' || error.hint !== undefined) return error;
-  if (error.message.includes(' foreseen, and the run is bound')) return { ...error, hint: UNFORESEEN };
   const tool = /^tool '([\w.]+)' was not found/.exec(error.message)?.[1];
-  return { ...error, hint: tool === undefined ? WITHOUT_FLAG : howToAllow(tool) };
+  if (tool !== undefined) return { ...error, hint: howToAllow(tool) };
+  const grants = /^permission denied for tool '[\w.]+': missing required grants\. Required: \[([^\]]+)\]/.exec(
+    error.message,
+  )?.[1];
+  return { ...error, hint: grants === undefined ? WITHOUT_FLAG : adding(`grants: [${JSON.stringify(grants)}]`) };
 }
 
 /** A turn or the end of a session, as it is shown, with what {@link withNextStep} says. */
@@ -18,14 +21,15 @@ export function withAdvice<Shown extends { readonly error: ErrorInfo | null }>(s
   return shown.error === null ? shown : { ...shown, error: withNextStep(shown.error) };
 }
 
-const UNFORESEEN = "if the program may make this call, write a new preview with 'neuroscript foresee --json' and read it first";
-
 const WITHOUT_FLAG =
   "a file given with --policy says what is allowed; without one, the tools of --tools and --mcp and those without effects ('explain NS1003')";
 
-/** The flags, and the lines of a policy file, that allow a tool by its canonical name. */
+/** The flags that allow a tool by its canonical name, and what to add to the policy file. */
 export function howToAllow(tool: string): string {
-  const lines = `{allow: [${tool}], grants: ["*:*:*"]}`;
-  const file = `with --policy FILE, which names every tool of the program: ${lines} ('explain NS1003')`;
-  return `allow it ${keepsValues(tool) ? `with --storage FILE ('none': in memory), or ` : ''}${file}`;
+  const storage = keepsValues(tool) ? `with --storage FILE ('none': in memory), or ` : '';
+  return `allow it ${storage}${adding(`allow: [${tool}]`)}; a first FILE must name the other tools of the program, too`;
+}
+
+function adding(lines: string): string {
+  return `by adding to the file of --policy FILE: {${lines}} ('explain NS1003')`;
 }

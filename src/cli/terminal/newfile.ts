@@ -27,3 +27,17 @@ export async function writeNew(file: string, text: string): Promise<void> {
     throw new UsageError(`cannot write ${printable(file)}: ${exists ? 'it exists already' : fileTrouble(error, 'make')}`);
   }
 }
+
+/** Writes files that must not exist yet, all of them or none. Throws {@link UsageError} as {@link writeNew} does. */
+export async function writeAllNew(files: Readonly<Record<string, string>>): Promise<void> {
+  const made: string[] = [];
+  try {
+    for (const [file, text] of Object.entries(files)) {
+      await writeNew(file, text);
+      made.push(file);
+    }
+  } catch (error) {
+    for (const file of made) await rm(file, { force: true });
+    throw error;
+  }
+}

@@ -1,4 +1,4 @@
-import { printable, printableLines, renderDiagnostic, renderError, type SourceTexts, SYNTAX } from '../../report/index.ts';
+import { printable, printableLines, renderEnd, renderError, type SourceTexts } from '../../report/index.ts';
 import type { OutFrame } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
 import { withNextStep } from './denial.ts';
@@ -23,9 +23,7 @@ export function showEnd(result: RunResult, texts: SourceTexts, terminal: Termina
       ...renderError(withNextStep(error), texts, paint),
     );
   }
-  if (result.errors !== undefined && result.errors.length > 0) {
-    for (const found of result.errors) lines.push(...renderDiagnostic(found, SYNTAX, texts, paint));
-  } else if (result.error !== null) lines.push(...renderError(withNextStep(result.error), texts, paint));
+  if (result.error !== null) lines.push(...renderEnd(withNextStep(result.error), result.errors ?? [], texts, paint));
   if (result.outputComplete === false) lines.push('the worker was killed: the last emits may be missing');
   for (const line of lines) terminal.err.line(line);
 }

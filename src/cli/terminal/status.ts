@@ -121,5 +121,5 @@ export function statusColumns(
 ): number {
   const unwanted = ['NO_COLOR', 'CI'].some((name) => (env[name] ?? '') !== '') || env['TERM'] === 'dumb';
   // The last column stays free: some terminals begin a new line after it.
-  return stream.isTTY === true && !unwanted ? Math.min(80, stream.columns ?? 80) - 1 : 0;
+  return stream.isTTY === true && !unwanted ? Math.min(120, stream.columns || 80) - 1 : 0;
 }

@@ -19,7 +19,7 @@ export interface Terminal {
   /** Columns for a status line on standard error; 0 where none is shown. */
   readonly statusColumns: number;
   /** Lets a command stop in its own time: from now on SIGINT, SIGTERM and SIGHUP call the listener and do nothing else. */
-  onSignal(listener: () => void): void;
+  onSignal(listener: (signal: NodeJS.Signals) => void): void;
   /** Aborts on Ctrl-C, SIGTERM, SIGHUP, or a closed standard output. */
   readonly interrupt: AbortSignal;
 }

@@ -1,7 +1,9 @@
 import { decode, encode } from '../../wire/codec.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import { orConfigError } from '../../wire/foreign.ts';
+import { readable } from '../../wire/options.ts';
 import { isRecord } from '../../wire/unknown.ts';
-import type { Value, ValueMap } from '../../wire/values.ts';
+import { isValueMap, type Value, type ValueMap } from '../../wire/values.ts';
 
 /** Reads one field of an entry from a script, a YAML file or an application. Throws {@link ConfigError}. */
 export type FieldReader<T> = (value: unknown, field: string) => T;
@@ -19,7 +21,13 @@ export function readFields(
   readers: Readers,
   required: readonly string[],
 ): Readonly<Record<string, unknown>> {
-  if (!isRecord(given)) throw new ConfigError(`${what} must be a map of fields`);
+  return readable(what, () => {
+    if (!isRecord(given)) throw new ConfigError(`${what} must be a map of fields`);
+    return fieldsOf(what, given, readers, required);
+  });
+}
+
+function fieldsOf(what: string, given: object, readers: Readers, required: readonly string[]): Readonly<Record<string, unknown>> {
   const fields: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const [field, value] of Object.entries(given)) {
@@ -53,9 +61,9 @@ export const text: FieldReader<string> = (value, field) => {
 
 /** A boolean, also as a word in any letter case or as 1 or 0. */
 export const flag: FieldReader<boolean> = (value, field) => {
-  const word = String(value).toLowerCase();
-  if (word === 'true' || word === '1') return true;
-  return word === 'false' || word === '0' ? false : wrong(field, 'true or false');
+  const word = typeof value === 'string' ? value.toLowerCase() : value;
+  if (word === true || word === 'true' || word === '1' || word === 1) return true;
+  return word === false || word === 'false' || word === '0' || word === 0 ? false : wrong(field, 'true or false');
 };
 
 /** A finite number, also as text. */
@@ -91,14 +99,8 @@ export const texts: FieldReader<readonly string[]> = (value, field) => {
 
 /** A map of script values, deeply copied and frozen. */
 export const map: FieldReader<ValueMap> = (value, field) => {
-  if (!isRecord(value)) return wrong(field, 'a map');
-  try {
-    const copy = frozen(decode(encode(value)));
-    return isRecord(copy) ? (copy as ValueMap) : wrong(field, 'a map');
-  } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    return wrong(field, 'a map of values that a script can hold');
-  }
+  const copy = frozen(decode(orConfigError(`${field} must be a map of values that a script can hold`, () => encode(value))));
+  return isValueMap(copy) ? copy : wrong(field, 'a map');
 };
 
 /** One of the given words. */

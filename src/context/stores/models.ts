@@ -1,4 +1,5 @@
 import { ConfigError } from '../../wire/errors.ts';
+import { readable } from '../../wire/options.ts';
 import type { ValueMap } from '../../wire/values.ts';
 import { checkName, NamedEntries } from './entries.ts';
 import { amount, count, type FieldReader, flag, integer, map, number, oneOf, readFields, text, texts, url } from './fields.ts';
@@ -31,6 +32,8 @@ export interface AgentModel {
   readonly input_per_mtok?: number;
   /** Price of a million tokens of replies, in `budget_currency`. */
   readonly output_per_mtok?: number;
+  /** Price of a million tokens of prompts that the provider had in its cache, in `budget_currency`; `input_per_mtok` when absent. */
+  readonly cached_per_mtok?: number;
   /** Randomness of the reply, from 0 on. */
   readonly temperature?: number;
   /** Share of the likeliest tokens to choose from, from 0 to 1. */
@@ -91,6 +94,7 @@ const READERS: { readonly [K in keyof Required<Omit<AgentModel, 'name'>>]: Field
   max_retries: count,
   input_per_mtok: amount,
   output_per_mtok: amount,
+  cached_per_mtok: amount,
   temperature: amount,
   top_p: amount,
   top_k: count,
@@ -147,9 +151,10 @@ export class AgentModelStore implements AgentModelReader {
 }
 
 function modelOf(name: string, fields: AgentModelFields): AgentModel {
-  if (typeof fields === 'object' && fields !== null && 'api_key' in fields)
-    throw new ConfigError(`the agent model '${name}': api_key belongs in an account; name that with account_name`);
+  const what = `the agent model '${name}'`;
+  if (readable(what, () => 'api_key' in Object(fields)))
+    throw new ConfigError(`${what}: api_key belongs in an account; name that with account_name`);
   // `readFields` has read every field with its reader.
-  const read = readFields(`the agent model '${name}'`, fields, READERS, REQUIRED) as Omit<AgentModel, 'name'>;
+  const read = readFields(what, fields, READERS, REQUIRED) as Omit<AgentModel, 'name'>;
   return Object.freeze({ name, ...read });
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { reasonOf } from '../queue.ts';
 import { ExecutorError } from './error.ts';
@@ -33,7 +33,11 @@ export class QueueLock {
     try {
       const file = openSync(this.#path, 'wx', 0o644);
       try {
-        writeSync(file, this.#content);
+        writeFileSync(file, this.#content);
+      } catch (error) {
+        // A lock without a holder, as of a full disk, would hold for ever.
+        rmSync(this.#path, { force: true });
+        throw error;
       } finally {
         closeSync(file);
       }

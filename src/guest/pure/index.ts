@@ -1,4 +1,5 @@
 import type { PureTool } from '../puretool.ts';
+import { CSV } from './csv.ts';
 import { toolsOf } from './define.ts';
 import { DIFF } from './diff.ts';
 import { ERROR } from './error.ts';
@@ -18,6 +19,7 @@ export const tools: ReadonlyMap<string, PureTool> = toolsOf({
   list: LIST,
   map: MAP,
   json: JSON_TOOLS,
+  csv: CSV,
   regex: REGEX,
   shape: SHAPE,
   template: TEMPLATE,

@@ -1,5 +1,6 @@
 import { composeEnvelope, MAX_ENVELOPE_BYTES } from '../../aeiou/index.ts';
 import { type ErrorInfo, NeuroScriptError } from '../../wire/errors.ts';
+import type { TokenPrice } from '../../wire/money.ts';
 import { checkCallback } from '../../wire/options.ts';
 import type { ModelIdentity } from './identity.ts';
 
@@ -45,6 +46,8 @@ export interface Agent {
   readonly name?: string | undefined;
   /** The model that writes the replies, for spans. */
   readonly model?: ModelIdentity | undefined;
+  /** What the tokens of its replies cost; nothing when absent. */
+  readonly price?: TokenPrice | undefined;
   /** True if the agent gives the same reply whenever a turn is requested again. It is then consulted once per turn. */
   readonly fixed?: boolean | undefined;
   /** Replies to a request: the text, or the text with its cost. A rejection ends the session with a HALT. */
@@ -58,9 +61,11 @@ export interface AgentReply {
   /** Model tokens of the prompt and the reply together. */
   readonly tokens: number;
   /** Tokens of the prompt, if known. */
-  readonly inputTokens?: number;
+  readonly inputTokens?: number | undefined;
   /** Tokens of the reply, if known. */
-  readonly outputTokens?: number;
+  readonly outputTokens?: number | undefined;
+  /** Tokens of the prompt that the provider had in its cache, if known. */
+  readonly cachedTokens?: number | undefined;
 }
 
 /**
@@ -100,6 +105,8 @@ export class AgentError extends NeuroScriptError {
   readonly reason: AgentReason;
   /** Model tokens used although there is no reply, as far as they are known. */
   readonly tokens: number;
+  /** US dollars for these tokens. */
+  readonly cost: number;
   /** The limit that is reached, where a result has to name it; null for every other reason. */
   readonly failure: ErrorInfo | null;
   constructor(
@@ -108,14 +115,16 @@ export class AgentError extends NeuroScriptError {
     reason: AgentReason = 'ERR_AGENT',
     {
       tokens = 0,
+      cost = 0,
       failure = null,
       ...options
-    }: ErrorOptions & { readonly tokens?: number; readonly failure?: ErrorInfo | null } = {},
+    }: ErrorOptions & { readonly tokens?: number; readonly cost?: number; readonly failure?: ErrorInfo | null } = {},
   ) {
     super(AgentError.code, message, options);
     this.turn = turn;
     this.reason = reason;
     this.tokens = tokens;
+    this.cost = cost;
     this.failure = failure;
   }
 }

@@ -5,42 +5,47 @@ import { type ToolDefinition, toolPrompt } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { timerMs } from '../../wire/options.ts';
 import type { AgentRequest } from './agent.ts';
+import { fitted } from './fitted.ts';
 
 /** Options of {@link agentBrief}. */
 export interface AgentBrief {
   /** The rules for programs: `systemPrompt()` when absent; pass `v1SystemPrompt()` for a v1 loop. */
   readonly rules?: string;
   /** The tools that a program may call, in the order of presentation. */
-  readonly tools?: readonly ToolDefinition[];
+  readonly tools?: readonly ToolDefinition[] | undefined;
   /**
-   * Most tokens for the tools, as `estimateTokens` counts them; when absent 45 for each tool, at least 450 and at most 6,000. Signatures
-   * take precedence over descriptions, and `tool.tools.Help` explains the rest.
+   * Most tokens for the application's own tools, as `estimateTokens` counts them; 6,000 when absent. Standard tools are listed by name, because
+   * `tool.meta.Find` gives their signatures; where that tool is not among them, they get signatures within as many tokens.
    */
-  readonly toolTokens?: number;
+  readonly toolTokens?: number | undefined;
   /**
-   * {@link languageBrief} when absent: with the rules and ten tools at most 1,500 tokens. Pass {@link languageCard} for the language on one
-   * page, with all operators and a table of common mistakes, or '' for models that know the language.
+   * {@link languageBrief} when absent. Pass {@link languageCard} for the language on one page, with all operators and a table of common
+   * mistakes, or '' for models that know the language. What names a tool that is not among `tools` is left out of the page.
    */
-  readonly language?: string;
+  readonly language?: string | undefined;
+  /** Whether programs may define procedures, as those of a v1 loop. False when absent: the page says nothing about them. */
+  readonly procedures?: boolean;
   /** For a small context: lists only the signatures of tools. False when absent. */
   readonly small?: boolean;
 }
 
-/** Enough for a signature, the first sentence, and a part of the description. */
-const TOKENS_OF_A_TOOL = 45;
-const LEAST_TOOL_TOKENS = 450;
-/** Twice what the standard tools need with their first sentences; a tenth of a small model's context. */
-const MOST_TOOL_TOKENS = 6_000;
+/** A tenth of a small model's context. */
+const TOOL_TOKENS = 6_000;
 
-/** The system text of an agent: rules, tools and language, in this order. Throws `ConfigError` for a budget in which no tool fits. */
+/**
+ * The system text of an agent: rules, language and tools, in this order. With ten tools of the application and all standard tools it has at
+ * most 1,800 tokens of o200k. Throws `ConfigError` for a budget in which no tool fits.
+ */
 export function agentBrief({
   rules = systemPrompt(),
   tools = [],
-  toolTokens = Math.min(MOST_TOOL_TOKENS, Math.max(LEAST_TOOL_TOKENS, TOKENS_OF_A_TOOL * tools.length)),
+  toolTokens = TOOL_TOKENS,
   small = false,
+  procedures = false,
   language = languageBrief(),
 }: AgentBrief = {}): string {
-  return [rules.trimEnd(), toolCard(tools, toolTokens, small), language.trimEnd()].filter((part) => part !== '').join('\n\n');
+  const parts = [fitted(rules, tools, true), fitted(language, tools, procedures), toolCard(tools, toolTokens, small)];
+  return parts.filter((part) => part !== '').join('\n\n');
 }
 
 const pages = new Map<string, string>();
@@ -54,7 +59,7 @@ export function languageCard(): string {
 }
 
 /**
- * `docs/language-brief.md`: the language for a small context, less than half as long. Throws `ConfigError` as {@link languageCard} does.
+ * `docs/language-brief.md`: the language in less than half of that length. Throws `ConfigError` as {@link languageCard} does.
  */
 export function languageBrief(): string {
   return page('#brief');
@@ -75,11 +80,28 @@ function fileOf(name: string): string {
   }
 }
 
+const FIND = 'tool.meta.find';
+
 /** The section about tools; empty without tools. */
 function toolCard(tools: readonly ToolDefinition[], budget: number, brief: boolean): string {
-  return tools.length === 0
-    ? ''
-    : `# Tools\n\nThese can be called, and no others.\n\n${toolPrompt(tools, { budget, brief }).text.trimEnd()}`;
+  if (tools.length === 0) return '';
+  const searched = tools.some(({ canonicalName, standard }) => standard && canonicalName === FIND);
+  const full = searched ? tools.filter(({ standard }) => !standard) : tools;
+  const parts = ['# Tools', 'No others can be called.'];
+  if (full.length > 0)
+    parts.push(
+      toolPrompt(full, { budget, brief, prefer: full.flatMap(({ standard, name }) => (standard ? [] : [name])) }).text.trimEnd(),
+    );
+  if (searched) parts.push(namesOf(tools.filter(({ standard }) => standard)));
+  return parts.join('\n\n');
+}
+
+/** The names of standard tools, one line a group. */
+function namesOf(tools: readonly ToolDefinition[]): string {
+  const groups = Map.groupBy(tools, ({ name }) => name.slice(0, name.lastIndexOf('.')));
+  const lines = [...groups].map(([group, own]) => `${group}: ${own.map(({ name }) => name.slice(group.length + 1)).join(' ')}`);
+  const head = 'Standard tools. `emit tool.meta.Find("split a text")` shows the signatures of those for a purpose:';
+  return [head, ...lines].join('\n');
 }
 
 /** System text and envelope as one text, for agents without a separate system prompt. The envelope comes last. */

@@ -1,4 +1,4 @@
-import { messageOf } from '../../wire/unknown.ts';
+import { errorOf, messageOf } from '../../wire/unknown.ts';
 import { retryAfterMs, TransportError } from './retry.ts';
 
 /** A request to a model failed for good. */
@@ -44,7 +44,7 @@ export function isBroken({ statusCode, cause }: CallFailure & ErrorOptions): boo
  * message. Returns the innermost cause of every other error.
  */
 export function ofConnection(error: unknown): Error {
-  let last = error instanceof Error ? error : new Error(String(error));
+  let last = errorOf(error);
   for (let at: unknown = last; at instanceof Error; at = at.cause) {
     last = at;
     if ('code' in at && typeof at.code === 'string' && /^(E[A-Z]+|UND_ERR_[A-Z_]+)$/.test(at.code))

@@ -1,6 +1,9 @@
 import type { LanguageModel } from 'ai';
+import { checkUsd } from '../../tools/index.ts';
+import { defined } from '../../wire/defined.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import { anything, type Checks, checker, wholeNumber } from '../../wire/options.ts';
+import type { TokenPrice } from '../../wire/money.ts';
+import { anything, type Checks, checker, required, wholeNumber } from '../../wire/options.ts';
 import { type Agent, AgentError, type AgentReply, type AgentRequest, REPLY_CHARACTERS } from './agent.ts';
 import { checkTimeout } from './brief.ts';
 import { type Chat, type ChatResponse, withChatSpan } from './chat.ts';
@@ -20,6 +23,14 @@ export interface ModelAgentOptions {
   readonly maxOutputTokens?: number | undefined;
   /** From 0; the model's default when absent. */
   readonly temperature?: number | undefined;
+  /** What a million tokens cost, `{ usd: { in: 0.15, out: 0.6, cached: 0.075 } }`; nothing when absent. */
+  readonly cost?: ModelCost | undefined;
+}
+
+/** What the tokens of a model cost. */
+export interface ModelCost {
+  /** US dollars for a million tokens of each kind, with at most nine decimals. */
+  readonly usd: TokenPrice;
 }
 
 /**
@@ -42,6 +53,9 @@ export const MODEL_CHECKS: Checks<ModelAgentOptions> = {
   timeoutMs: checkTimeout,
   retry: anything,
   maxOutputTokens: wholeNumber(1),
+  cost: checker<ModelCost>({
+    usd: required(checker<TokenPrice>({ in: required(checkUsd), out: required(checkUsd), cached: checkUsd })),
+  }),
   temperature(what, value) {
     if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
       throw new ConfigError(`${what} must be a number from 0, got ${String(value)}`);
@@ -91,6 +105,7 @@ export function modelAgent(model: SdkModel, options: ModelAgentOptions = {}): Ag
   return {
     name: model.modelId,
     model: identity,
+    price: options.cost?.usd,
     reply: (request) => replyOf({ identity, load: () => model, settings, clean: (text) => text, fields: () => ({}) }, request),
   };
 }
@@ -189,7 +204,7 @@ async function streamed(
   });
   let text = '';
   let calls = 0;
-  let usage: { readonly inputTokens: number | undefined; readonly outputTokens: number | undefined } | null = null;
+  let usage: StepEnd['usage'] | null = null;
   try {
     for await (const part of result.stream) {
       if (part.type === 'text-delta') {
@@ -252,11 +267,13 @@ function responseOf({ response, finishReason, usage }: StepEnd): ChatResponse {
 function counted(
   text: string,
   { system, prompt }: AgentRequest,
-  usage: { readonly inputTokens: number | undefined; readonly outputTokens: number | undefined } | null,
+  usage: Pick<StepEnd['usage'], 'inputTokens' | 'outputTokens' | 'inputTokenDetails'> | null,
 ): AgentReply {
   const inputTokens = tokensOf(system + prompt, usage?.inputTokens);
   const outputTokens = tokensOf(text, usage?.outputTokens);
-  return { text, tokens: inputTokens + outputTokens, inputTokens, outputTokens };
+  // The SDK says 0 for a server that says nothing.
+  const cachedTokens = countOf(usage?.inputTokenDetails?.cacheReadTokens) || undefined;
+  return { text, tokens: inputTokens + outputTokens, inputTokens, outputTokens, ...defined({ cachedTokens }) };
 }
 
 /** Most tokens of the reply, after the estimated tokens of the prompt. */

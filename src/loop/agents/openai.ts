@@ -70,7 +70,12 @@ export function openaiAgent(options: OpenaiAgentOptions): Agent {
   };
   const identity = { provider: 'openai', name, url: baseURL };
   const fields = (request: AgentRequest): Fields => decodingFields(options.grammar, request);
-  return { name, model: identity, reply: (request) => replyOf({ identity, load: model, settings, clean, fields }, request) };
+  return {
+    name,
+    model: identity,
+    price: options.cost?.usd,
+    reply: (request) => replyOf({ identity, load: model, settings, clean, fields }, request),
+  };
 }
 
 async function load(name: string, baseURL: string, apiKey: string | undefined): Promise<SdkModel> {

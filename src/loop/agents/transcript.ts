@@ -35,6 +35,7 @@ export function transcribed(agent: Agent, sink: (entry: TranscriptEntry) => void
   return {
     name: agent.name,
     model: agent.model,
+    price: agent.price,
     fixed: agent.fixed,
     async reply(request) {
       const { sid, turn, attempt, system, prompt } = request;

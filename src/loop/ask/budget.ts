@@ -5,8 +5,10 @@ import { NS_CODES } from '../../wire/codes.ts';
 import { quotaError, timeoutError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import { type LimitValues, limitOf } from '../../wire/limits.ts';
+import { sumUsd } from '../../wire/money.ts';
 import type { AskSpent, Usage } from '../../wire/protocol.ts';
 import type { AskQuota } from '../quota.ts';
+import { costs } from '../spent.ts';
 import { type AskOptions, type BudgetKey, optionOf } from './options.ts';
 
 /** Minimum that a turn needs of each budget. A turn without a tool call cannot mint the token for its decision. */
@@ -36,6 +38,7 @@ export class Budget {
   readonly #quota: AskQuota;
   readonly #begun = performance.now();
   #sum = NOTHING;
+  #cost = 0;
   /** The value of {@link #sum} before the last turn. */
   #before = NOTHING;
 
@@ -49,7 +52,7 @@ export class Budget {
   /** The usage that the caller pays for. */
   get spent(): AskSpent {
     const { turns, tokens } = this.#quota;
-    return { ...this.#sum, turns, tokens };
+    return { ...this.#sum, turns, tokens, ...costs(this.#cost) };
   }
 
   /** Whether the time of the ask is used up. */
@@ -57,8 +60,14 @@ export class Budget {
     return this.#rest('wallMs') <= EARLY_MS;
   }
 
+  /** Counts US dollars. */
+  pay(cost: number): void {
+    this.#cost = sumUsd(this.#cost, cost);
+  }
+
   /** Counts the usage of a turn, that of all attempts at it. */
-  take({ fuel, toolCalls, cpuMs }: Pick<Usage, Counted>): void {
+  take({ fuel, toolCalls, cpuMs, cost = 0 }: Pick<Usage, Counted | 'cost'>): void {
+    this.pay(cost);
     this.#before = this.#sum;
     const { fuel: ownFuel, toolCalls: ownCalls, cpuMs: ownCpu } = this.#sum;
     this.#sum = { fuel: ownFuel + fuel, toolCalls: ownCalls + toolCalls, cpuMs: ownCpu + cpuMs };
@@ -106,7 +115,9 @@ export class Budget {
   }
 
   /** The error of the `ask` for the error that ended the last turn; null when that was not a limit shared with the caller. */
-  breachOf({ limit, used }: ErrorInfo): ToolError | Halt | null {
+  breachOf(error: ErrorInfo): ToolError | Halt | null {
+    const { limit, used } = error;
+    if (limit === 'cost' || limit === 'tenantCost') return new Halt(error);
     if (limit === 'maxTokens') return this.outOfTokens();
     const key = KEYS.find((each) => each === limit);
     if (key === undefined) return null;

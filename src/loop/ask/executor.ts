@@ -1,14 +1,14 @@
 import type { TurnInit } from '../../context/index.ts';
-import type { AskRequest } from '../../runtime/index.ts';
+import { type AskRequest, PAYER } from '../../runtime/index.ts';
 import { tighten } from '../../sandbox/index.ts';
 import type { PolicyOptions } from '../../tools/index.ts';
 import { ASK_DEPTH, ASK_QUOTA, type AskQuota, askDepthOf } from '../quota.ts';
 import { protocolSizes, type TurnExecutor, turnFork } from '../turn/executor.ts';
 
 /** When a turn runs again, its `ask` opens another nested session. So nested calls get their keys and their fence from the asking call. */
-function asCall({ turn: { origin, turnIndex, fence }, seq }: AskRequest): Pick<TurnInit, 'origin' | 'fence'> {
+function asCall({ turn: { origin, turnIndex, fence }, id }: AskRequest): Pick<TurnInit, 'origin' | 'fence'> {
   if (origin === null || turnIndex === null) return {};
-  return { origin: `${origin}/${turnIndex}.${seq}`, ...(fence === null ? {} : { fence }) };
+  return { origin: `${origin}/${id}`, ...(fence === null ? {} : { fence }) };
 }
 
 /**
@@ -24,7 +24,7 @@ export function askExecutor(request: AskRequest, quota: AskQuota, policy: Policy
         ...init,
         ...asCall(request),
         mayAct: () => request.turn.mayAct() && (init.mayAct?.() ?? true),
-        values: { ...init.values, [ASK_DEPTH]: depth, [ASK_QUOTA]: quota },
+        values: { ...init.values, [ASK_DEPTH]: depth, [ASK_QUOTA]: quota, [PAYER]: request.payer },
       }),
     async end(sid) {
       try {

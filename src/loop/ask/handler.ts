@@ -1,6 +1,6 @@
 import type { Keyring, Lifetimes } from '../../aeiou/index.ts';
 import type { AskHandler } from '../../runtime/index.ts';
-import { ToolError } from '../../tools/index.ts';
+import { type AskReply, ToolError } from '../../tools/index.ts';
 import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { anything, checker, checkFunction, required, timerMs, wholeNumber } from '../../wire/options.ts';
@@ -99,6 +99,7 @@ export function askHandler(options: AskHandlerOptions): AskHandler {
   );
   return async (request) => {
     let budget: Budget | null = null;
+    const said = new Set<string>();
     try {
       if (askDepthOf(request.turn) >= maxDepth)
         throw new ToolError(NS_CODES.NestingDepthExceeded, `ask is nested ${maxDepth} deep already, which is the maximum`);
@@ -109,10 +110,16 @@ export function askHandler(options: AskHandlerOptions): AskHandler {
       budget = new Budget(request, wanted, quota);
       const sid = ids.session();
       const { onEvent } = options;
-      const value = await driveNested({ request, target, budget, quota, userdata, sid, shared, onEvent });
-      return { t: 'ok', value: encode(value), spent: budget.spent };
+      const value = await driveNested({ request, target, budget, quota, userdata, sid, said, shared, onEvent });
+      return { t: 'ok', value: encode(value), ...labelsOf(said), spent: budget.spent };
     } catch (error) {
-      return replyFor(error, budget?.spent ?? null);
+      const reply = replyFor(error, budget?.spent ?? null);
+      return reply.t === 'halt' ? reply : { ...reply, ...labelsOf(said) };
     }
   };
+}
+
+/** The labels that an answer brings. */
+function labelsOf(said: ReadonlySet<string>): Pick<AskReply & { readonly t: 'ok' }, 'labels'> {
+  return said.size === 0 ? {} : { labels: { adds: [...said].sort(), drops: [] } };
 }

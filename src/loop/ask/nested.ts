@@ -1,15 +1,17 @@
 import type { AskRequest } from '../../runtime/index.ts';
 import { currentTelemetry } from '../../telemetry/index.ts';
-import { Halt, type ToolDefinition, ToolError } from '../../tools/index.ts';
+import { Halt, ToolError } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { cancelledError } from '../../wire/errorinfo.ts';
 import { BusyError, RuntimeClosedError } from '../../wire/errors.ts';
+import { MOST_USD, nanosOf, sumUsd, usdOf } from '../../wire/money.ts';
 import { AgentError, agentBrief } from '../agents/index.ts';
 import { LoopController } from '../controller.ts';
 import type { LoopEvent } from '../events.ts';
 import type { LoopControllerOptions } from '../options.ts';
 import type { AskQuota } from '../quota.ts';
 import type { HaltReason } from '../record/decision.ts';
+import { saidBy } from '../record/origins.ts';
 import type { SessionParent } from '../sessions/store.ts';
 import { type SessionSpan, withSessionSpan } from '../spans.ts';
 import { usageOfTurn } from '../spent.ts';
@@ -26,6 +28,8 @@ export interface NestedLoop {
   readonly quota: AskQuota;
   readonly userdata: unknown;
   readonly sid: string;
+  /** Gets the labels of what the nested programs say. */
+  readonly said: Set<string>;
   /** Options that its controller shares with those of other asks. */
   readonly shared: Omit<LoopControllerOptions, 'executor' | 'system'>;
   readonly onEvent: ((event: LoopEvent, parent: SessionParent) => unknown) | undefined;
@@ -41,15 +45,16 @@ export function driveNested(loop: NestedLoop): Promise<string | null> {
 }
 
 async function driveOn(loop: NestedLoop, session: SessionSpan): Promise<string | null> {
-  const { request, target, budget, quota, userdata, sid, onEvent } = loop;
+  const { request, target, budget, quota, userdata, sid, said, onEvent } = loop;
   const { turn, seq, signal, host } = request;
   const { model, agent } = target;
   const parent: SessionParent = { sid: turn.sessionId, turn: turn.turnIndex, seq };
   const controller = controllerOf(loop);
-  await controller.open(userdata, sid, { parent });
+  await controller.open(userdata, sid, { parent, labels: request.labels });
   let open = true;
-  /** Model tokens of the replies of the current turn. */
+  /** Model tokens of the replies of the current turn, and US dollars for them. */
   let replied = 0;
+  let repliedCost = 0;
   try {
     for (;;) {
       const { wallMs, ...limits } = budget.next();
@@ -58,26 +63,29 @@ async function driveOn(loop: NestedLoop, session: SessionSpan): Promise<string |
       // The turn's tokens so far are not available to the asks of its program.
       quota.use(1, 0);
       replied = 0;
+      repliedCost = 0;
       const record = await controller.step(sid, {
         agent,
         limits,
         wallMs,
         signal,
         ...(tokens === null ? {} : { maxTokens: quota.tokens + tokens }),
+        ...mostCost(request, budget),
         onEvent(event: LoopEvent) {
-          if (event.type === 'replied') pay(event.tokens);
+          if (event.type === 'replied') pay(event.tokens, event.cost);
           return onEvent?.(event, parent);
         },
       });
       session.decided(record);
       budget.take(usageOfTurn(record));
+      for (const label of saidBy([...(record.attempts ?? []), record])) said.add(label);
       open = record.decision === 'CONTINUE';
       if (!open) return valueOfTurn(record, budget);
       if (model.auto_loop_enabled === false) throw new Ended('ERR_POLICY', `${model.name} may not request another turn`);
     }
   } catch (error) {
     // The tokens of refused replies are counted already.
-    if (error instanceof AgentError) pay(error.tokens - replied);
+    if (error instanceof AgentError) pay(error.tokens - replied, usdOf(Math.max(0, nanosOf(error.cost) - nanosOf(repliedCost))));
     const end = endOf(error, budget);
     if (open) {
       session.stopped(end.reason);
@@ -86,9 +94,12 @@ async function driveOn(loop: NestedLoop, session: SessionSpan): Promise<string |
     throw end.error;
   }
 
-  function pay(tokens: number): void {
+  function pay(tokens: number, cost = 0): void {
     replied += tokens;
+    repliedCost = sumUsd(repliedCost, cost);
     quota.use(0, tokens);
+    request.payer.add(nanosOf(cost));
+    budget.pay(cost);
   }
 
   async function close(reason: HaltReason): Promise<void> {
@@ -99,6 +110,12 @@ async function driveOn(loop: NestedLoop, session: SessionSpan): Promise<string |
       host.logger.error({ error, sid }, 'a nested session could not be ended');
     }
   }
+}
+
+/** The ceiling of the nested session: what it has paid, and what the asking run may still pay. */
+function mostCost({ payer }: AskRequest, { spent }: Budget): { readonly maxCost?: number } {
+  const most = nanosOf(spent.cost ?? 0) + payer.left;
+  return most > 0 && most <= nanosOf(MOST_USD) ? { maxCost: usdOf(most) } : {};
 }
 
 /** The host ends a loop between two turns. */
@@ -123,8 +140,9 @@ function endOf(error: unknown, budget: Budget): { readonly reason: HaltReason; r
   return { reason: 'ERR_INTERRUPTED', error };
 }
 
-function endOfAgent({ reason, message }: AgentError, budget: Budget): ToolError | Halt {
+function endOfAgent({ reason, message, failure }: AgentError, budget: Budget): ToolError | Halt {
   if (reason === 'ERR_CANCELLED') return cancelled();
+  if (failure?.limit === 'cost') return new Halt(failure);
   if (reason === 'ERR_QUOTA') return budget.outOfTokens();
   // The time-out of a single reply leaves time for the ask.
   if (reason === 'ERR_TIMEOUT' && budget.timeIsUp) return budget.outOfTime();
@@ -140,17 +158,8 @@ function controllerOf({ request, target: { model }, quota, shared }: NestedLoop)
   return new LoopController({
     ...shared,
     executor: askExecutor(request, quota, mayCallTools ? undefined : { allow: [] }),
-    system: agentBrief({ tools: mayCallTools ? callable(request) : [] }),
+    system: agentBrief({ tools: mayCallTools ? request.fork({ turn: request.turn }).callable : [] }),
     // The asking run cannot be suspended in the middle of a call.
     mayWait: false,
-  });
-}
-
-/** The tools that a nested program may call. The model is not shown other tools. */
-function callable(request: AskRequest): readonly ToolDefinition[] {
-  const fork = request.fork({ turn: request.turn });
-  return fork.tools.names().flatMap((name) => {
-    const tool = fork.tools.lookup(name);
-    return tool === undefined || fork.denied(name) !== null ? [] : [tool];
   });
 }

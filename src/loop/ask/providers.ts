@@ -1,6 +1,7 @@
 import type { AgentModel, StoreReaders } from '../../context/index.ts';
 import { ToolError } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
+import type { TokenPrice } from '../../wire/money.ts';
 import { type Agent, openaiAgent } from '../agents/index.ts';
 
 /** Creates the agent for a model. `key` is the key of the model's account, or null without an account. */
@@ -14,15 +15,30 @@ export const openaiProvider: AgentProvider = ({ name, model, base_url: baseUrl, 
   if (baseUrl === undefined)
     throw new ToolError(NS_CODES.Configuration, `the agent model '${name}' needs a base_url that locates its provider`);
   const { temperature, max_output_tokens: maxOutputTokens, max_retries: retries } = rest;
+  const price = tokenPrice(rest);
   return openaiAgent({
     model,
     baseUrl,
     ...(key === null ? {} : { apiKey: key }),
     temperature,
     maxOutputTokens,
+    cost: price === null ? undefined : { usd: price },
     retry: retries === undefined ? undefined : { retries },
   });
 };
+
+type Prices = Pick<AgentModel, 'budget_currency' | 'input_per_mtok' | 'output_per_mtok' | 'cached_per_mtok'>;
+
+/** The price of a model that is priced in US dollars; null for other models. */
+function tokenPrice({
+  budget_currency: currency = 'USD',
+  input_per_mtok,
+  output_per_mtok,
+  cached_per_mtok,
+}: Prices): TokenPrice | null {
+  if (currency !== 'USD' || (input_per_mtok === undefined && output_per_mtok === undefined)) return null;
+  return { in: input_per_mtok ?? 0, out: output_per_mtok ?? 0, cached: cached_per_mtok };
+}
 
 /** The model that an `ask` names, and its agent. */
 export interface AskTarget {

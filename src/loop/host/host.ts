@@ -41,6 +41,8 @@ export interface HostOptions {
   readonly turnsPerClaim?: number | undefined;
   /** Milliseconds between two searches for sessions that became ready by time alone; 2,000 when absent. */
   readonly pollMs?: number;
+  /** The keys that this host knows now, which it says to the store as long as it lives; none when absent. */
+  readonly kids?: () => readonly string[];
   /** Receives the error when a session cannot be driven, or when the store does not answer (`sid` is null). Its own failure has no effect. */
   readonly onError?: (error: unknown, sid: string | null) => unknown;
   /** Receives the result when this host stops driving a session. `onError` receives its failure. */
@@ -54,6 +56,7 @@ const CHECKS: Checks<HostOptions> = {
   tenantConcurrency: wholeNumber(1),
   turnsPerClaim: wholeNumber(1),
   pollMs: timerMs(1),
+  kids: checkFunction,
   onError: checkFunction,
   onLeft: checkFunction,
 };
@@ -73,6 +76,9 @@ export interface HostState {
   readonly errors: number;
 }
 
+/** The part of a lease for which a host is believed to live after it has said so. */
+const BEATS_LAST = 2;
+
 /** The longest pause after a store that did not answer, in milliseconds. */
 const LONGEST_PAUSE_MS = 5000;
 
@@ -84,6 +90,7 @@ const LONGEST_PAUSE_MS = 5000;
 export class Host {
   readonly #options: HostOptions & { readonly [Key in 'concurrency' | 'turnsPerClaim' | 'pollMs' | 'tenantConcurrency']: number };
   readonly #driving = new Map<string, { readonly tenant: string; readonly done: Promise<void> }>();
+  #profiles: HostOptions['profiles'];
   readonly #wake = new Signal();
   #status: HostState['status'] = 'ready';
   #claimed = 0;
@@ -96,6 +103,7 @@ export class Host {
     const { concurrency = 8, turnsPerClaim = 8, pollMs = 2000 } = options;
     const { tenantConcurrency = concurrency } = options;
     this.#options = { ...options, concurrency, turnsPerClaim, pollMs, tenantConcurrency };
+    this.#profiles = options.profiles;
   }
 
   /** The current state of the host. */
@@ -108,6 +116,17 @@ export class Host {
   start(): void {
     if (this.#isEnding) throw new RuntimeClosedError('this host has been drained');
     this.#running ??= this.#run();
+  }
+
+  /**
+   * Drives sessions with other profiles from now on: a turn under way ends under those with which it began, and the next turn of its session
+   * begins under the new ones. Resolves when no session is driven with the old ones.
+   */
+  async use(profiles: HostOptions['profiles']): Promise<void> {
+    checkObject('the profiles of a host', profiles);
+    this.#profiles = profiles;
+    this.#wake.call();
+    await Promise.all([...this.#driving.values()].map(({ done }) => done));
   }
 
   /**
@@ -128,6 +147,7 @@ export class Host {
     await this.#running;
     await Promise.all([...this.#driving.values()].map(({ done }) => done));
     late.removeEventListener('abort', giveUp);
+    await coordinator.store.hosts?.leave(coordinator.instance).catch((error: unknown) => this.#failed(error, null));
     this.#status = 'stopped';
   }
 
@@ -135,14 +155,26 @@ export class Host {
     return this.#status === 'draining' || this.#status === 'stopped';
   }
 
+  /**
+   * Says to the store that this host lives, and which keys it knows. A host says so several times in the time after which others take its
+   * sessions: a turn that has killed its host is not taken for one of a host that lives.
+   */
+  async beat(): Promise<void> {
+    const { coordinator, kids } = this.#options;
+    const { instance, owner, leaseMs } = coordinator;
+    await coordinator.store.hosts?.beat({ instance, owner, kids: kids?.() ?? [] }, leaseMs / BEATS_LAST);
+  }
+
   async #run(): Promise<void> {
     const { coordinator, pollMs, concurrency } = this.#options;
     const forget = coordinator.store.onReady(this.#wake.call);
+    const beats = setInterval(() => void this.beat().catch(() => {}), coordinator.leaseMs / (2 * BEATS_LAST)).unref();
     let pause = 0;
     let tended = Number.NEGATIVE_INFINITY;
     try {
       while (!this.#isEnding) {
         try {
+          if (tended < 0 || this.#status === 'unreachable') await this.beat();
           if (performance.now() - tended > coordinator.leaseMs) {
             tended = performance.now();
             await coordinator.tend(
@@ -163,15 +195,16 @@ export class Host {
       }
     } finally {
       forget();
+      clearInterval(beats);
     }
   }
 
   /** Claims as many sessions as there is room for, and begins to drive them. */
   async #claim(): Promise<number> {
-    const { coordinator, concurrency, tenantConcurrency, profiles } = this.#options;
+    const { coordinator, concurrency, tenantConcurrency } = this.#options;
     // One claim of several sessions may take several of one tenant. To respect `tenantConcurrency`, the host then claims one by one.
     const room = tenantConcurrency < concurrency ? 1 : concurrency - this.#driving.size;
-    const found = await coordinator.next(room, { profiles: Object.keys(profiles), without: this.#fullTenants() });
+    const found = await coordinator.next(room, { profiles: Object.keys(this.#profiles), without: this.#fullTenants() });
     for (const session of found) {
       const { sid } = session.state;
       const { tenant } = session.setup;
@@ -197,12 +230,13 @@ export class Host {
   }
 
   async #drive({ state: { sid }, setup, next }: DrivenSession): Promise<void> {
-    const { profiles, turnsPerClaim, coordinator, onLeft } = this.#options;
+    const { turnsPerClaim, coordinator, onLeft } = this.#options;
+    const profiles = this.#profiles;
     let turns = 0;
     try {
       const profile = profiles[setup.profile];
       if (profile === undefined || this.#isEnding) return await coordinator.leave(sid);
-      const leave = (): boolean => this.#isEnding || ++turns >= turnsPerClaim;
+      const leave = (): boolean => this.#isEnding || profiles !== this.#profiles || ++turns >= turnsPerClaim;
       const result = await profile.controller.resume(sid, { keepTurns: false, ...profile.options(sid, setup), leave });
       callBack(
         () => onLeft?.(result),

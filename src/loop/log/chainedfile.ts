@@ -1,16 +1,22 @@
 import { NeuroScriptError } from '../../wire/errors.ts';
+import { messageOf } from '../../wire/unknown.ts';
 import { chained, GENESIS, readLink } from './chain.ts';
 import { type LogDisk, rotationOf } from './disk.ts';
 import type { FileLock } from './filelock.ts';
 import { LINE_BYTES } from './lines.ts';
 import type { LogEntry } from './log.ts';
 
-/** The file does not end with a line of a decision log, so no line can be chained to it. */
+/** The file cannot be written, or does not end with a line of a decision log, so that no line can be chained to it. */
 export class LogError extends NeuroScriptError {
   static readonly code = 'ERR_LOG';
-  constructor(message: string) {
-    super(LogError.code, message);
+  constructor(message: string, options?: ErrorOptions) {
+    super(LogError.code, message, options);
   }
+}
+
+/** The error of a log whose file the system does not write. */
+export function unwritable(path: string, cause: unknown): LogError {
+  return new LogError(`the decision log ${path} cannot be written: ${messageOf(cause)}`, { cause });
 }
 
 interface Waiting {
@@ -84,7 +90,9 @@ export class ChainedFile {
       try {
         await this.#write(batch.map(({ entry }) => entry));
         for (const { done } of batch) done.resolve();
-      } catch (error) {
+      } catch (cause) {
+        // The message of the system names no file.
+        const error = cause instanceof NeuroScriptError ? cause : unwritable(this.#path, cause);
         for (const { done } of batch) done.reject(error);
       }
     }

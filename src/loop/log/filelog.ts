@@ -1,5 +1,6 @@
+import { rm, writeFile } from 'node:fs/promises';
 import { checker, checkText, oneOf, wholeNumber } from '../../wire/options.ts';
-import { ChainedFile } from './chainedfile.ts';
+import { ChainedFile, unwritable } from './chainedfile.ts';
 import { REAL_DISK } from './disk.ts';
 import type { DecisionLog, LogEntry } from './log.ts';
 
@@ -14,6 +15,9 @@ export interface FileLogOptions {
   readonly maxBytes?: number;
 }
 
+/** More than a file system keeps beside the name of a file. */
+const PROBE_BYTES = 4096;
+
 const checkOptions = checker<FileLogOptions>({ fsync: oneOf('never', 'always'), maxBytes: wholeNumber(1024) });
 
 /**
@@ -23,21 +27,35 @@ const checkOptions = checker<FileLogOptions>({ fsync: oneOf('never', 'always'), 
  */
 export class FileLog implements DecisionLog {
   readonly #file: ChainedFile;
+  readonly #path: string;
 
   /** Does not access the file yet. Throws `ConfigError` for a path that is not a text and for options that are unknown or wrong. */
   constructor(path: string, options: FileLogOptions = {}) {
     checkText('the path of a log', path);
     checkOptions('the options of a log', options);
     const { fsync = 'never', maxBytes = 64 * 1024 * 1024 } = options;
+    this.#path = path;
     this.#file = new ChainedFile(path, { isSynced: fsync === 'always', maxBytes, disk: REAL_DISK });
   }
 
   /**
-   * Writes lines in the order of the calls. Rejects with {@link LogError} for a file that is not a decision log, and with the
-   * file system's error; no part of the line is in the file then.
+   * Writes lines in the order of the calls. Rejects with {@link LogError} for a file that is not a decision log or cannot be
+   * written; no part of the line is in the file then.
    */
   append(entry: LogEntry): Promise<void> {
     return this.#file.append(entry);
+  }
+
+  /** Writes a file beside the log, and removes it. Rejects with {@link LogError} when that fails, for instance on a full disk. */
+  async ping(): Promise<void> {
+    const probe = `${this.#path}.probe-${process.pid}`;
+    try {
+      await writeFile(probe, new Uint8Array(PROBE_BYTES), { mode: 0o600 });
+    } catch (error) {
+      throw unwritable(this.#path, error);
+    } finally {
+      await rm(probe, { force: true });
+    }
   }
 
   /** Searches the file and the last rotated file. */

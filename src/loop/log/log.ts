@@ -49,6 +49,8 @@ export interface DecisionLog {
    * session is opened under an id of the caller's choice. Absent for a log in the database of its store.
    */
   goesOnAfter?(sid: string): Promise<number | null>;
+  /** Rejects when an entry could not be added now. Absent for a log that works whenever its store does. */
+  ping?(): Promise<void>;
 }
 
 /** One line of a log in a database. */

@@ -33,7 +33,7 @@ export function eraseRecord(record: TurnRecord): TurnRecord {
 }
 
 /** An attempt without its content. How it ended, its usage and the ids of its tokens stay. */
-function erasedAttempt(attempt: FailedAttempt): FailedAttempt {
+function erasedAttempt({ names: _, ...attempt }: FailedAttempt): FailedAttempt {
   return {
     ...attempt,
     reply: ERASED,

@@ -89,7 +89,8 @@ export function lastWait(suspended: Suspension | null): number | null {
   return suspended && storedCalls(suspended).reduce((last, { since }) => Math.max(last, since), Number.NEGATIVE_INFINITY);
 }
 
-function readKept(body: unknown, sid: string): KeptBody {
+/** The data of a kept call. Throws {@link StoreError} (`damaged`). */
+export function readKept(body: unknown, sid: string): KeptBody {
   const read = KEPT.safeParse(body, FIRST_ISSUE);
   if (read.success) return read.data;
   const [issue] = read.error.issues;

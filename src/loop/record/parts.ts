@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
 import { decode } from '../../wire/codec.ts';
+import { usdProblem } from '../../wire/money.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { LAST_MS } from '../../wire/time.ts';
 import { ValueError } from '../../wire/values.ts';
@@ -14,6 +15,9 @@ import type { FailedAttempt } from './record.ts';
 
 const count = z.int().min(0);
 const position = z.int().min(1);
+
+/** An amount of US dollars. */
+export const USD = z.number().refine((usd) => usdProblem(usd) === null, 'it is no amount of US dollars');
 
 /** Unix milliseconds that a calendar has. */
 export const DATE = z.number().min(-LAST_MS).max(LAST_MS);
@@ -44,6 +48,25 @@ const ASKED = asked(VALUE);
 /** A call of an earlier attempt. */
 const ORIGIN = z.looseObject({ attempt: position, seq: position });
 
+const CARRIED = z.array(
+  z.looseObject({ label: z.string(), from: z.string(), source: z.string().nullable(), line: z.int().nullable() }),
+);
+const NAMES = z.array(z.string());
+
+/** The labels of a recorded call. */
+const CALL_LABELS = z.looseObject({
+  call: z
+    .looseObject({
+      args: z.array(z.looseObject({ all: CARRIED, entries: z.record(z.string(), CARRIED).optional() })),
+      deciding: CARRIED,
+    })
+    .optional(),
+  answer: z.looseObject({ adds: NAMES, drops: NAMES }).optional(),
+});
+
+/** The labels of what a turn has said. */
+export const SAID = z.looseObject({ output: CARRIED, scratchpad: CARRIED });
+
 /** A recorded call whose arguments and results are checked by `value`. */
 function entryOf(value: z.ZodType) {
   const outcome = z.union([
@@ -58,12 +81,21 @@ function entryOf(value: z.ZodType) {
     seq: position,
     at: AT,
     outcome,
+    begin: z.number(),
     ms: z.number(),
     asked: asked(value).optional(),
     from: ORIGIN.optional(),
+    called: z.array(z.string()).optional(),
+    flow: CALL_LABELS.optional(),
   });
   return z.discriminatedUnion('kind', [
-    call.extend({ kind: z.literal('tool'), name: z.string(), args: z.array(value), work: z.int().min(0).optional() }),
+    call.extend({
+      kind: z.literal('tool'),
+      name: z.string(),
+      args: z.array(value),
+      work: z.int().min(0).optional(),
+      cost: USD.optional(),
+    }),
     call.extend({ kind: z.literal('prompt'), text: z.string() }),
     call.extend({ kind: z.literal('ask'), model: z.string(), prompt: value, options: value }),
   ]);
@@ -150,34 +182,45 @@ export const USAGE = z
     peakMemoryBytes: count,
     toolCalls: count,
     outputBytes: count,
+    cost: USD.optional(),
   })
   .meta({ id: 'usage' });
 
 /** Why an envelope or a program failed. */
-export const ERROR = z
-  .object({
-    kind: z.enum(['syntax', 'runtime', 'policy', 'quota', 'timeout', 'cancelled', 'usage', 'internal']),
-    code: z.string().regex(/^(NS\d+|ERR_[A-Z_]+)$/),
-    nsCode: z.int().nullable(),
-    name: z.string(),
-    message: z.string(),
-    source: z.string().nullable(),
-    line: position.nullable(),
-    column: position.nullable(),
-    hint: z.string().optional(),
-    stack: z.array(z.object({ name: z.string(), source: z.string(), line: position, column: position })),
-    limit: z.string().optional(),
-    allowed: z.number().optional(),
-    used: z.number().optional(),
-  })
-  .meta({ id: 'error', description: "Why an envelope, a program or the host's input failed." });
+export const ERROR = z.object({
+  kind: z.enum(['syntax', 'runtime', 'policy', 'quota', 'timeout', 'cancelled', 'usage', 'internal']),
+  code: z.string().regex(/^(NS\d+|ERR_[A-Z_]+)$/),
+  nsCode: z.int().nullable(),
+  name: z.string(),
+  message: z.string(),
+  source: z.string().nullable(),
+  line: position.nullable(),
+  column: position.nullable(),
+  hint: z.string().optional(),
+  stack: z.array(z.object({ name: z.string(), source: z.string(), line: position, column: position })),
+  limit: z.string().optional(),
+  allowed: z.number().optional(),
+  used: z.number().optional(),
+});
+
+/** The same, as a result has it. */
+export const SHOWN_ERROR = ERROR.extend({
+  text: z.string().meta({ description: 'All of it, as the command line prints it: place, line, hint.' }),
+}).meta({ id: 'error', description: "Why an envelope, a program or the host's input failed." });
 
 /** The usage of a run with its time in the queue. */
 export const RECORDED_USAGE = USAGE.extend({ queueMs: z.number().min(0) });
 
+/** What a program was judged by that was rejected for the names in it. */
+export const JUDGED_NAMES = z.object({
+  definitions: z.array(z.looseObject({ name: z.string(), text: z.string() })),
+  tools: z.array(z.looseObject({ name: z.string(), least: z.int(), most: z.int(), form: z.string().optional() })),
+  denied: z.array(z.object({ name: z.string(), reason: z.string() })),
+});
+
 /** The checked fields of an attempt. */
 export const ATTEMPT_HEAD = z.looseObject({
-  end: z.enum(['rejected', 'failed', 'interrupted']),
+  end: z.enum(['rejected', 'failed', 'interrupted', 'rehearsed']),
   reply: z.string(),
   envelope: z.string(),
   problems: z.array(
@@ -189,6 +232,7 @@ export const ATTEMPT_HEAD = z.looseObject({
   jtis: z.array(z.string()),
   unreadable: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
   denied: z.looseObject({ tool: z.string(), message: z.string() }).nullable(),
+  names: JUDGED_NAMES.optional(),
   run: z.looseObject({}).nullable(),
   output: z.string(),
   scratchpad: z.string(),

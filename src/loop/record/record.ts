@@ -1,20 +1,25 @@
-import type {
-  Action,
+import {
+  type Action,
   EnvelopeError,
-  KeyInfo,
-  Lint,
-  ProgressState,
-  TokenCode,
-  TokenDetail,
-  UserdataError,
+  type KeyInfo,
+  type Lint,
+  type ProgressState,
+  parseEnvelope,
+  type TokenCode,
+  type TokenDetail,
+  type UserdataError,
 } from '../../aeiou/index.ts';
 import type { PolicyOptions } from '../../tools/index.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import type { EarlierCall, JournalEntry } from '../../wire/journal.ts';
+import type { SaidLabels } from '../../wire/labels.ts';
 import type { LimitValues } from '../../wire/limits.ts';
-import type { RunInput, Source, TaggedJson, Usage, Whisper, WorkerUsage } from '../../wire/protocol.ts';
-import { publicUsage } from '../../wire/result.ts';
+import type { RunInput, Source, TaggedJson, Usage, Whisper } from '../../wire/protocol.ts';
+import { publicUsage, type RunResult } from '../../wire/result.ts';
+import type { JudgedNames } from '../../wire/sourcereports.ts';
+import { RunError } from '../../wire/text/runerror.ts';
 import type { Decision, HaltReason } from './decision.ts';
+import type { SignedPlan } from './suspension.ts';
 
 /** One turn, complete: enough to show it, to log it, and to execute it again with the same result. */
 export interface TurnRecord extends UnsealedRecord {
@@ -36,6 +41,8 @@ export interface UnsealedRecord {
   readonly startedAt: number;
   /** Milliseconds from the start of the turn to its decision, without the agent's time. */
   readonly latencyMs: number;
+  /** Where this time went, in order. What comes before the first phase was spent by earlier attempts, or before the turn was suspended. */
+  readonly phases: readonly TurnPhase[];
   /** The usage of the turn's agent; null when no agent was consulted. */
   readonly agent: AgentUse | null;
   /** Everything that the turn depended on, apart from the answers of tools. */
@@ -66,6 +73,8 @@ export interface UnsealedRecord {
   readonly scratchBytes: number;
   /** False when the worker was killed and the last emits may be missing. */
   readonly outputComplete: boolean;
+  /** Labels of OUTPUT and SCRATCHPAD, under rules about origin; absent if the interpreter did not come to its end. */
+  readonly labels?: SaidLabels;
   /** The whispers with their targets, which `scratchpad` does not contain. */
   readonly whispers: readonly Whisper[];
   /** Digest of the progress guard, in hexadecimal; null when the turn did not complete. */
@@ -84,10 +93,30 @@ export interface UnsealedRecord {
    * `[]` when every effect was taken.
    */
   readonly leftOver?: readonly LeftOver[];
+  /** People's answers to the plans of the turn's programs, signed by the host; absent without any. */
+  readonly plans?: readonly SignedPlan[];
   /** The usage of the program. */
   readonly usage: Usage;
   /** Why the envelope or the program failed; null when the program ran to its end. */
   readonly error: ErrorInfo | null;
+}
+
+/**
+ * A stretch of the attempt that decided a turn. Replay ignores it. Storing the decision itself is none, because a record is sealed before.
+ *
+ * - `store`: the beginning of the turn was stored.
+ * - `prepare`: the envelope was read, and context and tools were made.
+ * - `queue`: the program waited for a worker.
+ * - `load`: the program was sent to its worker, which parsed and checked it.
+ * - `run`: the program ran. What its calls took belongs to it.
+ * - `verify`: its tokens were verified, and the turn was decided.
+ */
+export interface TurnPhase {
+  readonly name: 'store' | 'prepare' | 'queue' | 'load' | 'run' | 'verify';
+  /** Milliseconds from the start of the turn. Time between its executions does not count. */
+  readonly begin: number;
+  /** How long it took. */
+  readonly ms: number;
 }
 
 /** One line of OUTPUT that has the shape of a token, in the order of emission. */
@@ -122,6 +151,8 @@ export interface AgentUse {
   readonly inputTokens: number | null;
   /** Tokens of the replies; null when the agent does not report them. */
   readonly outputTokens: number | null;
+  /** US dollars for the tokens; absent for none. */
+  readonly cost?: number | undefined;
 }
 
 /** Everything external that a turn depends on. Tool results are in the journal. */
@@ -148,6 +179,8 @@ export interface Scene {
   readonly unreadable: Unreadable | null;
   /** The first tool of ACTIONS that the policy denied, or `ACTIONS` when no human approved it; null when everything may run. */
   readonly denied: { readonly tool: string; readonly message: string } | null;
+  /** What a program was judged by that was rejected for the names in it; absent for any other. */
+  readonly names?: JudgedNames;
   /** Null when no program ran. */
   readonly run: RecordedInput | null;
   /** Null for a host that does not report it. */
@@ -216,8 +249,18 @@ export interface Problem {
   readonly message: string;
   /** What to write instead; null when nothing is known. */
   readonly hint: string | null;
-  /** The lines of the place after the correction that `check --fix` proposes; null when it proposes none. */
-  readonly fix: string | null;
+  /** The lines that the proposed correction changes; empty when none is proposed. Problems on the same lines have them in common. */
+  readonly fix: readonly CorrectedLines[];
+}
+
+/** Lines of ACTIONS, with all proposed corrections made. */
+export interface CorrectedLines {
+  /** From 1. */
+  readonly line: number;
+  /** The last line of the range. */
+  readonly endLine: number;
+  /** What stands there afterwards. It may have more lines or fewer. */
+  readonly text: string;
 }
 
 /**
@@ -226,12 +269,13 @@ export interface Problem {
  * - `rejected`: the reply held no program that may run. Nothing ran.
  * - `failed`: the program ran and ended with an error.
  * - `interrupted`: the worker process of the program ended, and the program is not at fault. The same program runs again.
+ * - `rehearsed`: the program ran against mocks alone, and did not come to a good end. Its calls have reached nothing.
  */
-export type AttemptEnd = 'rejected' | 'failed' | 'interrupted';
+export type AttemptEnd = 'rejected' | 'failed' | 'interrupted' | 'rehearsed';
 
 /** An attempt at a turn that did not decide it. Its output has no effect, and its tokens are void. */
 export interface FailedAttempt
-  extends Pick<TurnRecord, 'output' | 'scratchpad' | 'outputComplete' | 'whispers' | 'journal' | 'usage'> {
+  extends Pick<TurnRecord, 'output' | 'scratchpad' | 'outputComplete' | 'labels' | 'whispers' | 'journal' | 'usage'> {
   /** How it ended. */
   readonly end: AttemptEnd;
   /** The agent's reply. */
@@ -252,6 +296,8 @@ export interface FailedAttempt
   readonly unreadable: Unreadable | null;
   /** The first denied tool of a rejected program; null without one. */
   readonly denied: Scene['denied'];
+  /** As in {@link Scene}. */
+  readonly names?: JudgedNames;
   /** The worker's input; null when no program ran. */
   readonly run: RecordedInput | null;
 }
@@ -290,20 +336,36 @@ export interface Seal {
   readonly parts: Readonly<Record<string, string>>;
 }
 
-/** The public form of a turn: `turn --json` and the elements of `loop --json`. Its schema is `schemas/turn.schema.json`. */
+/** The public form of a turn: `turn --json` and the elements of `loop --json`. Its schema is `docs/schemas/turn.schema.json`. */
 export interface TurnResult
-  extends Pick<
-    TurnRecord,
-    'sid' | 'turn' | 'decision' | 'reason' | 'kid' | 'jti' | 'output' | 'scratchpad' | 'lints' | 'agent' | 'error'
-  > {
+  extends Pick<TurnRecord, 'sid' | 'turn' | 'decision' | 'reason' | 'kid' | 'jti' | 'output' | 'scratchpad' | 'lints' | 'agent'>,
+    Pick<RunResult, 'error'> {
   /** The usage of the program. */
-  readonly usage: WorkerUsage;
+  readonly usage: Omit<Usage, 'queueMs'>;
   /** The lines of OUTPUT that have the form of a token, in order. */
   readonly candidates: readonly Pick<CandidateRecord, 'line' | 'ok' | 'code'>[];
 }
 
+/** The failure of a turn with its text; null for a turn without one. */
+export function turnError({ error, inputs: { envelope, scene } }: Pick<TurnRecord, 'error' | 'inputs'>): RunError | null {
+  if (error === null) return null;
+  const actions = actionsOf(envelope);
+  const program = actions === null ? [] : [{ name: 'ACTIONS', text: actions }];
+  return new RunError(error, [...(scene?.run?.sources ?? []), ...program]);
+}
+
+/** ACTIONS of an envelope; null when it cannot be read. */
+export function actionsOf(envelope: string): string | null {
+  try {
+    return parseEnvelope(new TextEncoder().encode(envelope)).actions;
+  } catch (error) {
+    if (error instanceof EnvelopeError) return null;
+    throw error;
+  }
+}
+
 /** Selects the public part of a record. */
-export function toPublicTurn(record: TurnResult): TurnResult {
+export function toPublicTurn(record: TurnRecord): TurnResult {
   return {
     sid: record.sid,
     turn: record.turn,
@@ -317,6 +379,6 @@ export function toPublicTurn(record: TurnResult): TurnResult {
     candidates: record.candidates.map(({ line, ok, code }) => ({ line, ok, code })),
     agent: record.agent,
     usage: publicUsage(record.usage),
-    error: record.error,
+    error: turnError(record),
   };
 }

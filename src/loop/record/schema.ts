@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { mapOf } from '../../files/check.ts';
 import { otherVersion, STORED_VERSION } from '../../wire/forms.ts';
 import { HALT_REASONS, isHaltReason } from './decision.ts';
-import { ATTEMPT, ERROR, LEFT_OVER, RECORDED_USAGE, USAGE } from './parts.ts';
+import { ATTEMPT, ERROR, LEFT_OVER, RECORDED_USAGE, SHOWN_ERROR, USAGE, USD } from './parts.ts';
 
 /*
  * The schemas of a turn: the public form that `turn --json` prints, and the record that a store keeps. The readers of stores,
- * exports and replays and the command `inspect` use them; `schemas/turn.schema.json` is generated from `PUBLIC_TURN`.
+ * exports and replays and the command `inspect` use them; `docs/schemas/turn.schema.json` is generated from `PUBLIC_TURN`.
  */
 
 const count = z.int().min(0);
@@ -26,6 +26,7 @@ export const AGENT_USE = z
     tokens: count,
     inputTokens: count.nullable().meta({ description: 'Null when the agent does not report it.' }),
     outputTokens: count.nullable(),
+    cost: USD.optional().meta({ description: 'US dollars; absent for none.' }),
   })
   .meta({ id: 'agent' });
 
@@ -48,7 +49,7 @@ export const PUBLIC_TURN = z
       .meta({ description: 'Lines of OUTPUT that have the shape of a token, in the order of emission.' }),
     agent: AGENT_USE.nullable().meta({ description: "What the turn's agent used; null when no agent was consulted." }),
     usage: USAGE,
-    error: ERROR.nullable(),
+    error: SHOWN_ERROR.nullable(),
   })
   .meta({
     title: 'One decided turn',
@@ -59,11 +60,24 @@ export const PUBLIC_TURN = z
     else: { properties: { reason: { type: 'null' }, error: { type: 'null' } } },
   });
 
+/** A person's answer to a plan, as `SignedPlan` declares it. */
+export const SIGNED_PLAN = z.object({
+  attempt: position,
+  program: z.string(),
+  grant: z.looseObject({}).nullable(),
+  kid: z.string(),
+  tag: z.string(),
+});
+
 /** The record of a turn, as `TurnRecord` declares it. */
 export const RECORD = PUBLIC_TURN.extend({
+  error: ERROR.nullable(),
   version: z.literal(STORED_VERSION, { error: ({ input }) => otherVersion('the record', input) }),
   startedAt: z.number(),
   latencyMs: z.number(),
+  phases: z.array(
+    z.object({ name: z.enum(['store', 'prepare', 'queue', 'load', 'run', 'verify']), begin: z.number(), ms: z.number().min(0) }),
+  ),
   usage: RECORDED_USAGE,
   inputs: z.looseObject({
     envelope: z.string(),
@@ -84,6 +98,7 @@ export const RECORD = PUBLIC_TURN.extend({
   repeats: z.array(position).optional(),
   attempts: z.array(ATTEMPT).min(1).optional(),
   leftOver: z.array(LEFT_OVER).optional(),
+  plans: z.array(SIGNED_PLAN).min(1).optional(),
   erased: z.array(z.string()).optional(),
   seal: z.object({ prev: z.string().nullable(), hash: z.string(), parts: mapOf(z.string()) }),
 });

@@ -40,6 +40,7 @@ const ERASABLE_OF_ATTEMPT: ReadonlySet<string> = new Set([
   'error',
   'unreadable',
   'denied',
+  'names',
   'run',
   'output',
   'scratchpad',

@@ -1,4 +1,4 @@
-import type { Completion } from '../../tools/index.ts';
+import { type Completion, checkedGrant, type Grant } from '../../tools/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
 import type { RunInput, TaggedJson } from '../../wire/protocol.ts';
@@ -40,6 +40,20 @@ export interface SuspendedTurn extends PromisedCall {
 export interface SignedApproval {
   /** Hash of the ACTIONS. */
   readonly plan: string;
+  /** The key of the host that signed. */
+  readonly kid: string;
+  /** In base64url. */
+  readonly tag: string;
+}
+
+/** A person's answer to the plan of a program, signed by the host. */
+export interface SignedPlan {
+  /** Number of the attempt at the turn whose program it is, from 1. */
+  readonly attempt: number;
+  /** SHA-256 of the program and its USERDATA, in hexadecimal. */
+  readonly program: string;
+  /** What may be called; null when the plan was refused. */
+  readonly grant: Grant | null;
   /** The key of the host that signed. */
   readonly kid: string;
   /** In base64url. */
@@ -92,6 +106,8 @@ export interface Waiting {
   readonly since: number;
   /** Unix milliseconds. */
   readonly expiresAt: number;
+  /** The grant that an answer allows or refuses, for the call `plan`; absent for other calls. */
+  readonly plan?: Grant | undefined;
   /** True once the call is completed. The session can be resumed when all its calls are. */
   readonly completed: boolean;
   /** The other calls that the session waits for: they ran together with this one. Absent when there are none. */
@@ -104,9 +120,12 @@ export type OnExpired = 'halt' | 'error';
 /** Default for the longest time that a call may wait: seven days, in milliseconds. */
 export const DEFAULT_MAX_WAIT_MS = 7 * 86_400_000;
 
-/** The id of a call: its turn, and its number among the turn's calls to the host. */
-export function callId(turn: number, { seq }: Pick<WaitingCall, 'seq'>): string {
-  return `${turn}.${seq}`;
+/** The id of the plan of a turn, among those of calls. */
+export const PLAN = 'plan';
+
+/** The id of a call: its turn, and its number among the turn's calls to the host; {@link PLAN} for all that wait for the plan. */
+export function callId(turn: number, { seq, plan }: Pick<WaitingCall, 'seq' | 'plan'>): string {
+  return plan === undefined ? `${turn}.${seq}` : PLAN;
 }
 
 /**
@@ -141,8 +160,9 @@ export function waitingOf(turn: number, suspension: Suspension, seq?: number): W
 }
 
 function publicCall(turn: number, { waiting, since, expiresAt, completion }: StoredCall): Waiting {
-  const { tool, args, reason } = waiting;
-  return { call: callId(turn, waiting), turn, tool, args, reason, since, expiresAt, completed: completion !== null };
+  const { tool, args, reason, plan } = waiting;
+  const granted = plan === undefined ? null : { plan: checkedGrant('the stored plan', plan) };
+  return { ...granted, call: callId(turn, waiting), turn, tool, args, reason, since, expiresAt, completed: completion !== null };
 }
 
 /** The session waits for a call. This is not a failure: complete the call, then resume the session. */

@@ -1,15 +1,11 @@
 import { EnvelopeError, NO_PROGRESS_YET, parseEnvelope } from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
-import { rejectionIn } from '../../wire/admission.ts';
-import { NeuroScriptError } from '../../wire/errors.ts';
-import { refusedResult } from '../../wire/result.ts';
-import { MAGIC_TOOL } from '../magic.ts';
 import { hostFailure } from '../record/decision.ts';
 import type { FailedAttempt, Judged, Scene, TurnRecord } from '../record/record.ts';
 import { type HostSections, readReply } from '../turn/input.ts';
 import { problemsIn } from '../turn/problems.ts';
 import { compareRuns, type Divergence, difference } from './compare.ts';
-import { type ExecutionOptions, type Repetition, repeat } from './execute.ts';
+import { type ExecutionOptions, judgedBy, NO_NAMES, type Repetition, repeat, replayLimits } from './execute.ts';
 
 /** The result of executing an attempt again that did not decide its turn, or of judging its rejected program again. */
 export interface AttemptReplay extends Pick<FailedAttempt, 'end'>, Pick<Repetition, 'verdict' | 'why'> {
@@ -18,9 +14,6 @@ export interface AttemptReplay extends Pick<FailedAttempt, 'end'>, Pick<Repetiti
   /** The first difference; null without one. Its place names the attempt. */
   readonly divergence: Divergence | null;
 }
-
-/** Why the rejection of a program for the names in it is not judged again. */
-export const BY_NAME = 'its program was rejected for procedures and tools of its host, which the record does not have';
 
 type Outcome = Pick<Repetition, 'verdict' | 'why' | 'divergence'>;
 
@@ -41,14 +34,6 @@ export async function replayAttempts(
   return replays;
 }
 
-/** Whether a turn was decided by a rejection that only a host with the same procedures and tools can find. */
-export function wasRefusedByName({ error }: Pick<TurnRecord, 'error'>, { run, unreadable, denied }: Scene): boolean {
-  return run === null && unreadable === null && denied === null && error !== null && BY_NAMES.has(error.code);
-}
-
-/** The codes of rejections for an unknown procedure or tool, for the number of arguments, and for a program without a token. */
-const BY_NAMES: ReadonlySet<string> = new Set(['NS2', 'NS3', 'NS4', 'ERR_TOKEN_MISSING']);
-
 async function replayAttempt(
   runtime: Runtime,
   record: TurnRecord,
@@ -58,7 +43,7 @@ async function replayAttempt(
   const read = attempt.unreadable === null ? envelopeDifference(attempt) : unreadableDifference(record, attempt);
   if (read !== null) return differs(read);
   if (attempt.unreadable !== null) return SAME;
-  if (attempt.run === null) return judgeAgain(runtime, attempt);
+  if (attempt.run === null) return judgeAgain(runtime, attempt, signal);
   const tried = recordOf(record, attempt);
   return repeat(runtime, tried.record, tried.scene, compareRuns, { signal });
 }
@@ -103,27 +88,22 @@ function unreadableDifference(record: TurnRecord, { reply, error }: FailedAttemp
   return difference('error', error, input.ok ? null : hostFailure(input.failure.code, input.failure.message));
 }
 
-/** Judges a rejected program by its text alone. */
-async function judgeAgain(runtime: Runtime, { envelope, error, problems }: FailedAttempt): Promise<Outcome> {
-  const text = sectionsIn(envelope)?.actions ?? '';
-  try {
-    const report = await runtime.check([{ name: 'ACTIONS', text }], { tools: 'any', policy: false });
-    const rejection = rejectionIn({ ...report, findings: [] }, { oneBlock: true, denied: [] });
-    if (rejection !== null) {
-      const again = problemsIn({ ...refusedResult(rejection.error), errors: rejection.errors }, text);
-      const divergence = difference('error', error, rejection.error) ?? difference('problems', problems, again);
-      return divergence === null ? SAME : differs(divergence);
-    }
-    if (error.code === 'NS15') return differs({ where: 'error', recorded: JSON.stringify(error), replayed: 'null' });
-    if (error.code !== 'ERR_TOKEN_MISSING') return unjudged(BY_NAME);
-    const named = report.files.some(({ tools }) => tools.includes(MAGIC_TOOL));
-    return named ? differs({ where: 'error', recorded: JSON.stringify(error), replayed: 'null' }) : SAME;
-  } catch (failure) {
-    // The program may come from anybody, and no worker could read it.
-    if (failure instanceof NeuroScriptError && (failure.code === 'ERR_WORKER' || failure.code === 'ERR_TIMEOUT'))
-      return unjudged(failure.message);
-    throw failure;
-  }
+/** Judges a rejected program again: by its text, and by what is recorded of the tools and procedures that it names. */
+async function judgeAgain(
+  runtime: Runtime,
+  { envelope, error, problems, limits, names }: FailedAttempt,
+  signal: AbortSignal | undefined,
+): Promise<Outcome> {
+  const actions = sectionsIn(envelope)?.actions ?? '';
+  const sources = [{ name: 'ACTIONS', text: actions }];
+  const recorded = judgedBy(names ?? NO_NAMES, replayLimits(limits, runtime.limits), { sources });
+  using turn = runtime.turn({ signal });
+  const request = { asTurn: true, checkFirst: true, strict: names !== undefined, recorded };
+  const again = await runtime.interpreter().fork({ turn }).rejection(request);
+  if (again?.error.code === 'ERR_WORKER' || again?.error.code === 'ERR_TIMEOUT') return unjudged(again.error.message);
+  const told = again === null ? [] : problemsIn(again, actions);
+  const divergence = difference('error', error, again && { ...again.error }) ?? difference('problems', problems, told);
+  return divergence === null ? SAME : differs(divergence);
 }
 
 function sectionsIn(envelope: string): (HostSections & { readonly actions: string }) | null {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isTurnNonce } from '../../aeiou/index.ts';
 import { FIRST_ISSUE } from '../../files/check.ts';
 import { RECORDED_LIMITS } from '../record/limits.ts';
-import { ATTEMPT_HEAD, ENTRY, RUN } from '../record/parts.ts';
+import { ATTEMPT_HEAD, ENTRY, JUDGED_NAMES, RUN } from '../record/parts.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { RECORD } from '../record/schema.ts';
 
@@ -22,6 +22,7 @@ const scene = z.looseObject({
   lints: z.array(z.looseObject({ code: z.string(), line: z.int() })),
   unreadable: z.object({ code: z.string(), message: z.string() }).nullable(),
   denied: z.object({ tool: z.string(), message: z.string() }).nullable(),
+  names: JUDGED_NAMES.optional(),
   run,
   // A trial enforces the host's policies; the other facts are only compared.
   host: z.looseObject({ policies: z.array(z.looseObject({}).nullable()) }).nullable(),

@@ -10,6 +10,8 @@ import type { Probe, RunProfile } from '../../wire/heat.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import { EMPTY_RUN, type RunInput, type Source } from '../../wire/protocol.ts';
 import { type RunResult, refusedResult } from '../../wire/result.ts';
+import type { JudgedNames } from '../../wire/sourcereports.ts';
+import { RunError } from '../../wire/text/runerror.ts';
 import { randomIds } from '../ids.ts';
 import { inputOf, type Scene, type TurnRecord } from '../record/record.ts';
 import type { TurnExecutor } from '../turn/executor.ts';
@@ -28,7 +30,7 @@ export interface ExecutionOptions {
   /** Measures the execution. */
   readonly probe?: Probe | undefined;
   /** Receives the profile of a measured execution, and its sources in the order of the run. */
-  readonly onProfile?: ((profile: RunProfile, sources: readonly Source[]) => void) | undefined;
+  readonly onProfile?: ((profile: RunProfile, sources: readonly Source[]) => unknown) | undefined;
 }
 
 /** What executing a record again has shown. */
@@ -98,6 +100,7 @@ async function executeRecorded(
     input,
     progress: judged.progress,
     earlier,
+    strict: scene.names !== undefined,
     signal,
   });
   return replayed;
@@ -225,7 +228,12 @@ function wasKilled({ outputComplete, error, usage, inputs }: TurnRecord): boolea
 }
 
 /** An executor that takes the policy's answers and the worker's input from the record. */
-function executorOf(runtime: Runtime, record: TurnRecord, { denied, host }: Scene, options: ExecutionOptions): TurnExecutor {
+function executorOf(
+  runtime: Runtime,
+  record: TurnRecord,
+  { denied, host, names }: Scene,
+  options: ExecutionOptions,
+): TurnExecutor {
   const { inputs } = record;
   const { probe, onProfile } = options;
   return {
@@ -236,13 +244,15 @@ function executorOf(runtime: Runtime, record: TurnRecord, { denied, host }: Scen
       execute: async (request) => {
         // No human had approved ACTIONS, or what was stored of it was not what had begun.
         if (denied?.tool === 'ACTIONS') return refusedResult(languageError(NS_CODES.Policy, denied.message));
-        const { input, calls } = request.recorded ?? { input: givenInput(null, limits, request), calls: NO_CALLS };
-        const recorded = { input, calls, denied: new Map(denied === null ? [] : [[denied.tool, denied.message]]) };
+        // The program was not begun, because of what it costs at least. A record has no prices of tools.
+        if (inputs.scene?.run === null && record.error?.limit === 'cost') return refusedResult(record.error);
+        const refused = names ?? { ...NO_NAMES, denied: denied === null ? [] : [{ name: denied.tool, reason: denied.message }] };
+        const recorded = { ...judgedBy(refused, limits, request), ...request.recorded };
         const result = await runtime
           .interpreter()
           .fork({ turn: context, limits })
           .runRequest({ ...request, recorded, signal: context.signal, probe });
-        if (result.profile !== undefined) onProfile?.(result.profile, input.sources);
+        if (result.profile !== undefined) await onProfile?.(result.profile, recorded.input.sources);
         return timedOut(record, result);
       },
     }),
@@ -250,6 +260,20 @@ function executorOf(runtime: Runtime, record: TurnRecord, { denied, host }: Scen
 }
 
 const NO_CALLS: CallScript = { known: () => null };
+
+/** Names of a program that was judged by the tools of its policy alone. */
+export const NO_NAMES: Partial<JudgedNames> & Pick<JudgedNames, 'definitions' | 'denied'> = { definitions: [], denied: [] };
+
+/** A request that judges a program again, by the names that are recorded. */
+export function judgedBy(
+  { definitions, tools, denied }: typeof NO_NAMES,
+  limits: LimitValues,
+  request: RunRequest,
+): NonNullable<RunRequest['recorded']> {
+  const input = givenInput(null, limits, request);
+  const reasons = new Map(denied.map(({ name, reason }) => [name, reason]));
+  return { input: { ...input, sources: [...definitions, ...input.sources] }, calls: NO_CALLS, denied: reasons, tools };
+}
 
 /** The input of a turn whose program was rejected, or that another program takes: as recorded, with the program of the request. */
 export function givenInput(
@@ -264,5 +288,5 @@ export function givenInput(
 /** A program that reached its time limit gets the recorded error, whatever its end in this execution. */
 function timedOut(record: TurnRecord, result: RunResult): RunResult {
   if (stoppedAt(record) === null || record.error === null || result.usage.fuel !== record.usage.fuel) return result;
-  return { ...result, ok: false, error: record.error };
+  return { ...result, ok: false, error: new RunError(record.error, []) };
 }

@@ -15,7 +15,7 @@ import { namedKeys } from './verify.ts';
 export const EXPORT_FORMAT = 'neuroscript-sessions';
 
 /**
- * Sessions in one file, for `replay` and other tools. Its schema is `schemas/export.schema.json`. The file contains no secret
+ * Sessions in one file, for `replay` and other tools. Its schema is `docs/schemas/export.schema.json`. The file contains no secret
  * key and no agent. It contains the public keys, so that tokens can be verified.
  */
 export interface SessionsFile {

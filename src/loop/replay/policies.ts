@@ -10,7 +10,7 @@ import {
 import type { RecordedVerdict } from './verdicts.ts';
 
 /** A recorded verdict that another policy changes from allowed to denied, or from denied to allowed. */
-export interface ChangedVerdict extends Pick<RecordedVerdict, 'sid' | 'turn' | 'call'> {
+export interface ChangedVerdict extends Pick<RecordedVerdict, 'sid' | 'turn' | 'attempt' | 'call'> {
   /** Canonical name. */
   readonly tool: string;
   /** The recorded verdict. */
@@ -26,11 +26,12 @@ export interface ChangedVerdict extends Pick<RecordedVerdict, 'sid' | 'turn' | '
  */
 export function changedVerdicts(verdicts: readonly RecordedVerdict[], policy: Policy): readonly ChangedVerdict[] {
   const guards = new Map<string, PolicyGuard>();
-  return verdicts.flatMap(({ sid, turn, call, tool, own, verdict: before }) => {
+  return verdicts.flatMap(({ sid, turn, attempt, call, tool, own, question, verdict: before }) => {
     const guard = guards.get(sid) ?? new PolicyGuard(policy);
     guards.set(sid, guard);
-    const after = call === null ? guard.verdict(tool, own) : guard.count(tool, own);
-    return before.allowed === after.allowed ? [] : [{ sid, turn, call, tool: tool.canonicalName, before, after }];
+    const { breach: _, ...broken } = (question && guard.denial(tool, own, question)) ?? { breach: null };
+    const after = 'rule' in broken ? broken : call === null ? guard.verdict(tool, own) : guard.count(tool, own);
+    return before.allowed === after.allowed ? [] : [{ sid, turn, attempt, call, tool: tool.canonicalName, before, after }];
   });
 }
 

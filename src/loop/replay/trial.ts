@@ -10,10 +10,12 @@ import {
 import type { Runtime } from '../../runtime/index.ts';
 import { checkLimits, type LimitOptions } from '../../sandbox/index.ts';
 import {
+  type CallHistory,
   type CallScript,
   type Completion,
   callOf,
   canonicalName,
+  decideCall,
   type Known,
   type MadeCall,
   Policy,
@@ -22,12 +24,14 @@ import {
 } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import { checkTagged } from '../../wire/foreign.ts';
+import { knownOf } from '../../wire/foreseen.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { GuestCall } from '../../wire/protocol.ts';
 import { plainMaps } from '../../wire/tagged.ts';
 import { seededIds } from '../ids.ts';
 import { MAGIC_TOOL } from '../magic.ts';
-import { journalsOf } from '../record/attempt.ts';
+import { calledBy, historyOf, journalsOf } from '../record/attempt.ts';
 import type { PublicKeyRecord, Scene, TurnRecord } from '../record/record.ts';
 import { visibleOutput } from '../result.ts';
 import { type CallAnswer, completionOf } from '../suspend/complete.ts';
@@ -91,12 +95,15 @@ export async function tryOut(runtime: Runtime, session: RecordedSession, changes
   const tried: TriedTurn[] = [];
   let { progress } = sceneOf(first).judged;
   let carried = carriedInto(first);
+  const called = new Set(
+    calledBy(turns.filter(({ turn }) => turn < changes.fromTurn).flatMap((each) => [...(each.attempts ?? []), each])),
+  );
   for (let turn = changes.fromTurn; ; turn += 1) {
     const recorded = turns.find((each) => each.turn === turn);
     if (recorded === undefined) return { sid, turns: tried, end: `nothing is recorded of turn ${turn}` };
     sceneOf(recorded);
     const program = turn === changes.fromTurn ? changes.program : undefined;
-    const calls = new TriedCalls(runtime, recorded, changes);
+    const calls = new TriedCalls(runtime, recorded, changes, historyOf(recorded, called));
     const host = hostOf(runtime, recorded, calls, changes);
     const { record, progress: after } = await runTurn(host, { sid, turn, input: inputFor(recorded, carried, program), progress });
     tried.push({ turn, recorded, tried: record, differences: differencesOf(recorded, record), unanswered: calls.unanswered });
@@ -204,14 +211,16 @@ class TriedCalls implements CallScript {
   readonly #left: JournalEntry[];
   readonly #answers: ReadonlyMap<string, Completion>;
   readonly #guards: readonly PolicyGuard[];
+  readonly #history: CallHistory;
 
-  constructor(runtime: Runtime, record: TurnRecord, { policy, answers = new Map() }: Changes) {
+  constructor(runtime: Runtime, record: TurnRecord, { policy, answers = new Map() }: Changes, history: CallHistory) {
     const { turn, journal, inputs } = record;
     this.#runtime = runtime;
     this.#turn = turn;
+    this.#history = history;
     this.#left = [...journal, ...untakenAnswers(record)];
     this.#answers = new Map(
-      [...answers].map(([key, answer]) => [/^\d/.test(key) ? key : canonicalName(key), completionOf(answer)]),
+      [...answers].map(([key, answer]) => [/^\d/.test(key) ? key : canonicalName(key), fixedAnswer(key, answer)]),
     );
     const recorded = (inputs.scene?.host?.policies ?? []).map((options) => (options === null ? null : new Policy(options)));
     this.#guards = (policy === undefined ? recorded : [policy]).map((each) => new PolicyGuard(each));
@@ -239,10 +248,37 @@ class TriedCalls implements CallScript {
     return null;
   }
 
+  /** Why a rule about arguments or order refuses a call, or a person would be asked; null when it may be made. */
+  #refused(name: string, { seq, args, labels }: GuestCall & { readonly t: 'tool' }): string | null {
+    const tools = this.#runtime.interpreter().fork().tools;
+    const tool = tools.lookup(name);
+    if (tool === undefined) return null;
+    const question = {
+      tool,
+      args: args.map(knownOf),
+      before: this.#history.at(seq),
+      labels: labels ?? null,
+      isTool: (other: string) => tools.lookup(other) !== undefined,
+    };
+    for (const { policy } of this.#guards) {
+      const [breach] = policy === null ? [] : decideCall(policy, question);
+      if (breach !== undefined) return breach.reason;
+    }
+    return null;
+  }
+
   known(call: GuestCall): Known | null {
+    const known = this.#answerTo(call);
+    const failed = known?.t === 'answer' ? known.reply.t !== 'ok' : known?.t === 'recorded' && !known.entry.outcome.ok;
+    if (call.t === 'tool') this.#history.begin(call.seq, call.name)(!failed);
+    if (known?.t === 'recorded') for (const tool of known.entry.called ?? []) this.#history.add(call.seq, tool);
+    return known;
+  }
+
+  #answerTo(call: GuestCall): Known | null {
     if (call.t !== 'tool') return this.#recorded(call) ?? this.#unanswered(call, call.t);
     const name = canonicalName(call.name);
-    const denied = this.denied(name);
+    const denied = this.denied(name) ?? this.#refused(name, call);
     if (denied !== null) return failed(NS_CODES.Policy, denied);
     const set = this.#answers.get(`${this.#turn}.${call.seq}`) ?? this.#answers.get(name);
     if (set !== undefined) return set.ok ? { t: 'answer', reply: { t: 'ok', value: set.value } } : failed(set.code, set.message);
@@ -265,6 +301,12 @@ class TriedCalls implements CallScript {
     this.unanswered.push(`${this.#turn}.${seq} ${what}`);
     return failed(NS_CODES.ToolExecutionFailed, `nothing answers call ${this.#turn}.${seq} of ${what} in this trial`);
   }
+}
+
+/** An answer that a trial sets. Throws {@link ConfigError} for one of another form, and for a result that is not tagged JSON. */
+function fixedAnswer(key: string, answer: CallAnswer): Completion {
+  const completion = completionOf(answer);
+  return completion.ok ? { ...completion, value: checkTagged(`the answer to ${key}`, completion.value) } : completion;
 }
 
 /** The answers of earlier attempts at a turn that the deciding one did not take. */

@@ -1,7 +1,7 @@
 import type { Runtime } from '../../runtime/index.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { type SealFault, sealFaults } from '../record/seal.ts';
-import { type AttemptReplay, BY_NAME, replayAttempts, wasRefusedByName } from './attempts.ts';
+import { type AttemptReplay, replayAttempts } from './attempts.ts';
 import { malformation } from './check.ts';
 import { compareTurns, type Divergence } from './compare.ts';
 import { type ExecutionOptions, repeat } from './execute.ts';
@@ -78,7 +78,6 @@ export async function replayTurn(runtime: Runtime, record: TurnRecord, options: 
   const wrong = attempts.find(({ verdict }) => verdict === 'differs');
   if (wrong !== undefined) return end('differs', { attempts, divergence: wrong.divergence });
   if (scene === null) return end('incomplete', { attempts, why: whyIncomplete(record) });
-  if (wasRefusedByName(record, scene)) return end('incomplete', { attempts, why: BY_NAME });
   const { verdict, ...repeated } = await repeat(runtime, record, scene, compareTurns, options);
   return end(verdict, { attempts, ...repeated });
 }

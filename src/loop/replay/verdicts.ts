@@ -1,6 +1,6 @@
-import { EnvelopeError, parseEnvelope } from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import {
+  type CallQuestion,
   canonicalName,
   capabilityText,
   type JudgedTool,
@@ -11,9 +11,11 @@ import {
 } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import type { JournalEntry } from '../../wire/journal.ts';
+import { knownOf } from '../../wire/foreseen.ts';
+import { inOrder, type JournalEntry } from '../../wire/journal.ts';
 import { MAGIC_TOOL } from '../magic.ts';
-import type { TurnRecord } from '../record/record.ts';
+import { historyOf } from '../record/attempt.ts';
+import { actionsOf, type FailedAttempt, type Scene, type TurnRecord } from '../record/record.ts';
 import { malformation } from './check.ts';
 import type { RecordedSession } from './session.ts';
 
@@ -23,6 +25,8 @@ export interface RecordedVerdict {
   readonly sid: string;
   /** Number of the turn, from 1. */
   readonly turn: number;
+  /** Number of the attempt, from 1; absent for the one that decided the turn. */
+  readonly attempt?: number | undefined;
   /** Id of the call, such as `2.1`; null for a tool that ACTIONS name without a call in the journal. */
   readonly call: string | null;
   /** The tool, with what its definition requires. */
@@ -31,19 +35,23 @@ export interface RecordedVerdict {
   readonly known: boolean;
   /** Whether the host gave the tool to the turn itself, so that `allow` need not name it. */
   readonly own: boolean;
+  /** The call, as rules about arguments and order see it; absent without a call, and for a tool whose definition is not known. */
+  readonly question?: CallQuestion | undefined;
   /** As recorded. The policies of the record give the rule of an allowed call. */
   readonly verdict: PolicyVerdict;
 }
 
 /**
- * The verdicts of the policies in the turns of a recorded session, in order: one for each call of a program, and one for each tool that
- * ACTIONS name without a call in the journal, because a turn begins only when all of them are allowed. Calls of unknown tools, calls that
- * tools made, and names after the one for which a turn was refused have no verdict. `runtime` parses ACTIONS and has the definitions of
- * the tools; it runs nothing. Rejects with {@link ConfigError} (`ERR_CONFIG`) for a record that is malformed.
+ * The verdicts of the policies in the turns of a recorded session, in order, for each attempt: one for each call of a program, and one for
+ * each tool that ACTIONS name without a call in the journal, because a program runs only when all of them are allowed. Calls of unknown
+ * tools, calls that tools made, calls that took the answer of an earlier attempt, and names after the one for which a program was refused
+ * have no verdict. `runtime` parses ACTIONS and has the definitions of
+ * the tools; it runs nothing. `called` has the tools that were called successfully in earlier turns, and gets those of these turns. Rejects with {@link ConfigError} (`ERR_CONFIG`) for a record that is malformed.
  */
 export async function recordedVerdicts(
   runtime: Runtime,
   { sid, turns }: Pick<RecordedSession, 'sid' | 'turns'>,
+  called: Set<string> = new Set(),
 ): Promise<readonly RecordedVerdict[]> {
   const { tools } = runtime.interpreter().fork();
   const unknown = new Map<string, JudgedTool>();
@@ -54,29 +62,70 @@ export async function recordedVerdicts(
     const own = name === MAGIC_TOOL;
     return { tool, known: own || found !== undefined, own };
   };
+  const isTool = (name: string): boolean => tools.lookup(name) !== undefined;
   const verdicts: RecordedVerdict[] = [];
   for (const record of turns) {
-    const { turn, journal } = record;
+    const { turn } = record;
     // The record of a turn whose process died has no scene. Only its journal is read.
     const malformed = record.inputs.scene === null ? null : malformation(record);
     if (malformed !== null) throw new ConfigError(`the record of turn ${turn} cannot be judged: ${malformed}`);
-    const policies = new RecordedPolicies(record);
-    const calls = journal.filter((entry) => entry.kind === 'tool');
-    const called = new Set(calls.map(({ name }) => canonicalName(name)));
-    for (const name of await namedTools(runtime, record)) {
-      if (called.has(name)) continue;
-      const judged = toolOf(name);
-      const verdict = policies.ofName(judged.tool, judged.own);
-      if (verdict !== null) verdicts.push({ sid, turn, call: null, ...judged, verdict });
-      if (verdict?.allowed === false) break;
-    }
-    for (const entry of calls) {
-      const judged = toolOf(canonicalName(entry.name));
-      const verdict = policies.ofCall(judged.tool, judged.own, entry);
-      if (verdict !== null) verdicts.push({ sid, turn, call: `${turn}.${entry.seq}`, ...judged, verdict });
+    for (const { attempt, envelope, ran, journal, denied, before } of programsOf(record)) {
+      const policies = new RecordedPolicies(record, denied);
+      const made = new Set(journal.flatMap((entry) => (entry.kind === 'tool' ? [canonicalName(entry.name)] : [])));
+      for (const name of envelope === null ? [] : await namedTools(runtime, envelope)) {
+        if (made.has(name)) continue;
+        const judged = toolOf(name);
+        const verdict = policies.ofName(judged.tool, judged.own);
+        // Of a program that did not run, only what it was denied counts.
+        const counts = verdict !== null && (ran || !verdict.allowed);
+        if (counts) verdicts.push({ sid, turn, attempt, call: null, ...judged, verdict });
+        if (verdict?.allowed === false) break;
+      }
+      const history = historyOf({ attempts: before }, called);
+      for (const entry of inOrder(journal)) {
+        for (const tool of entry.called ?? []) history.add(entry.seq, tool);
+        if (entry.kind !== 'tool') continue;
+        const judged = toolOf(canonicalName(entry.name));
+        const verdict = entry.from === undefined ? policies.ofCall(judged.tool, judged.own, entry) : null;
+        const tool = tools.lookup(entry.name);
+        const past = history.at(entry.seq);
+        const question =
+          tool === undefined
+            ? undefined
+            : { tool, args: entry.args.map(knownOf), before: past, labels: entry.flow?.call ?? null, isTool };
+        const call = `${turn}.${entry.seq}`;
+        if (verdict !== null) verdicts.push({ sid, turn, attempt, call, ...judged, question, verdict });
+        history.begin(entry.seq, entry.name)(entry.outcome.ok);
+      }
     }
   }
   return verdicts;
+}
+
+/** A program of a turn that was judged. */
+interface Program extends Pick<FailedAttempt, 'journal' | 'denied'> {
+  /** As in {@link RecordedVerdict}. */
+  readonly attempt?: number;
+  /** Null when the reply could not be read, and for a turn whose process died. */
+  readonly envelope: string | null;
+  /** Whether it ran; true for the turn itself. */
+  readonly ran: boolean;
+  /** The attempts before it. */
+  readonly before: readonly FailedAttempt[];
+}
+
+/** The programs of a turn, in order. That of an interrupted attempt ran again, and a rehearsed one has made no call. */
+function programsOf({ attempts = [], inputs, journal }: TurnRecord): readonly Program[] {
+  const { envelope, scene } = inputs;
+  const earlier = attempts.flatMap(({ end, unreadable, ...each }, index): readonly Program[] => {
+    const envelope = unreadable === null ? each.envelope : null;
+    const before = attempts.slice(0, index);
+    return end === 'interrupted' || end === 'rehearsed'
+      ? []
+      : [{ ...each, attempt: index + 1, envelope, ran: end === 'failed', before }];
+  });
+  const program = scene === null ? null : envelope;
+  return [...earlier, { envelope: program, ran: true, journal, denied: scene?.denied ?? null, before: attempts }];
 }
 
 /** The verdicts of the policies in one recorded turn, as far as names decide them. */
@@ -92,7 +141,8 @@ export interface TurnVerdicts {
  * parsed.
  */
 export function turnVerdicts(record: TurnRecord): TurnVerdicts {
-  const policies = new RecordedPolicies(record);
+  const denied = record.inputs.scene?.denied ?? null;
+  const policies = new RecordedPolicies(record, denied);
   const judged = (name: string) =>
     [{ canonicalName: name, requiresTrust: false, capabilities: [] }, name === MAGIC_TOOL] as const;
   const calls = new Map<number, PolicyVerdict>();
@@ -101,7 +151,6 @@ export function turnVerdicts(record: TurnRecord): TurnVerdicts {
     const verdict = policies.ofCall(...judged(canonicalName(entry.name)), entry);
     if (verdict !== null) calls.set(entry.seq, verdict);
   }
-  const denied = record.inputs.scene?.denied ?? null;
   const refused = denied === null ? null : policies.ofName(...judged(canonicalName(denied.tool)));
   return { calls, refused };
 }
@@ -122,15 +171,15 @@ class RecordedPolicies {
   #left: number = MATCHING.most;
   /** By the canonical names of tools. */
   readonly #verdicts = new Map<string, PolicyVerdict>();
-  readonly #denied: { readonly tool: string; readonly message: string } | null;
+  readonly #denied: Scene['denied'];
 
-  constructor({ inputs: { scene } }: TurnRecord) {
+  constructor({ inputs: { scene } }: TurnRecord, denied: Scene['denied']) {
     this.#guards = (scene?.host?.policies ?? []).map((options) => new PolicyGuard(options === null ? null : new Policy(options)));
     const policies = this.#guards.flatMap(({ policy }) => policy ?? []);
     const patterns = policies.flatMap(({ allow, deny }) => [...allow, ...deny]);
     this.#patterns = { count: patterns.length, units: unitsOf(patterns) + this.#guards.length * MATCHING.policy };
     this.#grants = unitsOf(policies.flatMap(({ grants }) => grants.map(capabilityText)));
-    this.#denied = scene?.denied ?? null;
+    this.#denied = denied;
   }
 
   /** The verdict on a tool before the turn began; null for a tool that the host did not know, which it does not deny. */
@@ -193,21 +242,11 @@ function failureOf(outcome: JournalEntry['outcome']): { readonly code: number | 
 }
 
 /**
- * Canonical names of the tools that ACTIONS name, in the order in which a host judges them; none if the record has no program that
- * parses.
+ * Canonical names of the tools that ACTIONS name, in the order in which a host judges them; none if they do not parse.
  */
-async function namedTools(runtime: Runtime, { inputs: { envelope, scene } }: TurnRecord): Promise<readonly string[]> {
+async function namedTools(runtime: Runtime, envelope: string): Promise<readonly string[]> {
   const text = actionsOf(envelope);
-  if (text === null || scene === null) return [];
+  if (text === null) return [];
   const { files } = await runtime.parse([{ name: 'ACTIONS', text }]);
   return [...new Set(files.flatMap(({ tools }) => tools.map(canonicalName)))];
-}
-
-function actionsOf(envelope: string): string | null {
-  try {
-    return parseEnvelope(new TextEncoder().encode(envelope)).actions;
-  } catch (error) {
-    if (error instanceof EnvelopeError) return null;
-    throw error;
-  }
 }

@@ -3,6 +3,7 @@ import { FIRST_ISSUE } from '../../files/check.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import type { Ceilings } from '../ceilings.ts';
 import type { Durable } from '../record/kept.ts';
+import { USD } from '../record/parts.ts';
 import type { JsonObject, SessionSetup } from './setup.ts';
 
 /** The host loop's part of the configuration of a session. A host may add its own. */
@@ -19,6 +20,7 @@ const CEILINGS = z.object({
   maxFuel: count,
   maxTokens: count,
   maxTurnTokens: count,
+  maxCost: USD.optional(),
   maxReplyMs: count,
   maxReasks: z.int().min(0).optional(),
 });
@@ -46,12 +48,13 @@ export function tightestCeilings(own: Ceilings, { configuration }: SessionSetup)
   const read = CEILINGS.safeParse(configuration?.['ceilings'] ?? {}, FIRST_ISSUE);
   if (!read.success) throw new StoreError('damaged', 'the ceilings of a session cannot be read', { cause: read.error });
   const lower = (one: number | undefined, other: number | undefined) => (one === undefined ? other : Math.min(one, other ?? one));
-  const { maxTurns, maxFuel, maxTokens, maxTurnTokens, maxReplyMs, maxReasks } = read.data;
+  const { maxTurns, maxFuel, maxTokens, maxTurnTokens, maxCost, maxReplyMs, maxReasks } = read.data;
   return {
     maxTurns: lower(own.maxTurns, maxTurns),
     maxFuel: lower(own.maxFuel, maxFuel),
     maxTokens: lower(own.maxTokens, maxTokens),
     maxTurnTokens: lower(own.maxTurnTokens, maxTurnTokens),
+    maxCost: lower(own.maxCost, maxCost),
     maxReplyMs: lower(own.maxReplyMs, maxReplyMs),
     maxReasks: lower(own.maxReasks, maxReasks),
   };

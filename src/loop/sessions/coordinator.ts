@@ -10,29 +10,12 @@ import { spentAfter } from '../spent.ts';
 import { Agreement } from './agreement.ts';
 import { isDamage } from './damaged.ts';
 import { SessionLeasedError } from './errors.ts';
+import type { SessionCoordinatorInit } from './init.ts';
 import { interruptedRecord } from './interrupted.ts';
 import { type Holding, Leases } from './lease.ts';
 import { keptCalls } from './point.ts';
-import type { Runnable, SessionSetup } from './setup.ts';
+import type { Admission, Runnable, SessionSetup } from './setup.ts';
 import type { ClaimedSession, Condition, NextTurn, SessionState, SessionStore, StartedTurn, StoredStep } from './store.ts';
-
-/** Parts of a {@link SessionCoordinator}. */
-export interface SessionCoordinatorInit {
-  /** Holds the sessions. */
-  readonly store: SessionStore;
-  /** Receives every decision; null for no log. */
-  readonly log: DecisionLog | null;
-  /** Gives the times of records and entries. The store measures leases with its own clock. */
-  readonly clock: Clock;
-  /** Name of this process in leases; random when absent. Reuse a name only after its process has ended. */
-  readonly owner?: string | undefined;
-  /** Milliseconds after which others may take the sessions of a process that died; 15,000 when absent. */
-  readonly leaseMs?: number | undefined;
-  /** Seconds for which a used token id is remembered. */
-  readonly replayTtl: number;
-  /** The lock that the turns of this process hold; when absent, all coordinators of the process share one. */
-  readonly turns?: SharedLock;
-}
 
 /** Shared by all coordinators, because a turn whose process died runs alone: no turn of any controller or store may run beside it. */
 const TURNS = new SharedLock();
@@ -65,6 +48,8 @@ export class SessionCoordinator {
   readonly #leases: Leases;
   readonly #replayTtl: number;
   readonly #agreement: Agreement;
+  /** Different for every process: another one may have the same owner later. */
+  readonly instance = randomUUID();
   #abandoned = new AbortController();
 
   constructor({
@@ -90,14 +75,19 @@ export class SessionCoordinator {
     return this.#leases.lease.owner;
   }
 
+  /** Leases that this process has lost since it began: a turn under way was given up. */
+  get leasesLost(): number {
+    return this.#leases.lost;
+  }
+
   /** Milliseconds that a lease lasts. */
   get leaseMs(): number {
     return this.#leases.lease.ms;
   }
 
   /** Stores a new session. Throws as {@link SessionStore.create} does. */
-  async create(state: SessionState, setup?: SessionSetup): Promise<void> {
-    await this.store.create(state, this.#clock.now(), setup);
+  async create(state: SessionState, setup?: SessionSetup, admission?: Admission): Promise<void> {
+    await this.store.create(state, this.#clock.now(), setup, admission);
     this.#agreement.add(state.sid);
   }
 
@@ -228,13 +218,14 @@ export class SessionCoordinator {
   /**
    * Stores a decided turn, or the end of a session between two turns (`record` is null), then logs it. The lease is kept only if
    * `keepLease` is set and the session goes on. Throws {@link SessionLeasedError} if the decision is stored but the lease may have ended;
-   * another process then logs it.
+   * another process then logs it. Calls `stored` as soon as it is stored.
    */
   async commit(
     { fence, holding }: DrivenSession,
     record: TurnRecord | null,
     next: SessionState,
     keepLease = false,
+    stored: () => void = () => {},
   ): Promise<void> {
     const at = this.#clock.now();
     const entry = record !== null ? logEntry(record) : next.status === 'open' ? null : endEntry(next, at);
@@ -254,6 +245,7 @@ export class SessionCoordinator {
       at,
       keep: keep || unlogged,
     });
+    stored();
     if (next.status !== 'open') this.#agreement.delete(next.sid);
     if (entry === null || this.#log === null || together) return;
     // If the store was set back, the log may have this turn already.
@@ -265,14 +257,19 @@ export class SessionCoordinator {
    * Ends a session that is claimed and open. A turn that was started gets the decision HALT; resolves with its record, or
    * with null for a session between two turns. `message` says why, in words that are stored and logged.
    */
-  async halt(claimed: DrivenSession, reason: HaltReason, message: string | null = null): Promise<TurnRecord | null> {
+  async halt(
+    claimed: DrivenSession,
+    reason: HaltReason,
+    message: string | null = null,
+    stored: (record: TurnRecord | null) => void = () => {},
+  ): Promise<TurnRecord | null> {
     const { state, next } = claimed;
     const record = next.kind === 'fresh' ? null : interruptedRecord(state, next.started, reason, keptCalls(claimed), message);
     const nextTurn = record === null ? state.nextTurn : state.nextTurn + 1;
     const head = record?.seal?.hash ?? state.head;
     const spent = record === null ? state.spent : spentAfter(state.spent, record);
     const ended = { status: 'halted', reason, message: record?.error?.message ?? message, nextTurn, head, spent } as const;
-    await this.commit(claimed, record, { ...state, ...ended, output: null, scratchpad: null });
+    await this.commit(claimed, record, { ...state, ...ended, output: null, scratchpad: null }, false, () => stored(record));
     return record;
   }
 

@@ -15,6 +15,8 @@ export interface SessionsEngine {
   lapse(): Promise<void>;
   /** Claims as `SessionStore.next` does, and resolves with the rows of the claimed sessions. */
   next(lease: Lease, most: number, runnable: Runnable): Promise<readonly Row[]>;
+  /** Called within the transaction that counts open sessions and adds one: until its end, nobody else does. */
+  admitting(query: SqlQuery): Promise<void>;
   /** Listens as `SessionStore.onReady` does. */
   onReady(wake: () => void): () => void;
   /** Wakes those that listen, in this process and in others. */

@@ -1,4 +1,5 @@
-import { allSessions, type ErasableStore } from './store.ts';
+import { allSessions } from './all.ts';
+import type { ErasableStore } from './store.ts';
 
 /**
  * Erases the content of an ended session and of all sessions that its asks opened, for instance because a person demands it: USERDATA,

@@ -2,8 +2,13 @@ import { UserdataError, validateUserdata } from '../../aeiou/index.ts';
 import type { SessionState, SessionSummary } from './store.ts';
 
 /** The parts of a summary that come from the state. */
-export function headOf({ userdata, agent, parent }: SessionState): Pick<SessionSummary, 'subject' | 'agent' | 'parent'> {
-  return { subject: subjectOf(userdata), agent, parent };
+export function headOf({
+  userdata,
+  agent,
+  parent,
+  spent,
+}: SessionState): Pick<SessionSummary, 'subject' | 'agent' | 'parent' | 'spent'> {
+  return { subject: subjectOf(userdata), agent, parent, spent };
 }
 
 /** The subject of a USERDATA text; null for a text that is no USERDATA, which a store keeps as it is. */

@@ -38,6 +38,7 @@ export function interruptedRecord(
       turn,
       startedAt,
       latencyMs: 0,
+      phases: [],
       agent,
       inputs: { envelope: reply === null ? '' : readReply(state, reply).text, limits, nonce, clock, jtis, scene: null },
       ...unscanned(reason),
@@ -63,5 +64,6 @@ function cause(turn: number, attempt: number, suspended: Suspension | null): str
       .map(({ waiting }) => `it waited for call ${callId(turn, waiting)} of ${waiting.tool}`)
       .join(', ');
   if (attempt === 0) return 'its program did not run';
-  return attempt === 1 ? 'its process died' : `its process died ${attempt} times`;
+  // A process that was cut off from the store may live, and nobody can tell it from one that died.
+  return attempt === 1 ? 'it was interrupted' : `it was interrupted ${attempt} times`;
 }

@@ -35,11 +35,6 @@ interface HeldTurn {
 /** End of a lease that this process has given up or lost. It stays lost, even if the store would renew it: the turn has ended. */
 const LOST = Number.NEGATIVE_INFINITY;
 
-function lose({ session, onLost }: HeldTurn): void {
-  session.until = LOST;
-  onLost();
-}
-
 /**
  * Renews the leases of the sessions that are in a turn. One timer serves all of them and runs only while there are any. A process that
  * cannot renew a lease in time gives the session up, because another process may have claimed it.
@@ -51,6 +46,8 @@ export class Leases {
   readonly #clock: Clock;
   readonly #held = new Map<string, HeldTurn>();
   #timer: NodeJS.Timeout | null = null;
+  /** Leases of turns under way that others have taken, or may have. */
+  lost = 0;
 
   /** Throws {@link ConfigError} for a lease that is too short to renew or an owner without a name. */
   constructor({ store, clock, owner, leaseMs = DEFAULT_LEASE_MS }: LeasesInit) {
@@ -127,9 +124,16 @@ export class Leases {
     return this.#timer !== null;
   }
 
+  #lose({ session, onLost }: HeldTurn): void {
+    this.lost += 1;
+    // The turn stays held until it has ended.
+    session.until = LOST;
+    onLost();
+  }
+
   /** Renews every held lease. */
   async renew(): Promise<void> {
-    for (const turn of this.#held.values()) if (!this.lasts(turn.session)) lose(turn);
+    for (const turn of this.#held.values()) if (!this.lasts(turn.session)) this.#lose(turn);
     const held = [...this.#held.values()].filter(({ session }) => this.lasts(session));
     const until = this.end();
     try {
@@ -138,7 +142,7 @@ export class Leases {
         this.lease.ms,
       );
       for (const [index, turn] of held.entries()) {
-        if (renewals[index] === 'lost') lose(turn);
+        if (renewals[index] === 'lost') this.#lose(turn);
         else if (turn.session.until !== LOST) turn.session.until = until;
         if (renewals[index] === 'cancelled') turn.onLost();
       }

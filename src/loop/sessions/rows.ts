@@ -2,10 +2,11 @@ import { z } from 'zod';
 import type { UsedId } from '../../aeiou/index.ts';
 import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
 import { StoreError } from '../../sqlite/error.ts';
+import { jsonFrom } from '../../wire/foreign.ts';
 import { messageOf } from '../../wire/unknown.ts';
 
 import { RECORDED_LIMITS } from '../record/limits.ts';
-import { ATTEMPT, asItIs, COMPLETION, DATE, EARLIER, ENTRY, RUN, WAITING } from '../record/parts.ts';
+import { ATTEMPT, asItIs, COMPLETION, DATE, EARLIER, ENTRY, RUN, USD, WAITING } from '../record/parts.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { AGENT_USE, HALT_REASON, RECORD } from '../record/schema.ts';
 import type { Suspension, Waiting } from '../record/suspension.ts';
@@ -23,7 +24,9 @@ const STATE: z.ZodType<SessionState> = z.looseObject({
   output: z.string().nullable(),
   scratchpad: z.string().nullable(),
   progress: z.object({ digest: z.string().nullable(), repeats: z.int().min(0) }),
-  spent: z.object({ fuel: z.number().min(0), tokens: z.int().min(0) }),
+  called: z.array(z.string()).optional(),
+  origins: z.object({ read: z.array(z.string()), userdata: z.array(z.string()) }).optional(),
+  spent: z.object({ fuel: z.number().min(0), tokens: z.int().min(0), cost: USD.optional() }),
   agent: z.string().nullable(),
   head: z.string().nullable(),
   parent: z.object({ sid: z.string().nullable(), turn: z.int().nullable(), seq: z.int().min(1) }).nullable(),
@@ -65,6 +68,7 @@ const STARTED: z.ZodType<StartedTurn> = z.looseObject({
   reply: z.string().nullable(),
   agent: AGENT_USE.nullable(),
   limits: RECORDED_LIMITS,
+  runner: z.string(),
   suspended: SUSPENSION.nullable(),
   attempts: z.array(ATTEMPT),
 });
@@ -123,6 +127,11 @@ export function readConfiguration(text: unknown, sid: string): JsonObject {
   return checked(`the configuration of session ${JSON.stringify(sid)} in the store`, text, OBJECT);
 }
 
+/** A list of values of one form. */
+export function listOf<T>(text: unknown, item: z.ZodType<T>, what: string): readonly T[] {
+  return checked(`${what} in the store`, text, z.array(item));
+}
+
 /** The record of a turn; `what` names it in errors. */
 export function readRecord(text: unknown, what = 'a turn in the store'): TurnRecord {
   return checked(what, text, STORED_RECORD);
@@ -139,8 +148,17 @@ export function readTurn(text: unknown, sid: string, turn: number): TurnRecord {
 
 /** The JSON of a value that `read` can read again from a row. Throws {@link StoreError} (`refused`) for any other value. */
 export function storable(value: unknown, read: (text: string) => unknown): string {
+  return storableText(() => value, read);
+}
+
+/** As {@link storable}, for an object of the application, which JSON must not change. */
+export function storableObject(value: JsonObject, read: (text: string) => unknown): string {
+  return storableText(() => jsonFrom(value), read);
+}
+
+function storableText(make: () => unknown, read: (text: string) => unknown): string {
   try {
-    const text = JSON.stringify(value);
+    const text = JSON.stringify(make());
     read(text);
     return text;
   } catch (error) {

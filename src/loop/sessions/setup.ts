@@ -1,6 +1,7 @@
 import { VERSION } from '../../runtime/version.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import { checker, wholeNumber } from '../../wire/options.ts';
 
 /** A JSON object that a store keeps without reading it. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -43,6 +44,17 @@ export interface Runnable {
   /** Tenants whose sessions the host does not take now. */
   readonly without?: readonly string[];
 }
+
+/** Most sessions that may be open at a time, those that an `ask` opened apart. A session beyond it is refused with `BusyError` (`ERR_BUSY`). */
+export interface Admission {
+  /** Of one tenant; any number when absent. Sessions without a tenant count as those of one. */
+  readonly tenant?: number | undefined;
+  /** Of the store; any number when absent. */
+  readonly store?: number | undefined;
+}
+
+/** Checks bounds on open sessions. */
+export const checkAdmission = checker<Admission>({ tenant: wholeNumber(1), store: wholeNumber(1) });
 
 /** Throws {@link ConfigError} for a setup that a store must not keep. */
 export function checkSetup({ tenant, profile, reader }: SessionSetup): void {

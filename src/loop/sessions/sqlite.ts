@@ -51,7 +51,16 @@ export class SqliteStore extends SqlSessions implements Disposable {
 
 /** Keeps sessions in memory, for the lifetime of the process: a SQLite database without a file, which is made when it is needed. */
 export class MemoryStore extends SqlSessions {
+  readonly #engine: SqliteEngine;
+
   constructor({ clock = systemClock }: MemoryStoreOptions = {}) {
-    super(new SqliteEngine(IN_MEMORY, () => SqliteFile.memory(SESSIONS), clock));
+    const engine = new SqliteEngine(IN_MEMORY, () => SqliteFile.memory(SESSIONS), clock);
+    super(engine);
+    this.#engine = engine;
+  }
+
+  /** Forgets all sessions, the decision log and every listener: as a new store, which costs more. No call may be under way. */
+  clear(): void {
+    this.#engine.clear();
   }
 }

@@ -49,6 +49,10 @@ export class SqliteEngine implements SessionsEngine, Disposable {
     this.#isShared = path !== IN_MEMORY;
   }
 
+  async admitting(): Promise<void> {
+    // A transaction has the file for itself.
+  }
+
   async lapse(): Promise<void> {
     await this.sql.alone((file) => file.write(() => this.#lapse()));
   }
@@ -90,6 +94,17 @@ export class SqliteEngine implements SessionsEngine, Disposable {
   /** Free pages and the write-ahead log still hold the old content. */
   async scrub(): Promise<void> {
     if (this.#isShared) await this.sql.alone((file) => file.compact());
+  }
+
+  /** Makes everything as it was at first. */
+  clear(): void {
+    this.#stop();
+    this.#wakes.clear();
+    this.#served = '';
+    const { file } = this.sql;
+    file.write(() => {
+      for (const { name } of file.all(`SELECT name FROM sqlite_schema WHERE type = 'table'`)) file.run(`DELETE FROM ${name}`);
+    });
   }
 
   [Symbol.dispose](): void {

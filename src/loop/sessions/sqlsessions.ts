@@ -4,14 +4,27 @@ import type { Row } from '../../sqlite/sql.ts';
 import { SqlLog } from '../log/sqllog.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { waitingOf } from '../record/suspension.ts';
+import { mustAdmit } from './admission.ts';
 import { claimedOf, leaseOf, recordsOf, setupOf, summaryOf, usedOf } from './columns.ts';
 import { type DamagedSession, type ForcedEnd, isDamage } from './damaged.ts';
 import type { SessionsEngine } from './engine.ts';
 import { SessionExistsError, SessionLeasedError, SessionStateError } from './errors.ts';
+import type { CensusRow, HostRegistry } from './fleet.ts';
+import { hostsIn } from './hosts.ts';
 import { recentSql } from './recent.ts';
 import { endUnread, eraseRow, pruneRows } from './removal.ts';
-import { readConfiguration, readStarted, readState, readStep, readTurn, readUsed, readWaiting, storable } from './rows.ts';
-import { checkSetup, mustKnow, PLAIN_SETUP, READER, type Runnable, type SessionSetup } from './setup.ts';
+import {
+  readConfiguration,
+  readStarted,
+  readState,
+  readStep,
+  readTurn,
+  readUsed,
+  readWaiting,
+  storable,
+  storableObject,
+} from './rows.ts';
+import { type Admission, checkSetup, mustKnow, PLAIN_SETUP, READER, type Runnable, type SessionSetup } from './setup.ts';
 import { type Statements, statementsOf } from './statements.ts';
 import {
   type ClaimedSession,
@@ -34,6 +47,9 @@ import {
   waitsUntil,
 } from './store.ts';
 
+const STATES = ['ready', 'running', 'waiting'] as const;
+const CLASSES = ['none', 'tenant'] as const;
+
 /** Most rows of a query without a limit. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
@@ -46,27 +62,43 @@ export abstract class SqlSessions implements ErasableStore {
   readonly #statements: Statements;
   /** The decision log in the same database. */
   readonly log: SqlLog;
+  /** The hosts that serve this store. */
+  readonly hosts: HostRegistry;
 
   protected constructor(engine: SessionsEngine) {
     this.#engine = engine;
     this.#statements = statementsOf(engine.sql.dialect);
     this.log = new SqlLog(engine, this.#statements);
+    this.hosts = hostsIn(engine, this.#statements);
   }
 
   get #sql(): SessionsEngine['sql'] {
     return this.#engine.sql;
   }
 
-  async create(state: SessionState, at: number, setup: SessionSetup = PLAIN_SETUP): Promise<void> {
+  async create(state: SessionState, at: number, setup: SessionSetup = PLAIN_SETUP, admission: Admission = {}): Promise<void> {
     checkSetup(setup);
     const { sid, parent } = state;
     const { tenant, profile, configuration, engine, reader } = setup;
-    const [made] = await this.#sql.again(
-      this.#statements.create,
+    const values = [
       ...[sid, state.status, state.reason, state.nextTurn, stateText(state), Math.floor(at)],
-      ...[tenant, profile, configuration && storable(configuration, (text) => readConfiguration(text, sid)), engine, reader],
+      ...[
+        tenant,
+        profile,
+        configuration && storableObject(configuration, (text) => readConfiguration(text, sid)),
+        engine,
+        reader,
+      ],
       ...[parent === null ? 0 : 1, parent?.sid ?? null, randomUUID()],
-    );
+    ];
+    const isBounded = parent === null && (admission.tenant !== undefined || admission.store !== undefined);
+    const [made] = isBounded
+      ? await this.#sql.transaction(async (query) => {
+          await this.#engine.admitting(query);
+          await mustAdmit(query, this.#statements, tenant, admission);
+          return query(this.#statements.create, ...values);
+        })
+      : await this.#sql.again(this.#statements.create, ...values);
     if (made === undefined) throw new SessionExistsError(sid);
     this.#engine.wake();
   }
@@ -228,6 +260,17 @@ export abstract class SqlSessions implements ErasableStore {
     await this.#engine.lapse();
     const own = await ids(this.#statements.leased, condition.owner, limit);
     return own.length === limit ? own : [...own, ...(await ids(this.#statements.ready, limit - own.length))];
+  }
+
+  async census(): Promise<readonly CensusRow[]> {
+    const rows = await this.#sql.query(this.#statements.census);
+    return STATES.flatMap((state) =>
+      CLASSES.map((kind) => {
+        const found = rows.find((row) => row['state'] === state && row['class'] === kind);
+        const since = found?.['since'] ?? null;
+        return { state, class: kind, count: Number(found?.['n'] ?? 0), since: since === null ? null : Number(since) };
+      }),
+    );
   }
 
   async ping(): Promise<void> {

@@ -1,8 +1,23 @@
 import type { SessionsDialect } from './engine.ts';
-import { LEASED, NESTED, OWING, READY, WAITING } from './tables.ts';
+import { LEASED, NESTED, OPEN, OWING, READY, WAITING } from './tables.ts';
 
 /** Sessions whose lease or wait has ended that one statement looks at. */
 const LAPSES = 1000;
+
+/** Sessions of one kind that a census counts at most, so that a scrape takes the same time beside any number of them. */
+const MOST_COUNTED = 10_000;
+
+const COUNTED = {
+  ready: ['sessions_ready', READY],
+  running: ['sessions_leased', LEASED],
+  waiting: ['sessions_waiting', WAITING],
+} as const;
+
+/** Sessions of tenants apart from those without one. */
+const CLASS = `CASE WHEN tenant = '' THEN 'none' ELSE 'tenant' END`;
+
+/** Milliseconds after which a store forgets a host that is gone. */
+const GONE_MS = 3_600_000;
 
 const HELD = 'sid = $1 AND fence = $2 AND lease_owner IS NOT NULL';
 
@@ -10,8 +25,10 @@ const HELD = 'sid = $1 AND fence = $2 AND lease_owner IS NOT NULL';
 export type Statements = ReturnType<typeof statementsOf>;
 
 /** The statements of {@link Statements}. Those with several parts are a change, see `Sql.change`. */
-export function statementsOf({ schema, now, found, lock, items, gathered, index, entry }: SessionsDialect) {
-  const [sessions, turns, steps, decisions] = ['sessions', 'turns', 'steps', 'decisions'].map((table) => `${schema}.${table}`);
+export function statementsOf({ schema, now, found, lock, items, json, gathered, index, entry }: SessionsDialect) {
+  const [sessions, turns, steps, decisions, hosts] = ['sessions', 'turns', 'steps', 'decisions', 'hosts'].map(
+    (table) => `${schema}.${table}`,
+  );
   const whole = (value: string): string => `CAST(${value} AS bigint)`;
   const from = (name: string, condition: string): string => `${sessions} ${index(name)} WHERE ${condition}`;
   /** Gives up the lease where the value is 0. */
@@ -28,6 +45,24 @@ export function statementsOf({ schema, now, found, lock, items, gathered, index,
        tenant, profile, configuration, engine, reader, nested, parent_sid, stamp, idle_since)
        VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $10, $11, $12, $13, $14, ${now})
        ON CONFLICT (sid) DO UPDATE SET stamp = s.stamp WHERE s.stamp = $14 RETURNING 1 AS made`,
+    /** Counts open sessions, of all tenants or of one, and no further than a bound. */
+    open: `SELECT count(*) AS n FROM (SELECT 1 FROM ${from('sessions_open', OPEN)} LIMIT $1) AS few`,
+    openOfTenant: `SELECT count(*) AS n FROM (SELECT 1 FROM ${from('sessions_open', OPEN)} AND tenant = $2 LIMIT $1) AS few`,
+    census: (['ready', 'running', 'waiting'] as const)
+      .map((state) => {
+        const [name, condition] = COUNTED[state];
+        const since = state === 'waiting' ? `${json('waits')} ->> 'since'` : 'NULL';
+        const some = `(SELECT ${CLASS} AS class, CAST(${since} AS double precision) AS since FROM ${from(name, condition)} LIMIT ${MOST_COUNTED})`;
+        return `SELECT '${state}' AS state, class, count(*) AS n, min(since) AS since FROM ${some} AS some_${state} GROUP BY class`;
+      })
+      .join(' UNION ALL '),
+    beat: [
+      `INSERT INTO ${hosts} (instance, owner, kids, until) VALUES ($1, $2, $3, ${now} + ${whole('$4')})
+       ON CONFLICT (instance) DO UPDATE SET kids = excluded.kids, until = excluded.until RETURNING 1 AS beaten`,
+      `DELETE FROM ${hosts} WHERE until < ${now} - ${GONE_MS} AND instance <> $1`,
+    ],
+    hosts: `SELECT instance, owner, kids FROM ${hosts} WHERE until > ${now} ORDER BY owner, instance`,
+    forgetHost: `DELETE FROM ${hosts} WHERE instance = $1`,
     state: `SELECT state FROM ${sessions} WHERE sid = $1`,
     session: `SELECT *, ${now} AS now FROM ${sessions} WHERE sid = $1`,
     sessionToChange: `SELECT *, ${now} AS now FROM ${sessions} WHERE sid = $1 ${lock.update}`,

@@ -4,20 +4,15 @@ import type { LimitValues } from '../../wire/limits.ts';
 import type { LogEntry, StoredLog } from '../log/log.ts';
 import type { HaltReason } from '../record/decision.ts';
 import type { AgentUse, FailedAttempt, TurnRecord } from '../record/record.ts';
-import { openCalls, type Suspension, type Waiting } from '../record/suspension.ts';
+import { openCalls, type SignedPlan, type Suspension, type Waiting } from '../record/suspension.ts';
+import type { Spent } from '../spent.ts';
 import type { DamagedSession, ForcedEnd } from './damaged.ts';
-import type { JsonObject, Runnable, SessionSetup } from './setup.ts';
+import type { CensusRow, HostRegistry } from './fleet.ts';
+import type { SessionOrigins } from './origins.ts';
+import type { Admission, JsonObject, Runnable, SessionSetup } from './setup.ts';
 
 /** State of a session between two turns. */
 export type SessionStatus = 'open' | 'done' | 'aborted' | 'halted';
-
-/** The usage of a session so far, over all its turns and all processes that drove it. */
-export interface Spent {
-  /** Fuel of all programs. */
-  readonly fuel: number;
-  /** As its agents report them; 0 for agents that do not count. */
-  readonly tokens: number;
-}
 
 /** The turn whose `ask` opened a nested session. */
 export interface SessionParent {
@@ -49,6 +44,10 @@ export interface SessionState {
   readonly scratchpad: string | null;
   /** State of the progress guard. */
   readonly progress: ProgressState;
+  /** Canonical names of the tools that were called successfully; absent for none. */
+  readonly called?: readonly string[] | undefined;
+  /** Labels under rules about origin; absent for none. */
+  readonly origins?: SessionOrigins | undefined;
   /** Its usage so far. */
   readonly spent: Spent;
   /** Name of the agent that wrote the last turn; null before the first turn and for an agent without a name. */
@@ -96,10 +95,14 @@ export interface StartedTurn {
   readonly agent: AgentUse | null;
   /** The limits under which the program runs. */
   readonly limits: LimitValues;
+  /** The process that makes this attempt: the instance of its coordinator. */
+  readonly runner: string;
   /** Set for a turn that a tool suspended; null for a turn that a process runs, or in which it died. */
   readonly suspended: Suspension | null;
   /** The earlier attempts, which did not decide the turn. With some and without a reply, the agent is about to be asked again. */
   readonly attempts: readonly FailedAttempt[];
+  /** People's answers to the plans of its programs; absent without any. */
+  readonly plans?: readonly SignedPlan[] | undefined;
 }
 
 /** A part of a started turn that is stored while its program runs. The store does not look into `body`. */
@@ -149,10 +152,7 @@ export function nextTurnOf(started: StartedTurn | null): NextTurn {
   return suspended === null ? { kind: 'interrupted', started } : { kind: 'waiting', started, suspended };
 }
 
-/**
- * The time at which the first open call of a started turn expires, in Unix milliseconds; null when the turn waits for none, or all
- * answers are there.
- */
+/** The time at which the first open call of a started turn expires, in Unix milliseconds; null without an open call. */
 export function waitsUntil({ suspended }: StartedTurn): number | null {
   const open = suspended === null ? [] : openCalls(suspended);
   return open.reduce<number | null>((first, { expiresAt }) => Math.min(first ?? expiresAt, expiresAt), null);
@@ -241,6 +241,8 @@ export interface SessionSummary extends Pick<SessionSetup, 'tenant' | 'profile' 
   readonly owed: number;
   /** Null for a session of the host's own, and for a damaged session. */
   readonly parent: SessionParent | null;
+  /** As in {@link SessionState}; null for a damaged session. */
+  readonly spent: Spent | null;
   /** Why the stored session cannot be read or continued; null for an intact session. */
   readonly damaged: string | null;
 }
@@ -255,17 +257,20 @@ export interface ListQuery {
   readonly parent?: string;
 }
 
-/** Selects the sessions of {@link SessionStore.recent}. All conditions must hold. */
+/** Selects sessions of {@link SessionStore.recent}. All conditions hold. `open`: it is, with a turn that waits, or a lease (also one that has ended). */
 export interface RecentQuery {
   readonly limit: number;
   /** Only sessions that come after this one in the order of the list. */
-  readonly after?: Pick<SessionSummary, 'updatedAt' | 'sid'>;
+  readonly after?: Pick<SessionSummary, 'updatedAt' | 'sid'> | undefined;
   readonly status?: SessionStatus | undefined;
+  readonly open?: 'waiting' | 'leased' | undefined;
   readonly reason?: HaltReason | undefined;
+  /** The whole name. */
+  readonly tenant?: string | undefined;
   /** Unix milliseconds: only sessions whose last change was then or later. */
-  readonly since?: number;
+  readonly since?: number | undefined;
   /** Unix milliseconds: only sessions whose last change was earlier. */
-  readonly until?: number;
+  readonly until?: number | undefined;
 }
 
 /** Called with the turn of a record that cannot be read, and the reason. */
@@ -277,22 +282,6 @@ export interface TurnsQuery {
   readonly after?: number;
   /** Most turns; all of them when absent. */
   readonly limit?: number;
-}
-
-/** Sessions of a list at a time. */
-const PAGE = 500;
-
-/** All sessions of a list, in the order of their ids. Reads them page by page, so that a store of any size takes little memory. */
-export async function* allSessions(
-  store: Pick<SessionStore, 'list'>,
-  { after, ...query }: Pick<ListQuery, 'after' | 'parent'> = {},
-): AsyncGenerator<SessionSummary> {
-  for (let from = after; ; ) {
-    const page = await store.list({ ...query, after: from, limit: PAGE });
-    yield* page;
-    from = page.at(-1)?.sid;
-    if (page.length < PAGE) return;
-  }
 }
 
 /** Sessions that need an operator or a host. */
@@ -318,8 +307,11 @@ export interface Pruning {
  * `StoreError` (`refused`) when they could not.
  */
 export interface SessionStore {
-  /** Throws {@link SessionExistsError}. `at` is Unix milliseconds. Every host can drive a session without a setup. */
-  create(state: SessionState, at: number, setup?: SessionSetup): Promise<void>;
+  /**
+   * Throws {@link SessionExistsError}, and `BusyError` when as many sessions are open as `admission` allows. `at` is Unix milliseconds. Every
+   * host can drive a session without a setup.
+   */
+  create(state: SessionState, at: number, setup?: SessionSetup, admission?: Admission): Promise<void>;
   /** Null for an unknown session. Throws `StoreError` (`damaged`). */
   read(sid: string): Promise<SessionState | null>;
   /**
@@ -383,6 +375,10 @@ export interface SessionStore {
   prune(pruning: Pruning): Promise<readonly SessionSummary[]>;
   /** The decision log in the same database; a controller with this log writes a decision and its turn in one transaction. */
   readonly log?: StoredLog;
+  /** The hosts that serve this store; absent where nobody needs to know them. */
+  readonly hosts?: HostRegistry;
+  /** Counts the open sessions by what they do, up to 10,000 of each kind. Absent in a store that cannot without reading them. */
+  census?(): Promise<readonly CensusRow[]>;
   /** Checks that the database answers. Rejects with `StoreError`. */
   ping(): Promise<void>;
 }

@@ -7,6 +7,7 @@ export const READY = `status = 'open' AND nested = 0 AND lease_owner IS NULL AND
 export const LEASED = `status = 'open' AND nested = 0 AND lease_owner IS NOT NULL`;
 export const WAITING = `status = 'open' AND nested = 0 AND lease_owner IS NULL AND waits_until IS NOT NULL`;
 export const NESTED = `status = 'open' AND nested = 1`;
+export const OPEN = `status = 'open' AND nested = 0`;
 export const OWING = '(owed > 0 OR end_owed > 0)';
 
 /** The columns of tables of sessions, where databases differ. */
@@ -40,12 +41,14 @@ export function sessionTables({ name, whole, end, sessionsEnd, turnsEnd, decisio
     `CREATE INDEX sessions_ready ON sessions (profile, reader, tenant, idle_since, sid) WHERE ${READY}`,
     `CREATE INDEX sessions_leased ON sessions (lease_until) WHERE ${LEASED}`,
     `CREATE INDEX sessions_waiting ON sessions (waits_until) WHERE ${WAITING}`,
+    // What admission counts.
+    `CREATE INDEX sessions_open ON sessions (tenant) WHERE ${OPEN}`,
     `CREATE INDEX sessions_nested ON sessions (sid) WHERE ${NESTED}`,
     'CREATE INDEX sessions_parent ON sessions (parent_sid, sid) WHERE parent_sid IS NOT NULL',
     `CREATE INDEX sessions_owing ON sessions (sid) WHERE ${OWING}`,
-    // The orders of `recent`.
-    'CREATE INDEX sessions_recent ON sessions (updated_at, sid)',
-    'CREATE INDEX sessions_status ON sessions (status, updated_at, sid)',
+    // The orders of `recent`. Sessions of other tenants are passed over without a look into the table.
+    'CREATE INDEX sessions_recent ON sessions (updated_at, sid, tenant)',
+    'CREATE INDEX sessions_status ON sessions (status, updated_at, sid, tenant)',
     'CREATE INDEX sessions_reason ON sessions (reason, updated_at, sid) WHERE reason IS NOT NULL',
     `CREATE TABLE turns (
        sid ${name} NOT NULL, turn ${whole} NOT NULL, decision TEXT NOT NULL, nonce TEXT NOT NULL, digest TEXT, owed ${whole} NOT NULL,
@@ -56,6 +59,7 @@ export function sessionTables({ name, whole, end, sessionsEnd, turnsEnd, decisio
      )${end}`,
     `CREATE TABLE decisions (${decisionsStart}, sid ${name} NOT NULL, turn ${whole} NOT NULL, text TEXT NOT NULL)${end}`,
     'CREATE INDEX decisions_turn ON decisions (sid, turn)',
+    `CREATE TABLE hosts (instance ${name} PRIMARY KEY, owner TEXT NOT NULL, kids TEXT NOT NULL, until ${whole} NOT NULL)${end}`,
   ];
 }
 

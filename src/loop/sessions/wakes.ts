@@ -17,6 +17,11 @@ export class Wakes {
     return () => void this.#waiting.delete(own);
   }
 
+  /** Removes all listeners. */
+  clear(): void {
+    this.#waiting.clear();
+  }
+
   /** Calls all listeners after the current task. */
   wake(): void {
     for (const each of this.#waiting) queueMicrotask(each);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import type { Keyring } from '../../aeiou/index.ts';
 import { FIRST_ISSUE } from '../../files/check.ts';
-import type { Completion } from '../../tools/index.ts';
+import { type Completion, checkedGrant, type Grant, widerThan } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { ConfigError, NeuroScriptError } from '../../wire/errors.ts';
 import { taggedFrom } from '../../wire/foreign.ts';
@@ -9,10 +10,21 @@ import type { TaggedJson } from '../../wire/protocol.ts';
 import { timeText } from '../../wire/time.ts';
 import { ValueError } from '../../wire/values.ts';
 import type { Clock } from '../clock.ts';
-import { callId, type StoredCall, type Suspension, storedCalls, type Waiting, waitingOf } from '../record/suspension.ts';
+import {
+  callId,
+  PLAN,
+  type SignedPlan,
+  type StoredCall,
+  type Suspension,
+  storedCalls,
+  type Waiting,
+  waitingOf,
+} from '../record/suspension.ts';
 import type { SessionCoordinator } from '../sessions/coordinator.ts';
-import type { ClaimedSession } from '../sessions/store.ts';
+import type { ClaimedSession, SessionState, StartedTurn } from '../sessions/store.ts';
 import type { TurnExecutor } from '../turn/executor.ts';
+import { readReply, sectionsOf } from '../turn/input.ts';
+import { programDigest, signPlan } from './signed.ts';
 
 /** Why a call cannot be completed. */
 export type CallErrorCode =
@@ -46,6 +58,8 @@ export type CallAnswer =
 export interface CompleteOptions {
   /** Continue although the tool's definition has changed since it was called. */
   readonly acceptChanged?: boolean;
+  /** With the call `plan` and the result true: a narrower form of the grant, which is approved in its place. */
+  readonly grant?: Grant | undefined;
 }
 
 /** Parts that {@link completeCall} uses. */
@@ -53,6 +67,8 @@ export interface Completer {
   readonly coordinator: SessionCoordinator;
   readonly executor: TurnExecutor;
   readonly clock: Clock;
+  /** Signs the approvals of plans. */
+  readonly keyring: Keyring;
 }
 
 /**
@@ -60,13 +76,14 @@ export interface Completer {
  * session's lock. Throws {@link CallError}, `ConfigError` for an answer of another form, and as `claim` of the store does.
  */
 export async function completeCall(
-  { coordinator, executor, clock }: Completer,
+  completer: Completer,
   sid: string,
   call: string,
   answer: CallAnswer,
   options: CompleteOptions = {},
 ): Promise<Waiting> {
-  const completion = completionOf(answer);
+  const { coordinator, executor, clock } = completer;
+  const answered = completionOf(answer);
   const claimed = await coordinator.claim(sid);
   try {
     const { next } = claimed;
@@ -81,20 +98,47 @@ export async function completeCall(
     const { expiresAt } = stored;
     if (clock.now() >= expiresAt) throw new CallError('ERR_CALL_EXPIRED', `call ${call} expired at ${timeText(expiresAt)}`);
     const acceptChanged = options.acceptChanged ?? false;
-    if (!acceptChanged) checkToolUnchanged(executor, call, stored);
-    if (completion.ok) await checkResult(executor, call, stored, completion.value);
+    // Who approves a plan answers for a grant, and needs no tools for that. The driver compares the tool before it goes on.
+    if (!acceptChanged && stored.waiting.plan === undefined) checkToolUnchanged(executor, call, stored);
+    const completion = answered.ok
+      ? { ok: answered.ok, value: stored.waiting.allows ? answered.value : await fitting(executor, call, stored, answered.value) }
+      : answered;
     const kept = withAnswer(suspended, { ...stored, completion, acceptChanged });
-    await coordinator.start({ ...started, suspended: kept }, claimed);
+    const plans =
+      stored.waiting.plan === undefined
+        ? started.plans
+        : await withPlan(completer, claimed.state, started, stored, completion, options);
+    await coordinator.start({ ...started, suspended: kept, plans }, claimed);
     return waitingOf(started.turn, kept, stored.waiting.seq);
   } finally {
     await coordinator.release(claimed);
   }
 }
 
+/** The answers to plans of a turn, with another one. Throws {@link CallError} (`ERR_CALL_TYPE`) for a grant that is not narrower. */
+async function withPlan(
+  { keyring }: Completer,
+  state: SessionState,
+  { turn, attempts, reply, plans = [] }: StartedTurn,
+  { waiting }: StoredCall,
+  completion: Completion,
+  options: CompleteOptions,
+): Promise<readonly SignedPlan[]> {
+  const proposed = checkedGrant('the stored plan', waiting.plan);
+  const isAllowed = completion.ok && completion.value === true;
+  const grant = isAllowed ? checkedGrant('the grant', options.grant ?? proposed) : null;
+  const wider = grant === null ? null : widerThan(grant, proposed);
+  if (wider !== null) throw new CallError('ERR_CALL_TYPE', `call ${PLAN}: a grant can only be narrowed: ${wider}`);
+  const program = programDigest(readReply(sectionsOf(state), reply ?? ''));
+  const signed = await signPlan(keyring, { sid: state.sid, turn }, { attempt: attempts.length + 1, program, grant });
+  if (signed === null) throw new ConfigError('the approval of a plan is signed, and the fallback key cannot sign');
+  return [...plans, signed];
+}
+
 /** The suspension with the answer to one of its calls. */
 function withAnswer(suspension: Suspension, answered: StoredCall): Suspension {
   const of = <Call extends StoredCall>(call: Call): Call =>
-    call.waiting.seq === answered.waiting.seq
+    call.waiting.seq === answered.waiting.seq || (call.waiting.plan !== undefined && answered.waiting.plan !== undefined)
       ? { ...call, completion: answered.completion, acceptChanged: answered.acceptChanged }
       : call;
   const { alsoWaiting } = suspension;
@@ -111,18 +155,21 @@ export function checkToolUnchanged(executor: TurnExecutor, call: string, { waiti
   throw new CallError('ERR_CALL_CHANGED', `call ${call}: the tool ${tool} ${why}`);
 }
 
-async function checkResult(executor: TurnExecutor, call: string, { waiting }: StoredCall, value: TaggedJson): Promise<void> {
-  const problem = valueProblem(value) ?? (await executor.misfit?.(waiting.tool, value)) ?? null;
-  if (problem !== null) throw new CallError('ERR_CALL_TYPE', `call ${call}: ${problem}`);
+/** A copy of the result. Throws {@link CallError} (`ERR_CALL_TYPE`) for what is no value, or none that the tool promises. */
+async function fitting(executor: TurnExecutor, call: string, { waiting }: StoredCall, result: unknown): Promise<TaggedJson> {
+  const refuse = (problem: string): never => {
+    throw new CallError('ERR_CALL_TYPE', `call ${call}: ${problem}`);
+  };
+  const value = orRefused(() => taggedFrom(result), refuse);
+  const misfit = (await executor.misfit?.(waiting.tool, value)) ?? null;
+  return misfit === null ? value : refuse(misfit);
 }
 
-/** Why JSON is not a value of the language; null when it is one. */
-function valueProblem(value: TaggedJson): string | null {
+function orRefused<T>(make: () => T, refuse: (problem: string) => never): T {
   try {
-    taggedFrom(value);
-    return null;
+    return make();
   } catch (error) {
-    if (error instanceof ValueError) return error.message;
+    if (error instanceof ValueError) return refuse(error.message);
     throw error;
   }
 }
@@ -130,7 +177,9 @@ function valueProblem(value: TaggedJson): string | null {
 const ANSWER = z.union([
   // The executor checks the value.
   z.strictObject({ result: z.custom<TaggedJson>((value) => value !== undefined) }),
-  z.strictObject({ error: z.strictObject({ message: z.string(), code: z.int().min(1).optional() }) }),
+  z.strictObject({
+    error: z.strictObject({ message: z.string().refine((text) => text.isWellFormed()), code: z.int().min(1).optional() }),
+  }),
 ]);
 
 /** An answer of any origin in the form that the dispatcher takes. Throws {@link ConfigError} for one of another form. */

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { KeyLookup, Keyring } from '../../aeiou/index.ts';
-import type { SignedApproval, SuspendedTurn, Suspension } from '../record/suspension.ts';
+import { grantDigest } from '../../tools/index.ts';
+import type { SignedApproval, SignedPlan, SuspendedTurn, Suspension } from '../record/suspension.ts';
+import { type TurnInput, userdataOf } from '../turn/input.ts';
 
 /** The turn that was approved. */
 interface Place {
@@ -43,4 +45,35 @@ function messageOf(
     .update(JSON.stringify({ input, journal, waiting, also: alsoWaiting?.map((call) => call.waiting) }))
     .digest('hex');
   return Buffer.from([DOMAIN, sid, turn, nonce, plan, state].join('\n'));
+}
+
+/** Prefix of the signed text of a plan. */
+const PLAN_DOMAIN = 'neuroscript plan approval 1';
+
+/** What the approval of a plan is bound to of a program. */
+export function programDigest(input: TurnInput): string {
+  const program = input.ok ? [input.envelope.actions, userdataOf(input)] : null;
+  return createHash('sha256').update(JSON.stringify(program)).digest('hex');
+}
+
+/** Signs a person's answer to a plan. Null when the fallback key cannot sign. */
+export async function signPlan(
+  keyring: Keyring,
+  place: Place,
+  plan: Omit<SignedPlan, 'kid' | 'tag'>,
+): Promise<SignedPlan | null> {
+  const signer = keyring.signer('fallback');
+  if (signer === null) return null;
+  const tag = await signer.sign(planMessage(place, plan), new AbortController().signal);
+  return { ...plan, kid: signer.kid, tag: Buffer.from(tag).toString('base64url') };
+}
+
+/** The answers to plans of a turn whose signatures belong to this session and turn, and to what is stored of program and grant. */
+export function verifiedPlans(keys: KeyLookup, place: Place, plans: readonly SignedPlan[]): readonly SignedPlan[] {
+  return plans.filter((plan) => keys.lookup(plan.kid)?.verify(planMessage(place, plan), Buffer.from(plan.tag, 'base64url')));
+}
+
+function planMessage({ sid, turn }: Place, { attempt, program, grant }: Omit<SignedPlan, 'kid' | 'tag'>): Buffer {
+  const answer = grant === null ? 'refused' : grantDigest(grant);
+  return Buffer.from([PLAN_DOMAIN, sid, turn, attempt, program, answer].join('\n'));
 }

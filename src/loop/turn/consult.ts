@@ -1,5 +1,17 @@
 import { EnvelopeError, encodeUserdata, isJsonObject, parseStrict } from '../../aeiou/index.ts';
 import { defined } from '../../wire/defined.ts';
+import { quotaError } from '../../wire/errorinfo.ts';
+import {
+  type Nanos,
+  nanosOf,
+  outputFor,
+  sumUsd,
+  type TokenCount,
+  type TokenPrice,
+  tokenCost,
+  usdOf,
+  usdText,
+} from '../../wire/money.ts';
 import { MAX_TIMER_MS } from '../../wire/options.ts';
 import { errorOf, isRecord, messageOf } from '../../wire/unknown.ts';
 import {
@@ -14,6 +26,7 @@ import { countOf, estimate } from '../agents/usage.ts';
 import type { ResolvedCeilings } from '../ceilings.ts';
 import type { LoopEventBody } from '../events.ts';
 import type { AgentUse } from '../record/record.ts';
+import { costs } from '../spent.ts';
 import { brief, type Feedback } from './feedback.ts';
 import { composePrompt, type HostSections, readReply, type TurnInput } from './input.ts';
 
@@ -25,6 +38,14 @@ export interface Consultation {
   readonly agent: AgentUse | null;
 }
 
+/** What is left under every ceiling for the replies of a turn; null without a ceiling. */
+export interface Means {
+  /** Model tokens. */
+  readonly tokens: number | null;
+  /** What tokens may cost. */
+  readonly money: Nanos | null;
+}
+
 /** One turn for which an agent is consulted. */
 export interface ConsultationInit {
   readonly sid: string;
@@ -33,8 +54,7 @@ export interface ConsultationInit {
   readonly sections: HostSections;
   readonly system: string;
   readonly grammar: string | null;
-  /** Model tokens left under every ceiling; null without a ceiling. */
-  readonly tokens: number | null;
+  readonly means: Means;
   readonly ceilings: ResolvedCeilings;
   /** Milliseconds for the reply. */
   readonly wallMs: number;
@@ -58,30 +78,67 @@ export async function consultAgent(init: ConsultationInit): Promise<Consultation
   const attempt = use.asks + 1;
   emit({ type: 'asked', attempt, prompt });
   const answer = await replyTo(init, prompt, use);
+  const cost = replyCost(agent, answer);
   const input = readReply(sections, answer.text);
   const problem = input.ok ? null : { code: input.failure.code, message: input.failure.message };
-  emit({ type: 'replied', attempt, reply: answer.text, tokens: answer.tokens, problem });
-  return { input, reply: answer.text, agent: added(use, answer) };
+  emit({ type: 'replied', attempt, reply: answer.text, tokens: answer.tokens, problem, ...costs(cost) });
+  return { input, reply: answer.text, agent: added(use, answer, cost) };
 }
 
 /** Requests one reply within the tokens and the time that are left. */
 async function replyTo(init: ConsultationInit, prompt: string, use: AgentUse): Promise<AgentReply> {
-  const { sid, turn, agent, system, grammar, tokens, ceilings, signal, emit } = init;
+  const { sid, turn, agent, system, grammar, means, ceilings, signal, emit } = init;
+  const { tokens } = means;
   const attempt = use.asks + 1;
-  const maxTokens = tokens === null ? null : tokens - use.tokens;
+  const money = means.money === null || agent.price === undefined ? null : means.money - nanosOf(use.cost ?? 0);
+  const affordable = money === null || agent.price === undefined ? null : affordableTokens(agent.price, money, system + prompt);
+  const maxTokens = least(tokens === null ? null : tokens - use.tokens, affordable);
   const onDelta = ({ retry, text }: AgentDelta): void => emit({ type: 'delta', attempt, retry, text });
   const request = { sid, turn, attempt, system, prompt, maxTokens, onDelta, ...(grammar === null ? {} : { grammar }) };
   try {
     if (tokens !== null && tokens <= use.tokens)
       throw new AgentError(turn, `turn ${turn} used up its model tokens: ${use.tokens} of ${tokens}`, 'ERR_QUOTA');
+    if (affordable === 0) throw tooDear(turn, money ?? 0);
     const wallMs = Math.max(1, Math.min(init.wallMs, ceilings.maxReplyMs));
-    return await requestReply(agent, request, { wallMs, signal });
+    const reply = await requestReply(agent, request, { wallMs, signal });
+    const cost = replyCost(agent, reply);
+    if (money !== null && nanosOf(cost) > money) throw tooDear(turn, money, cost, reply.tokens);
+    return reply;
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
     emit({ type: 'unanswered', reason: error.reason, message: error.message });
-    const { message, reason, cause } = error;
-    throw new AgentError(turn, message, reason, { tokens: error.tokens + use.tokens, cause });
+    const { message, reason, failure, cause } = error;
+    const cost = sumUsd(use.cost, replyCost(agent, error));
+    throw new AgentError(turn, message, reason, { tokens: error.tokens + use.tokens, cost, failure, cause });
   }
+}
+
+/** What the tokens of a reply cost, US dollars. */
+function replyCost({ price }: Agent, counts: TokenCount): number {
+  return price === undefined ? 0 : usdOf(tokenCost(price, counts));
+}
+
+/** Most tokens of a prompt and its reply; 0 when not even the prompt can be paid. */
+function affordableTokens(price: TokenPrice, money: Nanos, prompt: string): number {
+  const inputTokens = estimate(prompt);
+  const rest = money - tokenCost(price, { tokens: inputTokens, inputTokens });
+  const most = rest < 0 ? 0 : outputFor(price, rest);
+  return most === 0 ? 0 : inputTokens + most;
+}
+
+function tooDear(turn: number, money: Nanos, cost?: number, tokens?: number): AgentError {
+  const left = usdText(usdOf(Math.max(0, money)));
+  const message =
+    cost === undefined
+      ? `turn ${turn} has no reply: ${left} is left for it, and its prompt costs more`
+      : `the reply of turn ${turn} cost ${usdText(cost)}, ${left} was left`;
+  const failure = quotaError({ limit: 'cost', allowed: usdOf(Math.max(0, money)), used: cost }, message);
+  return new AgentError(turn, message, 'ERR_QUOTA', { tokens: tokens ?? 0, failure });
+}
+
+/** The lower of two amounts; null stands for no limit. */
+function least(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
 /** Limits on one reply. */
@@ -181,16 +238,17 @@ async function answer(agent: Agent, request: AgentRequest): Promise<AgentReply> 
 /** A reply whose counts may be anything. Where they are no counts of tokens, the tokens of the texts are estimated. */
 function replyFrom({ system, prompt }: AgentRequest, text: string, counts: Readonly<Record<string, unknown>>): AgentReply {
   const [inputTokens, outputTokens] = [countOf(counts['inputTokens']), countOf(counts['outputTokens'])];
+  const cachedTokens = countOf(counts['cachedTokens']);
   const tokens = countOf(counts['tokens']);
   const estimated = (inputTokens ?? estimate(system + prompt)) + (outputTokens ?? estimate(text));
   return {
     text: text.slice(0, REPLY_CHARACTERS),
     tokens: tokens === undefined ? estimated : Math.max(tokens, (inputTokens ?? 0) + (outputTokens ?? 0)),
-    ...defined({ inputTokens, outputTokens }),
+    ...defined({ inputTokens, outputTokens, cachedTokens }),
   };
 }
 
-function added(use: AgentUse, { tokens, inputTokens, outputTokens }: AgentReply): AgentUse {
+function added(use: AgentUse, { tokens, inputTokens, outputTokens }: AgentReply, cost: number): AgentUse {
   const sum = (before: number | null, more: number | undefined) => (before === null || more === undefined ? null : before + more);
   return {
     ...use,
@@ -198,6 +256,7 @@ function added(use: AgentUse, { tokens, inputTokens, outputTokens }: AgentReply)
     tokens: use.tokens + tokens,
     inputTokens: sum(use.inputTokens, inputTokens),
     outputTokens: sum(use.outputTokens, outputTokens),
+    ...costs(use.cost, cost),
   };
 }
 

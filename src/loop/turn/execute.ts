@@ -3,15 +3,19 @@ import type { TurnContext } from '../../context/index.ts';
 import type { RunRequest } from '../../runtime/index.ts';
 import { APPROVAL, type ToolDefinition } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
+import { defined } from '../../wire/defined.ts';
 import { languageError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
+import type { SaidLabels } from '../../wire/labels.ts';
 import type { RunInput, Source, TaggedJson, Usage, Whisper } from '../../wire/protocol.ts';
 import { NO_USAGE, type RunResult } from '../../wire/result.ts';
+import type { JudgedNames } from '../../wire/sourcereports.ts';
 import type { LoopEventBody } from '../events.ts';
 import { createMagicTool, MINT_LEDGER } from '../magic.ts';
-import { journalsOf } from '../record/attempt.ts';
+import { calledBy, journalsOf } from '../record/attempt.ts';
 import { type HaltReason, hostFailure, reasonOfRun } from '../record/decision.ts';
+import { saidBy } from '../record/origins.ts';
 import type { HostFacts, Problem, Scene } from '../record/record.ts';
 import type { PromisedCall } from '../record/suspension.ts';
 import { approved, planHash } from './approval.ts';
@@ -26,6 +30,7 @@ import type { Said } from './verdict.ts';
 export interface Execution extends Said {
   /** False when the worker was killed and the last emits may be missing. */
   readonly outputComplete: boolean;
+  readonly labels?: SaidLabels;
   readonly whispers: readonly Whisper[];
   readonly journal: readonly JournalEntry[];
   readonly usage: Usage;
@@ -43,6 +48,8 @@ export interface Execution extends Said {
   readonly rejected: boolean;
   /** Everything that is wrong with a rejected program. */
   readonly problems: readonly Problem[];
+  /** What a program was judged by that was rejected for the names in it; null for any other. */
+  readonly names: JudgedNames | null;
   /** A rejected program with the corrections that need no decision; null when there is none. */
   readonly fixed: string | null;
 }
@@ -53,6 +60,8 @@ export interface Means extends Pick<TurnStart, 'limits' | 'nonce'> {
   readonly ledger: MintLedger;
   readonly emit: (event: LoopEventBody) => void;
   readonly mayWait: boolean;
+  /** Called when the executor begins with the program. */
+  readonly onAsked: () => void;
   /** Null where calls are not kept. */
   readonly keeper: TurnKeeper | null;
 }
@@ -67,7 +76,7 @@ export interface Means extends Pick<TurnStart, 'limits' | 'nonce'> {
 export async function execute(host: TurnHost, turn: TurnRequest, means: Means): Promise<Execution> {
   const { executor } = host;
   const { input, approval = {}, bound, strict = false, attempts = [], onChanged = 'ask' } = turn;
-  const { limits, ledger, emit, mayWait, keeper } = means;
+  const { limits, ledger, emit, mayWait, keeper, onAsked } = means;
   const { recorded = null, approved: before = null } = turn.earlier ?? {};
   if (!input.ok) return refused(input.failure.code, hostFailure(input.failure.code, input.failure.message));
   const source: Source = { name: ACTIONS, text: input.envelope.actions };
@@ -80,6 +89,7 @@ export async function execute(host: TurnHost, turn: TurnRequest, means: Means): 
   };
   const foreign = recorded === null ? null : foreignPart(recorded.input, source, userdata);
   if (foreign !== null) return deny(`what is stored of the turn is not what began: ${foreign}`);
+  if (turn.refused !== undefined) return deny(turn.refused);
   let given: RunInput | null = null;
   const request: RunRequest = {
     sources: [source],
@@ -89,16 +99,21 @@ export async function execute(host: TurnHost, turn: TurnRequest, means: Means): 
     // A stored run was admitted when it began.
     strict: strict && recorded === null,
     earlier: attempts.length === 0 ? undefined : { journals: journalsOf(attempts), onChanged },
+    past:
+      turn.called === undefined && attempts.length === 0 ? undefined : { session: turn.called ?? [], turn: calledBy(attempts) },
+    origins: { read: [...(turn.origins?.read ?? []), ...saidBy(attempts)], userdata: turn.origins?.userdata },
     mayWait,
     onOut: (out) => emit({ type: 'output', out }),
     onCall: (entry) => emit({ type: 'called', entry }),
     onInput: (input) => {
       given = input;
+      onAsked();
       keeper?.begins(input);
     },
     recorded: recorded ?? undefined,
     keeper: keeper ?? undefined,
     bound,
+    plan: turn.plan,
   };
   // A run that continues another needs no new approval if the other was approved with the same ACTIONS.
   const plan = planHash({ actions: source.text });
@@ -176,10 +191,12 @@ function executed(result: RunResult): Execution {
     output: stream(result.emits),
     scratchpad: stream(result.whispers.map(({ text }) => text)),
     outputComplete: result.outputComplete ?? true,
+    ...defined({ labels: result.labels }),
     whispers: result.whispers,
     journal: result.journal,
     usage: result.usage,
-    error: result.error,
+    // A record has fields alone.
+    error: result.error && { ...result.error },
     run: null,
     denied: null,
     host: null,
@@ -189,10 +206,15 @@ function executed(result: RunResult): Execution {
   };
 }
 
-const NOT_REJECTED = { rejected: false, problems: [], fixed: null } as const;
+const NOT_REJECTED = { rejected: false, problems: [], names: null, fixed: null } as const;
 
-function rejectionOf(result: RunResult, actions: string): Pick<Execution, 'rejected' | 'problems' | 'fixed'> {
-  return { rejected: true, problems: problemsIn(result, actions), fixed: safelyFixed(result, actions) };
+function rejectionOf(result: RunResult, actions: string): Pick<Execution, 'rejected' | 'problems' | 'names' | 'fixed'> {
+  return {
+    rejected: true,
+    problems: problemsIn(result, actions),
+    names: result.names ?? null,
+    fixed: safelyFixed(result, actions),
+  };
 }
 
 /** Joins texts, each followed by a line feed. Replaces ill-formed characters before the text is measured. */

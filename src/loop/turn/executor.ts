@@ -46,6 +46,8 @@ export interface TurnExecutor {
   context(init: TurnInit): TurnContext;
   /** Makes the sandbox of one turn. */
   fork(init: TurnForkInit): TurnFork;
+  /** The tools that programs of turns may call, for the text that agents get; none when absent. */
+  readonly tools?: readonly ToolDefinition[];
   /** Called when a session has ended, to remove what its tools keep for it. Never rejects. */
   end?(sid: string): Promise<void>;
   /** Digest of a tool's definition; null for an unknown tool. */
@@ -74,6 +76,9 @@ export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.in
   return {
     limits: tighten(runtime.limits, protocolSizes()),
     tenants: runtime,
+    get tools() {
+      return root.fork().callable;
+    },
     context: (init) => runtime.turn(init),
     inspect: (source) => runtime.parse([source]),
     async end(sid) {

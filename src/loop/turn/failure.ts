@@ -1,4 +1,5 @@
 import { EnvelopeError } from '../../aeiou/index.ts';
+import { defined } from '../../wire/defined.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { AttemptEnd, FailedAttempt } from '../record/record.ts';
 import { recordedInput } from '../record/record.ts';
@@ -28,13 +29,15 @@ export interface AttemptFacts {
 
 /** The record of an attempt that did not decide its turn. */
 export function failedAttempt(execution: Execution & { readonly error: object }, facts: AttemptFacts): FailedAttempt {
-  const { output, scratchpad, outputComplete, whispers, journal, usage, error, problems, denied, run } = execution;
+  const { output, scratchpad, outputComplete, whispers, journal, usage, error, problems, names, denied, run } = execution;
   const { end, reply, input, limits, earlier } = facts;
   return {
     ...{ end, reply, envelope: input.text, problems, error, limits, clock: earlier.clock, jtis: earlier.jtis },
     unreadable: input.ok ? null : { code: input.failure.code, message: input.failure.message },
     denied,
+    ...(names === null ? {} : { names }),
     run: run === null ? null : recordedInput(run),
     ...{ output, scratchpad, outputComplete, whispers, journal, usage },
+    ...defined({ labels: execution.labels }),
   };
 }

@@ -3,6 +3,7 @@ import { defined } from '../../wire/defined.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import type { FailedAttempt, Problem } from '../record/record.ts';
+import { rangeOf } from './problems.ts';
 
 /** What an agent is told of an attempt that did not decide the turn: a field of USERDATA, in plain JSON. */
 export interface Feedback {
@@ -20,7 +21,7 @@ export interface Feedback {
   /** The procedures that were being called, the innermost first. */
   readonly stack?: readonly string[];
   /** Everything that is wrong with a rejected program. */
-  readonly problems?: readonly Readonly<Record<string, string | number>>[];
+  readonly problems?: readonly ProblemText[];
   /** The calls that the failed program made. */
   readonly calls?: readonly string[];
   /** The program with line numbers. */
@@ -29,21 +30,30 @@ export interface Feedback {
   readonly omitted?: string;
 }
 
+/** What is wrong at one place. `fix` has what to write in place of lines, such as `3` or `5-7`. */
+type ProblemText = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+
 const REJECTED =
-  'Nothing of this program ran. Correct every problem and reply with one envelope whose ACTIONS is the whole corrected program.';
+  'Nothing of this program ran. Correct every problem and reply with one envelope whose ACTIONS is the whole corrected program. ' +
+  'A `fix` names lines and what to write in their place.';
 const FAILED =
   'The output of this program was discarded, and its control tokens are void. Write the whole program again, from its first statement: a ' +
   'call with the same tool and the same arguments as one below gets the recorded answer and has no second effect; every other call is made. ' +
   'End with a new control token.';
 
+const REHEARSED =
+  'This program ran against mocks alone, which gave the answers below: nothing that it did had an effect. Write the whole program again; it ' +
+  'is rehearsed in the same way, and runs for real when it comes to its end there.';
+const RULES = { rejected: REJECTED, failed: FAILED, interrupted: FAILED, rehearsed: REHEARSED } as const;
+
 /** Most characters of the program, of all calls, and of one text within them. */
-const MAX = { program: 16_384, calls: 8_192, text: 400, problems: 20, stack: 10 } as const;
+const MAX = { program: 16_384, calls: 8_192, text: 400, problems: 20, fix: 4_000, stack: 10 } as const;
 
 /** The feedback on an attempt. It is bounded, whatever the program did. */
 export function feedbackOn(attempt: FailedAttempt, number: number, left: number): Feedback {
   const { error, problems, journal, end } = attempt;
   const actions = attempt.unreadable === null ? actionsOf(attempt.envelope) : null;
-  const ran = end === 'failed';
+  const ran = end !== 'rejected';
   const [calls, omittedCalls] = ran ? callsOf(journal) : [[], 0];
   const shown = problems.slice(0, MAX.problems);
   const program = actions === null ? null : numbered(actions);
@@ -58,7 +68,7 @@ export function feedbackOn(attempt: FailedAttempt, number: number, left: number)
     code: error.code,
     message: short(error.message),
     ...defined({ hint: error.hint && short(error.hint) }),
-    rule: ran ? FAILED : REJECTED,
+    rule: RULES[end],
     ...(ran && error.line !== null ? { at: `${error.line}:${error.column ?? 1}` } : {}),
     ...(ran && error.stack.length > 0 ? { stack: error.stack.slice(0, MAX.stack).map(frameText) } : {}),
     ...(shown.length === 0 ? {} : { problems: shown.map((problem) => problemText(problem, actions)) }),
@@ -82,10 +92,7 @@ function frameText({ name, line, column }: FailedAttempt['error']['stack'][numbe
 }
 
 /** The problem with the line of the program that has it. */
-function problemText(
-  { code, line, column, message, hint, fix }: Problem,
-  actions: string | null,
-): Readonly<Record<string, string | number>> {
+function problemText({ code, line, column, message, hint, fix }: Problem, actions: string | null): ProblemText {
   const text = actions?.split('\n')[line - 1];
   return {
     at: `${line}:${column}`,
@@ -93,8 +100,13 @@ function problemText(
     message: short(message),
     ...defined({ text: text && short(text) }),
     ...(hint === null ? {} : { hint: short(hint) }),
-    ...(fix === null ? {} : { fix: short(fix) }),
+    ...(fix.length === 0 || longFix(fix) ? {} : { fix: Object.fromEntries(fix.map((lines) => [rangeOf(lines), lines.text])) }),
   };
+}
+
+/** Whether a fix is too long to be told. A part of one would be wrong. */
+function longFix(fix: Problem['fix']): boolean {
+  return fix.reduce((sum, { text }) => sum + text.length, 0) > MAX.fix;
 }
 
 /** The calls with their answers, and how many did not fit. */

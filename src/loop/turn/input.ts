@@ -103,3 +103,8 @@ const KEPT = MAX_ENVELOPE_BYTES + 8;
 function decode(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }
+
+/** The sections of an envelope that the host fills, from the state of a session. */
+export function sectionsOf({ userdata, output, scratchpad }: HostSections): HostSections {
+  return { userdata, output, scratchpad };
+}

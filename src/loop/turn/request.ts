@@ -1,17 +1,17 @@
 import type { KeyLookup, Keyring, Lifetimes, ProgressState, ReplayCache } from '../../aeiou/index.ts';
-import type { RecordedRun } from '../../runtime/index.ts';
+import type { PlanRequest, RecordedRun } from '../../runtime/index.ts';
 import type { LimitOptions } from '../../sandbox/index.ts';
-import type { OnChanged } from '../../tools/index.ts';
+import type { Grant, OnChanged } from '../../tools/index.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
-import type { Preview } from '../../wire/preview.ts';
 import type { RunInput } from '../../wire/protocol.ts';
 import type { Clock } from '../clock.ts';
 import type { LoopListener } from '../events.ts';
 import type { Ids } from '../ids.ts';
 import type { KeptCall } from '../record/kept.ts';
 import type { AgentUse, FailedAttempt } from '../record/record.ts';
-import type { EarlierTurn } from '../record/suspension.ts';
+import type { EarlierTurn, SignedPlan } from '../record/suspension.ts';
+import type { SessionOrigins } from '../sessions/origins.ts';
 import type { TurnApproval } from './approval.ts';
 import type { TurnExecutor } from './executor.ts';
 import type { TurnInput } from './input.ts';
@@ -49,6 +49,13 @@ export interface TurnRequest {
   readonly input: TurnInput;
   /** The agent's usage, only for the record. Null when absent. */
   readonly agent?: AgentUse | null;
+  /**
+   * Canonical names of the tools that were called successfully in earlier turns of the session. When absent, those of earlier turns in this
+   * process count.
+   */
+  readonly called?: readonly string[];
+  /** Labels of what the session has read and was given; none when absent. */
+  readonly origins?: SessionOrigins | undefined;
   /** State of the progress guard after the previous turn. */
   readonly progress: ProgressState;
   /** Limits tighter than the executor's own; looser values have no effect. */
@@ -78,9 +85,15 @@ export interface TurnRequest {
   /** A human's approval, and whether ACTIONS requires it. */
   readonly approval?: TurnApproval;
   /**
-   * The preview to which ACTIONS is bound: a call outside of it is refused. It is no approval. Pass it again when the turn is continued.
+   * The grant to which ACTIONS is bound: a call outside of it is refused. It is no approval. Pass it again when the turn is continued.
    */
-  readonly bound?: Preview;
+  readonly bound?: Grant | undefined;
+  /** What a person has to approve before the first call that may change something; undefined when nothing. */
+  readonly plan?: PlanRequest | undefined;
+  /** Why the program must not run; undefined for one that may. */
+  readonly refused?: string | undefined;
+  /** People's answers to the plans of the turn, for the record. */
+  readonly plans?: readonly SignedPlan[];
   /** The earlier attempts at the turn, which did not decide it. */
   readonly attempts?: readonly FailedAttempt[];
   /** Whether what is bound to fail is rejected before it runs, because the program may be corrected; false when absent. */

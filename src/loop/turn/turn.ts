@@ -7,19 +7,20 @@ import type { JournalEntry } from '../../wire/journal.ts';
 import type { RunInput } from '../../wire/protocol.ts';
 import { type LoopEventBody, Watcher } from '../events.ts';
 import { MAGIC_TOOL } from '../magic.ts';
-import { journalsOf, voidTokens } from '../record/attempt.ts';
+import { hasAnswer, journalsOf, voidTokens } from '../record/attempt.ts';
 import type { FailedAttempt } from '../record/record.ts';
 import { recordedInput, type Scene, type TurnRecord, type UnsealedRecord } from '../record/record.ts';
 import { sealRecord } from '../record/seal.ts';
 import type { EarlierTurn, SuspendedTurn } from '../record/suspension.ts';
-import { execute } from './execute.ts';
+import { type Execution, execute } from './execute.ts';
 import type { TurnExecutor } from './executor.ts';
 import { endOf, failedAttempt } from './failure.ts';
 import type { TurnInput } from './input.ts';
 import { TurnKeeper } from './keeper.ts';
 import { Lifecycle } from './lifecycle.ts';
+import { PhaseTimer } from './phases.ts';
 import { DecisionRecorder, publicPart, TokenRecorder } from './recorder.ts';
-import type { EarlierRun, TurnHost, TurnRequest } from './request.ts';
+import type { EarlierRun, RepeatedRun, TurnHost, TurnRequest } from './request.ts';
 import { decide } from './verdict.ts';
 
 /** A turn with a decision, and the state of the progress guard after it. */
@@ -88,26 +89,28 @@ export async function runAttempt(
   const lifecycle = new Lifecycle((from, to) => emit({ type: 'state', from, to }));
   const recorder = new TokenRecorder(clock, host.ids, earlier);
   const startedAt = earlier?.startedAt ?? clock.now();
-  const begun = clock.monotonic();
+  const timer = new PhaseTimer(clock, earlier?.ranMs ?? 0);
 
   lifecycle.to('EXECUTING');
   const limits = tighten(host.executor.limits, request.limits ?? {});
   const nonce = earlier?.nonce ?? host.ids.nonce(sid, turn);
   if (!isTurnNonce(nonce)) throw new ConfigError('the nonce of a turn must be 16 bytes in base64url (22 characters)');
   await request.onStart?.({ startedAt, nonce, limits });
+  timer.end('store');
   const ledger = ledgerOf(earlier);
-  const ranUntilNow = (): number => (earlier?.ranMs ?? 0) + clock.monotonic() - begun;
   const soFar = (): EarlierTurn => {
     const { readings, jtis } = recorder;
-    return { startedAt, nonce, clock: readings, jtis, mints: ledger.mints, mintFailed: ledger.failed, ranMs: ranUntilNow() };
+    return { startedAt, nonce, clock: readings, jtis, mints: ledger.mints, mintFailed: ledger.failed, ranMs: timer.elapsed };
   };
   const keeper =
     request.keep === undefined ? null : new TurnKeeper({ keep: request.keep, soFar, continues: earlier?.recorded != null });
-  const means = { limits, nonce, recorder, ledger, emit, mayWait, keeper };
-  const executed = await execute(host, request, means);
-  const { run, denied, host: facts, waiting: calls, approved, rejected: _, problems: __, fixed, ...execution } = executed;
+  const onAsked = (): void => void timer.end('prepare');
+  const means = { limits, nonce, recorder, ledger, emit, mayWait, onAsked, keeper };
+  const executed = withRepeats(await execute(host, request, means), earlier?.repeats ?? null);
+  const { run, denied, host: facts, waiting: calls, approved, rejected: _, problems: __, names, fixed, ...execution } = executed;
   watcher.check();
-  const ranMs = ranUntilNow();
+  if (timer.has('prepare')) timer.endRun(execution.usage);
+  else timer.end('prepare');
   const [waiting, ...alsoWaiting] = calls;
   if (waiting !== undefined && run !== null) {
     const also = alsoWaiting.length === 0 ? {} : { alsoWaiting };
@@ -148,6 +151,8 @@ export async function runAttempt(
     lints: envelopeLints(input),
     unreadable: input.ok ? null : { code: input.failure.code, message: input.failure.message },
     denied,
+    // On the last reply, what may fail is not rejected: then a denied tool says it all.
+    ...(names === null || request.strict !== true ? {} : { names }),
     run: run === null ? null : recordedInput(run),
     host: facts,
     judged: {
@@ -165,18 +170,33 @@ export async function runAttempt(
     sid,
     turn,
     startedAt,
-    latencyMs: ranMs,
+    latencyMs: timer.end('verify'),
+    phases: timer.phases,
     agent: request.agent ?? null,
     inputs: { envelope: input.text, limits, nonce, clock: recorder.readings, jtis: recorder.jtis, scene },
     ...outcome,
     ...verdict,
     ...repetitions(host.executor, request, execution.journal),
     ...recordedAttempts(host.executor, attempts, execution.journal),
+    ...(request.plans?.length ? { plans: request.plans } : {}),
     lints: [...envelopeLints(input), ...verdict.lints],
     outputBytes: Buffer.byteLength(execution.output),
     scratchBytes: Buffer.byteLength(execution.scratchpad),
   };
   return { kind: 'decided', record: sealRecord(unsealed, request.prev ?? null), progress };
+}
+
+/**
+ * An execution with the calls that it was to repeat and had not come to when it ended, because it was cancelled or its worker was killed.
+ * They were made.
+ */
+function withRepeats(executed: Execution, repeats: RepeatedRun | null): Execution {
+  const answered = new Set(executed.journal.filter(hasAnswer).map(({ seq }) => seq));
+  const missed = (repeats?.journal ?? []).filter(({ seq }) => !answered.has(seq));
+  if (repeats === null || missed.length === 0) return executed;
+  const others = executed.journal.filter(({ seq }) => !missed.some((call) => call.seq === seq));
+  const journal = [...others, ...missed].toSorted((a, b) => a.seq - b.seq);
+  return { ...executed, journal, run: executed.run ?? repeats.run };
 }
 
 /** The earlier attempts, and their calls with effects that this one did not take; nothing without an earlier attempt. */

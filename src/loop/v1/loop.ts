@@ -32,7 +32,7 @@ export class AskLoop {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#ceilings = resolveCeilings(options.ceilings ?? {}, options.executor.limits.fuel);
-    this.#system = options.system ?? agentBrief({ rules: v1SystemPrompt() });
+    this.#system = options.system ?? agentBrief({ rules: v1SystemPrompt(), procedures: true, tools: options.executor.tools });
     this.#outputBytes = options.outputBytes ?? DEFAULT_OUTPUT_BYTES;
   }
 

@@ -33,7 +33,7 @@ export interface AskLoopOptions {
   readonly clock?: Clock;
   /** Random loop ids when absent. */
   readonly ids?: Pick<Ids, 'session'>;
-  /** The system text for agents, in addition to the envelopes; `agentBrief` with the rules of v1 and without tools when absent. */
+  /** The system text for agents, in addition to the envelopes; `agentBrief` with the rules of v1 and the tools of `executor` when absent. */
   readonly system?: string;
   /** Bounds of one loop; see {@link CeilingOptions} for the defaults. */
   readonly ceilings?: CeilingOptions;

@@ -9,7 +9,7 @@ endcommand`;
 
 /**
  * The rules for authors of v1 programs: how to control the loop, to plan risky work in one turn and apply it in the next, and
- * to make writes safe to repeat.
+ * to make writes safe to repeat. A line that names a tool names no other than that, because `agentBrief` leaves out lines about missing tools.
  */
 export const V1_RULES = `You write one program per turn. Reply with sections; a section starts with a line such as
 ${sectionLine('ACTIONS')}
@@ -23,13 +23,14 @@ You are shown OUTPUT, what the program of the turn before emitted, and USERDATA,
    Or emit a marker, as quoted text: "[[loop:continue]]", "[[loop:done]]", "[[loop:abort:reason=why]]". Without quotes
    [[ is the start of a list. The strongest signal counts: abort, halt, done, continue. Two turns in a row that ask for
    the same are stopped, so say in the notes what has changed.
-2. Plan, then apply. In one turn emit the plan as a line "PLAN " + plan and continue, and change nothing. In the next
-   turn ask tool.policy.Allow(plan), and apply the plan only when it is allowed.
-3. Make writes safe to repeat. Read the version with tool.memory.Get(path) and write with tool.memory.CAS(path, version,
-   value); when it answers that the version is old, emit continue and read again in the next turn.
+2. Plan, then apply. In one turn emit the plan as a line "PLAN " + plan and continue, and change nothing. Apply it in the
+   next turn.
+   Ask tool.policy.Allow(plan) first, and apply the plan only when it is allowed.
+3. Make writes safe to repeat: after a conflict emit continue, and read again in the next turn.
+   Read the version with tool.memory.Get(path), and write with tool.memory.CAS(path, version, value).
 
-Emit no secrets: what a later turn needs, keep with tool.scratch.PutCAS(key, version, value, seconds). The host limits
-turns, time, fuel and tokens; nothing that you emit changes that.
+Emit no secrets. The host limits turns, time, fuel and tokens; nothing that you emit changes that.
+What a later turn needs, keep with tool.scratch.PutCAS(key, version, value, seconds).
 `;
 
 /** Rules and example as one text, for the system prompt of a model in a v1 loop. */

@@ -1,8 +1,8 @@
-import type { ErrorInfo } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { EventError, Usage, Whisper, WorkerUsage } from '../../wire/protocol.ts';
 import { publicUsage } from '../../wire/result.ts';
+import type { RunError } from '../../wire/text/runerror.ts';
 import type { Control, ControlLint } from './control.ts';
 import type { InvalidReason } from './diagnostics.ts';
 import type { SecretLint } from './secrets.ts';
@@ -34,7 +34,7 @@ export interface V1Execution {
   /** Usage of events and ACTIONS together. */
   readonly usage: Usage;
   /** Why the turn failed; null when its program ran to its end. */
-  readonly error: ErrorInfo | null;
+  readonly error: RunError | null;
 }
 
 /** One turn of a loop, complete. */

@@ -1,5 +1,6 @@
 import { timeoutError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
+import type { RunError } from '../../wire/text/runerror.ts';
 import type { AgentReason } from '../agents/agent.ts';
 import { hostFailure } from '../record/decision.ts';
 import type { Breach } from './ceilings.ts';
@@ -28,7 +29,7 @@ export type V1LoopResult = V1Stop & {
   /** OUTPUT of the last turn with the host's lines. If the host stopped the loop, the last line is its halt marker. */
   readonly output: string;
   /** Why the host stopped the loop, or why the one permitted turn failed. */
-  readonly error: ErrorInfo | null;
+  readonly error: RunError | null;
   /** Fuel of all turns together. */
   readonly fuel: number;
   /** Model tokens of all turns together. */

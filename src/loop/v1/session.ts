@@ -1,6 +1,7 @@
 import { canonicalize, type JsonValue, NO_PROGRESS_YET, ProgressGuard } from '../../aeiou/index.ts';
 import { cancelledError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
+import { RunError } from '../../wire/text/runerror.ts';
 import { type AgentDelta, AgentError, type AgentReply } from '../agents/agent.ts';
 import type { Clock } from '../clock.ts';
 import { Watcher } from '../events.ts';
@@ -188,10 +189,10 @@ export class V1Session {
 
   #halt(reason: V1HaltReason, error: ErrorInfo): Verdict {
     const output = withLines(this.#turns.at(-1)?.nextOutput ?? '', [haltStub(reason)]);
-    return this.#result({ decision: 'HALT', cause: 'host', reason }, output, error);
+    return this.#result({ decision: 'HALT', cause: 'host', reason }, output, RunError.of(error));
   }
 
-  #result(stop: V1Stop, output: string, error: ErrorInfo | null): Verdict {
+  #result(stop: V1Stop, output: string, error: RunError | null): Verdict {
     const { fuel, tokens } = this.#account;
     return { next: false, result: { ...stop, loopId: this.#run.loopId, output, error, fuel, tokens, turns: this.#turns } };
   }

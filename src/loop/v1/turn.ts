@@ -1,16 +1,17 @@
 import type { JsonValue } from '../../aeiou/index.ts';
 import type { TurnContext } from '../../context/index.ts';
 import { type LimitOptions, tighten } from '../../sandbox/index.ts';
-import type { PolicyOptions } from '../../tools/index.ts';
+import { ANYTHING, type PolicyOptions } from '../../tools/index.ts';
 import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { languageError } from '../../wire/errorinfo.ts';
-import type { ErrorInfo } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { OutFrame, Source, Usage } from '../../wire/protocol.ts';
 import { NO_USAGE, type RunResult } from '../../wire/result.ts';
 import type { ParsedFile } from '../../wire/sourcereports.ts';
+import { RunError } from '../../wire/text/runerror.ts';
+import { Watcher } from '../events.ts';
 import type { V1Executor } from '../turn/executor.ts';
 import type { LoopInputEvent } from './dedupe.ts';
 import { deniedStub, type InvalidReason, invalidStub } from './diagnostics.ts';
@@ -42,8 +43,8 @@ export interface V1TurnRequest {
   readonly screen?: OutputHook | undefined;
   /** Cancels the turn. */
   readonly signal?: AbortSignal | undefined;
-  /** Called when the turn begins to process a section. */
-  readonly onSection?: (section: V1Section) => void;
+  /** Called when the turn begins to process a section. If it throws or rejects, the turn rejects with that. */
+  readonly onSection?: (section: V1Section) => unknown;
   /** Receives the output as it comes. */
   readonly onOut?: (out: OutFrame) => void;
   /** Receives each call with its answer. */
@@ -89,7 +90,7 @@ const NOTHING = {
 } as const;
 
 function refused(none: V1Execution, invalid: InvalidReason, message: string): V1Execution {
-  const error: ErrorInfo = languageError(NS_CODES.Syntax, message, { source: 'ACTIONS', line: 1, column: 1 });
+  const error = RunError.of(languageError(NS_CODES.Syntax, message, { source: 'ACTIONS', line: 1, column: 1 }));
   return { ...none, invalid, stubs: [invalidStub(invalid)], error };
 }
 
@@ -154,7 +155,12 @@ async function execute(
   request: V1TurnRequest,
   { programs, limits }: Prepared,
 ): Promise<V1Execution> {
-  request.onSection?.('USERDATA');
+  const sections = new Watcher(request.onSection);
+  const enter = (section: V1Section): void => {
+    sections.emit(section);
+    sections.check();
+  };
+  enter('USERDATA');
   const [implementations, handlers, actions] = [
     source('IMPLEMENTATIONS', programs.implementations),
     source('EVENTS', programs.events),
@@ -162,11 +168,11 @@ async function execute(
   ];
   const definitions: Source[] = [];
   if (programs.implementations !== '') {
-    request.onSection?.('IMPLEMENTATIONS');
+    enter('IMPLEMENTATIONS');
     definitions.push(implementations);
   }
   if (programs.events !== '') {
-    request.onSection?.('EVENTS');
+    enter('EVENTS');
     definitions.push(handlers);
   }
   const events = programs.events === '' ? [] : (request.events ?? []);
@@ -176,13 +182,16 @@ async function execute(
       asTurn: true,
       events: deliver.map(({ eventId, name, source: sender, payload }) => ({ name, source: sender, payload, id: eventId })),
       globals: { userdata: encode(request.userdata) },
+      // Nobody keeps the labels of what the agent has read.
+      origins: { read: [ANYTHING] },
       onOut: (out) => request.onOut?.(out),
       onCall: (entry) => request.onCall?.(entry),
     });
   const first = events.length === 0 ? null : await run(handlers, limits, events);
   if (first !== null && first.error !== null) return toExecution(request, limits, events, first, null);
-  request.onSection?.('ACTIONS');
+  enter('ACTIONS');
   const second = await run(actions, first === null ? limits : less(limits, first.usage));
+  sections.close();
   return toExecution(request, limits, events, first, second);
 }
 

@@ -1,13 +1,13 @@
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import checks from '../../../schemas/check.schema.json' with { type: 'json' };
-import errors from '../../../schemas/error.schema.json' with { type: 'json' };
-import results from '../../../schemas/result.schema.json' with { type: 'json' };
-import turns from '../../../schemas/turn.schema.json' with { type: 'json' };
-import values from '../../../schemas/value.schema.json' with { type: 'json' };
+import checks from '../../../docs/schemas/check.schema.json' with { type: 'json' };
+import errors from '../../../docs/schemas/error.schema.json' with { type: 'json' };
+import results from '../../../docs/schemas/result.schema.json' with { type: 'json' };
+import turns from '../../../docs/schemas/turn.schema.json' with { type: 'json' };
+import values from '../../../docs/schemas/value.schema.json' with { type: 'json' };
 
 /*
- * The schemas of what the tools answer, made from `schemas/` of this package. A client gets one schema for each tool, so the files
+ * The schemas of what the tools answer, made from `docs/schemas/` of this package. A client gets one schema for each tool, so the files
  * that another file names become its `$defs`.
  */
 

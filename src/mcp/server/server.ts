@@ -1,7 +1,7 @@
 import { McpServer, type ServerContext, type ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { NO_PROGRESS_YET } from '../../aeiou/index.ts';
-import { languageCard, readTurn, runTurn, type TurnHost, toPublicTurn } from '../../loop/index.ts';
+import { agentBrief, readTurn, runTurn, type TurnHost, toPublicTurn } from '../../loop/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { withServedCall } from '../../telemetry/index.ts';
 import { matchesPattern, type ToolDefinition, toolPrompt } from '../../tools/index.ts';
@@ -11,7 +11,7 @@ import { CHECK_OUTPUT, RUN_OUTPUT, TURN_OUTPUT } from './outputs.ts';
 import { MemoryPrograms, type ProgramStore } from './programs.ts';
 import { MOST_QUESTIONS, Questions } from './questions.ts';
 import { type Runner, runProgram } from './run.ts';
-import { type ErrorPage, INSTRUCTIONS, teach } from './teach.ts';
+import { type ErrorPage, INSTRUCTIONS, RULES, teach } from './teach.ts';
 
 /** The parts of the servers of {@link mcpServers}, which have no limits and no policy of their own. */
 export interface McpServerInit {
@@ -29,7 +29,7 @@ export interface McpServerInit {
   readonly askUser?: boolean;
   /** Stores the programs that wait for their users; the memory of this process when absent. */
   readonly programs?: ProgramStore;
-  /** The language on one page: `languageCard()` when absent, which a bundle does not contain. */
+  /** The page about the language, as `language` of `agentBrief`, which makes what a model learns. A bundle contains no such page. */
   readonly language?: string;
   /** Reads the pages of error codes; there are none when absent. */
   readonly errors?: () => Promise<readonly ErrorPage[]>;
@@ -85,7 +85,8 @@ const MOST_SESSIONS = 100;
  * protocol's library, or give the function to {@link serveStdio}. Throws `ConfigError` in a bundle without `language`.
  */
 export function mcpServers(init: McpServerInit): () => McpServer {
-  const { tools, version, language = languageCard(), errors = async () => [], programs = new MemoryPrograms() } = init;
+  const { tools, version, language, errors = async () => [], programs = new MemoryPrograms() } = init;
+  const brief = agentBrief({ rules: RULES, tools, procedures: true, language });
   const sessions = new TurnSessions(init.turns);
   const questions = new Questions(tools, programs, init.turns.clock);
   const runner = { runtime: init.runtime, questions: init.askUser === true ? questions : null };
@@ -101,7 +102,7 @@ export function mcpServers(init: McpServerInit): () => McpServer {
       },
     );
     addTools(server, init, runner, sessions);
-    teach(server, { tools, language, errors });
+    teach(server, { tools, brief, errors });
     return server;
   };
 }

@@ -14,8 +14,8 @@ export interface ErrorPage {
 export interface Lessons {
   /** The tools that programs can call. */
   readonly tools: readonly ToolDefinition[];
-  /** The language on one page, in Markdown. */
-  readonly language: string;
+  /** The language in brief and the tools, as `agentBrief` makes them. */
+  readonly brief: string;
   /** The pages of error codes. */
   readonly errors: () => Promise<readonly ErrorPage[]>;
 }
@@ -48,15 +48,26 @@ endcommand
 
 const MARKDOWN = 'text/markdown';
 
+/** What becomes of a program of this server, before the language and the tools. */
+export const RULES = `Write NeuroScript programs and execute them with the tool \`run\`.
+
+- A program is one command block, or definitions together with \`call\`, the name of the procedure to call, and \`args\`.
+- You get what it emits, and the error of a program that fails. The calls that it made are not undone.
+- Nothing is kept: the next program starts without variables.`;
+
 /** Adds resources, resource templates and the prompt from which a model learns to write programs. */
-export function teach(server: McpServer, { tools, language, errors }: Lessons): void {
+export function teach(server: McpServer, { tools, brief, errors }: Lessons): void {
   const catalogue = () => toolPrompt(tools).text;
   const text = (uri: URL, page: string) => ({ contents: [{ uri: uri.href, mimeType: MARKDOWN, text: page }] });
   server.registerResource(
     'language',
     'neuroscript://language',
-    { title: 'NeuroScript in one page', description: 'The whole language, for models that write programs.', mimeType: MARKDOWN },
-    (uri) => text(uri, language),
+    {
+      title: 'NeuroScript in brief',
+      description: 'The language and the tools, for models that write programs.',
+      mimeType: MARKDOWN,
+    },
+    (uri) => text(uri, brief),
   );
   server.registerResource(
     'tools',
@@ -99,7 +110,7 @@ export function teach(server: McpServer, { tools, language, errors }: Lessons): 
     },
     ({ task }) => {
       const rest = task === undefined ? [] : [`# Task\n\nWrite a program and execute it with the tool "run":\n\n${task}`];
-      const parts = [language.trimEnd(), `# Tools\n\n${catalogue().trimEnd()}`, ...rest];
+      const parts = [brief, ...rest];
       return { messages: [{ role: 'user', content: { type: 'text', text: parts.join('\n\n') } }] };
     },
   );

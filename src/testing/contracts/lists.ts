@@ -1,6 +1,6 @@
-import { allSessions } from '../../loop/index.ts';
+import { allSessions, PLAIN_SETUP } from '../../loop/index.ts';
 import { check, refused } from './check.ts';
-import { commitOf, LEASED, lease, ODD, started, state } from './samples.ts';
+import { commitOf, LEASED, lease, ODD, started, state, WAITS } from './samples.ts';
 import type { StoreCase } from './sessions.ts';
 
 /** How every store of sessions lists, searches and pages, and what it keeps of a turn under way. */
@@ -35,9 +35,56 @@ export const LIST_CASES: readonly StoreCase[] = [
       check(await ids({ status: 'halted', reason: 'ERR_AGENT' })).equals(['halts']);
       check(await ids({ reason: 'ERR_QUOTA' })).equals([]);
       check(await ids({ since: 10, until: 20 })).equals(['halts', 'b', 'a']);
+      await store.create(state('theirs'), 12, { ...PLAIN_SETUP, tenant: 'Acme' });
+      check(await ids({ tenant: 'Acme', status: 'open' })).equals(['theirs']);
+      check(await ids({ tenant: 'acme' })).equals([]);
       check((await store.recent({ limit: 1 }))[0]).equals(await store.summary('new'));
       check(await store.summary('halts')).matches({ sid: 'halts', status: 'halted', updatedAt: 15 });
       check(await store.summary('unknown')).equals(null);
+    },
+  },
+  {
+    name: 'refuses a session beyond its admission, and counts those that an ask opened apart',
+    run: async (store) => {
+      const acme = { ...PLAIN_SETUP, tenant: 'acme' };
+      await store.create(state('a'), 1, acme, { tenant: 2 });
+      await store.create(state('nested', { parent: { sid: 'a', turn: 1, seq: 1 } }), 1, acme, { tenant: 1, store: 1 });
+      const many = await Promise.allSettled(['b', 'c', 'd'].map((sid) => store.create(state(sid), 1, acme, { tenant: 2 })));
+      check(many.filter(({ status }) => status === 'fulfilled').length).equals(1);
+      await refused(store.create(state('e'), 1, acme, { tenant: 2 }), { code: 'ERR_BUSY', limit: 'tenantOpenSessions', used: 2 });
+      await store.create(state('f'), 1, PLAIN_SETUP, { tenant: 1, store: 3 });
+      await refused(store.create(state('g'), 1, PLAIN_SETUP, { store: 3 }), {
+        code: 'ERR_BUSY',
+        limit: 'openSessions',
+        allowed: 3,
+      });
+      await store.claim('f', lease('h'));
+      const next = state('f', { status: 'halted', reason: 'ERR_AGENT' });
+      await store.commit(commitOf('f', 1, { record: null, next, owner: 'h', at: 2, keep: false }));
+      await store.create(state('g'), 1, PLAIN_SETUP, { store: 3 });
+    },
+  },
+  {
+    name: 'knows the hosts that live, and counts open sessions by what they do',
+    run: async (store) => {
+      await store.hosts?.beat({ instance: 'i1', owner: 'one', kids: ['k'] }, 60_000);
+      await store.hosts?.beat({ instance: 'i2', owner: 'two', kids: [] }, 60_000);
+      await store.hosts?.beat({ instance: 'i1', owner: 'one', kids: ['k', 'l'] }, 60_000);
+      await store.hosts?.leave('i2');
+      if (store.hosts !== undefined) check(await store.hosts.list()).equals([{ instance: 'i1', owner: 'one', kids: ['k', 'l'] }]);
+      await store.create(state('free'), 1, { ...PLAIN_SETUP, tenant: 'acme' });
+      await store.create(state('held'), 1);
+      await store.claim('held', lease('a'));
+      await store.create(state('waits'), 1);
+      await store.claim('waits', lease('b'));
+      await store.start({ ...started('waits'), attempt: 0, suspended: WAITS }, 'b');
+      await store.release('waits', 'b');
+      const open = async (which: 'waiting' | 'leased') => (await store.recent({ open: which, limit: 9 })).map(({ sid }) => sid);
+      check([await open('waiting'), await open('leased')]).equals([['waits'], ['held']]);
+      const counts = (await store.census?.())?.flatMap(({ count, since, ...row }) =>
+        count === 0 ? [] : [`${row.state} ${row.class} ${count} ${since}`],
+      );
+      if (counts !== undefined) check(counts).equals(['ready tenant 1 null', 'running none 1 null', 'waiting none 1 5']);
     },
   },
   {

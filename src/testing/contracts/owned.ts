@@ -54,6 +54,8 @@ export async function ownedStore(make: MakeStore) {
     onReady: store.onReady.bind(store),
     ping: store.ping.bind(store),
     log: store.log,
+    hosts: store.hosts,
+    census: store.census?.bind(store),
     wakesWithinMs,
     /** Ends the case. */
     close: async (): Promise<void> => close?.(),

@@ -41,6 +41,7 @@ export const started = (sid: string, turn = 1) =>
     sid,
     turn,
     attempt: 1,
+    runner: 'r',
     nonce: 'n',
     startedAt: 5,
     suspended: null,

@@ -220,6 +220,7 @@ export const SESSION_CASES: readonly StoreCase[] = [
         lease: null,
         owed: 0,
         parent: null,
+        spent: { fuel: 0, tokens: 0 },
         damaged: null,
         ...{ tenant: '', profile: '', engine: VERSION, reader: PLAIN_SETUP.reader },
       };

@@ -97,7 +97,7 @@ export function hostIn(process: Process, shared: Shared, onError: (error: unknow
     profiles: { '': { controller, options: (_sid, setup) => ({ agent, ...tightestCeilings({}, setup) }) } },
     concurrency: 3,
     turnsPerClaim: 2,
-    pollMs: 500,
+    pollMs: 2000,
     onError,
   });
 }

@@ -129,15 +129,17 @@ export class Process implements Actor {
   /** Performs work outside of the store under faults, such as a request to an agent. */
   async disturbed<T>(kind: string, ms: number, failure: (why: string) => Error, work: () => Promise<T>): Promise<T> {
     if (!this.#alive) return this.dead();
-    const { faults, note } = this.#surroundings;
+    const { faults, note, leaseMs } = this.#surroundings;
     const place = this.place(kind);
-    const fault = faults.at(place, ['refused', 'lost', 'slow', 'dies-before', 'dies-after']);
+    const fault = faults.at(place, ['refused', 'lost', 'slow', 'stops', 'dies-before', 'dies-after']);
     note(fault === null ? place : `${place} ${fault}`);
     await this.pause(faults.delay(`${place}>`, ms) + (fault === 'slow' ? this.#lateness(place) : 0));
     if (fault === 'dies-before') return this.dead();
     if (fault === 'refused') throw failure('it refuses the request');
     const result = await work();
     if (fault === 'dies-after') return this.dead();
+    // What the process does when it goes on is late: another one may have claimed its sessions.
+    if (fault === 'stops') this.stoppedUntil = this.timeline.now + leaseMs * (1 + 2 * faults.share(`${place} stop`));
     await this.pause(faults.delay(`${place}<`, ms));
     if (fault === 'lost') throw failure('its answer was lost');
     return result;

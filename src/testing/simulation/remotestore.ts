@@ -1,4 +1,5 @@
 import {
+  type Admission,
   type ClaimedSession,
   type Condition,
   type Held,
@@ -57,8 +58,8 @@ export class RemoteStore implements SessionStore {
     return this.#process.send(kind, this.#server, { faults: WRITING, work: effect });
   }
 
-  create(state: SessionState, at: number, setup?: SessionSetup): Promise<void> {
-    return this.#ask(`${state.sid}.create`, () => this.#store.create(state, at, setup));
+  create(state: SessionState, at: number, setup?: SessionSetup, admission?: Admission): Promise<void> {
+    return this.#ask(`${state.sid}.create`, () => this.#store.create(state, at, setup, admission));
   }
 
   read(sid: string): Promise<SessionState | null> {

@@ -1,4 +1,5 @@
 import { type Checks, checker, checkFunction, checkText, listOf, oneOf, wholeNumber } from '../../wire/options.ts';
+import { EmptyStore } from './emptystore.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { virtualTime } from './globals.ts';
 import type { Scenario, World } from './scenario.ts';
@@ -16,7 +17,7 @@ export interface SimulationOptions {
   /** The possible faults; all when absent. */
   readonly faults?: readonly Fault[];
   /** Called after every schedule with the number of schedules so far. */
-  readonly onSchedule?: (schedules: number) => void;
+  readonly onSchedule?: (schedules: number) => unknown;
 }
 
 /** The smallest schedule that was found in which an invariant does not hold. */
@@ -74,8 +75,9 @@ export async function simulate(scenario: (world: World) => Scenario, options: Si
   checkFunction('the scenario of a simulation', scenario);
   checkOptions('the options of a simulation', options);
   const { seeds = 100, from = 1, hosts: mostHosts = 3, faults: kinds = FAULTS, onSchedule } = options;
+  const store = new EmptyStore();
   const run = (schedule: Schedule, trace = false): Promise<Outcome> =>
-    new SimulatedWorld(schedule, scenario, { kinds, mostHosts, trace }).run();
+    new SimulatedWorld(schedule, scenario, { kinds, mostHosts, trace, store }).run();
   using _time = virtualTime();
   const begun = performance.now();
   const counts = new Map<string, number>();
@@ -92,7 +94,7 @@ export async function simulate(scenario: (world: World) => Scenario, options: Si
       const kind = fault.slice(fault.lastIndexOf('=') + 1);
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
     }
-    onSchedule?.(schedules);
+    await onSchedule?.(schedules);
     if (outcome.violation !== null) failure = await smallest(from + schedules - 1, outcome, run);
   }
   const rate = (schedules * 1000) / (performance.now() - begun);
@@ -107,7 +109,8 @@ export async function replaySchedule(
   checkFunction('the scenario of a simulation', scenario);
   checkSchedule('a schedule', schedule);
   using _time = virtualTime();
-  const outcome = await new SimulatedWorld(schedule, scenario, { kinds: FAULTS, mostHosts: 3, trace: true }).run();
+  const options = { kinds: FAULTS, mostHosts: 3, trace: true, store: new EmptyStore() };
+  const outcome = await new SimulatedWorld(schedule, scenario, options).run();
   return failureOf(schedule.seed, outcome);
 }
 

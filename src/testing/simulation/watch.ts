@@ -5,11 +5,14 @@ import {
   type Held,
   type Lease,
   type Renewal,
+  readKept,
   type StartedTurn,
   type StoredStep,
   type TurnCommit,
   type TurnRecord,
 } from '../../loop/index.ts';
+import { callDigest, entryDigest } from '../../tools/index.ts';
+import type { JournalEntry } from '../../wire/journal.ts';
 import { INVARIANTS } from './invariants.ts';
 import type { Process } from './process.ts';
 import type { Timeline } from './timeline.ts';
@@ -57,16 +60,20 @@ export class Watch {
   /** Calls by key, and keys by call. */
   readonly #calls = new Map<string, string>();
   readonly #keys = new Map<string, string>();
-  /** Calls whose outcome is stored. */
+  /** Every call of a tool, as `SESSION TURN.NUMBER/DIGEST`. */
+  readonly #called = new Set<string>();
+  /** Those of them whose outcome is stored. */
   readonly #ended = new Set<string>();
+  /** The places of their entries in the journals. */
+  readonly #entries = new Set<string>();
   /** Calls that were made and whose outcome is not known yet. */
   readonly #made = new Set<string>();
-  /** What the places of the calls of a turn end with: the number of its attempts that make calls, from the second on. */
-  readonly #calling = new Map<string, string>();
   /** Number of the attempts at a turn whose programs do not run again. */
   readonly #attempts = new Map<string, number>();
   /** Sessions whose calls are kept. */
   readonly #durable: ReadonlySet<string>;
+  /** Sessions whose turns wait for answers. */
+  readonly #waiting = new Set<string>();
   /** Answers to calls that waited. */
   readonly #answers = new Map<string, string>();
   readonly #chain = new ChainWalk();
@@ -124,11 +131,12 @@ export class Watch {
     this.#another(sid, turn, attempts);
     if (this.#decisions.has(turnKey(sid, turn)))
       this.fail(INVARIANTS.committed, `turn ${turn} of session ${sid} was started after its decision`);
-    if (suspended === null) return;
-    for (const { seq } of suspended.earlier.journal) this.#ended.add(this.#placeOf(sid, turn, seq));
+    if (suspended === null) return void this.#waiting.delete(sid);
+    this.#waiting.add(sid);
+    for (const entry of suspended.earlier.journal) this.#end(sid, turn, entry);
     for (const { waiting, since, completion } of [suspended, ...(suspended.alsoWaiting ?? [])]) {
       if (completion === null) continue;
-      this.#made.delete(this.#placeOf(sid, turn, waiting.seq));
+      for (const call of this.#callsOf(sid, turn, callDigest(waiting.tool, waiting.args))) this.#made.delete(call);
       const call = `${sid} ${turn}.${waiting.seq} ${since}`;
       const answer = JSON.stringify(completion);
       if ((this.#answers.get(call) ?? answer) !== answer)
@@ -137,7 +145,7 @@ export class Watch {
     }
   }
 
-  /** Another program of the turn has calls of its own. Those that failed before are made again at their old places. */
+  /** Another program of the turn makes its calls anew; those that have an answer take it and are not made. */
   #another(sid: string, turn: number, attempts: StartedTurn['attempts']): void {
     const key = turnKey(sid, turn);
     const count = countedAttempts(attempts);
@@ -146,24 +154,37 @@ export class Watch {
     if (before > count)
       this.fail(INVARIANTS.attempts, `turn ${turn} of session ${sid} has ${count} earlier attempts, and had ${before}`);
     this.#attempts.set(key, count);
-    const calling = attempts.filter(({ end, journal }) => end !== 'interrupted' && journal.length > 0).length;
-    this.#calling.set(key, calling === 0 ? '' : `~${calling + 1}`);
-    for (const calls of [this.#ended, this.#made])
-      for (const call of calls) if (call.startsWith(`${sid} ${turn}.`) || call.startsWith(`${sid} ${turn}~`)) calls.delete(call);
+    for (const calls of [this.#called, this.#ended, this.#made, this.#entries])
+      for (const call of calls) if (call.startsWith(`${sid} ${turn}.`)) calls.delete(call);
   }
 
-  #placeOf(sid: string, turn: number, seq: number): string {
-    return `${sid} ${turn}${this.#calling.get(turnKey(sid, turn)) ?? ''}.${seq}`;
+  /** Notes that the outcome of a call is stored. */
+  #end(sid: string, turn: number, entry: JournalEntry): void {
+    const place = `${sid} ${turn}.${entry.seq}`;
+    const digest = entry.from === undefined ? entryDigest(entry) : null;
+    if (digest === null || this.#entries.has(place)) return;
+    this.#entries.add(place);
+    const [call, other] = this.#callsOf(sid, turn, digest);
+    // Of equal calls that run together, an entry does not say which one it is.
+    if (call !== undefined && other === undefined) this.#ended.add(call);
+  }
+
+  /** The calls with this digest whose outcome is not stored. */
+  #callsOf(sid: string, turn: number, digest: string): readonly string[] {
+    const calls = [...this.#called].filter((call) => call.startsWith(`${sid} ${turn}.`) && call.endsWith(`/${digest}`));
+    return calls.filter((call) => !this.#ended.has(call));
   }
 
   kept(sid: string, { turn, body }: StoredStep, fence: number): void {
     this.wrote(sid, fence, `kept a call of turn ${turn}`);
-    if (body['entry'] !== null) this.#ended.add(this.#placeOf(sid, turn, Number(body['seq'])));
+    const { entry } = readKept(body, sid);
+    if (entry !== null) this.#end(sid, turn, entry);
   }
 
   committed({ fence, record, next, keep }: TurnCommit): void {
     this.wrote(next.sid, fence, record === null ? 'ended the session' : `decided turn ${record.turn}`);
     if (!keep) this.released(next.sid, fence);
+    this.#waiting.delete(next.sid);
     if (record === null) return;
     const key = turnKey(record.sid, record.turn);
     const attempts = countedAttempts(record.attempts ?? []);
@@ -179,6 +200,16 @@ export class Watch {
   markedLogged(sid: string, fence: number, keep: boolean): void {
     this.wrote(sid, fence, 'marked a decision as logged');
     if (!keep) this.released(sid, fence);
+  }
+
+  /** Whether a process has a lease of the session. */
+  isHeld(sid: string): boolean {
+    return (this.#claims.get(sid)?.until ?? 0) > this.#now();
+  }
+
+  /** Whether a call waits for its answer. */
+  get someWait(): boolean {
+    return this.#waiting.size > 0;
   }
 
   /** Reports that a file of the log became shorter. */
@@ -216,13 +247,12 @@ export class Watch {
   /** Called when a process makes a call of a tool. */
   called({ process, sid, turn, tool, args, key, idempotent }: MadeCall): void {
     const claim = this.#claims.get(sid);
-    // A key is `SESSION/NUMBER/DIGEST`.
-    const id = key?.split('/').at(-2);
-    // A nested session has another id in each attempt. Its calls have keys of the session that asked.
-    const place = `call ${id} (${tool}) of session ${key?.slice(0, key.indexOf('/')) ?? sid}`;
+    // A key is `SESSION/NUMBER/DIGEST`. That of a call of a nested session begins with the session that asked, and has more numbers.
+    const parts = key?.split('/') ?? [];
+    const place = `call ${parts.slice(0, -1).join('/')} (${tool})`;
     if (claim !== undefined && claim.owner !== process.name)
       this.fail(INVARIANTS.inFlight, `${process.name} makes ${place}, and ${claim.owner} has claimed the session since`);
-    if (key === null || id === undefined) {
+    if (key === null) {
       this.fail(INVARIANTS.effect, `a call of ${tool} in turn ${turn} of session ${sid} has no key: ${key}`);
       return;
     }
@@ -234,7 +264,8 @@ export class Watch {
     this.#keys.set(call, key);
     if (this.#decisions.has(turnKey(sid, turn)))
       this.fail(INVARIANTS.committed, `${process.name} makes ${place} after the decision of the turn`);
-    const made = `${sid} ${id}`;
+    const made = `${sid} ${parts.slice(-2).join('/')}`;
+    this.#called.add(made);
     if (this.#ended.has(made)) this.fail(INVARIANTS.kept, `${process.name} makes ${place} again, although its end is kept`);
     if (idempotent || !this.#durable.has(sid)) return;
     if (this.#made.has(made))

@@ -1,7 +1,6 @@
 import {
   type Host,
   type LoopController,
-  MemoryStore,
   openSession,
   type SessionStore,
   type SessionSummary,
@@ -10,6 +9,7 @@ import {
 import { ConfigError } from '../../wire/errors.ts';
 import { messageOf } from '../../wire/unknown.ts';
 import { Files } from './disk.ts';
+import type { EmptyStore } from './emptystore.ts';
 import { type Fault, Faults } from './faults.ts';
 import { controllerIn, hostIn, type Shared } from './host.ts';
 import { INVARIANTS } from './invariants.ts';
@@ -55,6 +55,8 @@ export interface WorldOptions {
   readonly mostHosts: number;
   /** Whether to keep the trace. */
   readonly trace: boolean;
+  /** The store, which no other world uses at the time. */
+  readonly store: EmptyStore;
 }
 
 const LEASE_MS = 3000;
@@ -108,7 +110,7 @@ export class SimulatedWorld implements Surroundings {
     this.faults = new Faults(seed, options.kinds, schedule.faults ?? null);
     this.#server = new Process('store', this);
     this.#world = { random: new Random(seed, 'scenario'), now: () => this.timeline.now };
-    this.#store = new MemoryStore({ clock: this.#server });
+    this.#store = options.store.on(this.#server);
     const scenario = acting.run(this.#server, () => make(this.#world));
     const durable = scenario.sessions.flatMap((session, index) => (session.durable === 'call' ? [sidOf(index + 1)] : []));
     this.#watch = new Watch(this.timeline, new Set(durable));
@@ -216,6 +218,7 @@ export class SimulatedWorld implements Surroundings {
   async #look(process: Process, controller: LoopController): Promise<void> {
     for (;;) {
       await process.pause(100 + this.faults.delay(process.place('look'), 3000));
+      if (!this.#watch.someWait) continue;
       for (const { sid, waits } of await this.#store.list())
         for (const call of waits === null ? [] : [waits, ...(waits.also ?? [])]) {
           const { answer = () => ({ result: true }) } = this.#shared.scenario;
@@ -293,6 +296,8 @@ export class SimulatedWorld implements Surroundings {
     const { decided, progress } = this.#watch;
     // Leases end by time, without an event.
     if (timeline.steps % 64 !== 0 && this.#seen.progress === progress) return false;
+    // While a session has a lease, it is not settled.
+    if (this.#seen.decided === decided && this.#sessions.some((number) => this.#watch.isHeld(sidOf(number)))) return false;
     const sessions = await this.#store.list();
     this.#isOver = sessions.every((session) => this.#isSettled(session));
     if (this.#seen.decided !== decided || this.#isOver) this.#judge(sessions);

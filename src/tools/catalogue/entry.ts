@@ -1,6 +1,7 @@
 import { encode } from '../../wire/codec.ts';
 import { checkObject, listOf } from '../../wire/options.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
+import { costFrom, type ToolCost } from '../define/cost.ts';
 import type { Effects, ToolDefinition } from '../define/definition.ts';
 import type { JsonSchema } from '../define/jsonschema.ts';
 import type { Parameter } from '../define/parameters.ts';
@@ -28,7 +29,7 @@ export interface CatalogueArgument {
 /** Most descriptions of parts of one argument. */
 const MAX_NOTES = 40;
 
-/** The catalogue entry of a tool: public JSON (`schemas/catalogue.schema.json`). */
+/** The catalogue entry of a tool: public JSON (`docs/schemas/catalogue.schema.json`). */
 export interface CatalogueTool {
   /** The name as its definition has it, such as `tool.fs.Read`. */
   readonly name: string;
@@ -52,6 +53,8 @@ export interface CatalogueTool {
   readonly requiresTrust: boolean;
   /** Present when a human has to approve every single call. */
   readonly requiresApproval?: true;
+  /** What a call costs, as it is declared; absent for nothing. */
+  readonly cost?: ToolCost;
   /** Most milliseconds of a call; absent when only the limits of the run count. */
   readonly timeoutMs?: number;
   /** Most bytes of the arguments; absent when only the limits of the run count. */
@@ -86,6 +89,7 @@ function entryOf(tool: ToolDefinition): CatalogueTool {
     capabilities: capabilities.map(capabilityText),
     requiresTrust,
     ...(tool.requiresApproval ? { requiresApproval: true } : {}),
+    ...(tool.price === null ? {} : { cost: costFrom(tool.price) }),
     ...(timeoutMs === null ? {} : { timeoutMs }),
     ...(maxArgBytes === null ? {} : { maxArgBytes }),
     ...(maxResultBytes === null ? {} : { maxResultBytes }),

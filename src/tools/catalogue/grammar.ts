@@ -6,7 +6,8 @@ import type { ToolDefinition, ToolView } from '../define/definition.ts';
 import type { JsonSchema } from '../define/jsonschema.ts';
 import type { Parameter } from '../define/parameters.ts';
 import { PolicyGuard } from '../policy/guard.ts';
-import { Policy, type PolicyOptions } from '../policy/policy.ts';
+import type { PolicyOptions } from '../policy/options.ts';
+import { Policy } from '../policy/policy.ts';
 
 /** Options of {@link toolGrammar}. */
 export interface ToolGrammarOptions {

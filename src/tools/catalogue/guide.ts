@@ -39,8 +39,34 @@ export function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text, 'utf8') / BYTES_PER_TOKEN);
 }
 
-const HEAD =
-  'Tools, called by name with arguments in this order: set x = tool.group.Name(1, "b"). An argument with ? may be left out; after = stands what is used then.';
+/** How a tool is called: the first of them that has plain arguments, with values of their types. */
+function headOf(tools: readonly ToolDefinition[]): string {
+  const sample = tools.map(sampleCall).find((call) => call !== null) ?? 'tool.…(…)';
+  return `\`set x = ${sample}\` keeps a result. Arguments go by position; one with ? may be left out, one with = has that value then.`;
+}
+
+/** A call with the arguments that a tool needs; null where one of them has no plain type. */
+function sampleCall({ name, parameters }: ToolDefinition): string | null {
+  const values = parameters
+    .filter(({ required }) => required)
+    .map(({ kind }) => ('type' in kind ? SAMPLES.get(kind.type) : undefined));
+  return values.includes(undefined) ? null : `${name}(${values.join(', ')})`;
+}
+
+const SAMPLES: ReadonlyMap<string, string> = new Map([
+  ['any', '1'],
+  ['string', '"a"'],
+  ['int', '1'],
+  ['float', '1.5'],
+  ['number', '1.5'],
+  ['bool', 'true'],
+  ['boolean', 'true'],
+  ['map', '{"a": 1}'],
+  ['list', '[1]'],
+  ['slice', '[1]'],
+  ['slice_string', '["a"]'],
+  ['slice_any', '[1]'],
+]);
 
 /** Written once if a signature has such a type. */
 const MAPS = 'The type {a: int, b?: string} is a map with these keys; a key with ? may be absent.';
@@ -68,13 +94,15 @@ export function toolPrompt(
   const most = brief ? 1 : 3;
   const details = entries.map((): Detail => (budget === undefined ? most : 0));
   let named = 0;
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const head = headOf(entries.flatMap(({ name }) => byName.get(name) ?? []));
   const render = (): string => {
     const shown = details.flatMap((detail, index) => (detail === 0 ? [] : [lines[index]?.[detail - 1] ?? '']));
     const missing = entries.filter((_entry, index) => details[index] === 0);
     const whole = new Set(entries.flatMap(({ group }, index) => (details[index] === 3 ? [group] : [])));
     const shared = [...common].filter(([group]) => whole.has(group)).map(([group, phrases]) => sharedLine(group, phrases));
     const maps = shown.some((line) => line.includes('{')) ? [MAPS] : [];
-    return `${[HEAD, ...maps, ...shared, ...shown, ...footer(missing, named)].join('\n')}\n`;
+    return `${[head, ...maps, ...shared, ...shown, ...footer(missing, named)].join('\n')}\n`;
   };
   if (budget !== undefined) {
     // A small budget is better spent on tools than on the names of omitted ones.

@@ -15,6 +15,7 @@ import {
 import type { OrderedValue, Value } from '../../wire/values.ts';
 import { canonicalName, checkToolName } from '../names.ts';
 import { parseCapability } from '../policy/capability.ts';
+import { priceFrom, type ToolCost } from './cost.ts';
 import type { Effects, ToolDefinition, ToolRuntime } from './definition.ts';
 import { type ArgSpecs, type ArgsOf, type OrderedArgsOf, parametersOf } from './parameters.ts';
 import { type ResultOf, type ReturnSpec, returnsOf } from './returns.ts';
@@ -26,7 +27,7 @@ export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec,
   /** `tool.group.Name`, or only the last part when there is a `group`. Calls ignore letter case. */
   readonly name: string;
   /** One or two sentences. A short catalogue shows the first one. */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** A call as a program would write it, for catalogues. */
   readonly example?: string;
   /** The arguments, in one of three forms; none when absent. */
@@ -35,9 +36,9 @@ export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec,
    * The result: an ArgType or a schema, by which every result is checked (code 21), or words for catalogues. An ArgType fits a
    * result as it fits an argument, and allows nil; a schema allows nil or not.
    */
-  readonly returns?: R;
+  readonly returns?: R | undefined;
   /** `write` when absent, which is the safe assumption. */
-  readonly effects?: Effects;
+  readonly effects?: Effects | undefined;
   /**
    * Whether a call can be repeated after a crash without a second effect, for instance because the tool passes `runtime.call.key` on to a
    * system that recognises it. When absent, true for a tool that writes nothing, else false.
@@ -49,8 +50,13 @@ export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec,
    * it.
    */
   readonly setsVariables?: boolean;
+  /**
+   * What a call costs: `{ usd: 0.01 }`, or `{ usd: { each: 0.002, of: 'pages' } }` by the argument `pages`, a number or the length of a list or
+   * a text. A call that begins is paid, also when it fails. Nothing when absent.
+   */
+  readonly cost?: ToolCost | undefined;
   /** Grants that a policy must give, as `resource:verb,verb[:scope,scope]`. */
-  readonly capabilities?: readonly string[];
+  readonly capabilities?: readonly string[] | undefined;
   /** Only a policy of context `config` admits the tool. */
   readonly requiresTrust?: boolean;
   /**
@@ -59,10 +65,13 @@ export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec,
    */
   readonly requiresApproval?: boolean | undefined;
   /** Most milliseconds of one call. Then `signal` is aborted and the call fails with code 37. Only work that awaits can be stopped. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Most bytes of one call's arguments as JSON; more is code 4. The limit `toolBytes` applies too. */
   readonly maxArgBytes?: number;
-  /** Most bytes of one result as JSON; more is code 37, which a script can catch, unlike a breach of `toolBytes`. */
+  /**
+   * Most bytes of one result as JSON; more is code 37, which a script can catch, unlike a breach of `toolBytes`. Of calls that run together
+   * so many begin at once as have room for such results in `journalBytes`.
+   */
   readonly maxResultBytes?: number;
   /**
    * Whether the maps in arguments, and in the answer to a suspended call, are ES maps. These have the key order of the program. When
@@ -80,7 +89,7 @@ export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec,
 
 type ArgsFor<S extends ArgSpecs, M extends boolean> = M extends true ? OrderedArgsOf<S> : ArgsOf<S>;
 
-/** The tools that {@link defineAt} has checked. */
+/** The tools that {@link defineAs} has checked. */
 const made = new WeakSet<object>();
 
 const checkInit = checker<ToolInit<ArgSpecs, ReturnSpec, boolean>>({
@@ -93,6 +102,7 @@ const checkInit = checker<ToolInit<ArgSpecs, ReturnSpec, boolean>>({
   effects: oneOf('none', 'read', 'write'),
   idempotent: checkFlag,
   setsVariables: checkFlag,
+  cost: anything,
   capabilities: listOf(checkText),
   requiresTrust: checkFlag,
   requiresApproval: checkFlag,
@@ -131,28 +141,39 @@ export function defineTool<
   const R extends ReturnSpec = string,
   const M extends boolean = false,
 >(init: ToolInit<S, R, M>): ToolDefinition {
-  return defineAt('host', init);
+  return defineAs({ where: 'host', standard: false }, init);
 }
 
-/** As {@link defineTool}, for a tool that runs on the host or inside the isolate. */
-export function defineAt<const S extends ArgSpecs, const R extends ReturnSpec, const M extends boolean = false>(
-  where: ToolDefinition['where'],
+/** As {@link defineTool}, for a standard tool that runs on the host. */
+export function defineStandard<
+  const S extends ArgSpecs = readonly [],
+  const R extends ReturnSpec = string,
+  const M extends boolean = false,
+>(init: ToolInit<S, R, M>): ToolDefinition {
+  return defineAs({ where: 'host', standard: true }, init);
+}
+
+/** As {@link defineTool}, for a tool of any kind. */
+export function defineAs<const S extends ArgSpecs, const R extends ReturnSpec, const M extends boolean = false>(
+  kind: Pick<ToolDefinition, 'where' | 'standard'>,
   init: ToolInit<S, R, M>,
 ): ToolDefinition {
   checkObject('a tool', init);
   const name = checkToolName(init.group === undefined ? init.name : `tool.${init.group}.${init.name}`);
   checkInit(name, init);
+  const parameters = Object.freeze(parametersOf(name, init.args ?? []));
   const tool = Object.freeze({
     name,
-    where,
+    ...kind,
     canonicalName: canonicalName(name),
     description: init.description ?? '',
     example: init.example ?? '',
-    parameters: Object.freeze(parametersOf(name, init.args ?? [])),
+    parameters,
     ...returnsOf(name, init.returns ?? 'any'),
     effects: init.effects ?? 'write',
     idempotent: init.idempotent ?? (init.effects ?? 'write') !== 'write',
     setsVariables: init.setsVariables ?? true,
+    price: priceFrom(name, init.cost, parameters),
     capabilities: Object.freeze((init.capabilities ?? []).map(parseCapability)),
     requiresTrust: init.requiresTrust ?? false,
     requiresApproval: init.requiresApproval ?? false,

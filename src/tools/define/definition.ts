@@ -4,6 +4,7 @@ import type { OrderedValue, Value } from '../../wire/values.ts';
 import type { Handles } from '../handles.ts';
 import type { PendingOptions } from '../pending.ts';
 import type { Capability } from '../policy/capability.ts';
+import type { CallPrice } from './cost.ts';
 import type { Parameter } from './parameters.ts';
 import type { ResultKind } from './returns.ts';
 
@@ -16,6 +17,8 @@ export interface ToolDefinition {
   readonly name: string;
   /** `isolate`: a pure tool, which runs beside the script and never reaches the host (`definePure`). */
   readonly where: 'host' | 'isolate';
+  /** Set for the standard tools, which a text for a model lists by name only. */
+  readonly standard: boolean;
   /** The registry's key: {@link name} in lower case. */
   readonly canonicalName: string;
   /** What the tool does; empty when it does not say. */
@@ -34,6 +37,8 @@ export interface ToolDefinition {
   readonly idempotent: boolean;
   /** Whether a call may set variables and constants of the program. */
   readonly setsVariables: boolean;
+  /** What a call costs; null for nothing. */
+  readonly price: CallPrice | null;
   /** What a policy must grant. */
   readonly capabilities: readonly Capability[];
   /** True when only a run with the context `config` may call it. */
@@ -105,6 +110,8 @@ export interface ToolRuntime {
   readonly logger: Logger;
   /** The tools that the calling fork can see. */
   readonly tools: ToolView;
+  /** Whether the policies let the program call a tool; false for an unknown one. Call limits do not count. */
+  mayCall(name: string): boolean;
   /** A variable of the calling fork, or undefined when it has none of that name. */
   getVar(name: string): Promise<Value | undefined>;
   /** Sets a variable of the calling fork. Rejects with `ToolError` 43 when a script could not set it there either. */
@@ -139,8 +146,8 @@ export interface ToolRuntime {
   readonly waitedFor: string | null;
   /**
    * Waits until the run may hold so many bytes more on the host. A tool that reads a large value into memory reserves its size before it
-   * reads, because 64 calls may run together: what does not fit waits until other calls have ended. The reservation ends with the call;
-   * a later one of the same call replaces it. Rejects when the call is over.
+   * reads, because 64 calls may run together: what does not fit waits until other calls have ended. It replaces what
+   * the host reserved when the call began, and ends with the call. Rejects when the call is over.
    */
   reserve(bytes: number): Promise<void>;
   /**
@@ -149,6 +156,16 @@ export interface ToolRuntime {
    * KiB and awaits the charge of each: the calls of a run take turns, so that other runs keep their share of the host.
    */
   charge(bytes: number): Promise<void>;
+  /**
+   * Names of all labels that the call carries, in its arguments and by what decided that it is made. Empty without rules about origin
+   * (`flow` of a policy).
+   */
+  readonly labels: readonly string[];
+  /**
+   * Gives the result of the call these labels, for a tool that returns what an earlier call has stored. Labels that no rule names have no
+   * effect.
+   */
+  carry(labels: readonly string[]): void;
   /** Calls another tool in the calling fork's name, under the same policy. Rejects with the `ToolError` that a script would get. */
   callTool(name: string, args: readonly unknown[]): Promise<Value>;
 }

@@ -1,8 +1,9 @@
 import { decode, encode } from '../../wire/codec.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import { orConfigError } from '../../wire/foreign.ts';
 import { anything, checker, checkFlag, checkText, required } from '../../wire/options.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import { type OrderedValue, type Value, ValueError } from '../../wire/values.ts';
+import type { OrderedValue, Value } from '../../wire/values.ts';
 import { type ArgType, type ArgTypes, argTypeNames, coerce, isArgType, type Ordered } from './argtypes.ts';
 import {
   argsFromJsonSchema,
@@ -179,16 +180,6 @@ function refusesNothing(schema: StandardSchema): boolean {
   }
 }
 
-/** A value as tagged JSON. Throws {@link ConfigError} for a value that a script cannot have. */
-function taggedFrom(what: string, value: unknown): TaggedJson {
-  try {
-    return encode(value);
-  } catch (cause) {
-    if (!(cause instanceof ValueError)) throw cause;
-    throw new ConfigError(`${what} is not a value of a script: ${cause.message}`, { cause });
-  }
-}
-
 /** An argument with an ArgType. */
 function typed(tool: string, spec: ArgSpec, index: number): Parameter {
   checkArgSpec(`${tool}: args[${index}]`, spec);
@@ -197,7 +188,7 @@ function typed(tool: string, spec: ArgSpec, index: number): Parameter {
     throw new ConfigError(
       `${tool}: '${spec.name}' has the unknown type '${String(type)}'; known are ${argTypeNames().join(', ')}`,
     );
-  const fallback = taggedFrom(`${tool}: the default of '${spec.name}'`, spec.default ?? null);
+  const fallback = orConfigError(`${tool}: the default of '${spec.name}' is not a value of a script`, () => encode(spec.default));
   if (fallback !== null) {
     const fitted = coerce(type, decode(fallback));
     if (!fitted.ok) throw new ConfigError(`${tool}: the default of '${spec.name}' does not fit: ${fitted.problem}`);

@@ -1,7 +1,7 @@
 import { NS_CODES } from '../../wire/codes.ts';
 import { type PureDeclaration, readSignature } from '../../wire/pure/declaration.ts';
 import { ToolError } from '../errors.ts';
-import { defineAt } from './define.ts';
+import { defineAs } from './define.ts';
 import type { ToolDefinition } from './definition.ts';
 
 /**
@@ -23,5 +23,5 @@ export function definePure(name: string, declaration: PureDeclaration): ToolDefi
   };
   // A result of one line is appended to the call as a comment.
   const example = prints.includes('\n') ? call : `${call}  # ${prints}`;
-  return defineAt('isolate', { ...words, name, args, example, effects: 'none', run });
+  return defineAs({ where: 'isolate', standard: true }, { ...words, name, args, example, effects: 'none', run });
 }

@@ -2,17 +2,18 @@ import type { CallIo, FinalReply } from '../../wire/call.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { AskSpent, GuestCall } from '../../wire/protocol.ts';
 import { ToolError } from '../errors.ts';
+import type { CallOrigin } from '../policy/origin.ts';
 import { unlessOver } from './callscope.ts';
 import type { CallQuotas } from './quotas.ts';
 
-/** The `ask` statement of a script, as a call. */
-export type AskCall = GuestCall & { readonly t: 'ask' };
+/** The `ask` statement of a script, as a call. `id` is its number within its session. */
+export type AskCall = GuestCall & { readonly t: 'ask'; readonly id: string };
 
 /** The reply to an `ask`. `spent` is the usage of its nested loop, which the asking run pays even when the reply ends that run. */
 export type AskReply = FinalReply & { readonly spent?: AskSpent };
 
-/** Answers the asks of one run. */
-export type AskPort = (call: AskCall, io: CallIo) => Promise<AskReply>;
+/** Answers the asks of one run, whose journal can still take `journalLeft` bytes. */
+export type AskPort = (call: AskCall, io: CallIo, journalLeft: number) => Promise<AskReply>;
 
 /** Used on a host without agents. Fails with code 9, as for any unknown model. */
 const noAgents: AskPort = async ({ model }) => {
@@ -36,11 +37,12 @@ export class Asks {
   }
 
   /** Answers one `ask` by a nested loop, whose tool calls count as calls of this run. */
-  async answer(call: AskCall, io: CallIo): Promise<FinalReply> {
+  async answer(call: AskCall, io: CallIo, origin: CallOrigin | null): Promise<FinalReply> {
     const toolCalls = Math.min(call.left.toolCalls, this.#quotas.callsLeft);
     const bounded = { ...call, left: { ...call.left, toolCalls } };
     const reply = await unlessOver(io, () => this.#follow(bounded, io));
     this.#quotas.countCallsElsewhere(reply.spent?.toolCalls ?? 0);
+    origin?.carry(reply.t === 'halt' ? [] : (reply.labels?.adds ?? []));
     // The interpreter has ended by then, so the host charges the run for the ask.
     return reply.t === 'halt' ? { t: 'halt', error: reply.error } : reply;
   }
@@ -57,7 +59,7 @@ export class Asks {
 
   /** Records the usage of an answer, even when the run does not wait for it. */
   async #follow(call: AskCall, io: CallIo): Promise<AskReply> {
-    const reply = this.#port(call, io);
+    const reply = this.#port(call, io, this.#quotas.journalLeft);
     this.#open.add(reply);
     try {
       const { spent } = await reply;

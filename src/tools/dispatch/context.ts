@@ -6,13 +6,17 @@ import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { CallSite, TaggedJson } from '../../wire/protocol.ts';
 import type { RootDefinitions } from '../define/definition.ts';
-import type { Bound } from '../policy/bound.ts';
+import type { Bound } from '../grant/bound.ts';
+import type { Grant } from '../grant/granted.ts';
 import type { PolicyGuard } from '../policy/guard.ts';
+import type { CallOrigin } from '../policy/origin.ts';
 import type { ForkTools } from '../registry.ts';
 import type { ToolResources } from '../sessionresources.ts';
 import type { AskPort } from './asks.ts';
 import type { AuditRecord } from './audit.ts';
+import type { CostMeter } from './costs.ts';
 import type { EarlierCalls } from './earlier.ts';
+import type { CallHistory } from './history.ts';
 import type { CallHold, HostHold } from './hold.ts';
 import type { CallKeeper } from './keeper.ts';
 import type { CallQuotas } from './quotas.ts';
@@ -46,8 +50,16 @@ export interface DispatchContext {
   readonly asTurn?: boolean;
   /** Whether a tool may put the run aside, because the host keeps the run and continues it later; false when absent. */
   readonly mayWait?: boolean;
-  /** The foreseen calls, if the run is bound to them. */
+  /** The granted calls, if the run is bound to a grant. */
   readonly bound?: Bound | undefined;
+  /** What a person has to approve before the first call that may change something; null or absent when nothing is missing. */
+  readonly asks?: Grant | null | undefined;
+  /** Whether an approved plan answers what a policy asks a person about a call; false when absent. */
+  readonly isApproved?: boolean;
+  /** The calls that count for rules of order, to which the run adds its own; none before it when absent. */
+  readonly history?: CallHistory | undefined;
+  /** What the run pays for its calls. */
+  readonly costs: CostMeter;
   /** Stores the calls while the run goes on; absent if the run is stored only at its end. */
   readonly keeper?: CallKeeper | undefined;
   /** Number of scripts that wait for this run; 0 when absent. */
@@ -59,12 +71,15 @@ export interface CallingRun {
   readonly context: DispatchContext;
   readonly quotas: CallQuotas;
   readonly holds: HostHold;
+  readonly history: CallHistory;
 }
 
 /** One call of a tool, made by a script or by another tool. */
 export interface ToolCall {
-  /** Unique in its session. The same id completes a suspended call. */
-  readonly id: string;
+  /** Unique in its session. The same id completes a suspended call. Computed when it is first asked for: most calls need none. */
+  readonly id: () => string;
+  /** Number of the outermost call in its run. */
+  readonly seq: number;
   /** As the caller wrote it. */
   readonly name: string;
   readonly args: readonly TaggedJson[];
@@ -79,6 +94,10 @@ export interface ToolCall {
   readonly keepsVariables?: boolean;
   /** The late answer to a suspended call; null for a new call. */
   readonly completion: Completed | null;
+  /** The labels of the call; null without rules about origin. */
+  readonly origin: CallOrigin | null;
+  /** Whether a person has allowed what the policy asks one about; false when absent. */
+  readonly isAllowed?: boolean;
 }
 
 /** Calls a callback of the application. A callback cannot break a run: its failure goes to the log. */

@@ -1,28 +1,36 @@
 import { turnStorage } from '../../context/index.ts';
 import type { CallIo, FinalReply } from '../../wire/call.ts';
 import { NS_CODES } from '../../wire/codes.ts';
-import { cancelledError, effectChangedError, shorten, suspendedError, workerError } from '../../wire/errorinfo.ts';
+import { cancelledError, effectChangedError, suspendedError, workerError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { ASK, type EarlierCall, type ForkQuery, type JournalEntry, PROMPT, type WaitingCall } from '../../wire/journal.ts';
+import { ASK, costOf, type EarlierCall, type JournalEntry, PROMPT, type WaitingCall } from '../../wire/journal.ts';
+import { nanosOf } from '../../wire/money.ts';
 import { isHeavy } from '../../wire/pieces.ts';
-import type { CallSite, GuestCall, TaggedJson } from '../../wire/protocol.ts';
+import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { errorOf } from '../../wire/unknown.ts';
-import { ToolError } from '../errors.ts';
+import { Halt, ToolError } from '../errors.ts';
+import { mayChange } from '../grant/granted.ts';
 import { canonicalName } from '../names.ts';
 import { Pending } from '../pending.ts';
+import type { FlowRules } from '../policy/flow.ts';
+import { CallOrigin, flowOf } from '../policy/origin.ts';
 import { Asks } from './asks.ts';
 import { onBehalfOfCall, unlessOver } from './callscope.ts';
-import { type DispatchContext, notify } from './context.ts';
+import { begun, foreseenAs, grantable, PLAN_REASON, shortCall } from './callwords.ts';
+import { type CallingRun, type DispatchContext, notify } from './context.ts';
+import { CallHistory } from './history.ts';
 import { type CallHold, HostHold } from './hold.ts';
 import { CallJournal, elapsed } from './journal.ts';
 import type { CallKeeper } from './keeper.ts';
 import { textOf } from './large.ts';
+import { askDigest, CallNumbers, callDigest } from './numbers.ts';
 import { replyFor } from './outcome.ts';
+import { type Packed, packedSize, unpackedCall } from './packed.ts';
 import { promptUser } from './prompt.ts';
 import { CallQuotas } from './quotas.ts';
-import { type Completed, type Known, replyOf } from './recorded.ts';
-import { Suspended, suspendPrompt } from './suspended.ts';
-import { callTool } from './toolcall.ts';
+import { type Completed, completedValue, type Known, repeatQueries, replyOf } from './recorded.ts';
+import { NeedsPerson, Suspended, suspendPrompt } from './suspended.ts';
+import { beginning, callTool } from './toolcall.ts';
 
 /**
  * Answers the calls of one run: tool calls, prompts and asks. Each call of a script goes through the same steps: it enters the
@@ -34,44 +42,72 @@ export class Dispatcher {
   readonly #holds: HostHold;
   readonly #journal: CallJournal;
   readonly #asks: Asks;
+  readonly #history: CallHistory;
+  /** The rules about origin. */
+  readonly #flow: readonly FlowRules[];
   readonly #waiting: WaitingCall[] = [];
-  /** Places of calls that follow an earlier attempt, by the numbers of the calls. */
-  readonly #places = new Map<number, string>();
+  /** Numbers the calls of a turn. */
+  readonly #numbers: CallNumbers;
+  /** The numbers of the calls, by their places in the run. */
+  readonly #ids = new Map<number, string>();
+  /** The calls of a turn that have no number yet, in their order. */
+  readonly #unnumbered: Packed[] = [];
 
   constructor(context: DispatchContext) {
     this.#context = context;
+    this.#flow = flowOf(context.guards);
     this.#quotas = new CallQuotas(context.limits, context.earlier?.made);
+    this.#numbers = context.earlier?.numbers ?? new CallNumbers();
     this.#holds = new HostHold(this.#quotas);
+    this.#history = context.history ?? new CallHistory();
     const { onCall } = context;
-    this.#journal = new CallJournal(onCall === undefined ? null : (entry) => notify(context, 'onCall', () => onCall(entry)));
+    this.#journal = new CallJournal(onCall === undefined ? null : (entry) => notify(context, 'onCall', () => onCall(entry)), {
+      behalfOf: (seq) => this.#history.behalfOf(seq),
+      costOf: (seq) => context.costs.ofCall(seq),
+    });
     this.#asks = new Asks(context.ask, this.#quotas);
   }
 
   /** Answers one call of a script. Never rejects: the failure of a tool is an answer. */
   async handle(call: GuestCall, io: CallIo): Promise<FinalReply> {
+    const ended = call.t === 'tool' ? this.#history.begin(call.seq, call.name) : null;
+    const reply = await this.#handle(call, io);
+    ended?.(reply.t === 'ok');
+    const made = grantable(call, this.#context.tools);
+    if (made !== null && reply.t === 'ok') this.#context.bound?.answered(made, reply.value);
+    return reply;
+  }
+
+  async #handle(call: GuestCall, io: CallIo): Promise<FinalReply> {
     this.#journal.open(call, io);
     const text = isHeavy(call) ? await textOf(call) : JSON.stringify(call);
-    const breach = this.#quotas.countJournalBytes(this.#journal.pack(call, text));
-    // A recorded call counts too, and gets the answer that it had.
-    const outside = this.#outside(call);
+    const packed = this.#journal.pack(call, text);
+    const breach = this.#quotas.countJournalBytes(packedSize(packed));
     const known = this.#context.recorded?.known(call) ?? this.#context.earlier?.known(call) ?? null;
     const isTaken = known?.t === 'taken' || (known?.t === 'recorded' && known.entry.from !== undefined);
-    const { earlier } = this.#context;
-    if (call.t === 'tool' && earlier !== undefined && !isTaken) this.#places.set(call.seq, earlier.placeOf(call));
+    const plan = known === null && this.#needsPlan(call) ? this.#context.asks : null;
+    // A recorded call counts too, and gets the answer that it had. A call of an earlier attempt was counted when it was made.
+    const outside = isTaken || plan !== null ? null : this.#outside(call);
+    if (!isTaken && this.#context.asTurn === true) this.#unnumbered.push(packed);
     if (known?.t === 'recorded') return this.#repeat(call, known.entry, io);
-    if (known?.t === 'taken' && outside === null && breach === null) return this.#take(call, known, io);
+    if (known?.t === 'taken' && breach === null) return this.#take(call, known, io);
     if (known?.t === 'answer' && known.reply.t === 'halt') {
       // A recorded halt ends the run in any case, so it may exceed the limit of the journal.
       this.#journal.close(call, known.reply);
       return known.reply;
     }
-    const make = (hold: CallHold): Promise<FinalReply> =>
-      outside === null ? this.#answer(call, io, known, hold) : Promise.resolve(outside);
-    const answer = breach === null ? await this.#withinJournal(call, make) : halt(breach);
+    const make = (hold: CallHold, origin: CallOrigin | null): Promise<FinalReply> =>
+      outside !== null
+        ? Promise.resolve(outside)
+        : plan !== null
+          ? Promise.resolve(this.#ask(call, PLAN_REASON))
+          : this.#answer(call, io, known, hold, origin);
+    const mayBegin = outside === null && plan === null && (known === null || known.t === 'completed');
+    const answer = breach === null ? await this.#withinJournal(call, io, mayBegin, make) : halt(breach);
     const { keeper } = this.#context;
     const reply = keeper === undefined ? answer : await this.#kept(call, answer, keeper);
     if (this.#isWaiting(call)) {
-      // A waiting call enters the journal when it is answered, in a later run.
+      // It enters the journal when it is answered, in a later run.
       if (!io.over) this.#journal.drop(call);
       return reply;
     }
@@ -103,16 +139,35 @@ export class Dispatcher {
     return this.#journal.entries.filter(({ kind, from }) => kind === 'tool' && from !== undefined).length;
   }
 
+  get #run(): CallingRun {
+    return { context: this.#context, quotas: this.#quotas, holds: this.#holds, history: this.#history };
+  }
+
   #isWaiting({ seq }: GuestCall): boolean {
     return this.#waiting.some((waiting) => waiting.seq === seq);
   }
 
-  /** The refusal of a call that was not foreseen, if the run is bound to a preview. */
+  /** The refusal of a call outside of the grant, if the run is bound to one. What no tool answers, or a policy denies, is refused later. */
   #outside(call: GuestCall): FinalReply | null {
-    const { bound } = this.#context;
-    if (bound === undefined) return null;
-    const reason = bound.admit(...foreseenAs(call));
-    return reason === null ? null : { t: 'error', code: NS_CODES.Policy, message: reason };
+    const { bound, tools, guards } = this.#context;
+    const made = grantable(call, this.#context.tools);
+    if (bound === undefined || made === null) return null;
+    const outside = bound.admit(made);
+    if (outside === null) return null;
+    const tool = call.t === 'tool' ? tools.lookup(call.name) : null;
+    const isDenied =
+      tool !== null &&
+      (tool === undefined || guards.some((guard) => guard.denial(tool, tools.isOwn(tool.canonicalName)) !== null));
+    return isDenied ? null : { t: 'error', code: NS_CODES.Policy, message: outside.reason, hint: outside.instead };
+  }
+
+  /** Whether the call has to wait for the approval of a plan: it may change something, or what was approved so far does not have it. */
+  #needsPlan(call: GuestCall): boolean {
+    const { asks = null, bound, tools, mayWait } = this.#context;
+    const made = asks === null || mayWait !== true ? null : grantable(call, tools);
+    if (made === null || bound !== undefined) return made !== null && bound?.allows(made) === false;
+    const tool = call.t === 'tool' ? tools.lookup(call.name) : undefined;
+    return call.t === 'tool' ? tool !== undefined && mayChange(tool) : call.t === 'ask';
   }
 
   /** The answer, once it is stored. An answer that ends the run is not stored, because the end of the run is. */
@@ -149,10 +204,13 @@ export class Dispatcher {
   /** Gives a recorded call its recorded answer, after the same queries to the fork. */
   async #repeat(call: GuestCall, entry: JournalEntry, io: CallIo): Promise<FinalReply> {
     const reply = replyOf(entry);
+    this.#noteCalled(call, entry);
     // The quotas count a call where it was made, and it was made by an earlier attempt if its answer came from there.
     const calls = entry.kind === 'ask' ? (entry.spent?.toolCalls ?? 0) : Number(entry.kind === 'tool');
-    if (entry.from === undefined) this.#quotas.countCallsElsewhere(calls);
-    else this.#context.earlier?.take(entry.from);
+    if (entry.from === undefined) {
+      this.#quotas.countCallsElsewhere(calls);
+      this.#context.costs.repeat(call.seq, nanosOf(costOf(entry)));
+    } else this.#context.earlier?.take(entry.from);
     this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await textOf(reply)));
     await repeatQueries(entry.asked ?? [], io);
     if (io.accept?.() ?? !io.over) this.#journal.repeat(call, entry);
@@ -162,6 +220,7 @@ export class Dispatcher {
   /** Gives a call the answer of the same call of an earlier attempt. No tool runs, and no quota of calls counts it. */
   async #take(call: GuestCall, { entry, origin }: Known & { readonly t: 'taken' }, io: CallIo): Promise<FinalReply> {
     const { spent: _, ...reply }: FinalReply & { readonly spent?: unknown } = replyOf(entry);
+    this.#noteCalled(call, entry);
     const breach = this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await textOf(reply)));
     if (breach !== null) return this.#close(call, halt(breach), io);
     await repeatQueries(entry.asked ?? [], io);
@@ -170,28 +229,61 @@ export class Dispatcher {
     return this.#close(call, kept, io, origin);
   }
 
+  #noteCalled({ seq }: GuestCall, { called = [] }: JournalEntry): void {
+    for (const tool of called) this.#history.add(seq, tool);
+  }
+
   #close(call: GuestCall, reply: FinalReply, io: CallIo, origin?: EarlierCall): FinalReply {
     // An answer that comes too late never reaches the script: `finish` then records how the call really ended.
     if (io.accept?.() ?? !io.over) this.#journal.close(call, reply, this.#asks.spentBy(call), origin);
     return reply;
   }
 
-  /** The answer, unless the journal would hold too much with it. */
-  async #withinJournal(call: GuestCall, answer: (hold: CallHold) => Promise<FinalReply>): Promise<FinalReply> {
-    const { turn, depth = 0 } = this.#context;
+  /** The answer, unless the journal would hold too much with it. A tool that may begin does so when its largest result has room. */
+  async #withinJournal(
+    call: GuestCall,
+    io: CallIo,
+    mayBegin: boolean,
+    answer: (hold: CallHold, origin: CallOrigin | null) => Promise<FinalReply>,
+  ): Promise<FinalReply> {
+    const { turn, depth = 0, tools } = this.#context;
     const hold = this.#holds.begin();
     try {
-      const made = await onBehalfOfCall(depth + 1, () => turnStorage.run(turn, answer, hold));
-      const reply = made.t === 'halt' || hold.fuel === 0 ? made : { ...made, work: hold.fuel };
+      const tool = mayBegin && call.t === 'tool' ? tools.lookup(call.name) : undefined;
+      const waits = tool && beginning(this.#run, tool, { seq: call.seq, hold, io });
+      if (waits !== undefined) {
+        const begin = io.postpone?.();
+        await waits;
+        begin?.();
+        const { breach } = this.#quotas;
+        if (breach !== null) return halt(breach);
+      }
+      const origin = this.#flow.length === 0 || call.t === 'prompt' ? null : new CallOrigin(this.#flow, call.labels);
+      const made = await onBehalfOfCall(depth + 1, () => turnStorage.run(turn, answer, hold, origin));
+      const labelled = origin?.labelled(made) ?? made;
+      const reply = labelled.t === 'halt' || hold.fuel === 0 ? labelled : { ...labelled, work: hold.fuel };
       const breach = this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await textOf(reply)));
       return breach === null ? reply : halt(breach);
+    } catch (error) {
+      if (error instanceof Halt) return halt(error.info);
+      throw error;
     } finally {
       hold.release();
     }
   }
 
-  async #answer(call: GuestCall, io: CallIo, known: Known | null, hold: CallHold): Promise<FinalReply> {
-    if (known?.t === 'answer') return known.reply;
+  async #answer(
+    call: GuestCall,
+    io: CallIo,
+    known: Known | null,
+    hold: CallHold,
+    origin: CallOrigin | null,
+  ): Promise<FinalReply> {
+    if (known?.t === 'answer') {
+      const tool = call.t === 'tool' ? this.#context.tools.lookup(call.name) : undefined;
+      if (tool !== undefined) origin?.runs(tool);
+      return known.reply;
+    }
     if (known?.t === 'changed') return this.#changed(call, known);
     if (known?.t === 'waits') {
       this.#waiting.push(known.waiting);
@@ -207,7 +299,8 @@ export class Dispatcher {
       if (completed !== null) await repeatQueries(completed.asked, io);
       // The process may have been stopped meanwhile, for longer than it may act.
       if (!this.#context.turn.mayAct()) return halt(cancelledError(CANNOT_ACT));
-      const reply = await this.#make(call, io, completed?.completion ?? null, hold);
+      const how = { completion: completed?.completion ?? null, hold, isAllowed: known?.t === 'allowed', origin };
+      const reply = await this.#make(call, io, how);
       const { breach } = this.#quotas;
       return breach === null || call.t === 'ask' ? reply : halt(breach);
     } catch (thrown) {
@@ -215,25 +308,40 @@ export class Dispatcher {
       const { breach } = this.#quotas;
       if (breach !== null) return halt(breach);
       if (error instanceof Suspended && call.t !== 'ask') this.#wait(call, error, io, start);
+      if (error instanceof NeedsPerson && call.t === 'tool') return this.#ask(call, error.message);
       return replyFor(error);
     }
   }
 
-  async #make(call: GuestCall, io: CallIo, completion: Completed | null, hold: CallHold): Promise<FinalReply> {
+  async #make(call: GuestCall, io: CallIo, how: Making): Promise<FinalReply> {
+    const { completion, origin } = how;
     switch (call.t) {
       case 'ask':
-        return completion === null ? this.#asks.answer(call, io) : { t: 'ok', value: completedValue(completion) };
+        return completion === null
+          ? this.#asks.answer({ ...call, id: this.#idOf(call.seq) }, io, origin)
+          : { t: 'ok', value: completedValue(completion) };
       case 'prompt':
         return { t: 'ok', value: await this.#prompt(call.text, io, completion) };
       case 'tool': {
         const { name, args, at, seq } = call;
-        const { turn, tools } = this.#context;
-        const id = `${turn.turnIndex ?? tools.forkId}${this.#places.get(seq) ?? `.${seq}`}`;
+        const id = (): string => this.#idOf(seq);
         this.#quotas.countScriptCall(canonicalName(name));
-        const run = { context: this.#context, quotas: this.#quotas, holds: this.#holds };
-        return { t: 'ok', value: await callTool(run, { id, name, args, site: at, io, hold, depth: 0, completion }) };
+        return { t: 'ok', value: await callTool(this.#run, { ...how, id, seq, name, args, site: at, io, depth: 0 }) };
       }
     }
+  }
+
+  /** The number of a call within its session. An `ask` has no key of its own, so its id has its digest. */
+  #idOf(seq: number): string {
+    const { turn, tools } = this.#context;
+    for (const packed of this.#unnumbered.splice(0)) {
+      const call = unpackedCall(packed);
+      if (call.t === 'prompt') continue;
+      const digest = call.t === 'tool' ? callDigest(canonicalName(call.name), call.args) : askDigest(call);
+      const number = this.#numbers.next(digest);
+      this.#ids.set(call.seq, call.t === 'tool' ? `${number}` : `${number}.${digest}`);
+    }
+    return `${turn.turnIndex ?? tools.forkId}.${this.#ids.get(seq) ?? seq}`;
   }
 
   async #prompt(text: string, io: CallIo, completion: Completed | null): Promise<TaggedJson> {
@@ -250,7 +358,7 @@ export class Dispatcher {
    * calls are meant.
    */
   #changed(call: GuestCall, { entry, origin, halts }: Known & { readonly t: 'changed' }): FinalReply {
-    const [tool, args] = foreseenAs(call);
+    const [tool] = foreseenAs(call);
     const reason = `attempt ${origin.attempt} already called ${shortCall(entry)}; answer true to allow this other call, false to refuse it`;
     if (halts)
       return halt(
@@ -258,7 +366,15 @@ export class Dispatcher {
       );
     const { mayWait = false } = this.#context;
     if (!mayWait) return replyFor(new ToolError(NS_CODES.PreconditionFailed, `${reason}, and nobody keeps this run until then`));
-    this.#waiting.push({ ...begun(call.seq, tool, args, call.at), reason, allows: true });
+    return this.#ask(call, reason);
+  }
+
+  /** Puts the run aside until a person has allowed the call. */
+  #ask(call: GuestCall, reason: string): FinalReply {
+    const [tool, args] = foreseenAs(call);
+    const { asks = null } = this.#context;
+    const why = asks === null ? { reason } : { reason: PLAN_REASON, plan: asks };
+    this.#waiting.push({ ...begun(call.seq, tool, args, call.at), allows: true, ...why });
     return halt(suspendedError(reason));
   }
 
@@ -271,36 +387,14 @@ export class Dispatcher {
   }
 }
 
-/** A recorded call in a few words. */
-function shortCall(entry: JournalEntry): string {
-  const args = entry.kind === 'tool' ? entry.args.map((arg) => JSON.stringify(arg)).join(', ') : '';
-  return shorten(`${entry.kind === 'tool' ? entry.name : entry.kind}(${args})`);
-}
-
-/** The name and the arguments by which a call is foreseen. */
-function foreseenAs(call: GuestCall): readonly [name: string, args: readonly TaggedJson[]] {
-  if (call.t === 'tool') return [canonicalName(call.name), call.args];
-  return call.t === 'ask' ? ['ask', [call.model, call.prompt, call.options]] : ['promptuser', [call.text]];
+/** How a call is made. */
+interface Making {
+  readonly completion: Completed | null;
+  readonly hold: CallHold;
+  readonly isAllowed: boolean;
+  readonly origin: CallOrigin | null;
 }
 
 const CANNOT_ACT = "this process no longer holds the session's lease";
 
-/** The value of a late answer. Throws {@link ToolError} for a failure. */
-function completedValue(completion: Completed): TaggedJson {
-  if (completion.ok) return completion.value;
-  throw new ToolError(completion.code, completion.message);
-}
-
-/** A call that begins, in the form of a call that waits: if its outcome stays unknown, a person enters it. */
-function begun(seq: number, tool: string, args: readonly TaggedJson[], at: CallSite): WaitingCall {
-  return { seq, tool, args, at, asked: [], reason: IN_DOUBT, expiresIn: null, ms: 0 };
-}
-
-const IN_DOUBT = 'its process died during this call, and nobody knows whether it took effect; answer with what it did';
-
 const halt = (error: ErrorInfo): FinalReply => ({ t: 'halt', error });
-
-/** Puts recorded queries to the fork again: their answers are known, but the script pays fuel for them. */
-async function repeatQueries(queries: readonly ForkQuery[], io: CallIo): Promise<void> {
-  for (const query of queries) await io.repeat(query);
-}

@@ -4,6 +4,7 @@ import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { plainMaps } from '../../wire/tagged.ts';
 import type { ToolView } from '../define/definition.ts';
 import { canonicalName, MAGIC_TOOL } from '../names.ts';
+import { CallNumbers } from './numbers.ts';
 import { type CallScript, callOf, type Known, type MadeCall } from './recorded.ts';
 
 /** What happens when an attempt makes another call of a tool that changes something, and has not taken the recorded one. */
@@ -27,10 +28,8 @@ export class EarlierCalls implements CallScript {
   readonly #answers: Answer[] = [];
   /** The answers to each call, by its key. */
   readonly #byCall = new Map<string, Answer[]>();
-  /** The places of calls that failed and were not made again since, by the keys of the calls. */
-  readonly #failed = new Map<string, string[]>();
-  /** Number of this attempt among those that make calls. */
-  readonly #number: number;
+  /** Numbers the calls of this attempt. */
+  readonly numbers: CallNumbers;
   /** The calls that the earlier attempts made, each by the canonical name of its tool. Those of nested loops have no name. */
   readonly made: readonly (string | null)[];
 
@@ -39,9 +38,7 @@ export class EarlierCalls implements CallScript {
     this.#tools = tools;
     this.#onChanged = onChanged;
     for (const { origin, entry } of answersOf(journals)) this.#add(origin, entry);
-    const earlier = journals.filter(({ length }) => length > 0);
-    for (const [index, journal] of earlier.entries()) this.#fail(journal, index + 1);
-    this.#number = earlier.length + 1;
+    this.numbers = new CallNumbers(journals);
     this.made = journals.flatMap((journal) => journal.flatMap(madeCalls));
   }
 
@@ -52,26 +49,6 @@ export class EarlierCalls implements CallScript {
     if (same === undefined) this.#byCall.set(key, [answer]);
     else same.push(answer);
     this.#answers.push(answer);
-  }
-
-  /** Notes the calls of an attempt that failed, at the places that the tools saw. */
-  #fail(journal: readonly JournalEntry[], number: number): void {
-    const untried = new Map([...this.#failed].map(([key, places]) => [key, [...places]]));
-    for (const entry of inOrder(journal)) {
-      if (entry.kind !== 'tool' || entry.from !== undefined) continue;
-      const key = this.#keyOf(callOf(entry));
-      const place = untried.get(key)?.shift() ?? placeIn(number, entry.seq);
-      const others = (this.#failed.get(key) ?? []).filter((other) => other !== place);
-      this.#failed.set(key, entry.outcome.ok ? others : [...others, place]);
-    }
-  }
-
-  /**
-   * The place of a call that this attempt makes, as its tool sees it in the key. A call that failed in an earlier attempt keeps its place,
-   * because it may have had its effect; no other two calls of the attempts have the same place. Each call asks once, in order.
-   */
-  placeOf(call: GuestCall): string {
-    return this.#failed.get(this.#keyOf(call))?.shift() ?? placeIn(this.#number, call.seq);
   }
 
   /** Notes that this attempt has taken the answer of a call, when a recorded call of the attempt is repeated. */
@@ -100,19 +77,14 @@ export class EarlierCalls implements CallScript {
   /** Equal for calls that take the same answer. Defaults replace missing arguments; the order of the keys of a map does not count. */
   #keyOf(call: MadeCall): string {
     if (call.t === 'prompt') return JSON.stringify([call.t, call.text]);
-    if (call.t === 'ask') return JSON.stringify([call.t, call.model, sorted(call.prompt), sorted(call.options)]);
+    if (call.t === 'ask') return JSON.stringify([call.t, call.model, sortedJson(call.prompt), sortedJson(call.options)]);
     const parameters = this.#tools.lookup(call.name)?.parameters ?? [];
     const args = Array.from({ length: Math.max(parameters.length, call.args.length) }, (_, index) => {
       const given = call.args[index] ?? null;
       return given ?? encode(parameters[index]?.default ?? null);
     });
-    return JSON.stringify([call.t, canonicalName(call.name), args.map(sorted)]);
+    return JSON.stringify([call.t, canonicalName(call.name), args.map(sortedJson)]);
   }
-}
-
-/** The place of a call: its number, and that of its attempt after the first one. */
-function placeIn(attempt: number, seq: number): string {
-  return attempt === 1 ? `.${seq}` : `~${attempt}.${seq}`;
 }
 
 /** The tool calls that stand behind an entry; none for an answer that was taken. */
@@ -147,13 +119,13 @@ function isAnswer(entry: JournalEntry): boolean {
 }
 
 /** The value with the keys of its maps in one order. */
-function sorted(json: TaggedJson): TaggedJson {
+export function sortedJson(json: TaggedJson): TaggedJson {
   const value = plainMaps(json);
   if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map(sorted);
+  if (Array.isArray(value)) return value.map(sortedJson);
   return Object.fromEntries(
     Object.entries(value)
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, item]) => [key, sorted(item)]),
+      .map(([key, item]) => [key, sortedJson(item)]),
   );
 }

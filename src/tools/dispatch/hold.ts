@@ -13,12 +13,15 @@ interface Waiting {
 }
 
 /**
- * What the calls of one run hold on the host at once, before the journal has it: the reservations of tools and the results that have
- * come. Together with the journal they stay within `journalBytes`.
+ * What the calls of one run hold on the host at once, before the journal has it: the reservations of calls under way, and the results
+ * that have come. Together with the journal they stay within `journalBytes`. What does not fit waits, unless no call is at work: one
+ * always goes on.
  */
 export class HostHold {
   readonly #quotas: CallQuotas;
   readonly #waiting: Waiting[] = [];
+  /** Calls that have begun and wait for no other call. */
+  readonly #atWork = new Set<Call>();
   #reserved = 0;
   #turns: Promise<void> = Promise.resolve();
 
@@ -26,82 +29,76 @@ export class HostHold {
     this.#quotas = quotas;
   }
 
-  /** The hold of one call, empty at first. A call for which the call `outer` waits gets what it asks for at once, and `outer` pays. */
+  /** The hold of one call, empty at first. `outer` is the call whose tool makes this one. */
   begin(outer: CallHold | null = null): CallHold {
-    let worked = 0;
-    let reserved = 0;
-    let result = 0;
-    const change = (now: number, come: number): void => {
-      this.#reserved += now - reserved;
-      this.#quotas.heldBytes += come - result;
-      [reserved, result] = [now, come];
-      this.#next();
-    };
-    return {
-      reserve: async (bytes, io) => {
-        change(0, result);
-        const hold = (): void => change(bytes, result);
-        if (outer !== null || this.#fits(bytes)) hold();
-        else await this.#wait(bytes, io, hold);
-      },
-      take: (value) => {
-        const bytes = leastBytes(value);
-        // A result that may not cross the boundary is refused next, by its own limit.
-        change(0, bytes > this.#quotas.toolBytes ? 0 : bytes);
-        const breach = this.#quotas.checkHeld();
-        if (breach !== null) throw new Halt(breach);
-      },
-      release: () => change(0, 0),
-      charge: async (bytes) => {
-        worked += bytes;
-        if (outer !== null) await outer.charge(bytes);
-        else if (bytes > FREE_BYTES) await this.#turn();
-      },
-      get fuel() {
-        return Math.floor(worked / DATA_FUEL.hostWork.amount);
-      },
-    };
+    return new Call(this, outer instanceof Call ? outer : null);
   }
 
-  /** Whether a reservation fits beside the others and the journal. One that is alone always fits. */
-  #fits(bytes: number): boolean {
-    return this.#waiting.length === 0 && this.#hasRoom(bytes);
+  /** Changes what calls hold: bytes reserved, and bytes of results that have come. */
+  change(reserved: number, come: number): void {
+    this.#reserved += reserved;
+    this.#quotas.heldBytes += come;
+    this.#next();
   }
 
-  #hasRoom(bytes: number): boolean {
-    const isAlone = this.#reserved === 0 && this.#quotas.heldBytes === 0;
-    return isAlone || this.#reserved + bytes <= this.#quotas.journalLeft;
-  }
-
-  #wait(bytes: number, io: CallIo, hold: () => void): Promise<void> {
+  /** Calls `grant` when so many bytes fit, at once if they do now. The calls of tools come before those that have not begun. */
+  ask(bytes: number, nested: boolean, io: CallIo, grant: () => void): void | Promise<void> {
+    if (this.#waiting.length === 0 && this.#hasRoom(bytes)) return grant();
     return new Promise((resolve, reject) => {
       let over = false;
       const waiting = {
         bytes,
         grant: () => {
           forget();
-          // The next one may be granted within `hold`, and goes on after this one.
+          // The next one may be granted within `grant`, and goes on after this one.
           resolve();
-          hold();
+          grant();
         },
       };
       const forget = io.whenOver(() => {
         over = true;
         const place = this.#waiting.indexOf(waiting);
         if (place >= 0) this.#waiting.splice(place, 1);
-        reject(new Halt(cancelledError('the call was given up')));
+        reject(new Halt(givenUp()));
+        this.#next();
       });
-      if (!over) this.#waiting.push(waiting);
+      if (over) return;
+      if (nested) this.#waiting.unshift(waiting);
+      else this.#waiting.push(waiting);
+      this.#next();
     });
   }
 
+  /** Says whether a call is at work: it has begun, has not ended, and waits for no call of its tool. */
+  works(call: Call, works: boolean): void {
+    if (works) this.#atWork.add(call);
+    else if (this.#atWork.delete(call)) this.#next();
+  }
+
   /** Gives one call of the run its turn in each round of the event loop, so that other runs keep their share of it. */
-  #turn(): Promise<void> {
+  turn(): Promise<void> {
     this.#turns = this.#turns.then(() => nextRound());
     return this.#turns;
   }
 
-  /** Grants the reservation that has waited longest, if it fits now. The next one is looked at when that one is counted. */
+  /** The least bytes of a result. */
+  weigh(value: unknown): number {
+    const bytes = leastBytes(value);
+    // A result that may not cross the boundary is refused next, by its own limit.
+    return bytes > this.#quotas.toolBytes ? 0 : bytes;
+  }
+
+  /** Throws {@link Halt} when the journal cannot take the results that have come. */
+  check(): void {
+    const breach = this.#quotas.checkHeld();
+    if (breach !== null) throw new Halt(breach);
+  }
+
+  #hasRoom(bytes: number): boolean {
+    return this.#atWork.size === 0 || this.#reserved + bytes <= this.#quotas.journalLeft;
+  }
+
+  /** Grants the reservation that is first, if it fits now. The next one is looked at when that one is counted. */
   #next(): void {
     const [first] = this.#waiting;
     if (first === undefined || !this.#hasRoom(first.bytes)) return;
@@ -113,16 +110,86 @@ export class HostHold {
 /** What one call takes from the host. */
 export interface CallHold {
   /** Waits until so many bytes fit, and holds them. They replace an earlier reservation of the call. Rejects when the call is over. */
-  reserve(bytes: number, io: CallIo): Promise<void>;
+  reserve(bytes: number, io: CallIo): void | Promise<void>;
   /** Holds a result in place of the reservation. Throws {@link Halt} when the journal could not take it. */
   take(value: unknown): void;
   /** Holds nothing any more. */
   release(): void;
   /** Charges the program for work on so many bytes. Resolves when it is the turn of the call to do more. */
-  charge(bytes: number): Promise<void>;
+  charge(bytes: number, io: CallIo): Promise<void>;
   /** The fuel that was charged so far. */
   readonly fuel: number;
 }
+
+class Call implements CallHold {
+  readonly #all: HostHold;
+  readonly #outer: Call | null;
+  #reserved = 0;
+  #result = 0;
+  #worked = 0;
+  #begun = false;
+  /** Calls of its tool that have not ended. */
+  #nested = 0;
+
+  constructor(all: HostHold, outer: Call | null) {
+    this.#all = all;
+    this.#outer = outer;
+    if (outer !== null) outer.#nests(1);
+  }
+
+  get fuel(): number {
+    return Math.floor(this.#worked / DATA_FUEL.hostWork.amount);
+  }
+
+  reserve(bytes: number, io: CallIo): void | Promise<void> {
+    this.#hold(0, this.#result);
+    this.#begun = false;
+    this.#tell();
+    return this.#all.ask(bytes, this.#outer !== null, io, () => {
+      this.#begun = true;
+      this.#tell();
+      this.#hold(bytes, this.#result);
+    });
+  }
+
+  take(value: unknown): void {
+    this.#hold(0, this.#all.weigh(value));
+    this.#all.check();
+  }
+
+  release(): void {
+    this.#hold(0, 0);
+    this.#begun = false;
+    this.#tell();
+    if (this.#outer !== null) this.#outer.#nests(-1);
+  }
+
+  async charge(bytes: number, io: CallIo): Promise<void> {
+    const before = this.fuel;
+    this.#worked += bytes;
+    if (this.#outer !== null) return this.#outer.charge(bytes, io);
+    io.work?.(this.fuel - before);
+    if (bytes > FREE_BYTES) await this.#all.turn();
+    if (io.over) throw new Halt(givenUp());
+  }
+
+  #nests(change: number): void {
+    this.#nested += change;
+    this.#tell();
+  }
+
+  #tell(): void {
+    this.#all.works(this, this.#begun && this.#nested === 0);
+  }
+
+  #hold(reserved: number, result: number): void {
+    const [wasReserved, was] = [this.#reserved, this.#result];
+    [this.#reserved, this.#result] = [reserved, result];
+    this.#all.change(reserved - wasReserved, result - was);
+  }
+}
+
+const givenUp = () => cancelledError('the call was given up');
 
 /** Bytes that are worked on without waiting for a turn. */
 const FREE_BYTES = 16 * 1024;
@@ -130,7 +197,10 @@ const FREE_BYTES = 16 * 1024;
 /** Values of a result that are looked at when it comes. */
 const LOOKED_AT = 4096;
 
-/** A lower bound for the bytes of a result as JSON. Looks at its first values only, because nobody has bounded it yet. */
+/**
+ * A lower bound for the bytes of a result as JSON. Looks at its first values only, because nobody has bounded it yet. Never throws: a result
+ * that cannot be read is refused when it is encoded.
+ */
 export function leastBytes(result: unknown): number {
   let left = LOOKED_AT;
   /** The containers around the present value. One within itself is refused when it is encoded. */
@@ -151,5 +221,9 @@ export function leastBytes(result: unknown): number {
     around.delete(value);
     return bytes;
   };
-  return bytesOf(result);
+  try {
+    return bytesOf(result);
+  } catch {
+    return 0;
+  }
 }

@@ -1,7 +1,9 @@
 import type { CallIo } from '../../wire/call.ts';
 import { NS_CODES } from '../../wire/codes.ts';
+import type { ErrorInfo } from '../../wire/errors.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { errorOf } from '../../wire/unknown.ts';
+import { callPrice } from '../define/cost.ts';
 import type { ToolDefinition, ToolRuntime } from '../define/definition.ts';
 import { ToolError } from '../errors.ts';
 import { Pending } from '../pending.ts';
@@ -21,13 +23,15 @@ import { CallRuntime } from './toolruntime.ts';
  * Rejects with `ToolError` or `Halt`.
  */
 export async function invoke(
-  { context }: CallingRun,
+  { context, quotas }: CallingRun,
   tool: ToolDefinition,
   args: Readonly<Record<string, unknown>>,
-  { id, args: given, site, io, hold, depth, completion, keepsVariables = false }: ToolCall,
+  { id, seq, args: given, site, io, hold, depth, completion, origin, keepsVariables = false }: ToolCall,
   callNested: ToolRuntime['callTool'],
 ): Promise<TaggedJson> {
-  const { turn, limits } = context;
+  const { turn, limits, costs } = context;
+  const price = tool.price === null ? 0 : callPrice(tool.price, args);
+  const paid = (breach: ErrorInfo | null): void => void (breach === null || quotas.end(breach));
   const box = tool.timeoutMs === null ? null : { ms: tool.timeoutMs, expired: new AbortController() };
   const runtime = new CallRuntime(tool, {
     context,
@@ -40,11 +44,18 @@ export async function invoke(
     keepsVariables,
     mayWait: depth === 0 && (context.mayWait ?? false),
     waitedFor: completion?.waitedFor ?? null,
+    origin,
   });
   const work = () => {
-    // A call that is completed now began in an earlier run, which had the required approval.
-    if (completion !== null) return complete(tool, completion, args, runtime);
-    const begin = () => tool.run(args, runtime);
+    // A call that is completed now began in an earlier run, which had the required approval and paid.
+    if (completion !== null) {
+      paid(costs.repeat(seq, price));
+      return complete(tool, completion, args, runtime);
+    }
+    const begin = () => {
+      paid(costs.pay(seq, price, `the call of ${tool.canonicalName}`));
+      return tool.run(args, runtime);
+    };
     return tool.requiresApproval ? approvedCall(tool, given, turn, begin) : begin();
   };
   const run = async () => {

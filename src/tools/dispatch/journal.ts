@@ -1,6 +1,6 @@
 import type { CallIo, FinalReply } from '../../wire/call.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { type EarlierCall, inOrder, type JournalEntry } from '../../wire/journal.ts';
+import { type EarlierCall, inOrder, type JournalEntry, type RecordedLabels } from '../../wire/journal.ts';
 import type { AskSpent, GuestCall } from '../../wire/protocol.ts';
 import { failureOf } from './outcome.ts';
 import { type EndedCall, entryOf, headOf, type Packed, PackedMessages, packedQuery, packedSize } from './packed.ts';
@@ -14,16 +14,30 @@ interface OpenEntry {
   reply: Packed | null;
 }
 
+/** What others know of a call, by its number. */
+interface CallFacts {
+  /** The tools that were called on its behalf. */
+  readonly behalfOf: (seq: number) => readonly string[] | undefined;
+  /** US dollars that it cost. */
+  readonly costOf: (seq: number) => number | undefined;
+}
+
+const NO_FACTS: CallFacts = { behalfOf: () => undefined, costOf: () => undefined };
+
 /** The calls of one run: the open ones, and the ended ones. Their values are packed. */
 export class CallJournal {
   readonly #messages = new PackedMessages();
   readonly #ended: (EndedCall | JournalEntry)[] = [];
   readonly #open = new Map<GuestCall, OpenEntry>();
   readonly #onEntry: ((entry: JournalEntry) => void) | null;
+  readonly #facts: CallFacts;
+  /** When the run began. It began earlier if it is repeated: its recorded calls take the time that they took. */
+  #zero = performance.now();
 
   /** `onEntry` receives every call once it has ended. */
-  constructor(onEntry: ((entry: JournalEntry) => void) | null = null) {
+  constructor(onEntry: ((entry: JournalEntry) => void) | null = null, facts: CallFacts = NO_FACTS) {
     this.#onEntry = onEntry;
+    this.#facts = facts;
   }
 
   /**
@@ -45,12 +59,12 @@ export class CallJournal {
     this.#open.set(call, { start: performance.now(), io, call: null, reply: null });
   }
 
-  /** Stores the message of a call; `text` is its JSON. Returns the number of its bytes. */
-  pack(call: GuestCall, text: string): number {
+  /** Stores the message of a call; `text` is its JSON. */
+  pack(call: GuestCall, text: string): Packed {
     const packed = this.#messages.add(call, text);
     const open = this.#open.get(call);
     if (open !== undefined) open.call = packed;
-    return packedSize(packed);
+    return packed;
   }
 
   /** Stores the answer with which the call will be closed; `text` is its JSON. Returns the number of its bytes. */
@@ -88,14 +102,20 @@ export class CallJournal {
       outcome,
       spent,
       work: reply.t === 'halt' ? undefined : reply.work,
+      begin: between(this.#zero, open.start),
       ms: elapsed(open.start),
       from,
+      cost: this.#facts.costOf(call.seq),
+      called: this.#facts.behalfOf(call.seq),
+      flow: labelsOf(call, reply),
     };
   }
 
   /** Ends a call with its recorded entry. */
   repeat(call: GuestCall, entry: JournalEntry): void {
-    if (this.#open.delete(call)) this.#keep(entry);
+    if (!this.#open.delete(call)) return;
+    this.#zero = Math.min(this.#zero, performance.now() - entry.begin - entry.ms);
+    this.#keep(entry);
   }
 
   /** Removes an open call, because another run will answer it. */
@@ -118,9 +138,20 @@ export class CallJournal {
   }
 }
 
+/** The labels of a call and its answer; undefined when there are none. */
+function labelsOf(call: GuestCall, reply: FinalReply): RecordedLabels | undefined {
+  const given = call.t === 'prompt' ? undefined : call.labels;
+  const answer = reply.t === 'halt' ? undefined : reply.labels;
+  return given === undefined && answer === undefined ? undefined : { call: given, answer };
+}
+
 /** Milliseconds since `start`, to the microsecond. */
 export function elapsed(start: number): number {
-  return Math.round((performance.now() - start) * 1000) / 1000;
+  return between(start, performance.now());
+}
+
+function between(start: number, end: number): number {
+  return Math.round((end - start) * 1000) / 1000;
 }
 
 /** The error that the script was sent in place of an answer when the run was ended from outside; null when it was not. */

@@ -1,9 +1,9 @@
 import { createHash, hash } from 'node:crypto';
-import { setImmediate as nextRound } from 'node:timers/promises';
 import { decode, decodeInPieces, decodeOrdered, decodeOrderedInPieces } from '../../wire/codec.ts';
-import { inPieces, isHeavy, textInPieces } from '../../wire/pieces.ts';
+import { inPieces, isHeavy, isLight, textInPieces } from '../../wire/pieces.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import type { OrderedValue, Value } from '../../wire/values.ts';
+import { ownRound } from './rounds.ts';
 
 /*
  * Work on the values of calls. Work on large values is done in pieces, and the event loop does other work in between; small values take
@@ -12,17 +12,18 @@ import type { OrderedValue, Value } from '../../wire/values.ts';
 
 /** The value of tagged JSON. Throws or rejects as `decode` throws. */
 export function valueFrom(json: TaggedJson): Value | Promise<Value> {
-  return isHeavy(json) ? inPieces(decodeInPieces(json), nextRound) : decode(json);
+  return isHeavy(json) ? inPieces(decodeInPieces(json), ownRound) : decode(json);
 }
 
 /** As {@link valueFrom}, with maps as ES maps. */
 export function orderedValueFrom(json: TaggedJson): OrderedValue | Promise<OrderedValue> {
-  return isHeavy(json) ? inPieces(decodeOrderedInPieces(json), nextRound) : decodeOrdered(json);
+  return isHeavy(json) ? inPieces(decodeOrderedInPieces(json), ownRound) : decodeOrdered(json);
 }
 
 /** The JSON of a message or a value. */
 export function textOf(message: object | TaggedJson): string | Promise<string> {
-  return isHeavy(message) ? inPieces(textInPieces(message), nextRound) : JSON.stringify(message);
+  if (isHeavy(message)) return inPieces(textInPieces(message), ownRound);
+  return isLight(message) ? JSON.stringify(message) : ownRound().then(() => JSON.stringify(message));
 }
 
 const HASHED_BYTES = 256 * 1024;
@@ -35,7 +36,7 @@ export async function digestOf(args: readonly TaggedJson[]): Promise<string> {
   const digest = createHash('sha256');
   for (let at = 0; at < bytes.length; at += HASHED_BYTES) {
     digest.update(bytes.subarray(at, at + HASHED_BYTES));
-    await nextRound();
+    await ownRound();
   }
   return digest.digest('hex');
 }

@@ -1,16 +1,16 @@
-import { setImmediate as nextRound } from 'node:timers/promises';
 import type { FinalReply } from '../../wire/call.ts';
 import { encode, encodeInPieces } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { quotaError, shorten, workerError } from '../../wire/errorinfo.ts';
 import { MAX_FRAME_VALUES } from '../../wire/frames.ts';
 import type { JournalOutcome } from '../../wire/journal.ts';
-import { inPieces, isHeavy } from '../../wire/pieces.ts';
+import { inPieces, isHeavy, isLight } from '../../wire/pieces.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { messageOf } from '../../wire/unknown.ts';
 import { TooLargeError, ValueError } from '../../wire/values.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { Halt, ToolError } from '../errors.ts';
+import { ownRound } from './rounds.ts';
 
 /** An answer as the journal keeps it. */
 export function outcomeOf(reply: FinalReply): JournalOutcome {
@@ -53,7 +53,8 @@ export function translate(tool: ToolDefinition, error: unknown): Error {
  */
 export async function encodeAs(code: number, what: string, value: unknown, maxBytes: number): Promise<TaggedJson> {
   try {
-    if (isHeavy(value)) return await inPieces(encodeInPieces(value, maxBytes, MAX_FRAME_VALUES), nextRound);
+    if (isHeavy(value)) return await inPieces(encodeInPieces(value, maxBytes, MAX_FRAME_VALUES), ownRound);
+    if (!isLight(value)) await ownRound();
     return encode(value, maxBytes, MAX_FRAME_VALUES);
   } catch (cause) {
     if (cause instanceof TooLargeError) throw tooLarge(what, maxBytes, cause.message);

@@ -1,4 +1,4 @@
-import type { EarlierCall, ForkQuery, JournalEntry, JournalOutcome } from '../../wire/journal.ts';
+import type { EarlierCall, ForkQuery, JournalEntry, JournalOutcome, RecordedLabels } from '../../wire/journal.ts';
 import type { AskSpent, CallSite, GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { canonicalName } from '../names.ts';
 
@@ -48,6 +48,11 @@ export function packedSize({ start, end }: Packed): number {
   return end - start;
 }
 
+/** A call whose message is packed. */
+export function unpackedCall({ bytes, start, end }: Packed): GuestCall {
+  return JSON.parse(bytes.toString('utf8', start, end));
+}
+
 /** A call that has ended. Its values are packed. */
 export interface EndedCall {
   readonly call: CallHead;
@@ -58,10 +63,18 @@ export interface EndedCall {
   readonly spent: AskSpent | undefined;
   /** Fuel of work on the host. */
   readonly work: number | undefined;
+  /** Milliseconds from the beginning of the run. */
+  readonly begin: number;
   /** Elapsed milliseconds. */
   readonly ms: number;
+  /** US dollars. */
+  readonly cost: number | undefined;
   /** The call of an earlier attempt that gave the answer. */
   readonly from: EarlierCall | undefined;
+  /** The tools that were called successfully on its behalf. */
+  readonly called: readonly string[] | undefined;
+  /** The labels of the call and its answer. */
+  readonly flow: RecordedLabels | undefined;
 }
 
 /** A call without its values. */
@@ -78,15 +91,39 @@ export function headOf(call: GuestCall): CallHead {
 }
 
 /** The entry of a call. It decodes values whenever they are read. */
-export function entryOf({ call, packed, asked: queries, outcome: ended, spent, work, ms, from }: EndedCall): JournalEntry {
+export function entryOf({
+  call,
+  packed,
+  asked: queries,
+  outcome: ended,
+  spent,
+  work,
+  begin,
+  ms,
+  cost,
+  from,
+  called,
+  flow,
+}: EndedCall): JournalEntry {
   const { kind, seq, at } = call;
   const asked = queries.length === 0 ? {} : { asked: queries };
   const outcome = 'start' in ended ? withPacked({ ok: true as const }, ended, 'value') : ended;
-  if (kind === 'prompt') return { kind, seq, text: call.text, at, ...asked, outcome, ms, from };
+  if (kind === 'prompt') return { kind, seq, text: call.text, at, ...asked, outcome, begin, ms, from, called };
   if (kind === 'tool')
-    return Object.assign(withPacked({ kind, seq, name: call.name }, packed, 'args'), { at, ...asked, outcome, work, ms, from });
+    return Object.assign(withPacked({ kind, seq, name: call.name }, packed, 'args'), {
+      at,
+      ...asked,
+      outcome,
+      work,
+      begin,
+      ms,
+      cost,
+      from,
+      called,
+      flow,
+    });
   const entry = withPacked({ kind, seq, model: call.model }, packed, 'prompt', 'options');
-  return Object.assign(entry, { at, ...asked, outcome, spent, ms, from });
+  return Object.assign(entry, { at, ...asked, outcome, spent, begin, ms, from, called, flow });
 }
 
 /** The same query with a packed value. */

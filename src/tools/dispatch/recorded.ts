@@ -1,8 +1,9 @@
-import type { FinalReply } from '../../wire/call.ts';
+import type { CallIo, FinalReply } from '../../wire/call.ts';
 import { defined } from '../../wire/defined.ts';
 import { replayError } from '../../wire/errorinfo.ts';
 import { type EarlierCall, type ForkQuery, inOrder, type JournalEntry, type WaitingCall } from '../../wire/journal.ts';
 import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
+import { ToolError } from '../errors.ts';
 import { canonicalName } from '../names.ts';
 
 /** The late answer to a suspended call: a value, or a failure. */
@@ -137,10 +138,22 @@ export function replyOf(entry: JournalEntry): FinalReply {
   const { outcome } = entry;
   const spent =
     entry.kind === 'ask' ? defined({ spent: entry.spent }) : entry.kind === 'tool' ? defined({ work: entry.work }) : {};
-  if (outcome.ok) return { t: 'ok', value: outcome.value, ...spent };
+  const labels = defined({ labels: entry.flow?.answer });
+  if (outcome.ok) return { t: 'ok', value: outcome.value, ...labels, ...spent };
   // Removes the stack, which was added after the run had ended. The script pays fuel by the length of the answer and got it without a
   // stack.
   if ('halted' in outcome) return { t: 'halt', error: { ...outcome.halted, stack: [] } };
   const { code, message, hint } = outcome;
-  return { t: 'error', code, message, hint, ...spent };
+  return { t: 'error', code, message, hint, ...labels, ...spent };
+}
+
+/** The value of a late answer. Throws {@link ToolError} for a failure. */
+export function completedValue(completion: Completed): TaggedJson {
+  if (completion.ok) return completion.value;
+  throw new ToolError(completion.code, completion.message);
+}
+
+/** Puts recorded queries to the fork again: their answers are known, but the script pays fuel for them. */
+export async function repeatQueries(queries: readonly ForkQuery[], io: CallIo): Promise<void> {
+  for (const query of queries) await io.repeat(query);
 }

@@ -13,6 +13,13 @@ export class Suspended extends Halt {
   }
 }
 
+/** Ends a run at a call that a person has to allow. */
+export class NeedsPerson extends Halt {
+  constructor(reason: string) {
+    super(suspendedError(reason));
+  }
+}
+
 /**
  * The error of a call whose tool will answer later. If the host keeps the run (`mayWait`), the whole run ends with {@link Suspended}.
  * Otherwise, and if another tool made the call (`depth` above 0), the call fails with code 19.

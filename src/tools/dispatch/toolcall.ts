@@ -2,17 +2,23 @@ import { turnStorage } from '../../context/index.ts';
 import { ATTR, type Span } from '../../telemetry/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { cancelledError, languageError } from '../../wire/errorinfo.ts';
+import { knownOf } from '../../wire/foreseen.ts';
 import type { JournalOutcome } from '../../wire/journal.ts';
-import type { TaggedJson } from '../../wire/protocol.ts';
+import type { CallSite, TaggedJson } from '../../wire/protocol.ts';
 import type { Value } from '../../wire/values.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { Halt, ToolError } from '../errors.ts';
 import { canonicalName, MAGIC_TOOL, toolAdvice } from '../names.ts';
+import { type CallQuestion, hasCallRules, orderBreaches, patternsBefore } from '../policy/decide.ts';
+import type { Denial, PolicyGuard } from '../policy/guard.ts';
 import { checkArguments } from './arguments.ts';
 import { type CallingRun, notify, type ToolCall } from './context.ts';
 import { invoke } from './invoke.ts';
 import { digestOf, valueFrom } from './large.ts';
+import { callDigest } from './numbers.ts';
 import { encodeAs, outcomeOf, replyFor } from './outcome.ts';
+import { reservedBytes } from './result.ts';
+import { NeedsPerson } from './suspended.ts';
 import { CallMeasure } from './toolspan.ts';
 
 /** Deepest nesting of tools that call tools. */
@@ -30,10 +36,11 @@ async function answerCall(run: CallingRun, call: ToolCall, span: Span): Promise<
   const start = performance.now();
   try {
     const tool = authorize(run, call);
+    call.origin?.runs(tool);
     const args = await checkArguments(tool, call.args);
     const own = tool.setsVariables ? call : { ...call, keepsVariables: true };
     const value = await invoke(run, tool, args, own, (name, values) =>
-      callNested(run, own, `${call.id}.${++nested}`, name, values),
+      callNested(run, own, `${call.id()}.${callDigest(tool.canonicalName, call.args)}.${++nested}`, name, values),
     );
     await audit(run, call, { ok: true, value }, start);
     if (run.context.telemetry.content && span.isRecording()) span.setAttribute(ATTR.toolResult, JSON.stringify(value));
@@ -46,23 +53,84 @@ async function answerCall(run: CallingRun, call: ToolCall, span: Span): Promise<
 
 /**
  * The tool of a call, if the call may be made. Throws {@link ToolError} 3 for an unknown tool and 1003 for a call that a policy
- * denies, {@link Halt} for a denial under `onPolicyBreach: 'halt'` and for a turn that has ended.
+ * denies, {@link Halt} for a denial under `onPolicyBreach: 'halt'` and for a turn that has ended, {@link NeedsPerson} for a call of a program
+ * that a person may allow.
  */
-function authorize({ context, quotas }: CallingRun, { name, site }: ToolCall): ToolDefinition {
-  const { tools, guards, turn } = context;
+function authorize(run: CallingRun, call: ToolCall): ToolDefinition {
+  const { context, history } = run;
+  const { name, site, depth, completion } = call;
+  // A call that is completed now was allowed when it began.
+  const isAllowed = call.isAllowed === true || completion !== null || (run.context.isApproved === true && call.depth === 0);
+  const { tools, guards, turn, bound } = context;
   if (turn.aborted) throw new Halt(cancelledError('the turn has ended'));
   const tool = tools.lookup(name);
   if (tool === undefined) {
     const hint = toolAdvice(name, tools.names(), (only) => tools.lookup(only)?.description ?? '');
     throw new ToolError(NS_CODES.ToolNotFound, `tool '${canonicalName(name)}' not found`, hint);
   }
+  const own = tools.isOwn(name);
+  let asked: Denial | null = null;
   for (const guard of guards) {
-    const denial = guard.admit(tool, tools.isOwn(name));
+    const denial = guard.denial(tool, own, questionOf(run, call, tool, guard));
     if (denial === null) continue;
-    if (guard.policy?.onPolicyBreach === 'halt') quotas.end(languageError(NS_CODES.Policy, denial.reason, site));
-    throw new ToolError(NS_CODES.Policy, denial.reason);
+    const asks = denial.breach?.outcome === 'ask';
+    if (asks && isAllowed) continue;
+    if (!asks || depth > 0 || context.mayWait !== true)
+      refuse(run, site, guard, denial, asks ? NOBODY_TO_ASK : denial.breach?.instead);
+    asked ??= denial;
+  }
+  // The calls of a tool are part of the granted call of that tool.
+  const misplaced =
+    depth > 0 || bound === undefined ? [] : orderBreaches(bound.order, { tool, before: history.at(call.seq) }, 'its');
+  for (const { reason, instead, outcome } of misplaced) {
+    if (outcome === 'ask' && isAllowed) continue;
+    if (outcome === 'refuse' || context.mayWait !== true)
+      throw new ToolError(NS_CODES.Policy, `outside of the grant: ${reason}`, instead);
+    throw new NeedsPerson(`outside of the grant: ${reason}; answer true to allow this call, false to refuse it`);
+  }
+  if (asked !== null) throw new NeedsPerson(`${asked.reason}; answer true to allow this call, false to refuse it`);
+  for (const guard of guards) {
+    const denial = guard.admit(tool, own);
+    if (denial !== null) refuse(run, site, guard, denial);
   }
   return tool;
+}
+
+function refuse({ quotas }: CallingRun, site: CallSite, { policy }: PolicyGuard, { reason }: Denial, hint?: string): never {
+  if (policy?.onPolicyBreach === 'halt') quotas.end(languageError(NS_CODES.Policy, reason, site));
+  throw new ToolError(NS_CODES.Policy, reason, hint);
+}
+
+const NOBODY_TO_ASK = 'a person could allow it, but only a turn of the host loop can wait for one, and no call of another tool';
+
+/** What a guard has to know of a call for its rules about arguments, order and origin; null when it has none that concern the tool. */
+function questionOf(
+  { context, history }: CallingRun,
+  { args, seq, depth, origin }: ToolCall,
+  tool: ToolDefinition,
+  { policy }: PolicyGuard,
+): CallQuestion | null {
+  // Nothing outside sees what runs in the isolate.
+  if (policy === null || tool.where === 'isolate' || !hasCallRules(policy, tool)) return null;
+  const isTool = (canonical: string): boolean => context.tools.lookup(canonical) !== undefined;
+  return { tool, args: args.map(knownOf), before: history.at(seq, depth > 0), labels: origin?.labels ?? null, isTool };
+}
+
+/**
+ * Resolves when a call may begin: the calls before it for which a policy asks have ended, and its largest result has room. Undefined when
+ * it may begin at once.
+ */
+export function beginning(
+  { context, history }: CallingRun,
+  tool: ToolDefinition,
+  { seq, hold, io }: Pick<ToolCall, 'seq' | 'hold' | 'io'>,
+): void | Promise<void> {
+  const orders = [context.bound?.order ?? [], ...context.guards.map(({ policy }) => policy?.order ?? [])];
+  const patterns = orders.flatMap((order) => patternsBefore(order, tool));
+  const reserve = () => hold.reserve(reservedBytes(tool, context.limits), io);
+  // A call that waits for another one holds nothing that the other may need.
+  const earlier = patterns.length === 0 ? undefined : history.ended(seq, patterns);
+  return earlier === undefined ? reserve() : earlier.then(reserve);
 }
 
 /** Calls a tool on behalf of the tool that answers `outer`. */
@@ -85,12 +153,18 @@ async function callNested(
   const problem = `tool '${tool}' argument validation failed`;
   const args: TaggedJson[] = [];
   for (const value of values) args.push(await encodeAs(NS_CODES.ArgMismatch, problem, value, context.limits.toolBytes));
-  const { site, io, keepsVariables = false } = outer;
+  const { site, io, seq, keepsVariables = false } = outer;
   const hold = run.holds.begin(outer.hold);
-  const call: ToolCall = { id, name, args, site, io, hold, depth, completion: null, keepsVariables };
+  const origin = outer.origin?.nested() ?? null;
+  const call: ToolCall = { id: () => id, seq, name, args, site, io, hold, depth, completion: null, keepsVariables, origin };
   try {
-    return await valueFrom(await turnStorage.run(context.turn, () => callTool(run, call)));
+    const called = context.tools.lookup(name);
+    if (called !== undefined) await beginning(run, called, { seq, hold, io });
+    const value = await turnStorage.run(context.turn, () => callTool(run, call));
+    run.history.add(seq, tool);
+    return await valueFrom(value);
   } finally {
+    if (origin !== null) outer.origin?.follow(origin);
     hold.release();
   }
 }

@@ -17,6 +17,7 @@ import type { CallIdentity, RootDefinitions, ToolDefinition, ToolRuntime, ToolVi
 import { ToolError } from '../errors.ts';
 import type { Handles } from '../handles.ts';
 import { type PendingOptions, pending } from '../pending.ts';
+import type { CallOrigin } from '../policy/origin.ts';
 import type { DispatchContext } from './context.ts';
 import type { CallHold } from './hold.ts';
 import { valueFrom } from './large.ts';
@@ -36,6 +37,8 @@ export interface CallRuntimeInit {
   readonly keepsVariables: boolean;
   readonly mayWait: boolean;
   readonly waitedFor: string | null;
+  /** The labels of the call; null without rules about origin. */
+  readonly origin: CallOrigin | null;
 }
 
 /** The {@link ToolRuntime} of one call: bound to the calling fork, and invalid once the call has ended. */
@@ -74,6 +77,11 @@ export class CallRuntime implements ToolRuntime {
   get tools(): ToolView {
     return this.#init.context.tools.bind(this.forkId);
   }
+  mayCall(name: string): boolean {
+    const { tools, guards } = this.#init.context;
+    const tool = tools.lookup(name);
+    return tool !== undefined && guards.every((guard) => guard.denial(tool, tools.isOwn(name)) === null);
+  }
   get stores(): StoreReaders {
     return this.#init.context.readers;
   }
@@ -86,6 +94,13 @@ export class CallRuntime implements ToolRuntime {
   }
   get waitedFor(): string | null {
     return this.#init.waitedFor;
+  }
+  get labels(): readonly string[] {
+    return this.#init.origin?.carried ?? [];
+  }
+  carry(labels: readonly string[]): void {
+    this.#mustBeOpen('carry');
+    this.#init.origin?.carry(labels);
   }
   get signal(): AbortSignal {
     const { io, context, expired } = this.#init;
@@ -168,7 +183,7 @@ export class CallRuntime implements ToolRuntime {
   async charge(bytes: number): Promise<void> {
     this.#mustBeOpen('charge');
     if (!Number.isFinite(bytes) || bytes < 0) throw new ConfigError(`a tool can charge bytes from 0, got ${String(bytes)}`);
-    await this.#init.hold.charge(bytes);
+    await this.#init.hold.charge(bytes, this.#init.io);
   }
 
   get #toolBytes(): number {

@@ -47,7 +47,7 @@ function attributesOf({ id, name, args, site, depth }: ToolCall, tool: ToolDefin
     [ATTR.operation]: OPERATION,
     [ATTR.toolName]: tool?.canonicalName ?? canonicalName(name).slice(0, MAX_NAME),
     [ATTR.toolType]: 'function',
-    [ATTR.toolCallId]: id,
+    [ATTR.toolCallId]: id(),
   };
   if (site.together !== undefined && depth === 0) attributes[OWN.together] = site.together;
   if (tool === undefined) return attributes;

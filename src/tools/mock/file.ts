@@ -5,6 +5,7 @@ import { ConfigError } from '../../wire/errors.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { type OrderedMap, type OrderedValue, ValueError } from '../../wire/values.ts';
 import { argTypeNames, isArgType } from '../define/argtypes.ts';
+import type { ToolCost } from '../define/cost.ts';
 import { defineTool } from '../define/define.ts';
 import type { Effects, ToolDefinition } from '../define/definition.ts';
 import type { ArgSpec } from '../define/parameters.ts';
@@ -21,6 +22,7 @@ const TOOL_KEYS = [
   'args',
   'returns',
   'effects',
+  'cost',
   'capabilities',
   'requiresTrust',
   'requiresApproval',
@@ -88,6 +90,8 @@ function readTool(
     args,
     returns: text('returns') || 'any',
     effects: readEffects(file, [...path, 'effects'], spec['effects']),
+    // The definition checks it.
+    cost: spec['cost'] as ToolCost | undefined,
     capabilities: capabilities.map((each, index) => file.text([...path, 'capabilities', index], each)),
     requiresTrust: flag('requiresTrust'),
     requiresApproval: flag('requiresApproval'),

@@ -2,6 +2,7 @@ import type { JournalEntry, JournalOutcome } from '../../wire/journal.ts';
 import { checkList } from '../../wire/options.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { isList } from '../../wire/tagged.ts';
+import { costFrom } from '../define/cost.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { canonicalName } from '../names.ts';
 import { capabilityText } from '../policy/capability.ts';
@@ -106,6 +107,7 @@ function toolLines(tool: ToolDefinition, width: number, cases: readonly Case[]):
     // All arguments are optional and untyped: a refusal by the real tool is an answer too.
     `    args: ${json(argNames(tool, width).map((name) => `${name}?`))}`,
     `    effects: ${effects}`,
+    ...(tool.price === null ? [] : [`    cost: ${json(costFrom(tool.price))}`]),
     ...(capabilities.length === 0 ? [] : [`    capabilities: ${json(capabilities.map(capabilityText))}`]),
     ...(requiresTrust ? ['    requiresTrust: true'] : []),
     ...(requiresApproval ? ['    requiresApproval: true'] : []),

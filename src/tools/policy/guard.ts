@@ -1,4 +1,5 @@
 import { checkObject } from '../../wire/options.ts';
+import { type Breach, type CallQuestion, decideCall } from './decide.ts';
 import type { Policy } from './policy.ts';
 import { findingsOf, type JudgedTool, overLimit, type RuleFinding, type RuleFindings } from './rules.ts';
 
@@ -13,6 +14,8 @@ export interface PolicyVerdict extends Omit<RuleFinding, 'passes'> {
 /** Why a policy denies a call. */
 export interface Denial extends PolicyVerdict {
   readonly allowed: false;
+  /** The rule about arguments, order or origin that the call breaks; absent for the other rules. */
+  readonly breach?: Breach;
 }
 
 /** A policy with its call counters, as one root interpreter and all its forks share it. */
@@ -41,9 +44,17 @@ export class PolicyGuard {
     return denialIn(this.count(tool, own));
   }
 
-  /** As {@link admit}, but without counting and without the call limit: for checks before anything runs. */
-  denial(tool: JudgedTool, own: boolean): Denial | null {
-    return denialIn(this.verdict(tool, own));
+  /**
+   * As {@link admit}, but without counting and without the call limit: for checks before anything runs. With a `question`, the rules about
+   * arguments, order and origin count as well; a breach may be one that a person can allow, or one that is not sure.
+   */
+  denial(tool: JudgedTool, own: boolean, question: CallQuestion | null = null): Denial | null {
+    const denied = denialIn(this.verdict(tool, own));
+    if (denied !== null || question === null || this.policy === null) return denied;
+    const [breach] = decideCall(this.policy, question);
+    if (breach === undefined) return null;
+    const { rule, entry, reason } = breach;
+    return { tool: tool.canonicalName, allowed: false, rule, entry, reason, breach };
   }
 
   /**

@@ -6,7 +6,7 @@ import type { Policy } from './policy.ts';
 export type JudgedTool = Pick<ToolDefinition, 'canonicalName' | 'requiresTrust' | 'capabilities'>;
 
 /** The part of a policy that decides a call; `policy`: there is no policy at all. */
-export type PolicyRule = 'policy' | 'context' | 'deny' | 'allow' | 'grants' | 'toolMaxCalls';
+export type PolicyRule = 'policy' | 'context' | 'deny' | 'allow' | 'grants' | 'when' | 'order' | 'flow' | 'toolMaxCalls';
 
 /** The finding of one rule of a policy about a tool. */
 export interface RuleFinding {
@@ -49,16 +49,19 @@ export function ruleOf(name: string, message: string): PolicyRule | null {
 const NO_POLICY = 'action denied: no execution policy is set';
 
 /** The beginning of the denial of each rule. Records hold these texts, and {@link ruleOf} reads them. */
-const BEGINNINGS: Readonly<Record<PolicyRule, (name: string) => string>> = {
+export const BEGINNINGS: Readonly<Record<PolicyRule, (name: string) => string>> = {
   policy: () => NO_POLICY,
   context: (name) => `tool '${name}' requires a privileged context (`,
   deny: (name) => `tool '${name}' denied by policy rule: `,
   allow: (name) => `tool '${name}' was not found in the policy's allow list`,
   grants: (name) => `permission denied for tool '${name}': missing required grants`,
+  when: (name) => `tool '${name}' may not be called with these arguments`,
+  order: (name) => `tool '${name}' may not be called now`,
+  flow: (name) => `tool '${name}' may not be called with what came from elsewhere`,
   toolMaxCalls: (name) => `tool '${name}' exceeded its call limit`,
 };
 
-const RULES: readonly PolicyRule[] = ['policy', 'context', 'deny', 'allow', 'grants', 'toolMaxCalls'];
+const RULES: readonly PolicyRule[] = ['policy', 'context', 'deny', 'allow', 'grants', 'when', 'order', 'flow', 'toolMaxCalls'];
 
 type Ask = (policy: Policy, tool: JudgedTool, own: boolean) => RuleFinding;
 

@@ -17,7 +17,7 @@ export interface PureDeclaration {
 }
 
 /** A group of pure tools. */
-export type PureGroup = 'str' | 'math' | 'list' | 'map' | 'json' | 'regex' | 'shape' | 'template' | 'diff' | 'error';
+export type PureGroup = 'str' | 'math' | 'list' | 'map' | 'json' | 'csv' | 'regex' | 'shape' | 'template' | 'diff' | 'error';
 
 /** The declarations of one group, by the tools' names as documents write them. */
 export type PureDeclarations<G extends string> = Readonly<Record<`tool.${G}.${string}`, PureDeclaration>>;

@@ -1,3 +1,4 @@
+import { CSV } from './csv.ts';
 import type { PureDeclarations, PureGroup } from './declaration.ts';
 import { DIFF } from './diff.ts';
 import { ERROR } from './error.ts';
@@ -16,6 +17,7 @@ const GROUPS = {
   list: LIST,
   map: MAP,
   json: JSON_TOOLS,
+  csv: CSV,
   regex: REGEX,
   shape: SHAPE,
   template: TEMPLATE,

@@ -30,6 +30,24 @@ function fault(work: () => unknown): string {
 }
 const faultOf = (...parts: readonly string[]): string => fault(() => parse(lines(...parts)));
 
+describe('issue 50: an envelope of another version', () => {
+  const said = (work: () => unknown): string => String(thrownBy(work));
+  const OTHER = MINIMAL.replaceAll(':V3:', ':V4:');
+  const WORDS = ': version 4 is not supported; this runtime reads v3';
+
+  it('is refused in words, under the same codes', () => {
+    expect(fault(() => parse(OTHER))).toBe('ERR_ENV_MARKERS_INVALID/start');
+    expect(said(() => parse(OTHER))).toContain(`${START}${WORDS}`);
+    expect(said(() => extractEnvelope(`Here it is:\n${OTHER}`))).toContain(WORDS);
+    expect(said(() => parse(MINIMAL.replace(ACTIONS, '<<<NSENV:V4:ACTIONS>>>')))).toContain(WORDS);
+  });
+
+  it('is not spoken of where there is none', () => {
+    for (const text of ['', 'hello', MINIMAL.replace(START, '<<<NSENV:V3:BEGIN>>>')])
+      expect(said(() => parse(text))).not.toContain('version');
+  });
+});
+
 describe('envelope: golden', () => {
   it('A3-13-E1: the minimal envelope is read without a lint', () => {
     expect(parse(MINIMAL)).toEqual({ userdata: '{}', scratchpad: null, output: null, actions: COMMAND, lints: [] });

@@ -6,10 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { descendants } from '../../../bench/residence.ts';
 import { generateKeys, saveKeyFile } from '../../../src/aeiou/index.ts';
 import { type Durable, openSession, type SessionStore, type SessionSummary } from '../../../src/loop/index.ts';
+import type { Admission } from '../../../src/loop/sessions/setup.ts';
 import type { TaggedJson } from '../../../src/wire/protocol.ts';
 import { pgPool } from '../kit.ts';
+import { FAULTS, holds } from './faults.ts';
 import { openPlace } from './place.ts';
 import { type Asked, type HostPlan, kindOf, type Told, WORKS } from './plan.ts';
 import { Shop } from './shop.ts';
@@ -18,6 +21,9 @@ import { Shop } from './shop.ts';
 const CHILDREN = { host: 'hostchild.ts', worker: '../restate/workerchild.ts' } as const;
 /** Nothing takes so long, even on a busy machine. */
 const LIMIT_MS = 60_000;
+
+/** How long a scrape waits; a host says within two seconds that its store does not answer. */
+const SCRAPE_MS = 3000;
 
 /** Waits for an event, which a poll sees. */
 export async function until(what: string, happened: () => boolean | Promise<boolean>): Promise<void> {
@@ -31,7 +37,9 @@ export class HostProcess {
   readonly errors: string[] = [];
   readonly #child: ChildProcess;
   readonly #held = new Set<string>();
+  readonly #scrapes = new Set<(text: string) => void>();
   #isReady = false;
+  #isDrained = false;
   #port = 0;
 
   constructor(plan: HostPlan, execArgv: readonly string[], kind: keyof typeof CHILDREN) {
@@ -43,6 +51,7 @@ export class HostProcess {
         this.#isReady = true;
         this.#port = told.port ?? 0;
       } else if (told.kind === 'held') this.#held.add(told.sid);
+      else if (told.kind === 'metrics') for (const answer of this.#scrapes) answer(told.text);
       else this.errors.push(told.text);
     });
   }
@@ -76,6 +85,22 @@ export class HostProcess {
     });
   }
 
+  /** What a scrape sees: its metrics, unless it has ended or does not answer. Nothing of a host that was drained. */
+  async scrape(): Promise<string> {
+    if (this.#isDrained) return '';
+    const { promise, resolve } = Promise.withResolvers<string>();
+    this.#scrapes.add(resolve);
+    if (!this.hasEnded) this.ask({ kind: 'scrape' });
+    const text = await Promise.race([promise, sleep(this.hasEnded ? 0 : SCRAPE_MS, null, { ref: false })]);
+    this.#scrapes.delete(resolve);
+    return text === null ? 'up 0\n' : `up 1\n${text}`;
+  }
+
+  /** Kills the workers of the host, as a machine that has no more memory does. */
+  killWorkers(): void {
+    for (const pid of descendants(this.#child.pid ?? 0)) process.kill(pid, 'SIGKILL');
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }
@@ -97,6 +122,7 @@ export class HostProcess {
     this.goOn();
     const code = await this.ended();
     if (code !== 0) throw new Error(`host ${this.owner} ended with ${code}: ${this.errors}`);
+    this.#isDrained = true;
   }
 }
 
@@ -117,6 +143,7 @@ export interface HostInit {
   /** The address of the database, if it leads through a proxy. */
   readonly place?: string;
   readonly execArgv?: readonly string[];
+  readonly isWatched?: boolean;
   readonly kind?: keyof typeof CHILDREN;
 }
 
@@ -130,10 +157,14 @@ export class Bench implements AsyncDisposable {
   readonly hosts: HostProcess[] = [];
   /** Different for every bench. */
   readonly name: string;
-  readonly #plan: Omit<HostPlan, 'owner' | 'hold'>;
+  readonly #plan: Omit<HostPlan, 'owner' | 'hold' | 'isWatched'>;
   readonly #resources: AsyncDisposableStack;
 
-  private constructor(plan: Omit<HostPlan, 'owner' | 'hold'>, store: SessionStore, resources: AsyncDisposableStack) {
+  private constructor(
+    plan: Omit<HostPlan, 'owner' | 'hold' | 'isWatched'>,
+    store: SessionStore,
+    resources: AsyncDisposableStack,
+  ) {
     this.#plan = plan;
     this.folder = plan.folder;
     this.name = plan.schema;
@@ -159,14 +190,21 @@ export class Bench implements AsyncDisposable {
   }
 
   /** Opens sessions; the id begins with the kind. */
-  async sessions(sids: readonly string[], durable: Durable = 'turn'): Promise<void> {
-    for (const sid of sids) await openSession(this.store, { subject: sid, fields: {} }, { sid, at: Date.now(), durable });
+  async sessions(sids: readonly string[], durable: Durable = 'turn', admission: Admission = {}): Promise<void> {
+    for (const sid of sids)
+      await openSession(this.store, { subject: sid, fields: {} }, { sid, at: Date.now(), durable, admission });
   }
 
   /** Starts a host and waits until it is ready. */
-  async host({ hold = null, place = this.#plan.place, execArgv = [], kind = 'host' }: HostInit = {}): Promise<HostProcess> {
+  async host({
+    hold = null,
+    place = this.#plan.place,
+    execArgv = [],
+    kind = 'host',
+    isWatched = false,
+  }: HostInit = {}): Promise<HostProcess> {
     const owner = `host-${this.hosts.length + 1}`;
-    const host = new HostProcess({ ...this.#plan, place, owner, hold }, execArgv, kind);
+    const host = new HostProcess({ ...this.#plan, place, owner, hold, isWatched }, execArgv, kind);
     this.hosts.push(host);
     await host.ready();
     return host;
@@ -178,6 +216,23 @@ export class Bench implements AsyncDisposable {
     await until(`${what}; hosts said: ${problems()}`, async () => (await this.store.list()).every(is));
   }
 
+  /** Waits until the metrics of a host tell of a fault, by the table of `docs/operations.md`. */
+  async tells(fault: string): Promise<void> {
+    const expression = FAULTS.get(fault);
+    if (expression === undefined) throw new Error(`docs/operations.md does not say how metrics tell that ${fault}`);
+    await until(`metrics tell that ${fault}`, async () => (await this.#scrapes()).some((text) => holds(expression, text)));
+  }
+
+  /** The faults of which the metrics of hosts tell now. */
+  async told(faults: readonly string[]): Promise<readonly string[]> {
+    const scrapes = await this.#scrapes();
+    return faults.filter((fault) => scrapes.some((text) => holds(FAULTS.get(fault) ?? '', text)));
+  }
+
+  #scrapes(): Promise<readonly string[]> {
+    return Promise.all(this.hosts.map((host) => host.scrape()));
+  }
+
   /** Gives the answer to the call that a session waits for, through a host. */
   async complete(host: HostProcess, sid: string, result: TaggedJson): Promise<void> {
     const [found] = (await this.store.list()).filter((each) => each.sid === sid);
@@ -185,9 +240,14 @@ export class Bench implements AsyncDisposable {
     host.ask({ kind: 'complete', sid, call: found.waits.call, result });
   }
 
+  /** Waits until all sessions have ended and are logged. */
+  ended(): Promise<void> {
+    return this.all('every session has ended', ({ status, owed }) => status !== 'open' && owed === 0);
+  }
+
   /** Waits until all sessions have ended and are logged, and drains all hosts that live. */
   async finish(): Promise<void> {
-    await this.all('every session has ended', ({ status, owed }) => status !== 'open' && owed === 0);
+    await this.ended();
     for (const host of this.hosts) if (!host.hasEnded) await host.drain();
   }
 

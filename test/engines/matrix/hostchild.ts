@@ -1,3 +1,6 @@
+import { Health } from '../../../src/cli/serve/readiness.ts';
+import { scrape, storeHistogram } from '../../../src/cli/serve/scrape.ts';
+import { timedStore } from '../../../src/cli/serve/timed.ts';
 import { Host } from '../../../src/loop/index.ts';
 import { goOn, plan, reached, tell } from './child.ts';
 import type { Asked } from './plan.ts';
@@ -5,20 +8,39 @@ import { openRig } from './rig.ts';
 
 /** One host process of the failure matrix. It drains at SIGTERM, and waits at the moment that its plan names. */
 await using resources = new AsyncDisposableStack();
-const { coordinator, controller, agent } = await openRig(plan, resources, reached);
+/** No row has a turn that its host may not take up in place. */
+const apart = async ({ sid }: { readonly sid: string }): Promise<void> => {
+  tell({ kind: 'error', text: `${sid} needs a process of its own` });
+};
+const storeSeconds = storeHistogram();
+const rig = await openRig(plan, resources, reached, {
+  takeApart: plan.isWatched ? apart : undefined,
+  timed: (store) => timedStore(store, storeSeconds),
+});
+const { coordinator, controller, agent, keyring } = rig;
 const host = new Host({
   coordinator,
   profiles: { '': { controller, options: () => ({ agent }) } },
   turnsPerClaim: 2,
   pollMs: 50,
+  kids: () => keyring.list().map(({ kid }) => kid),
   onError: (error, sid) => tell({ kind: 'error', text: `${sid}: ${error}` }),
 });
-process.on('message', (asked: Asked) => {
+const scraped = {
+  host,
+  coordinator,
+  metrics: controller.metrics,
+  storeSeconds,
+  health: new Health(rig),
+  runtimes: [rig.runtime],
+};
+const answer = async (asked: Asked): Promise<void> => {
   if (asked.kind === 'go on') goOn();
-  else
-    controller
-      .complete(asked.sid, asked.call, { result: asked.result })
-      .catch((error: unknown) => tell({ kind: 'error', text: `${error}` }));
+  else if (asked.kind === 'scrape') tell({ kind: 'metrics', text: await scrape(scraped, Date.now()) });
+  else await controller.complete(asked.sid, asked.call, { result: asked.result });
+};
+process.on('message', (asked: Asked) => {
+  answer(asked).catch((error: unknown) => tell({ kind: 'error', text: `${error}` }));
 });
 const stopped = new Promise((resolve) => process.once('SIGTERM', resolve));
 host.start();

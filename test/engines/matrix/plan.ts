@@ -14,6 +14,8 @@ export interface HostPlan {
   readonly leaseMs: number;
   /** Logs into a file in place of the store. */
   readonly fileLog: boolean;
+  /** Tells of a turn that would be taken in a process of its own, and takes it in none. */
+  readonly isWatched: boolean;
   /** Waits at this moment of this turn until it is told to go on; never when null. */
   readonly hold: Hold | null;
 }
@@ -26,12 +28,14 @@ export interface Hold {
 /** What the parent asks of a host process. */
 export type Asked =
   | { readonly kind: 'go on' }
+  | { readonly kind: 'scrape' }
   | { readonly kind: 'complete'; readonly sid: string; readonly call: string; readonly result: TaggedJson };
 
 /** What a host process tells its parent. */
 export type Told =
   | { readonly kind: 'ready'; readonly port?: number }
   | { readonly kind: 'held'; readonly sid: string }
+  | { readonly kind: 'metrics'; readonly text: string }
   | { readonly kind: 'error'; readonly text: string };
 
 /** A request that the shop got. */

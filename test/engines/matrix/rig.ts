@@ -1,5 +1,6 @@
+import { watchFile } from 'node:fs';
 import { join } from 'node:path';
-import { keyringFrom, loadKeyFile } from '../../../src/aeiou/index.ts';
+import { type Keyring, keyringFrom, loadKeyFile } from '../../../src/aeiou/index.ts';
 import { AgentModelStore, createStores } from '../../../src/context/index.ts';
 import {
   type Agent,
@@ -13,8 +14,9 @@ import {
   SessionCoordinator,
   type SessionStore,
   systemClock,
+  type TakeApart,
 } from '../../../src/loop/index.ts';
-import { createRuntime } from '../../../src/runtime/index.ts';
+import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
 import { openPlace } from './place.ts';
 import { HELPER, type HostPlan, kindOf, type Step, WORKS } from './plan.ts';
 import { Shop, shopTools } from './shop.ts';
@@ -27,6 +29,17 @@ export interface Rig {
   readonly coordinator: SessionCoordinator;
   readonly controller: LoopController;
   readonly agent: Agent;
+  /** Follows the key file. */
+  readonly keyring: Keyring;
+  readonly runtime: Runtime;
+  readonly store: SessionStore;
+  readonly log: DecisionLog | null;
+}
+
+/** What a process adds to its rig. */
+export interface RigOptions {
+  readonly takeApart?: TakeApart | undefined;
+  readonly timed?: (store: SessionStore) => SessionStore;
 }
 
 /** A store that waits at the moments of its steps. */
@@ -65,6 +78,7 @@ function fileLog(folder: string, reached: Reached): DecisionLog {
   const log = new FileLog(join(folder, 'log.jsonl'));
   return {
     has: (sid, turn) => log.has(sid, turn),
+    ping: () => log.ping(),
     async append(entry) {
       await reached('log', entry.SID, entry.turn_index);
       await log.append(entry);
@@ -75,15 +89,22 @@ function fileLog(folder: string, reached: Reached): DecisionLog {
 const program = (statements: readonly string[]): string => programReply(['command', ...statements, 'endcommand'].join('\n'));
 
 /** Makes the controller of a plan, with its store, log, tools and agents; they close with `resources`. */
-export async function openRig(plan: HostPlan, resources: AsyncDisposableStack, reached: Reached): Promise<Rig> {
+export async function openRig(
+  plan: HostPlan,
+  resources: AsyncDisposableStack,
+  reached: Reached,
+  { takeApart, timed = (store) => store }: RigOptions = {},
+): Promise<Rig> {
   const agent = functionAgent(async ({ sid, turn }) => {
     await reached('ask', sid, turn);
     return program(WORKS[kindOf(sid)].turns[turn - 1] ?? []);
   });
   const helper = functionAgent(({ turn }) => program(HELPER[turn - 1] ?? []));
-  const store = waiting(await openPlace(plan, resources), reached);
+  const store = waiting(timed(await openPlace(plan, resources)), reached);
   const log = plan.fileLog ? fileLog(plan.folder, reached) : (store.log ?? null);
-  const keyring = keyringFrom(loadKeyFile(join(plan.folder, 'keys.json')), { clock: systemClock });
+  const keyFile = join(plan.folder, 'keys.json');
+  const keyring = keyringFrom(loadKeyFile(keyFile), { clock: systemClock });
+  watchFile(keyFile, { interval: 50, persistent: false }, () => keyring.replace(loadKeyFile(keyFile)));
   const coordinator = new SessionCoordinator({ ...plan, store, log, clock: systemClock, replayTtl: 900 });
   const runtime = resources.use(
     await createRuntime({
@@ -100,6 +121,7 @@ export async function openRig(plan: HostPlan, resources: AsyncDisposableStack, r
     executor: runtimeExecutor(runtime, runtime.interpreter({ stores: createStores({ models }) })),
     keyring,
     coordinator,
+    takeApart,
   });
-  return { coordinator, controller, agent };
+  return { coordinator, controller, agent, keyring, runtime, store, log };
 }

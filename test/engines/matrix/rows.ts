@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { loadKeyFile, rotateKeys, saveKeyFile } from '../../../src/aeiou/index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { announceKey, loadKeyFile, rotateKeys, saveKeyFile } from '../../../src/aeiou/index.ts';
 import { newSession, PLAIN_SETUP, READER, type SessionSummary } from '../../../src/loop/index.ts';
+import { BusyError } from '../../../src/wire/errors.ts';
 import { FaultyProxy } from '../proxy.ts';
 import { Bench, type Engine, type HostProcess, until } from './bench.ts';
 import { type End, judge, judgeBelongings } from './judge.ts';
@@ -17,6 +20,16 @@ const BOTH: readonly Engine[] = ['postgres', 'sqlite'];
 const POSTGRES: readonly Engine[] = ['postgres'];
 const done = (): End => 'DONE';
 
+/** Faults by the names that docs/operations.md gives them. */
+const DEAD = 'a host is dead, or stopped';
+const CUT = 'the store is down or cut off';
+const ENDED = 'connections to the store are ended';
+const LATE = 'a host was stopped or cut off for longer than a lease';
+const UNKNOWN_KEY = 'a host does not know a key, or tokens are forged';
+const KILLED_WORKERS = 'workers are killed';
+const POISON = 'a program ends every process that runs it';
+const ANY = [DEAD, CUT, ENDED, LATE, UNKNOWN_KEY, KILLED_WORKERS, POISON];
+
 /** A host dies when all its sessions are at one step of their second turn, and another host ends them. */
 function killed(step: Step, what: string, fileLog = false): Row {
   return {
@@ -29,6 +42,7 @@ function killed(step: Step, what: string, fileLog = false): Row {
       const first = await bench.host({ hold: { step, turn: step === 'lease' ? 1 : 2 } });
       await first.held(step === 'lease' ? 1 : 2);
       await first.kill();
+      await bench.tells(DEAD);
       await bench.host();
       await bench.finish();
       await judge(bench, done);
@@ -99,6 +113,7 @@ export const ROWS: readonly Row[] = [
       await bench.all('another host has ended the sessions', ({ status }) => status !== 'open');
       first.signal('SIGCONT');
       first.goOn();
+      await bench.tells(LATE);
       await bench.finish();
       await judge(bench, done);
     },
@@ -114,10 +129,12 @@ export const ROWS: readonly Row[] = [
       const first = await bench.host({ hold: { step: 'call', turn: 2 }, place: proxy.url(url) });
       await first.held(2);
       proxy.cut();
+      await bench.tells(CUT);
       await bench.host();
       await bench.all('another host has ended the sessions', ({ status }) => status !== 'open');
       first.goOn();
       proxy.mend();
+      await bench.tells(LATE);
       await bench.finish();
       await judge(bench, done);
     },
@@ -134,12 +151,36 @@ export const ROWS: readonly Row[] = [
       await first.held(2);
       proxy.cut();
       first.goOn();
-      await until('the host has been refused', () => proxy.refused >= 2);
+      await bench.tells(CUT);
       proxy.mend();
       await bench.finish();
       await judge(bench, done);
       const requests = bench.shop.requests().length;
       if (requests !== (await bench.expectedOrders())) throw new Error(`a turn ran twice: ${requests} requests`);
+    },
+  },
+  {
+    name: 'connections are ended in the moment in which they are handed out, also while a host starts: no host ends',
+    engines: POSTGRES,
+    async run(engine, url) {
+      await using proxy = await FaultyProxy.open(url);
+      await using bench = await Bench.open({ engine, url, leaseMs: 60_000 });
+      await bench.sessions(['work-1', 'work-2', 'ask-1', 'wait-1']);
+      proxy.endReady(2);
+      const host = await bench.host({ place: proxy.url(url) });
+      if (proxy.endings > 0 || host.hasEnded) throw new Error('no connection was ended while the host started');
+      for (let round = 0; round < 3; round++) {
+        proxy.endReady(Number.POSITIVE_INFINITY);
+        await bench.sessions([`work-more-${round}`]);
+        if (round === 0) await bench.tells(ENDED);
+        else await sleep(400);
+        proxy.endReady(0);
+        await bench.all('the host goes on', ({ sid, turns }) => !sid.endsWith(`-${round}`) || turns > 0);
+      }
+      await bench.all('the turn waits', ({ sid, waits }) => sid !== 'wait-1' || waits !== null);
+      await bench.complete(host, 'wait-1', true);
+      await bench.finish();
+      await judge(bench, done);
     },
   },
   {
@@ -184,6 +225,57 @@ export const ROWS: readonly Row[] = [
     },
   },
   {
+    name: 'keys are rotated in two phases over three hosts under load: no token is refused',
+    engines: BOTH,
+    async run(engine, url) {
+      await using bench = await Bench.open({ engine, url, leaseMs: 5000 });
+      await bench.sessions(Array.from({ length: 12 }, (_, index) => `work-${index}`));
+      await bench.sessions(['wait-1']);
+      const hosts = [await bench.host(), await bench.host(), await bench.host()];
+      await bench.all('the turn waits', ({ sid, waits }) => sid !== 'wait-1' || waits !== null);
+      const place = join(bench.folder, 'keys.json');
+      const { keys, kid } = announceKey(loadKeyFile(place), { role: 'primary' });
+      saveKeyFile(place, keys);
+      await until('every host knows the key', async () => {
+        const known = (await bench.store.hosts?.list()) ?? [];
+        return known.length === hosts.length && known.every(({ kids }) => kids.includes(kid));
+      });
+      await bench.sessions(Array.from({ length: 12 }, (_, index) => `work-late-${index}`));
+      saveKeyFile(place, rotateKeys(keys, { role: 'primary', now: Date.now() / 1000 }).keys);
+      const [first] = hosts;
+      if (first !== undefined) await bench.complete(first, 'wait-1', true);
+      await bench.ended();
+      const told = await bench.told([DEAD, UNKNOWN_KEY, KILLED_WORKERS, POISON]);
+      if (told.length > 0) throw new Error(`metrics told of ${told}`);
+      await bench.finish();
+      await judge(bench, done);
+      const signed = new Set<string | null>();
+      for (const { sid } of await bench.store.list()) for (const each of await bench.store.turns(sid)) signed.add(each.kid);
+      if (!signed.has(kid)) throw new Error('nothing was signed with the new key');
+    },
+  },
+  {
+    name: 'the database is cut off beyond the lease of a host, which takes its turns up in place',
+    engines: POSTGRES,
+    async run(engine, url) {
+      await using proxy = await FaultyProxy.open(url);
+      await using bench = await Bench.open({ engine, url, leaseMs: 3000 });
+      await bench.sessions(['work-turn']);
+      await bench.sessions(['work-call'], 'call');
+      const host = await bench.host({ hold: { step: 'call', turn: 2 }, place: proxy.url(url), isWatched: true });
+      await host.held(2);
+      proxy.cut();
+      await sleep(4000);
+      proxy.mend();
+      host.goOn();
+      await bench.tells(LATE);
+      await bench.finish();
+      await judge(bench, done);
+      const apart = host.errors.filter((error) => error.includes('process of its own'));
+      if (apart.length > 0) throw new Error(`${apart}`);
+    },
+  },
+  {
     name: 'hosts are replaced one by one in the middle of turns: nothing is halted, and nothing runs twice',
     engines: BOTH,
     async run(engine, url) {
@@ -196,6 +288,9 @@ export const ROWS: readonly Row[] = [
         await old.drain();
         old = next;
       }
+      await bench.ended();
+      const told = await bench.told(ANY);
+      if (told.length > 0) throw new Error(`metrics told of ${told}`);
       await bench.finish();
       await judge(bench, done);
       const requests = bench.shop.requests().length;
@@ -213,9 +308,49 @@ export const ROWS: readonly Row[] = [
         const host = await bench.host();
         await until('the host or every session has ended', async () => host.hasEnded || (await isOver()));
       }
+      await bench.tells(DEAD);
       await bench.host();
+      await bench.tells(POISON);
       await bench.finish();
       await judge(bench, ({ sid }) => (sid === 'poison-1' ? 'HALT ERR_INTERRUPTED' : 'DONE'));
+    },
+  },
+  {
+    name: 'the workers of a host are killed while programs run: their turns go on in it, and no call is repeated',
+    engines: BOTH,
+    async run(engine, url) {
+      await using bench = await Bench.open({ engine, url, leaseMs: 60_000 });
+      await bench.sessions(['work-turn']);
+      await bench.sessions(['work-call'], 'call');
+      const host = await bench.host({ hold: { step: 'run', turn: 2 } });
+      await host.held(2);
+      host.killWorkers();
+      // A turn ends its calls before it begins again.
+      host.goOn();
+      await bench.tells(KILLED_WORKERS);
+      await bench.finish();
+      await judge(bench, done);
+      const requests = bench.shop.requests().length;
+      if (requests !== (await bench.expectedOrders())) throw new Error(`a call was repeated: ${requests} requests`);
+    },
+  },
+  {
+    name: 'more sessions are opened at once than the store may have: the others are refused, and those that are open end',
+    engines: BOTH,
+    async run(engine, url) {
+      await using bench = await Bench.open({ engine, url });
+      const one = () => bench.sessions([`work-${randomUUID()}`], 'turn', { store: 4 });
+      const open = (count: number) => Promise.allSettled(Array.from({ length: count }, one));
+      for (let round = 0; round < 2; round++) {
+        const refused = (await open(12)).flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+        if (refused.length !== 8 || !refused.every((error) => error instanceof BusyError))
+          throw new Error(`${refused.length} refused: ${refused}`);
+        const host = await bench.host();
+        await bench.ended();
+        await host.drain();
+      }
+      await bench.finish();
+      await judge(bench, done);
     },
   },
   nested('is killed', async (bench, host) => {

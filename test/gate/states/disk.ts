@@ -122,6 +122,15 @@ export class Disk {
     throw new Dead();
   }
 
+  #write(number: number, data: string | Uint8Array): number {
+    const file = this.#fileOf(number);
+    const bytes = Buffer.from(data);
+    this.#step('write', { file, bytes });
+    if (!this.#opened(number).changes) throw systemError('EBADF');
+    this.#append(file, bytes);
+    return bytes.length;
+  }
+
   #append(file: File, bytes: Buffer): void {
     this.changes += 1;
     file.bytes = Buffer.concat([file.bytes, bytes]);
@@ -177,14 +186,8 @@ export class Disk {
       buffer.set(part, offset);
       return part.length;
     },
-    writeSync: (number: number, data: string | Uint8Array): number => {
-      const file = this.#fileOf(number);
-      const bytes = Buffer.from(data);
-      this.#step('write', { file, bytes });
-      if (!this.#opened(number).changes) throw systemError('EBADF');
-      this.#append(file, bytes);
-      return bytes.length;
-    },
+    writeSync: (number: number, data: string | Uint8Array): number => this.#write(number, data),
+    writeFileSync: (number: number, data: string | Uint8Array): void => void this.#write(number, data),
     fsyncSync: (number: number): void => {
       this.#step('sync');
       const { file } = this.#opened(number);

@@ -26,6 +26,7 @@ export const openSync: Fs['openSync'] = (...args) => system.disk.fs.openSync(...
 export const closeSync: Fs['closeSync'] = (...args) => system.disk.fs.closeSync(...args);
 export const readSync: Fs['readSync'] = (...args) => system.disk.fs.readSync(...args);
 export const writeSync: Fs['writeSync'] = (...args) => system.disk.fs.writeSync(...args);
+export const writeFileSync: Fs['writeFileSync'] = (...args) => system.disk.fs.writeFileSync(...args);
 export const fsyncSync: Fs['fsyncSync'] = (...args) => system.disk.fs.fsyncSync(...args);
 export const fstatSync: Fs['fstatSync'] = (...args) => system.disk.fs.fstatSync(...args);
 export const lstatSync: Fs['lstatSync'] = (...args) => system.disk.fs.lstatSync(...args);

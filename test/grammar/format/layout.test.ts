@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { format, WIDTH } from '../../../grammar/format/index.ts';
+import { format } from '../../../grammar/format/index.ts';
+import { WIDTH } from '../../../grammar/format/layout.ts';
 
 /** The canonical layout of a source that parses. */
 function formatted(source: string): string {

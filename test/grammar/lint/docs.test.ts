@@ -15,7 +15,10 @@ const sections = page
   .map((text) => ({ code: /^LINT_\w+/.exec(text)?.[0] ?? '', bad: example(text, 'bad'), good: example(text, 'good') }));
 
 const environment: Environment = {
-  tools: ['get', 'drop'].map((name) => ({ name: `tool.memory.${name}`, least: 1, most: 1 })),
+  tools: [
+    ...['get', 'drop'].map((name) => ({ name: `tool.memory.${name}`, least: 1, most: 1 })),
+    { name: 'tool.regex.match', least: 2, most: 2 },
+  ],
   complete: true,
   denied: [{ name: 'tool.memory.drop', reason: "tool 'tool.memory.drop' denied by policy rule: *.drop" }],
 };
@@ -35,6 +38,6 @@ describe('docs/lints.md', () => {
   it.each(sections)('$code: the good example has no finding, and runs', ({ good }) => {
     expect(findings(good, environment)).toEqual([]);
     const call = /func main\b/.test(good) ? { call: 'main' } : {};
-    expect(drive(good, { ...call, tools: { 'tool.memory.get': () => 1 } }).error).toBeNull();
+    expect(drive(good, { ...call, tools: { 'tool.memory.get': () => 1, 'tool.regex.match': () => true } }).error).toBeNull();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { brief, command, findings } from './lint.ts';
+import { brief, command, findings, fixed } from './lint.ts';
 
 const unreachable = (...lines: readonly string[]): readonly number[] =>
   findings(command(...lines)).flatMap(({ code, line }) => (code === 'LINT_UNREACHABLE' ? [line] : []));
@@ -75,5 +75,42 @@ describe('handlers', () => {
       '2:1 LINT_CLEAR_ERROR_OUTSIDE',
       '7:1 LINT_RETURN_IN_HANDLER',
     ]);
+  });
+
+  describe('a handler after which the program goes on (issue 50)', () => {
+    const loop = (handler: readonly string[], ...rest: readonly string[]) =>
+      brief(['for each x in self', 'on error do', ...handler, 'endon', ...rest, 'endfor']).filter((found) =>
+        found.endsWith('GOES_ON'),
+      );
+
+    it('is reported where a must, a fail or a call was to stop what follows', () => {
+      expect(loop(['clear_error'], 'must x', 'emit x')).toEqual(['6:1 LINT_GOES_ON']);
+      expect(loop(['clear_error'], 'if x', 'fail "no"', 'endif', 'emit x')).toEqual(['7:1 LINT_GOES_ON']);
+      expect(loop(['clear_error'], 'if x', 'emit x', 'else', 'fail "no"', 'endif')).toEqual([]);
+      expect(loop(['clear_error'], 'if x', 'must x', 'emit x', 'endif')).toEqual(['7:1 LINT_GOES_ON']);
+      expect(loop(['clear_error'], 'call tool.a.Check(x)', 'call tool.a.Apply(x)')).toEqual(['6:1 LINT_GOES_ON']);
+      expect(brief(['on error do', 'clear_error', 'endon', 'must self', 'emit 1'])).toEqual(['5:1 LINT_GOES_ON']);
+    });
+
+    it('is not where the handler leaves, nothing follows, or another handler guards', () => {
+      for (const end of ['continue', 'break', 'fail "no"']) expect(loop(['clear_error', end], 'must x', 'emit x')).toEqual([]);
+      expect(loop(['emit 1'], 'must x', 'emit x')).toEqual([]);
+      expect(loop(['clear_error'], 'emit x', 'must x')).toEqual([]);
+      expect(loop(['clear_error'], 'call tool.a.Apply(x)', 'emit x')).toEqual([]);
+      expect(loop(['clear_error'], 'if x', 'on error do', 'emit 1', 'endon', 'must x', 'emit x', 'endif')).toEqual([]);
+    });
+
+    it('is mended in a loop by continue, and the refused step is not applied', () => {
+      const lines = [
+        '  for each x in [1]',
+        '    on error do',
+        '      clear_error',
+        '    endon',
+        '    must x > 1',
+        '    emit x',
+        '  endfor',
+      ];
+      expect(fixed(command(...lines))).toBe(command(...lines.toSpliced(3, 0, '      continue')));
+    });
   });
 });

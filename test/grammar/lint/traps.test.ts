@@ -10,6 +10,7 @@ it('issue 44, finding 14: texts with characters that cannot be seen are shown', 
     '2:6 LINT_INVISIBLE',
     '4:9 LINT_INVISIBLE',
   ]);
+  expect(brief(['emit 1 # می\u200cخواهم', '-- plain'])).toEqual(['2:8 LINT_INVISIBLE']);
 });
 
 describe('texts in quotes that look like templates', () => {
@@ -89,4 +90,12 @@ describe('findings', () => {
     const most = 30 * Math.max(5, time(1_000, 3));
     expect(time(10_000, 3, most)).toBeLessThan(most);
   });
+});
+
+it('issue 50: a backspace in a pattern is reported, and mended to a word boundary', () => {
+  const line = (pattern: string) => `emit tool.regex.Match(${pattern}, "it is down")`;
+  expect(brief([line('"\\b(down|500)\\b"'), line("'''\\b'''"), 'emit "\\b"', line('"\\\\b"')])).toEqual([
+    '2:23 LINT_PATTERN_ESCAPE',
+  ]);
+  expect(fixed(command(line('"\\b(down|500)\\b"')))).toBe(command(line('"\\\\b(down|500)\\\\b"')));
 });

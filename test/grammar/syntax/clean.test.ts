@@ -56,14 +56,22 @@ describe('source cleaning (language.md 1.1)', () => {
       expect(problems(`:: strings: double-bracket\n${command(`emit [[a${joiner}]]`)}`)).toEqual([]);
     });
 
+    it('may stand in every kind of comment, which code cannot', () => {
+      expect(
+        problems(
+          `# ${joiner}\n${command(`emit 1 -- ${joiner}\nemit 2 // a${joiner}b ${joiner}\nemit "#" # ${joiner}`)}# ${joiner}`,
+        ),
+      ).toEqual([]);
+    });
+
     it.each([
-      ['a comment', (at: string) => command(`emit "${joiner}" # ${at}`)],
+      ['code after a comment', (at: string) => command(`emit "${joiner}" # ${joiner}\nemit 1 ${at}`)],
       ['a name', (at: string) => command(`set a${at}b = "${joiner}"`)],
       ['metadata', (at: string) => `:: author: ${at}\n`],
       ['code within a template', (at: string) => command(`emit \`\`\`${joiner}{{ 1 ${at}}}\`\`\``)],
       ['the end', (at: string) => `${command(`emit "${joiner}"`)}${at}`],
     ])('is the one error in %s', (_, source) => {
-      expect(problems(source(joiner))).toMatchObject([{ message: expect.stringContaining('outside of a string') }]);
+      expect(problems(source(joiner))).toMatchObject([{ message: expect.stringContaining('outside of a string or a comment') }]);
       expect(problems(source(joiner))).toHaveLength(1);
     });
   });

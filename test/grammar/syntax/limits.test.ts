@@ -57,7 +57,7 @@ describe('P33: nesting, one counter (ruling 15)', () => {
     expect(problems(emit(`[${'-1, '.repeat(2000)}]`))).toEqual([]);
   });
 
-  it('P33: a sum of 10 000 terms is one flat node', () => {
+  it('P33: a sum of 10,000 terms is one flat node', () => {
     const [statement] = file(emit(Array.from({ length: 10_000 }, (_, i) => i).join(' + '))).commands[0]?.body.stmts ?? [];
     expect(statement?.k === 'emit' && statement.value.k === 'binary' && statement.value.rest.length).toBe(9_999);
   });
@@ -116,7 +116,7 @@ describe('P33: time', SLOW, () => {
     "func f# (needs a, b optional c) means\n  set x = a + 12 * (b - 2) / len(\"abc\")\n  if x > 10 and not b == nil\n    set m['k'] = [x, 'y', {'z': 1.5}]\n    call tool.str.Format('a {0}', x)\n  else\n    emit \"value: \" + x + \" of \" + m.k.z\n  endif\n  # a comment\nendfunc\n";
   const script = (count: number): string => Array.from({ length: count }, (_, i) => unit.replace('#', String(i))).join('');
 
-  it('P33: a script of 5 000 lines parses at 2 MB/s or more once warm', () => {
+  it('P33: a script of 5,000 lines parses at 2 MB/s or more once warm', () => {
     const source = script(500);
     expect(problems(source)).toEqual([]);
     // V8 goes on compiling the parser through some twenty rounds.

@@ -23,7 +23,11 @@ const io: CallIo = {
 function rogue(calls: readonly GuestCall[]): SandboxPort {
   return {
     async run(_, handlers) {
-      for (const call of calls) await handlers.onCall(call, io);
+      let cpuMs = 0;
+      for (const call of calls) {
+        const reply = await handlers.onCall(call, { ...io, cpuMs: () => cpuMs });
+        if ('spent' in reply && reply.spent !== undefined) cpuMs += reply.spent.cpuMs;
+      }
       const done = { ok: true, phase: 'exec', result: null, eventErrors: [], error: null } as const;
       const counted = { fuel: 0, peakMemoryBytes: 0, toolCalls: 0, outputBytes: 0 };
       return { result: { ...done, ...counted }, usage: NO_USAGE, errors: [], outputComplete: true };

@@ -152,6 +152,7 @@ it('a nested session that a dead process left open is halted by who recovers, al
     const begun = {
       turn: 1,
       attempt: 1,
+      runner: 'r',
       nonce: 'AAAAAAAAAAAAAAAAAAAAAA',
       startedAt: 5,
       reply: null,

@@ -5,6 +5,7 @@ import type { TurnExecutor } from '../../../src/loop/turn/executor.ts';
 import { createRuntime } from '../../../src/runtime/index.ts';
 import { defineTool, type ToolDefinition } from '../../../src/tools/index.ts';
 import { workerError } from '../../../src/wire/errorinfo.ts';
+import { RunError } from '../../../src/wire/text/runerror.ts';
 import { reply, TestClock } from '../fake.ts';
 import { openHost, SESSION } from '../suspend/stage.ts';
 
@@ -191,7 +192,9 @@ function killedOnce(own: TurnExecutor): TurnExecutor {
           kills = false;
           const cancel = new AbortController();
           const result = await fork.execute({ ...request, signal: cancel.signal, onCall: () => cancel.abort() });
-          return result.ok ? result : { ...result, error: workerError('killed'), journal: result.journal.slice(0, 1) };
+          return result.ok
+            ? result
+            : { ...result, error: new RunError(workerError('killed'), []), journal: result.journal.slice(0, 1) };
         },
       };
     },

@@ -4,12 +4,14 @@ import type { LoopEvent } from '../../../src/loop/events.ts';
 import { seededIds } from '../../../src/loop/ids.ts';
 import { MemoryLog } from '../../../src/loop/log/log.ts';
 import type { LoopControllerOptions } from '../../../src/loop/options.ts';
+import { replayTurn } from '../../../src/loop/replay/turn.ts';
 import { MemoryStore } from '../../../src/loop/sessions/sqlite.ts';
 import { runtimeExecutor, type TurnExecutor } from '../../../src/loop/turn/executor.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
 import { workerError } from '../../../src/wire/errorinfo.ts';
 import { refusedResult } from '../../../src/wire/result.ts';
+import { RunError } from '../../../src/wire/text/runerror.ts';
 import { newKeyring } from '../../aeiou/kit.ts';
 import { fakeExecutor, programAgent, reply, TestClock, USERDATA } from '../fake.ts';
 
@@ -47,8 +49,8 @@ beforeAll(async () => {
 });
 afterAll(() => runtime.close());
 
-/** How a worker of one attempt dies: before it runs, or when the program has made this number of calls. */
-type Death = 'before' | number | null;
+/** How a worker of one attempt dies: before it runs, or when the program has made this number of calls. Or its run is cancelled. */
+type Death = 'before' | 'cancelled' | number | null;
 
 /** Runs programs as `runtime` does, but the worker of each attempt dies as `deaths` says. */
 function mortal(deaths: readonly Death[]): TurnExecutor {
@@ -63,6 +65,7 @@ function mortal(deaths: readonly Death[]): TurnExecutor {
         async execute(request) {
           const death = left.shift() ?? null;
           if (death === 'before') return refusedResult(KILLED);
+          if (death === 'cancelled') return fork.execute({ ...request, signal: AbortSignal.abort() });
           const cancel = new AbortController();
           const result = await fork.execute({
             ...request,
@@ -73,7 +76,11 @@ function mortal(deaths: readonly Death[]): TurnExecutor {
             },
           });
           if (result.ok || !cancel.signal.aborted) return result;
-          return { ...result, journal: result.journal.filter(({ seq }) => seq <= Number(death)), error: KILLED };
+          return {
+            ...result,
+            journal: result.journal.filter(({ seq }) => seq <= Number(death)),
+            error: new RunError(KILLED, []),
+          };
         },
       };
     },
@@ -124,7 +131,22 @@ describe.each(['turn', 'call'] as const)('a worker that is killed, durable: %s',
     expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_INTERRUPTED', error: { code: 'ERR_WORKER' } });
     expect(made).toEqual(['ada']);
     expect(record?.attempts).toHaveLength(3);
+    expect(record?.journal).toMatchObject([{ seq: 1, outcome: { value: 'paid ada' } }]);
     expect(log.entries).toMatchObject([{ reason: 'ERR_INTERRUPTED', attempts: 4, message: `ERR_WORKER: ${KILLED.message}` }]);
+  });
+
+  it.each<[string, readonly Death[]]>([
+    ['killed for the fourth time', [2, 1, 'before', 'before']],
+    ['cancelled', [2, 'cancelled']],
+  ])('and then %s before it comes to the calls of the first: the record has them all the same', async (_, deaths) => {
+    const { record } = await session(deaths, { durable });
+    expect(record?.decision).toBe('HALT');
+    expect(made).toEqual(['ada', 'wait']);
+    expect(record?.journal).toMatchObject([
+      { seq: 1, outcome: { ok: true, value: 'paid ada' } },
+      { seq: 2, outcome: { ok: true, value: 'waited' } },
+    ]);
+    expect(record && (await replayTurn(runtime, record))).toMatchObject({ verdict: 'prefix' });
   });
 
   it('is no second attempt with onInterrupted: halt', async () => {
@@ -161,6 +183,7 @@ it('a call without an answer is not made again: nobody knows whether it took eff
     args: ['ada'],
     at,
     outcome: { ok: false, halted: KILLED },
+    begin: 0,
     ms: 1,
   } as const;
   const fake = fakeExecutor({ only: () => KILLED });

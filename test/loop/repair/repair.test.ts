@@ -88,63 +88,22 @@ function problemOf({ prompt }: AgentRequest): Record<string, unknown> {
 }
 
 describe('A3-3.3-8 AMB-32: a program that is rejected before it runs', () => {
-  it.each<[string, string, object]>([
-    ['no envelope', 'prose', { code: 'ERR_ENV_MARKERS_INVALID' }],
-    [
-      'a word of another language',
-      'command\n  let x = 1\nendcommand',
-      { code: 'NS15', problems: [{ at: '2:3', text: '  let x = 1', hint: expect.stringContaining('set') }] },
-    ],
-    [
-      'a helper beside the block',
-      `func f() means\n  return 1\nendfunc\n${program()}`,
-      { code: 'NS15', message: expect.stringContaining('command block') },
-    ],
-    [
-      'an unknown tool',
-      program('emit tool.mail.Sent("ada")'),
-      {
-        code: 'NS3',
-        problems: [
-          { at: '2:8', hint: expect.stringContaining('tool.mail.send'), fix: expect.stringContaining('tool.mail.send("ada")') },
-        ],
-      },
-    ],
-    [
-      'an unknown procedure',
-      program('call greet("ada")'),
-      { code: 'NS2', problems: [{ at: '2:8', message: expect.stringContaining('greet') }] },
-    ],
-    ['a wrong number of arguments', program('emit tool.mail.Send("ada", 1, 2)'), { code: 'NS4', problems: [{ at: '2:8' }] }],
-    [
-      'a tool that the policy denies',
-      program('emit tool.secret.Read()'),
-      { code: 'NS1003', problems: [{ at: '2:8', message: expect.stringContaining('denied') }] },
-    ],
-    [
-      'no control token',
-      'command\n  emit tool.mail.Send("ada")\nendcommand',
-      { code: 'ERR_TOKEN_MISSING', hint: expect.stringContaining('tool.aeiou.magic') },
-    ],
-  ])('is corrected in the same turn, under the same nonce: %s', async (_name, slip, told) => {
-    const { result, agent, told: problems, record, log } = await session([slip, program('emit "ok"')]);
-    expect(result).toMatchObject({ decision: 'DONE', turns: [{ turn: 1, output: expect.stringContaining('ok') }] });
-    expect(agent.asked.map(({ turn, attempt }) => [turn, attempt])).toEqual([
-      [1, 1],
-      [1, 2],
-    ]);
-    expect(problems).toMatchObject([{ attempt: 1, left: 2, ...told }]);
-    expect(record).toMatchObject({ agent: { asks: 2, tokens: 20 }, attempts: [{ end: 'rejected', journal: [] }], leftOver: [] });
-    expect(log.entries).toMatchObject([{ turn_index: 1, decision: 'DONE', attempts: 2 }]);
-    expect(sent).toEqual([]);
-  });
-
   it('tells every problem at once, with the program in numbered lines', async () => {
     const slip = program('let x = 1', 'emit tool.mail.Sent("a")');
     const { told } = await session([slip, program()]);
     expect(told[0]?.['program']).toContain('2|   let x = 1\n3|   emit tool.mail.Sent("a")');
     const both = program('call f()', 'emit tool.mail.Sent("a")');
     expect((await session([both, program()])).told[0]?.['problems']).toHaveLength(2);
+  });
+
+  it('names every line that a correction changes, and problems of one line have its text in common', async () => {
+    const elif = program('if n > 9:', '  emit 1', 'elif n > 4:', '  emit 2', 'endif');
+    expect((await session([elif, program()])).told).toMatchObject([
+      { problems: [{ fix: { 2: '  if n > 9', 4: '  else\n  if n > 4', 6: '  endif\n  endif' } }, {}] },
+    ]);
+    const twice = program('emit tool.mail.Sent("a") + tool.mail.Sent("b")');
+    const fix = { 2: '  emit tool.mail.send("a") + tool.mail.send("b")' };
+    expect((await session([twice, program()])).told).toMatchObject([{ problems: [{ fix }, { fix }] }]);
   });
 
   it('ends the turn with its own code when no reply is left', async () => {
@@ -176,7 +135,9 @@ describe('A3-3.3-8 AMB-32: a program that is rejected before it runs', () => {
     const { agent, result, record } = await session([slip], { repair: { fix: 'safe' } });
     expect(result).toMatchObject({ decision: 'DONE', output: 'is 1' });
     expect(agent.asked).toHaveLength(1);
-    expect(record?.attempts).toMatchObject([{ end: 'rejected', problems: [{ line: 2, fix: '  set x = 1' }] }]);
+    expect(record?.attempts).toMatchObject([
+      { end: 'rejected', problems: [{ line: 2, fix: [{ line: 2, endLine: 2, text: '  set x = 1' }] }] },
+    ]);
     expect(record?.inputs.envelope).toContain('set x = 1');
     expect((await session([slip], { repair: { fix: 'safe' }, maxReasks: 0 })).result.decision).toBe('DONE');
     expect((await session([slip], { maxReasks: 0 })).result.reason).toBe('ERR_ACTIONS_INVALID');

@@ -43,7 +43,7 @@ export async function repairedSession(
 ): Promise<{ readonly store: MemoryStore; readonly record: TurnRecord }> {
   const [clock, store] = [new TestClock(), new MemoryStore()];
   const loop = new LoopController({ runtime, keyring: newKeyring('k', clock), clock, ids: seededIds('repaired'), store });
-  const replies = programs.map((program) => (program.startsWith('command') ? reply(program) : program));
+  const replies = programs.map((program) => (program === 'prose' ? program : reply(program)));
   const agent: Agent = { name: 'writer', reply: async ({ attempt }) => ({ text: replies[attempt - 1] ?? '', tokens: 10 }) };
   const userdata = { subject: `Mail to ${SECRET}`, fields: {} };
   await loop.runLoop({ sid: 's', userdata, agent, repair: { changed: 'proceed' } });

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { replaySession, replayTurn, tryOut } from '../../../src/loop/index.ts';
+import { replaySession, replayTurn, runtimeExecutor, tryOut } from '../../../src/loop/index.ts';
 import type { FailedAttempt, TurnRecord } from '../../../src/loop/record/record.ts';
 import { sealRecord } from '../../../src/loop/record/seal.ts';
 import type { MemoryStore } from '../../../src/loop/sessions/sqlite.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
+import { defineTool } from '../../../src/tools/index.ts';
+import { actions, bench, turnOf } from '../harness.ts';
+import { command } from '../sessions.ts';
 import { mailRuntime, PROGRAMS, repairedSession } from './repaired.ts';
 
 let recording: Runtime;
@@ -23,6 +26,20 @@ function forged(turn: TurnRecord, index: number, change: (attempt: FailedAttempt
   const attempts = (turn.attempts ?? []).map((each, at) => (at === index ? { ...each, ...change(each) } : each));
   return sealRecord({ ...rest, attempts }, null);
 }
+
+it('issue 47: a turn that was not begun, because it costs too much, is replayed on a host without its tools', async () => {
+  const tool = defineTool({ name: 'tool.pay.Order', cost: { usd: 1 }, run: () => null });
+  await using dear = await createRuntime({
+    concurrency: 1,
+    tools: [tool],
+    policy: { allow: ['tool.pay.*'] },
+    limits: { cost: 0.5 },
+  });
+  const host = { ...bench({}), executor: runtimeExecutor(dear, dear.interpreter()) };
+  const { record: refused } = await turnOf(host, '', { input: actions(command('call tool.pay.Order()')) });
+  expect(refused).toMatchObject({ decision: 'HALT', reason: 'ERR_QUOTA', error: { limit: 'cost' }, journal: [] });
+  expect(await replayTurn(replaying, refused)).toMatchObject({ verdict: 'same', why: null });
+});
 
 describe('the replay of a turn with several attempts', () => {
   it('executes each attempt again, without its tools, and judges a rejected program again', async () => {
@@ -76,13 +93,36 @@ describe('the replay of a turn with several attempts', () => {
     expect(await replayTurn(replaying, other)).toMatchObject({ verdict: 'differs', divergence: { where: 'attempt 1: error' } });
   });
 
-  it('says of a program that was rejected for the names in it that the record lacks what rejected it', async () => {
-    const { record: own } = await repairedSession(recording, [PROGRAMS[2].replace('Send', 'Sent'), PROGRAMS[2]]);
-    expect(await replayTurn(replaying, own)).toMatchObject({
-      verdict: 'same',
-      attempts: [{ verdict: 'incomplete', why: expect.stringContaining('procedures and tools of its host') }],
-    });
+  const NAMES: readonly (readonly [why: string, slip: string, error: object])[] = [
+    ['an unknown tool', PROGRAMS[2].replace('Send', 'Sent'), { code: 'NS3', hint: expect.stringContaining('tool.mail.send') }],
+    ['a wrong number of arguments', PROGRAMS[2].replace('("shared")', '()'), { code: 'NS4' }],
+    ['an unknown procedure', PROGRAMS[2].replace('tool.mail.Send', 'send'), { code: 'NS2' }],
+    ['a program without a token', 'command\n  emit tool.mail.Send("x")\nendcommand', { code: 'ERR_TOKEN_MISSING' }],
+  ];
+
+  it.each<(typeof NAMES)[number]>([
+    ...NAMES,
+    ['a procedure beside the block', `func f() means\n  return 1\nendfunc\n${PROGRAMS[2]}`, { code: 'NS15' }],
+  ])('judges a program that was rejected for %s again, on a host without its tools', async (_, slip, error) => {
+    const { record: own } = await repairedSession(recording, [slip, PROGRAMS[2]]);
+    expect(own.attempts).toMatchObject([{ end: 'rejected', error }]);
+    expect(await replayTurn(replaying, own)).toMatchObject({ verdict: 'same', attempts: [{ verdict: 'same' }] });
+    const other = forged(own, 0, ({ error: was }) => ({ error: { ...was, message: 'other' } }));
+    expect(await replayTurn(replaying, other)).toMatchObject({ verdict: 'differs', divergence: { where: 'attempt 1: error' } });
   });
+
+  it.each(NAMES)(
+    'issue 43: judges a turn again that a rejection for %s decided, on a host without its tools',
+    async (_, slip, error) => {
+      const host = { ...bench({}), executor: runtimeExecutor(recording, recording.interpreter()) };
+      const { record: decided } = await turnOf(host, '', { input: actions(slip), strict: true });
+      expect(decided).toMatchObject({ decision: 'HALT', error, inputs: { scene: { run: null, names: { denied: [] } } } });
+      expect(await replayTurn(replaying, decided)).toMatchObject({ verdict: 'same', why: null });
+      const { seal: _seal, ...rest } = decided;
+      const other = sealRecord({ ...rest, error: decided.error && { ...decided.error, message: 'other' } }, null);
+      expect(await replayTurn(replaying, other)).toMatchObject({ verdict: 'differs', divergence: { where: 'error' } });
+    },
+  );
 
   it('is of the attempts alone when the agent gave no further reply, and a malformed attempt is not executed', async () => {
     const { seal: _, ...rest } = record;

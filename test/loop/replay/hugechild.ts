@@ -29,7 +29,7 @@ const whole = {
   seal: { prev: null, hash: '', parts: {} },
 };
 const at = { fork: 'f', source: 'a.ns', line: 1, column: 1 };
-const call = { kind: 'tool', name: 'tool.a.B', args: [], seq: 1, at, ms: 1, outcome: { ok: true, value: 1 } };
+const call = { kind: 'tool', name: 'tool.a.B', args: [], seq: 1, at, begin: 0, ms: 1, outcome: { ok: true, value: 1 } };
 const session = { sid: 's', status: 'open', reason: null, userdata: '', head: null, turns: [], redacted: [] };
 
 /** Why a record is refused: when it is read, or when it is checked for a replay. */

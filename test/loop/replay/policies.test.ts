@@ -100,7 +100,7 @@ beforeAll(async () => {
     const clock = new TestClock();
     const loop = new LoopController({ executor: runtimeExecutor(runtime), keyring: newKeyring('k', clock), store, clock });
     const agent = { reply: async ({ turn }: { readonly turn: number }) => reply(programs[turn - 1] ?? '') };
-    await loop.runLoop({ userdata: USERDATA, agent, sid, maxTurns: programs.length });
+    await loop.runLoop({ userdata: USERDATA, agent, sid, maxTurns: programs.length, maxReasks: 0 });
   }
   calls = 0;
   verdicts = await verdictsWith(runtime);
@@ -243,7 +243,7 @@ it('issue 22.4: a denial that ended the run is a denial, and a malformed record 
   const clock = new TestClock();
   const loop = new LoopController({ executor: runtimeExecutor(halting), keyring: newKeyring('k', clock), store: kept, clock });
   const agent = { reply: async () => reply(command('emit tool.shop.Price()', DONE)) };
-  await loop.runLoop({ userdata: USERDATA, agent, sid: 'halted', maxTurns: 1 });
+  await loop.runLoop({ userdata: USERDATA, agent, sid: 'halted', maxTurns: 1, maxReasks: 0 });
   const session = await readSession(kept, 'halted');
   const past = await recordedVerdicts(halting, session);
   expect(past.map(({ call, verdict: { allowed, rule } }) => [call, allowed, rule])).toEqual([
@@ -259,6 +259,30 @@ it('issue 22.4: a denial that ended the run is a denial, and a malformed record 
     foreign.inputs.scene.host.policies = policies;
     await expect(recordedVerdicts(halting, { sid: 's', turns: [foreign] })).rejects.toThrow(ConfigError);
   }
+});
+
+it('issue 43: judges the calls of each attempt where it made them, and of a rejected program only what it was denied', async () => {
+  const kept = new MemoryStore();
+  const clock = new TestClock();
+  const loop = new LoopController({ executor: runtimeExecutor(runtime), keyring: newKeyring('k', clock), store: kept, clock });
+  const programs = [
+    command('emit tool.kv.Drop()', 'emit tool.kv.Get()', DONE),
+    command('emit tool.kv.Get()', 'emit tool.kv.Set()', 'fail "no"', DONE),
+    command('emit tool.kv.Get()', DONE),
+  ];
+  const agent = { reply: async ({ attempt }: { readonly attempt: number }) => reply(programs[attempt - 1] ?? '') };
+  await loop.runLoop({ userdata: USERDATA, agent, sid: 'repaired' });
+  const past = await recordedVerdicts(runtime, await readSession(kept, 'repaired'));
+  expect(past.map(({ attempt, call, tool, verdict }) => [attempt, call, tool.canonicalName, verdict.allowed])).toEqual([
+    [1, null, 'tool.kv.drop', false],
+    [2, null, 'tool.aeiou.magic', true],
+    [2, '1.1', 'tool.kv.get', true],
+    [2, '1.2', 'tool.kv.set', true],
+    [undefined, '1.2', 'tool.aeiou.magic', true],
+  ]);
+  expect(suggestPolicy(past).policy.allow).toEqual(['tool.kv.get', 'tool.kv.set']);
+  const { deny: _, ...lenient } = POLICY;
+  expect(changedVerdicts(past, new Policy(lenient))).toMatchObject([{ attempt: 1, call: null, tool: 'tool.kv.drop' }]);
 });
 
 /** The policy without each one of its entries. */

@@ -153,6 +153,8 @@ describe('replay', () => {
     ['the peak of memory, which a version may reach otherwise', 'usage.peakMemoryBytes', 1, 'usage', null],
     ['the decision', 'decision', 'DONE', 'decision', 'decision'],
     ['the time', 'latencyMs', 0.5, 'latencyMs', null],
+    ['the time of a phase', 'phases.0.ms', 0.5, 'phases', null],
+    ['the beginning of a call', 'journal.0.begin', 0.5, 'journal.1', null],
   ];
 
   it.each(changes)('one change is found and located: %s', async (_what, path, value, part, where) => {

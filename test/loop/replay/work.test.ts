@@ -42,3 +42,22 @@ it('A3-2-7 issue 44, finding 2: a replay charges the recorded work of tools that
   copy.journal[1].work = -1;
   expect(await replayTurn(replaying, copy, { prev: null })).toMatchObject({ why: expect.stringContaining('malformed') });
 });
+
+it('issue 44, finding 2: work that uses up the fuel ends the program while its call is open, and its replay is the same', async () => {
+  await using recording = await createRuntime({
+    ...{ tools: [tool], policy: { allow: ['tool.o.*'] }, concurrency: 1 },
+    limits: { fuel: 100_000 },
+  });
+  await using replaying = await createRuntime({ concurrency: 1, limits: { fuel: 100_000 } });
+  for (const program of [command('emit tool.o.Work(4000000)', DONE), PROGRAM]) {
+    const clock = new TestClock();
+    const store = new MemoryStore({ clock });
+    const loop = new LoopController({ executor: runtimeExecutor(recording), keyring: newKeyring('host', clock), clock, store });
+    await loop.runLoop({ userdata: USERDATA, agent: { reply: async () => reply(program) }, sid: 's', maxReasks: 0 });
+    const [record] = await store.turns('s');
+    expect(record).toMatchObject({ error: { code: 'ERR_QUOTA', limit: 'fuel', allowed: 100_000 }, usage: { fuel: 100_000 } });
+    if (record === undefined) throw new Error('there is no turn');
+    const replayed = await replayTurn(replaying, JSON.parse(JSON.stringify(record)), { prev: null });
+    expect(replayed).toMatchObject({ verdict: 'same', faults: [], divergence: null });
+  }
+});

@@ -4,7 +4,7 @@ const DECISION = 'src/aeiou/decision.ts';
 const VERIFY = 'src/aeiou/token/verify.ts';
 const VERDICT = 'src/loop/turn/verdict.ts';
 const CONTROLLER = 'src/loop/controller.ts';
-const DECIDE = 'src/loop/decide.ts';
+const AFTER = 'src/loop/after.ts';
 const SPENT = 'src/loop/spent.ts';
 
 /** The bound of `npm test`, and of the search for bugs. */
@@ -147,7 +147,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     what: 'an ended session has streams for a next turn',
-    file: DECIDE,
+    file: AFTER,
     from: "const goesOn = decision === 'CONTINUE';",
     to: "const goesOn = decision !== 'HALT';",
     breaks: 'A3-8-6',

@@ -56,7 +56,8 @@ export async function openHost(
   return { loop, clock, runtime, [Symbol.asyncDispose]: () => runtime.close() };
 }
 
-const SEEDS = generateKeys('suspend');
+/** The keys of the host. */
+export const SEEDS = generateKeys('suspend');
 const KEYS = (clock: TestClock) => keyringFrom(SEEDS, { clock });
 
 export const agentOf = (...programs: readonly string[]) => ({

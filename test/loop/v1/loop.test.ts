@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runtimeExecutor } from '../../../src/loop/turn/executor.ts';
 import { AskLoop } from '../../../src/loop/v1/loop.ts';
-import { v1SystemPrompt } from '../../../src/loop/v1/prompt.ts';
 import { secretHook } from '../../../src/loop/v1/secrets.ts';
 import { executeV1Turn } from '../../../src/loop/v1/turn.ts';
 import { defineTool } from '../../../src/tools/index.ts';
@@ -65,7 +64,7 @@ describe('turns under a loop', () => {
     const same = ({ output, whispers, journal, usage, error, stubs }: Omit<typeof alone, 'lints'>) => ({
       output,
       whispers,
-      journal: journal.map(({ ms: _, ...entry }) => entry),
+      journal: journal.map(({ begin: _, ms: __, ...entry }) => entry),
       fuel: usage.fuel,
       error,
       stubs,
@@ -237,7 +236,7 @@ describe('what goes back to the agent', () => {
         sid: expect.stringMatching(/^loop-/),
         turn: 1,
         attempt: 1,
-        system: expect.stringContaining(v1SystemPrompt()),
+        system: expect.stringContaining('# NeuroScript, in brief'),
         maxTokens: 200_000,
         onDelta: expect.any(Function),
         prompt: '<<<NSENVELOPE_MAGIC::OUTPUT::v1>>>\nSort the queue.\n<<<NSENVELOPE_MAGIC::USERDATA::v1>>>\n{"a":["x"],"b":2}\n',

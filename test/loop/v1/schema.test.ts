@@ -6,7 +6,7 @@ import { secretHook } from '../../../src/loop/v1/secrets.ts';
 import { command, emits, Stage } from './bench.ts';
 
 const read = (name: string): object =>
-  JSON.parse(readFileSync(new URL(`../../../schemas/${name}.schema.json`, import.meta.url), 'utf8'));
+  JSON.parse(readFileSync(new URL(`../../../docs/schemas/${name}.schema.json`, import.meta.url), 'utf8'));
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictTypes: false, strictRequired: false });
 ajv.addSchema([read('turn'), read('loop-v1')]);
 

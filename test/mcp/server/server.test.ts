@@ -36,7 +36,7 @@ afterAll(async () => {
 async function call(name: string, args: Record<string, unknown>): Promise<[isError: boolean, value: unknown]> {
   const { isError, structuredContent, content } = await client.callTool({ name, arguments: args });
   const [first] = content;
-  if (structuredContent !== undefined && first?.type === 'text') expect(JSON.parse(first.text)).toEqual(structuredContent);
+  if (structuredContent !== undefined && first?.type === 'text') expect(first.text).toBe(JSON.stringify(structuredContent));
   return [isError === true, structuredContent ?? (first?.type === 'text' ? first.text : first)];
 }
 

@@ -1,14 +1,20 @@
-import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Runtime } from '../../../src/runtime/index.ts';
 import { defineTool, estimateTokens } from '../../../src/tools/index.ts';
+import { pureTools, timeTools, toolsTools } from '../../../stdlib-tools/index.ts';
+import { examplesOf, promised } from '../../docs/programs.ts';
+import { TEN } from '../../loop/agents/tools.ts';
 import { connected, service } from './kit.ts';
+
+const { countTokens }: { countTokens(text: string): number } = createRequire(import.meta.url)(
+  'gpt-tokenizer/encoding/o200k_base',
+);
 
 let runtime: Runtime;
 let client: Client;
 
-const language = readFileSync(new URL('../../../docs/language-for-models.md', import.meta.url), 'utf8');
 const errors = async () => [
   { code: 'NS14', page: '# NS14: DivisionByZero\n' },
   { code: 'ERR_QUOTA', page: '# ERR_QUOTA\n' },
@@ -51,7 +57,9 @@ describe('a server that teaches the language', () => {
       'neuroscript://tools/{name}',
       'neuroscript://errors/{code}',
     ]);
-    expect(await read('neuroscript://language')).toBe(language);
+    expect(await read('neuroscript://language')).toMatch(
+      /^Write NeuroScript programs[\s\S]*\n# NeuroScript, in brief[\s\S]*\n# Tools\n[\s\S]*tool\.shop\.Order/,
+    );
     expect(await read('neuroscript://tools')).toContain('tool.shop.Price(text: string)');
     expect(await read('neuroscript://tools/tool.shop.Order')).toContain('### tool.shop.Order');
     expect(await read('neuroscript://errors/NS14')).toBe('# NS14: DivisionByZero\n');
@@ -68,10 +76,32 @@ describe('a server that teaches the language', () => {
       return content?.type === 'text' ? content.text : '';
     };
     const whole = await text({ task: 'Add all prices.' });
-    expect(whole.startsWith(language.trimEnd())).toBe(true);
+    expect(whole.startsWith(await read('neuroscript://language'))).toBe(true);
     expect(whole).toContain('tool.shop.Price(text: string)');
     expect(whole.endsWith('Add all prices.')).toBe(true);
     expect(await text({})).not.toContain('# Task');
+  });
+
+  it('issue 50: teaches with the generator of all prompts: at most 2,000 tokens, true examples, and only tools that there are', async () => {
+    const standard = [...pureTools(), ...timeTools(), ...toolsTools()];
+    const all = await service([...TEN, ...standard]);
+    await using open = all.runtime;
+    const learner = await connected(all.servers);
+    const [content] = (await learner.readResource({ uri: 'neuroscript://language' })).contents;
+    const text = content !== undefined && 'text' in content ? content.text : '';
+    expect(countTokens(text)).toBeLessThanOrEqual(2000);
+    const { tools } = open.interpreter().fork();
+    for (const [name] of text.matchAll(/\btool(?:\.\w+){2,}/g))
+      expect([name, tools.lookup(name) !== undefined]).toEqual([name, true]);
+    const examples = examplesOf(text);
+    expect(examples).toHaveLength(3);
+    for (const example of examples) {
+      const src = example.lines.join('\n');
+      const call = src.startsWith('func') ? { call: 'main', args: [] } : {};
+      const { structuredContent } = await learner.callTool({ name: 'run', arguments: { src, ...call } });
+      expect(structuredContent).toMatchObject({ ok: true, emits: promised(example).emits });
+    }
+    await learner.close();
   });
 
   it('completes the names of tools and the codes of errors', async () => {

@@ -35,7 +35,7 @@ const product = <A, B>(as: readonly A[], bs: readonly B[]): (readonly [A, B])[] 
   as.flatMap((a) => bs.map((b) => [a, b] as const));
 
 const CONTEXTS = ['normal', 'config'] as const;
-const LISTS = product([[], ['*'], ['tool.A.*'], ['*.x', 'tool.b.y', 'ol.a.*']], [[], ['tool.b.*'], ['*x'], ['*A*']]);
+const LISTS = product([[], ['*'], ['tool.A.*'], ['*.x', 'tool.b.y', 'tool.b.xy']], [[], ['tool.b.*'], ['*x'], ['*A*']]);
 const GRANTS = [[], ['fs:read'], ['fs:*'], ['*:read', 'fs:write']];
 const LIMITS: readonly Readonly<Record<string, number>>[] = [{}, { 'tool.a.x': 1, 'tool.b.x': 0 }];
 
@@ -141,6 +141,8 @@ async function policy(count: Count, rules: Rules | null, halts: boolean, most: n
 
 const ROWS: readonly Foreseen[] = product([[1], [1, 2], null], [1, 2, null]).map(([values, most]) => ({ values, most }));
 
+const TOOL = { canonicalName: 'tool.t.x', parameters: [{ name: 'a' }] };
+
 function bounds(count: Count, most: number): void {
   const previews = [
     ...ROWS.map((row) => [row]),
@@ -153,15 +155,16 @@ function bounds(count: Count, most: number): void {
     for (let level = 0; level < most; level += 1) {
       const next: (readonly number[])[] = [];
       for (const [before, value] of product(frontier, [1, 2, 3])) {
-        const bound = new Bound(
-          rows.map(({ values, most: often }) => ({
-            name: 'tool.t',
-            args: [values === null ? {} : values.length === 1 ? { value: values[0] ?? 0 } : { oneOf: values }],
-            most: often,
+        const bound = new Bound({
+          calls: rows.map(({ values, most: often }, index) => ({
+            number: index + 1,
+            tool: TOOL.canonicalName,
+            ...(values === null ? {} : { when: { a: values.length === 1 ? (values[0] ?? 0) : { in: values } } }),
+            ...(often === null ? {} : { times: often }),
           })),
-        );
-        for (const earlier of before) bound.admit('tool.t', [earlier]);
-        const is = bound.admit('tool.t', [value]) === null;
+        });
+        for (const earlier of before) bound.admit({ tool: TOOL, args: [earlier] });
+        const is = bound.admit({ tool: TOOL, args: [value] }) === null;
         const wanted = countable([...before, value], rows);
         count.judge('22.3: a bound', is, wanted, { rows, calls: [...before, value] });
         const key = [...before, value].sort().join();

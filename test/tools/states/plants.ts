@@ -2,7 +2,7 @@ import type { Bound, Plant } from '../../states/explorer.ts';
 
 const RULES = 'src/tools/policy/rules.ts';
 const GUARD = 'src/tools/policy/guard.ts';
-const BOUND = 'src/tools/policy/bound.ts';
+const BOUND = 'src/tools/grant/bound.ts';
 const APPROVAL = 'src/tools/dispatch/approval.ts';
 const QUOTAS = 'src/tools/dispatch/quotas.ts';
 
@@ -56,15 +56,15 @@ export const PLANTS: readonly Plant[] = [
   {
     what: 'a fork is asked for its own policy alone',
     file: 'src/tools/dispatch/toolcall.ts',
-    from: 'for (const guard of guards) {',
-    to: 'for (const guard of guards.slice(-1)) {',
+    from: 'const { tools, guards, turn, bound } = context;',
+    to: 'const { tools, turn, bound } = context; const guards = context.guards.slice(-1);',
     breaks: 'A3-11.2-1',
   },
   {
     what: 'a denial never ends a run',
     file: 'src/tools/dispatch/toolcall.ts',
-    from: "guard.policy?.onPolicyBreach === 'halt'",
-    to: "guard.policy?.onPolicyBreach !== 'halt' && guard.policy?.onPolicyBreach !== 'error'",
+    from: "policy?.onPolicyBreach === 'halt'",
+    to: "policy?.onPolicyBreach !== 'halt' && policy?.onPolicyBreach !== 'error'",
     breaks: 'A3-11.2-1',
   },
   {
@@ -82,10 +82,10 @@ export const PLANTS: readonly Plant[] = [
     breaks: '22.3',
   },
   {
-    what: 'a foreseen call may happen once more',
+    what: 'a granted call may happen once more',
     file: BOUND,
-    from: 'used < call.most',
-    to: 'used <= call.most',
+    from: 'used < call.times) {',
+    to: 'used <= call.times) {',
     breaks: '22.3',
   },
   {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { HALT_REASONS } from '../../../../src/loop/record/decision.ts';
-import type { Measure, SessionPhase } from '../../../../src/ui/views.ts';
+import type { Measure, SessionPhase, SessionRow } from '../../../../src/ui/views.ts';
 import { clockTime, measured, percent } from '../format.ts';
 import { Foreign } from './text.tsx';
 
@@ -27,17 +27,27 @@ export function Badge({ word }: { readonly word: SessionPhase | string }) {
   );
 }
 
+/** The id of a session; of one that an `ask` opened, its place, because its id is random. */
+export function SessionName({ row: { sid, parent } }: { readonly row: Pick<SessionRow, 'sid' | 'parent'> }) {
+  if (parent === null || parent.sid === null) return <Foreign text={sid} />;
+  return (
+    <span title={sid}>
+      <span aria-hidden="true">↳ </span>ask {parent.turn}.{parent.seq} of <Foreign text={parent.sid} most={80} />
+    </span>
+  );
+}
+
 /** What a reason of HALT means; null for none and for one that this version does not know. */
 export function sentenceOf(reason: string | null): string | null {
   return Object.entries(HALT_REASONS).find(([code]) => code === reason)?.[1] ?? null;
 }
 
-/** A moment, with the day and the zone on request. */
+/** A moment in UTC; on request, in the reader's own zone. */
 export function Moment({ at }: { readonly at: number }) {
   if (Math.abs(at) > 8.64e15) return <span>{at}</span>;
   const iso = new Date(at).toISOString();
   return (
-    <time dateTime={iso} title={iso}>
+    <time dateTime={iso} title={new Date(at).toLocaleString(undefined, { timeZoneName: 'short' })}>
       {clockTime(at)}
     </time>
   );

@@ -20,6 +20,9 @@ interface RowsProps {
 
 const NARROW = matchMedia('(max-width: 700px)');
 
+/** Whether the page is as narrow as a phone now. */
+export const isNarrow = (): boolean => NARROW.matches;
+
 function useNarrow(): boolean {
   const [narrow, setNarrow] = useState(NARROW.matches);
   useEffect(() => {
@@ -79,6 +82,8 @@ export function Rows({ label, count, height: heights, href, row, onSight, follow
     const steps: Readonly<Record<string, number>> = {
       ArrowDown: stop + 1,
       ArrowUp: stop - 1,
+      j: stop + 1,
+      k: stop - 1,
       PageDown: stop + page,
       PageUp: stop - page,
       Home: 0,
@@ -96,6 +101,17 @@ export function Rows({ label, count, height: heights, href, row, onSight, follow
     setActive(next);
     measure();
   };
+
+  // From anywhere in the page, j and k go to the list.
+  useEffect(() => {
+    const begin = (event: Event) => {
+      if (!(event instanceof CustomEvent)) return;
+      if (frame.current?.contains(document.activeElement)) onKeyDown(new KeyboardEvent('keydown', { key: String(event.detail) }));
+      else frame.current?.querySelector<HTMLElement>(`[data-row="${stop}"]`)?.focus();
+    };
+    addEventListener('rows', begin);
+    return () => removeEventListener('rows', begin);
+  });
 
   const indices = Array.from({ length: Math.max(0, to - from) }, (_, offset) => from + offset);
   return (

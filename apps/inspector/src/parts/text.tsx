@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { printable, UNSEEN, UNSEEN_IN_LINES } from '../../../../src/report/text.ts';
 import type { TextView } from '../../../../src/ui/views.ts';
+import { printable, UNSEEN, UNSEEN_IN_LINES } from '../../../../src/wire/text/printable.ts';
 import { messageOf, useWorld } from '../data/use.ts';
 import { grouped } from '../format.ts';
 import { Lines } from './scroll.tsx';
@@ -36,6 +36,34 @@ export function lines(text: string): ComponentChildren {
 /** Most characters that a text shows before the reader asks for more, and that each asking adds. */
 const SHOWN = 20_000;
 
+interface ShowMoreProps {
+  readonly shown: number;
+  readonly of: number;
+  readonly things: string;
+  readonly problem: string | null;
+  /** Brings the next part; null where it cannot be had. */
+  readonly extend: (() => Promise<void>) | null;
+}
+
+/** How much of a long thing is shown, and the button that brings more. */
+export function ShowMore({ shown, of, things, problem, extend }: ShowMoreProps) {
+  return (
+    <p class="rest">
+      {grouped(shown)} of {grouped(of)} {things}{' '}
+      {extend !== null && (
+        <button type="button" onClick={() => void extend()}>
+          Show more
+        </button>
+      )}
+      {problem !== null && (
+        <span class="problem">
+          <Foreign text={problem} />
+        </span>
+      )}
+    </p>
+  );
+}
+
 interface LongTextProps {
   readonly view: TextView;
   readonly label: string;
@@ -69,19 +97,13 @@ export function LongText({ view, label, of }: LongTextProps) {
     <div class="text">
       <Lines label={label}>{lines(visible.toWellFormed())}</Lines>
       {visible.length < view.length && (
-        <p class="rest">
-          {grouped(visible.length)} of {grouped(view.length)} characters{' '}
-          {(visible.length < have.length || missing) && (
-            <button type="button" onClick={() => void extend()}>
-              Show more
-            </button>
-          )}
-          {problem !== null && (
-            <span class="problem">
-              <Foreign text={problem} />
-            </span>
-          )}
-        </p>
+        <ShowMore
+          shown={visible.length}
+          of={view.length}
+          things="characters"
+          problem={problem}
+          extend={visible.length < have.length || missing ? extend : null}
+        />
       )}
     </div>
   );

@@ -3,12 +3,14 @@ import { counted } from '../format.ts';
 import { ErrorText } from '../parts/error.tsx';
 import { Section } from '../parts/marks.tsx';
 import { Foreign, LongText } from '../parts/text.tsx';
+import { compareLink, sideOf } from '../route.ts';
 import { Difference } from './changes.tsx';
 
-const ENDS = {
+export const ENDS = {
   rejected: 'rejected before it ran',
   failed: 'failed while it ran',
   interrupted: 'interrupted: its worker process ended',
+  rehearsed: 'failed in its rehearsal, against mocks',
 } as const satisfies Readonly<Record<AttemptView['end'], string>>;
 
 /** The attempts at a turn side by side, each with the change of its program, and the effects that the deciding one left over. */
@@ -27,6 +29,11 @@ export function Attempts({ turn }: { readonly turn: TurnView }) {
             </h3>
             <Program before={attempts[index - 1]?.program ?? null} now={attempt.program} number={attempt.attempt} of={of} />
             <Failure attempt={attempt} />
+            <p>
+              <a href={compareLink(sideOf(sid, turn.turn, attempt.attempt), sideOf(sid, turn.turn))}>
+                compare with the attempt that decided
+              </a>
+            </p>
           </article>
         ))}
         <article class="card" aria-labelledby="attempt-last">

@@ -24,18 +24,21 @@ export function Changes({ turn }: { readonly turn: TurnView }) {
   );
 }
 
+/** The texts of a side. */
+type SideTexts = Pick<TurnSide, 'program' | 'output'> & { readonly scratchpad: TextView | null };
+
 /** The differences between two sides: program, OUTPUT and SCRATCHPAD. */
-export function SideChanges({ old, now }: { readonly old: TurnSide; readonly now: TurnSide }) {
+export function SideChanges({ old, now }: { readonly old: SideTexts; readonly now: SideTexts }) {
   const NONE: TextView = { text: '', length: 0, part: null };
   const pairs = [
     ['Program', old.program ?? NONE, now.program ?? NONE],
     ['OUTPUT', old.output, now.output],
-    ['SCRATCHPAD', old.scratchpad, now.scratchpad],
+    ['SCRATCHPAD', old.scratchpad ?? NONE, now.scratchpad ?? NONE],
   ] as const;
   return (
     <>
       {pairs.map(([name, a, b]) => (
-        <Section key={name} id={`changes-${now.turn}-${name.toLowerCase()}`} title={name}>
+        <Section key={name} id={`changes-${name.toLowerCase()}`} title={name}>
           <Difference old={a} now={b} label={name} />
         </Section>
       ))}

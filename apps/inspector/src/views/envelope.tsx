@@ -28,7 +28,7 @@ export function EnvelopePart({ turn }: { readonly turn: TurnView }) {
     <>
       {parts.map(([name, view, whose]) => (
         <Section key={name} id={`envelope-${name.toLowerCase()}`} title={name}>
-          <p class="faint">{whose}</p>
+          {view !== null && <p class="faint">{whose}</p>}
           {view === null ? <p class="none">not in this envelope</p> : <LongText view={view} label={name} of={turn} />}
         </Section>
       ))}

@@ -1,14 +1,18 @@
 import flamegraph, { type FlameData, type FlameGraph, type PlacedNode } from 'd3-flame-graph';
 import { select } from 'd3-selection';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { printable } from '../../../../src/report/text.ts';
 import type { TurnView } from '../../../../src/ui/views.ts';
 import type { Heat, HeatFrame } from '../../../../src/wire/heat.ts';
+import { printable } from '../../../../src/wire/text/printable.ts';
 import { counted, grouped, percent } from '../format.ts';
 import { Section } from '../parts/marks.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { HeatNotes, type Quantity, QuantityChoice, spentText, useHeat } from './heat.tsx';
+import { Waterfall } from './waterfall.tsx';
+
+/** What a flame graph is drawn by. */
+type Measured = Exclude<Quantity, 'recorded'>;
 
 /** A path of calls as the graph draws it. */
 interface Node extends FlameData {
@@ -22,16 +26,17 @@ interface Node extends FlameData {
 
 /** The paths of calls of a turn as a flame graph and, for readers of tables, the procedures. */
 export function Flames({ turn }: { readonly turn: TurnView }) {
-  const [quantity, setQuantity] = useState<Quantity>('fuel');
-  const { value: measured, problem } = useHeat(turn);
+  const [quantity, setQuantity] = useState<Quantity>('recorded');
+  const { value: measured, problem } = useHeat(turn, quantity);
   const heat = measured?.heat ?? null;
   return (
     <>
       <div class="toolbar">
         <QuantityChoice value={quantity} choose={setQuantity} />
       </div>
-      <HeatNotes heat={measured} problem={problem} />
-      {heat !== null && (
+      <HeatNotes heat={measured} problem={problem} quantity={quantity} turn={turn} />
+      {quantity === 'recorded' && <Waterfall turn={turn} calls={turn.journal} />}
+      {quantity !== 'recorded' && heat !== null && (
         <>
           <Graph heat={heat} quantity={quantity} />
           <Section id="procedures" title="Procedures">
@@ -43,7 +48,7 @@ export function Flames({ turn }: { readonly turn: TurnView }) {
   );
 }
 
-function treeOf({ flame }: Heat, quantity: Quantity): Node {
+function treeOf({ flame }: Heat, quantity: Measured): Node {
   const root: Node = { name: 'turn', value: 0, own: 0, count: 1, kind: 'turn', children: [] };
   const nodes: Node[] = [];
   for (const { frame, parent, count, ...spent } of flame.nodes) {
@@ -75,7 +80,7 @@ const COLOURS: Readonly<Record<Node['kind'], string>> = {
   host: '#c9ced6',
 };
 
-function Graph({ heat, quantity }: { readonly heat: Heat; readonly quantity: Quantity }) {
+function Graph({ heat, quantity }: { readonly heat: Heat; readonly quantity: Measured }) {
   const place = useRef<HTMLDivElement>(null);
   const [told, setTold] = useState('');
   useEffect(() => {
@@ -103,7 +108,7 @@ function Graph({ heat, quantity }: { readonly heat: Heat; readonly quantity: Qua
   return (
     <>
       <p class="faint">
-        Wide is expensive. Arrow keys move, Enter enlarges, Escape shows everything again.
+        The width of a bar is its cost. Move with the arrow keys, enlarge with Enter, show everything with Escape.
         <span class="hidden"> The table below has the same by procedure.</span>
       </p>
       <div class="flames" ref={place} />
@@ -174,7 +179,7 @@ function listen(
   };
 }
 
-function Procedures({ heat, quantity }: { readonly heat: Heat; readonly quantity: Quantity }) {
+function Procedures({ heat, quantity }: { readonly heat: Heat; readonly quantity: Measured }) {
   const rows = heat.procedures.toSorted((a, b) => b.total[quantity] - a.total[quantity]).slice(0, 100);
   return (
     <Scroll label="Procedures">

@@ -1,17 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { LineHeat } from '../../../../src/wire/heat.ts';
 import { grouped, percent } from '../format.ts';
 import { Scroll } from '../parts/scroll.tsx';
 import { lines } from '../parts/text.tsx';
-import { type Quantity, spentText } from './heat.tsx';
+import { type Cost, QUANTITIES, type Quantity, spentText } from './heat.tsx';
 
 /** Most lines of a program that the page shows. */
 const MOST = 5000;
 
 interface ListingProps {
   readonly text: string;
-  readonly heat: ReadonlyMap<number, LineHeat> | null;
+  /** Null for a listing without costs. */
+  readonly heat: ReadonlyMap<number, Cost> | null;
   readonly quantity: Quantity;
   /** The line to which the listing scrolls. */
   readonly marked: number | null;
@@ -27,16 +27,16 @@ export function Listing({ text, heat, quantity, marked, below = null, href, labe
   const place = useRef<HTMLTableRowElement>(null);
   useEffect(() => place.current?.scrollIntoView({ block: 'nearest' }), [marked]);
   const all = text.split('\n');
-  const most = Math.max(1, ...(heat === null ? [] : Array.from(heat.values(), (each) => each[quantity])));
-  const sum = heat === null ? 0 : heat.values().reduce((total, each) => total + each[quantity], 0);
+  const most = Math.max(1, ...(heat === null ? [] : Array.from(heat.values(), (each) => each.amount)));
+  const sum = heat === null ? 0 : heat.values().reduce((total, each) => total + each.amount, 0);
   return (
     <Scroll class="listing" label={label}>
       <table>
         <thead>
           <tr>
             <th scope="col">line</th>
-            {heat !== null && <th scope="col">{quantity === 'fuel' ? 'fuel' : 'time'}</th>}
-            {heat !== null && <th scope="col">visits</th>}
+            {heat !== null && <th scope="col">{QUANTITIES[quantity]}</th>}
+            {heat !== null && <th scope="col">{quantity === 'recorded' ? 'calls' : 'visits'}</th>}
             <th scope="col">program</th>
           </tr>
         </thead>
@@ -44,7 +44,7 @@ export function Listing({ text, heat, quantity, marked, below = null, href, labe
           {all.slice(0, MOST).map((code, index) => {
             const line = index + 1;
             const spent = heat?.get(line);
-            const own = spent === undefined ? 0 : spent[quantity];
+            const own = spent?.amount ?? 0;
             return (
               <>
                 <tr
@@ -53,7 +53,7 @@ export function Listing({ text, heat, quantity, marked, below = null, href, labe
                   {...(line === marked ? { ref: place, 'aria-current': 'true' as const } : {})}
                 >
                   <th scope="row" class="number">
-                    {href !== undefined && (heat === null || spent !== undefined) ? <a href={href(line)}>{line}</a> : line}
+                    {href !== undefined ? <a href={href(line)}>{line}</a> : line}
                   </th>
                   {heat !== null && (
                     <td class="heat number" title={spent === undefined ? '' : `${percent(own, sum)} of all lines`}>
@@ -65,7 +65,7 @@ export function Listing({ text, heat, quantity, marked, below = null, href, labe
                       )}
                     </td>
                   )}
-                  {heat !== null && <td class="number faint">{spent === undefined ? '' : grouped(spent.visits)}</td>}
+                  {heat !== null && <td class="number faint">{spent === undefined ? '' : grouped(spent.times)}</td>}
                   <td class="code">
                     <code>{lines(code)}</code>
                   </td>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { LogRow, LogView } from '../../../../src/ui/logviews.ts';
 import { useAnswer, useChanges, useWorld } from '../data/use.ts';
 import { counted, duration, grouped } from '../format.ts';
-import { Badge, Pending } from '../parts/marks.tsx';
+import { Badge, Moment, Pending } from '../parts/marks.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { Foreign, lines } from '../parts/text.tsx';
 import { sessionLink, turnLink } from '../route.ts';
@@ -94,7 +94,7 @@ function Pages({ log, go }: { readonly log: LogView; readonly go: (after: number
   );
 }
 
-const STATES = { follows: '✓', broken: '✕ breaks here', behind: '? behind the break' } as const;
+const STATES = { follows: '✓', broken: '✕ breaks here', behind: '? after the break' } as const;
 
 function Lines({ log }: { readonly log: LogView }) {
   return (
@@ -121,6 +121,12 @@ function Lines({ log }: { readonly log: LogView }) {
   );
 }
 
+/** The time that a line has written, in the style of the page; a foreign log may have any text. */
+function Written({ ts }: { readonly ts: string }) {
+  const at = Date.parse(ts);
+  return Number.isNaN(at) ? <Foreign text={ts} most={40} /> : <Moment at={at} />;
+}
+
 function Line({ row: { line, state, text, entry } }: { readonly row: LogRow }) {
   return (
     <tr class={`is-${state}`}>
@@ -138,7 +144,7 @@ function Line({ row: { line, state, text, entry } }: { readonly row: LogRow }) {
       ) : (
         <>
           <td>
-            <Foreign text={entry.ts} most={40} />
+            <Written ts={entry.ts} />
           </td>
           <td>
             <a href={sessionLink(entry.sid)}>

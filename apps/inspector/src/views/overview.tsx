@@ -2,11 +2,12 @@ import { useState } from 'preact/hooks';
 import type { ReplayView } from '../../../../src/ui/trialviews.ts';
 import type { TurnView } from '../../../../src/ui/views.ts';
 import { messageOf, useWorld } from '../data/use.ts';
-import { counted, duration, grouped } from '../format.ts';
+import { counted, duration, grouped, usdText } from '../format.ts';
 import { ErrorText } from '../parts/error.tsx';
 import { Bars, Facts, Moment, Section, sentenceOf } from '../parts/marks.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { turnLink } from '../route.ts';
+import { PHASES } from './timeline.tsx';
 import { Denial, Verdict } from './verdict.tsx';
 
 /** What happened in a turn, why, and what it cost. */
@@ -23,9 +24,12 @@ export function Overview({ turn }: { readonly turn: TurnView }) {
           <Facts
             facts={[
               ['began', <Moment at={turn.startedAt} />],
-              ['took', duration(turn.latencyMs)],
-              ['queued', duration(turn.queueMs)],
-              ['ran', `${duration(turn.ranMs)}, of which ${duration(turn.callsMs)} waiting for calls`],
+              ['took', <a href={turnLink(sid, turn.turn, 'flames')}>{duration(turn.latencyMs)}</a>],
+              [
+                'of which',
+                turn.phases.length === 0 ? null : turn.phases.map(({ name, ms }) => `${PHASES[name]} ${duration(ms)}`).join(', '),
+              ],
+              ['in calls', turn.calls === 0 ? null : duration(turn.callsMs)],
               ['agent', agent === null ? 'not consulted' : <Foreign text={agent.name ?? 'without a name'} />],
               ['replies', agent === null || agent.asks === 1 ? null : grouped(agent.asks)],
               [
@@ -36,6 +40,7 @@ export function Overview({ turn }: { readonly turn: TurnView }) {
               ],
               ['left-over effects', turn.leftOver.length === 0 ? null : grouped(turn.leftOver.length)],
               ['model tokens', agent === null || agent.tokens === 0 ? null : grouped(agent.tokens)],
+              ['cost', turn.cost === 0 ? null : usdText(turn.cost)],
               [
                 'remarks',
                 turn.lints.length === 0 ? null : (
@@ -97,11 +102,6 @@ function Outcome({ turn }: { readonly turn: TurnView }) {
         )}
       </p>
       {failure !== null && <ErrorText failure={failure} label="Error" />}
-      {failure?.hint && (
-        <p>
-          Hint: <Foreign text={failure.hint} />
-        </p>
-      )}
       {failure?.line && failure.column && (
         <p>
           <a href={turnLink(sid, turn.turn, 'program', String(failure.line))}>Show line {failure.line} in the program</a>
@@ -109,7 +109,16 @@ function Outcome({ turn }: { readonly turn: TurnView }) {
       )}
       {denied !== null && (
         <p>
-          The policy refused the whole turn, for the tool <Foreign text={denied.tool} />: <Verdict verdict={denied.verdict} />
+          The policy refused the whole turn, for the tool <Foreign text={denied.tool} />
+          {failure !== null && failure.message === denied.verdict.reason ? (
+            <>
+              : it is denied by the rule <Foreign text={denied.verdict.rule} />.
+            </>
+          ) : (
+            <>
+              : <Verdict verdict={denied.verdict} />
+            </>
+          )}
         </p>
       )}
       {failed.length > 0 && (

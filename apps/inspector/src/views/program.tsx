@@ -1,17 +1,19 @@
 import { useState } from 'preact/hooks';
-import { printable } from '../../../../src/report/text.ts';
 import type { TurnView } from '../../../../src/ui/views.ts';
+import { printable } from '../../../../src/wire/text/printable.ts';
+import { useWorld } from '../data/use.ts';
 import { ErrorText } from '../parts/error.tsx';
 import { turnLink } from '../route.ts';
-import { HeatNotes, linesOf, type Quantity, QuantityChoice, useHeat } from './heat.tsx';
+import { costsOf, HeatNotes, type Quantity, QuantityChoice, useHeat } from './heat.tsx';
 import { Listing } from './listing.tsx';
 
 /** The program of a turn with its heat and its error. A line number leads to the moment at which the line was first executed. */
 export function Program({ turn, at }: { readonly turn: TurnView; readonly at: string | null }) {
-  const { sid, program, failure } = turn;
-  const [quantity, setQuantity] = useState<Quantity>('fuel');
+  const { sid, program, failure, record } = turn;
+  const { live } = useWorld().source;
+  const [quantity, setQuantity] = useState<Quantity>('recorded');
   const [chosen, setChosen] = useState<string | null>(null);
-  const { value: measured, problem } = useHeat(turn);
+  const { value: measured, problem } = useHeat(turn, quantity);
   if (program === null) return <p class="none">The envelope cannot be read, so there is no program. The overview says why.</p>;
   const own = measured?.sources.at(-1)?.name ?? failure?.source ?? 'ACTIONS';
   const source = chosen ?? own;
@@ -35,11 +37,11 @@ export function Program({ turn, at }: { readonly turn: TurnView; readonly at: st
           </label>
         )}
       </div>
-      <HeatNotes heat={measured} problem={problem} />
+      <HeatNotes heat={measured} problem={problem} quantity={quantity} turn={turn} />
       <Listing
         label="Program"
         text={text}
-        heat={heat === null ? null : linesOf(heat, source)}
+        heat={costsOf(quantity, turn, heat, source)}
         quantity={quantity}
         marked={at === null ? (wrong?.line ?? null) : Number(at)}
         below={
@@ -47,7 +49,9 @@ export function Program({ turn, at }: { readonly turn: TurnView; readonly at: st
             ? null
             : { line: wrong.line, content: <ErrorText failure={wrong} label="Error" /> }
         }
-        {...(source === own && heat !== null ? { href: (line: number) => turnLink(sid, turn.turn, 'steps', `${line}:1`) } : {})}
+        {...(source === own && live && record.notExecutable === null
+          ? { href: (line: number) => turnLink(sid, turn.turn, 'steps', `${line}:1`) }
+          : {})}
       />
       {program.text.length < program.length && (
         <p class="faint">The end of the program is not shown; the envelope has all of it.</p>

@@ -1,11 +1,16 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { SessionView } from '../../../../src/ui/views.ts';
+import { useState } from 'preact/hooks';
+import type { SessionView, Sum, TurnView } from '../../../../src/ui/views.ts';
 import { messageOf, useAnswer, useChanges, useWorld } from '../data/use.ts';
-import { counted, grouped } from '../format.ts';
-import { Badge, Facts, Moment, Pending, Section, sentenceOf } from '../parts/marks.tsx';
+import { counted, duration, grouped, usdText } from '../format.ts';
+import { ConfirmButton } from '../parts/confirm.tsx';
+import { Copy } from '../parts/copy.tsx';
+import { ErrorText } from '../parts/error.tsx';
+import { Badge, Facts, Moment, Pending, Section, SessionName, sentenceOf } from '../parts/marks.tsx';
+import { Scroll } from '../parts/scroll.tsx';
 import { Foreign, LongText } from '../parts/text.tsx';
-import { sessionLink, turnLink } from '../route.ts';
+import { compareLink, sessionLink, sideOf, turnLink } from '../route.ts';
 import { Timeline } from './timeline.tsx';
+import { Denial } from './verdict.tsx';
 import { Waiting } from './waiting.tsx';
 
 export function Session({ sid }: { readonly sid: string }) {
@@ -24,6 +29,7 @@ export function Session({ sid }: { readonly sid: string }) {
       <Section id="timeline" title={`Timeline: ${counted(value.turns, 'turn')}`}>
         <Timeline session={value} />
       </Section>
+      <CompareWith sid={sid} />
       {value.userdata !== null && (
         <details class="block">
           <summary>USERDATA of the host</summary>
@@ -31,6 +37,28 @@ export function Session({ sid }: { readonly sid: string }) {
         </details>
       )}
     </>
+  );
+}
+
+/** Leads to this session beside another one. */
+function CompareWith({ sid }: { readonly sid: string }) {
+  const [other, setOther] = useState('');
+  return (
+    <details class="block">
+      <summary>Compare with another session</summary>
+      <form
+        class="filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (other.trim() !== '') location.hash = compareLink(sideOf(sid), sideOf(other.trim()));
+        }}
+      >
+        <label class="wide">
+          Its id <input type="text" value={other} onInput={({ currentTarget }) => setOther(currentTarget.value)} />
+        </label>
+        <button type="submit">Compare</button>
+      </form>
+    </details>
   );
 }
 
@@ -61,10 +89,11 @@ function Head({ session, reload }: { readonly session: SessionView; readonly rel
       </nav>
       <div class="head">
         <h1>
-          <Foreign text={sid} />
+          <SessionName row={session} />
         </h1>
+        <Copy text={sid} what="the id of the session" />
         <Badge word={phase} />
-        {source.live && (phase === 'open' || phase === 'waiting') && (
+        {source.live && isOpen(phase) && (
           <ConfirmButton label="Cancel session" question="Cancel this session for good?" act={() => void cancel()} />
         )}
       </div>
@@ -75,8 +104,11 @@ function Head({ session, reload }: { readonly session: SessionView; readonly rel
           ['agent', session.agent === null ? null : <Foreign text={session.agent} />],
           ['began', <Moment at={session.createdAt} />],
           ['last change', <Moment at={session.updatedAt} />],
-          ['fuel', session.spent === null ? null : grouped(session.spent.fuel)],
-          ['model tokens', session.spent === null || session.spent.tokens === 0 ? null : grouped(session.spent.tokens)],
+          ['took', isOpen(phase) ? null : duration(session.updatedAt - session.createdAt)],
+          ['slowest call', slowestOf(session)],
+          ['fuel', session.sum === null ? null : grouped(session.sum.fuel)],
+          ['model tokens', session.sum === null || session.sum.tokens === 0 ? null : grouped(session.sum.tokens)],
+          ['cost', session.sum === null || session.sum.cost === 0 ? null : usdText(session.sum.cost)],
           ['tenant', session.tenant === null || session.tenant === '' ? null : <Foreign text={session.tenant} />],
           ['driven by', session.lease === null ? null : <Foreign text={session.lease.owner} />],
           ['in turn', session.started === null ? null : session.started],
@@ -95,116 +127,166 @@ function Head({ session, reload }: { readonly session: SessionView; readonly rel
   );
 }
 
-/** A button whose act cannot be undone: it asks once more, in its place. */
-export function ConfirmButton({
-  label,
-  question,
-  act,
-}: {
-  readonly label: string;
-  readonly question: string;
-  readonly act: () => void;
-}) {
-  const [asking, setAsking] = useState(false);
-  const yes = useRef<HTMLButtonElement>(null);
-  useLayoutEffect(() => {
-    if (asking) yes.current?.focus();
-  }, [asking]);
-  if (!asking) {
-    return (
-      <button type="button" onClick={() => setAsking(true)}>
-        {label}
-      </button>
-    );
-  }
-  return (
-    <fieldset class="confirm">
-      <legend>{question}</legend>
-      <button
-        type="button"
-        class="is-strong"
-        ref={yes}
-        onClick={() => {
-          setAsking(false);
-          act();
-        }}
-      >
-        Yes
-      </button>{' '}
-      <button type="button" onClick={() => setAsking(false)}>
-        No
-      </button>
-    </fieldset>
-  );
-}
+const isOpen = (phase: SessionView['phase']): boolean => phase === 'open' || phase === 'waiting';
 
-/** Why the session ended, and where to look. */
+/** Why the session ended, and what its last turn says about it. */
 function Ending({ session }: { readonly session: SessionView }) {
   const { source } = useWorld();
-  const { sid, turns, phase, reason } = session;
-  const last = useAnswer(
-    async () => (turns === 0 ? null : ((await source.turns(sid, turns - 1, 1)).turns[0] ?? null)),
-    [sid, turns, phase],
-  );
-  if (phase === 'open' || phase === 'waiting') return null;
-  const row = last.value;
+  const { sid, turns, phase, reason, message } = session;
+  const { value: turn } = useAnswer(() => (turns === 0 ? Promise.resolve(null) : source.turn(sid, turns)), [sid, turns, phase]);
+  if (isOpen(phase) && turns === 0) return null;
   const sentence = sentenceOf(reason);
+  const failure = turn?.failure ?? null;
+  // What the session says of its last turn, the turn says with its excerpt.
+  const isOfTurn = failure !== null && (message === null || message === failure.message);
   return (
     <section class={`ending is-${phase}`} aria-labelledby="ending">
-      <h2 id="ending">Why it ended</h2>
-      <p>
-        {phase === 'done' && 'The program of the last turn said that the task is done.'}
-        {phase === 'aborted' && 'The program of the last turn gave up.'}
-        {phase === 'halted' && (
-          <>
-            The host halted it:{' '}
-            <strong>
-              <Foreign text={reason ?? ''} />
-            </strong>
-            {sentence === null ? '.' : `: ${sentence}.`}
-          </>
-        )}
-      </p>
-      {row?.error && (
-        <p class="problem">
-          <Foreign text={row.error.message} />{' '}
-          <span class="faint">
-            (<Foreign text={row.error.code} />)
-          </span>
-        </p>
-      )}
-      {turns > 0 && (
+      <h2 id="ending">{isOpen(phase) ? 'Its last turn' : 'Why it ended'}</h2>
+      {!isOpen(phase) && (
         <p>
-          <a href={turnLink(sid, turns)}>Open turn {turns}, the last one</a>
-          {row !== null && row.failed > 0 && (
+          {phase === 'done' && 'The program of the last turn said that the task is done.'}
+          {phase === 'aborted' && 'The program of the last turn gave up.'}
+          {phase === 'halted' && (
             <>
-              {' · '}
-              <a href={turnLink(sid, turns, 'calls')}>{counted(row.failed, 'failed call')} of it</a>
+              The host halted it:{' '}
+              <strong>
+                <Foreign text={reason ?? ''} />
+              </strong>
+              {sentence === null ? '.' : `: ${sentence}.`}
             </>
           )}
         </p>
       )}
+      {message !== null && !isOfTurn && (
+        <p class="problem">
+          <Foreign text={message} />
+        </p>
+      )}
+      {isOfTurn && <ErrorText failure={failure} label="Error" />}
+      {turn !== null && <FailedCalls turn={turn} />}
+      {turns > 0 && <Places turn={turn} session={session} />}
     </section>
   );
 }
 
-function Nested({ session }: { readonly session: SessionView }) {
+/** Calls that failed, with their arguments. */
+const FAILED = 5;
+
+function FailedCalls({ turn }: { readonly turn: TurnView }) {
+  const failed = turn.journal.filter((call) => call.failed !== null);
+  // Of a turn that was refused, nothing was called; the line says with what it would have been.
+  const refused = turn.denied === null ? undefined : turn.program?.text.split('\n')[(turn.failure?.line ?? 0) - 1]?.trim();
   return (
-    <Section id="nested" title={`Nested sessions: ${session.nested.length}`}>
-      <ul class="plain">
-        {session.nested.map(({ sid, phase, reason, turns, parent }) => (
-          <li key={sid}>
-            <Badge word={phase} />{' '}
-            <a href={sessionLink(sid)}>
-              <Foreign text={sid} />
-            </a>{' '}
-            <span class="faint">
-              {counted(turns, 'turn')}
-              {parent === null ? '' : `, opened in turn ${parent.turn}`} {reason !== null && <Foreign text={reason} />}
-            </span>
-          </li>
-        ))}
-      </ul>
+    <ul class="plain" aria-label="Failed calls">
+      {refused !== undefined && (
+        <li>
+          <code>
+            <Foreign text={refused} />
+          </code>{' '}
+          in line {turn.failure?.line} was not called
+        </li>
+      )}
+      {failed.slice(0, FAILED).map((call) => (
+        <li key={call.seq}>
+          <a href={turnLink(turn.sid, turn.turn, 'calls', String(call.seq))}>
+            call <Foreign text={call.call} />
+          </a>{' '}
+          <code>
+            <Foreign text={`${call.name}(${call.args.map(({ text }) => text).join(', ')})`} most={300} />
+          </code>{' '}
+          in line {call.at.line}: <Denial call={call} />
+        </li>
+      ))}
+      {failed.length > FAILED && <li class="faint">and {counted(failed.length - FAILED, 'more')}</li>}
+    </ul>
+  );
+}
+
+/** Where the questions that follow are answered. */
+function Places({ turn, session: { sid, turns } }: { readonly turn: TurnView | null; readonly session: SessionView }) {
+  const { live } = useWorld().source;
+  const line = turn?.failure?.source === 'ACTIONS' ? turn.failure.line : null;
+  return (
+    <p class="places">
+      <a href={turnLink(sid, turns)}>Open turn {turns}, the last one</a>
+      {line !== null && <a href={turnLink(sid, turns, 'program', String(line))}>line {line}</a>}
+      {turn !== null && turn.calls > 0 && <a href={turnLink(sid, turns, 'calls')}>{counted(turn.calls, 'call')}</a>}
+      <a href={turnLink(sid, turns, 'envelope')}>what the agent saw</a>
+      {live && line !== null && turn?.record.notExecutable === null && (
+        <a href={turnLink(sid, turns, 'trial', `without:${line}`)}>would a fix help?</a>
+      )}
+      {turns > 1 && <a href={compareLink(sideOf(sid, turns - 1), sideOf(sid, turns))}>compare with turn {turns - 1}</a>}
+    </p>
+  );
+}
+
+/** The tree of sessions that asks opened, with the sums of each. */
+function Nested({ session: { nested, sum } }: { readonly session: SessionView }) {
+  return (
+    <Section id="nested" title={`Asks: ${counted(nested.length, 'session')}`}>
+      <Scroll label="Tree of asks">
+        <table class="plain">
+          <thead>
+            <tr>
+              <th scope="col">session</th>
+              <th scope="col">status</th>
+              <th scope="col">turns</th>
+              <th scope="col">fuel</th>
+              <th scope="col">tokens</th>
+              <th scope="col">cost</th>
+            </tr>
+          </thead>
+          <tbody>
+            {nested.map((row) => (
+              <tr key={row.sid}>
+                <th scope="row" style={{ paddingInlineStart: `${row.depth - 1}rem` }}>
+                  <a href={sessionLink(row.sid)}>
+                    <SessionName row={row} />
+                  </a>
+                </th>
+                <td>
+                  <Badge word={row.phase} /> <span class="reason">{row.reason !== null && <Foreign text={row.reason} />}</span>
+                </td>
+                <SumCells sum={row.sum} />
+              </tr>
+            ))}
+            {sum !== null && (
+              <tr>
+                <th scope="row" class="strong">
+                  with this session
+                </th>
+                <td />
+                <SumCells sum={sum} />
+              </tr>
+            )}
+          </tbody>
+        </table>
+      </Scroll>
     </Section>
+  );
+}
+
+function SumCells({ sum }: { readonly sum: Sum }) {
+  return (
+    <>
+      {(['turns', 'fuel', 'tokens'] as const).map((key) => (
+        <td key={key} class="number">
+          {grouped(sum[key])}
+        </td>
+      ))}
+      <td class="number">{sum.cost === 0 ? '–' : usdText(sum.cost)}</td>
+    </>
+  );
+}
+
+/** The call that took longest, of the turns that the session brings along. */
+function slowestOf({ sid, timeline }: SessionView) {
+  const calls = timeline.turns.flatMap(({ turn, slowest }) => (slowest === null ? [] : [{ turn, ...slowest }]));
+  const call = calls.toSorted((a, b) => b.ms - a.ms)[0];
+  if (call === undefined) return null;
+  return (
+    <a class="whole" href={turnLink(sid, call.turn, 'calls', String(call.seq))}>
+      <Foreign text={`${call.turn}.${call.seq} ${call.name}`} most={60} />, {duration(call.ms)}
+    </a>
   );
 }

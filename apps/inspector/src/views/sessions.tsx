@@ -1,15 +1,17 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ChangeView, SessionRow, SessionsQuery } from '../../../../src/ui/views.ts';
 import { messageOf, useChanges, useWorld } from '../data/use.ts';
-import { ago, clockTime, counted } from '../format.ts';
-import { Badge, Pending } from '../parts/marks.tsx';
+import { ago, clockTime, counted, duration, grouped, usdText } from '../format.ts';
+import { Badge, Pending, SessionName } from '../parts/marks.tsx';
 import { Rows } from '../parts/rows.tsx';
 import { Foreign } from '../parts/text.tsx';
-import { sessionLink, sessionsLink } from '../route.ts';
+import { sessionLink } from '../route.ts';
+import { Query } from './query.tsx';
 
 /** Most rows that the page keeps. */
 const KEPT = 10_000;
-const PAGE = 200;
+/** Sessions of the first page, which should be there at once, and of the others. */
+const [FIRST, PAGE] = [50, 200];
 
 interface List {
   readonly of: string;
@@ -25,7 +27,7 @@ function merged(page: readonly SessionRow[], rows: readonly SessionRow[]): reado
 }
 
 /** The list of sessions: the newest first, the next page when the reader comes near the end. */
-function useSessions(query: SessionsQuery): List & { readonly onSight: (to: number) => void } {
+function useSessions(query: SessionsQuery, all: boolean): List & { readonly onSight: (to: number) => void } {
   const { source } = useWorld();
   const of = JSON.stringify(query);
   const [list, setList] = useState<List>({ of: '', rows: [], next: null, problem: null });
@@ -42,7 +44,11 @@ function useSessions(query: SessionsQuery): List & { readonly onSight: (to: numb
     }
     asking.current = true;
     try {
-      const page = await source.sessions({ ...query, limit: String(PAGE), ...(after === null ? {} : { after }) });
+      const page = await source.sessions({
+        ...query,
+        limit: String(after === null ? FIRST : PAGE),
+        ...(after === null ? {} : { after }),
+      });
       if (current.current === of)
         setList((last) => {
           if (last.of !== of) return { of, rows: page.sessions, next: page.next, problem: null };
@@ -73,12 +79,12 @@ function useSessions(query: SessionsQuery): List & { readonly onSight: (to: numb
   const sight = useRef(0);
   const fill = () => {
     const { next, rows } = list;
-    if (list.of === of && next !== null && rows.length < KEPT && sight.current > rows.length - 40) void ask(next);
+    if (list.of === of && next !== null && rows.length < KEPT && (all || sight.current > rows.length - 40)) void ask(next);
   };
   // Each answer may leave the end in sight: a page may be empty, and nothing is asked while a request is on its way.
   useEffect(() => {
     if (list.problem === null) fill();
-  }, [list]);
+  }, [list, all]);
   const shown = list.of === of ? list : { of, rows: [], next: null, problem: list.problem };
   const onSight = (to: number) => {
     sight.current = to;
@@ -87,9 +93,34 @@ function useSessions(query: SessionsQuery): List & { readonly onSight: (to: numb
   return { ...shown, onSight };
 }
 
+/** A column by which the list can be sorted; the greatest first, but texts by the alphabet. */
+const COLUMNS = {
+  code: ['code', ({ last }: SessionRow) => last?.code ?? null],
+  turns: ['turns', ({ turns }: SessionRow) => turns],
+  ms: ['took', ({ last }: SessionRow) => last?.ms ?? null],
+  tokens: ['tokens', ({ last }: SessionRow) => last?.tokens ?? null],
+  cost: ['cost', ({ last }: SessionRow) => last?.cost ?? null],
+  attempts: ['attempts', ({ last }: SessionRow) => last?.attempts ?? null],
+  changed: ['changed', ({ updatedAt }: SessionRow) => updatedAt],
+} as const;
+type Column = keyof typeof COLUMNS;
+
+/** Rows by a column. Those without a value stand at the end. */
+function sorted(rows: readonly SessionRow[], column: Column): readonly SessionRow[] {
+  if (column === 'changed') return rows;
+  const [, cellOf] = COLUMNS[column];
+  return rows.toSorted((a, b) => {
+    const [x, y] = [cellOf(a), cellOf(b)];
+    if (x === null || y === null) return Number(x === null) - Number(y === null);
+    return typeof x === 'string' ? x.localeCompare(String(y), 'en') : Number(y) - x;
+  });
+}
+
 export function Sessions({ query }: { readonly query: SessionsQuery }) {
   const { about } = useWorld();
-  const { rows, next, problem, onSight } = useSessions(query);
+  const [column, setColumn] = useState<Column>('changed');
+  const { rows: found, next, problem, onSight } = useSessions(query, column !== 'changed');
+  const rows = useMemo(() => sorted(found, column), [found, column]);
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => setNow(Date.now()), [rows]);
   return (
@@ -107,20 +138,35 @@ export function Sessions({ query }: { readonly query: SessionsQuery }) {
           )}
         </p>
       </div>
-      <Filters query={query} />
+      <Query query={query} rows={rows} />
       {problem !== null && <Pending problem={problem} what="sessions" />}
       {rows.length === 0 && problem === null && (
-        <p class="none">No session matches. A session appears here as soon as `neuroscript loop` stores it in this store.</p>
+        <p class="none">
+          {(query.q ?? '') === ''
+            ? 'There is no session yet. One appears here as soon as `neuroscript loop` stores it in this store.'
+            : 'No session matches.'}
+        </p>
       )}
       {rows.length > 0 && (
         <>
-          <div class="row row-titles in-sessions" aria-hidden="true">
+          <div class="row row-titles in-sessions">
             <span>status</span>
             <span>session</span>
             <span>subject</span>
             <span>agent</span>
-            <span>turns</span>
-            <span>changed</span>
+            {(Object.keys(COLUMNS) as readonly Column[]).map((key) => (
+              <button
+                key={key}
+                type="button"
+                class="quiet sort"
+                aria-pressed={key === column}
+                title={`sort by ${COLUMNS[key][0]}`}
+                onClick={() => setColumn(key)}
+              >
+                {COLUMNS[key][0]}
+                {key === column && <span aria-hidden="true"> ↓</span>}
+              </button>
+            ))}
           </div>
           <Rows
             label="Sessions"
@@ -140,6 +186,8 @@ export function Sessions({ query }: { readonly query: SessionsQuery }) {
 }
 
 function Line({ row, now }: { readonly row: SessionRow; readonly now: number }) {
+  const { last } = row;
+  const code = last?.code ?? row.reason;
   return (
     <span class="in-sessions">
       <span>
@@ -151,103 +199,26 @@ function Line({ row, now }: { readonly row: SessionRow; readonly now: number }) 
         )}
       </span>
       <span class="strong">
-        <Foreign text={row.sid} />
-        {row.parent !== null && <span class="faint"> nested</span>}
+        <SessionName row={row} />
         {row.damaged !== null && <span class="problem"> damaged</span>}
       </span>
-      <span>
-        {row.subject !== null && <Foreign text={row.subject} />}
-        {row.reason !== null && (
-          <span class="reason">
-            {' '}
-            <Foreign text={row.reason} />
-          </span>
-        )}
-      </span>
+      <span>{row.subject !== null && <Foreign text={row.subject} />}</span>
       <span class="faint">{row.agent !== null && <Foreign text={row.agent} />}</span>
+      <span class="reason" title={code === row.reason ? undefined : (row.reason ?? undefined)}>
+        {code !== null && <Foreign text={code} />}
+      </span>
       <span class="number">{row.turns}</span>
-      <span class="faint" title={clockTime(row.updatedAt)}>
+      <span class="number" title="time of the last turn, without its agent's">
+        {last !== null && duration(last.ms)}
+      </span>
+      <span class="number">{last !== null && last.tokens > 0 && grouped(last.tokens)}</span>
+      <span class="number" title="cost of the last turn">
+        {last !== null && last.cost > 0 && usdText(last.cost)}
+      </span>
+      <span class="number">{last !== null && last.attempts > 1 && last.attempts}</span>
+      <span class="faint number" title={clockTime(row.updatedAt)}>
         {ago(now - row.updatedAt)}
       </span>
     </span>
   );
 }
-
-const AGES = [
-  ['', 'any time'],
-  ['3600000', 'last hour'],
-  ['86400000', 'last day'],
-  ['604800000', 'last week'],
-  ['2592000000', 'last 30 days'],
-] as const;
-
-/** The filters; each change is a new address, so that a filtered list can be kept and shared. */
-function Filters({ query }: { readonly query: SessionsQuery }) {
-  const [age, setAge] = useState('');
-  const go = (change: SessionsQuery) => {
-    location.hash = sessionsLink({ ...query, ...change });
-  };
-  const choose = (value: string) => {
-    const { decision: _, ...rest } = query;
-    const phase = PHASES.find((each) => each === value);
-    location.hash = sessionsLink(phase === undefined ? rest : { ...rest, decision: phase });
-  };
-  const timer = useRef<number | null>(null);
-  const typed = (name: 'search' | 'agent' | 'subject' | 'error') => ({
-    defaultValue: query[name] ?? '',
-    onInput: (event: Event) => {
-      const { target } = event;
-      if (!(target instanceof HTMLInputElement)) return;
-      if (timer.current !== null) clearTimeout(timer.current);
-      timer.current = window.setTimeout(() => go({ [name]: target.value }), 250);
-    },
-  });
-  return (
-    <search aria-label="Filters of sessions">
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <label class="wide">
-          Search <input type="search" id="search" placeholder="id, subject or agent" {...typed('search')} />
-        </label>
-        <label>
-          Status{' '}
-          <select value={query.decision ?? ''} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-            <option value="">all</option>
-            {PHASES.map((phase) => (
-              <option key={phase}>{phase}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Error <input placeholder="ERR_POLICY" size={14} {...typed('error')} />
-        </label>
-        <label>
-          Agent <input size={10} {...typed('agent')} />
-        </label>
-        <label>
-          Subject <input size={10} {...typed('subject')} />
-        </label>
-        <label>
-          Changed{' '}
-          <select
-            value={query.since === undefined ? '' : age}
-            onChange={({ currentTarget: { value } }) => {
-              setAge(value);
-              go({ since: value === '' ? '' : String(Date.now() - Number(value)) });
-            }}
-          >
-            {AGES.map(([value, name]) => (
-              <option key={value} value={value}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <a class="button" href={sessionsLink()}>
-          Clear
-        </a>
-      </form>
-    </search>
-  );
-}
-
-const PHASES = ['open', 'waiting', 'done', 'aborted', 'halted'] as const;

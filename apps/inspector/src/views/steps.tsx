@@ -14,16 +14,21 @@ const OWN = 'ACTIONS';
 type Place = { readonly step: number } | { readonly at: string };
 
 /** A number is a step; `LINE:VISIT` is an execution of a line. */
-const placeOf = (at: string | null): Place => (at === null ? { step: 1 } : at.includes(':') ? { at } : { step: Number(at) });
+const placeOf = (at: string | null, failed: number | null): Place => {
+  if (at === null) return failed === null ? { step: 1 } : { at: String(failed) };
+  return at.includes(':') ? { at } : { step: Number(at) };
+};
 
 /** Back and forth through a recorded turn: the statement about to be executed, the forks and their variables. */
 export function Steps({ turn, at }: { readonly turn: TurnView; readonly at: string | null }) {
   const { source } = useWorld();
-  const { sid } = turn;
+  const { sid, failure } = turn;
+  // A turn that failed is looked at for its failure.
+  const failed = failure?.source === OWN ? failure.line : null;
   const [state, setState] = useState<{ found: TurnStep | null; problem: string | null }>({ found: null, problem: null });
   useEffect(() => {
     let dropped = false;
-    source.step(sid, turn.turn, placeOf(at)).then(
+    source.step(sid, turn.turn, placeOf(at, failed)).then(
       (found) => dropped || setState({ found, problem: null }),
       (error: unknown) => dropped || setState((last) => ({ ...last, problem: messageOf(error) })),
     );
@@ -41,7 +46,7 @@ export function Steps({ turn, at }: { readonly turn: TurnView; readonly at: stri
   const moves: readonly (readonly [key: string, label: string, to: number])[] = [
     ['Home', 'First', 1],
     ['ArrowLeft', 'Back', (step?.step ?? 1) - 1],
-    ['ArrowRight', 'Forth', (step?.step ?? 0) + 1],
+    ['ArrowRight', 'Forward', (step?.step ?? 0) + 1],
     ['End', 'Last', steps],
   ];
   // Together with the paint, so that a key applies to the step on the screen.
@@ -122,7 +127,7 @@ export function Steps({ turn, at }: { readonly turn: TurnView; readonly at: stri
               <Listing label="Program at this step" text={turn.program.text} heat={null} quantity="fuel" marked={step.line} />
             )}
           </Section>
-          <Section id="stack" title={`${counted(step.stack.length + step.more, 'fork')}, the innermost first`}>
+          <Section id="stack" title={`Stack of ${counted(step.stack.length + step.more, 'fork')}, innermost first`}>
             {step.stack.map((fork, index) => (
               <Fork key={index} fork={fork} innermost={index === 0} />
             ))}

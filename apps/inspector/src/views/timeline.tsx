@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { TurnPhase } from '../../../../src/loop/record/record.ts';
 import type { SessionRow, SessionView, TurnRow } from '../../../../src/ui/views.ts';
 import { messageOf, useWorld } from '../data/use.ts';
 import { counted, duration } from '../format.ts';
@@ -6,6 +7,7 @@ import { Badge, MiniBars } from '../parts/marks.tsx';
 import { Rows } from '../parts/rows.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { turnLink } from '../route.ts';
+import { type Axis, type Scale, scaleOf, TimeAxis } from './axis.tsx';
 
 /** Turns of one request, and most requests whose turns the page keeps. */
 const CHUNK = 200;
@@ -76,20 +78,24 @@ export function Timeline({ session }: { readonly session: SessionView }) {
   const [range, setRange] = useState<readonly [number, number]>([0, 30]);
   const parts = (index: number) => {
     const row = at(index);
-    return row === null ? null : partsOf(row, index === 0 ? createdAt : endOf(at(index - 1)));
+    return row === null ? null : timesOf(row, index === 0 ? createdAt : endOf(at(index - 1)));
   };
   const inSight = Array.from({ length: Math.max(0, range[1] - range[0]) }, (_, offset) => parts(range[0] + offset));
-  const scale = scaleOf(inSight.flatMap((each) => (each === null ? [] : [each.total])));
+  const occurring = new Set(inSight.flatMap((each) => each?.spans.map(({ kind }) => kind) ?? []));
+  const longest = Math.max(1, ...inSight.flatMap((each) => (each === null ? [] : [each.total])));
+  const [axis, setAxis] = useState<Axis>({ from: 0, to: null, isLogarithmic: false });
+  const scale = scaleOf(axis, longest);
   if (turns === 0) return <p class="none">no turn is decided yet</p>;
   return (
     <>
       <p class="legend" aria-hidden="true">
-        {KINDS.map((kind) => (
+        {LEGEND.filter((kind) => occurring.has(kind)).map((kind) => (
           <span key={kind}>
-            <span class={`swatch in-${kind}`} /> {kind}
+            <span class={`swatch in-${kind}`} /> {WORDS[kind]}
           </span>
         ))}
       </p>
+      <TimeAxis axis={axis} scale={scale} change={setAxis} />
       <Rows
         label="Turns"
         count={turns}
@@ -117,45 +123,65 @@ export function Timeline({ session }: { readonly session: SessionView }) {
   );
 }
 
-const KINDS = ['asked', 'queueMs', 'ran', 'waited', 'decided'] as const;
+/** The recorded phases of a turn in words. */
+export const PHASES: Readonly<Record<TurnPhase['name'], string>> = {
+  store: 'store',
+  prepare: 'prepare',
+  queue: 'queue',
+  load: 'load',
+  run: 'program',
+  verify: 'verify',
+};
 
-type Times = Readonly<Record<(typeof KINDS)[number], number>> & { readonly total: number };
+const WORDS = { asked: 'agent', before: 'earlier runs', ...PHASES, waited: 'calls' } as const;
+type Kind = keyof typeof WORDS;
+const LEGEND: readonly Kind[] = ['asked', 'before', 'store', 'prepare', 'queue', 'load', 'run', 'waited', 'verify'];
 
-/** The time that the full length of a lane stands for. A few turns are longer: one long turn must not make the others invisible. */
-function scaleOf(totals: readonly number[]): number {
-  const sorted = totals.toSorted((a, b) => a - b);
-  return Math.max(1, (sorted[Math.floor((sorted.length - 1) * 0.85)] ?? 1) * 1.2);
+/** Where the time of a turn went, in order. */
+interface Times {
+  readonly spans: readonly { readonly kind: Kind; readonly begin: number; readonly ms: number }[];
+  readonly total: number;
 }
 
 const endOf = (row: TurnRow | null): number | null => (row === null ? null : row.startedAt + row.latencyMs);
 
-/** Where the time of a turn went. Its agent was asked between the end of the turn before and its own start. */
-function partsOf({ startedAt, latencyMs, queueMs, ranMs, callsMs, agent }: TurnRow, before: number | null): Times {
+/** Its agent was asked between the end of the turn before and its own start. What a run's calls took is drawn behind the rest of it. */
+function timesOf({ startedAt, latencyMs, phases, callsMs, agent }: TurnRow, before: number | null): Times {
   const asked = agent === null || before === null ? 0 : Math.max(0, startedAt - before);
-  const waited = Math.min(callsMs, ranMs);
-  const ran = ranMs - waited;
-  const decided = Math.max(0, latencyMs - queueMs - ranMs);
-  return { asked, queueMs, ran, waited, decided, total: asked + queueMs + ran + waited + decided };
+  const first = phases[0]?.begin ?? 0;
+  const spans = phases.flatMap(({ name, begin, ms }): Times['spans'] => {
+    const waited = name === 'run' ? Math.min(callsMs, ms) : 0;
+    const own = { kind: name, begin: asked + begin, ms: ms - waited };
+    return waited === 0 ? [own] : [own, { kind: 'waited', begin: own.begin + own.ms, ms: waited }];
+  });
+  const earlier: Times['spans'] = [
+    { kind: 'asked', begin: 0, ms: asked },
+    { kind: 'before', begin: asked, ms: first },
+  ];
+  return { spans: [...earlier.filter(({ ms }) => ms > 0), ...spans], total: asked + latencyMs };
 }
 
 interface LineProps {
   readonly row: TurnRow;
   readonly times: Times;
-  readonly scale: number;
+  readonly scale: Scale;
   /** The sessions that this turn opened. */
   readonly nested: readonly SessionRow[];
 }
 
 function Line({ row, times, scale, nested }: LineProps) {
-  const words = KINDS.map((kind) => `${kind} ${duration(times[kind])}`).join(', ');
+  const words = times.spans.map(({ kind, ms }) => `${WORDS[kind]} ${duration(ms)}`).join(', ');
   return (
     <span class="in-turns">
       <span class="number">{row.turn}</span>
       <Badge word={row.decision} />
-      <span class={times.total > scale ? 'lane is-clipped' : 'lane'} role="img" aria-label={words} title={words}>
-        {KINDS.map((kind) => (
-          <span key={kind} class={`span in-${kind}`} style={{ width: `${(times[kind] / scale) * 100}%` }} />
-        ))}
+      <span class="lane" role="img" aria-label={words} title={words}>
+        {times.spans.map(({ kind, begin, ms }) => {
+          const [left, right] = [scale.at(begin), scale.at(begin + ms)];
+          return (
+            <span key={kind} class={`span in-${kind}`} style={{ left: `${left * 100}%`, width: `${(right - left) * 100}%` }} />
+          );
+        })}
       </span>
       <span class="number faint">{duration(times.total)}</span>
       <MiniBars measures={row.measures} />
@@ -165,8 +191,8 @@ function Line({ row, times, scale, nested }: LineProps) {
       </span>
       <span class="reason">
         {nested.map((session) => (
-          <span key={session.sid} class="faint" title="a nested session">
-            ↳ <Foreign text={session.sid} most={40} /> <Badge word={session.phase} />{' '}
+          <span key={session.sid} class="faint" title={session.sid}>
+            ↳ ask {session.parent?.seq} <Badge word={session.phase} />{' '}
           </span>
         ))}
         {row.reason !== null && <Foreign text={row.reason} />}

@@ -79,7 +79,7 @@ function Token({ token, here }: { readonly token: TokenView; readonly here: Reve
 }
 
 function Here({ here, token }: { readonly here: Reverified | null; readonly token: TokenView }) {
-  if (here === null) return <>the record lacks what it takes.</>;
+  if (here === null) return <>the record has neither keys nor clock for it.</>;
   if ('unable' in here)
     return (
       <>
@@ -89,7 +89,7 @@ function Here({ here, token }: { readonly here: Reverified | null; readonly toke
   const { verdict } = here;
   const agrees = verdict.ok === token.ok && (verdict.ok || verdict.code === token.code);
   return (
-    <span class={agrees ? 'good' : 'problem'}>
+    <span class={!agrees ? 'problem' : verdict.ok ? 'good' : ''}>
       {verdict.ok ? '✓ every check passes' : '✕ '}
       {!verdict.ok && <Foreign text={`${verdict.code}: ${verdict.message}`} />}
       {agrees ? ', as the host found.' : '. The host found something else: do not trust this record.'}

@@ -1,6 +1,7 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { TriedView, TryRequest, TryView } from '../../../../src/ui/trialviews.ts';
 import type { CallView, TurnSide, TurnView } from '../../../../src/ui/views.ts';
+import { printable } from '../../../../src/wire/text/printable.ts';
 import { messageOf, useWorld } from '../data/use.ts';
 import { counted, grouped } from '../format.ts';
 import { ErrorText } from '../parts/error.tsx';
@@ -17,28 +18,17 @@ interface Changed {
 }
 
 /** What would have happened with another program or another answer. No tool runs, and nothing is stored. */
-export function Trial({ turn }: { readonly turn: TurnView }) {
+export function Trial({ turn, at }: { readonly turn: TurnView; readonly at: string | null }) {
   const { source } = useWorld();
   const recorded = turn.program?.text ?? '';
-  const [program, setProgram] = useState(recorded);
+  const without = at?.startsWith('without:') ? Number(at.slice('without:'.length)) : null;
+  const [program, setProgram] = useState(without === null ? recorded : withoutLine(recorded, without));
   const [answers, setAnswers] = useState<Readonly<Record<string, Changed>>>({});
   /** Calls that only a trial made, and that nothing answered. */
   const [met, setMet] = useState<readonly Askable[]>([]);
   const [outcome, setOutcome] = useState<TryView | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  if (!source.live)
-    return <p class="none">A file has no server that could try it out. Use `neuroscript ui` or `neuroscript replay`.</p>;
-  if (turn.record.notExecutable !== null)
-    return (
-      <p class="none">
-        <Foreign text={turn.record.notExecutable} />
-      </p>
-    );
-  const change = (call: string, next: Changed | null) => {
-    const { [call]: _, ...rest } = answers;
-    setAnswers(next === null ? rest : { ...rest, [call]: next });
-  };
   const run = async () => {
     setBusy(true);
     try {
@@ -51,6 +41,22 @@ export function Trial({ turn }: { readonly turn: TurnView }) {
     }
     setBusy(false);
   };
+  // Whoever asks whether a fix would help has the first answer at once.
+  useEffect(() => {
+    if (without !== null && source.live && turn.record.notExecutable === null) void run();
+  }, []);
+  if (!source.live)
+    return <p class="none">A file has no server that could try it out. Use `neuroscript ui` or `neuroscript replay`.</p>;
+  if (turn.record.notExecutable !== null)
+    return (
+      <p class="none">
+        <Foreign text={turn.record.notExecutable} />
+      </p>
+    );
+  const change = (call: string, next: Changed | null) => {
+    const { [call]: _, ...rest } = answers;
+    setAnswers(next === null ? rest : { ...rest, [call]: next });
+  };
   const cut = turn.program !== null && turn.program.text.length < turn.program.length;
   return (
     <>
@@ -61,6 +67,11 @@ export function Trial({ turn }: { readonly turn: TurnView }) {
           void run();
         }}
       >
+        {without !== null && (
+          <p>
+            Tried without line {without}: <code>{printable(recorded.split('\n')[without - 1]?.trim() ?? '')}</code>
+          </p>
+        )}
         <p class="faint">
           Change an answer or the program, and see what would have happened. No tool runs, and nothing is stored.
         </p>
@@ -123,6 +134,13 @@ export function Trial({ turn }: { readonly turn: TurnView }) {
     </>
   );
 }
+
+/** A program with a statement that does nothing in place of a line, because a block may not be empty. */
+const withoutLine = (program: string, line: number): string =>
+  program
+    .split('\n')
+    .map((text, index) => (index === line - 1 ? text.replace(/\S.*/, `set without_line_${line} = nil`) : text))
+    .join('\n');
 
 function requestOf(program: string | null, answers: Readonly<Record<string, Changed>>): TryRequest {
   const entries = Object.entries(answers).map(

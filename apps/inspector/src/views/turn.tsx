@@ -124,6 +124,6 @@ function Part({ turn, part, at }: { readonly turn: TurnView; readonly part: Turn
     case 'steps':
       return <Steps turn={turn} at={at} />;
     case 'trial':
-      return <Trial turn={turn} />;
+      return <Trial turn={turn} at={at} />;
   }
 }

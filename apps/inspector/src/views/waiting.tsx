@@ -1,87 +1,197 @@
 import { useState } from 'preact/hooks';
 import type { SessionView, WaitingView } from '../../../../src/ui/views.ts';
+import { printable } from '../../../../src/wire/text/printable.ts';
 import { messageOf, useWorld } from '../data/use.ts';
+import { duration } from '../format.ts';
+import { ConfirmButton } from '../parts/confirm.tsx';
+import { CommandLine } from '../parts/copy.tsx';
 import { Facts, Moment, Section } from '../parts/marks.tsx';
 import { Foreign, Value } from '../parts/text.tsx';
+import { Plan } from './plan.tsx';
 
-/** The calls that a session waits for, and their answers where the server allows it. */
+/** The calls that a session waits for, or the plan of its turn, and their answers where the server allows it. */
 export function Waiting({ session, reload }: { readonly session: SessionView; readonly reload: () => void }) {
+  const isPlan = session.calls.some(({ plan }) => plan !== null);
   return (
-    <Section id="waiting" title="Waiting calls">
+    <Section id="waiting" title={isPlan ? 'A plan waits for its approval' : 'Waiting calls'}>
       {session.calls.map((call) => (
         <article key={call.call} class="card">
-          <h3>
-            call <Foreign text={call.call} />: <Foreign text={call.tool} />
-          </h3>
-          {call.args.map((arg, index) => (
-            <p key={index} class="argument">
-              <Value view={arg} label={`argument ${index + 1} of call ${call.call}`} />
-            </p>
-          ))}
+          {call.plan === null ? <Called call={call} /> : <Plan sid={session.sid} plan={call.plan} />}
           <Facts
             facts={[
-              ['waits because', <Foreign text={call.reason} />],
+              ['waits because', call.plan === null ? <Foreign text={call.reason} /> : null],
+              ['waits at', call.plan === null ? null : <Foreign text={call.tool} />],
               ['since', <Moment at={call.since} />],
-              ['until', <Moment at={call.expiresAt} />],
+              ['expires', <Expiry at={call.expiresAt} />],
               ['state', call.completed ? 'answered; the session has not gone on yet' : null],
             ]}
           />
           {call.completed ? null : call.refusal === null ? (
-            <AnswerForm sid={session.sid} call={call} reload={reload} />
+            <Answer sid={session.sid} call={call} reload={reload} />
           ) : (
             <p class="faint">
               <Foreign text={call.refusal} />
             </p>
           )}
+          <Commands sid={session.sid} call={call} />
         </article>
       ))}
     </Section>
   );
 }
 
-function AnswerForm({ sid, call, reload }: { readonly sid: string; readonly call: WaitingView; readonly reload: () => void }) {
+/** The call with its arguments. */
+function Called({ call: { call, tool, args } }: { readonly call: WaitingView }) {
+  return (
+    <>
+      <h3>
+        call <Foreign text={call} />: <Foreign text={tool} />
+      </h3>
+      {args.map((arg, index) => (
+        <p key={index} class="argument">
+          <Value view={arg} label={`argument ${index + 1} of call ${call}`} />
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** When a call expires: how long that is from now, and the moment. */
+function Expiry({ at }: { readonly at: number }) {
+  const left = at - Date.now();
+  return (
+    <>
+      {left > 0 ? `in ${duration(left)}, ` : 'it has expired, '}
+      <Moment at={at} />
+    </>
+  );
+}
+
+/** What does the same at a terminal. */
+function Commands({ sid, call: { call, plan, completed } }: { readonly sid: string; readonly call: WaitingView }) {
+  const { about } = useWorld();
+  const session = ['neuroscript', 'sessions'];
+  const store = ['--store', about?.store ?? 'STORE'];
+  const answers =
+    plan === null
+      ? ([['the command that answers', [...session, 'complete', sid, '--call', call, '--result', 'true', ...store]]] as const)
+      : (
+          [
+            ['approves', 'true'],
+            ['refuses', 'false'],
+          ] as const
+        ).map(
+          ([does, value]) =>
+            [
+              `the command that ${does} the plan`,
+              [...session, 'complete', sid, call, value, ...store, '--keys', 'KEYS'],
+            ] as const,
+        );
+  const resume = [...session, 'resume', sid, ...store, ...(plan === null ? [] : ['--keys', 'KEYS']), '--agent', 'AGENT'];
+  return (
+    <details class="commands">
+      <summary class="faint">at a terminal</summary>
+      {!completed && answers.map(([what, words]) => <CommandLine key={what} words={words} what={what} />)}
+      <CommandLine words={resume} what="the command that goes on" />
+    </details>
+  );
+}
+
+type Given = { readonly value: unknown } | { readonly error: string };
+
+interface AnswerProps {
+  readonly sid: string;
+  readonly call: WaitingView;
+  readonly reload: () => void;
+}
+
+/** Approves or refuses a call or a plan after asking once more. A call may get another answer. */
+function Answer({ sid, call, reload }: AnswerProps) {
   const { source, say } = useWorld();
-  const [kind, setKind] = useState<'value' | 'error'>('value');
-  const [text, setText] = useState('');
   const [problem, setProblem] = useState<string | null>(null);
-  const send = async () => {
+  const name = call.plan === null ? `call ${call.call}` : `the plan of turn ${call.turn}`;
+  const send = async (give: () => Given, done: string) => {
     try {
-      const answer = kind === 'error' ? { error: text } : { value: readJson(text) };
-      await source.complete(sid, { call: call.call, ...answer });
-      say(`call ${call.call} has its answer`);
+      await source.complete(sid, { call: call.call, ...give() });
+      say(`${done} ${name}; the session goes on when a host drives it`);
       setProblem(null);
       reload();
     } catch (error) {
       setProblem(messageOf(error));
     }
   };
-  const id = `answer-${call.call}`;
+  const touched = touchedBy(call);
   return (
-    <form
-      class="answer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-    >
-      <label>
-        Answer with{' '}
-        <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value === 'error' ? 'error' : 'value')}>
-          <option value="value">a value</option>
-          <option value="error">a failure</option>
-        </select>
-      </label>
-      <label for={id}>{kind === 'value' ? 'The value as JSON' : 'The message of the failure'}</label>
-      <textarea id={id} rows={3} spellcheck={false} value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
-      <button type="submit" class="is-strong">
-        Send the answer
-      </button>
+    <>
+      <div class="toolbar">
+        <ConfirmButton
+          label="Approve"
+          question={`Approve ${touched}?`}
+          act={() => void send(() => ({ value: true }), 'approved')}
+          strong
+        />
+        <ConfirmButton
+          label="Refuse"
+          question={`Refuse ${touched}?`}
+          act={() => void send(() => ({ value: false }), 'refused')}
+        />
+      </div>
       {problem !== null && (
         <p class="problem" role="alert">
           <Foreign text={problem} />
         </p>
       )}
-    </form>
+      {call.plan === null && <Another id={`answer-${call.call}`} send={send} />}
+    </>
+  );
+}
+
+/** What an answer concerns, in a few words. */
+function touchedBy({ tool, args, plan }: WaitingView): string {
+  if (plan !== null) return printable(plan.head.text);
+  const text = printable(`${tool}(${args.map((arg) => arg.text).join(', ')})`);
+  return text.length > 160 ? `${text.slice(0, 160)}…` : text;
+}
+
+interface AnotherProps {
+  readonly id: string;
+  readonly send: (give: () => Given, done: string) => Promise<void>;
+}
+
+/** An answer other than true or false. */
+function Another({ id, send }: AnotherProps) {
+  const [kind, setKind] = useState<'value' | 'error'>('value');
+  const [text, setText] = useState('');
+  return (
+    <details>
+      <summary>Another answer</summary>
+      <form
+        class="answer"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send(() => (kind === 'error' ? { error: text } : { value: readJson(text) }), 'answered');
+        }}
+      >
+        <label>
+          Answer with{' '}
+          <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value === 'error' ? 'error' : 'value')}>
+            <option value="value">a value</option>
+            <option value="error">a failure</option>
+          </select>
+        </label>
+        <label for={id}>{kind === 'value' ? 'The value as JSON' : 'The message of the failure'}</label>
+        <textarea
+          id={id}
+          rows={3}
+          spellcheck={false}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+        <button type="submit" class="is-strong">
+          Send the answer
+        </button>
+      </form>
+    </details>
   );
 }
 

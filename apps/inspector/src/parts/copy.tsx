@@ -1,0 +1,39 @@
+import { printable } from '../../../../src/wire/text/printable.ts';
+import { messageOf, useWorld } from '../data/use.ts';
+
+interface CopyProps {
+  readonly text: string;
+  /** What is copied, for readers by ear and for the line that says so. */
+  readonly what: string;
+}
+
+/** Copies a text as it is. */
+export function Copy({ text, what }: CopyProps) {
+  const { say } = useWorld();
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      say(`copied ${what}`);
+    } catch (error) {
+      say(`not copied: ${messageOf(error)}`);
+    }
+  };
+  return (
+    <button type="button" class="quiet copy" aria-label={`Copy ${what}`} title={`Copy ${what}`} onClick={() => void copy()}>
+      copy
+    </button>
+  );
+}
+
+/** A command to paste into a terminal. */
+export function CommandLine({ words, what }: { readonly words: readonly string[]; readonly what: string }) {
+  const text = words.map(quoted).join(' ');
+  return (
+    <p class="command">
+      <code>{printable(text)}</code> <Copy text={text} what={what} />
+    </p>
+  );
+}
+
+/** A word as a POSIX shell reads it. */
+const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

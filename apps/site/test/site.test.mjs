@@ -1,0 +1,112 @@
+// The built site as a reader uses it, in Debian's Chromium, served from a path below the root: search, missing pages, folders.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { extname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const DIST = fileURLToPath(new URL('../dist/', import.meta.url));
+const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json' };
+const BELOW = '/some/where/';
+
+let server;
+let browser;
+let root;
+
+before(async () => {
+  server = createServer((request, response) => {
+    const path = decodeURIComponent(request.url.split(/[?#]/)[0]);
+    const named = path.startsWith(BELOW) ? join(DIST, path.slice(BELOW.length)) : '';
+    const file = [named, join(named, 'index.html'), `${named}.html`].find((each) => existsSync(each) && statSync(each).isFile());
+    const found = file ?? join(DIST, '404.html');
+    response.writeHead(file === undefined ? 404 : 200, { 'content-type': TYPES[extname(found)] ?? 'text/plain' });
+    response.end(readFileSync(found));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  root = `http://127.0.0.1:${server.address().port}${BELOW}`;
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+});
+
+after(async () => {
+  await browser?.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+/** A page of the site, with what went wrong in it. */
+async function open(path) {
+  const page = await browser.newPage();
+  const faults = [];
+  page.on('pageerror', (error) => faults.push(String(error)));
+  await page.goto(root + path);
+  return { page, faults };
+}
+
+test('search finds the page of each subject', async () => {
+  const { page, faults } = await open('docs/tutorial.html');
+  await page
+    .getByRole('button', { name: /search/i })
+    .first()
+    .click();
+  const known = {
+    NS14: 'docs/errors/NS14',
+    'tenant budgets': 'docs/embedding',
+    'decision log': 'docs/',
+    'key rotation': 'docs/keys',
+    'foresee effects': 'docs/foresee',
+    'together statement': 'docs/',
+  };
+  for (const [query, path] of Object.entries(known)) {
+    await page.locator('#localsearch-input').fill(query);
+    await page.waitForFunction(
+      (wanted) => [...document.querySelectorAll('#localsearch-list a')].slice(0, 5).some((a) => a.href.includes(wanted)),
+      path,
+      { timeout: 15_000 },
+    );
+  }
+  await page.locator('#localsearch-list a').first().click();
+  await page.waitForFunction(() => document.querySelector('.vp-doc h1') !== null);
+  assert.ok(page.url().startsWith(root));
+  assert.deepEqual(faults, []);
+  await page.close();
+});
+
+for (const path of ['nothing', 'docs/nothing.html', 'docs/errors/deep/er/nothing'])
+  test(`a missing page, ${path}, says so and leads home`, async () => {
+    const { page, faults } = await open(path);
+    assert.match(await page.locator('h1').textContent(), /Page not found/);
+    await page.locator('#home').click();
+    await page.waitForFunction(() => document.body?.textContent.includes('Ten-minute tutorial'));
+    assert.equal(page.url(), root);
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+for (const [folder, link] of [
+  ['docs/', 'Embedding'],
+  ['docs/errors/', 'NS14'],
+  ['reference/', 'Commands and flags'],
+])
+  test(`the folder ${folder} has a page that links what is in it`, async () => {
+    const { page, faults } = await open(folder);
+    await page.locator('.vp-doc').getByRole('link', { name: link, exact: true }).first().click();
+    await page.waitForFunction(() => document.querySelector('.vp-doc h1') !== null);
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+test('issue 49: the first program of the tutorial runs in the playground, one click away', async () => {
+  const { page, faults } = await open('docs/tutorial.html');
+  const opening = page.waitForEvent('popup');
+  await page.getByRole('link', { name: 'Try it' }).first().click();
+  const playground = await opening;
+  playground.on('pageerror', (error) => faults.push(String(error)));
+  await playground.waitForFunction(() => document.querySelector('.cm-content')?.textContent.includes('"Hello, " + name'));
+  await playground.getByRole('button', { name: 'Run' }).click();
+  await playground.waitForFunction(() => document.getElementById('output').textContent.includes('Hello, Ada\nHello, Alan'));
+  assert.deepEqual(faults, []);
+  await playground.close();
+  await page.close();
+});

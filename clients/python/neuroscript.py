@@ -1,0 +1,399 @@
+"""Runs NeuroScript programs from Python: a client of `neuroscript host` on the standard library alone.
+
+    from neuroscript import Host
+
+    host = Host()
+
+    @host.tool("tool.shop.Price", effects="read")
+    def price(item: str) -> float:
+        return {"tea": 2.5}[item]
+
+    with host:
+        print(host.run('command\\n  emit 2 * tool.shop.Price("tea")\\nendcommand').emits)
+
+Python 3.11 or later; the command needs Node. docs/embedding.md describes the protocol.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import inspect
+import json
+import math
+import shutil
+import socket as sockets
+import subprocess
+import threading
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Self
+
+__all__ = ["CALL", "AgentRequest", "Host", "HostError", "ProgramError", "Result", "Run", "ToolError"]
+
+PROTOCOL = 1
+
+
+class HostError(Exception):
+    """The host refused a request, or is gone. `code` is the stable code of the product, such as ERR_USAGE."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class ToolError(Exception):
+    """A tool raises it to fail with this code of the language, which `on error` sees; 21 stands for any failure."""
+
+    def __init__(self, message: str, code: int = 21, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.code, self.hint = code, hint
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a run ended. `raw` is the result of `neuroscript run --json`."""
+
+    emits: list[str]
+    values: list[Any]
+    result: Any
+    whispers: list[dict[str, str]]
+    usage: dict[str, float]
+    raw: dict[str, Any] = field(repr=False)
+
+
+class ProgramError(Exception):
+    """A program failed. The text of the exception has the place, the line with a caret and the hint."""
+
+    def __init__(self, result: Result) -> None:
+        error: dict[str, Any] = {"source": None, "line": None, "column": None, "hint": None, **result.raw["error"]}
+        self.result = result
+        self.code, self.message, self.hint = error["code"], error["message"], error["hint"]
+        self.source, self.line, self.column = error["source"], error["line"], error["column"]
+        super().__init__(error["text"])
+
+
+@dataclass(frozen=True)
+class AgentRequest:
+    """The request for the program of one turn; an agent answers with text that has one envelope in it."""
+
+    sid: str
+    turn: int
+    attempt: int
+    system: str
+    prompt: str
+    max_tokens: int | None
+
+
+# In a tool: its call, with "session", and "key", which is the same when a call of a session is made again.
+CALL: ContextVar[Mapping[str, Any]] = ContextVar("CALL")
+Agent = Callable[[AgentRequest], "str | Mapping[str, Any]"]
+OnOutput = Callable[[dict[str, Any]], None]
+
+
+class Run:
+    """A program that runs."""
+
+    def __init__(self, host: Host, request: int, answer: Future[Any]) -> None:
+        self._host, self._id, self._answer = host, request, answer
+
+    def cancel(self) -> None:
+        """Ends the program; `result` then raises ProgramError with the code ERR_CANCELLED."""
+        self._host._ask("cancel", {"id": self._id})
+
+    def result(self, timeout: float | None = None) -> Result:
+        """Waits for the end. Raises ProgramError for a program that failed, TimeoutError after `timeout` seconds."""
+        raw = self._answer.result(timeout)
+        values = [_decode(value) for value in raw["values"]]
+        result = Result(raw["emits"], values, _decode(raw["result"]), raw["whispers"], raw["usage"], raw)
+        if not raw["ok"]:
+            raise ProgramError(result)
+        return result
+
+
+class Host:
+    """A `neuroscript host`. It starts with the first use, or with `with`; tools are declared before."""
+
+    def __init__(
+        self,
+        command: Sequence[str] | None = None,
+        *,
+        socket: str | None = None,
+        policy: Mapping[str, Any] | None = None,
+        limits: Mapping[str, int] | None = None,
+        threads: int = 16,
+    ) -> None:
+        """`command` starts the host, by default `neuroscript host`; `socket` connects to one that runs. At most `threads` calls of
+        tools and agents run at once."""
+        self._command, self._path = command, socket
+        self._settings = {name: dict(value) for name, value in (("policy", policy), ("limits", limits)) if value is not None}
+        self._tools: dict[str, tuple[dict[str, Any], Callable[..., Any]]] = {}
+        self._lock, self._writing, self._starting = threading.Lock(), threading.Lock(), threading.RLock()
+        self._open: dict[int, tuple[Future[Any], OnOutput | None, Agent | None]] = {}
+        self._cancelled: set[str] = set()
+        self._requests = 0
+        self._started, self._gone = False, False
+        self._process: subprocess.Popen[bytes] | None = None
+        self._threads = ThreadPoolExecutor(threads, "neuroscript")
+
+    def tool(self, name: str, **declared: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Declares a function as a tool. Its annotations become the schema of the arguments, its doc text the description.
+
+        `declared`: effects ("none", "read" or "write"), idempotent, requiresApproval, capabilities, timeoutMs, description,
+        inputSchema, outputSchema. The function may be a coroutine function, and may raise ToolError."""
+
+        def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+            if self._started:
+                raise HostError("declare tools before the host starts", "ERR_USAGE")
+            described = {"description": inspect.getdoc(function) or "", "inputSchema": _schema_of(function), **declared}
+            self._tools[name] = ({"name": name, **described}, function)
+            return function
+
+        return declare
+
+    def run(self, src: str, *, on_output: OnOutput | None = None, **options: Any) -> Result:
+        """Runs a program to its end. `options`: lib, call, args, globals, events, limits, policy, session. Raises ProgramError."""
+        return self.start(src, on_output=on_output, **options).result()
+
+    def start(self, src: str, *, on_output: OnOutput | None = None, **options: Any) -> Run:
+        """As `run`, but returns at once. `on_output` gets {"kind", "text", ...} of every emit and whisper as it comes; it must not
+        call the host."""
+        return Run(self, *self._send("run", _program(src, options), output=on_output))
+
+    def check(self, src: str, **options: Any) -> list[dict[str, Any]]:
+        """The mistakes of a program that is not run, as `neuroscript check --json` lists them."""
+        return self._ask("check", {"src": src, **options})["findings"]
+
+    def foresee(self, src: str, **options: Any) -> dict[str, Any]:
+        """What a program can do at most: every call that it can make, and what it can use. `options` as of `run`."""
+        return self._ask("foresee", _program(src, options))
+
+    def turn(self, envelope: str, **options: Any) -> dict[str, Any]:
+        """Executes one AEIOU v3 envelope, as `neuroscript turn --json`. `options`: sid, turn, nonce, limits."""
+        return self._ask("turn", {"envelope": envelope, **options})
+
+    def session(self, agent: Agent, userdata: Mapping[str, Any], **options: Any) -> dict[str, Any]:
+        """Runs a session with an agent to its end, as `neuroscript loop --json`: "decision" is DONE, ABORT or HALT, or the session
+        waits. `options`: sid, maxTurns, maxTokens, maxReasks, wallMs, limits, repair."""
+        return self._send("session.run", {"userdata": dict(userdata), **options}, agent=agent)[1].result()
+
+    def resume(self, agent: Agent, sid: str, **options: Any) -> dict[str, Any]:
+        """Continues a session that is open, or that waited for a call which is complete now."""
+        return self._send("session.resume", {"sid": sid, **options}, agent=agent)[1].result()
+
+    def complete(self, sid: str, call: str, *, result: Any = None, error: str | None = None) -> dict[str, Any]:
+        """Answers a call for which a session waits, by a result or by the message of an error."""
+        answer = {"result": _encode(result)} if error is None else {"error": {"message": error}}
+        return self._ask("session.complete", {"sid": sid, "call": call, "answer": answer})
+
+    def cancel_session(self, sid: str) -> bool:
+        """Ends an open session; False when there is none."""
+        return self._ask("session.cancel", {"sid": sid})
+
+    def end_session(self, session: str) -> None:
+        """Removes what tools keep for the runs of `run(session=…)`."""
+        self._ask("session.end", {"session": session})
+
+    def close(self) -> None:
+        """Ends the host and everything that it runs."""
+        if self._started:
+            with contextlib.suppress(OSError):
+                self._writer.close()
+            if self._process is not None:
+                self._process.wait(30)
+            else:
+                self._socket.shutdown(sockets.SHUT_RDWR)
+            self._reader.join(30)
+        self._threads.shutdown(cancel_futures=True)
+
+    def __enter__(self) -> Self:
+        self._begin()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _begin(self) -> None:
+        with self._starting:
+            if self._started:
+                return
+            if self._path is not None:
+                self._socket = sockets.socket(sockets.AF_UNIX)
+                self._socket.connect(self._path)
+                self._writer: typing.BinaryIO = self._socket.makefile("wb")
+                lines: typing.BinaryIO = self._socket.makefile("rb")
+            else:
+                found = ["neuroscript"] if shutil.which("neuroscript") else ["npx", "neuroscript"]
+                command = list(self._command or [*found, "host"])
+                try:
+                    self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                except OSError as problem:
+                    raise HostError(f"cannot start {command[0]}: {problem}", "ERR_USAGE") from problem
+                assert self._process.stdin is not None and self._process.stdout is not None
+                self._writer, lines = self._process.stdin, self._process.stdout
+            self._reader = threading.Thread(target=self._read, args=(lines,), name="neuroscript", daemon=True)
+            self._reader.start()
+            self._started = True
+            tools = [described for described, _ in self._tools.values()]
+            self._ask("initialize", {"protocol": PROTOCOL, "tools": tools, **self._settings})
+
+    def _ask(self, method: str, params: dict[str, Any]) -> Any:
+        return self._send(method, params)[1].result()
+
+    def _send(
+        self, method: str, params: dict[str, Any], *, output: OnOutput | None = None, agent: Agent | None = None
+    ) -> tuple[int, Future[Any]]:
+        self._begin()
+        answer: Future[Any] = Future()
+        with self._lock:
+            if self._gone:
+                raise HostError("the host is gone", "ERR_CANCELLED")
+            self._requests += 1
+            request = self._requests
+            self._open[request] = answer, output, agent
+        self._write({"jsonrpc": "2.0", "id": request, "method": method, "params": params})
+        return request, answer
+
+    def _write(self, message: dict[str, Any]) -> None:
+        line = json.dumps(message, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+        # The reader learns that the host is gone, and says so to every request.
+        with self._writing, contextlib.suppress(OSError, ValueError):
+            self._writer.write(line)
+            self._writer.flush()
+
+    def _read(self, lines: typing.BinaryIO) -> None:
+        with contextlib.suppress(OSError, ValueError), lines:
+            for line in lines:
+                self._take(json.loads(line))
+        with self._lock:
+            self._gone = True
+            waiting = list(self._open.values())
+            self._open.clear()
+        for answer, _, _ in waiting:
+            answer.set_exception(HostError("the host is gone", "ERR_CANCELLED"))
+
+    def _take(self, message: dict[str, Any]) -> None:
+        params = message.get("params") or {}
+        match message.get("method"):
+            case None:
+                self._answered(message)
+            case "output":
+                answer, output, _ = self._open.get(params["id"]) or (None, None, None)
+                try:
+                    if output is not None:
+                        output({**params, "value": _decode(params.get("value"))})
+                except Exception as error:  # The run goes on, and its caller learns of the failure.
+                    self._open.pop(params["id"])
+                    answer.set_exception(error)
+            case "cancel":
+                self._cancelled.add(params["id"])
+            case "tool.call" | "agent.reply" as method:
+                self._threads.submit(self._serve, message["id"], method, params)
+
+    def _answered(self, message: dict[str, Any]) -> None:
+        with self._lock:
+            answer, _, _ = self._open.pop(message["id"], (Future(), None, None))
+        error = message.get("error")
+        if error is None:
+            answer.set_result(message["result"])
+        else:
+            answer.set_exception(HostError(error["message"], (error.get("data") or {}).get("code", "ERR_INTERNAL")))
+
+    def _serve(self, request: str, method: str, params: dict[str, Any]) -> None:
+        answer: dict[str, Any]
+        try:
+            if request in self._cancelled:  # Before a thread was free.
+                raise ToolError("the call was cancelled")
+            if method == "tool.call":
+                answer = {"result": _encode(self._call(params))}
+            else:
+                asked = AgentRequest(*map(params.get, ("sid", "turn", "attempt", "system", "prompt", "maxTokens")))
+                answer = {"result": _encode(self._open[params["id"]][2](asked))}
+        except ToolError as error:
+            answer = {"error": {"code": -32000, "message": str(error), "data": {"nsCode": error.code, "hint": error.hint}}}
+        except Exception as error:  # Whatever a tool raises is an error of its call.
+            answer = {"error": {"code": -32000, "message": f"{type(error).__name__}: {error}"}}
+        self._cancelled.discard(request)
+        self._write({"jsonrpc": "2.0", "id": request, **answer})
+
+    def _call(self, params: dict[str, Any]) -> Any:
+        CALL.set(params)
+        made = self._tools[params["name"]][1](**{name: _decode(value) for name, value in params["args"].items()})
+        return asyncio.run(made) if inspect.iscoroutine(made) else made
+
+
+_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object", type(None): "null"}
+
+
+def _schema_of(function: Callable[..., Any]) -> dict[str, Any]:
+    hints = typing.get_type_hints(function)
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+            raise HostError(f"argument '{name}' of a tool must have a name of its own", "ERR_USAGE")
+        properties[name] = _schema(hints.get(name, Any))
+        if parameter.default is parameter.empty:
+            required.append(name)
+        else:
+            properties[name] = {**properties[name], "default": parameter.default}
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _schema(hint: Any) -> dict[str, Any]:
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if hint in _TYPES:
+        return {"type": _TYPES[hint]}
+    if origin is list:
+        return {"type": "array", "items": _schema(args[0])}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _schema(args[1])}
+    if origin is typing.Literal:
+        return {"enum": list(args)}
+    if origin in (typing.Union, types.UnionType):
+        return {"anyOf": [_schema(each) for each in args]}
+    return {}
+
+
+def _program(src: str, options: dict[str, Any]) -> dict[str, Any]:
+    values = ("args", "globals", "events")
+    return {"src": src} | {name: _encode(value) if name in values else value for name, value in options.items()}
+
+
+def _encode(value: Any) -> Any:
+    """A Python value as tagged JSON, which has what JSON lacks. Raises TypeError for a value without a form."""
+    if isinstance(value, float) and (not math.isfinite(value) or (value == 0 and math.copysign(1, value) < 0)):
+        return {"$num": "NaN" if math.isnan(value) else "-0" if value == 0 else "Infinity" if value > 0 else "-Infinity"}
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, bytes):
+        return {"$bytes": base64.b64encode(value).decode()}
+    if isinstance(value, datetime):
+        return {"$time": value.astimezone().isoformat()}
+    if isinstance(value, Mapping):
+        return {f"${key}" if str(key).startswith("$") else str(key): _encode(item) for key, item in value.items()}
+    if isinstance(value, Sequence | set | frozenset):
+        return [_encode(item) for item in value]
+    raise TypeError(f"a program cannot hold a {type(value).__name__}")
+
+
+def _decode(value: Any) -> Any:
+    """Tagged JSON as a Python value; errors, handles and fuzzy values stay maps with their tag."""
+    if isinstance(value, list):
+        return [_decode(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    match value:
+        case {"$num": number, **rest} if not rest:
+            return float(number)
+        case {"$bytes": text, **rest} if not rest:
+            return base64.b64decode(text)
+        case {"$time": text, **rest} if not rest:
+            return datetime.fromisoformat(text)
+    return {key[1:] if key.startswith("$$") else key: _decode(item) for key, item in value.items()}

@@ -1,0 +1,45 @@
+/** The cases of a `switch`, `case`, `match` or `when` of common languages. */
+import type { Word } from './lexer.ts';
+
+/** The head of a case. */
+export interface Case {
+  /** The values, any of which the subject may have; empty for a default. */
+  readonly values: readonly (readonly Word[])[];
+  /** Whether its values are patterns of the shell, where a name is text. */
+  readonly shell: boolean;
+  /** Whether it begins with a word, as in C. */
+  readonly named: boolean;
+  /** The statement behind it on its line. */
+  readonly rest: readonly Word[];
+}
+
+/** The case that a statement begins; null for any other statement. */
+export function caseIn(words: readonly Word[]): Case | null {
+  const first = words[0]?.text ?? '';
+  const arrow = words.findIndex(({ text }) => text === '=>' || text === '->');
+  const named = /^(?:case|default|when)$/.test(first) || (first === 'else' && arrow < 0);
+  const close = words.findIndex(({ text }) => text === ')' || text === '(');
+  const shell = !named && arrow < 0 && words[close]?.text === ')' ? close : -1;
+  if (!named && shell < 1 && arrow < 1) return null;
+  const colon = words.findIndex(({ text, kind }) => text === ':' || (text === 'then' && kind === 'name'));
+  const none = first === 'else' ? 1 : words.length;
+  const end = named ? (colon < 0 ? none : colon) : arrow > 0 ? arrow : shell;
+  const pattern = words.slice(first === 'case' || first === 'when' ? 1 : 0, end);
+  const isDefault = first === 'default' || (pattern.length === 1 && /^(?:[_*]|else)$/.test(pattern[0]?.text ?? ''));
+  const after = words.slice(named && colon < 0 ? end : end + 1);
+  const rest = arrow > 0 && after.at(-1)?.text === ',' ? after.slice(0, -1) : after;
+  return { values: isDefault ? [] : alternatives(pattern), shell: shell > 0, named, rest };
+}
+
+/** `1, 2`, `1 | 2`: values with commas or bars between them. */
+function alternatives(words: readonly Word[]): readonly (readonly Word[])[] {
+  const parts: Word[][] = [[]];
+  let depth = 0;
+  for (const word of words) {
+    if ('([{'.includes(word.text)) depth++;
+    if (')]}'.includes(word.text)) depth--;
+    if (depth === 0 && (word.text === ',' || word.text === '|')) parts.push([]);
+    else parts.at(-1)?.push(word);
+  }
+  return parts.filter((part) => part.length > 0);
+}

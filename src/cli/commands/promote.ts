@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { parseEnvelope } from '../../aeiou/index.ts';
+import { recordProblem, type TurnRecord } from '../../loop/index.ts';
+import { printable } from '../../report/index.ts';
+import { createRuntime } from '../../runtime/index.ts';
+import { type Grant, type GrantedCall, grantText, loadMockTools, recordTools } from '../../tools/index.ts';
+import { taggedFrom } from '../../wire/foreign.ts';
+import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
+import { openStore } from '../flags/store.ts';
+import { NotPromotable, type Promoted, procedureOf } from '../promote/procedure.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { writeAllNew } from '../terminal/newfile.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { usable } from './drive.ts';
+
+interface PromoteFlags extends SetupFlags {
+  readonly store?: string;
+  readonly library: string;
+}
+
+const HELP = `
+Writes NAME.ns, a procedure that does what the program of the turn did;
+NAME.test.ns, its test, with NAME.mocks.yaml, what the calls returned; and
+NAME.grant.yaml, the grant that was approved, without what parameters decide.
+
+Parameters are the parts of USERDATA that the program names (userdata.subject,
+userdata.fields.KEY), and literal texts of three characters or more that are
+equal to one of them in the USERDATA of the session.
+
+Example:
+  neuroscript sessions promote job-7:1 send_report --library lib \\
+    --store jobs.db --tools tools.yaml
+  neuroscript test lib/send_report.test.ns --tools lib/send_report.mocks.yaml
+`;
+
+/** `sessions promote SID:TURN NAME --library DIR`. `command` has the flags of the store already. */
+export function addPromote(command: Command, execute: Execute): void {
+  command
+    .argument('<SID:TURN>', 'the turn, whose plan was approved')
+    .argument('<NAME>', 'name of the procedure')
+    .requiredOption('--library <DIR>', 'the folder of the procedure');
+  addSetup(command)
+    .addHelpText('after', HELP)
+    .action((turn: string, name: string, flags: PromoteFlags) =>
+      execute((terminal) => usable(() => promote(turn, name, flags, terminal))),
+    );
+}
+
+async function promote(place: string, name: string, flags: PromoteFlags, terminal: Terminal): Promise<ExitCode> {
+  const [, sid = '', number = ''] = /^(.+):([1-9]\d*)$/.exec(place) ?? [];
+  if (sid === '') throw new UsageError(`name a turn as SID:TURN, such as job-7:1, not '${printable(place)}'`);
+  if (!/^[a-z_]\w*$/i.test(name)) throw new UsageError(`'${printable(name)}' is no name of a procedure`);
+  await using resources = new AsyncDisposableStack();
+  const { tools } = await readSetup(flags, resources);
+  await using store = await openStore(flags.store, { mustExist: true });
+  const record = (await store.turns(sid)).find(({ turn }) => turn === Number(number));
+  if (record === undefined || recordProblem(record) !== null)
+    throw new UsageError(`session ${printable(sid)} has no decided turn ${number} that can be read`);
+  const grant = approvedGrant(record);
+  const { actions, userdata } = parseEnvelope(new TextEncoder().encode(record.inputs.envelope));
+  const promoted = made(() => procedureOf(actions, JSON.parse(userdata), name));
+  const file = (ending: string): string => join(flags.library, `${name}${ending}`);
+  const mocks = recordTools(record.journal, tools).text;
+  await mustRepeat(name, promoted, mocks, saidBy(record));
+  await mkdir(flags.library, { recursive: true });
+  const files = {
+    [file('.ns')]: promoted.text,
+    [file('.test.ns')]: testOf(name, place, promoted, saidBy(record)),
+    [file('.mocks.yaml')]: mocks,
+    [file('.grant.yaml')]: grantText(grantFor(`${name}.ns`, grant, promoted)),
+  };
+  await writeAllNew(files);
+  for (const path of Object.keys(files)) terminal.out.line(printable(path));
+  return EXIT.ok;
+}
+
+/** Runs the procedure with the values and the answers of the session. Throws {@link UsageError} when it does not say what the turn said. */
+async function mustRepeat(name: string, { text, args }: Promoted, mocks: string, said: readonly string[]): Promise<void> {
+  const tools = loadMockTools(mocks, `${name}.mocks.yaml`);
+  await using runtime = await createRuntime({ tools, policy: { allow: ['*'], grants: ['*:*:*'] }, concurrency: 1 });
+  const call = { name, args: args.map(({ value }) => taggedFrom(value)) };
+  const result = await runtime
+    .interpreter()
+    .fork()
+    .runRequest({ sources: [{ name: `${name}.ns`, text }], call });
+  const problem = result.error?.message ?? (result.emits.join('\n') === said.join('\n') ? null : 'it says something else');
+  if (problem !== null) throw new UsageError(`the procedure does not do what the turn did: ${printable(problem)}`);
+}
+
+/** The lines that a turn emitted, without its tokens. */
+function saidBy({ output, candidates }: TurnRecord): readonly string[] {
+  const tokens = new Set(candidates.map(({ line }) => line));
+  return output
+    .split('\n')
+    .slice(0, -1)
+    .filter((_, index) => !tokens.has(index + 1));
+}
+
+function made<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof NotPromotable) throw new UsageError(`the program cannot become a procedure: ${error.message}`);
+    throw error;
+  }
+}
+
+/** The grant that a person approved for the program that decided the turn. */
+function approvedGrant({ sid, turn, plans = [], attempts = [], error, decision }: TurnRecord): Grant {
+  const grant = plans.findLast((plan) => plan.attempt === attempts.length + 1)?.grant ?? null;
+  if (grant === null) throw new UsageError(`nobody approved the plan of turn ${turn} of session ${printable(sid)}`);
+  if (error !== null || decision === 'HALT') throw new UsageError(`turn ${turn} of session ${printable(sid)} did not end well`);
+  return grant;
+}
+
+/** The grant for any arguments of the procedure: conditions that are a value of an argument are left out, and say so. */
+function grantFor(file: string, grant: Grant, { text, args }: Promoted): Grant {
+  const calls = grant.calls.map(({ when = {}, at: _, ...call }): GrantedCall => {
+    const decided = Object.entries(when).flatMap(([name, condition]) => {
+      const parameter = args.find(
+        ({ value }) => typeof value === 'string' && value.replaceAll('*', String.raw`\*`) === condition,
+      );
+      return parameter === undefined ? [] : [[name, parameter.name] as const];
+    });
+    if (decided.length === 0) return Object.keys(when).length === 0 ? call : { ...call, when };
+    const names = new Set(decided.map(([name]) => name));
+    const left = Object.entries(when).filter(([name]) => !names.has(name));
+    const unknown = [...(call.unknown ?? []), ...decided.map(([name, parameter]) => `${name} is the parameter ${parameter}`)];
+    return { ...call, unknown, ...(left.length === 0 ? {} : { when: Object.fromEntries(left) }) };
+  });
+  return { ...grant, programs: [{ name: file, sha256: createHash('sha256').update(text).digest('hex') }], calls };
+}
+
+/** A test that calls the procedure with the values of the session, and expects what the turn emitted, but for its tokens. */
+function testOf(name: string, place: string, { args }: Promoted, said: readonly string[]): string {
+  return [
+    `#: ${name} does what turn ${place} did`,
+    `#: file ${name}.ns`,
+    ...args.map((each) => `#: global ${each.name}=${JSON.stringify(each.value)}`),
+    `call ${name}(${args.map((each) => each.name).join(', ')})`,
+    ...said.map((line) => `#=> ${line}`),
+    '',
+  ].join('\n');
+}

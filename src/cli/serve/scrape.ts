@@ -1,0 +1,29 @@
+import { Histogram, type Host, type Metrics, type SessionCoordinator } from '../../loop/index.ts';
+import type { Runtime } from '../../runtime/index.ts';
+import { gauges } from './gauges.ts';
+import type { Health } from './readiness.ts';
+
+/** What the metrics of a host are read from. */
+export interface Scraped {
+  readonly host: Pick<Host, 'state'>;
+  readonly coordinator: Pick<SessionCoordinator, 'leasesLost'>;
+  readonly metrics: Metrics;
+  readonly storeSeconds: Histogram;
+  readonly health: Health;
+  readonly runtimes: readonly Runtime[];
+}
+
+/** The metrics of a host in the Prometheus text format. `now` is Unix milliseconds. */
+export async function scrape(
+  { host, coordinator, metrics, storeSeconds, health, runtimes }: Scraped,
+  now: number,
+): Promise<string> {
+  for (const runtime of runtimes) metrics.seeRuntime(runtime);
+  const [parts, census] = await Promise.all([health.parts(), health.census()]);
+  const { leasesLost } = coordinator;
+  return `${metrics.prometheus()}${storeSeconds.prometheus()}${gauges({ state: host.state, leasesLost, runtimes, census, parts, now })}`;
+}
+
+/** Counts the time of the requests to a store. */
+export const storeHistogram = (): Histogram =>
+  new Histogram('neuroscript_store_seconds', 'Time of a request to the store.', 'request');

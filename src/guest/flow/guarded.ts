@@ -1,0 +1,111 @@
+import type { Block } from '../../../grammar/index.ts';
+import { ERROR_VARIABLES } from '../../../grammar/vocabulary/builtins.ts';
+import { compileBlock } from '../blocks.ts';
+import type { Context } from '../context.ts';
+import { Failure } from '../errors.ts';
+import type { Exec } from '../frame.ts';
+import { Effects } from './effects.ts';
+import { FIRST, type Flow, spread } from './flow.ts';
+import { flowOf } from './run.ts';
+
+/**
+ * A statement that a handler guards. Whether it fails may depend on the labels that it reads, and then so does what it sets and what the
+ * handler sets: in this run, and in the run in which the other thing happens.
+ */
+export function guarded(flow: Flow, run: Exec, effects: Effects, handler: Block): Exec {
+  // A statement that fails does not leave the loop or the procedure.
+  const leaves = effects.breaks || effects.returns;
+  return (frame) => {
+    const { pc, ambient, risk } = flow;
+    flow.risk = 0;
+    let done: number;
+    try {
+      done = run(frame);
+    } catch (thrown) {
+      if (thrown instanceof Failure) {
+        const fault = flow.acc | flow.pc | flow.risk | (flow.ambient & ~ambient);
+        spread(flow, frame, effects, fault);
+        flow.pc = leaves ? pc | fault : pc;
+        flow.ambient = ambient;
+        flow.risk = risk | fault;
+        flow.fault = fault;
+      }
+      throw thrown;
+    }
+    const label = flow.risk;
+    flow.risk = risk | label;
+    const handling = flow.handlers.get(handler);
+    if (label === 0 || handling === undefined || !resumes(flow, handling)) return done;
+    spread(flow, frame, effects, label);
+    spread(flow, frame, handling, label);
+    if (leaves || raises(flow, handling)) flow.pc |= label;
+    return done;
+  };
+}
+
+/** Whether the frame may go on after an error. Otherwise the error ends the run, and nothing shows what it left unset. */
+function resumes(flow: Flow, handling: Effects): boolean {
+  return handling.clearsError || raises(flow, handling);
+}
+
+/**
+ * Whether what follows a guarded statement runs only if it did not fail: the handler may leave a loop, or another one may get the error.
+ * An error that no handler clears ends the run, and a run that ended shows nothing more.
+ */
+function raises(flow: Flow, handling: Effects): boolean {
+  return handling.breaks || flow.guards > 1;
+}
+
+/** Compiles a block. The body of a handler runs because of an error, and its variables carry the labels of that error. */
+export function flowBlock(context: Context, block: Block): Exec {
+  const flow = flowOf(context);
+  if (flow.handlers.has(block)) return compileHandlerBody(context, flow, block);
+  return ownGuard(context, flow, block);
+}
+
+function ownGuard(context: Context, flow: Flow, block: Block): Exec {
+  const { onError } = block;
+  if (onError === undefined) {
+    const run = compileBlock(context, block);
+    return context.guard === null ? run : within(flow, run);
+  }
+  flow.handlers.set(onError.body, new Effects());
+  const run = within(flow, compileBlock(context, block));
+  return (frame) => {
+    const { guards } = flow;
+    flow.guards = guards + 1;
+    try {
+      return run(frame);
+    } finally {
+      flow.guards = guards;
+    }
+  };
+}
+
+/** A block whose statements are guarded. It runs only if what came before in the statement around it did not fail. */
+function within(flow: Flow, run: Exec): Exec {
+  return (frame) => {
+    const { ambient, risk } = flow;
+    flow.ambient = ambient | risk;
+    flow.risk = 0;
+    const done = run(frame);
+    flow.ambient = ambient;
+    flow.risk |= risk;
+    return done;
+  };
+}
+
+function compileHandlerBody(context: Context, flow: Flow, block: Block): Exec {
+  const errors = [...ERROR_VARIABLES].map((name) => FIRST + context.scope.slot(name));
+  const { compiled: run, effects } = flow.collect(() => ownGuard(context, flow, block));
+  for (const place of errors) effects.places.add(place);
+  flow.handlers.set(block, effects);
+  return (frame) => {
+    const { pc, fault } = flow;
+    flow.pc = pc | fault;
+    for (const place of errors) frame.labels[place] = pc | fault;
+    const done = run(frame);
+    flow.pc = raises(flow, effects) ? pc | fault : pc;
+    return done;
+  };
+}

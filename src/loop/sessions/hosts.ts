@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import type { SessionsEngine } from './engine.ts';
+import type { HostRegistry } from './fleet.ts';
+import { listOf } from './rows.ts';
+import type { Statements } from './statements.ts';
+
+/** The hosts in the database of a store. */
+export function hostsIn(
+  { sql }: Pick<SessionsEngine, 'sql'>,
+  statements: Pick<Statements, 'beat' | 'hosts' | 'forgetHost'>,
+): HostRegistry {
+  return {
+    async beat({ instance, owner, kids }, ms) {
+      await sql.change(statements.beat, instance, owner, JSON.stringify(kids), Math.floor(ms));
+    },
+    async leave(instance) {
+      await sql.again(statements.forgetHost, instance);
+    },
+    async list() {
+      const rows = await sql.again(statements.hosts);
+      return rows.map(({ instance, owner, kids }) => ({
+        instance: String(instance),
+        owner: String(owner),
+        kids: listOf(kids, z.string(), `the keys of host ${owner}`),
+      }));
+    },
+  };
+}

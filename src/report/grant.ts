@@ -1,0 +1,77 @@
+import { type CallChange, changesSince, type Grant, type GrantedCall, grantedText, mayChange } from '../tools/index.ts';
+import type { Palette } from '../wire/text/palette.ts';
+import { printable } from '../wire/text/printable.ts';
+import { counted } from '../wire/text/units.ts';
+
+/** What a grant is about. */
+export function grantHead({ programs, calls }: Grant): string {
+  const names = programs.map(({ name }) => name).join(', ');
+  const changing = calls.filter(mayChange).length;
+  return `${names}: ${counted(calls.length, 'granted call')}, ${changing} of which may change something`;
+}
+
+/** A granted call for a reader. */
+export interface GrantRow {
+  readonly call: GrantedCall;
+  /** The change since an earlier grant; null without one. */
+  readonly change: CallChange | null;
+  /** The tool, and what it does. */
+  readonly title: string;
+  /** Arguments and number. */
+  readonly terms: string;
+  /** What is unknown, labels, and the place. */
+  readonly notes: readonly string[];
+}
+
+/** The calls of a grant in the order of a reader: what changed and what may change something first. */
+export function grantRows(grant: Grant, since: Grant | null): readonly GrantRow[] {
+  const changes = since === null ? null : changesSince(grant, since);
+  const rows = grant.calls.map((call): GrantRow => {
+    const { number, tool, effects, unknown = [], carries = {}, at } = call;
+    return {
+      call,
+      change: changes?.get(number) ?? null,
+      title: `call ${number}: ${tool} (${EFFECTS[effects ?? 'unknown']})`,
+      terms: grantedText(call),
+      notes: [
+        ...unknown.map((each) => `unknown: ${each}`),
+        ...Object.entries(carries).map(([argument, labels]) => `${argument} may carry ${labels.join(', ')}`),
+        ...(at === undefined ? [] : [`at ${at}`]),
+      ],
+    };
+  });
+  const rank = ({ call, change }: GrantRow): number => (change === 'new' ? 0 : 2) + (mayChange(call) ? 0 : 1);
+  return rows.toSorted((a, b) => rank(a) - rank(b));
+}
+
+const EFFECTS = { none: 'no effect', read: 'reads', write: 'may change something', unknown: 'outside of any tool' } as const;
+
+/** The rules of a grant about its calls, and what is unknown of the whole, each as a sentence. */
+export function grantNotes({ order = [], unknown = [] }: Grant): readonly string[] {
+  return [
+    ...order.map(({ tool, needs, 'not-after': notAfter }) =>
+      needs === undefined ? `${tool} not after ${notAfter}` : `${tool} only after ${needs}`,
+    ),
+    ...unknown.map((each) => `unknown: ${each}`),
+  ];
+}
+
+/** A grant as lines for the person who decides. With an earlier grant, changes are marked. */
+export function explainGrant(grant: Grant, palette: Palette, since: Grant | null = null): readonly string[] {
+  const gone = since === null ? 0 : since.calls.filter(({ tool }) => !grant.calls.some((call) => call.tool === tool)).length;
+  return [
+    palette.bold(printable(grantHead(grant))),
+    ...grantRows(grant, since).flatMap(({ change, title, terms, notes }) => [
+      `  ${change === null ? '' : `${MARK[change](palette)} `}${printable(title)}: ${printable(terms)}`,
+      ...notes.map((note) => palette.dim(`     ${printable(note)}`)),
+    ]),
+    ...grantNotes(grant).map((note) => `  ${printable(note)}`),
+    ...(gone === 0 ? [] : [palette.dim(`  ${counted(gone, 'call')} of the earlier grant, of other tools, not in this one`)]),
+  ];
+}
+
+const MARK: Readonly<Record<CallChange, (palette: Palette) => string>> = {
+  new: ({ red }) => red('NEW'),
+  narrower: ({ yellow }) => yellow('narrower'),
+  same: ({ dim }) => dim('as before'),
+};

@@ -1,0 +1,43 @@
+import { shorten } from '../../wire/errorinfo.ts';
+import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
+import type { CallSite, GuestCall, TaggedJson } from '../../wire/protocol.ts';
+import type { ToolView } from '../define/definition.ts';
+import type { MadeCallOf } from '../grant/bound.ts';
+import { canonicalName, MAGIC_TOOL } from '../names.ts';
+import type { MadeCall } from './recorded.ts';
+
+/** A recorded call in a few words. */
+export function shortCall(entry: JournalEntry): string {
+  const args = entry.kind === 'tool' ? entry.args.map((arg) => JSON.stringify(arg)).join(', ') : '';
+  return shorten(`${entry.kind === 'tool' ? entry.name : entry.kind}(${args})`);
+}
+
+/** The name and the arguments by which a call is foreseen. */
+export function foreseenAs(call: GuestCall | MadeCall): readonly [name: string, args: readonly TaggedJson[]] {
+  if (call.t === 'tool') return [canonicalName(call.name), call.args];
+  return call.t === 'ask' ? ['ask', [call.model, call.prompt, call.options]] : ['promptuser', [call.text]];
+}
+
+/** The arguments of what is no tool, by the names that a grant has for them. */
+const ASKED = {
+  ask: [{ name: 'model' }, { name: 'prompt' }, { name: 'options' }],
+  prompt: [{ name: 'text' }],
+} as const;
+
+/** A call as a grant sees it; null for a token, which is no effect. */
+export function grantable(call: GuestCall | MadeCall, tools: Pick<ToolView, 'lookup'>): MadeCallOf | null {
+  const [name, args] = foreseenAs(call);
+  if (name === MAGIC_TOOL) return null;
+  const parameters = call.t === 'tool' ? tools.lookup(name)?.parameters : ASKED[call.t];
+  return { tool: { canonicalName: name, parameters: parameters ?? [] }, args };
+}
+
+/** A call that begins, in the form of a call that waits: if its outcome stays unknown, a person enters it. */
+export function begun(seq: number, tool: string, args: readonly TaggedJson[], at: CallSite): WaitingCall {
+  return { seq, tool, args, at, asked: [], reason: IN_DOUBT, expiresIn: null, ms: 0 };
+}
+
+const IN_DOUBT = 'the turn was interrupted during this call, and nobody knows whether it took effect; answer with what it did';
+
+/** Why a call waits for the approval of a plan. */
+export const PLAN_REASON = 'its plan must be approved first; answer true to allow all calls of the grant, false to refuse it';

@@ -1,0 +1,233 @@
+import { hash } from 'node:crypto';
+import { knownOf } from '../../wire/foreseen.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+import { isList } from '../../wire/tagged.ts';
+import { sortedJson } from '../dispatch/earlier.ts';
+import { type CalledTool, firstUnmet, meetsRow, placesOf, rowText } from '../policy/decide.ts';
+import type { OrderRule } from '../policy/options.ts';
+import type { Grant, GrantedCall, ReturnedBy } from './granted.ts';
+
+/** A call that the program makes, as a grant sees it. */
+export interface MadeCallOf {
+  readonly tool: CalledTool;
+  readonly args: readonly TaggedJson[];
+}
+
+/** Why a call is outside of a grant, and what the grant would allow. */
+export interface Outside {
+  readonly reason: string;
+  readonly instead: string;
+}
+
+/** Calls that may be counted for the same rows. */
+interface Group {
+  readonly rows: readonly Row[];
+  count: number;
+}
+
+/** A granted call, and the calls that are counted for it. */
+interface Row {
+  readonly call: GrantedCall;
+  readonly groups: Map<string, Group>;
+  used: number;
+}
+
+/**
+ * Refuses calls that a grant does not have. A call that fits several rows counts for one of them, and moves to another row when a later call
+ * needs its place. So calls are admitted as long as there is any way to count them.
+ */
+export class Bound {
+  /** The rules of the grant about the calls before a call. */
+  readonly order: readonly OrderRule[];
+  readonly #rows: readonly Row[];
+  /** Digests of answers that arguments may have to be, by the number of the call and the part. */
+  readonly #answers = new Map<string, Set<string>>();
+  readonly #wanted: ReadonlySet<number>;
+
+  constructor({ calls, order = [] }: Pick<Grant, 'calls' | 'order'>) {
+    this.order = order;
+    this.#rows = calls.map((call) => ({ call, groups: new Map(), used: 0 }));
+    this.#wanted = new Set(calls.flatMap(({ returned = {} }) => Object.values(returned).map(({ call }) => call)));
+  }
+
+  /** The calls that may still be made. */
+  get left(): readonly GrantedCall[] {
+    return this.#rows.map(({ call, used }) => (call.times === undefined ? call : { ...call, times: call.times - used }));
+  }
+
+  /** Counts a call. Returns why it is outside of the grant; null when it is not. */
+  admit(made: MadeCallOf): Outside | null {
+    const { canonicalName: name } = made.tool;
+    const named = this.#rows.filter(({ call }) => call.tool === name);
+    const fitting = this.#fitting(made);
+    if (fitting.length > 0 && place({ rows: fitting, count: 1 })) return null;
+    return {
+      reason: `outside of the grant: ${this.#problem(made, named, fitting)}`,
+      instead: `allowed: ${this.#allowed(named)}`,
+    };
+  }
+
+  /** Whether a call would be admitted, without counting it. */
+  allows(made: MadeCallOf): boolean {
+    return this.#fitting(made).some(({ call, used }) => call.times === undefined || used < call.times);
+  }
+
+  /** Notes the answer to an admitted call: arguments of later calls may have to be this answer. */
+  answered(made: MadeCallOf, value: TaggedJson): void {
+    if (this.#wanted.size === 0) return;
+    for (const { call } of this.#fitting(made)) {
+      if (!this.#wanted.has(call.number)) continue;
+      this.#note({ call: call.number }, value);
+      for (const element of elementsOf(value)) this.#note({ call: call.number, part: 'item' }, element);
+    }
+  }
+
+  #note(by: ReturnedBy, value: TaggedJson): void {
+    const key = keyOfAnswer(by);
+    const known = this.#answers.get(key);
+    if (known === undefined) this.#answers.set(key, new Set([digestOf(value)]));
+    else known.add(digestOf(value));
+  }
+
+  #fitting({ tool, args }: MadeCallOf): readonly Row[] {
+    const known = args.map(knownOf);
+    return this.#rows.filter(
+      ({ call: { tool: name, when = {}, returned } }) =>
+        name === tool.canonicalName &&
+        meetsRow(when, tool, known) === true &&
+        (returned === undefined || this.#unreturned(returned, tool, args) === null),
+    );
+  }
+
+  /** The first argument that is not the answer that it must be. */
+  #unreturned(
+    returned: Readonly<Record<string, ReturnedBy>>,
+    tool: CalledTool,
+    args: readonly TaggedJson[],
+  ): readonly [name: string, by: ReturnedBy] | null {
+    const unmet = Object.entries(returned).find(([name, by]) => {
+      const answers = this.#answers.get(keyOfAnswer(by));
+      return !placesOf(tool, name).some((place) => answers?.has(digestOf(args[place] ?? null)));
+    });
+    return unmet ?? null;
+  }
+
+  #problem({ tool, args }: MadeCallOf, named: readonly Row[], fitting: readonly Row[]): string {
+    const { canonicalName: name } = tool;
+    if (named.length === 0) return `it has no call of ${name}`;
+    if (fitting.length > 0) {
+      const numbers = fitting.map(({ call }) => call.number).join(', ');
+      return `call ${numbers} of it, ${name}, was made as often as it may be`;
+    }
+    const rows = named.map(({ call }) => call.when ?? {});
+    const { argument } = firstUnmet(rows, tool, args.map(knownOf));
+    const left = named.flatMap(({ call: { returned } }) => {
+      const [unmet] = (returned === undefined ? null : this.#unreturned(returned, tool, args)) ?? [];
+      return unmet === undefined ? [] : [unmet];
+    });
+    const wrong = argument ?? left[0] ?? null;
+    return `no call of ${name} in it has ${wrong === null ? 'these arguments' : `this argument '${wrong}'`}`;
+  }
+
+  #allowed(named: readonly Row[]): string {
+    if (named.length > 0) return shortened(named.map(({ call }) => grantedText(call)));
+    const others = new Set(this.#rows.map(({ call }) => call.tool));
+    return others.size === 0 ? 'no call at all' : `calls of ${shortened([...others])}`;
+  }
+}
+
+/** What a program can read from a value by a key, an index or a loop. A map without a key gives nil. */
+function elementsOf(value: TaggedJson): Iterable<TaggedJson> {
+  if (typeof value === 'string') return new Set(value);
+  if (isList(value)) return value;
+  const { entries } = knownOf(value);
+  return entries === undefined || typeof value !== 'object' || value === null ? [] : [null, ...Object.values(value)];
+}
+
+/** Arguments and number of a granted call, in words. */
+export function grantedText({ when = {}, returned = {}, times }: GrantedCall): string {
+  const conditions = [
+    ...(Object.keys(when).length === 0 ? [] : [rowText(when)]),
+    ...Object.entries(returned).map(([name, by]) => `${name} ${returnedText(by)}`),
+  ];
+  return `${conditions.length === 0 ? 'any arguments' : conditions.join(', ')}, ${timesText(times)}`;
+}
+
+/** Where an argument comes from, in words. */
+export function returnedText({ call, part }: ReturnedBy): string {
+  return part === undefined ? `what call ${call} returned` : `an item of what call ${call} returned`;
+}
+
+/** How often a call may be made, in words. */
+export function timesText(times: number | undefined): string {
+  if (times === undefined) return 'any number of times';
+  if (times === 0) return 'not again';
+  return times === 1 ? 'at most once' : `at most ${times} times`;
+}
+
+/** Most calls that a message names. */
+const MOST_SHOWN = 4;
+
+function shortened(texts: readonly string[]): string {
+  const left = texts.length - MOST_SHOWN;
+  return [...texts.slice(0, MOST_SHOWN), ...(left > 0 ? [`${left} more`] : [])].join('; ');
+}
+
+function keyOfAnswer({ call, part }: ReturnedBy): string {
+  return `${call} ${part ?? 'whole'}`;
+}
+
+function digestOf(value: TaggedJson): string {
+  return hash('sha256', JSON.stringify(sortedJson(value)), 'base64url');
+}
+
+/** A step of a path to a row with room: one call of `group` would move from `from` to this row. */
+interface Step {
+  readonly row: Row;
+  readonly group: Group;
+  readonly from: Step | null;
+}
+
+/** Counts one call for one of its rows. Returns false when all are full, however the other calls are distributed. */
+function place(group: Group): boolean {
+  const seen = new Set<Row>();
+  const steps: Step[] = [];
+  const reach = (own: Group, from: Step | null): void => {
+    for (const row of own.rows) {
+      if (seen.has(row)) continue;
+      seen.add(row);
+      steps.push({ row, group: own, from });
+    }
+  };
+  reach(group, null);
+  for (const step of steps) {
+    const { call, groups, used } = step.row;
+    if (call.times === undefined || used < call.times) {
+      settle(step);
+      return true;
+    }
+    for (const other of groups.values()) reach(other, step);
+  }
+  return false;
+}
+
+/** Moves calls along the path, so that its first row has room for the new one. */
+function settle(last: Step): void {
+  last.row.used++;
+  for (let step: Step | null = last; step !== null; step = step.from) {
+    const { row, group, from } = step;
+    const key = keyOf(group);
+    const here = row.groups.get(key);
+    if (here === undefined) row.groups.set(key, { rows: group.rows, count: 1 });
+    else here.count++;
+    const left = from?.row.groups.get(key);
+    if (left === undefined) continue;
+    left.count--;
+    if (left.count === 0) from?.row.groups.delete(key);
+  }
+}
+
+/** The key of a group; equal for groups of the same rows. */
+function keyOf({ rows }: Group): string {
+  return rows.map(({ call }) => call.number).join();
+}

@@ -1,0 +1,65 @@
+import type { Unit } from '../limits.ts';
+import { usdText } from '../money.ts';
+
+/** The names of each unit and what they stand for in bytes, milliseconds or counts. */
+export const UNIT_SIZES: Readonly<Record<Unit, ReadonlyMap<string, number>>> = {
+  count: new Map([['', 1]]),
+  bytes: new Map([
+    ['B', 1],
+    ['KB', 1024],
+    ['MB', 1024 ** 2],
+    ['GB', 1024 ** 3],
+    ['KiB', 1024],
+    ['MiB', 1024 ** 2],
+    ['GiB', 1024 ** 3],
+  ]),
+  ms: new Map([
+    ['ms', 1],
+    ['s', 1000],
+    ['m', 60_000],
+  ]),
+  usd: new Map([['', 1]]),
+};
+
+/** A quantity in the largest unit that keeps it whole, as flags take it: `64MB`, `1500ms`, `1,000`; money as `$0.05`. */
+export function quantity(unit: Unit, value: number): string {
+  if (unit === 'usd') return usdText(value);
+  let best = '';
+  let factor = 1;
+  for (const [name, size] of UNIT_SIZES[unit]) {
+    if (name.includes('i')) continue;
+    if (best === '' || (size > factor && value >= size && value % size === 0)) {
+      best = name;
+      factor = size;
+    }
+  }
+  return `${unit === 'count' ? grouped(value) : value / factor}${best}`;
+}
+
+/** A whole number with a comma before every third digit: `1,000`. */
+export function grouped(value: number): string {
+  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** A measured quantity, with its unit behind a blank: `1,000`, `14 ms`, `8,594 B`, `64.5 KB`; large sizes are rounded to a tenth of their unit. */
+export function amount(unit: Unit, value: number): string {
+  if (unit === 'count') return grouped(value);
+  if (unit === 'ms') return `${grouped(value)} ms`;
+  if (unit === 'usd') return usdText(value);
+  if (value < 10 * 1024) return `${grouped(value)} B`;
+  const [name, size] = value < 10 * 1024 ** 2 ? ['KB', 1024] : ['MB', 1024 ** 2];
+  return `${Math.round((value / size) * 10) / 10} ${name}`;
+}
+
+/** A time of milliseconds, in the unit that reads best. */
+export function duration(ms: number): string {
+  if (ms >= 86_400_000) return `${(ms / 86_400_000).toFixed(1)} d`;
+  if (ms >= 3_600_000) return `${(ms / 3_600_000).toFixed(1)} h`;
+  if (ms >= 60_000) return `${(ms / 60_000).toFixed(1)} min`;
+  return ms >= 1000 ? `${(ms / 1000).toFixed(2)} s` : `${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
+}
+
+/** `1 turn`, `2 turns`. */
+export function counted(count: number, thing: string): string {
+  return `${grouped(count)} ${thing}${count === 1 ? '' : 's'}`;
+}

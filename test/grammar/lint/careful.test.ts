@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import type { Environment } from '../../../grammar/lint/index.ts';
+import { brief, command, findings, fixed } from './lint.ts';
+
+const only = (code: string, all: readonly string[]): readonly string[] => all.filter((found) => found.endsWith(code));
+
+describe('a variable of a loop that keeps the value of the pass before (issue 50)', () => {
+  const kept = (...body: readonly string[]) => only('KEPT_VALUE', brief(['for each x in self', ...body, 'endfor']));
+  const handler = ['on error do', 'clear_error', 'endon'];
+
+  it('is reported where the statement that sets it may fail under a handler that goes on', () => {
+    expect(kept(...handler, 'set price = x.price', 'emit price')).toEqual(['7:6 LINT_KEPT_VALUE']);
+    expect(kept(...handler, 'set a, b = x.both', 'emit a', 'emit b')).toEqual(['7:6 LINT_KEPT_VALUE']);
+    expect(kept(...handler, 'set price = tool.a.Price(x)', 'if price > 1', 'emit 1', 'endif')).toEqual(['7:4 LINT_KEPT_VALUE']);
+    const outside = [...handler, 'for each x in self', 'set y = x.a', 'emit y', 'endfor'];
+    expect(only('KEPT_VALUE', brief(outside))).toEqual(['7:6 LINT_KEPT_VALUE']);
+  });
+
+  it('is reported where only some ways through the pass set it, once', () => {
+    expect(kept('if x > 1', 'set size = "big"', 'endif', 'emit size', 'emit size')).toEqual(['6:6 LINT_KEPT_VALUE']);
+    expect(kept('for each y in x', 'if y > 1', 'set found = y', 'break', 'endif', 'endfor', 'emit found')).toEqual([
+      '9:6 LINT_KEPT_VALUE',
+    ]);
+  });
+
+  it.each<[string, readonly string[]]>([
+    ['every way sets it', ['if x', 'set a = 1', 'else', 'set a = 2', 'endif', 'emit a']],
+    ['the other way leaves the pass', ['if x', 'set a = 1', 'else', 'continue', 'endif', 'emit a']],
+    ['it is set at the beginning', ['set a = nil', 'if x', 'set a = 1', 'endif', 'emit a']],
+    ['the pass reads it first', ['emit a', 'if x', 'set a = x', 'endif', 'emit a']],
+    ['it is a sum', [...handler, 'set a = a + x', 'emit a']],
+    ['the handler leaves the pass', ['on error do', 'clear_error', 'continue', 'endon', 'set a = x.a', 'emit a']],
+    ['the handler sets it', ['on error do', 'clear_error', 'set a = 0', 'endon', 'set a = x.a', 'emit a']],
+    ['the handler does not clear', ['on error do', 'emit 1', 'endon', 'set a = x.a', 'emit a']],
+    ['nothing that sets it can fail', [...handler, 'set a = x', 'emit a', 'emit x.a']],
+    ['the other branch reads what an earlier pass has set', ['if x', 'set a = x', 'else', 'emit a', 'endif']],
+    [
+      'an endless loop sets it before it ends',
+      ['while true', 'set a = tool.b.C()', 'if a', 'break', 'endif', 'endwhile', 'emit a'],
+    ],
+    ['a user gives it', [...handler, 'promptuser "n?" into n', 'emit n']],
+    ['pages set it', ['set more = true', 'while more', 'set a = tool.b.C()', 'set more = a.more', 'endwhile', 'emit a']],
+  ])('is not where %s', (_, body) => {
+    expect(kept(...body)).toEqual([]);
+  });
+
+  it('is not where it has a value before the loop, or keeps that of a handler which has a finding', () => {
+    expect(
+      only('KEPT_VALUE', brief(['set a = 0', 'for each x in self', 'if x', 'set a = 1', 'endif', 'emit a', 'endfor'])),
+    ).toEqual([]);
+    const both = brief(['for each x in self', ...handler, 'set a = x.a', 'must a', 'emit a', 'endfor']);
+    expect(both.map((found) => found.split(' ')[1])).toEqual(['LINT_GOES_ON']);
+  });
+
+  it('is mended by continue in the handler, or by nil at the beginning', () => {
+    const lines = [
+      '  for each x in [1]',
+      '    on error do',
+      '      clear_error',
+      '    endon',
+      '    set a = x.a',
+      '    emit a',
+      '  endfor',
+    ];
+    expect(fixed(command(...lines))).toBe(command(...lines.toSpliced(3, 0, '      continue')));
+    const branch = ['  for each x in [1]', '    if x > 1', '      set a = x', '    endif', '    emit a', '  endfor'];
+    expect(fixed(command(...branch))).toBe(command(...branch.toSpliced(1, 0, '    set a = nil')));
+  });
+
+  it('takes no longer than a loop is long', () => {
+    const many = Array.from({ length: 400 }, (_, index) => [
+      `if x > ${index}`,
+      `set a${index} = x`,
+      'endif',
+      `emit a${index}`,
+    ]).flat();
+    const nested = Array.from({ length: 60 }, () => 'for each x in self');
+    expect(findings(command(...nested, ...many, ...nested.map(() => 'endfor'))).length).toBeGreaterThan(0);
+  });
+});
+
+describe('a result that nothing looks at (issue 50)', () => {
+  const environment: Environment = {
+    tools: [
+      ...['tool.list.sort', 'tool.list.contains'].map((name) => ({ name, least: 1, most: 2, pure: true as const })),
+      ...['tool.memory.cas', 'tool.shop.order'].map((name) => ({ name, least: 1, most: 3 })),
+    ],
+  };
+  const unseen = (...lines: readonly string[]) => only('UNSEEN_RESULT', brief(lines, environment));
+
+  it('is reported for calls that do nothing else', () => {
+    expect(unseen('set xs = [2, 1]', 'call tool.list.Sort(xs)', 'emit xs')).toEqual(['3:1 LINT_UNSEEN_RESULT']);
+    expect(unseen('call len("a")')).toEqual(['2:1 LINT_UNSEEN_RESULT']);
+    const sum = 'func sum(needs xs) means\n  set n = 0\n  for each x in xs\n    set n = n + x\n  endfor\n  return n\nendfunc\n';
+    const main = 'func main() means\n  call sum([1])\n  emit 1\nendfunc\n';
+    expect(findings(sum + main).map(({ code, line }) => [code, line])).toEqual([['LINT_UNSEEN_RESULT', 9]]);
+  });
+
+  it('is reported for a result that says whether a write or a plan was accepted, also under a handler', () => {
+    const cas = 'call tool.memory.CAS("/a", 1, 2)';
+    expect(unseen(cas)).toEqual(['2:1 LINT_UNSEEN_RESULT']);
+    expect(unseen('on error do', 'clear_error', 'endon', cas, 'emit 1')).toEqual(['5:1 LINT_UNSEEN_RESULT']);
+  });
+
+  it('is not for calls with an effect, calls that may be there to fail, and values that are looked at', () => {
+    expect(unseen('call tool.shop.Order(1)', 'call tool.list.Sort(tool.shop.Order(1))')).toEqual([]);
+    expect(unseen('on error do', 'emit "no list"', 'endon', 'call tool.list.Sort(self)', 'emit 1')).toEqual([]);
+    expect(unseen('call tool.list.Sort([1])', 'emit last')).toEqual([]);
+    const last = 'func f(needs xs) means\n  emit 1\n  call tool.list.Sort(xs)\nendfunc\n';
+    expect(findings(last, environment)).toEqual([]);
+    for (const effect of ['emit n', 'fail', 'must n', 'call tool.shop.Order(n)', 'call f(n)']) {
+      const text = `func f(needs n) means\n  if n\n    ${effect}\n  endif\n  return n\nendfunc\nfunc g() means\n  call f(1)\n  emit 1\nendfunc\n`;
+      expect([effect, findings(text, environment)]).toEqual([effect, []]);
+    }
+  });
+
+  it('is mended where the call returns a changed copy', () => {
+    const sorted = (statement: string) => command('  set xs = [2, 1]', `  ${statement}`, '  emit xs');
+    expect(fixed(sorted('call tool.list.Sort(xs)'), environment)).toBe(sorted('set xs = tool.list.Sort(xs)'));
+    expect(fixed(sorted('call tool.list.Contains(xs, 1)'), environment)).toBe(sorted('call tool.list.Contains(xs, 1)'));
+  });
+
+  it('does not follow calls of calls without end', () => {
+    const chain = Array.from({ length: 3000 }, (_, n) => `func f${n}(needs a) means\n  return f${n + 1}(a)\nendfunc\n`).join('');
+    expect(findings(`${chain}func f3000(needs a) means\n  call f0(a)\n  emit a\nendfunc\n`)).toEqual([]);
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from '../../../grammar/index.ts';
+import { PURE_TOOLS } from '../../../src/wire/pure/tools.ts';
+import { inWorld, reached } from './flow.ts';
+import { EXPRESSIONS, NEAR, PROGRAMS, STATEMENTS } from './suite.ts';
+
+const SEND = '\ncall tool.mail.Send(x)';
+const HELPERS =
+  'func second(needs a, b) means\nreturn b\nendfunc\nfunc pair(needs a) means\nreturn "b", a\nendfunc\nfunc looked(needs a) means\nset y = a + a\nreturn "b"\nendfunc\n';
+
+/** The program with the labelled source, and its twin with another one. */
+const flowing = (program: string): string => program.replaceAll('§(', 'tool.web.Echo(');
+const clean = (program: string): string => program.replaceAll('§(', 'tool.own.Echo(');
+
+const programs: readonly (readonly [string, string])[] = [
+  ...EXPRESSIONS.map((expression) => [expression, `set x = ${expression}${SEND}`] as const),
+  ...STATEMENTS.map(([about, program]) => [about, program + SEND] as const),
+  ...PROGRAMS,
+];
+
+describe('flows', () => {
+  it.each(programs)('a label reaches the sink through %s', (_, program) => {
+    expect(reached(inWorld(flowing(program))).to).toEqual(['web']);
+  });
+
+  it.each(programs)('no label reaches the sink without one: %s', (_, program) => {
+    const run = inWorld(clean(program));
+    expect(reached(run)).toEqual({ to: [], rest: [], deciding: [] });
+    expect(run.labels).toEqual({ output: [], scratchpad: [] });
+  });
+
+  it.each(NEAR)('no label reaches the sink past %s', (_, program) => {
+    const run = inWorld(`${HELPERS}command\n${flowing(program)}${SEND}\nendcommand`);
+    expect(reached(run).to).toEqual([]);
+  });
+});
+
+/** The example of each pure tool, once for each of its arguments: that one comes from the source. */
+function pureCalls(): readonly (readonly [string, string])[] {
+  return Object.values(PURE_TOOLS)
+    .flatMap((group) => Object.entries(group))
+    .flatMap(([name, { example }]) => {
+      const [call] = example;
+      const parsed = parse(`command\nset x = ${call}\nendcommand`, { name: 'example' });
+      const [block] = parsed.ok ? parsed.file.commands : [];
+      const [stmt] = block?.body.stmts ?? [];
+      if (stmt?.k !== 'set' || stmt.value.k !== 'tool') throw new Error(`the example of ${name} is no call`);
+      const source = `command\nset x = ${call}\nendcommand`;
+      return stmt.value.args.map(({ s, e }, index) => {
+        const program = `${source.slice(0, s)}§(${source.slice(s, e)})${source.slice(e)}`;
+        return [`argument ${index + 1} of ${name}`, program.replace('\nendcommand', `${SEND}\nendcommand`)] as const;
+      });
+    });
+}
+
+describe('pure tools', () => {
+  it.each(pureCalls())('the result carries the label of %s', (_, program) => {
+    expect(reached(inWorld(flowing(program))).to).toEqual(['web']);
+    expect(reached(inWorld(clean(program))).to).toEqual([]);
+  });
+});

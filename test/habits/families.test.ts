@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from '../../grammar/index.ts';
+import { runInPage } from '../../src/browser/engine.ts';
+import { fixed } from './harness.ts';
+
+/** Slips of writers of other languages by family, and what the first proposed fixes make of them. `⏎` separates lines. */
+const SLIPS: readonly (readonly [family: string, program: string, ...prints: readonly string[]])[] = [
+  ['a generator as an argument', 'xs = [{"n": 3}, {"n": 4}]⏎print(sum(x["n"] for x in xs))', '7'],
+  ['a generator that is joined', 'xs = [1, 2]⏎s = ", ".join(str(x) for x in xs)⏎print(s)', '1, 2'],
+  ['a search for any item', 'xs = [1, 3]⏎if any(x > 2 for x in xs):⏎  print("yes")', 'yes'],
+  ['a search for all items', 'xs = [1, 3]⏎if all(x > 2 for x in xs):⏎  print("yes")⏎print("end")', 'end'],
+  ['a search for the item', 'const xs = [{id: 1}, {id: 2}];⏎const x = xs.find(x => x.id === 2);⏎console.log(x.id);', '2'],
+  ['an assignment within a condition', 'xs = [1, 2]⏎if (n := len(xs)) > 1:⏎  print(n)', '2'],
+  ['a `finally`', 'try:⏎  print("a")⏎finally:⏎  print("b")', 'a', 'b'],
+  ['an `else` of a `try`', 'try:⏎  n = 1⏎except ValueError as e:⏎  print(e)⏎else:⏎  print(n)', '1'],
+  ['`begin` and `rescue`', 'begin⏎  raise "bad"⏎rescue => e⏎  puts e.message⏎end', 'bad'],
+  [
+    'cases that share statements',
+    'switch ("b") {⏎case "a":⏎case "b":⏎  console.log(1);⏎  break;⏎default:⏎  console.log(2);⏎}',
+    '1',
+  ],
+  ['cases in one line', 'x = 2⏎case x⏎when 1 then puts "one"⏎when 2, 3 then puts "more"⏎else puts "none"⏎end', 'more'],
+  [
+    'arms of a match',
+    'let x = 3;⏎match x {⏎  1 => println!("one"),⏎  2 | 3 => println!("more"),⏎  _ => println!("none"),⏎}',
+    'more',
+  ],
+  ['cases without a subject', 'n := 3⏎switch {⏎case n == 3:⏎  fmt.Println("three")⏎default:⏎  fmt.Println("other")⏎}', 'three'],
+  ['a loop of three parts without brackets', 'for i := 0; i < 2; i++ {⏎  fmt.Println(i)⏎}', '0', '1'],
+  [
+    'braces in lines of their own',
+    'var xs = new List<string> { "a", "b" };⏎foreach (var x in xs)⏎{⏎  Console.WriteLine($"is {x}");⏎}',
+    'is a',
+    'is b',
+  ],
+  ['a test that sets a name', 'let name: String? = "Ada"⏎if let n = name {⏎  print("is \\(n)")⏎}', 'is Ada'],
+  ['items spread in a list', 'const a = [1];⏎const b = [...a, 2];⏎console.log(b.length);', '2'],
+  ['the first item by a pattern', 'const [first] = ["a", "b"];⏎console.log(first);', 'a'],
+  ['tables of Lua', 'local xs = {"a", "b"}⏎local t = { n = 2 }⏎print(#xs + t.n)', '4'],
+  ['symbols of Ruby', 'h = { name: "Ada" }⏎puts h[:name]', 'Ada'],
+  ['joined texts of PHP', '$n = "Ada";⏎echo "Hello " . $n . "!";', 'Hello Ada!'],
+  ['entries without commas', 'set m = {⏎  "a": 1⏎  "b": 2⏎}⏎emit m.b', '2'],
+  ['a `contains` between values', 'set xs = ["a"]⏎if xs contains "a"⏎  emit "yes"⏎endif', 'yes'],
+  ['a name for the error', 'on error e do⏎  emit "is " + e.message⏎  clear_error⏎endon⏎fail "bad"', 'is bad'],
+  ['keywords with capitals', 'For i = 1 To 2⏎  Print i⏎Next i', '1', '2'],
+  ['a test for emptiness', 'set xs = []⏎if xs is empty⏎  emit "none"⏎endif⏎if xs is not empty⏎  emit "some"⏎endif', 'none'],
+  ['a block in one line', 'if 2 > 1 then emit "yes" end', 'yes'],
+];
+
+describe('issue 50: several values of an emit', () => {
+  it.each(['emit("n", 1)', 'emit "n", 1', 'emit ("n", 1)'])('are joined by a blank, as by a print: %s', (statement) => {
+    const text = `command\n${statement}\nendcommand\n`;
+    const parsed = parse(text, { name: '' });
+    expect(parsed.ok || parsed.errors.map(({ message, hint }) => [message, hint])).toEqual([
+      ['`emit` takes one value', 'write `emit a + " " + b`; for a list, `emit [a, b]`'],
+    ]);
+    expect(fixed(text)).toBe('command\nemit "n" + " " + 1\nendcommand\n');
+  });
+
+  it('are not seen where the brackets belong to the value', () => {
+    expect(fixed('command\nx = 1\nemit (x) + (x)\nendcommand\n')).toBe('command\nset x = 1\nemit (x) + (x)\nendcommand\n');
+  });
+});
+
+describe('issue 43: the fixes of a family of slips', () => {
+  it.each(SLIPS)('mend %s', (_, written, ...prints) => {
+    const { emits, error } = runInPage(fixed(`command\n${written.replaceAll('⏎', '\n')}\nendcommand\n`), { lines: [] });
+    expect({ emits: emits.map(String), error }).toEqual({ emits: prints, error: null });
+  });
+});

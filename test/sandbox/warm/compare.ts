@@ -1,0 +1,77 @@
+/** Compares runs in an isolate that has served others with the same runs in fresh ones. */
+import { createHash } from 'node:crypto';
+import { Sandbox, type SandboxOptions } from '../../../src/sandbox/index.ts';
+import { type Case, caseOf, HALT } from './cases.ts';
+
+/** What a comparison has found. */
+export interface Compared {
+  readonly runs: number;
+  /** How many runs ended with each code; `ok` for those without an error. */
+  readonly ends: ReadonlyMap<string, number>;
+  /** The first runs that differ, with the program and what was seen. */
+  readonly differences: readonly string[];
+}
+
+/** Differences after which a comparison stops. */
+const MOST = 3;
+
+/**
+ * Runs the cases of a seed one after another in kept isolates of one owner, and each in a fresh isolate, and compares all that the host sees:
+ * output, calls with their places, result, variables, error, fuel, `peakMemoryBytes` and the other amounts. The journal and the record
+ * of a run are made of these alone.
+ */
+export async function compareWarm(
+  { seed, runs, from = 0 }: { readonly seed: number; readonly runs: number; readonly from?: number },
+  files: SandboxOptions['files'],
+  isStopped: () => boolean = () => false,
+): Promise<Compared> {
+  await using warm = await Sandbox.create({ isolation: 'tenant', concurrency: 1, files });
+  await using fresh = await Sandbox.create({ isolation: 'run', concurrency: 1, files });
+  const ends = new Map<string, number>();
+  const differences: string[] = [];
+  let done = 0;
+  for (; done < runs && differences.length < MOST && !isStopped(); done++) {
+    const one = caseOf(seed, from + done);
+    const [kept, wanted] = await Promise.all([told(warm, one), told(fresh, caseOf(seed, from + done))]);
+    ends.set(wanted.end, (ends.get(wanted.end) ?? 0) + 1);
+    if (kept.all !== wanted.all)
+      differences.push(
+        `run ${from + done} of seed ${seed}\n${one.input.sources[0]?.text}\nfresh: ${wanted.all}\nkept:  ${kept.all}`,
+      );
+  }
+  return { runs: done, ends, differences };
+}
+
+async function told(
+  sandbox: Sandbox,
+  { input, treatment, answer }: Case,
+): Promise<{ readonly all: string; readonly end: string }> {
+  const seen = createHash('sha256');
+  const first: unknown[] = [];
+  const controller = new AbortController();
+  const note = (what: unknown): void => {
+    seen.update(JSON.stringify(what));
+    if (first.length < 20) first.push(what);
+  };
+  const { result, usage, errors, outputComplete } = await sandbox.run(
+    input,
+    {
+      onOut: note,
+      onCall: async (call) => {
+        note(call);
+        if (call.t === 'prompt') return { t: 'error', code: 26, message: 'failed to get user input: end of input' };
+        if (treatment === 'halts') return HALT;
+        if (treatment === 'answers') return answer();
+        controller.abort();
+        return new Promise(() => {});
+      },
+    },
+    controller.signal,
+  );
+  const { fuel, peakMemoryBytes, toolCalls, outputBytes } = usage;
+  const used = { fuel, peakMemoryBytes, toolCalls, outputBytes };
+  return {
+    all: JSON.stringify({ result, used, errors, outputComplete, seen: seen.digest('hex'), first }),
+    end: result.error?.code ?? 'ok',
+  };
+}
