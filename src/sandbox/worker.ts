@@ -1,8 +1,8 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { encodeFrame, MAX_FRAME_BYTES, MAX_FRAME_VALUES, MAX_MAP_KEYS } from '../wire/frames.ts';
+import { encodeFrame, frameHeader, MAX_FRAME_BYTES, MAX_FRAME_VALUES, MAX_MAP_KEYS } from '../wire/frames.ts';
 import type { HostFrame } from '../wire/hostframes.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import { inPieces, textInPieces } from '../wire/pieces.ts';
+import { inPieces, jsonBytes } from '../wire/pieces.ts';
 import type { GuestReply, RunInput, WorkerFrame } from '../wire/protocol.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
 import { Allowance } from './allowance.ts';
@@ -252,17 +252,14 @@ export class WorkerProcess {
 
   /** Throws `WireError` for a frame that is too large and `TypeError` for a value that JSON cannot hold. Does nothing once dead. */
   send(frame: HostFrame): void {
-    this.#write(JSON.stringify(frame));
+    const bytes = encodeFrame(JSON.stringify(frame), MAX_FRAME_BYTES);
+    if (!this.#dead) this.#frames.write(bytes);
   }
 
   /** As {@link send}, in pieces. The worker waits for this frame, so no other may be sent meanwhile. */
   async sendInPieces(frame: GuestReply): Promise<void> {
-    this.#write(await inPieces(textInPieces(frame), nextRound));
-  }
-
-  #write(text: string): void {
-    const bytes = encodeFrame(text, MAX_FRAME_BYTES);
-    if (!this.#dead) this.#frames.write(bytes);
+    const parts = await inPieces(jsonBytes(frame), nextRound);
+    for (const bytes of [frameHeader(parts, MAX_FRAME_BYTES), ...parts]) if (!this.#dead) this.#frames.write(bytes);
   }
 
   /** Calls `then` after reading the frames that have arrived. */

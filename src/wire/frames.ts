@@ -74,6 +74,15 @@ export function encodeFrame(text: string, maxBytes: number): Uint8Array {
   return frame;
 }
 
+/** The header of a frame whose bytes are made in parts. Throws {@link WireError} as {@link encodeFrame} does. */
+export function frameHeader(parts: readonly Uint8Array[], maxBytes: number): Uint8Array {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  checkLength(length, maxBytes);
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt32BE(length, 0);
+  return header;
+}
+
 /**
  * Separates a stream of bytes into frames, however the stream is cut. Memory grows with the bytes that have arrived, never with the
  * length that a header claims.

@@ -136,18 +136,102 @@ function* listsOf<T>(list: readonly TaggedJson[], maker: Maker<T>, depth: number
   return lists;
 }
 
-/** The JSON of a frame, another message or a value, written in pieces. A field that is undefined is left out. */
-export function textInPieces(message: object | TaggedJson): Pieces<string> {
+/** UTF-16 units of a text that are one piece of work. */
+const PIECE_TEXT = PIECE_VALUES * VALUE_TEXT;
+
+/**
+ * The JSON of a frame, another message or a value in parts, each of which is a piece of work. To join them would be one piece for all their
+ * bytes. A field that is undefined is left out.
+ */
+export function* jsonTexts(message: object | TaggedJson): Generator<string, void> {
   // Messages hold JSON only.
-  return makeInPieces(message as TaggedJson, TEXT);
+  yield* heavyTexts(message as TaggedJson, '', '');
 }
 
-const TEXT: Maker<string> = {
-  part: (json) => JSON.stringify(json),
-  list: (item) => `[${item}]`,
-  join: (lists) => `[${lists.map((list) => list.slice(1, -1)).join(',')}]`,
-  map: (names, items) => `{${names.map((name, index) => `${JSON.stringify(name)}:${items[index]}`).join(',')}}`,
-};
+/** The JSON of a value, with what stands before and behind it. */
+function* heavyTexts(json: TaggedJson, before: string, after: string): Generator<string, void> {
+  if (!isHeavy(json)) yield before + JSON.stringify(json) + after;
+  else if (typeof json === 'string') yield* textsOfText(json, before, after);
+  else yield* isList(json) ? textsOfList(json, before, after) : textsOfMap(Object(json), before, after);
+}
+
+function* textsOfText(text: string, before: string, after: string): Generator<string, void> {
+  let head = `${before}"`;
+  for (let from = 0; from < text.length; ) {
+    // The two halves of a character outside the basic plane would become two escapes.
+    const most = from + PIECE_TEXT;
+    const end = (text.charCodeAt(most - 1) & 0xfc00) === 0xd800 ? most - 1 : most;
+    const part = JSON.stringify(text.slice(from, end)).slice(1, -1);
+    yield end < text.length ? head + part : `${head}${part}"${after}`;
+    head = '';
+    from = end;
+  }
+}
+
+function* textsOfList(list: readonly TaggedJson[], before: string, after: string): Generator<string, void> {
+  let head = `${before}[`;
+  let from = 0;
+  let weight = 0;
+  for (let index = 0; index < list.length; index++) {
+    const item = list[index] ?? null;
+    const own = weightOf(item);
+    weight += own;
+    if (weight <= PIECE_VALUES) continue;
+    if (index > from) {
+      yield head + JSON.stringify(list.slice(from, index)).slice(1, -1);
+      head = ',';
+    }
+    from = index;
+    weight = own;
+    if (own <= PIECE_VALUES) continue;
+    yield* heavyTexts(item, head, '');
+    head = ',';
+    from = index + 1;
+    weight = 0;
+  }
+  const rest = from < list.length ? head + JSON.stringify(list.slice(from)).slice(1, -1) : '';
+  yield `${rest}]${after}`;
+}
+
+function* textsOfMap(
+  map: { readonly [name: string]: TaggedJson | undefined },
+  before: string,
+  after: string,
+): Generator<string, void> {
+  let text = `${before}{`;
+  let separator = '';
+  let weight = 0;
+  for (const name of Object.keys(map)) {
+    const item = map[name];
+    if (item === undefined) continue;
+    text += `${separator}${JSON.stringify(name)}:`;
+    separator = ',';
+    const own = weightOf(item);
+    weight += KEY + own;
+    if (own > PIECE_VALUES) {
+      yield* heavyTexts(item, text, '');
+      text = '';
+      weight = 0;
+    } else {
+      text += JSON.stringify(item);
+      if (weight <= PIECE_VALUES) continue;
+      yield text;
+      text = '';
+      weight = 0;
+    }
+  }
+  yield `${text}}${after}`;
+}
+
+/** The bytes of the JSON of a message in UTF-8, made in pieces. */
+export function* jsonBytes(message: object | TaggedJson): Pieces<readonly Buffer[]> {
+  const parts: Buffer[] = [];
+  for (const text of jsonTexts(message)) {
+    parts.push(Buffer.from(text));
+    yield;
+  }
+  return parts;
+}
 
 /** As `plainMaps`, in pieces. */
 export function plainInPieces(json: TaggedJson): Pieces<TaggedJson> {

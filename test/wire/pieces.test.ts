@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decode, decodeInPieces, decodeOrdered, decodeOrderedInPieces, encode, encodeInPieces } from '../../src/wire/codec.ts';
 import { MAX_FRAME_VALUES, MAX_MAP_KEYS } from '../../src/wire/frames.ts';
-import { inPieces, isHeavy, type Pieces, plainInPieces, textInPieces } from '../../src/wire/pieces.ts';
+import { inPieces, isHeavy, jsonBytes, jsonTexts, type Pieces, plainInPieces } from '../../src/wire/pieces.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { plainMaps } from '../../src/wire/tagged.ts';
 import { ErrorValue, Fuzzy, TimeDate } from '../../src/wire/values.ts';
@@ -23,6 +23,8 @@ const HEAVY: Readonly<Record<string, TaggedJson>> = {
   'large bytes': { a: { $bytes: 'AAAA'.repeat(2 ** 18) } },
   texts: many(2_000, (index) => 'ä€"\\\n'.repeat(index % 200)),
   'a long text': ['x'.repeat(2 ** 20)],
+  'a long text of long characters': `a${'\u{1f600}'.repeat(2 ** 20)}`,
+  'a map with long and absent texts': { a: 'ä'.repeat(2 ** 20), b: 1, c: ['"'.repeat(2 ** 20), 2], d: {}, e: [] },
   'an error with a large field': { a: { $error: { message: 'm', rows: numbers } } },
   tags: [...many(9_000, () => ({ $time: '2026-01-01T00:00:00Z' })), { $fuzzy: 0.5 }, { $bytes: 'AAAA' }],
   'a key like no other': [numbers, JSON.parse('{"__proto__":1,"$$x":2}')],
@@ -49,8 +51,9 @@ function ordered(value: unknown): unknown {
 describe.each(Object.entries(HEAVY))('issue 18: %s', (_name, json) => {
   it('is heavy, and what is made of it in pieces is what is made of it at once', () => {
     expect(isHeavy(json)).toBe(true);
-    const text = done(textInPieces(json));
-    expect(text.result).toBe(JSON.stringify(json));
+    const text = JSON.stringify(json);
+    expect([...jsonTexts(json)].join('')).toBe(text);
+    expect(Buffer.concat(done(jsonBytes(json)).result).toString()).toBe(text);
     const value = done(decodeInPieces(json));
     expect(ordered(value.result)).toEqual(ordered(decode(json)));
     const inOrder = done(decodeOrderedInPieces(json));

@@ -10,7 +10,7 @@ import type { ToolDefinition } from '../define/definition.ts';
 import type { Parameter } from '../define/parameters.ts';
 import { issuesText, type SchemaIssue, type StandardSchema } from '../define/standardschema.ts';
 import { ToolError } from '../errors.ts';
-import { orderedValueFrom, textOf, valueFrom } from './large.ts';
+import { jsonSize, orderedValueFrom, valueFrom } from './large.ts';
 
 /** A value in the form that a tool gets. */
 type Given = Value | OrderedValue;
@@ -65,7 +65,7 @@ export async function checkArguments(
 
 async function checkSize({ canonicalName, maxArgBytes }: ToolDefinition, given: readonly TaggedJson[]): Promise<void> {
   if (maxArgBytes === null) return;
-  const bytes = Buffer.byteLength(await textOf(given), 'utf8');
+  const bytes = await jsonSize(given);
   if (bytes <= maxArgBytes) return;
   const problem = `the arguments come to ${bytes} bytes, ${maxArgBytes} are allowed`;
   throw new ToolError(NS_CODES.ArgMismatch, argumentMessage(canonicalName, [problem]));

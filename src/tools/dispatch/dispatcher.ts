@@ -22,7 +22,7 @@ import { CallHistory } from './history.ts';
 import { type CallHold, HostHold } from './hold.ts';
 import { CallJournal, elapsed } from './journal.ts';
 import type { CallKeeper } from './keeper.ts';
-import { textOf } from './large.ts';
+import { jsonOf } from './large.ts';
 import { askDigest, CallNumbers, callDigest } from './numbers.ts';
 import { replyFor } from './outcome.ts';
 import { type Packed, packedSize, unpackedCall } from './packed.ts';
@@ -80,8 +80,8 @@ export class Dispatcher {
 
   async #handle(call: GuestCall, io: CallIo): Promise<FinalReply> {
     this.#journal.open(call, io);
-    const text = isHeavy(call) ? await textOf(call) : JSON.stringify(call);
-    const packed = this.#journal.pack(call, text);
+    const json = isHeavy(call) ? await jsonOf(call) : JSON.stringify(call);
+    const packed = this.#journal.pack(call, json);
     const breach = this.#quotas.countJournalBytes(packedSize(packed));
     const known = this.#context.recorded?.known(call) ?? this.#context.earlier?.known(call) ?? null;
     const isTaken = known?.t === 'taken' || (known?.t === 'recorded' && known.entry.from !== undefined);
@@ -211,7 +211,7 @@ export class Dispatcher {
       this.#quotas.countCallsElsewhere(calls);
       this.#context.costs.repeat(call.seq, nanosOf(costOf(entry)));
     } else this.#context.earlier?.take(entry.from);
-    this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await textOf(reply)));
+    this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await jsonOf(reply)));
     await repeatQueries(entry.asked ?? [], io);
     if (io.accept?.() ?? !io.over) this.#journal.repeat(call, entry);
     return reply;
@@ -221,7 +221,7 @@ export class Dispatcher {
   async #take(call: GuestCall, { entry, origin }: Known & { readonly t: 'taken' }, io: CallIo): Promise<FinalReply> {
     const { spent: _, ...reply }: FinalReply & { readonly spent?: unknown } = replyOf(entry);
     this.#noteCalled(call, entry);
-    const breach = this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await textOf(reply)));
+    const breach = this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await jsonOf(reply)));
     if (breach !== null) return this.#close(call, halt(breach), io);
     await repeatQueries(entry.asked ?? [], io);
     const { keeper } = this.#context;
@@ -262,7 +262,7 @@ export class Dispatcher {
       const made = await onBehalfOfCall(depth + 1, () => turnStorage.run(turn, answer, hold, origin));
       const labelled = origin?.labelled(made) ?? made;
       const reply = labelled.t === 'halt' || hold.fuel === 0 ? labelled : { ...labelled, work: hold.fuel };
-      const breach = this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await textOf(reply)));
+      const breach = this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await jsonOf(reply)));
       return breach === null ? reply : halt(breach);
     } catch (error) {
       if (error instanceof Halt) return halt(error.info);

@@ -2,6 +2,7 @@ import type { CallIo, FinalReply } from '../../wire/call.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import { type EarlierCall, inOrder, type JournalEntry, type RecordedLabels } from '../../wire/journal.ts';
 import type { AskSpent, GuestCall } from '../../wire/protocol.ts';
+import type { Json } from './large.ts';
 import { failureOf } from './outcome.ts';
 import { type EndedCall, entryOf, headOf, type Packed, PackedMessages, packedQuery, packedSize } from './packed.ts';
 
@@ -59,17 +60,17 @@ export class CallJournal {
     this.#open.set(call, { start: performance.now(), io, call: null, reply: null });
   }
 
-  /** Stores the message of a call; `text` is its JSON. */
-  pack(call: GuestCall, text: string): Packed {
-    const packed = this.#messages.add(call, text);
+  /** Stores the message of a call; `json` is its JSON. */
+  pack(call: GuestCall, json: Json): Packed {
+    const packed = this.#messages.add(call, json);
     const open = this.#open.get(call);
     if (open !== undefined) open.call = packed;
     return packed;
   }
 
-  /** Stores the answer with which the call will be closed; `text` is its JSON. Returns the number of its bytes. */
-  answer(call: GuestCall, reply: FinalReply, text: string): number {
-    const packed = this.#messages.add(reply, text);
+  /** Stores the answer with which the call will be closed; `json` is its JSON. Returns the number of its bytes. */
+  answer(call: GuestCall, reply: FinalReply, json: Json): number {
+    const packed = this.#messages.add(reply, json);
     const open = this.#open.get(call);
     if (open !== undefined) open.reply = packed;
     return packedSize(packed);

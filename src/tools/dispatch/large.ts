@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { decode, decodeInPieces, decodeOrdered, decodeOrderedInPieces } from '../../wire/codec.ts';
-import { inPieces, isHeavy, isLight, textInPieces } from '../../wire/pieces.ts';
+import { inPieces, isHeavy, isLight, jsonBytes, type Pieces } from '../../wire/pieces.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import type { OrderedValue, Value } from '../../wire/values.ts';
 import { ownRound } from './rounds.ts';
@@ -20,19 +20,39 @@ export function orderedValueFrom(json: TaggedJson): OrderedValue | Promise<Order
   return isHeavy(json) ? inPieces(decodeOrderedInPieces(json), ownRound) : decodeOrdered(json);
 }
 
-/** The JSON of a message or a value. */
-export function textOf(message: object | TaggedJson): string | Promise<string> {
-  if (isHeavy(message)) return inPieces(textInPieces(message), ownRound);
+/** JSON as a text, or as bytes of UTF-8. */
+export type Json = string | Buffer;
+
+/** The JSON of a message or a value: a text where that is short. */
+export function jsonOf(message: object | TaggedJson): Json | Promise<Json> {
+  if (isHeavy(message)) return inPieces(allBytes(message), ownRound);
   return isLight(message) ? JSON.stringify(message) : ownRound().then(() => JSON.stringify(message));
+}
+
+function* allBytes(message: object | TaggedJson): Pieces<Buffer> {
+  const parts = yield* jsonBytes(message);
+  const bytes = Buffer.allocUnsafeSlow(parts.reduce((sum, part) => sum + part.length, 0));
+  let end = 0;
+  for (const part of parts) {
+    end += part.copy(bytes, end);
+    yield;
+  }
+  return bytes;
+}
+
+/** The bytes of the JSON of a value in UTF-8. */
+export async function jsonSize(value: TaggedJson): Promise<number> {
+  const json = await jsonOf(value);
+  return typeof json === 'string' ? Buffer.byteLength(json) : json.length;
 }
 
 const HASHED_BYTES = 256 * 1024;
 
 /** SHA-256 of the JSON of some values, in lower-case hexadecimal. */
 export async function digestOf(args: readonly TaggedJson[]): Promise<string> {
-  const text = await textOf(args);
-  if (text.length <= HASHED_BYTES) return hash('sha256', text, 'hex');
-  const bytes = Buffer.from(text);
+  const json = await jsonOf(args);
+  if (json.length <= HASHED_BYTES) return hash('sha256', json, 'hex');
+  const bytes = typeof json === 'string' ? Buffer.from(json) : json;
   const digest = createHash('sha256');
   for (let at = 0; at < bytes.length; at += HASHED_BYTES) {
     digest.update(bytes.subarray(at, at + HASHED_BYTES));

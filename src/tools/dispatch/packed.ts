@@ -1,6 +1,7 @@
 import type { EarlierCall, ForkQuery, JournalEntry, JournalOutcome, RecordedLabels } from '../../wire/journal.ts';
 import type { AskSpent, CallSite, GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { canonicalName } from '../names.ts';
+import type { Json } from './large.ts';
 
 /*
  * Entries of a journal whose values are kept as the bytes of their JSON and decoded at every reading. They take the bytes that
@@ -24,8 +25,12 @@ export class PackedMessages {
   #used = 0;
   #slabBytes: number = SLAB.first;
 
-  /** Keeps a message; `text` is its JSON. */
-  add(message: object, text = JSON.stringify(message)): Packed {
+  /** Keeps a message; `json` is its JSON. */
+  add(message: object, json: Json = JSON.stringify(message)): Packed {
+    return typeof json === 'string' ? this.#write(json) : { bytes: json, start: 0, end: json.length };
+  }
+
+  #write(text: string): Packed {
     if (text.length * UNIT_BYTES > this.#slab.length - this.#used) {
       const bytes = Buffer.byteLength(text);
       if (bytes > this.#slabBytes / 2) return { bytes: Buffer.from(text), start: 0, end: bytes };

@@ -6,7 +6,7 @@ import type { ToolDefinition } from '../define/definition.ts';
 import { issuesText } from '../define/standardschema.ts';
 import { ToolError } from '../errors.ts';
 import { leastBytes } from './hold.ts';
-import { orderedValueFrom, textOf } from './large.ts';
+import { jsonSize, orderedValueFrom } from './large.ts';
 import { encodeAs, tooLarge } from './outcome.ts';
 
 /** Types whose values are short. Their results have at most this many bytes of JSON. */
@@ -67,7 +67,7 @@ export async function resultJson(tool: ToolDefinition, result: unknown, toolByte
   const held = tool.result === null ? result : await heldToPromise(tool, tool.result, result, toolBytes);
   const json = await encodeAs(NS_CODES.ToolExecutionFailed, unholdable(tool), held, toolBytes);
   if (most >= toolBytes) return json;
-  const bytes = Buffer.byteLength(await textOf(json), 'utf8');
+  const bytes = await jsonSize(json);
   if (bytes > most) throw moreThan(most, tool, bytes);
   return json;
 }
