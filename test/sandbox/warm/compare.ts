@@ -12,16 +12,18 @@ export interface Compared {
   readonly differences: readonly string[];
 }
 
-/** Differences after which a comparison stops. */
-const MOST = 3;
-
 /**
  * Runs the cases of a seed one after another in kept isolates of one owner, and each in a fresh isolate, and compares all that the host sees:
  * output, calls with their places, result, variables, error, fuel, `peakMemoryBytes` and the other amounts. The journal and the record
- * of a run are made of these alone.
+ * of a run are made of these alone. Stops after `most` differences.
  */
 export async function compareWarm(
-  { seed, runs, from = 0 }: { readonly seed: number; readonly runs: number; readonly from?: number },
+  {
+    seed,
+    runs,
+    from = 0,
+    most = 3,
+  }: { readonly seed: number; readonly runs: number; readonly from?: number; readonly most?: number },
   files: SandboxOptions['files'],
   isStopped: () => boolean = () => false,
 ): Promise<Compared> {
@@ -30,7 +32,7 @@ export async function compareWarm(
   const ends = new Map<string, number>();
   const differences: string[] = [];
   let done = 0;
-  for (; done < runs && differences.length < MOST && !isStopped(); done++) {
+  for (; done < runs && differences.length < most && !isStopped(); done++) {
     const one = caseOf(seed, from + done);
     const [kept, wanted] = await Promise.all([told(warm, one), told(fresh, caseOf(seed, from + done))]);
     ends.set(wanted.end, (ends.get(wanted.end) ?? 0) + 1);
