@@ -26,7 +26,7 @@ it('the help of every command fits 80 columns', async () => {
     long.push(...linesOf(stdout).filter((line) => line.length > 80));
   }
   expect(long).toEqual([]);
-}, 60_000);
+});
 
 it('help comes from the manual, and what a mistyped command gets does not', async () => {
   const manual = readManual();

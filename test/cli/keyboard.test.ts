@@ -175,7 +175,7 @@ describe('repl before a person', () => {
   const plain = (text: string): string => text.replace(/\u001b\[[0-9]*[A-Z]/g, '').replaceAll('\r', '');
 
   it('issue 49: help and exit do what a newcomer expects, and a variable of that name is a variable', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const { code, shown } = await talk([
       ['ns> ', 'help\r'],

@@ -10,7 +10,7 @@ const DONE = 'emit tool.aeiou.magic("LOOP", {"action": "done"})';
 
 it('issue 48: many sessions are opened from lines, listed by a query in columns, and answered together', {
   ...SLOW,
-  timeout: 60_000,
+  timeout: 300_000,
 }, async () => {
   const cwd = folder({
     'agent.txt': envelope('emit tool.human.Approve("ship it")', DONE),

@@ -163,7 +163,7 @@ describe('issue 46: what decides on a call is among its origins', () => {
     }),
   );
 
-  it('in 400 programs, each run with several results of one tool', { timeout: 60_000 }, async () => {
+  it('in 400 programs, each run with several results of one tool', { timeout: 300_000 }, async () => {
     await using runtime = new Runtime(new RealmSandbox(), checkSettings({ tools, policy: { allow: ['*'] } }));
     const keeping = TOOLS.map((name) => name.toLowerCase());
     const wrong: unknown[] = [];
@@ -212,7 +212,7 @@ function firstDifference(one: readonly JournalEntry[], other: readonly JournalEn
 }
 
 describe('issue 46: rules about origin before a run', () => {
-  it('are never milder than at the call: 300 programs', { timeout: 60_000 }, async () => {
+  it('are never milder than at the call: 300 programs', { timeout: 300_000 }, async () => {
     const flow = {
       labels: { 'tool.web.*': ['web'] },
       sinks: { 'tool.db.Write.a': { refuse: ['web'] }, 'tool.pay.Transfer': { refuse: ['web'], deciding: true } },

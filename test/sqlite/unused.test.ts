@@ -17,5 +17,5 @@ it('a store in memory that nobody closes is collected, also when its clock knows
     collect();
     return ref.deref() !== undefined;
   };
-  await expect.poll(isHeld, { timeout: 5_000 }).toBe(false);
+  await expect.poll(isHeld, { timeout: 20_000 }).toBe(false);
 });

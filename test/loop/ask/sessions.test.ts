@@ -56,7 +56,7 @@ it('CTX-4-1, CTX-4-9: 50 sessions at once, each asking two levels deep: every pr
     ]);
     expect(kept.find(({ sid }) => sid === deep)?.parent).toEqual({ sid: outer, turn: 2, seq: 2 });
   }
-}, 60_000);
+});
 
 it('CTX-4-2, CTX-4-3: each turn of the loop has a fork of its own, which carries the new context before anything runs', async () => {
   const forks: ForkOptions[] = [];

@@ -69,4 +69,4 @@ it('A3-2-7: runs with events, their ids and times, failing handlers and calls ar
     expect(steady(again)).toEqual(steady(result));
   }
   expect(failures).toBeGreaterThan(3);
-}, 60_000);
+});
