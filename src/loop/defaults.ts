@@ -43,7 +43,7 @@ export function stepperOf(options: LoopControllerOptions): Stepper {
     host,
     coordinator,
     metrics: options.metrics ?? new Metrics(),
-    system: options.system ?? agentBrief({ tools: executor.tools }),
+    system: options.system ?? agentBrief({ tools: executor.tools, library: executor.library }),
     grammar: options.grammar ?? null,
     limits: options.limits ?? {},
     onExpired: options.onExpired ?? 'halt',

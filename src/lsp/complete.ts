@@ -121,12 +121,13 @@ function variables({ piece }: Placed, offset: number, document: SourceDocument):
 
 function procedures(document: SourceDocument, workspace: Workspace): readonly CompletionItem[] {
   const all = workspace.documents.flatMap((each) =>
-    each.procedures.map(({ procedure }) => ({ procedure, own: each === document })),
+    each.procedures.map(({ procedure }) => ({ procedure, about: each.description, own: each === document })),
   );
-  return all.map(({ procedure, own }) => ({
+  return all.map(({ procedure, about, own }) => ({
     label: procedure.name.name,
     kind: CompletionItemKind.Function,
     detail: headOf(procedure),
+    ...(about === '' ? {} : { documentation: about }),
     sortText: `${own ? 0 : 1}${procedure.name.name}`,
   }));
 }

@@ -57,6 +57,12 @@ export class SourceDocument {
     return this.pieces.flatMap((placed) => placed.piece.procedures.map((procedure) => ({ placed, procedure })));
   }
 
+  /** What the metadata `description` at the top says that the file does; empty without. */
+  get description(): string {
+    const result = this.pieces[0]?.piece.result;
+    return (result?.ok === true ? new Map(result.file.metadata).get('description') : undefined) ?? '';
+  }
+
   /** Whether any piece has a syntax error. */
   get broken(): boolean {
     return this.pieces.some(({ piece }) => !piece.result.ok);

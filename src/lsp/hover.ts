@@ -41,10 +41,12 @@ function builtinText(name: string): string {
   return known === undefined ? '' : code(builtinForm(known));
 }
 
-/** The head of a procedure, the comment above it, and its file if that is another one. */
+/** The head of a procedure, the comment above it, and its file with its description if that is another one. */
 function procedureText({ document, placed, procedure }: Definition, from: SourceDocument): string {
   const file = document === from ? [] : [`_${decodeURIComponent(document.uri.slice(document.uri.lastIndexOf('/') + 1))}_`];
-  return [code(headOf(procedure)), ...commentAbove(placed.piece.lexemes, placed.piece.text, procedure.s), ...file].join('\n\n');
+  const about = document === from || document.description === '' ? [] : [plain(document.description)];
+  const comment = commentAbove(placed.piece.lexemes, placed.piece.text, procedure.s);
+  return [code(headOf(procedure)), ...comment, ...about, ...file].join('\n\n');
 }
 
 /** The comment lines directly above an offset, without their marks. */

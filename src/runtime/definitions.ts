@@ -1,4 +1,4 @@
-import type { LoadedLibrary } from '../tools/index.ts';
+import type { LibraryEntry, LoadedLibrary } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { checkTagged } from '../wire/foreign.ts';
 import { checker, checkObject, required } from '../wire/options.ts';
@@ -107,6 +107,15 @@ export class Definitions {
   /** Names of the loaded procedures, in the order of their libraries, without those that the host supplies. */
   get procedures(): readonly string[] {
     return this.#libraries.flatMap(({ procedures }) => procedures);
+  }
+
+  /** The loaded libraries, in order, without those that the host supplies. */
+  get entries(): readonly LibraryEntry[] {
+    return this.#libraries.map(({ source, signatures, metadata }) => ({
+      name: source.name,
+      signatures,
+      description: metadata['description'] ?? '',
+    }));
   }
 
   /** The signature of each procedure by its name, including the host's: `name(a, [b])`. Rejects as {@link load}. */

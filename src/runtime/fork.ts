@@ -10,6 +10,7 @@ import {
   EarlierCalls,
   flowOf,
   type Grant,
+  type LibraryEntry,
   type PastCalls,
   type Policy,
   type PolicyGuard,
@@ -223,6 +224,11 @@ export class Fork {
       const tool = this.tools.lookup(name);
       return tool === undefined || this.denied(name) !== null ? [] : [tool];
     });
+  }
+
+  /** The procedures of its root that its programs can call, as `Interpreter.library`. */
+  get library(): readonly LibraryEntry[] {
+    return this.#context.root.definitions.entries;
   }
 
   async #run(context: RunContext, asked: RunRequest): Promise<RunResult> {

@@ -1,6 +1,6 @@
 import { currentTurn, type HostContext, readersOf, type Stores, TurnContext } from '../context/index.ts';
 import { checkLimits, tighten } from '../sandbox/index.ts';
-import { type CallHistory, callDepth, PolicyGuard } from '../tools/index.ts';
+import { type CallHistory, callDepth, type LibraryEntry, PolicyGuard } from '../tools/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import { anything, checker, checkFlag } from '../wire/options.ts';
 import type { Source, TaggedJson } from '../wire/protocol.ts';
@@ -93,6 +93,11 @@ export class Interpreter {
   /** Names of the loaded procedures, in the order of their libraries, without those of the host's symbols. */
   get procedures(): readonly string[] {
     return this.#root.definitions.procedures;
+  }
+
+  /** The procedures that programs of its forks can call, for `agentBrief`: a new list after each load. Without those of the host's symbols. */
+  get library(): readonly LibraryEntry[] {
+    return this.#root.definitions.entries;
   }
 
   /**

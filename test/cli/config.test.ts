@@ -68,6 +68,14 @@ describe('issue 42: loop --config', () => {
     expect(existsSync(join(place, 'night.jsonl'))).toBe(false);
   });
 
+  it('is one for a loop of v1, too', async () => {
+    const place = folder({
+      'v1.yaml': 'agent: script:agent.txt\n',
+      'agent.txt': `<<<NSENVELOPE_MAGIC::ACTIONS::v1>>>\n${command('emit "[[loop:done]]"')}`,
+    });
+    expect(await loop('--profile', 'v1', '--config', join(place, 'v1.yaml'))).toMatchObject({ code: 0 });
+  });
+
   it('refuses what a loop of v1 does not have, and says which', async () => {
     const config = ['--profile', 'v1', '--config', join(files(), 'night.yaml')];
     expect(await loop(...config)).toMatchObject({ code: 2, stderr: expect.stringContaining('--log cannot be combined with') });

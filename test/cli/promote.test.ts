@@ -69,13 +69,116 @@ it('issue 47: sessions promote makes a procedure with its test and its grant of 
   await run('sessions', 'resume', 's', ...agent, ...store, '--approve', 'plan');
   expect(await promote('s:1')).toMatchObject({ code: 0, stdout: expect.stringContaining('send.grant.yaml') });
   const text = (ending: string): string => readFileSync(join(cwd, 'lib', `send${ending}`), 'utf8');
-  expect(text('.ns')).toContain('func send(needs given_to) means');
+  expect(text('.ns')).toMatch(
+    /^:: description: Calls tool\.t\.send \(may change something\), tool\.t\.list \(reads\)\.\n\nfunc send\(needs given_to\) means/,
+  );
   expect(text('.grant.yaml')).toContain('to is the parameter given_to');
   expect(text('.grant.yaml')).toContain('call: 1');
   expect(await run('test', 'lib/send.test.ns', '--tools', 'lib/send.mocks.yaml')).toMatchObject({ code: 0 });
-  expect(await promote('s:1')).toMatchObject({ code: 2, stderr: expect.stringContaining('it exists already') });
+  expect(await promote('s:1')).toMatchObject({ code: 2, stderr: expect.stringContaining("a procedure 'send' already") });
+  // The name of a procedure of another file of the library.
+  writeFileSync(join(cwd, 'lib', 'more.ns'), 'func again(needs to) means\n  return send(to)\nendfunc\n');
+  expect(await promote('s:1', 'again')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("a procedure 'again' already"),
+  });
+  expect(await promote('s:1', 'Again')).toMatchObject({ code: 2, stderr: expect.stringContaining('in letter case alone') });
   // All files or none.
   writeFileSync(join(cwd, 'lib', 'other.grant.yaml'), '');
   expect(await promote('s:1', 'other')).toMatchObject({ code: 2, stderr: expect.stringContaining('it exists already') });
   expect(readdirSync(join(cwd, 'lib')).filter((file) => file.startsWith('other'))).toEqual(['other.grant.yaml']);
+});
+
+describe('issue 47, promote: later programs call the procedures of a library', () => {
+  const LIBRARY = {
+    'tools.yaml': `tools:
+  tool.t.List: { args: [], effects: read, cases: [{ returns: [a, b] }] }
+  tool.t.Send: { args: [to], otherwise: { returns: sent } }
+`,
+    'lib/send.ns': `:: description: Sends to one address.
+
+func send(needs to) means
+  emit tool.t.Send(to)
+endfunc
+`,
+    'lib/send.test.ns': 'call send("a")\n#=> sent\n',
+    'night.yaml': 'agent: script:agent.txt\ntools: tools.yaml\nlibrary: lib\n',
+    'agent.txt': reply(command('call send("x")', done)),
+    'job.json': JSON.stringify(USERDATA),
+  };
+
+  it('tools --format prompt shows how each is called and what it does', async () => {
+    const cwd = folder(LIBRARY);
+    const prompt = ['tools', 'tool.t.*', '--tools', 'tools.yaml', '--format', 'prompt'];
+    const shown = await within([...prompt, '--library', 'lib'], { cwd });
+    expect(shown).toMatchObject({ code: 0 });
+    expect(shown.stdout).toMatch(
+      /^tool\.t\.Send\(to\?\)\n\n`set x = send\(to\)` calls a procedure.*\nsend\(to\)\n {2}Sends to one address\.\n$/m,
+    );
+    expect((await within([...prompt, '--brief', '--library', 'lib'], { cwd })).stdout).not.toContain('Sends');
+    expect(await within(['tools', '--library', 'lib'], { cwd })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--library need --format prompt'),
+    });
+  });
+
+  it('a loop with the key library names them to its agent and runs them, also in a rehearsal, and its turns replay', async () => {
+    const agent = `import { readFileSync, writeFileSync } from 'node:fs';
+writeFileSync('prompt', readFileSync(0));
+process.stdout.write(readFileSync('agent.txt'));
+`;
+    const cwd = folder({ ...LIBRARY, 'agent.mjs': agent });
+    const run = (...args: readonly string[]) => within(args, { cwd });
+    const drive = ['--config', 'night.yaml', '--agent', `command:${process.execPath} agent.mjs`, '--rehearse', 'tools.yaml'];
+    const ran = await run('loop', ...drive, '--userdata', 'job.json', '--store', 'jobs.db', '--sid', 's');
+    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('= "sent"') });
+    expect(ran.stdout).not.toContain('rehearsal');
+    expect(readFileSync(join(cwd, 'prompt'), 'utf8')).toMatch(/# Procedures\n\n.*\nsend\(to\)\n {2}Sends to one address\./);
+    expect(await run('replay', 's', '--store', 'jobs.db')).toMatchObject({ code: 0 });
+    expect(await run('loop', '--profile', 'v1', ...drive)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("'library' of a configuration cannot be combined"),
+    });
+  });
+
+  it.each([
+    ['a procedure of another file', 'func send(needs to) means\n  emit 1\nendfunc', "zz.ns: there is a procedure 'send' already"],
+    [
+      'one that differs in letter case',
+      'func Send(needs to) means\n  emit 1\nendfunc',
+      "'Send' differs from the procedure 'send'",
+    ],
+    ['what is built in', 'func len(needs x) means\n  return 1\nendfunc', '`len` is a reserved word'],
+    ['a tool', 'func tool.t.Send(needs to) means\n  emit 1\nendfunc', 'zz.ns:1:6'],
+    ['the program itself', 'command\n  emit tool.t.Send("evil")\nendcommand', 'a library holds definitions'],
+  ])('a file that redefines %s is refused before anything runs', async (_, text, problem) => {
+    const cwd = folder({ ...LIBRARY, 'lib/zz.ns': `${text}\n` });
+    const ran = await within(['loop', '--config', 'night.yaml', '--store', 'none'], { cwd });
+    expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(problem) });
+  });
+
+  it('a procedure made of a program that calls the library has what it calls in its test', async () => {
+    const cwd = folder({ ...LIBRARY, 'agent.txt': reply(command('call send(userdata.fields.to)', done)) });
+    const run = (...args: readonly string[]) => within(args, { cwd });
+    await run('keys', 'generate', 'keys.json');
+    const store = ['--store', 'jobs.db', '--keys', 'keys.json', '--tools', 'tools.yaml'];
+    await run('loop', '--config', 'night.yaml', ...store, '--userdata', 'job.json', '--sid', 's', '--approve', 'plan');
+    await run('sessions', 'complete', 's', 'plan', 'true', ...store);
+    await run('sessions', 'resume', 's', '--config', 'night.yaml', ...store, '--approve', 'plan');
+    const promoted = await run(
+      'sessions',
+      'promote',
+      's:1',
+      'again',
+      '--library',
+      'lib',
+      '--store',
+      'jobs.db',
+      '--tools',
+      'tools.yaml',
+    );
+    expect(promoted).toMatchObject({ code: 0 });
+    expect(readFileSync(join(cwd, 'lib/again.test.ns'), 'utf8')).toContain('#: file again.ns\n#: file send.ns\n');
+    expect(await run('test', 'lib/again.test.ns', '--tools', 'lib/again.mocks.yaml')).toMatchObject({ code: 0 });
+  });
 });

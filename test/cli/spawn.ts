@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
@@ -83,7 +83,10 @@ export function pressControlC(child: ChildProcess): void {
 export function folder(files: Readonly<Record<string, string | Uint8Array>>): string {
   const path = mkdtempSync(join(tmpdir(), 'neuroscript-cli-'));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(path, name), content);
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(path, name)), { recursive: true });
+    writeFileSync(join(path, name), content);
+  }
   return path;
 }
 

@@ -23,6 +23,7 @@ import type { DriveFlags, Settings } from '../config/settings.ts';
 import { grammarOf, systemOf } from '../flags/agent.ts';
 import { approvalOf } from '../flags/approval.ts';
 import { ceilingsOf } from '../flags/ceilings.ts';
+import { loadLibrary } from '../flags/library.ts';
 import { readModels } from '../flags/models.ts';
 import { Recorder } from '../flags/record.ts';
 import { heldBy } from '../flags/rehearsal.ts';
@@ -83,12 +84,14 @@ async function driveOn(flags: Settings, agent: Agent, from: Beginning, terminal:
     onEvent: (event) => progress.showNested(event),
   }));
   await using runtime = await createRuntime({ ...setup, limits: flags.limits, concurrency: 1, ask });
+  const root = runtime.interpreter({ stores });
+  await loadLibrary(root, flags.library);
   const controller = new LoopController({
-    executor: runtimeExecutor(runtime, runtime.interpreter({ stores })),
+    executor: runtimeExecutor(runtime, root),
     keyring,
     clock,
     ids,
-    system: await systemOf(flags, setup, 'v3'),
+    system: await systemOf(flags, setup, 'v3', root.library),
     grammar: grammarOf(flags, setup),
     ...kept,
     durable: flags.durable,

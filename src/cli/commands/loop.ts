@@ -87,6 +87,7 @@ const OF_V3 = [
   'repair',
   'approve',
   'bound',
+  'library',
   'rehearse',
   'stream',
   'grammar',
@@ -103,8 +104,11 @@ async function profileV1(flags: LoopFlags & Settings, terminal: Terminal): Promi
   return loopV1(flags, terminal, { agent, userdata: await userdataOf(flags.userdata, terminal) });
 }
 
+/** The settings that are keys of configurations alone. */
+const KEYS: ReadonlySet<string> = new Set(['durable', 'metrics', 'grammar', 'bound', 'library']);
+
 /** The flag of a setting, or the key of one that is a key of configurations alone. */
 function spelled(name: (typeof OF_V3)[number]): string {
-  if (name === 'durable' || name === 'metrics' || name === 'grammar' || name === 'bound') return `'${name}' of a configuration`;
+  if (KEYS.has(name)) return `'${name}' of a configuration`;
   return name === 'maxReasks' ? '--max-reasks' : `--${name}`;
 }

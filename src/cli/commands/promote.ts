@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -6,8 +7,10 @@ import { parseEnvelope } from '../../aeiou/index.ts';
 import { recordProblem, type TurnRecord } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
-import { type Grant, type GrantedCall, grantText, loadMockTools, recordTools } from '../../tools/index.ts';
+import { type Grant, type GrantedCall, grantText, type LibraryEntry, loadMockTools, recordTools } from '../../tools/index.ts';
 import { taggedFrom } from '../../wire/foreign.ts';
+import type { Source } from '../../wire/protocol.ts';
+import { librarySources, loadSource } from '../flags/library.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
 import { openStore } from '../flags/store.ts';
 import { NotPromotable, type Promoted, procedureOf } from '../promote/procedure.ts';
@@ -62,14 +65,16 @@ async function promote(place: string, name: string, flags: PromoteFlags, termina
     throw new UsageError(`session ${printable(sid)} has no decided turn ${number} that can be read`);
   const grant = approvedGrant(record);
   const { actions, userdata } = parseEnvelope(new TextEncoder().encode(record.inputs.envelope));
-  const promoted = made(() => procedureOf(actions, JSON.parse(userdata), name));
+  const bare = made(() => procedureOf(actions, JSON.parse(userdata), name));
+  const promoted = { ...bare, text: `:: description: ${descriptionOf(grant)}\n\n${bare.text}` };
+  const library = existsSync(flags.library) ? await librarySources(flags.library) : [];
   const file = (ending: string): string => join(flags.library, `${name}${ending}`);
   const mocks = recordTools(record.journal, tools).text;
-  await mustRepeat(name, promoted, mocks, saidBy(record));
+  const entries = await mustRepeat(name, promoted, library, mocks, saidBy(record));
   await mkdir(flags.library, { recursive: true });
   const files = {
     [file('.ns')]: promoted.text,
-    [file('.test.ns')]: testOf(name, place, promoted, saidBy(record)),
+    [file('.test.ns')]: testOf(name, place, promoted, namedIn(promoted.text, library, entries), saidBy(record)),
     [file('.mocks.yaml')]: mocks,
     [file('.grant.yaml')]: grantText(grantFor(`${name}.ns`, grant, promoted)),
   };
@@ -78,17 +83,46 @@ async function promote(place: string, name: string, flags: PromoteFlags, termina
   return EXIT.ok;
 }
 
-/** Runs the procedure with the values and the answers of the session. Throws {@link UsageError} when it does not say what the turn said. */
-async function mustRepeat(name: string, { text, args }: Promoted, mocks: string, said: readonly string[]): Promise<void> {
+/**
+ * Runs the procedure, beside those that the library has already, with the values and the answers of the session. Throws {@link UsageError}
+ * when it does not say what the turn said, and for a name that the library has. Resolves with all procedures.
+ */
+async function mustRepeat(
+  name: string,
+  { text, args }: Promoted,
+  library: readonly Source[],
+  mocks: string,
+  said: readonly string[],
+): Promise<readonly LibraryEntry[]> {
   const tools = loadMockTools(mocks, `${name}.mocks.yaml`);
   await using runtime = await createRuntime({ tools, policy: { allow: ['*'], grants: ['*:*:*'] }, concurrency: 1 });
   const call = { name, args: args.map(({ value }) => taggedFrom(value)) };
-  const result = await runtime
-    .interpreter()
-    .fork()
-    .runRequest({ sources: [{ name: `${name}.ns`, text }], call });
+  const root = runtime.interpreter();
+  for (const source of [...library, { name: `${name}.ns`, text }]) await loadSource(root, source);
+  const result = await root.fork().runRequest({ call });
   const problem = result.error?.message ?? (result.emits.join('\n') === said.join('\n') ? null : 'it says something else');
   if (problem !== null) throw new UsageError(`the procedure does not do what the turn did: ${printable(problem)}`);
+  return root.library;
+}
+
+/** What the procedure does, in words: the tools that the approved grant has. A person may write something better. */
+function descriptionOf({ calls }: Grant): string {
+  const doing = new Map(calls.map(({ tool, effects }) => [tool, effects]));
+  const tools = [...doing].map(
+    ([tool, effects]) => `${tool} (${effects === undefined ? 'may change something' : EFFECTS[effects]})`,
+  );
+  return tools.length === 0 ? 'Calls no tool.' : `Calls ${tools.join(', ')}.`;
+}
+
+const EFFECTS = { none: 'no effect', read: 'reads', write: 'may change something' } as const;
+
+/** The files of a library whose procedures a text names, also through one another. */
+function namedIn(text: string, library: readonly Source[], entries: readonly LibraryEntry[]): readonly string[] {
+  const words = new Set(text.split(/\W/g));
+  const found = entries.filter(({ signatures }) => signatures.some((one) => words.has(one.slice(0, one.indexOf('(')))));
+  const rest = entries.filter((entry) => !found.includes(entry));
+  const texts = found.flatMap(({ name }) => library.find((source) => source.name === name)?.text ?? []);
+  return [...found.map(({ name }) => name), ...texts.flatMap((one) => namedIn(one, library, rest))];
 }
 
 /** The lines that a turn emitted, without its tokens. */
@@ -136,10 +170,10 @@ function grantFor(file: string, grant: Grant, { text, args }: Promoted): Grant {
 }
 
 /** A test that calls the procedure with the values of the session, and expects what the turn emitted, but for its tokens. */
-function testOf(name: string, place: string, { args }: Promoted, said: readonly string[]): string {
+function testOf(name: string, place: string, { args }: Promoted, called: readonly string[], said: readonly string[]): string {
   return [
     `#: ${name} does what turn ${place} did`,
-    `#: file ${name}.ns`,
+    ...[...new Set([`${name}.ns`, ...called])].map((file) => `#: file ${file}`),
     ...args.map((each) => `#: global ${each.name}=${JSON.stringify(each.value)}`),
     `call ${name}(${args.map((each) => each.name).join(', ')})`,
     ...said.map((line) => `#=> ${line}`),

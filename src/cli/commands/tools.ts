@@ -1,18 +1,22 @@
 import { type Command, Option } from 'commander';
 import { type Palette, printable, printableLines } from '../../report/index.ts';
+import { createRuntime } from '../../runtime/index.ts';
 import {
   argumentNotes,
   type CatalogueTool,
   canonicalName,
+  estimateTokens,
   matchesPattern,
   nearestTool,
   PolicyGuard,
+  procedurePrompt,
   type ToolDefinition,
   toolCatalogue,
   toolMarkdown,
   toolPrompt,
   toolSchemas,
 } from '../../tools/index.ts';
+import { type LibraryFlags, loadLibrary } from '../flags/library.ts';
 import { texts, wholeNumber } from '../flags/options.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
 import { howToAllow } from '../terminal/denial.ts';
@@ -25,7 +29,7 @@ import { addLogins } from './mcplogin.ts';
 
 const FORMATS = ['text', 'json', 'schema', 'prompt', 'md'] as const;
 
-interface ToolsFlags extends Pick<SetupFlags, 'tools' | 'policy' | 'mcp' | 'storage'> {
+interface ToolsFlags extends Pick<SetupFlags, 'tools' | 'policy' | 'mcp' | 'storage'>, LibraryFlags {
   readonly all?: true;
   readonly format: (typeof FORMATS)[number];
   readonly json?: true;
@@ -49,6 +53,7 @@ Examples:
   neuroscript tools 'tool.shop.*' --tools tools.ts --format md
   neuroscript tools --policy policy.yaml --format prompt --budget 800 \\
     --prefer 'tool.memory.*'
+  neuroscript tools --tools tools.yaml --format prompt --library lib
 `;
 
 /** `tools [NAME…]`: lists the tools that programs can call. */
@@ -64,7 +69,8 @@ export function addTools(program: Command, execute: Execute): void {
     .option('--json', 'the same as --format json')
     .option('--brief', 'with --format text or prompt: signatures alone')
     .option('--budget <TOKENS>', 'with --format prompt: the most tokens (of 3 bytes each)', wholeNumber('--budget', 1))
-    .option('--prefer <PATTERN>', 'with --format prompt: tools that come first (repeatable)', texts);
+    .option('--prefer <PATTERN>', 'with --format prompt: tools that come first (repeatable)', texts)
+    .option('--library <DIR>', "with --format prompt: also the procedures of this folder, as 'sessions promote' makes them");
   addMcp(command, execute);
   addLogins(command, execute);
   addSetup(command)
@@ -74,8 +80,8 @@ export function addTools(program: Command, execute: Execute): void {
 
 async function list(names: readonly string[], flags: ToolsFlags, terminal: Terminal): Promise<ExitCode> {
   const format = flags.json ? 'json' : flags.format;
-  if (format !== 'prompt' && (flags.budget !== undefined || flags.prefer !== undefined))
-    throw new UsageError('--budget and --prefer need --format prompt');
+  if (format !== 'prompt' && (flags.budget !== undefined || flags.prefer !== undefined || flags.library !== undefined))
+    throw new UsageError('--budget, --prefer and --library need --format prompt');
   if (flags.brief && format !== 'text' && format !== 'prompt') throw new UsageError('--brief needs --format text or prompt');
   await using resources = new AsyncDisposableStack();
   const { tools, policy } = await readSetup(flags, resources, terminal);
@@ -86,7 +92,7 @@ async function list(names: readonly string[], flags: ToolsFlags, terminal: Termi
   if (format === 'json') out.json(toolCatalogue(chosen));
   else if (format === 'schema') out.json(toolSchemas(chosen));
   else if (format === 'md') out.line(printableLines(toolMarkdown(chosen).trimEnd()));
-  else if (format === 'prompt') prompt(chosen, flags, terminal);
+  else if (format === 'prompt') prompt(chosen, await proceduresText(flags), flags, terminal);
   else
     for (const entry of toolCatalogue(chosen))
       for (const line of toolLines(entry, flags.brief === true, terminal.paintOut)) out.line(line);
@@ -118,16 +124,28 @@ function choose(
   return tools.filter((tool) => patterns.some((pattern) => matchesPattern(pattern, tool.canonicalName)));
 }
 
-function prompt(tools: readonly ToolDefinition[], { budget, prefer, brief }: ToolsFlags, { out, err }: Terminal): void {
-  const made = toolPrompt(tools, {
-    budget,
-    prefer,
-    brief,
-  });
+/** The text about the procedures of a library, in at most half of the tokens; empty without a library. */
+async function proceduresText({ library, budget, brief }: ToolsFlags): Promise<string> {
+  if (library === undefined) return '';
+  await using runtime = await createRuntime({ concurrency: 1 });
+  const root = runtime.interpreter();
+  await loadLibrary(root, library);
+  return procedurePrompt(root.library, { brief, budget: budget === undefined ? undefined : Math.ceil(budget / 2) });
+}
+
+function prompt(
+  tools: readonly ToolDefinition[],
+  procedures: string,
+  { budget, prefer, brief }: ToolsFlags,
+  { out, err }: Terminal,
+): void {
+  const left = budget === undefined ? undefined : Math.max(1, budget - estimateTokens(procedures));
+  const made = toolPrompt(tools, { budget: left, prefer, brief });
   out.line(printableLines(made.text.trimEnd()));
+  if (procedures !== '') out.line(`\n${printableLines(procedures.trimEnd())}`);
   if (budget !== undefined && made.leftOut.length + made.shortened.length > 0)
     err.line(
-      `about ${made.tokens} tokens; ${made.leftOut.length} of ${tools.length} tools left out, ${made.shortened.length} shortened`,
+      `about ${made.tokens + estimateTokens(procedures)} tokens; ${made.leftOut.length} of ${tools.length} tools left out, ${made.shortened.length} shortened`,
     );
 }
 

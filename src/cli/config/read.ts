@@ -94,11 +94,12 @@ function profileOf(profile: z.infer<typeof PROFILE>, at: (path: string) => strin
     models,
     storage,
     transcript,
+    library,
     bound,
     rehearse,
     ...rest
   } = profile;
-  const files = Object.entries({ apiKeyFile, tools, policy, models, storage, transcript, bound, rehearse });
+  const files = Object.entries({ apiKeyFile, tools, policy, models, storage, transcript, library, bound, rehearse });
   return {
     ...rest,
     ...Object.fromEntries(files.flatMap(([key, path]) => (path === undefined ? [] : [[key, at(path)]]))),

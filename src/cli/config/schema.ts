@@ -50,6 +50,9 @@ export const PROFILE = z
     tools: text.exactOptional().meta({ description: 'Tools for programs: mocks in YAML or JSON, or a module.' }),
     policy: text.exactOptional().meta({ description: 'Policy file.' }),
     mcp: z.array(text).exactOptional().meta({ description: 'MCP servers: NAME=COMMAND, NAME=URL, or a file with mcpServers.' }),
+    library: text
+      .exactOptional()
+      .meta({ description: 'Folder of procedures that programs may call, such as those of sessions promote.' }),
     models: text.exactOptional().meta({ description: "Models and accounts for 'ask'." }),
     storage: text.exactOptional().meta({ description: 'SQLite file for tool.memory, tool.scratch and tool.capsule.' }),
     launcher: z

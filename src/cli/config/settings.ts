@@ -60,7 +60,7 @@ export async function configured<Flags extends DriveFlags>(flags: Flags, profile
   const config = await readConfig(flags.config);
   const { limits: configuredLimits, ceilings, ...rest } = profileIn(config, flags.config, profile);
   const { keys, log } = config;
-  const repair = { ...rest.repair, ...flags.repair };
+  const repair = rest.repair === undefined ? flags.repair : { ...rest.repair, ...flags.repair };
   return { keys, log, ...ceilings, ...agentFirst(rest, flags), ...flags, repair, limits: { ...configuredLimits, ...limits } };
 }
 

@@ -162,14 +162,20 @@ function withTranscript(agent: Agent, file: string): Agent {
   return transcribed(agent, async (record) => appendWhole(file, `${JSON.stringify(record)}\n`));
 }
 
-/** The agent's instructions: the text of a file, or the rules, the tools that the policy allows, and the language. */
-export async function systemOf(flags: AgentOptions, setup: Setup, profile: 'v3' | 'v1'): Promise<string> {
+/** The agent's instructions: the text of a file, or the rules, the language, the tools that the policy allows, and loaded procedures. */
+export async function systemOf(
+  flags: AgentOptions,
+  setup: Setup,
+  profile: 'v3' | 'v1',
+  library: AgentBrief['library'] = [],
+): Promise<string> {
   if (flags.system === 'none') return '';
   if (flags.system !== undefined) return configText(flags.system);
   const guard = new PolicyGuard(setup.policy);
   const tools = setup.tools.filter((tool) => guard.denial(tool, false) === null);
   const small = flags.smallGrammar === true;
-  const brief: AgentBrief = profile === 'v1' ? { tools, small, rules: v1SystemPrompt(), procedures: true } : { tools, small };
+  const brief: AgentBrief =
+    profile === 'v1' ? { tools, small, rules: v1SystemPrompt(), procedures: true } : { tools, small, library };
   return agentBrief(brief);
 }
 

@@ -5,11 +5,12 @@ import { ToolError, withWork } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readGrant } from './bound.ts';
+import { type LibraryFlags, loadLibrary } from './library.ts';
 import { isModule } from './module.ts';
 import { readTools, type Setup } from './setup.ts';
 
-/** What the programs of a session are held to beside policy and limits. */
-export interface HeldFlags {
+/** What the programs of a session find and are held to beside tools, policy and limits. */
+export interface HeldFlags extends LibraryFlags {
   /** The file of a grant. */
   readonly bound?: string | undefined;
   /** A tools file of mocks. */
@@ -21,7 +22,7 @@ export interface HeldFlags {
  * place of tools of their names, tools without effects are as they are, and every other tool fails. Throws {@link UsageError}.
  */
 export async function heldBy(
-  { bound, rehearse }: HeldFlags,
+  { bound, rehearse, library }: HeldFlags,
   { tools, ...setup }: Setup,
   limits: RuntimeLimitOptions,
   resources: AsyncDisposableStack,
@@ -37,7 +38,9 @@ export async function heldBy(
     tool.effects === 'none' ? tool : withWork(tool, { run: nothing(tool.name), complete: null }),
   );
   const runtime = resources.use(await createRuntime({ ...setup, tools: [...mocks, ...unanswered], limits, concurrency: 1 }));
-  return { bound: grant, rehearse: runtimeExecutor(runtime) };
+  const root = runtime.interpreter();
+  await loadLibrary(root, library);
+  return { bound: grant, rehearse: runtimeExecutor(runtime, root) };
 }
 
 function nothing(name: string): () => never {

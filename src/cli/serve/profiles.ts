@@ -17,6 +17,7 @@ import type { LauncherChoice } from '../../sandbox/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { Config, ConfigProfile } from '../config/read.ts';
 import { grammarOf, readAgent, systemOf } from '../flags/agent.ts';
+import { loadLibrary } from '../flags/library.ts';
 import { readModels } from '../flags/models.ts';
 import { heldBy } from '../flags/rehearsal.ts';
 import { readSetup } from '../flags/setup.ts';
@@ -72,11 +73,13 @@ export async function openProfile(
   const nested = () => ({ keyring, store, metrics, ...(log === null ? {} : { log }), leaseMs });
   const { ask, stores } = await readModels(profile, nested);
   const runtime = resources.use(await createRuntime({ ...setup, limits: profile.limits, ask, tenants }));
+  const root = runtime.interpreter({ stores });
+  await loadLibrary(root, profile.library);
   const controller = new LoopController({
-    executor: runtimeExecutor(runtime, runtime.interpreter({ stores })),
+    executor: runtimeExecutor(runtime, root),
     keyring,
     ids: randomIds,
-    system: await systemOf(profile, setup, 'v3'),
+    system: await systemOf(profile, setup, 'v3', root.library),
     grammar: grammarOf(profile, setup),
     coordinator,
     metrics,

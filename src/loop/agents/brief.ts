@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { systemPrompt } from '../../aeiou/index.ts';
-import { type ToolDefinition, toolPrompt } from '../../tools/index.ts';
+import { type LibraryEntry, procedurePrompt, type ToolDefinition, toolPrompt } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { timerMs } from '../../wire/options.ts';
 import type { AgentRequest } from './agent.ts';
@@ -18,6 +18,8 @@ export interface AgentBrief {
    * `tool.meta.Find` gives their signatures; where that tool is not among them, they get signatures within as many tokens.
    */
   readonly toolTokens?: number | undefined;
+  /** Loaded procedures that a program may call, such as `library` of an interpreter; none when absent. They get at most as many tokens as tools. */
+  readonly library?: readonly LibraryEntry[] | undefined;
   /**
    * {@link languageBrief} when absent. Pass {@link languageCard} for the language on one page, with all operators and a table of common
    * mistakes, or '' for models that know the language. What names a tool that is not among `tools` is left out of the page.
@@ -33,18 +35,24 @@ export interface AgentBrief {
 const TOOL_TOKENS = 6_000;
 
 /**
- * The system text of an agent: rules, language and tools, in this order. With ten tools of the application and all standard tools it has at
+ * The system text of an agent: rules, language, tools and loaded procedures, in this order. With ten tools of the application and all standard tools it has at
  * most 1,800 tokens of o200k. Throws `ConfigError` for a budget in which no tool fits.
  */
 export function agentBrief({
   rules = systemPrompt(),
   tools = [],
+  library = [],
   toolTokens = TOOL_TOKENS,
   small = false,
   procedures = false,
   language = languageBrief(),
 }: AgentBrief = {}): string {
-  const parts = [fitted(rules, tools, true), fitted(language, tools, procedures), toolCard(tools, toolTokens, small)];
+  const parts = [
+    fitted(rules, tools, true),
+    fitted(language, tools, procedures),
+    toolCard(tools, toolTokens, small),
+    libraryCard(library, toolTokens, small),
+  ];
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
@@ -94,6 +102,12 @@ function toolCard(tools: readonly ToolDefinition[], budget: number, brief: boole
     );
   if (searched) parts.push(namesOf(tools.filter(({ standard }) => standard)));
   return parts.join('\n\n');
+}
+
+/** The section about loaded procedures; empty without any. */
+function libraryCard(library: readonly LibraryEntry[], budget: number, brief: boolean): string {
+  const text = procedurePrompt(library, { budget, brief }).trimEnd();
+  return text === '' ? '' : `# Procedures\n\n${text}`;
 }
 
 /** The names of standard tools, one line a group. */

@@ -155,10 +155,11 @@ function cancelled(): Halt {
 
 function controllerOf({ request, target: { model }, quota, shared }: NestedLoop): LoopController {
   const mayCallTools = model.tool_loop_permitted !== false;
+  const { callable, library } = request.fork({ turn: request.turn });
   return new LoopController({
     ...shared,
     executor: askExecutor(request, quota, mayCallTools ? undefined : { allow: [] }),
-    system: agentBrief({ tools: mayCallTools ? request.fork({ turn: request.turn }).callable : [] }),
+    system: agentBrief({ tools: mayCallTools ? callable : [], library: mayCallTools ? library : [] }),
     // The asking run cannot be suspended in the middle of a call.
     mayWait: false,
   });

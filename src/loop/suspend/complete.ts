@@ -126,7 +126,8 @@ async function withPlan(
 ): Promise<readonly SignedPlan[]> {
   const proposed = checkedGrant('the stored plan', waiting.plan);
   const isAllowed = completion.ok && completion.value === true;
-  const grant = isAllowed ? checkedGrant('the grant', options.grant ?? proposed) : null;
+  // The programs are what the person was shown, whatever a narrower form says of them.
+  const grant = isAllowed ? { ...checkedGrant('the grant', options.grant ?? proposed), programs: proposed.programs } : null;
   const wider = grant === null ? null : widerThan(grant, proposed);
   if (wider !== null) throw new CallError('ERR_CALL_TYPE', `call ${PLAN}: a grant can only be narrowed: ${wider}`);
   const program = programDigest(readReply(sectionsOf(state), reply ?? ''));

@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto';
 import type { MintLedger } from '../../aeiou/index.ts';
 import type { TurnContext } from '../../context/index.ts';
 import type { RunRequest } from '../../runtime/index.ts';
-import { APPROVAL, type ToolDefinition } from '../../tools/index.ts';
+import { APPROVAL, type Grant, type ToolDefinition } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { defined } from '../../wire/defined.ts';
 import { languageError } from '../../wire/errorinfo.ts';
@@ -87,7 +88,8 @@ export async function execute(host: TurnHost, turn: TurnRequest, means: Means): 
   const deny = (message: string): Execution => {
     return { ...refused('ERR_POLICY', languageError(NS_CODES.Policy, message)), denied: { tool: ACTIONS, message }, host: facts };
   };
-  const foreign = recorded === null ? null : foreignPart(recorded.input, source, userdata);
+  const shown = turn.plans?.findLast((plan) => plan.attempt === attempts.length + 1)?.grant?.programs;
+  const foreign = recorded === null ? null : foreignPart(recorded.input, source, userdata, shown);
   if (foreign !== null) return deny(`what is stored of the turn is not what began: ${foreign}`);
   if (turn.refused !== undefined) return deny(turn.refused);
   let given: RunInput | null = null;
@@ -171,16 +173,21 @@ function deniedIn({ findings }: RunResult): Scene['denied'] {
 
 /**
  * The part of a recorded run that does not belong to this turn; null when there is none. Records and rows may come from others, so the
- * run must have no program but that of the envelope, and no USERDATA but the host's. The worker refuses other sources with a command block.
+ * run must have no program but that of the envelope, no USERDATA but the host's, and the sources that a person was `shown` with the plan, if
+ * one was approved. The worker refuses other sources with a command block.
  */
 function foreignPart(
   { sources, globals, call, events, variables, turn }: RunInput,
   { name, text }: Source,
   userdata: TaggedJson,
+  shown: Grant['programs'] | undefined,
 ): string | null {
   const program = sources.at(-1);
   if (program?.name !== name || program.text !== text) return 'its program is not the ACTIONS of its envelope';
   if (JSON.stringify(globals['userdata']) !== JSON.stringify(userdata)) return 'its USERDATA is not that of its envelope';
+  const isShown = (each: Source, index: number): boolean =>
+    shown === undefined || (shown.length === sources.length && shown[index]?.sha256 === hash('sha256', each.text));
+  if (!sources.every(isShown)) return 'its procedures are not those of the plan that was approved';
   if (call !== null || events.length > 0 || variables !== undefined || !turn) return 'it has more than ACTIONS to run';
   return null;
 }

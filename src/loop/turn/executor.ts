@@ -2,7 +2,15 @@ import type { TurnContext, TurnInit } from '../../context/index.ts';
 import type { Fork, Interpreter, RunRequest, Runtime } from '../../runtime/index.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { type LimitOptions, tighten } from '../../sandbox/index.ts';
-import { catalogueDigest, digestIn, Halt, type PolicyOptions, resultJson, type ToolDefinition } from '../../tools/index.ts';
+import {
+  catalogueDigest,
+  digestIn,
+  Halt,
+  type LibraryEntry,
+  type PolicyOptions,
+  resultJson,
+  type ToolDefinition,
+} from '../../tools/index.ts';
 import { decodeOrdered } from '../../wire/codec.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import { LIMITS, type LimitValues } from '../../wire/limits.ts';
@@ -48,6 +56,8 @@ export interface TurnExecutor {
   fork(init: TurnForkInit): TurnFork;
   /** The tools that programs of turns may call, for the text that agents get; none when absent. */
   readonly tools?: readonly ToolDefinition[];
+  /** The loaded procedures that programs of turns may call, for the same text; none when absent. */
+  readonly library?: readonly LibraryEntry[];
   /** Called when a session has ended, to remove what its tools keep for it. Never rejects. */
   end?(sid: string): Promise<void>;
   /** Digest of a tool's definition; null for an unknown tool. */
@@ -78,6 +88,9 @@ export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.in
     tenants: runtime,
     get tools() {
       return root.fork().callable;
+    },
+    get library() {
+      return root.library;
     },
     context: (init) => runtime.turn(init),
     inspect: (source) => runtime.parse([source]),

@@ -5,6 +5,7 @@ import { programDigest, verifiedPlans } from '../../../src/loop/suspend/signed.t
 import { readReply } from '../../../src/loop/turn/input.ts';
 import { createRuntime } from '../../../src/runtime/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
+import type { Source } from '../../../src/wire/protocol.ts';
 import { agentOf, openHost, SEEDS, SESSION } from './stage.ts';
 
 const USERDATA_TEXT = JSON.stringify({ subject: 's', fields: {} });
@@ -176,6 +177,28 @@ describe('issue 47: one approval for a plan', () => {
     expect(await here.loop.resume('s', { agent })).toMatchObject({ decision: 'SUSPENDED', waiting: { call: PLAN } });
     expect(here.sent).toEqual([]);
   });
+});
+
+it.each([
+  ['another procedure', (lib: Source) => [{ ...lib, text: lib.text.replace('"a"', '"x"') }]],
+  ['one procedure more', (lib: Source) => [lib, { name: 'more.ns', text: 'func more() means\n  emit 1\nendfunc\n' }]],
+  ['one procedure less', () => []],
+])('issue 47: an approved plan does not go on with %s in the store', async (_, change) => {
+  await using here = await host();
+  const agent = agentOf(command('call send_first()'));
+  await here.root.append('func send_first() means\n  call tool.t.Send("a")\nendfunc\n', 'lib.ns');
+  expect((await here.loop.runLoop({ ...SESSION, agent })).waiting?.plan?.programs).toHaveLength(2);
+  await here.loop.complete('s', PLAN, { result: true });
+  const { started, fence } = await stolen(here.store);
+  const { suspended } = started;
+  const [library, program] = suspended?.earlier.run.sources ?? [];
+  if (suspended === null || library === undefined || program === undefined) throw new Error('it does not wait');
+  const run = { ...suspended.earlier.run, sources: [...change(library), program] };
+  await here.store.start({ ...started, suspended: { ...suspended, earlier: { ...suspended.earlier, run } } }, fence);
+  await here.store.release('s', fence);
+  const { error, reason } = await here.loop.resume('s', { agent });
+  expect([reason, error?.message]).toEqual(['ERR_POLICY', expect.stringContaining('its procedures are not those of the plan')]);
+  expect(here.sent).toEqual([]);
 });
 
 /** The text with another character at a hundredth of it. */

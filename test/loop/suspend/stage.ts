@@ -1,6 +1,6 @@
 import { generateKeys, keyringFrom } from '../../../src/aeiou/index.ts';
 import { LoopController, type LoopControllerOptions, MemoryStore, runtimeExecutor, seededIds } from '../../../src/loop/index.ts';
-import { createRuntime, type Runtime, type RuntimeOptions } from '../../../src/runtime/index.ts';
+import { createRuntime, type Interpreter, type Runtime, type RuntimeOptions } from '../../../src/runtime/index.ts';
 import { defineTool, type ToolDefinition } from '../../../src/tools/index.ts';
 import { reply, TestClock, USERDATA } from '../fake.ts';
 
@@ -42,18 +42,26 @@ export async function openHost(
     runtime: settings = {},
     ...options
   }: Partial<Omit<LoopControllerOptions, 'runtime'>> & { readonly runtime?: RuntimeOptions } = {},
-): Promise<{ readonly loop: LoopController; readonly clock: TestClock; readonly runtime: Runtime } & AsyncDisposable> {
+): Promise<
+  {
+    readonly loop: LoopController;
+    readonly clock: TestClock;
+    readonly runtime: Runtime;
+    readonly root: Interpreter;
+  } & AsyncDisposable
+> {
   const clock = options.clock instanceof TestClock ? options.clock : new TestClock();
   const runtime = await createRuntime({ tools, policy: { allow: ['*'] }, concurrency: 1, ...settings });
+  const root = runtime.interpreter();
   const loop = new LoopController({
-    executor: runtimeExecutor(runtime),
+    executor: runtimeExecutor(runtime, root),
     keyring: KEYS(clock),
     clock,
     ids: seededIds('suspend'),
     store: new MemoryStore(),
     ...options,
   });
-  return { loop, clock, runtime, [Symbol.asyncDispose]: () => runtime.close() };
+  return { loop, clock, runtime, root, [Symbol.asyncDispose]: () => runtime.close() };
 }
 
 /** The keys of the host. */
