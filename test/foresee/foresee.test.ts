@@ -35,7 +35,7 @@ function calls(source: string | readonly string[], options: ForeseeOptions = {})
 describe('issue 22.3: what happens lies within what was foreseen', () => {
   it('for generated programs, each run a few times', () => {
     const found = tally();
-    const programs = Number(process.env['FORESEEN_PROGRAMS'] ?? 500);
+    const programs = Number(process.env['FORESEEN_PROGRAMS'] ?? 200);
     for (let index = 0; index < programs; index++) examine(index, found);
     expect(found.escapes).toEqual([]);
     expect(found.refused).toBe(0);

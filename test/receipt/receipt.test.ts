@@ -195,10 +195,10 @@ describe('a receipt (issue 23)', () => {
   });
 
   it('finding 9: may name more parts than a call has arguments', async () => {
-    const parts = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`p${index}`, 'x']));
+    const parts = Object.fromEntries(Array.from({ length: 130_000 }, (_, index) => [`p${index}`, 'x']));
     const hostile = { ...receipt, manifest: { ...receipt.manifest, parts }, parts: {} };
     const { ok, withheld, faults } = await verifyReceipt(runtime, readReceipt(formatReceipt(hostile)), key);
-    expect([ok, withheld.length, faults.length > 0]).toEqual([false, 200_000, true]);
+    expect([ok, withheld.length, faults.length > 0]).toEqual([false, 130_000, true]);
   });
 });
 
@@ -268,7 +268,7 @@ describe('a checkpoint of a log (issue 23)', () => {
       const swapped = lines.with(at, lines[next] ?? '').with(next, line);
       return [lines.toSpliced(at, 1), lines.toSpliced(at, 0, line), [...lines, line], swapped].map(textOf);
     });
-    for (const changed of [...flipped(textOf(lines), 1), ...other])
+    for (const changed of [...flipped(textOf(lines), 3), ...other])
       expect(await isGood(changed), changed).toEqual([false, false]);
     rmSync(dirname(path), { recursive: true });
   });

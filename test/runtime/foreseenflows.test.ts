@@ -163,12 +163,12 @@ describe('issue 46: what decides on a call is among its origins', () => {
     }),
   );
 
-  it('in 400 programs, each run with several results of one tool', { timeout: 300_000 }, async () => {
+  it('in 150 programs, each run with several results of one tool', { timeout: 300_000 }, async () => {
     await using runtime = new Runtime(new RealmSandbox(), checkSettings({ tools, policy: { allow: ['*'] } }));
     const keeping = TOOLS.map((name) => name.toLowerCase());
     const wrong: unknown[] = [];
     let differing = 0;
-    for (let seed = 1; seed <= 400; seed++) {
+    for (let seed = 1; seed <= 150; seed++) {
       const { lib, source } = programOf(new Dice(seed));
       const files = [lib, source].map((text, index) => {
         const parsed = parse(text, { name: index === 0 ? 'lib' : 'src' });
@@ -195,7 +195,7 @@ describe('issue 46: what decides on a call is among its origins', () => {
       }
     }
     expect(wrong.slice(0, 3)).toEqual([]);
-    expect(differing).toBeGreaterThan(100);
+    expect(differing).toBeGreaterThan(40);
   });
 });
 
@@ -212,7 +212,7 @@ function firstDifference(one: readonly JournalEntry[], other: readonly JournalEn
 }
 
 describe('issue 46: rules about origin before a run', () => {
-  it('are never milder than at the call: 300 programs', { timeout: 300_000 }, async () => {
+  it('are never milder than at the call: 100 programs', { timeout: 300_000 }, async () => {
     const flow = {
       labels: { 'tool.web.*': ['web'] },
       sinks: { 'tool.db.Write.a': { refuse: ['web'] }, 'tool.pay.Transfer': { refuse: ['web'], deciding: true } },
@@ -228,7 +228,7 @@ describe('issue 46: rules about origin before a run', () => {
     await using runtime = new Runtime(new RealmSandbox(), checkSettings({ tools, policy: { allow: ['*'], flow } }));
     const wrong: unknown[] = [];
     let refusals = 0;
-    for (let seed = 1; seed <= 300; seed++) {
+    for (let seed = 1; seed <= 100; seed++) {
       const { lib, source } = programOf(new Dice(seed));
       const { preview } = await runtime.foresee(source, { lib, values: { g: 1 } });
       const { journal } = await runtime.run(source, { lib, values: { g: 1 } });
@@ -243,6 +243,6 @@ describe('issue 46: rules about origin before a run', () => {
       }
     }
     expect(wrong.slice(0, 3)).toEqual([]);
-    expect(refusals).toBeGreaterThan(50);
+    expect(refusals).toBeGreaterThan(15);
   });
 });

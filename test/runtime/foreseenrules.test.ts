@@ -120,14 +120,14 @@ describe('issue 46: what a policy says of arguments and order before a run', () 
     expect((await runtime.check(sources, { globals: ['given'], policy: false })).findings).toEqual([]);
   });
 
-  it('is never milder than at the call: 400 programs', { timeout: 300_000 }, async () => {
+  it('is never milder than at the call: 150 programs', { timeout: 300_000 }, async () => {
     await using runtime = runtimeOf({
       ...RULES,
       order: RULES.order?.map((rule) => ({ ...rule, else: 'refuse' as const })) ?? [],
     });
     const wrong: unknown[] = [];
     const seen = { keeps: 0, may: 0, breaks: 0, refused: 0 };
-    for (let seed = 1; seed <= 400; seed++) {
+    for (let seed = 1; seed <= 150; seed++) {
       const { lib, source } = programOf(new Dice(seed));
       const { preview, diagnostics } = await runtime.foresee(source, { lib, values: { g: 1 } });
       expect(diagnostics).toEqual([]);
