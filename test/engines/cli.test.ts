@@ -161,7 +161,7 @@ describe.each(ROUNDS)('issue 48: faults that an operator sees, round %i', (round
     await writeFile(join(folder, 'agent.txt'), AGENT);
     await writeFile(
       join(folder, 'ready.yaml'),
-      'agent: script:agent.txt\nlisten: 127.0.0.1:0\nleaseMs: 1000\nlimits: { concurrency: 1 }\n',
+      'agent: script:agent.txt\nlisten: 127.0.0.1:0\nleaseMs: 3000\nlimits: { concurrency: 1 }\n',
     );
     const args = ['serve', '--store', proxy.url(STORE()), '--config', 'ready.yaml', '--launcher', 'none'];
     const host = spawn(process.execPath, [join(ROOT, 'bin/neuroscript.js'), ...args], place());
@@ -210,12 +210,12 @@ describe.each(ROUNDS)('issue 48: faults that an operator sees, round %i', (round
       join(folder, 'slow.mjs'),
       `import { appendFileSync } from 'node:fs';
      import { setTimeout } from 'node:timers/promises';
-     const run = async () => { appendFileSync('pids-${round}', process.pid + '\\n'); await setTimeout(2500); return 1; };
+     const run = async () => { appendFileSync('pids-${round}', process.pid + '\\n'); await setTimeout(6000); return 1; };
      export const tools = [{ name: 'tool.w.Slow', run }];\n`,
     );
     await writeFile(
       join(folder, 'slow.yaml'),
-      'agent: script:slow.txt\ntools: slow.mjs\nlisten: 127.0.0.1:0\nleaseMs: 1000\nlimits: { concurrency: 1 }\n',
+      'agent: script:slow.txt\ntools: slow.mjs\nlisten: 127.0.0.1:0\nleaseMs: 3000\nlimits: { concurrency: 1 }\n',
     );
     for (const sid of ['a', 'b', 'c']) await neuroscript('sessions', 'open', `slow-${round}-${sid}`, '--store', STORE());
     const args = ['serve', '--store', proxy.url(STORE()), '--config', 'slow.yaml', '--launcher', 'none'];
@@ -227,7 +227,7 @@ describe.each(ROUNDS)('issue 48: faults that an operator sees, round %i', (round
         (await readFile(join(folder, `pids-${round}`), 'utf8').catch(() => '')).trim().split('\n');
       await expect.poll(async () => (await pids()).length, { timeout: 60_000 }).toBe(3);
       proxy.cut();
-      await sleep(1800);
+      await sleep(4200);
       proxy.mend();
       const listed = async () =>
         (await neuroscript('sessions', 'list', '--where', `slow-${round} status:done`, '--store', STORE())).stdout
