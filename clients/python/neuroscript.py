@@ -22,6 +22,7 @@ import contextlib
 import inspect
 import json
 import math
+import os
 import shutil
 import socket as sockets
 import subprocess
@@ -33,11 +34,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Self
 
 __all__ = ["CALL", "AgentRequest", "Host", "HostError", "ProgramError", "Result", "Run", "ToolError"]
-
-PROTOCOL = 1
 
 
 class HostError(Exception):
@@ -73,8 +73,7 @@ class ProgramError(Exception):
 
     def __init__(self, result: Result) -> None:
         error: dict[str, Any] = {"source": None, "line": None, "column": None, "hint": None, **result.raw["error"]}
-        self.result = result
-        self.code, self.message, self.hint = error["code"], error["message"], error["hint"]
+        self.result, self.code, self.message, self.hint = result, error["code"], error["message"], error["hint"]
         self.source, self.line, self.column = error["source"], error["line"], error["column"]
         super().__init__(error["text"])
 
@@ -129,16 +128,15 @@ class Host:
         limits: Mapping[str, int] | None = None,
         threads: int = 16,
     ) -> None:
-        """`command` starts the host, by default `neuroscript host`; `socket` connects to one that runs. At most `threads` calls of
-        tools and agents run at once."""
+        """`command` starts the host, by default `neuroscript host` of the project around the working folder or of the search path;
+        `socket` connects to one that runs. At most `threads` calls of tools and agents run at once."""
         self._command, self._path = command, socket
         self._settings = {name: dict(value) for name, value in (("policy", policy), ("limits", limits)) if value is not None}
         self._tools: dict[str, tuple[dict[str, Any], Callable[..., Any]]] = {}
         self._lock, self._writing, self._starting = threading.Lock(), threading.Lock(), threading.RLock()
-        self._open: dict[int, tuple[Future[Any], OnOutput | None, Agent | None]] = {}
+        self._open: dict[int, tuple[Future[Any], OnOutput | None, Any]] = {}  # The last is the agent.
         self._cancelled: set[str] = set()
-        self._requests = 0
-        self._started, self._gone = False, False
+        self._requests, self._started, self._gone = 0, False, False
         self._process: subprocess.Popen[bytes] | None = None
         self._threads = ThreadPoolExecutor(threads, "neuroscript")
 
@@ -162,8 +160,7 @@ class Host:
         return self.start(src, on_output=on_output, **options).result()
 
     def start(self, src: str, *, on_output: OnOutput | None = None, **options: Any) -> Run:
-        """As `run`, but returns at once. `on_output` gets {"kind", "text", ...} of every emit and whisper as it comes; it must not
-        call the host."""
+        """As `run`, but returns at once. `on_output` gets {"kind", "text", ...} as it comes, and must not call the host."""
         return Run(self, *self._send("run", _program(src, options), output=on_output))
 
     def check(self, src: str, **options: Any) -> list[dict[str, Any]]:
@@ -203,13 +200,7 @@ class Host:
     def close(self) -> None:
         """Ends the host and everything that it runs."""
         if self._started:
-            with contextlib.suppress(OSError):
-                self._writer.close()
-            if self._process is not None:
-                self._process.wait(30)
-            else:
-                self._socket.shutdown(sockets.SHUT_RDWR)
-            self._reader.join(30)
+            self._hang_up()
         self._threads.shutdown(cancel_futures=True)
 
     def __enter__(self) -> Self:
@@ -223,25 +214,43 @@ class Host:
         with self._starting:
             if self._started:
                 return
-            if self._path is not None:
-                self._socket = sockets.socket(sockets.AF_UNIX)
-                self._socket.connect(self._path)
-                self._writer: typing.BinaryIO = self._socket.makefile("wb")
-                lines: typing.BinaryIO = self._socket.makefile("rb")
-            else:
-                found = ["neuroscript"] if shutil.which("neuroscript") else ["npx", "neuroscript"]
-                command = list(self._command or [*found, "host"])
-                try:
+            try:
+                if self._path is not None:
+                    self._socket = sockets.socket(sockets.AF_UNIX)
+                    self._socket.connect(self._path)
+                    self._writer: typing.IO[bytes] = self._socket.makefile("wb")
+                    lines: typing.IO[bytes] = self._socket.makefile("rb")
+                else:
+                    folders = [str(each / "node_modules" / ".bin") for each in (Path.cwd(), *Path.cwd().parents)]
+                    found = shutil.which("neuroscript", path=os.pathsep.join([*folders, os.environ.get("PATH", "")]))
+                    command = self._command or [found or "neuroscript", "host"]
                     self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-                except OSError as problem:
-                    raise HostError(f"cannot start {command[0]}: {problem}", "ERR_USAGE") from problem
-                assert self._process.stdin is not None and self._process.stdout is not None
-                self._writer, lines = self._process.stdin, self._process.stdout
+                    assert self._process.stdin and self._process.stdout
+                    self._writer, lines = self._process.stdin, self._process.stdout
+            except OSError as problem:
+                if self._path is not None:
+                    self._socket.close()
+                raise HostError(f"cannot reach a host ({problem}); npm install neuroscript-runtime", "ERR_CONFIG") from problem
             self._reader = threading.Thread(target=self._read, args=(lines,), name="neuroscript", daemon=True)
             self._reader.start()
-            self._started = True
-            tools = [described for described, _ in self._tools.values()]
-            self._ask("initialize", {"protocol": PROTOCOL, "tools": tools, **self._settings})
+            self._started, self._gone = True, False
+            try:
+                self._ask("initialize", {"protocol": 1, "tools": [each for each, _ in self._tools.values()], **self._settings})
+            except BaseException as problem:  # The next use starts another one.
+                gone, self._started = self._gone, False
+                code = self._hang_up()
+                if gone and code is not None:
+                    raise HostError(f"the host ended with exit code {code} before it was ready", "ERR_CONFIG") from problem
+                raise
+
+    def _hang_up(self) -> int | None:
+        with contextlib.suppress(OSError):
+            self._writer.close()
+            if self._process is None:
+                self._socket.shutdown(sockets.SHUT_RDWR)
+                self._socket.close()
+        self._reader.join(30)
+        return None if self._process is None else self._process.wait(30)
 
     def _ask(self, method: str, params: dict[str, Any]) -> Any:
         return self._send(method, params)[1].result()
@@ -267,15 +276,13 @@ class Host:
             self._writer.write(line)
             self._writer.flush()
 
-    def _read(self, lines: typing.BinaryIO) -> None:
+    def _read(self, lines: typing.IO[bytes]) -> None:
         with contextlib.suppress(OSError, ValueError), lines:
             for line in lines:
                 self._take(json.loads(line))
         with self._lock:
-            self._gone = True
-            waiting = list(self._open.values())
-            self._open.clear()
-        for answer, _, _ in waiting:
+            self._gone, waiting, self._open = True, self._open, {}
+        for answer, _, _ in waiting.values():
             answer.set_exception(HostError("the host is gone", "ERR_CANCELLED"))
 
     def _take(self, message: dict[str, Any]) -> None:
@@ -284,7 +291,7 @@ class Host:
             case None:
                 self._answered(message)
             case "output":
-                answer, output, _ = self._open.get(params["id"]) or (None, None, None)
+                answer, output, _ = self._open.get(params["id"], (Future(), None, None))
                 try:
                     if output is not None:
                         output({**params, "value": _decode(params.get("value"))})
@@ -297,23 +304,20 @@ class Host:
                 self._threads.submit(self._serve, message["id"], method, params)
 
     def _answered(self, message: dict[str, Any]) -> None:
-        with self._lock:
-            answer, _, _ = self._open.pop(message["id"], (Future(), None, None))
-        error = message.get("error")
-        if error is None:
+        answer, _, _ = self._open.pop(message["id"], (Future(), None, None))
+        if (error := message.get("error")) is None:
             answer.set_result(message["result"])
         else:
             answer.set_exception(HostError(error["message"], (error.get("data") or {}).get("code", "ERR_INTERNAL")))
 
     def _serve(self, request: str, method: str, params: dict[str, Any]) -> None:
-        answer: dict[str, Any]
         try:
             if request in self._cancelled:  # Before a thread was free.
                 raise ToolError("the call was cancelled")
             if method == "tool.call":
                 answer = {"result": _encode(self._call(params))}
             else:
-                asked = AgentRequest(*map(params.get, ("sid", "turn", "attempt", "system", "prompt", "maxTokens")))
+                asked = AgentRequest(*(params[key] for key in ("sid", "turn", "attempt", "system", "prompt", "maxTokens")))
                 answer = {"result": _encode(self._open[params["id"]][2](asked))}
         except ToolError as error:
             answer = {"error": {"code": -32000, "message": str(error), "data": {"nsCode": error.code, "hint": error.hint}}}
@@ -334,15 +338,12 @@ _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list:
 def _schema_of(function: Callable[..., Any]) -> dict[str, Any]:
     hints = typing.get_type_hints(function)
     properties: dict[str, Any] = {}
-    required: list[str] = []
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             raise HostError(f"argument '{name}' of a tool must have a name of its own", "ERR_USAGE")
-        properties[name] = _schema(hints.get(name, Any))
-        if parameter.default is parameter.empty:
-            required.append(name)
-        else:
-            properties[name] = {**properties[name], "default": parameter.default}
+        given = {} if parameter.default is parameter.empty else {"default": parameter.default}
+        properties[name] = _schema(hints.get(name, Any)) | given
+    required = [name for name, schema in properties.items() if "default" not in schema]
     return {"type": "object", "properties": properties, "required": required}
 
 
@@ -362,8 +363,7 @@ def _schema(hint: Any) -> dict[str, Any]:
 
 
 def _program(src: str, options: dict[str, Any]) -> dict[str, Any]:
-    values = ("args", "globals", "events")
-    return {"src": src} | {name: _encode(value) if name in values else value for name, value in options.items()}
+    return {"src": src} | {name: _encode(it) if name in ("args", "globals", "events") else it for name, it in options.items()}
 
 
 def _encode(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 import threading
 import time
 import unittest
@@ -192,6 +193,20 @@ class Client(unittest.TestCase):
             threading.Timer(0.2, host._process.kill).start()
             self.assertRaisesRegex(HostError, "gone", endless.result, 30)
             self.assertRaisesRegex(HostError, "gone", host.run, program("emit 1"))
+
+    def test_a_host_that_does_not_start_says_so_and_the_next_use_starts_another(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            once = 'if mkdir "$0" 2>/dev/null; then exit 3; fi; exec "$@"'
+            host = Host(["sh", "-c", once, f"{folder}/tried", *COMMAND, "host"])
+            self.assertRaisesRegex(HostError, "ended with exit code 3 before it was ready", host.run, program("emit 1"))
+            self.assertEqual(host.run(program("emit 1")).emits, ["1"])
+            host.close()
+            refused = Host([*COMMAND, "host", "--policy", f"{folder}/none.yaml"])
+            self.assertRaisesRegex(HostError, "none.yaml", refused.run, program("emit 1"))
+            self.assertIsNotNone(refused._process and refused._process.poll())
+            refused.close()
+        for absent in (Host(["no such command"]), Host(socket="/no/such.sock")):
+            self.assertRaisesRegex(HostError, "cannot reach a host", absent.run, program("emit 1"))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,27 @@ describe('check', () => {
     ]);
   });
 
+  it('issue 50: run --check says of the files of a run what check says, and runs nothing, also of definitions alone', async () => {
+    const cwd = folder({
+      'a.ns': command('emit twice(limit)', 'emit tool.memory.Get("/x")'),
+      'lib.ns': 'func twice(needs n) means\n  return 2 * n\nendfunc\n',
+      'wrong.ns': command('emit tool.memory.Gte("/x")', 'emit limit'),
+      't.yaml': TOOLS,
+    });
+    const run = (...args: readonly string[]) => within(['run', ...args, '--check'], { cwd });
+    const given = ['--tools', 't.yaml', '--global', 'limit=10'];
+    expect(await run('lib.ns')).toEqual({
+      code: 0,
+      stdout: expect.stringContaining('no mistakes found (1 procedure)'),
+      stderr: '',
+    });
+    expect(await run('lib.ns', 'a.ns', ...given)).toMatchObject({ code: 0, stderr: '' });
+    const checked = await within(['check', 'wrong.ns', '--tools', 't.yaml', '--global', 'limit'], { cwd });
+    expect(await run('wrong.ns', ...given)).toEqual(checked);
+    expect(checked).toMatchObject({ code: 3, stderr: expect.stringContaining('did you mean') });
+    expect(JSON.parse((await run('wrong.ns', ...given, '--json')).stdout)).toMatchObject([{ file: 'wrong.ns', line: 2 }]);
+  });
+
   it('names tools that are no standard ones where nothing says which others there are', async () => {
     const lines = [
       'emit tool.str.ToUper("a")',

@@ -200,7 +200,7 @@ describe('--record', () => {
     const twice = await within(['run', '--jsonl', '--record', 'x.yaml'], { cwd });
     expect(twice).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('--record, --check-first and --bound cannot be combined with --jsonl'),
+      stderr: expect.stringContaining('--record, --check, --check-first and --bound cannot be combined with --jsonl'),
     });
   });
 });

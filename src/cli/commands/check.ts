@@ -66,7 +66,8 @@ export function addCheck(program: Command, execute: Execute): void {
     .action((files: string[], flags: CheckFlags) => execute((terminal) => check(files, flags, terminal)));
 }
 
-async function check(names: readonly string[], flags: CheckFlags, terminal: Terminal): Promise<ExitCode> {
+/** Says what is wrong with programs; with `fix`, changes their files first. */
+export async function check(names: readonly string[], flags: CheckFlags, terminal: Terminal): Promise<ExitCode> {
   if (flags.proposed && !flags.fix) throw new UsageError('--proposed needs --fix');
   if (flags.fix && names.includes(STDIN)) throw new UsageError('--fix changes files; it cannot change standard input');
   if (flags.fix) mustRewrite(names);
@@ -144,7 +145,7 @@ class Checker implements AsyncDisposable {
     this.#resources = resources;
   }
 
-  static async open(flags: Pick<CheckFlags, 'tools' | 'policy' | 'global'>): Promise<Checker> {
+  static async open(flags: SetupFlags & Pick<CheckFlags, 'global'>): Promise<Checker> {
     await using opened = new AsyncDisposableStack();
     const { tools, policy } = await readSetup(flags, opened);
     const runtime = opened.use(await createRuntime({ tools, policy, concurrency: 1 }));

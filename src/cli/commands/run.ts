@@ -24,6 +24,7 @@ import { readSources, STDIN } from '../terminal/input.ts';
 import { oneLine } from '../terminal/output.ts';
 import { showEnd, showSaid } from '../terminal/result.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { check } from './check.ts';
 import { answerRequests } from './jsonl.ts';
 
 interface RunFlags extends SetupFlags, ModelFlags, GivenFlags {
@@ -34,6 +35,7 @@ interface RunFlags extends SetupFlags, ModelFlags, GivenFlags {
   readonly jsonl?: true;
   readonly trace?: true;
   readonly checkFirst?: true;
+  readonly check?: true;
 }
 
 /** Requests at work at once: the maximum number of workers, which all may wait for slow tools. */
@@ -64,6 +66,7 @@ export function addRun(program: Command, execute: Execute): void {
   addGiven(command)
     .option('--now <UNIX>', 'the time of --event, which handlers get as TS (default: now)', wholeNumber('--now', 0))
     .option('--ids <SEED>', 'derive the ids of --event from this text, to repeat a run exactly')
+    .option('--check', "find mistakes as 'check' does, with these files, tools, policy and globals; run nothing")
     .option('--check-first', 'execute nothing if the policy denies any call in the programs')
     .option(...BOUND)
     .option('--record <FILE>', RECORD_HELP)
@@ -78,6 +81,7 @@ export function addRun(program: Command, execute: Execute): void {
 
 async function run(files: readonly string[], flags: RunFlags & HeatFlags, terminal: Terminal): Promise<ExitCode> {
   refuseContradictions(files, flags);
+  if (flags.check) return await check(files, { ...flags, global: Object.keys((await givenBy(flags)).globals) }, terminal);
   const limits = limitsOf(flags);
   const probe = probeOf(flags);
   if (probe !== null && flags.jsonl)
@@ -118,8 +122,8 @@ function refuseContradictions(files: readonly string[], flags: RunFlags): void {
       if (flags[flag] !== undefined) throw new UsageError(`--${name} cannot be combined with --jsonl: each request says it`);
     if (flags.models !== undefined)
       throw new UsageError('--models cannot be combined with --jsonl: its programs cannot ask a model');
-    if (flags.record !== undefined || flags.checkFirst || flags.bound !== undefined)
-      throw new UsageError('--record, --check-first and --bound cannot be combined with --jsonl, which makes many runs');
+    if (flags.record !== undefined || flags.check || flags.checkFirst || flags.bound !== undefined)
+      throw new UsageError('--record, --check, --check-first and --bound cannot be combined with --jsonl, which makes many runs');
   } else if (files.length === 0) {
     throw new UsageError("run needs a FILE, or '-' for standard input");
   }
@@ -213,7 +217,7 @@ async function advised(
   const handlers = files.reduce((sum, file) => sum + file.events, 0);
   if (procedures.length + handlers > 0 && files.every(({ commandBlocks }) => commandBlocks === 0))
     err.line(
-      `neuroscript: nothing was run: the files have no command block; run a procedure with --call ${procedures[0] ?? 'NAME'}, or give --event NAME`,
+      `neuroscript: nothing was run: the files have no command block; run a procedure with --call ${procedures[0] ?? 'NAME'}, or give --event NAME; --check only looks for mistakes`,
     );
   return result;
 }
