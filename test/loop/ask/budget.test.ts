@@ -202,10 +202,11 @@ describe("the caller's own limits", () => {
         return '';
       }),
     };
-    const limits = { fuel: 60_000, toolCalls: 8, memoryBytes: 2_000_000, wallMs: 1_500 };
+    const limits = { fuel: 60_000, toolCalls: 8, memoryBytes: 2_000_000, wallMs: 60_000 };
+    await using short = await limited({ wallMs: 1_500 }, { agents });
     await using bench = await limited(limits, { agents, runtime: { tools: [defineTool({ name: 'tool.t.One', run: () => 1 })] } });
-    const ended = async (model: string, before = '', options = '') => {
-      const { error, values, usage } = await bench.run(
+    const ended = async (model: string, before = '', options = '', on = bench) => {
+      const { error, values, usage } = await on.run(
         ...CATCHING,
         before,
         `ask "${model}", "go"${options === '' ? '' : ` with ${options}`}`,
@@ -226,7 +227,7 @@ describe("the caller's own limits", () => {
     const memory = await ended('memory', KEEP);
     expect(memory).toMatchObject({ code: 'ERR_QUOTA', limit: 'memoryBytes', allowed: 2_000_000 });
     expect(memory.used ?? 2_000_001).toBeGreaterThan(2_000_000);
-    expect(await ended('wall')).toMatchObject({ code: 'ERR_TIMEOUT', limit: 'wallMs', allowed: 1_500 });
+    expect(await ended('wall', '', '', short)).toMatchObject({ code: 'ERR_TIMEOUT', limit: 'wallMs', allowed: 1_500 });
     // A looser option changes nothing.
     expect(await ended('fuel', '', '{"fuel": 60000}')).toMatchObject({ code: 'ERR_QUOTA', limit: 'fuel', allowed: 60_000 });
   });
