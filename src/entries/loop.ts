@@ -258,6 +258,7 @@ export {
   verifyChain,
   type Waiting,
   type WaitingTurn,
+  withUsualCosts,
 } from '../loop/index.ts';
 export type {
   Flame,

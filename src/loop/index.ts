@@ -57,6 +57,7 @@ export {
   type Waiting,
   waitingOf,
 } from './record/suspension.ts';
+export { withUsualCosts } from './record/usual.ts';
 export { recordProblem } from './record/viewed.ts';
 export type { AttemptReplay } from './replay/attempts.ts';
 export { malformation } from './replay/check.ts';

@@ -87,10 +87,11 @@ export function timesText({ most, limitedBy }: PreviewCall): string {
   return most === 1 ? 'at most once' : `at most ${grouped(most)} times`;
 }
 
-/** What calls cost, in words; empty for a call without a price. */
-export function costText({ cost }: PreviewCall): string {
-  if (cost === undefined) return '';
-  return cost.most === null ? 'cost: no bound but the limit' : `cost: at most ${usdText(cost.most)}`;
+/** What calls cost, in words; empty for a call without a price and without a past. */
+export function costText({ cost, usually }: PreviewCall): string {
+  const most = cost === undefined ? [] : [cost.most === null ? 'no bound but the limit' : `at most ${usdText(cost.most)}`];
+  const usual = usually === undefined ? [] : [`usually ${usdText(usually.usd)} a call (median of ${grouped(usually.calls)})`];
+  return most.length + usual.length === 0 ? '' : `cost: ${[...most, ...usual].join(', ')}`;
 }
 
 /** Whether no call of a preview has a price. */

@@ -31,6 +31,8 @@ export interface PathStep {
 export interface PreviewCall extends Omit<ForeseenCall, 'origins'> {
   /** US dollars for all these calls together; absent for a call without a price. */
   readonly cost?: PreviewCost | undefined;
+  /** What one such call cost in recorded turns; absent without any. */
+  readonly usually?: UsualCost | undefined;
   /** From 1. */
   readonly number: number;
   /** What the tool does outside of the program; null for an unknown tool, `ask` and `promptuser`. */
@@ -56,6 +58,14 @@ export interface PreviewCost {
   readonly least: number;
   /** Null where nothing but the limit `cost` bounds it. */
   readonly most: number | null;
+}
+
+/** What one call cost in recorded turns. */
+export interface UsualCost {
+  /** The median, US dollars: half of the calls cost as much or less. */
+  readonly usd: number;
+  /** How many calls were recorded. */
+  readonly calls: number;
 }
 
 /** What a run costs, US dollars. */

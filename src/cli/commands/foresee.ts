@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { recordProblem, type TurnRecord, withUsualCosts } from '../../loop/index.ts';
 import { explainGrant, explainPreview, grantPage, previewPage, renderDiagnostic, SYNTAX } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { grantText } from '../../tools/index.ts';
@@ -9,16 +10,19 @@ import { GRANTS, readGrant } from '../flags/bound.ts';
 import { addGiven, type GivenFlags, givenBy, refuseStrayArguments } from '../flags/given.ts';
 import { addLimits, limitsOf } from '../flags/options.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
+import { openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { readSources } from '../terminal/input.ts';
 import { checkOutput, PAGES, replaceFile } from '../terminal/replace.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { usable } from './drive.ts';
 
 interface ForeseeFlags extends SetupFlags, GivenFlags {
   readonly turn?: true;
   readonly json?: true;
   readonly html?: string;
   readonly grant?: string;
+  readonly store?: string;
 }
 
 const HELP = `
@@ -53,6 +57,10 @@ export function addForesee(program: Command, execute: Execute): void {
     .option('--json', 'print the preview as a JSON object')
     .option('--html <FILE>', 'also write the preview, or the grant of --grant, into a page that opens without server or network');
   command.option('--grant <OUT>', 'write the grant that allows just these calls (.yaml or .json), and print it');
+  command.option(
+    '--store <FILE>',
+    'also say what such calls usually cost: the median of the latest recorded turns of this store',
+  );
   addLimits(addSetup(command), 'run')
     .addHelpText('after', HELP)
     .action((files: string[], flags: ForeseeFlags) => execute((terminal) => foresee(files, flags, terminal)));
@@ -68,7 +76,11 @@ async function foresee(files: readonly string[], flags: ForeseeFlags, terminal: 
   const sources = await readSources(files, limits.sourceBytes ?? limitOf('sourceBytes').default, () => terminal.stdin);
   const { args, globals } = await givenBy(flags);
   await using runtime = await createRuntime({ ...setup, limits, concurrency: 1 });
-  const { preview, grant, diagnostics } = await runtime
+  const {
+    preview: plain,
+    grant,
+    diagnostics,
+  } = await runtime
     .interpreter()
     .fork()
     .foresee({
@@ -78,7 +90,7 @@ async function foresee(files: readonly string[], flags: ForeseeFlags, terminal: 
       events: (flags.event ?? []).map(({ name, value }) => ({ name, source: 'cli', payload: value })),
       call: flags.call === undefined ? undefined : { name: flags.call, args },
     });
-  if (preview === null) {
+  if (plain === null) {
     const texts = new Map(sources.map(({ name, text }) => [name, text]));
     if (flags.json) {
       const { findings } = toPublicCheck({ diagnostics, files: [], findings: [], estimates: [] });
@@ -88,6 +100,7 @@ async function foresee(files: readonly string[], flags: ForeseeFlags, terminal: 
       terminal.err.line(line);
     return EXIT.syntax;
   }
+  const preview = flags.store === undefined ? plain : withUsualCosts(plain, await latestTurns(flags.store));
   const since = flags.grant !== undefined && existsSync(flags.grant) ? await readGrant('--grant', flags.grant) : null;
   if (flags.grant !== undefined)
     await replaceFile(
@@ -100,4 +113,21 @@ async function foresee(files: readonly string[], flags: ForeseeFlags, terminal: 
   else if (flags.grant !== undefined) for (const line of explainGrant(grant, terminal.paintOut, since)) terminal.out.line(line);
   else for (const line of explainPreview(preview, terminal.paintOut)) terminal.out.line(line);
   return EXIT.ok;
+}
+
+/** Most sessions and turns of a store that say what calls usually cost. */
+const [LATEST_SESSIONS, LATEST_TURNS] = [200, 1000];
+
+/** The latest turns of a store. What cannot be read is left out. Throws `UsageError` for a store that cannot be opened. */
+function latestTurns(flag: string): Promise<readonly TurnRecord[]> {
+  return usable(async () => {
+    await using store = await openStore(flag, { mustExist: true });
+    const records: TurnRecord[] = [];
+    for (const { sid } of await store.recent({ limit: LATEST_SESSIONS })) {
+      if (records.length >= LATEST_TURNS) break;
+      const turns = await store.turns(sid, () => {}, { limit: LATEST_TURNS - records.length });
+      records.push(...turns.filter((record) => recordProblem(record) === null));
+    }
+    return records;
+  });
 }
