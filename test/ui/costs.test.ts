@@ -27,8 +27,8 @@ async function tree(store: MemoryStore): Promise<void> {
     envelope('ask "middle", "q" into x', 'emit tool.t.Paid()', token('continue')),
     envelope('emit tool.t.Paid()', token('done')),
   );
-  const { decision } = await bench.loop.runLoop({ sid: 'top', agent: top, userdata: { subject: 's', fields: {} } });
-  expect(decision).toBe('DONE');
+  const { decision, reason } = await bench.loop.runLoop({ sid: 'top', agent: top, userdata: { subject: 's', fields: {} } });
+  expect([decision, reason]).toEqual(['DONE', null]);
 }
 
 /** What the records of some sessions say that their agents and own calls used. */

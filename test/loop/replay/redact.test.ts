@@ -41,5 +41,5 @@ describe('what redaction leaves of', () => {
   it('a long text that is made to take long: it does not', () => {
     for (const part of ['"password": [\n', '"password": "x\n', '"password":{"', '\\', '"password":'])
       expect(clean({ keys: ['password'] }, part.repeat(100_000))).toBeTypeOf('string');
-  }, 10_000);
+  });
 });

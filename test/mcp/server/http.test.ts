@@ -16,7 +16,7 @@ let http: McpHttp;
 
 beforeAll(async () => {
   ({ runtime, servers } = await service([], {}, { concurrency: 2 }));
-  http = await serveHttp(servers, { port: 0, hosts: ['proxy.test'], origins: ['https://app.test'], timeoutMs: 1000 });
+  http = await serveHttp(servers, { port: 0, hosts: ['proxy.test'], origins: ['https://app.test'], timeoutMs: 5000 });
 });
 
 afterAll(async () => {
