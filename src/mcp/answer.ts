@@ -1,8 +1,25 @@
+import type { CallToolResult } from '@modelcontextprotocol/client';
 import { issuesText, ToolError } from '../tools/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
+import { isRecord } from '../wire/unknown.ts';
 import { TimeDate } from '../wire/values.ts';
-import type { McpAnswer } from './connection.ts';
 import { boundedCheck, boundedSchema, plainWords } from './serverschema.ts';
+
+/** The answer to a call of a server's tool. */
+export interface McpAnswer {
+  readonly isError: boolean;
+  readonly content: readonly unknown[];
+  /** Undefined if there is none. */
+  readonly structured: unknown;
+  /** `_meta` of the answer. */
+  readonly meta: unknown;
+}
+
+/** Reads an answer, of which nothing is known. */
+export function answerOf(result: unknown): McpAnswer {
+  const { isError, content, structuredContent, _meta: meta }: Partial<CallToolResult> = isRecord(result) ? result : {};
+  return { isError: isError === true, content: Array.isArray(content) ? content : [], structured: structuredContent, meta };
+}
 
 /** The named arguments as JSON. Throws {@link ToolError} 4 for values that JSON cannot represent. */
 export function plainArguments(given: unknown): Record<string, unknown> {
@@ -52,7 +69,10 @@ export function outputCheck(schema: unknown): OutputCheck {
  * The value that a program gets for an answer. Rejects with {@link ToolError}: 21 for an error of the tool, 1002 for an answer of the
  * wrong form.
  */
-export async function scriptValue({ isError, content, structured }: McpAnswer, check: OutputCheck): Promise<unknown> {
+export async function scriptValue(
+  { isError, content, structured }: Omit<McpAnswer, 'meta'>,
+  check: OutputCheck,
+): Promise<unknown> {
   const parts = content.map((part, index) => partOf(part, `content[${index}]`));
   if (isError) {
     const text = parts.filter((part) => typeof part === 'string').join(' ');

@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type AuthProvider,
   type CallToolRequestParams,
-  type CallToolResult,
   Client,
   InsufficientScopeError,
   type JsonSchemaValidator,
@@ -19,6 +18,7 @@ import {
 import { KeyedMutex, type Logger } from '../context/index.ts';
 import { note, withMcpCall } from '../telemetry/index.ts';
 import { isRecord, messageOf } from '../wire/unknown.ts';
+import { answerOf, type McpAnswer } from './answer.ts';
 import { LoginNeeded, ownCredentials } from './auth/provider.ts';
 import { Secrets } from './auth/secrets.ts';
 import { DEFAULT_TIMEOUT_MS, type HttpServer, type McpServerConfig, secretsOf } from './config.ts';
@@ -32,14 +32,6 @@ import { scriptName } from './names.ts';
 import { plainWords } from './serverschema.ts';
 import { carriedTask, type McpTask, readTask, TASKS_EXTENSION } from './tasks.ts';
 import { BoundError, transportTo } from './transport.ts';
-
-/** The answer to a call of a server's tool. */
-export interface McpAnswer {
-  readonly isError: boolean;
-  readonly content: readonly unknown[];
-  /** Undefined if there is none. */
-  readonly structured: unknown;
-}
 
 /** A progress report of a server about a call. */
 export interface McpProgress {
@@ -391,9 +383,4 @@ function ended(outcome: Readonly<Record<string, unknown>> | McpTask): McpAnswer 
 /** Whether the outcome of a call is a task on which the server still works. */
 export function isTask(outcome: unknown): outcome is McpTask {
   return isRecord(outcome) && 'raw' in outcome && readTask(outcome['raw']) !== null;
-}
-
-function answerOf(result: unknown): McpAnswer {
-  const { isError, content, structuredContent }: Partial<CallToolResult> = isRecord(result) ? result : {};
-  return { isError: isError === true, content: Array.isArray(content) ? content : [], structured: structuredContent };
 }

@@ -1,10 +1,11 @@
-import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/index.ts';
+import { defineTool, META, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { isRecord } from '../wire/unknown.ts';
 import { argumentTexts, bytesOf, partOf } from './answer.ts';
 import type { McpServerConfig } from './config.ts';
 import type { McpConnection } from './connection.ts';
 import { McpError } from './error.ts';
+import { serverLabels } from './labels.ts';
 import { plainWords } from './serverschema.ts';
 
 /** Most entries of one list. */
@@ -68,10 +69,9 @@ function resourceTools(connection: McpConnection): readonly ToolDefinition[] {
           const answer = await exchange.rounds((answered, options) =>
             exchange.client.readResource({ uri, ...answered }, { ...options, cacheMode: 'bypass' }),
           );
-          const contents =
-            isRecord(answer) && Array.isArray(answer['contents'])
-              ? answer['contents'].map((each, index) => contentOf(each, `contents[${index}]`))
-              : [];
+          const parts = isRecord(answer) && Array.isArray(answer['contents']) ? answer['contents'] : [];
+          runtime.carryMeta(serverLabels(metaOf(answer), parts, [META.untrusted]));
+          const contents = parts.map((each, index) => contentOf(each, `contents[${index}]`));
           const [only] = contents;
           return contents.length === 1 && only !== undefined ? (only.text ?? only.data ?? only) : contents;
         }),
@@ -107,9 +107,11 @@ function promptTools(connection: McpConnection): readonly ToolDefinition[] {
             exchange.client.getPrompt({ name, arguments: argumentTexts(given), ...answered }, options),
           );
           const { description, messages } = isRecord(answer) ? answer : {};
+          const parts = (Array.isArray(messages) ? messages : []).filter(isRecord);
+          runtime.carryMeta(serverLabels(metaOf(answer), [...parts, ...parts.map(({ content }) => content)], [META.untrusted]));
           return {
             description: typeof description === 'string' ? plainWords(description) : '',
-            messages: (Array.isArray(messages) ? messages : []).filter(isRecord).map(({ role, content }, index) => ({
+            messages: parts.map(({ role, content }, index) => ({
               role: plainWords(String(role)),
               content: partOf(content, `messages[${index}].content`),
             })),
@@ -117,6 +119,10 @@ function promptTools(connection: McpConnection): readonly ToolDefinition[] {
         }),
     }),
   ];
+}
+
+function metaOf(answer: unknown): unknown {
+  return isRecord(answer) ? answer['_meta'] : undefined;
 }
 
 async function reading<Result>(

@@ -12,10 +12,11 @@ import {
 import { NS_CODES } from '../wire/codes.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { isRecord } from '../wire/unknown.ts';
-import { outputCheck, plainArguments, scriptValue } from './answer.ts';
+import { type McpAnswer, outputCheck, plainArguments, scriptValue } from './answer.ts';
 import type { McpServerConfig } from './config.ts';
-import { isTask, type McpAnswer, type McpConnection } from './connection.ts';
+import { isTask, type McpConnection } from './connection.ts';
 import { McpError } from './error.ts';
+import { hintedLabels, serverLabels } from './labels.ts';
 import { scriptName } from './names.ts';
 import { READERS } from './resources.ts';
 import { boundedCheck, boundedSchema, plainWords } from './serverschema.ts';
@@ -94,7 +95,10 @@ function define(connection: McpConnection, tool: Tool, name: string, config: Mcp
     let outcome: McpAnswer | McpTask;
     try {
       outcome = await begin(runtime.mayWait ? PATIENCE_MS : Number.POSITIVE_INFINITY);
-      if (!isTask(outcome)) return await scriptValue(outcome, checkAnswer);
+      if (!isTask(outcome)) {
+        runtime.carryMeta(serverLabels(outcome.meta, outcome.content, hintedLabels(tool.annotations)));
+        return await scriptValue(outcome, checkAnswer);
+      }
     } catch (error) {
       if (!(error instanceof McpError)) throw error;
       throw new ToolError(NS_CODES.External, error.message, undefined, { cause: error });

@@ -1,4 +1,4 @@
-import { type FlowRules, type FlowSource, matchesPattern } from '../tools/index.ts';
+import { type FlowRules, type FlowSource, META_LABELS, matchesPattern } from '../tools/index.ts';
 import type { CallLabels, CarriedLabel } from '../wire/labels.ts';
 import type { ForeseenCall, ForeseenOrigin } from '../wire/sourcereports.ts';
 
@@ -21,13 +21,13 @@ export function foreseenLabels(flow: FlowRules, { args, origins }: ForeseenCall)
 function labelsOf(flow: FlowRules, origin: ForeseenOrigin): readonly CarriedLabel[] {
   const { from } = origin;
   const stored = STORAGE.some((pattern) => matchesPattern(pattern, from)) ? flow.labels : [];
-  const own = flow.sources.flatMap((source) => (isFrom(source, from) ? labelsGiven(source, flow) : []));
+  const own = flow.sources.flatMap((source) => (isFrom(source, from) ? labelsGiven(source) : []));
   return labelled([...new Set([...own, ...stored])], { from, file: origin.file, line: origin.line });
 }
 
-/** A server that gives labels itself may give any. */
-function labelsGiven({ labels }: FlowSource, flow: FlowRules): readonly string[] {
-  return labels === 'meta' ? flow.labels : labels;
+/** A server that gives labels itself may give all that it can. */
+function labelsGiven({ labels }: FlowSource): readonly string[] {
+  return labels === 'meta' ? META_LABELS : labels;
 }
 
 /** Whether what came in at `from` may be of the source. */

@@ -122,11 +122,7 @@ function sourceTools(flow: FlowRules | null): readonly string[] {
 }
 
 /** Throws {@link ConfigError} for rules about origin that cannot be kept. */
-function checkFlow({ sources, endorse }: FlowRules): void {
-  if (sources.some(({ labels }) => labels === 'meta'))
-    throw new ConfigError(
-      'the policy: flow.labels: labels that an MCP server gives itself are not read; name the labels instead of meta',
-    );
+function checkFlow({ endorse }: FlowRules): void {
   if (endorse.some(({ pattern }) => pattern === 'ask'))
     throw new ConfigError(
       'the policy: flow.endorse: an ask is answered with text, which nobody checks; name a tool instead of ask',

@@ -76,7 +76,7 @@ export {
   sourcesText,
   takesMap,
 } from './policy/decide.ts';
-export type { Endorsement, FlowRules, FlowSink, FlowSource } from './policy/flow.ts';
+export { type Endorsement, type FlowRules, type FlowSink, type FlowSource, META, META_LABELS } from './policy/flow.ts';
 export { MOST_LABELS, policyForm } from './policy/form.ts';
 export { type Denial, type Explanation, explainPolicy, PolicyGuard, type PolicyVerdict } from './policy/guard.ts';
 export { misnamed } from './policy/misnamed.ts';

@@ -65,6 +65,7 @@ function setting(options: Partial<MinterOptions> = {}, init: TurnInit = { sessio
     charge: async () => {},
     labels: [],
     carry: () => {},
+    carryMeta: () => {},
     pending: ({ reason }) => {
       throw new Error(reason);
     },

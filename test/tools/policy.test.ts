@@ -101,6 +101,10 @@ describe('the policy gate', () => {
     [{ flow: { labels: { 'web.*': ['web'] } } }, /'web\.\*' is no source; sources are tools/],
     [{ flow: { labels: { 'userdata.note': ['web'] } } }, /'userdata\.note' is no source/],
     [{ flow: { labels: { 'tool.web.*': 'meta' } } }, /flow\.labels: only an MCP server can give labels of its own/],
+    [
+      { flow: { labels: { 'mcp.s.*': 'meta' }, sinks: { 'tool.a.b': { refuse: ['web'] } } } },
+      /nothing has the label 'web'; labels of this policy are untrusted, private/,
+    ],
     [{ flow: { labels: { 'tool.web.*': ['Web'] } } }, /must be a label/],
     [{ flow: { labels: { 'tool.web.*': ['web'] }, sinks: { 'tool.a.b': { refuse: ['wb'] } } } }, /nothing has the label 'wb'/],
     [{ flow: { sinks: { 'tool.a.b': { deciding: true } } } }, /must have refuse or ask/],

@@ -49,7 +49,7 @@ flow:
     });
     expect(policy.order).toEqual([{ tool: 'tool.pay.Transfer', needs: 'tool.pay.Quote', within: 'session' }]);
     expect(policy.flow).toMatchObject({
-      labels: ['mail', 'web'],
+      labels: ['mail', 'private', 'untrusted', 'web'],
       sources: [
         { from: 'tool', pattern: 'tool.web.*', labels: ['web'] },
         { from: 'userdata', path: ['fields', 'note'], labels: ['web'] },

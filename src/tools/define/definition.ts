@@ -166,6 +166,11 @@ export interface ToolRuntime {
    * effect.
    */
   carry(labels: readonly string[]): void;
+  /**
+   * Gives the result of the call the labels that the server behind the tool says it has: `untrusted`, `private` or none. They count where a
+   * policy says `meta` for this server.
+   */
+  carryMeta(labels: readonly string[]): void;
   /** Calls another tool in the calling fork's name, under the same policy. Rejects with the `ToolError` that a script would get. */
   callTool(name: string, args: readonly unknown[]): Promise<Value>;
 }

@@ -102,6 +102,10 @@ export class CallRuntime implements ToolRuntime {
     this.#mustBeOpen('carry');
     this.#init.origin?.carry(labels);
   }
+  carryMeta(labels: readonly string[]): void {
+    this.#mustBeOpen('carryMeta');
+    this.#init.origin?.carryMeta(labels);
+  }
   get signal(): AbortSignal {
     const { io, context, expired } = this.#init;
     this.#signal ??= AbortSignal.any([io.signal, context.turn.signal, ...(expired === null ? [] : [expired])]);

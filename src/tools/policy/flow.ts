@@ -1,5 +1,11 @@
 import type { FlowOptions, ProgramLabels } from './options.ts';
 
+/** What an MCP server can say of an answer, where the policy says `meta`: that others wrote it, and that not everybody may see it. */
+export const META = { untrusted: 'untrusted', private: 'private' } as const;
+
+/** All labels that an MCP server can give. */
+export const META_LABELS: readonly string[] = Object.values(META);
+
 /** Where labelled values come from, with `meta` for the labels that an MCP server gives itself. */
 export type FlowSource =
   | { readonly from: 'tool'; readonly pattern: string; readonly labels: readonly string[] }
@@ -47,7 +53,7 @@ export function flowRules(options: FlowOptions): FlowRules {
   const sources = Object.entries(labels).map(([key, given]) => sourceOf(key, given));
   const endorsements = Object.entries(endorse).map(([pattern, taken]) => ({ pattern, labels: taken }));
   const named = [
-    ...sources.flatMap((source) => (source.labels === 'meta' ? [] : source.labels)),
+    ...sources.flatMap((source) => (source.labels === 'meta' ? META_LABELS : source.labels)),
     ...rows.flatMap(({ refuse, ask }) => [...refuse, ...ask]),
     ...endorsements.flatMap((each) => each.labels),
     ...(program?.label ?? []),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { fields, later, type Problem } from '../../files/problem.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { parseCapability } from './capability.ts';
+import { META_LABELS } from './flow.ts';
 import type { Condition, FlowOptions, OrderRule, PolicyOptions } from './options.ts';
 
 /** Most labels that a policy names. */
@@ -180,15 +181,15 @@ function flowForm(labels: z.ZodType<readonly string[]>): z.ZodType<FlowOptions> 
 
 /** What is wrong with the labels of a policy: too many of them, or one that nothing has. */
 function labelProblem({ labels = {}, sinks = {}, program, endorse = {} }: FlowOptions): Problem | null {
-  const given = new Set([...Object.values(labels), program?.label ?? []].flatMap((each) => (each === 'meta' ? [] : each)));
+  const given = new Set(
+    [...Object.values(labels), program?.label ?? []].flatMap((each) => (each === 'meta' ? META_LABELS : each)),
+  );
   const used = [
     ...Object.entries(sinks).map(([sink, { refuse = [], ask = [] }]) => ({ path: ['sinks', sink], named: [...refuse, ...ask] })),
     ...Object.entries(endorse).map(([tool, named]) => ({ path: ['endorse', tool], named })),
   ];
   const all = new Set([...given, ...used.flatMap(({ named }) => named)]);
   if (all.size > MOST_LABELS) return { path: [], problem: `names ${all.size} labels, at most ${MOST_LABELS} are possible` };
-  // A server may give any label.
-  if (Object.values(labels).includes('meta')) return null;
   for (const { path, named } of used) {
     const nowhere = named.find((label) => !given.has(label));
     if (nowhere === undefined) continue;

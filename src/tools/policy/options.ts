@@ -75,7 +75,7 @@ export interface OrderRule {
 export interface FlowOptions {
   /**
    * Sources and their labels. A source is a pattern of tools, `userdata.fields.NAME`, `event.PATTERN` or `mcp.SERVER.PATTERN`. For an MCP
-   * server, `meta` means the labels that the server itself gives.
+   * server, `meta` means the labels that the server itself gives: `untrusted` and `private`.
    */
   readonly labels?: Readonly<Record<string, readonly string[] | 'meta'>>;
   /** Rules by sink. A sink is a pattern of tools, or a tool and an argument, such as `tool.mail.Send.to`. */

@@ -3,7 +3,7 @@ import type { AnswerLabels, CallLabels, CarriedLabel, FlowInput } from '../../wi
 import { labelNames } from '../../wire/labels.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { capabilityText, matchesPattern } from './capability.ts';
-import type { FlowRules } from './flow.ts';
+import { type FlowRules, META_LABELS } from './flow.ts';
 import type { PolicyGuard } from './guard.ts';
 
 /** The rules about origin of some guards. */
@@ -53,6 +53,9 @@ export class CallOrigin {
   readonly #rules: readonly FlowRules[];
   readonly #adds = new Set<string>();
   readonly #drops = new Set<string>();
+  /** Whether a policy lets the tool's server give labels, and whether it has given none yet. */
+  #isMeta = false;
+  #isUnsaid = false;
 
   constructor(rules: readonly FlowRules[], labels: CallLabels = NOTHING) {
     this.#rules = rules;
@@ -67,7 +70,10 @@ export class CallOrigin {
   /** The tool may run: its answer brings the labels of the tool. */
   runs(tool: ToolDefinition): void {
     for (const { sources, endorse } of this.#rules) {
-      for (const source of sources) if (source.labels !== 'meta' && isFrom(source, tool)) this.carry(source.labels);
+      for (const source of sources)
+        if (isFrom(source, tool))
+          if (source.labels === 'meta') this.#isMeta = this.#isUnsaid = true;
+          else this.carry(source.labels);
       for (const { pattern, labels } of endorse)
         if (pattern !== ASK && matchesPattern(pattern, tool.canonicalName)) for (const label of labels) this.#drops.add(label);
     }
@@ -78,28 +84,40 @@ export class CallOrigin {
     for (const label of labels) if (this.#rules.some((rules) => rules.labels.includes(label))) this.#adds.add(label);
   }
 
+  /** The server of the tool says that the answer has these labels. They count where a policy says `meta`. */
+  carryMeta(labels: readonly string[]): void {
+    this.#isUnsaid = false;
+    if (this.#isMeta) this.carry(labels);
+  }
+
   /** What a call that the tool has made brought. */
   follow(inner: CallOrigin): void {
-    for (const label of inner.#adds) this.#adds.add(label);
+    for (const label of inner.#brings) this.#adds.add(label);
   }
 
   /** A call that the tool makes. It may pass on everything that the tool has seen, and its answer may be in the tool's. */
   nested(): CallOrigin {
     const from: readonly CarriedLabel[] = [
       ...allOf(this.labels),
-      ...[...this.#adds].map((label) => ({ label, from: 'an earlier call of the tool', source: null, line: null })),
+      ...[...this.#brings].map((label) => ({ label, from: 'an earlier call of the tool', source: null, line: null })),
     ];
     return new CallOrigin(this.#rules, { args: EVERY.map(() => ({ all: from })), deciding: from });
   }
 
   /** An answer with its labels. It has none when it only carries those of the arguments. */
   labelled(reply: FinalReply): FinalReply {
-    if (reply.t === 'halt' || (this.#adds.size === 0 && this.#drops.size === 0)) return reply;
+    if (reply.t === 'halt' || (this.#brings.size === 0 && this.#drops.size === 0)) return reply;
     return { ...reply, labels: this.#answer() };
   }
 
+  /** The labels of the answer. One of whose labels the server has said nothing may have all that it could say. */
+  get #brings(): ReadonlySet<string> {
+    return this.#isUnsaid ? new Set([...this.#adds, ...META_LABELS]) : this.#adds;
+  }
+
   #answer(): AnswerLabels {
-    return { adds: [...this.#adds].sort(), drops: [...this.#drops].filter((label) => !this.#adds.has(label)).sort() };
+    const adds = this.#brings;
+    return { adds: [...adds].sort(), drops: [...this.#drops].filter((label) => !adds.has(label)).sort() };
   }
 }
 
@@ -116,7 +134,8 @@ function isFrom(source: FlowRules['sources'][number], { canonicalName, capabilit
   if (source.from === 'tool') return matchesPattern(source.pattern, canonicalName);
   if (source.from !== 'mcp') return false;
   const group = `tool.${source.server.toLowerCase()}.`;
-  const isServed = capabilities.some((each) => capabilityText(each).toLowerCase() === `mcp:call:${source.server.toLowerCase()}`);
+  const served = ['call', 'read'].map((verb) => `mcp:${verb}:${source.server.toLowerCase()}`);
+  const isServed = capabilities.some((each) => served.includes(capabilityText(each).toLowerCase()));
   return isServed && canonicalName.startsWith(group) && matchesPattern(source.pattern, canonicalName.slice(group.length));
 }
 
