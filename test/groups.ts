@@ -113,16 +113,7 @@ export function workersOf(path: string): 'processes' | 'threads' | 'shared' {
 
 /** The slow files that take longest, the longest first. Without a cache of earlier runs, Vitest would go by the size of the files. */
 export const LONGEST: readonly string[] = [
-  ...[
-    'sandbox/warm/warm',
-    'attack/standard',
-    'attack/hostile',
-    'readme/pages',
-    'bench/main',
-    'cli/fulldisk',
-    'guest/flow/plants',
-    'attack/linear',
-  ],
+  ...['sandbox/warm/warm', 'attack/standard', 'attack/hostile', 'readme/pages', 'bench/main', 'cli/fulldisk', 'attack/linear'],
   ...['mcp/source', 'sandbox/protocol', 'gate/boundary', 'attack/javascript', 'attack/language', 'cli/reload', 'cli/cluster'],
   ...['sandbox/framevalues', 'sandbox/cancel', 'cli/host', 'cli/serve', 'loop/replay/huge'],
 ].map((name) => `test/${name}.test.ts`);

@@ -32,9 +32,23 @@ export interface Observed {
 /** Procedures for the flows that need one. */
 const HELPERS =
   'func ha(needs a) means\nif a\nreturn 1\nendif\nreturn 2\nendfunc\nfunc hb(needs a, b) means\nreturn b + a\nendfunc\nfunc hc(needs a) means\ncall tool.b.Send(a)\nreturn a\nendfunc\n';
-const CALLS = ['set x = ha(§(1))', 'set x = hb(1, §(2))', 'set x = hc(§(3))', 'if §(4)\nset x = hc(1)\nendif'].map(
-  (flow) => ['', flow] as const,
-);
+const CALLS = [
+  'set x = ha(§(1))',
+  'set x = hb(1, §(2))',
+  'set x = hc(§(3))',
+  'if §(4)\nset x = hc(1)\nendif',
+  'set y = §(5) and hc(7)\nset x = 1',
+];
+/** Flows that generated programs seldom have. */
+const SELDOM = [
+  "set x = '' + [1, §(1)]",
+  'set x = 1\nif [1, §(2)] == [1, 0]\nset x = 2\nendif',
+  "set x = {'k' + §(3): 1}",
+  'set x = 0\nset n = §(4)\nwhile n\nset x = x + 1\nset n = false\nendwhile',
+  'set x = 1\nif §(5)\nfail\nendif\non error do\nset x = 2\nclear_error\nendon',
+  'set x = 1\nfor each c in [2, 3]\nif §(6)\nbreak\nendif\nset x = c\nendfor',
+  'set x = 1\nemit §(7)',
+];
 
 /** A program whose variables come from the source, most of whose calls reach the sink, and which has a few flows of the suite. */
 export function exposed(program: Program, seed: number): Program {
@@ -47,9 +61,9 @@ export function exposed(program: Program, seed: number): Program {
     'set b = 1\nif tool.a.Get(5)\nset b = 2\nendif\n',
   ].filter(() => random.once(3));
   const isLibrary = program.call !== null;
-  const flows = isLibrary ? [...STATEMENTS, ...CALLS] : STATEMENTS;
+  const own = isLibrary ? [...SELDOM, ...CALLS] : SELDOM;
   const some = random.several(1, 3, () => {
-    const [, flow = ''] = random.pick(flows);
+    const flow = random.once(2) ? random.pick(own) : random.pick(STATEMENTS)[1];
     return `if true\n${flow.replaceAll('§(', 'tool.a.Get(')}\ncall tool.b.Send(x)\nendif\n`;
   });
   const source = program.source

@@ -1,7 +1,8 @@
 /**
  * `node test/guest/flow/main.ts --programs N --seed S`: runs generated programs twice with another answer of a labelled source, and prints those
- * in which an observer behind a sink sees a difference. `--plant NAME` plants a leak in the interpreter first. SIGTERM and SIGINT end it early.
- * The exit code is 1 when something differs.
+ * in which an observer behind a sink sees a difference. SIGTERM and SIGINT end it early. The exit code is 1 when something differs.
+ * `--planted` plants one leak after the other in the interpreter, and prints after how many programs each was found. The exit code is 1
+ * when one is not.
  */
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
@@ -12,38 +13,56 @@ const { values } = parseArgs({
   options: {
     programs: { type: 'string', default: '10000' },
     seed: { type: 'string', default: '1' },
-    plant: { type: 'string' },
+    planted: { type: 'boolean', default: false },
   },
 });
 const [programs, seed] = [Number(values.programs), Number(values.seed)];
-if (values.plant !== undefined) plant(values.plant);
+if (values.planted) plantAll();
 const { interference } = await import('./interference.ts');
 const { generated } = await import('./generated.ts');
 
 let stopped = false;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => (stopped = true));
-let [done, leak] = [0, false];
-for (; done < programs && !stopped && !leak; done++) {
-  const program = generated(seed, done);
-  const found = interference(program, done)?.leak ?? null;
-  if (found !== null) process.stdout.write(`program ${done}: ${found}\n${program.source}\n`);
-  leak = found !== null;
-  // Signals are handled between the programs.
-  if (done % 1000 === 0) await new Promise(setImmediate);
+if (values.planted) {
+  for (const name of Object.keys(PLANTS)) {
+    Reflect.set(globalThis, 'planted', name);
+    const { done, leak } = await search();
+    process.stdout.write(`${name}: ${leak === null ? 'not found' : 'found'} in ${done} programs\n`);
+    if (leak === null) process.exitCode = 1;
+  }
+} else {
+  const { done, leak } = await search();
+  if (leak !== null) process.stdout.write(`program ${done - 1}: ${leak}\n`);
+  process.stdout.write(`${done} programs of seed ${seed}, ${leak === null ? 'no leak' : 'LEAK'}\n`);
+  process.exitCode = leak === null ? 0 : 1;
 }
-process.stdout.write(`${done} programs of seed ${seed}, ${leak ? 'LEAK' : 'no leak'}\n`);
-process.exitCode = leak ? 1 : 0;
 
-function plant(name: string): void {
-  const [file, text, planted] = PLANTS[name] ?? [];
-  if (file === undefined || text === undefined) throw new Error(`there is no plant '${name}'`);
-  const url = new URL(`../../../src/guest/${file}`, import.meta.url).href;
+async function search(): Promise<{ readonly done: number; readonly leak: string | null }> {
+  for (let index = 0; index < programs && !stopped; index++) {
+    const program = generated(seed, index);
+    const leak = interference(program, index)?.leak ?? null;
+    if (leak !== null) return { done: index + 1, leak: `${leak}\n${program.source}` };
+    // Signals are handled between the programs.
+    if (index % 1000 === 999) await new Promise(setImmediate);
+  }
+  return { done: programs, leak: null };
+}
+
+/** Has the interpreter loaded with all plants, of which the one grows that `globalThis.planted` names when a program is compiled or runs. */
+function plantAll(): void {
+  const folder = new URL('../../../src/guest/', import.meta.url).href;
   registerHooks({
-    load(loaded, context, next) {
-      if (loaded !== url) return next(loaded, context);
-      const source = readFileSync(new URL(url), 'utf8');
-      if (source.split(text).length !== 2) throw new Error(`${file} does not have the text of '${name}' once`);
-      return { format: 'module-typescript', source: source.replace(text, () => planted ?? ''), shortCircuit: true };
+    load(url, context, next) {
+      const plants = Object.entries(PLANTS).filter(([, [file]]) => url === `${folder}${file}`);
+      if (plants.length === 0) return next(url, context);
+      let source = readFileSync(new URL(url), 'utf8');
+      for (const [name, [file, text, planted]] of plants) {
+        if (!source.includes(text)) throw new Error(`${file} does not have the text of '${name}'`);
+        const on = `globalThis.planted === ${JSON.stringify(name)}`;
+        const either = text.endsWith(';') ? `if (${on}) { ${planted} } else { ${text} }` : `(${on} ? ${planted} : ${text})`;
+        source = source.replaceAll(text, () => either);
+      }
+      return { format: 'module-typescript', source, shortCircuit: true };
     },
   });
 }
