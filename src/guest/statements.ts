@@ -212,19 +212,20 @@ function compileWhisper(context: Context, stmt: WhisperStmt): Exec {
   });
 }
 
+/** Evaluates expressions in their order. */
+type Evaluate = (frame: Frame, evals: readonly Eval[]) => readonly Value[];
+const inOrder: Evaluate = (frame, evals) => evals.map((each) => each(frame));
+
 /** `ask`, with the name of the model as text, the prompt as it is, and the options as a map (P27, P34). */
-function compileAsk(context: Context, stmt: AskStmt): Exec {
+export function compileAsk(context: Context, stmt: AskStmt, evaluate: Evaluate = inOrder): Exec {
   const { machine } = context;
-  const model = context.expr(stmt.model);
-  const prompt = context.expr(stmt.prompt);
-  const options = stmt.with === undefined ? undefined : { value: context.expr(stmt.with), at: stmt.with.s };
+  const asked = [stmt.model, stmt.prompt, ...(stmt.with === undefined ? [] : [stmt.with])].map((part) => context.expr(part));
   const store = stmt.into === undefined ? undefined : context.compilers.target(context, stmt.into);
   return valued(context, (frame) => {
-    const modelValue = model(frame);
-    const promptValue = prompt(frame);
-    const with_ = options === undefined ? null : optionsOf(machine, options.value(frame), options.at);
+    const [model = null, prompt = null, given = null] = evaluate(frame, asked);
+    const options = stmt.with === undefined ? null : optionsOf(machine, given, stmt.with.s);
     machine.at = stmt.s;
-    const answer = ask(machine, frame, toText(machine, modelValue), promptValue, with_);
+    const answer = ask(machine, frame, toText(machine, model), prompt, options);
     store?.(frame, answer);
     return answer;
   });

@@ -1,5 +1,15 @@
 import type { HostContext, StoreReaders, TurnContext } from '../context/index.ts';
-import { type AskCall, type AskPort, type AskReply, type CallHistory, callDepth, type Payer, valueFrom } from '../tools/index.ts';
+import {
+  type AskCall,
+  type AskPort,
+  type AskReply,
+  type CallHistory,
+  type CheckedReply,
+  callDepth,
+  type Payer,
+  ToolError,
+  valueFrom,
+} from '../tools/index.ts';
 import type { CallIo } from '../wire/call.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { labelNames } from '../wire/labels.ts';
@@ -7,6 +17,7 @@ import type { LimitValues } from '../wire/limits.ts';
 import { usdOf } from '../wire/money.ts';
 import type { AskLeft, CallSite, Source, TaggedJson } from '../wire/protocol.ts';
 import { isValueMap, type Value, type ValueMap } from '../wire/values.ts';
+import { type AskAnswer, checkedAnswer, wantedAnswer } from './askanswer.ts';
 import type { AskingRun } from './context.ts';
 import type { Fork, ForkOptions } from './fork.ts';
 
@@ -23,8 +34,10 @@ export interface AskBudget {
 export interface AskRequest {
   readonly model: string;
   readonly prompt: Value;
-  /** The map behind `with`; empty without it. */
+  /** The map behind `with`, without `answer`; empty without it. */
   readonly options: ValueMap;
+  /** What the answer must be, which is checked afterwards; null for any text. */
+  readonly answer: AskAnswer | null;
   /** Names of the labels of all that is asked, and of what decided that it is asked; empty without rules about origin. */
   readonly labels: readonly string[];
   readonly site: CallSite;
@@ -73,11 +86,19 @@ export function askPort(
     const options = await valueFrom(call.options);
     if (options !== null && !isValueMap(options))
       return { t: 'error', code: NS_CODES.ArgMismatch, message: 'the options of ask are a map' };
+    let wanted: AskAnswer | null;
+    try {
+      wanted = wantedAnswer(options ?? {});
+    } catch (error) {
+      return replyOf(error);
+    }
+    const { answer: _, ...others } = options ?? {};
     const own = history.inside(call.seq);
     const reply = await handler({
       model: call.model,
       prompt: await valueFrom(call.prompt),
-      options: options ?? Object.create(null),
+      options: others,
+      answer: wanted,
       labels:
         call.labels === undefined ? [] : labelNames([...call.labels.args.flatMap(({ all }) => all), ...call.labels.deciding]),
       site: call.at,
@@ -99,8 +120,24 @@ export function askPort(
       endSession: (sessionId) => runtime.resources.end(sessionId),
     });
     remainder.charge(reply);
-    return reply;
+    return wanted === null ? reply : await checked(wanted, reply);
   };
+}
+
+/** A reply with the value that was asked for, or the error of another one. */
+async function checked(wanted: AskAnswer, reply: AskReply): Promise<CheckedReply> {
+  if (reply.t !== 'ok') return reply;
+  try {
+    return { ...reply, value: checkedAnswer(wanted, await valueFrom(reply.value)), isChecked: true };
+  } catch (error) {
+    const { value: _, ...rest } = reply;
+    return { ...rest, ...replyOf(error) };
+  }
+}
+
+function replyOf(error: unknown): AskReply & { readonly t: 'error' } {
+  if (!(error instanceof ToolError)) throw error;
+  return { t: 'error', code: error.nsCode, message: error.message };
 }
 
 /** The remaining budget of a run for its asks. */

@@ -2,6 +2,7 @@
 export { PAYER } from './account.ts';
 export { type AnswerOptions, answerRequest, runLine, runRequestOf } from './answer.ts';
 export type { AskBudget, AskHandler, AskRequest } from './ask.ts';
+export { type AskAnswer, answerWords } from './askanswer.ts';
 export type { TextBuffers } from './buffers.ts';
 export { type CheckOptions, checkEnvironment } from './check.ts';
 export type { SandboxPort } from './context.ts';

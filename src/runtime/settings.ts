@@ -109,7 +109,6 @@ export function checkPolicy(options: Policy | PolicyOptions, registry: ToolRegis
         `${rule} cannot bound ${pattern}: it runs inside the isolate, where fuel bounds it; deny it, or leave it out`,
       );
   }
-  if (policy.flow !== null) checkFlow(policy.flow);
   const problem = misnamed(policy, (name) => registry.lookup(name), registry.names());
   if (problem !== null) throw new ConfigError(`the policy: ${problem}`);
   return policy;
@@ -119,12 +118,4 @@ export function checkPolicy(options: Policy | PolicyOptions, registry: ToolRegis
 function sourceTools(flow: FlowRules | null): readonly string[] {
   const sources = (flow?.sources ?? []).flatMap((source) => (source.from === 'tool' ? [source.pattern] : []));
   return [...sources, ...(flow?.endorse ?? []).map(({ pattern }) => pattern)];
-}
-
-/** Throws {@link ConfigError} for rules about origin that cannot be kept. */
-function checkFlow({ endorse }: FlowRules): void {
-  if (endorse.some(({ pattern }) => pattern === 'ask'))
-    throw new ConfigError(
-      'the policy: flow.endorse: an ask is answered with text, which nobody checks; name a tool instead of ask',
-    );
 }

@@ -27,7 +27,7 @@ export {
   type Plan,
 } from './dispatch/approval.ts';
 export { checkArguments } from './dispatch/arguments.ts';
-export type { AskCall, AskPort, AskReply } from './dispatch/asks.ts';
+export type { AskCall, AskPort, AskReply, CheckedReply } from './dispatch/asks.ts';
 export { type AuditEntry, type AuditRecord, auditEntry } from './dispatch/audit.ts';
 export { callDepth } from './dispatch/callscope.ts';
 export { grantable } from './dispatch/callwords.ts';

@@ -207,4 +207,35 @@ describe('rules about origin in an ask', () => {
     expect(sent).toEqual(['plain: ']);
     expect(result.emits).toEqual([expect.stringContaining(REFUSED), expect.stringContaining(REFUSED)]);
   });
+
+  /** What is sent, or why not, after an ask with these options about a page that an agent answers so. */
+  async function answered(answer: string, asked: string, endorse: Readonly<Record<string, readonly string[]>>): Promise<unknown> {
+    const { sent, tools } = world();
+    const agents = { judge: replies(envelope('set page = tool.web.Get()', `emit ${answer}`, token('done'))) };
+    await using bench = await askBench({ agents, runtime: { tools, policy: { ...POLICY, flow: { ...FLOW, endorse } } } });
+    const { error } = await bench.run('set m = "judge"', CHOICE, `ask ${asked} into x`, 'call tool.mail.Send("" + x, "")');
+    return error === null ? sent : `${error.nsCode}: ${error.message}`;
+  }
+
+  const CHOICE = 'if tool.web.Get() == ""\nset m = "other"\nendif';
+  const ASKS = { ask: ['web'] };
+  it.each([
+    ['true', '"judge", tool.web.Get() with {"answer": "boolean"}', ['true: ']],
+    ['3', '"judge", tool.web.Get() with {"answer": {"min": 1, "max": 5}}', ['3: ']],
+    ['"red"', '"judge", tool.web.Get() with {"answer": ["red", "green"]}', ['red: ']],
+  ])(
+    'issue 46: an answer %s of the form that was asked for is endorsed, only where the policy says so',
+    async (answer, asked, sent) => {
+      expect(await answered(answer, asked, ASKS)).toEqual(sent);
+      expect(await answered(answer, asked, FLOW.endorse)).toContain(REFUSED);
+    },
+  );
+
+  it.each([
+    ['any text', 'page', '"judge", tool.web.Get()'],
+    ['a form that the web chose', 'page', '"judge", "q" with {"answer": ["a", tool.web.Get()]}'],
+    ['a model that the web chose', 'true', 'm, "q" with {"answer": "boolean"}'],
+  ])('issue 46: the answer of %s is not endorsed', async (_about, answer, asked) => {
+    expect(await answered(answer, asked, ASKS)).toContain(REFUSED);
+  });
 });

@@ -1,13 +1,13 @@
 import type { ForStmt, IfStmt, ReturnStmt, SetStmt, Stmt, WhileStmt } from '../../../grammar/index.ts';
 import { STEP_FUEL } from '../../wire/costs.ts';
 import type { Context } from '../context.ts';
-import { type Eval, type Exec, NORMAL, RETURN } from '../frame.ts';
+import { type Eval, type Exec, type Frame, NORMAL, RETURN } from '../frame.ts';
 import { inLoop, iterate } from '../loops.ts';
 import { newList } from '../measure.ts';
 import { listBytes } from '../memory.ts';
-import { compileStmt } from '../statements.ts';
+import { compileAsk, compileStmt } from '../statements.ts';
 import { whileLoop } from '../steps.ts';
-import { truthy } from '../values.ts';
+import { truthy, type Value } from '../values.ts';
 import type { Effects } from './effects.ts';
 import { evaluated, markAll } from './evaluated.ts';
 import { FIRST, type Flow, LAST, OUT, spread } from './flow.ts';
@@ -45,9 +45,12 @@ function compiled(context: Context, flow: Flow, stmt: Stmt): Exec {
     case 'emit':
     case 'whisper':
     case 'must':
-    case 'ask':
     case 'promptuser':
       return valued(context, flow, compileStmt(context, stmt), stmt.k);
+    case 'ask': {
+      const run = compileAsk(context, stmt, (frame, asked) => askedOf(flow, frame, asked));
+      return valued(context, flow, run, stmt.k);
+    }
     case 'clear_error':
       flow.effects.clearsError = true;
       return compileStmt(context, stmt);
@@ -57,6 +60,14 @@ function compiled(context: Context, flow: Flow, stmt: Stmt): Exec {
     default:
       return plain(flow, compileStmt(context, stmt), false);
   }
+}
+
+/** What is asked, with the labels of each part in `args`: whom, what, and how. */
+function askedOf(flow: Flow, frame: Frame, evals: readonly Eval[]): readonly Value[] {
+  const labels: Label[] = [];
+  const values = evaluated(flow, frame, evals, labels);
+  flow.args = labels.map((all) => ({ all, entries: null }));
+  return values;
 }
 
 /** A statement without a value. */

@@ -1,4 +1,4 @@
-import type { AskRequest } from '../../runtime/index.ts';
+import { type AskRequest, answerWords } from '../../runtime/index.ts';
 import { currentTelemetry } from '../../telemetry/index.ts';
 import { Halt, ToolError } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
@@ -156,10 +156,11 @@ function cancelled(): Halt {
 function controllerOf({ request, target: { model }, quota, shared }: NestedLoop): LoopController {
   const mayCallTools = model.tool_loop_permitted !== false;
   const { callable, library } = request.fork({ turn: request.turn });
+  const brief = agentBrief({ tools: mayCallTools ? callable : [], library: mayCallTools ? library : [] });
   return new LoopController({
     ...shared,
     executor: askExecutor(request, quota, mayCallTools ? undefined : { allow: [] }),
-    system: agentBrief({ tools: mayCallTools ? callable : [], library: mayCallTools ? library : [] }),
+    system: request.answer === null ? brief : `${brief}\n\nThe last turn emits ${answerWords(request.answer)}, and nothing else.`,
     // The asking run cannot be suspended in the middle of a call.
     mayWait: false,
   });

@@ -12,8 +12,11 @@ export type AskCall = GuestCall & { readonly t: 'ask'; readonly id: string };
 /** The reply to an `ask`. `spent` is the usage of its nested loop, which the asking run pays even when the reply ends that run. */
 export type AskReply = FinalReply & { readonly spent?: AskSpent };
 
+/** A reply, and whether it is a boolean, a number or one of some texts, as it was asked for. */
+export type CheckedReply = AskReply & { readonly isChecked?: true };
+
 /** Answers the asks of one run, whose journal can still take `journalLeft` bytes. */
-export type AskPort = (call: AskCall, io: CallIo, journalLeft: number) => Promise<AskReply>;
+export type AskPort = (call: AskCall, io: CallIo, journalLeft: number) => Promise<CheckedReply>;
 
 /** Used on a host without agents. Fails with code 9, as for any unknown model. */
 const noAgents: AskPort = async ({ model }) => {
@@ -40,9 +43,10 @@ export class Asks {
   async answer(call: AskCall, io: CallIo, origin: CallOrigin | null): Promise<FinalReply> {
     const toolCalls = Math.min(call.left.toolCalls, this.#quotas.callsLeft);
     const bounded = { ...call, left: { ...call.left, toolCalls } };
-    const reply = await unlessOver(io, () => this.#follow(bounded, io));
+    const { isChecked, ...reply } = await unlessOver(io, () => this.#follow(bounded, io));
     this.#quotas.countCallsElsewhere(reply.spent?.toolCalls ?? 0);
     origin?.carry(reply.t === 'halt' ? [] : (reply.labels?.adds ?? []));
+    if (isChecked === true) origin?.answered();
     // The interpreter has ended by then, so the host charges the run for the ask.
     return reply.t === 'halt' ? { t: 'halt', error: reply.error } : reply;
   }
@@ -58,7 +62,7 @@ export class Asks {
   }
 
   /** Records the usage of an answer, even when the run does not wait for it. */
-  async #follow(call: AskCall, io: CallIo): Promise<AskReply> {
+  async #follow(call: AskCall, io: CallIo): Promise<CheckedReply> {
     const reply = this.#port(call, io, this.#quotas.journalLeft);
     this.#open.add(reply);
     try {

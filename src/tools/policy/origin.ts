@@ -90,6 +90,21 @@ export class CallOrigin {
     if (this.#isMeta) this.carry(labels);
   }
 
+  /**
+   * A model has given an answer of the form that the program asked for. It does not carry on what a policy endorses for such answers, unless
+   * the choice of the model or of the form carries it.
+   */
+  answered(): void {
+    const [model, , form] = this.labels.args;
+    const kept = labelNames([...(model?.all ?? []), ...(form?.all ?? [])]);
+    for (const { pattern, labels } of this.#rules.flatMap(({ endorse }) => endorse))
+      for (const label of pattern === ASK ? labels : [])
+        if (!kept.includes(label)) {
+          this.#adds.delete(label);
+          this.#drops.add(label);
+        }
+  }
+
   /** What a call that the tool has made brought. */
   follow(inner: CallOrigin): void {
     for (const label of inner.#brings) this.#adds.add(label);
