@@ -1,13 +1,10 @@
 """Runs NeuroScript programs from Python: a client of `neuroscript host` on the standard library alone.
 
     from neuroscript import Host
-
     host = Host()
-
     @host.tool("tool.shop.Price", effects="read")
     def price(item: str) -> float:
         return {"tea": 2.5}[item]
-
     with host:
         print(host.run('command\\n  emit 2 * tool.shop.Price("tea")\\nendcommand').emits)
 
@@ -263,8 +260,7 @@ class Host:
         with self._lock:
             if self._gone:
                 raise HostError("the host is gone", "ERR_CANCELLED")
-            self._requests += 1
-            request = self._requests
+            request = self._requests = self._requests + 1
             self._open[request] = answer, output, agent
         self._write({"jsonrpc": "2.0", "id": request, "method": method, "params": params})
         return request, answer
@@ -280,10 +276,13 @@ class Host:
         with contextlib.suppress(OSError, ValueError), lines:
             for line in lines:
                 self._take(json.loads(line))
+        self._fail(HostError("the host is gone", "ERR_CANCELLED"), gone=True)
+
+    def _fail(self, error: HostError, *, gone: bool = False) -> None:
         with self._lock:
-            self._gone, waiting, self._open = True, self._open, {}
+            self._gone, waiting, self._open = gone, self._open, {}
         for answer, _, _ in waiting.values():
-            answer.set_exception(HostError("the host is gone", "ERR_CANCELLED"))
+            answer.set_exception(error)
 
     def _take(self, message: dict[str, Any]) -> None:
         params = message.get("params") or {}
@@ -304,6 +303,8 @@ class Host:
                 self._threads.submit(self._serve, message["id"], method, params)
 
     def _answered(self, message: dict[str, Any]) -> None:
+        if message["id"] is None:  # The host refused a line, and cannot say whose it was.
+            return self._fail(HostError(message["error"]["message"], "ERR_USAGE"))
         answer, _, _ = self._open.pop(message["id"], (Future(), None, None))
         if (error := message.get("error")) is None:
             answer.set_result(message["result"])
@@ -336,13 +337,12 @@ _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list:
 
 
 def _schema_of(function: Callable[..., Any]) -> dict[str, Any]:
-    hints = typing.get_type_hints(function)
     properties: dict[str, Any] = {}
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             raise HostError(f"argument '{name}' of a tool must have a name of its own", "ERR_USAGE")
         given = {} if parameter.default is parameter.empty else {"default": parameter.default}
-        properties[name] = _schema(hints.get(name, Any)) | given
+        properties[name] = _schema(typing.get_type_hints(function).get(name, Any)) | given
     required = [name for name, schema in properties.items() if "default" not in schema]
     return {"type": "object", "properties": properties, "required": required}
 

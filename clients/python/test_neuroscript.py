@@ -109,6 +109,8 @@ class Client(unittest.TestCase):
             self.host.run(program("while true", "  set x = 1", "endwhile"), limits={"fuel": 1000})
         self.assertEqual(caught.exception.code, "ERR_QUOTA")
         self.assertRaisesRegex(HostError, "unknown key", self.host.run, program("emit 1"), nonsense=1)
+        self.assertRaisesRegex(HostError, "has more than 16777216 bytes", self.host.run, "# " * 9_000_000)
+        self.assertEqual(self.host.run(program("emit 1")).emits, ["1"])
 
     def test_check_and_foresee(self) -> None:
         findings = self.host.check(program("let x = 1"))

@@ -23,6 +23,9 @@ export interface Streams {
 /** Most requests of a client that are served at once. */
 export const MOST_REQUESTS = 256;
 
+/** Most bytes that a client leaves unread. One that leaves more is hung up on: its programs would fill the host's memory. */
+export const MOST_UNREAD = 128 * 1024 * 1024;
+
 interface Question {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -30,7 +33,8 @@ interface Question {
 
 /**
  * One end of JSON-RPC 2.0, one message a line, that serves the requests of a client and asks it in turn. No line is read while the client
- * does not take what was written to it, and a client has at most {@link MOST_REQUESTS} open requests. When a direction ends, all that is
+ * does not take what was written to it. A client has at most {@link MOST_REQUESTS} open requests, and {@link MOST_UNREAD} bytes to read.
+ * When a direction ends, all that is
  * open is aborted.
  */
 export class Peer {
@@ -154,6 +158,7 @@ export class Peer {
 
   #line(text: string): void {
     if (this.#output.writable) this.#output.write(`${text}\n`);
+    if (this.#output.writableLength > MOST_UNREAD) this.#output.destroy();
   }
 
   #end(): void {

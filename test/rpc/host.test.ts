@@ -1,6 +1,8 @@
+import { PassThrough } from 'node:stream';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { MESSAGE_BYTES } from '../../src/rpc/messages.ts';
-import { MOST_REQUESTS } from '../../src/rpc/peer.ts';
+import { MOST_REQUESTS, MOST_UNREAD, Peer } from '../../src/rpc/peer.ts';
 import { reply } from '../loop/fake.ts';
 import { Client, type Message } from './client.ts';
 
@@ -228,6 +230,22 @@ describe('clients that do wrong', () => {
       if (message.error !== undefined) refused.push(message);
     }
     expect(refused[0]).toMatchObject({ id: MOST_REQUESTS, error: { data: { code: 'ERR_BUSY' } } });
+  });
+
+  it('one that reads nothing is hung up on before its output fills the memory, and what it began ends', async () => {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const peer = new Peer({ input, output }, () => async (_params, { signal }) => {
+      const part = JSON.stringify('x'.repeat(MOST_UNREAD / 8));
+      for (let most = 9; most > 0 && !signal.aborted; most -= 1) {
+        peer.notifyJson('output', part);
+        await nextRound();
+      }
+      return String(signal.aborted);
+    });
+    const served = peer.serve(new AbortController().signal);
+    input.write('{"jsonrpc":"2.0","id":1,"method":"run"}\n');
+    await served;
+    expect(output.destroyed).toBe(true);
   });
 
   it('what a client began ends when it hangs up, also in the middle of a call', async () => {
