@@ -14,7 +14,7 @@ import { pureTools, timeTools, toolsTools } from '../../../stdlib-tools/index.ts
 import { ROOT } from '../../architecture/source.ts';
 import { examplesOf, promised } from '../../docs/programs.ts';
 import { namedHabits } from './habits.ts';
-import { FEATURES, TASKS } from './tasks.ts';
+import { FEATURES, OF_SESSIONS, TASKS, unshown } from './tasks.ts';
 import { TEN } from './tools.ts';
 
 const { countTokens }: { countTokens(text: string): number } = createRequire(import.meta.url)(
@@ -154,10 +154,12 @@ describe('the prompt of a turn', () => {
     for (const [program = '', ...expected] of programs) expect([program, await told(program)]).toEqual([program, expected]);
   });
 
-  it('shows every feature that the sixty tasks need', () => {
+  it('shows every feature that the sixty tasks need, and so do the tool of the AI SDK and a v1 loop, but for those of sessions', () => {
     expect(TASKS).toHaveLength(60);
-    for (const [task, features] of TASKS)
-      for (const feature of features) expect([task, feature, FEATURES[feature].test(PROMPT)]).toEqual([task, feature, true]);
+    expect(unshown(PROMPT)).toEqual([]);
+    const others = [neuroscriptTool(runtime).description, agentBrief({ rules: v1SystemPrompt(), procedures: true, tools: ALL })];
+    for (const text of others) expect(unshown(text, OF_SESSIONS)).toEqual([]);
+    expect(unshown('').length).toBeGreaterThan(150);
     expect(Object.keys(FEATURES).toSorted()).toEqual([...new Set(TASKS.flatMap(([, features]) => features))].toSorted());
   });
 

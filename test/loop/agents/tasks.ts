@@ -29,6 +29,18 @@ export const FEATURES = {
 
 type Feature = keyof typeof FEATURES;
 
+/** What belongs to sessions of AEIOU v3: a prompt for programs outside of them does not show it. */
+export const OF_SESSIONS: readonly Feature[] = ['userdata', 'remember', 'continue', 'finish'];
+
+/** Tasks with a feature that a prompt does not show. */
+export function unshown(prompt: string, left: readonly Feature[] = []): readonly (readonly [task: string, feature: Feature])[] {
+  return TASKS.flatMap(([task, features]) =>
+    features
+      .filter((feature) => !left.includes(feature) && !FEATURES[feature].test(prompt))
+      .map((feature) => [task, feature] as const),
+  );
+}
+
 /** Tasks of agents, each with the features of the language that a program for it needs. */
 export const TASKS: readonly (readonly [task: string, features: readonly Feature[]])[] = [
   ['order what is below its minimum in the store', ['tool', 'result', 'loop', 'branch', 'finish']],

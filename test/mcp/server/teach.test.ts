@@ -5,6 +5,7 @@ import type { Runtime } from '../../../src/runtime/index.ts';
 import { defineTool, estimateTokens } from '../../../src/tools/index.ts';
 import { pureTools, timeTools, toolsTools } from '../../../stdlib-tools/index.ts';
 import { examplesOf, promised } from '../../docs/programs.ts';
+import { OF_SESSIONS, unshown } from '../../loop/agents/tasks.ts';
 import { TEN } from '../../loop/agents/tools.ts';
 import { connected, service } from './kit.ts';
 
@@ -90,6 +91,7 @@ describe('a server that teaches the language', () => {
     const [content] = (await learner.readResource({ uri: 'neuroscript://language' })).contents;
     const text = content !== undefined && 'text' in content ? content.text : '';
     expect(countTokens(text)).toBeLessThanOrEqual(2000);
+    expect(unshown(text, OF_SESSIONS)).toEqual([]);
     const { tools } = open.interpreter().fork();
     for (const [name] of text.matchAll(/\btool(?:\.\w+){2,}/g))
       expect([name, tools.lookup(name) !== undefined]).toEqual([name, true]);
