@@ -1,7 +1,7 @@
 // @module-tag slow
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type OtherNode, otherNode } from './node.ts';
 
 const LIBRARY = JSON.stringify(new URL('../../src/sandbox/index.ts', import.meta.url).href);
@@ -17,10 +17,9 @@ const PROGRAM = (launcher: string): string => `
 
 describe('the oldest supported Node line', () => {
   let node: OtherNode;
-  beforeAll(() => {
-    node = otherNode([24]);
+  beforeAll(async () => {
+    node = await otherNode([24]);
   });
-  afterAll(() => node[Symbol.dispose]());
 
   it.each([
     ['none', { cage: null, lacks: ['namespaces'] }],

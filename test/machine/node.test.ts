@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type OtherNode, otherNode } from './node.ts';
 
 const command = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
@@ -23,10 +23,9 @@ const GREETED = `
 
 describe('on a Node that is too old', () => {
   let node: OtherNode;
-  beforeAll(() => {
-    node = otherNode([20, 22, 18]);
+  beforeAll(async () => {
+    node = await otherNode([20, 22, 18]);
   });
-  afterAll(() => node[Symbol.dispose]());
 
   it('the command line says so in one sentence, with the way to run it in a checkout, and exits with 2', () => {
     const { status, stdout, stderr } = run(node);
@@ -53,10 +52,9 @@ describe('on a Node that is too old', () => {
 
 describe('on the oldest supported Node line', () => {
   let node: OtherNode;
-  beforeAll(() => {
-    node = otherNode([24]);
+  beforeAll(async () => {
+    node = await otherNode([24]);
   });
-  afterAll(() => node[Symbol.dispose]());
 
   it('a program runs', () => {
     expect(run(node)).toMatchObject({ status: 0, stdout: '3\n', stderr: '' });

@@ -1,5 +1,5 @@
 // @module-tag slow
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Harm, probed, probedBy, SIGNALS } from '../worker/realm.ts';
 import { type OtherNode, otherNode } from './node.ts';
 
@@ -17,10 +17,9 @@ describe("hostile code in the worker's own realm, in the operating system sandbo
 
 describe('on the oldest supported Node line', () => {
   let node: OtherNode;
-  beforeAll(() => {
-    node = otherNode([24]);
+  beforeAll(async () => {
+    node = await otherNode([24]);
   });
-  afterAll(() => node[Symbol.dispose]());
 
   it('does nothing at all in the operating system sandbox', async () => {
     expect(await probedBy(node.binary, true)).toEqual(HARMLESS);

@@ -15,12 +15,11 @@ const SESSIONS = Number(process.env['NEUROSCRIPT_REPLAY'] ?? 200);
 
 let node: OtherNode;
 let folder = '';
-beforeAll(() => {
-  node = otherNode([24]);
+beforeAll(async () => {
+  node = await otherNode([24]);
   folder = mkdtempSync(join(tmpdir(), 'replay-'));
 });
 afterAll(() => {
-  node[Symbol.dispose]();
   rmSync(folder, { recursive: true });
 });
 

@@ -1,7 +1,7 @@
 // @module-tag slow
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type OtherNode, otherNode } from './node.ts';
 
 const script = fileURLToPath(new URL('../conformance/digest.ts', import.meta.url));
@@ -16,10 +16,9 @@ const digests = (node: string): string[] => {
 
 describe('the oldest and the newest supported Node line', () => {
   let node: OtherNode;
-  beforeAll(() => {
-    node = otherNode([24]);
+  beforeAll(async () => {
+    node = await otherNode([24]);
   });
-  afterAll(() => node[Symbol.dispose]());
 
   it('run every program of the suite and 300 random ones to the same output, error, fuel and memory', () => {
     const here = digests(process.execPath);

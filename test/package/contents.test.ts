@@ -67,12 +67,6 @@ describe('the tarball', () => {
     });
   });
 
-  it('npm would publish it as it is', () => {
-    const { status, stderr } = run('npm', ['publish', prepared().tarball, '--dry-run', '--access', 'public'], { cwd: TOOLS });
-    expect(status, stderr).toBe(0);
-    expect(stderr).not.toMatch(/auto-corrected|invalid/);
-  });
-
   it('the types of every entry point resolve for importers', () => {
     // The entry points are modules only; a CommonJS project reads them with `require` of Node 24, which TypeScript knows as `nodenext`.
     const report = run(tool('attw'), ['--profile', 'esm-only', '--quiet', prepared().tarball], { cwd: TOOLS });

@@ -1,8 +1,10 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { inject, onTestFinished } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
+import type { OtherNode } from '../machine/node.ts';
 
 /** The package of the tools for these tests. */
 export const TOOLS = join(ROOT, 'apps/lab/package');
@@ -15,12 +17,6 @@ export const ENTRIES: readonly string[] = Object.entries<unknown>(
 /** The versions of Node that these tests run on. */
 export const MAJORS = [20, 22, 24, 26] as const;
 
-/** A Node of another version. */
-interface PreparedNode {
-  readonly binary: string;
-  readonly version: string;
-}
-
 /** What `setup.ts` makes once for all files. */
 export interface Prepared {
   /** The tarball that `npm pack` made of this checkout. */
@@ -32,7 +28,7 @@ export interface Prepared {
   /** A cache of npm that shares the downloads of this machine's, but no package that `npx` has installed. */
   readonly cache: string;
   /** In the order of {@link MAJORS}. */
-  readonly nodes: readonly PreparedNode[];
+  readonly nodes: readonly OtherNode[];
 }
 
 declare module 'vitest' {
@@ -44,7 +40,7 @@ declare module 'vitest' {
 export const prepared = (): Prepared => inject('prepared');
 
 /** The Node of a major version. */
-export function nodeOf(major: (typeof MAJORS)[number]): PreparedNode {
+export function nodeOf(major: (typeof MAJORS)[number]): OtherNode {
   const node = prepared().nodes[MAJORS.indexOf(major)];
   if (node === undefined) throw new Error(`there is no Node ${major}`);
   return node;
@@ -69,19 +65,33 @@ interface Call {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Runs a command to its end, without what `npm run` has put into the environment of this process, but with the machine's certificates. */
-export function run(command: string, args: readonly string[], call: Call): Outcome {
-  const { cwd, input = '', node = process.execPath, path = [], env = {} } = call;
+/** Settings of npm for these tests: what it has downloaded before is good, and nobody reads what else it says. */
+const NPM = {
+  npm_config_prefer_offline: 'true',
+  npm_config_audit: 'false',
+  npm_config_fund: 'false',
+  npm_config_update_notifier: 'false',
+};
+
+/** The environment of this process without what `npm run` has put into it, but with the machine's certificates. */
+function environment({ cwd, node = process.execPath, path = [], env = {} }: Call): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|NODE(?!_EXTRA_CA_CERTS))/.test(name));
   const search = [dirname(node), ...path, join(cwd, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter);
-  const { status, stdout, stderr } = spawnSync(command, args, {
-    cwd,
-    input,
-    encoding: 'utf8',
-    timeout: 600_000,
-    env: { ...Object.fromEntries(own), NO_COLOR: '1', npm_config_prefer_offline: 'true', ...env, PATH: search },
-  });
+  return { ...Object.fromEntries(own), NO_COLOR: '1', ...NPM, ...env, PATH: search };
+}
+
+/** Runs a command to its end. */
+export function run(command: string, args: readonly string[], call: Call): Outcome {
+  const { cwd, input = '' } = call;
+  const options = { cwd, input, encoding: 'utf8', timeout: 600_000, env: environment(call) } as const;
+  const { status, stdout, stderr } = spawnSync(command, args, options);
   return { status, stdout, stderr };
+}
+
+/** As {@link succeed}, beside others. */
+export async function succeedLater(command: string, args: readonly string[], call: Call): Promise<string> {
+  const { stdout } = await promisify(execFile)(command, args, { cwd: call.cwd, timeout: 600_000, env: environment(call) });
+  return stdout;
 }
 
 /** As {@link run}; returns standard output, and fails with standard error unless the command exits with 0. */
