@@ -23,7 +23,7 @@ export function Program({ turn, at }: { readonly turn: TurnView; readonly at: st
   return (
     <>
       <div class="toolbar">
-        <QuantityChoice value={quantity} choose={setQuantity} />
+        {record.notExecutable === null && <QuantityChoice value={quantity} choose={setQuantity} />}
         {measured !== null && measured.sources.length > 1 && (
           <label>
             Source{' '}

@@ -23,10 +23,12 @@ const placeOf = (at: string | null, failed: number | null): Place => {
 export function Steps({ turn, at }: { readonly turn: TurnView; readonly at: string | null }) {
   const { source } = useWorld();
   const { sid, failure } = turn;
+  const refusal = turn.record.notExecutable;
   // A turn that failed is looked at for its failure.
   const failed = failure?.source === OWN ? failure.line : null;
   const [state, setState] = useState<{ found: TurnStep | null; problem: string | null }>({ found: null, problem: null });
   useEffect(() => {
+    if (refusal !== null) return undefined;
     let dropped = false;
     source.step(sid, turn.turn, placeOf(at, failed)).then(
       (found) => dropped || setState({ found, problem: null }),
@@ -61,6 +63,12 @@ export function Steps({ turn, at }: { readonly turn: TurnView; readonly at: stri
     addEventListener('keydown', onKeyDown);
     return () => removeEventListener('keydown', onKeyDown);
   });
+  if (refusal !== null)
+    return (
+      <p class="none">
+        <Foreign text={refusal} />
+      </p>
+    );
   if (found === null)
     return problem === null ? (
       <p class="pending">executing the turn again…</p>
@@ -127,7 +135,10 @@ export function Steps({ turn, at }: { readonly turn: TurnView; readonly at: stri
               <Listing label="Program at this step" text={turn.program.text} heat={null} quantity="fuel" marked={step.line} />
             )}
           </Section>
-          <Section id="stack" title={`Stack of ${counted(step.stack.length + step.more, 'fork')}, innermost first`}>
+          <Section
+            id="stack"
+            title={`Stack of ${counted(step.stack.length + step.more, 'fork')}${step.stack.length > 1 ? ', innermost first' : ''}`}
+          >
             {step.stack.map((fork, index) => (
               <Fork key={index} fork={fork} innermost={index === 0} />
             ))}
