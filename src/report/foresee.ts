@@ -115,5 +115,7 @@ function boundText({ most, by }: PreviewBound, text: (value: number) => string):
 }
 
 function bytes(value: number): string {
-  return quantity('bytes', value);
+  const text = quantity('bytes', value);
+  const count = Number.parseInt(text, 10);
+  return `${grouped(count)} ${text.slice(String(count).length)}`;
 }

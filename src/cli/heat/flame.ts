@@ -39,7 +39,7 @@ export function flameSvg(
     const frame = frames[node.frame];
     if (frame === undefined) continue;
     const label = printable(labelOf(frame));
-    const about = `${label}: ${unit(total)}, ${percent(total / all)} of the run, ${unit(of(node))} its own, ${counted(node.count, 'time')}`;
+    const about = `${label}: ${unit(total)}, ${((100 * total) / all).toFixed(1)}% of the run, ${unit(of(node))} its own, ${counted(node.count, 'time')}`;
     boxes.push(
       `<svg x="${percent(from / all)}" y="${row * ROW}" width="${percent(total / all)}" height="${ROW - 1}">` +
         `<title>${escaped(about)}</title><rect class="${frame.kind}" width="100%" height="100%"/>` +
@@ -50,6 +50,6 @@ export function flameSvg(
 }
 
 /** A part of the whole. */
-export function percent(part: number): string {
+function percent(part: number): string {
   return `${Math.round(part * 1e5) / 1e3}%`;
 }

@@ -1,7 +1,8 @@
 import { foreign, PAGE_END, pageHead } from '../../report/html.ts';
 import type { Heat, LineHeat, ProcedureHeat } from '../../wire/heat.ts';
 import type { Source } from '../../wire/protocol.ts';
-import { flameSvg, percent } from './flame.ts';
+import { grouped } from '../../wire/text/units.ts';
+import { flameSvg } from './flame.ts';
 
 /** Most lines of all sources that the page shows; of what is beyond, only those that were executed, and of these as many again. */
 const MOST_LINES = 20_000;
@@ -14,6 +15,8 @@ th,td{text-align:right;padding:.1rem .6rem;white-space:nowrap}
 td.text,th.text{text-align:left}
 .wide{overflow-x:auto}
 .code td.text{white-space:pre}
+@media(max-width:60rem){.code td.text{white-space:pre-wrap;overflow-wrap:anywhere;min-width:9rem}.code :is(th,td){padding-inline:.3rem;vertical-align:top}}
+@media(max-width:40rem){.code :is(th,td):is(:nth-child(2),:nth-child(5)){display:none}}
 .flame text{font:11px ui-monospace,monospace;fill:#111}
 .flame rect{fill:#f0a860;stroke:#fff;stroke-width:.5}
 .flame .procedure,.flame .commands,.flame .event{fill:#e2703a}
@@ -28,14 +31,14 @@ ${Array.from({ length: 10 }, (_, at) => `.h${at + 1}{background:rgba(var(--hot),
  */
 export function* heatPage(heat: Heat, sources: readonly Source[], title: string): Generator<string> {
   yield pageHead(`Heat of ${title}`, STYLE);
-  yield `<p>${heat.fuel} fuel, ${time(heat.us)}, ${heat.steps} statements. Fuel is exact, time is measured and includes measuring.</p>\n`;
+  yield `<p>${grouped(heat.fuel)} fuel, ${time(heat.us)}, ${grouped(heat.steps)} statements. Fuel is exact, time is measured and includes measuring.</p>\n`;
   for (const notice of heat.notices) yield `<p role="note">Note: ${foreign(notice)}.</p>\n`;
   if (heat.outside.fuel > 0)
-    yield `<p>${heat.outside.fuel} fuel was spent outside of all lines: to take values from the host.</p>\n`;
+    yield `<p>${grouped(heat.outside.fuel)} fuel was spent outside of all lines: to take values from the host.</p>\n`;
   yield `<h2>Fuel by path of calls</h2>\n${flameSvg(
     heat,
     (spent) => spent.fuel,
-    (amount) => `${amount} fuel`,
+    (amount) => `${grouped(amount)} fuel`,
   )}\n`;
   yield `<h2>Time by path of calls</h2>\n${flameSvg(heat, (spent) => spent.us, time)}\n`;
   yield '<h2>Procedures</h2>\n<div class="wide"><table><thead><tr><th class="text">name</th><th class="text">defined at</th>';
@@ -52,7 +55,9 @@ export function* heatPage(heat: Heat, sources: readonly Source[], title: string)
 }
 
 function procedureRow({ name, source, line, calls, fuel, us, total }: ProcedureHeat): string {
-  const cells = [calls, fuel, total.fuel, time(us), time(total.us)].map((cell) => `<td>${cell}</td>`).join('');
+  const cells = [grouped(calls), grouped(fuel), grouped(total.fuel), time(us), time(total.us)]
+    .map((cell) => `<td>${cell}</td>`)
+    .join('');
   return `<tr><td class="text">${foreign(name)}</td><td class="text">${foreign(source)}:${line}</td>${cells}</tr>\n`;
 }
 
@@ -67,7 +72,13 @@ function* linesOf(part: readonly LineHeat[], source: string, { fuel: all, lines 
     const cells =
       line === undefined
         ? '<td></td><td></td><td></td><td></td><td></td>'
-        : [line.fuel, percent(line.fuel / Math.max(1, all)), time(line.us), line.visits, line.total.fuel]
+        : [
+            grouped(line.fuel),
+            `${((100 * line.fuel) / Math.max(1, all)).toFixed(1)}%`,
+            time(line.us),
+            grouped(line.visits),
+            grouped(line.total.fuel),
+          ]
             .map((cell) => `<td>${cell}</td>`)
             .join('');
     const code = foreign((texts[number - 1] ?? '').slice(0, WIDEST).replaceAll('\t', '  '));
