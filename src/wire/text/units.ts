@@ -56,7 +56,7 @@ export function duration(ms: number): string {
   if (ms >= 86_400_000) return `${(ms / 86_400_000).toFixed(1)} d`;
   if (ms >= 3_600_000) return `${(ms / 3_600_000).toFixed(1)} h`;
   if (ms >= 60_000) return `${(ms / 60_000).toFixed(1)} min`;
-  return ms >= 1000 ? `${(ms / 1000).toFixed(2)} s` : `${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
+  return ms >= 1000 ? `${(ms / 1000).toFixed(2)} s` : `${ms.toFixed(ms > 0 && ms < 10 ? 1 : 0)} ms`;
 }
 
 /** `1 turn`, `2 turns`. */

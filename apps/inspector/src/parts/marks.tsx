@@ -91,6 +91,7 @@ export function MiniBars({ measures }: { readonly measures: readonly Measure[] }
 
 /** The measures of a turn, each with its numbers. */
 export function Bars({ measures }: { readonly measures: readonly Measure[] }) {
+  if (measures.every(({ used }) => used === 0)) return <p class="none">Nothing: the program did not run.</p>;
   return (
     <dl class="bars">
       {measures.map((measure) => (

@@ -167,7 +167,7 @@ function Groups({ calls, choose }: { readonly calls: readonly CallView[]; readon
         <thead>
           <tr>
             {['tool', 'calls', 'failed', 'together', 'slowest'].map((title) => (
-              <th key={title} scope="col">
+              <th key={title} scope="col" class={title === 'tool' ? undefined : 'number'}>
                 {title}
               </th>
             ))}

@@ -154,7 +154,7 @@ function Brief({ row: { decision, error, reason, latencyMs, calls, failed } }: {
 
 /** In which of their results two turns differ. */
 function differing([one, other]: Pair<TurnRow | null>): string {
-  if (one === null || other === null) return 'one of them only';
+  if (one === null || other === null) return 'only one of them has it';
   const results = [
     ['decision', ({ decision }: TurnRow) => decision],
     ['error', ({ error, reason }: TurnRow) => error?.code ?? reason],

@@ -31,9 +31,11 @@ export function Flames({ turn }: { readonly turn: TurnView }) {
   const heat = measured?.heat ?? null;
   return (
     <>
-      <div class="toolbar">
-        <QuantityChoice value={quantity} choose={setQuantity} />
-      </div>
+      {turn.record.notExecutable === null && (
+        <div class="toolbar">
+          <QuantityChoice value={quantity} choose={setQuantity} />
+        </div>
+      )}
       <HeatNotes heat={measured} problem={problem} quantity={quantity} turn={turn} />
       {quantity === 'recorded' && <Waterfall turn={turn} calls={turn.journal} />}
       {quantity !== 'recorded' && heat !== null && (
@@ -188,9 +190,15 @@ function Procedures({ heat, quantity }: { readonly heat: Heat; readonly quantity
           <tr>
             <th scope="col">name</th>
             <th scope="col">place</th>
-            <th scope="col">calls</th>
-            <th scope="col">own</th>
-            <th scope="col">with what it calls</th>
+            <th scope="col" class="number">
+              calls
+            </th>
+            <th scope="col" class="number">
+              own
+            </th>
+            <th scope="col" class="number">
+              with what it calls
+            </th>
           </tr>
         </thead>
         <tbody>

@@ -31,7 +31,8 @@ export function Log() {
         <Pending problem={problem} what="the log" />
       ) : log.log === null ? (
         <p class="none">
-          This server was started without a log. `neuroscript loop --log FILE` writes one; start `neuroscript ui --log FILE`.
+          This server was started without a log. <code>neuroscript loop --log FILE</code> writes one; start{' '}
+          <code>neuroscript ui --log FILE</code>.
         </p>
       ) : (
         <>
@@ -102,13 +103,19 @@ function Lines({ log }: { readonly log: LogView }) {
       <table class="plain log">
         <thead>
           <tr>
-            <th scope="col">line</th>
+            <th scope="col" class="number">
+              line
+            </th>
             <th scope="col">chain</th>
             <th scope="col">time</th>
             <th scope="col">session</th>
-            <th scope="col">turn</th>
+            <th scope="col" class="number">
+              turn
+            </th>
             <th scope="col">decision</th>
-            <th scope="col">took</th>
+            <th scope="col" class="number">
+              took
+            </th>
           </tr>
         </thead>
         <tbody>

@@ -97,7 +97,7 @@ function Charts({ series }: { readonly series: SeriesView }) {
   const latencies = [
     { name: 'median', values: latency.median },
     { name: '95 %', values: latency.p95 },
-    { name: 'most', values: latency.most },
+    { name: 'longest', values: latency.most },
   ].map((track, index) => ({ ...track, colour: REASONS[index] ?? OTHERS, term: null }));
   const charts = [
     ['decisions', 'Decisions', decided(decisions), true],
@@ -228,16 +228,13 @@ function Chart({ title, times, stepMs, tracks, stacked }: ChartProps) {
                 </text>
               </g>
             ))}
-          {marksOf(from, to, inner / 90).map(([at, label]) => (
-            <text
-              key={at}
-              x={x(at)}
-              y={PLOT.top + PLOT.height + 16}
-              text-anchor={x(at) > PLOT.left + inner - LABEL ? 'end' : 'start'}
-            >
-              {label}
-            </text>
-          ))}
+          {marksOf(from, to, inner / 90)
+            .filter(([at]) => x(at) + LABEL <= width)
+            .map(([at, label]) => (
+              <text key={at} x={x(at)} y={PLOT.top + PLOT.height + 16}>
+                {label}
+              </text>
+            ))}
           {stacked
             ? Array.from({ length: bins }, (_, bin) => {
                 let below = 0;
@@ -310,7 +307,7 @@ function Numbers({ title, times, tracks, text }: NumbersProps) {
             <tr>
               <th scope="col">from</th>
               {tracks.map(({ name }) => (
-                <th key={name} scope="col">
+                <th key={name} scope="col" class="number">
                   {name}
                 </th>
               ))}

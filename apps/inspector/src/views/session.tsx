@@ -230,10 +230,18 @@ function Nested({ session: { nested, sum } }: { readonly session: SessionView })
             <tr>
               <th scope="col">session</th>
               <th scope="col">status</th>
-              <th scope="col">turns</th>
-              <th scope="col">fuel</th>
-              <th scope="col">tokens</th>
-              <th scope="col">cost</th>
+              <th scope="col" class="number">
+                turns
+              </th>
+              <th scope="col" class="number">
+                fuel
+              </th>
+              <th scope="col" class="number">
+                tokens
+              </th>
+              <th scope="col" class="number">
+                cost
+              </th>
             </tr>
           </thead>
           <tbody>

@@ -142,9 +142,13 @@ export function Sessions({ query }: { readonly query: SessionsQuery }) {
       {problem !== null && <Pending problem={problem} what="sessions" />}
       {rows.length === 0 && problem === null && (
         <p class="none">
-          {(query.q ?? '') === ''
-            ? 'There is no session yet. One appears here as soon as `neuroscript loop` stores it in this store.'
-            : 'No session matches.'}
+          {(query.q ?? '') === '' ? (
+            <>
+              There is no session yet. One appears here as soon as <code>neuroscript loop</code> stores it in this store.
+            </>
+          ) : (
+            'No session matches.'
+          )}
         </p>
       )}
       {rows.length > 0 && (

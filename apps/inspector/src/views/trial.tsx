@@ -46,7 +46,11 @@ export function Trial({ turn, at }: { readonly turn: TurnView; readonly at: stri
     if (without !== null && source.live && turn.record.notExecutable === null) void run();
   }, []);
   if (!source.live)
-    return <p class="none">A file has no server that could try it out. Use `neuroscript ui` or `neuroscript replay`.</p>;
+    return (
+      <p class="none">
+        A file has no server that could try it out. Use <code>neuroscript ui</code> or <code>neuroscript replay</code>.
+      </p>
+    );
   if (turn.record.notExecutable !== null)
     return (
       <p class="none">
@@ -97,7 +101,9 @@ export function Trial({ turn, at }: { readonly turn: TurnView; readonly at: stri
           <p class="problem">The program has characters that cannot be seen here. The part “Program” shows them.</p>
         )}
         {cut && (
-          <p class="faint">The program is too long to be changed here; `neuroscript replay --program FILE` takes another.</p>
+          <p class="faint">
+            The program is too long to be changed here; <code>neuroscript replay --program FILE</code> takes another.
+          </p>
         )}
         <p>
           <button type="submit" class="is-strong" disabled={busy}>
@@ -228,11 +234,11 @@ function Tried({ tried: { turn, recorded, tried, differences, unanswered } }: { 
               where,
               <>
                 <span class="gone">
-                  − <Foreign text={was} most={400} />
+                  − <Foreign text={was === '' ? 'none' : was} most={400} />
                 </span>
                 <br />
                 <span class="come">
-                  + <Foreign text={replayed} most={400} />
+                  + <Foreign text={replayed === '' ? 'none' : replayed} most={400} />
                 </span>
               </>,
             ])}

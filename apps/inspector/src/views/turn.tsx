@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { TurnView } from '../../../../src/ui/views.ts';
 import { useAnswer, useWorld } from '../data/use.ts';
-import { counted } from '../format.ts';
+import { counted, grouped } from '../format.ts';
 import { Badge, Pending } from '../parts/marks.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { sessionLink, TURN_PARTS, type TurnPart, turnLink } from '../route.ts';
@@ -93,7 +93,7 @@ function Count({ turn, part }: { readonly turn: TurnView; readonly part: TurnPar
   return (
     <span class="count" title={counted(count, COUNTED[part] ?? part)}>
       {' '}
-      {count}
+      {grouped(count)}
     </span>
   );
 }

@@ -90,7 +90,7 @@ function Commands({ sid, call: { call, plan, completed } }: { readonly sid: stri
   const resume = [...session, 'resume', sid, ...store, ...(plan === null ? [] : ['--keys', 'KEYS']), '--agent', 'AGENT'];
   return (
     <details class="commands">
-      <summary class="faint">at a terminal</summary>
+      <summary>At a terminal</summary>
       {!completed && answers.map(([what, words]) => <CommandLine key={what} words={words} what={what} />)}
       <CommandLine words={resume} what="the command that goes on" />
     </details>
