@@ -51,10 +51,17 @@ export default defineConfig({
     nav: nav(),
     sidebar: sidebar(),
     outline: [2, 3],
-    // A page that explains a thing stands before the declarations that name it.
+    // The page of a code stands first for it, and a page that explains a thing before the declarations that name it.
     search: {
       provider: 'local',
-      options: { miniSearch: { searchOptions: { boostDocument: (id) => (id.includes('reference/api/') ? 0.2 : 1) } } },
+      options: {
+        miniSearch: {
+          searchOptions: {
+            boostDocument: (id, term) =>
+              id.toLowerCase().includes(`/errors/${term}`) ? 5 : id.includes('reference/api/') ? 0.2 : 1,
+          },
+        },
+      },
     },
     docFooter: { prev: 'Previous', next: 'Next' },
   },

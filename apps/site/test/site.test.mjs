@@ -50,8 +50,10 @@ test('search finds the page of each subject', async () => {
     .getByRole('button', { name: /search/i })
     .first()
     .click();
+  await page.locator('#localsearch-input').fill('NS14');
+  await page.locator('#localsearch-list a[href*="docs/errors/NS14"]').first().waitFor();
+  assert.match(await page.locator('#localsearch-list a').first().getAttribute('href'), /docs\/errors\/NS14/);
   const known = {
-    NS14: 'docs/errors/NS14',
     'tenant budgets': 'docs/embedding',
     'decision log': 'docs/',
     'key rotation': 'docs/keys',
@@ -70,6 +72,19 @@ test('search finds the page of each subject', async () => {
   await page.waitForFunction(() => document.querySelector('.vp-doc h1') !== null);
   assert.ok(page.url().startsWith(root));
   assert.deepEqual(faults, []);
+  await page.close();
+});
+
+test('no page scrolls sideways at any width of its bar', async () => {
+  const { page } = await open('reference/');
+  for (const width of [390, 768, 860, 960, 1440]) {
+    await page.setViewportSize({ width, height: 800 });
+    assert.equal(
+      await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
+      0,
+      `${width}`,
+    );
+  }
   await page.close();
 });
 
