@@ -95,6 +95,36 @@ describe('issue 22.4: neuroscript policy', () => {
     expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, allowed: true, breaches: [{ rule: 'order', sure: false }] });
   });
 
+  it('issue 46: explains what rules about origin say of a tool', async () => {
+    const cwd = folder({
+      'tools.yaml': TOOLS,
+      'p.yaml': [
+        'allow: ["*"]',
+        'flow:',
+        '  labels: { tool.web.*: [web] }',
+        '  sinks:',
+        '    tool.shop.Price: { refuse: [web], deciding: true }',
+        '    tool.shop.Price.item: { ask: [web] }',
+        '    tool.shop.Order: { refuse: [web] }',
+        '  endorse: { tool.shop.Price: [web] }\n',
+      ].join('\n'),
+    });
+    const explained = (tool: string, ...more: readonly string[]) =>
+      within(['policy', 'explain', 'p.yaml', tool, '--tools', 'tools.yaml', ...more], { cwd });
+    expect((await explained('tool.shop.Price')).stdout.match(/ {2}flow .*/g)).toEqual([
+      '  flow     DENIES  every argument, and what decides on the call, with web (tool.shop.Price)',
+      "  flow     ASKS    the argument 'item' with web (tool.shop.Price.item)",
+      '  flow     takes   web from its results',
+    ]);
+    expect((await explained('tool.web.Get')).stdout).toContain('  flow     gives   its results web\n');
+    const { origin } = JSON.parse((await explained('tool.shop.Price', '--json')).stdout);
+    expect(origin).toMatchObject({
+      gives: [],
+      endorses: ['web'],
+      sinks: [{ argument: null, deciding: true }, { argument: 'item' }],
+    });
+  });
+
   it('issue 46: the hint for a denied tool adds to the policy that was given', async () => {
     const cwd = folder({
       't.ns': command('emit tool.shop.Price("tea")'),

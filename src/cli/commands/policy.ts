@@ -21,6 +21,8 @@ import {
   type PolicyVerdict,
   type ToolDefinition,
   ToolError,
+  type ToolOrigin,
+  toolOrigin,
 } from '../../tools/index.ts';
 import { decode } from '../../wire/codec.ts';
 import { ConfigError } from '../../wire/errors.ts';
@@ -64,7 +66,8 @@ Examples:
 const EXPLAIN_DETAILS = `
 Arguments, as JSON, are checked against the definition of the tool, and judged
 by the rules of the policy about arguments. What its rules about order say
-depends on the calls before this one.
+depends on the calls before this one, and what those about origin say on where
+the values come from: 'flow' lists which labels they deny, ask for and give.
 Exits with 0 when the call is allowed and its arguments fit, with 1 when they
 do not fit, and with 4 when the policy denies the call.
 
@@ -153,7 +156,8 @@ async function explain(
   const breaches = found === undefined || !byName.allowed ? [] : decideCall(policy, questionOf(found, words, tools));
   const broken = breaches.find(({ sure, outcome }) => sure && outcome === 'refuse');
   const said = broken === undefined ? byName : { ...byName, ...decidedBy(broken) };
-  if (flags.json) out.json({ ...said, known, arguments: args, breaches });
+  const origin = policy === null ? null : toolOrigin(policy, found ?? { canonicalName: tool, capabilities: [] }, isToolOf(tools));
+  if (flags.json) out.json({ ...said, known, arguments: args, breaches, origin });
   else {
     out.line(printable(`${tool}: ${wordsOf(said)}`));
     for (const { rule, passes, reason } of said.steps)
@@ -162,6 +166,7 @@ async function explain(
       const word = { refuse: sure ? 'DENIES' : 'may deny', ask: sure ? 'ASKS' : 'may ask' }[outcome];
       out.line(printable(`  ${rule.padEnd(8)} ${word}  ${reason} (${instead})`));
     }
+    for (const line of originLines(origin)) out.line(printable(`  flow     ${line}`));
     if (said.maxCalls !== null) out.line(`  at most ${counted(said.maxCalls, 'call')} (toolMaxCalls)`);
     if (!known) out.line('  the definition is not known, so only the name is judged; give --tools FILE');
     if (args !== null) out.line(printable(`  arguments: ${args.ok ? 'they fit' : args.problem}`));
@@ -243,8 +248,30 @@ function questionOf(tool: ToolDefinition, words: readonly string[], tools: reado
     args: words.length === 0 && tool.parameters.length > 0 ? null : words.map(taggedOf).map(knownOf),
     before: { called: () => null },
     labels: null,
-    isTool: (name) => tools.some(({ canonicalName: other }) => other === name),
+    isTool: isToolOf(tools),
   };
+}
+
+function isToolOf(tools: readonly ToolDefinition[]): (name: string) => boolean {
+  return (name) => tools.some(({ canonicalName: other }) => other === name);
+}
+
+/** What rules about origin say of a tool, in words. */
+function originLines(origin: ToolOrigin | null): readonly string[] {
+  if (origin === null) return [];
+  const { gives, byServer, endorses, sinks } = origin;
+  const lines = sinks.flatMap(({ entry, argument, refuse, ask, deciding }) => {
+    const what = `${argument === null ? 'every argument' : `the argument '${argument}'`}${deciding ? ', and what decides on the call,' : ''}`;
+    return [
+      ...(refuse.length === 0 ? [] : [`DENIES  ${what} with ${refuse.join(', ')} (${entry})`]),
+      ...(ask.length === 0 ? [] : [`ASKS    ${what} with ${ask.join(', ')} (${entry})`]),
+    ];
+  });
+  return [
+    ...lines,
+    ...(gives.length === 0 ? [] : [`gives   its results ${gives.join(', ')}${byServer ? ', as its server says' : ''}`]),
+    ...(endorses.length === 0 ? [] : [`takes   ${endorses.join(', ')} from its results`]),
+  ];
 }
 
 /** Why the arguments of a call, as JSON, do not fit its tool. */

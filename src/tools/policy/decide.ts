@@ -224,9 +224,8 @@ interface Sunk {
 /** What of a call reaches a sink. */
 function* sunk({ sink, deciding }: FlowSink, { tool, isTool }: CallQuestion, labels: CallLabels): Iterable<Sunk> {
   const name = tool.canonicalName;
-  const isWhole = matchesPattern(sink, name);
-  const argument = !isWhole && sinkTool(sink, isTool) === name ? argumentIn(sink, name) : null;
-  if (!isWhole && argument === null) return;
+  const argument = sinkAt(sink, name, isTool);
+  if (argument === false) return;
   const places = argument === null ? labels.args.keys() : placesOf(tool, argument).values();
   for (const place of places) {
     const parameter = tool.parameters[place]?.name ?? `${place + 1}`;
@@ -240,6 +239,12 @@ function* sunk({ sink, deciding }: FlowSink, { tool, isTool }: CallQuestion, lab
     yield { argument, carried };
   }
   if (deciding) yield { argument: null, carried: labels.deciding };
+}
+
+/** The name of the argument of a tool that a sink names; null for all arguments, false when the sink is not about this tool. */
+export function sinkAt(sink: string, tool: string, isTool: (name: string) => boolean): string | null | false {
+  if (matchesPattern(sink, tool)) return null;
+  return (sinkTool(sink, isTool) === tool && argumentIn(sink, tool)) || false;
 }
 
 /** The longest name of a tool with which a sink begins, where the name of an argument follows; null when there is none. */

@@ -137,6 +137,7 @@ export class CallOrigin {
 }
 
 const ASK = 'ask';
+
 const NOTHING: CallLabels = { args: [], deciding: [] };
 /** More arguments than any tool takes. */
 const EVERY = Array.from({ length: 64 }, () => null);
@@ -145,7 +146,11 @@ function allOf({ args, deciding }: CallLabels): readonly CarriedLabel[] {
   return [...args.flatMap(({ all }) => all), ...deciding];
 }
 
-function isFrom(source: FlowRules['sources'][number], { canonicalName, capabilities }: ToolDefinition): boolean {
+/** A tool, as far as labels of its results depend on it. */
+export type LabelledTool = Pick<ToolDefinition, 'canonicalName' | 'capabilities'>;
+
+/** Whether the results of a tool are of the source. */
+export function isFrom(source: FlowRules['sources'][number], { canonicalName, capabilities }: LabelledTool): boolean {
   if (source.from === 'tool') return matchesPattern(source.pattern, canonicalName);
   if (source.from !== 'mcp') return false;
   const group = `tool.${source.server.toLowerCase()}.`;
