@@ -66,6 +66,24 @@ describe('hosts that share a store (issue 20)', () => {
     expect(() => a.host.start()).toThrow(RuntimeClosedError);
   });
 
+  it('drive a session that they claim again before its last driver has ended', async () => {
+    const store = new MemoryStore();
+    await opened(store, ['s']);
+    const { host: only, controller, errors } = host(store, 'a', turnsAgent(3), { turnsPerClaim: 1 }, 600_000);
+    const resume = controller.resume.bind(controller);
+    controller.resume = async (sid, options) => {
+      const claimed = only.state.claimed;
+      const result = await resume(sid, options);
+      if (result.decision === 'CONTINUE') await expect.poll(() => only.state.claimed).toBeGreaterThan(claimed);
+      return result;
+    };
+    only.start();
+    await ended(store, 1);
+    await only.drain(5000);
+    expect(errors).toEqual([]);
+    expect(await store.list()).toMatchObject([{ status: 'done', turns: 3, lease: null }]);
+  });
+
   it('give a session back after some turns, so that others get their turn', async () => {
     const store = new MemoryStore();
     await opened(store, ['long', 'short']);

@@ -208,13 +208,17 @@ export class Host {
     for (const session of found) {
       const { sid } = session.state;
       const { tenant } = session.setup;
-      // A separate process took a turn of this session and gave it up. The driver in this process has not noticed yet.
-      if (this.#driving.has(sid)) continue;
-      const done = this.#drive(session).finally(() => {
-        this.#driving.delete(sid);
-        this.#wake.call();
-      });
-      this.#driving.set(sid, { tenant, done });
+      // A driver gives its session up before it ends; and a separate process may have given up what a driver here still waits for.
+      const earlier = this.#driving.get(sid)?.done;
+      const drive = earlier === undefined ? this.#drive(session) : earlier.then(() => this.#drive(session));
+      const driving = {
+        tenant,
+        done: drive.finally(() => {
+          if (this.#driving.get(sid) === driving) this.#driving.delete(sid);
+          this.#wake.call();
+        }),
+      };
+      this.#driving.set(sid, driving);
     }
     this.#claimed += found.length;
     return found.length;
