@@ -117,7 +117,7 @@ describe('neuroscript bench', () => {
   });
 
   it('soak: honest and hostile turns side by side, none ends wrongly, the host stays as it is', { timeout: 300_000 }, () => {
-    const { status, stdout } = bench('soak', '--seconds=1', '--quick', '--json');
+    const { status, stdout } = bench('soak', '--seconds=3', '--quick', '--json');
     const row = z.object({ runs: z.number().positive(), wrong: z.literal(0), hostRssBytes: z.number(), handles: z.number() });
     expect(report(row).parse(JSON.parse(stdout))).toMatchObject({ failures: [] });
     expect(status).toBe(0);
