@@ -65,6 +65,7 @@ export {
   type TenantsOptions,
   type TenantUse,
   type TextBuffers,
+  type TurnTime,
   UnitError,
 } from '../runtime/index.ts';
 

@@ -256,6 +256,7 @@ export class Fork {
     const handlers = {
       onOut: caller.bind(output.add.bind(output)),
       onCall: caller.bind(dispatcher.handle.bind(dispatcher)),
+      onStarted: () => request.time?.start(),
       nested: depth > 0,
       depth,
       session: turn.sessionId,
@@ -327,7 +328,7 @@ function dispatcherOf(
   context: RunContext,
   { sources, limits, globals, turn: asTurn }: RunInput,
   turn: TurnContext,
-  { recorded, earlier, onCall, bound, keeper, past, mayWait = false }: RunRequest,
+  { recorded, earlier, onCall, bound, keeper, past, time, mayWait = false }: RunRequest,
   resources: RunResources,
   costs: CostMeter,
   plan: RunPlan | null,
@@ -357,6 +358,7 @@ function dispatcherOf(
     keeper,
     history,
     mayWait,
+    before: time?.elapsed,
     depth: callDepth(),
   });
 }

@@ -14,7 +14,7 @@ export type { Fork, ForkOptions } from './fork.ts';
 export type { Interpreter } from './interpreter.ts';
 export { type RequestLine, type RequestOutcome, requestForm, requestFrom, requestFromJson } from './line.ts';
 export type { PlanRequest } from './plan.ts';
-export type { EarlierAttempts, EventOptions, ExecuteOptions, RecordedRun, RunRequest, RunSettings } from './request.ts';
+export type { EarlierAttempts, EventOptions, ExecuteOptions, RecordedRun, RunRequest, RunSettings, TurnTime } from './request.ts';
 export { type InterpreterOptions, type RunOptions, Runtime } from './runtime.ts';
 export { checkSettings, type RuntimeSettings } from './settings.ts';
 export { type SignedUnit, signUnit, UnitError } from './signedunits.ts';

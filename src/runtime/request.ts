@@ -92,6 +92,16 @@ export interface RunRequest extends RunSettings {
   readonly keeper?: CallKeeper | undefined;
   /** Whether a tool may put the run aside; then `waiting` of the result names the call. */
   readonly mayWait?: boolean;
+  /** The time of the turn that the run belongs to: its calls begin by this time. */
+  readonly time?: TurnTime | undefined;
+}
+
+/** The time of a turn. */
+export interface TurnTime {
+  /** Milliseconds that the turn has taken. */
+  readonly elapsed: number;
+  /** The program starts, before its first call. */
+  start(): void;
 }
 
 /** Labels of the parts of a run, for policies with rules about origin. */
@@ -197,6 +207,7 @@ export const checkRequest = checker<RunRequest>({
   origins: checkObject,
   keeper: checkObject,
   mayWait: checkFlag,
+  time: checkObject,
 });
 
 /** Settings alone. */

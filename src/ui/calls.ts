@@ -19,16 +19,14 @@ export function callViews(
   nested: NestedSids = new Map(),
   after = 0,
 ): Pick<TurnSide, 'journal' | 'more' | 'denied'> {
-  const { turn, repeats = [], journal, phases } = record;
+  const { turn, repeats = [], journal } = record;
   const verdicts = verdictsOf(record);
-  const asked = phases.find(({ name }) => name === 'queue')?.begin ?? 0;
   const left = journal.filter(({ seq }) => seq > after);
   const views = left.slice(0, MOST).map((entry): CallView => {
     const { seq } = entry;
     return {
       ...callView(entry, turn, texts, (name) => `call.${seq}.${name}`),
       verdict: verdictView(verdicts?.calls.get(seq)),
-      begin: asked + entry.begin,
       nested: entry.kind === 'ask' ? (nested.get(seq) ?? null) : null,
       repeated: repeats.includes(seq),
     };

@@ -319,7 +319,7 @@ export interface AttemptView {
   /** The other problems of a rejected program, each as a line. */
   readonly problems: readonly string[];
   readonly calls: number;
-  /** The first calls, without verdicts. Their times begin with the attempt's run. */
+  /** The first calls, without verdicts. */
   readonly journal: readonly CallView[];
   /** Of the calls: those that took the answer of an earlier attempt. */
   readonly taken: number;

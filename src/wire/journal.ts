@@ -10,7 +10,7 @@ interface Recorded {
   /** The host's questions to the calling fork while the call was open, in order; absent when there were none. */
   readonly asked?: readonly ForkQuery[];
   readonly outcome: JournalOutcome;
-  /** Milliseconds from the moment at which the run was asked for to the beginning of the call. Replay ignores it. */
+  /** Milliseconds from the start of the turn to the beginning of the call; outside of a turn, from when the run was asked for. Replay ignores it. */
   readonly begin: number;
   /** Elapsed milliseconds on the host. Replay ignores it. */
   readonly ms: number;

@@ -24,6 +24,19 @@ describe('issue 49: where the time of a turn went', () => {
     ]);
   });
 
+  it('begins the run no later than the program is known to have started, however late the host reads its end', () => {
+    const timer = new PhaseTimer(clockOf(0, 1, 4, 50), 0);
+    timer.end('prepare');
+    timer.start();
+    timer.endRun({ queueMs: 2, wallMs: 10 });
+    expect(timer.phases.map(({ name, begin, ms }) => [name, begin, ms])).toEqual([
+      ['prepare', 0, 1],
+      ['queue', 1, 2],
+      ['load', 3, 1],
+      ['run', 4, 46],
+    ]);
+  });
+
   it('goes on behind the time that the turn took before, and never before the last phase', () => {
     const timer = new PhaseTimer(clockOf(0, 1, 5), 1000);
     timer.end('prepare');
@@ -34,6 +47,23 @@ describe('issue 49: where the time of a turn went', () => {
       [1001, 0],
       [1001, 4],
     ]);
+  });
+
+  it('has no call before its run, when the host is busy as the program begins and when it ends', async () => {
+    const cell = new Int32Array(new SharedArrayBuffer(4));
+    const busy = (): void => void Atomics.wait(cell, 0, 0, 20);
+    const work = defineTool({ name: 'tool.world.Work', run: busy });
+    await using host = await openHost([work], { clock: systemClock });
+    const agent = agentOf(
+      'command\n emit tool.world.Work()\n emit tool.world.Work()\n emit tool.aeiou.magic("LOOP", {"action": "done"})\nendcommand',
+    );
+    const onEvent = ({ type }: { readonly type: string }): void => {
+      if (type === 'called') setImmediate(busy);
+    };
+    const [record] = (await host.loop.runLoop({ ...SESSION, agent, onEvent, keepTurns: true })).turns;
+    const run = record?.phases.find(({ name }) => name === 'run')?.begin ?? Number.POSITIVE_INFINITY;
+    expect(record?.journal).toHaveLength(3);
+    expect(record?.journal[0]?.begin).toBeGreaterThanOrEqual(run);
   });
 
   it('is in the record of a turn, as is the beginning of each call, and what a turn took before it waited counts', async () => {
@@ -51,6 +81,10 @@ describe('issue 49: where the time of a turn went', () => {
     const last = phases.at(-1);
     expect((last?.begin ?? 0) + (last?.ms ?? 0)).toBeCloseTo(latencyMs, 2);
     expect(phases[0]?.begin).toBeGreaterThan(25);
+    const [before, ...made] = journal;
+    expect((before?.begin ?? 0) + (before?.ms ?? 0)).toBeLessThanOrEqual(phases[0]?.begin ?? 0);
+    const run = phases.find(({ name }) => name === 'run')?.begin ?? Number.POSITIVE_INFINITY;
+    expect(Math.min(...made.map(({ begin }) => begin))).toBeGreaterThanOrEqual(run);
     for (const [index, { begin }] of journal.entries()) {
       const before = journal[index - 1];
       expect(begin).toBeGreaterThanOrEqual(before === undefined ? 0 : before.begin + before.ms);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { MintLedger } from '../../aeiou/index.ts';
 import type { TurnContext } from '../../context/index.ts';
-import type { RunRequest } from '../../runtime/index.ts';
+import type { RunRequest, TurnTime } from '../../runtime/index.ts';
 import { APPROVAL, type Grant, type ToolDefinition } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { defined } from '../../wire/defined.ts';
@@ -61,6 +61,7 @@ export interface Means extends Pick<TurnStart, 'limits' | 'nonce'> {
   readonly ledger: MintLedger;
   readonly emit: (event: LoopEventBody) => void;
   readonly mayWait: boolean;
+  readonly time: TurnTime;
   /** Called when the executor begins with the program. */
   readonly onAsked: () => void;
   /** Null where calls are not kept. */
@@ -77,7 +78,7 @@ export interface Means extends Pick<TurnStart, 'limits' | 'nonce'> {
 export async function execute(host: TurnHost, turn: TurnRequest, means: Means): Promise<Execution> {
   const { executor } = host;
   const { input, approval = {}, bound, strict = false, attempts = [], onChanged = 'ask' } = turn;
-  const { limits, ledger, emit, mayWait, keeper, onAsked } = means;
+  const { limits, ledger, emit, mayWait, keeper, time, onAsked } = means;
   const { recorded = null, approved: before = null } = turn.earlier ?? {};
   if (!input.ok) return refused(input.failure.code, hostFailure(input.failure.code, input.failure.message));
   const source: Source = { name: ACTIONS, text: input.envelope.actions };
@@ -116,6 +117,7 @@ export async function execute(host: TurnHost, turn: TurnRequest, means: Means): 
     keeper: keeper ?? undefined,
     bound,
     plan: turn.plan,
+    time,
   };
   // A run that continues another needs no new approval if the other was approved with the same ACTIONS.
   const plan = planHash({ actions: source.text });

@@ -1,14 +1,16 @@
+import type { TurnTime } from '../../runtime/index.ts';
 import type { Usage } from '../../wire/protocol.ts';
 import type { Clock } from '../clock.ts';
 import type { TurnPhase } from '../record/record.ts';
 
 /** Divides the time of a turn into its phases, each of which begins where the one before ended. */
-export class PhaseTimer {
+export class PhaseTimer implements TurnTime {
   readonly #clock: Pick<Clock, 'monotonic'>;
   /** The reading at which the turn would have begun without a pause. */
   readonly #zero: number;
   readonly #phases: TurnPhase[] = [];
   #last: number;
+  #started = Number.POSITIVE_INFINITY;
 
   /** `before`: milliseconds that the turn took before. */
   constructor(clock: Pick<Clock, 'monotonic'>, before: number) {
@@ -36,10 +38,18 @@ export class PhaseTimer {
     return this.#add(name, this.elapsed);
   }
 
-  /** Ends the phases of a run by what it used: the program ran until now, and what is left was spent on bringing it there. */
+  /** The program is known to have started: its worker said so, at its first output or call. */
+  start(): void {
+    this.#started = this.elapsed;
+  }
+
+  /**
+   * Ends the phases of a run by what it used: the program ran until now, and what is left was spent on bringing it there. A host that is
+   * busy reads the end late, but no call before the start.
+   */
   endRun({ queueMs, wallMs }: Pick<Usage, 'queueMs' | 'wallMs'>): void {
     const now = this.elapsed;
-    const ran = Math.max(this.#last, now - wallMs);
+    const ran = Math.max(this.#last, Math.min(this.#started, now - wallMs));
     this.#add('queue', Math.min(ran, this.#last + queueMs));
     this.#add('load', ran);
     this.#add('run', now);

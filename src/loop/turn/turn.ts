@@ -89,7 +89,7 @@ export async function runAttempt(
   const lifecycle = new Lifecycle((from, to) => emit({ type: 'state', from, to }));
   const recorder = new TokenRecorder(clock, host.ids, earlier);
   const startedAt = earlier?.startedAt ?? clock.now();
-  const timer = new PhaseTimer(clock, earlier?.ranMs ?? 0);
+  const timer = new PhaseTimer(clock, timeBefore(earlier));
 
   lifecycle.to('EXECUTING');
   const limits = tighten(host.executor.limits, request.limits ?? {});
@@ -105,7 +105,7 @@ export async function runAttempt(
   const keeper =
     request.keep === undefined ? null : new TurnKeeper({ keep: request.keep, soFar, continues: earlier?.recorded != null });
   const onAsked = (): void => void timer.end('prepare');
-  const means = { limits, nonce, recorder, ledger, emit, mayWait, onAsked, keeper };
+  const means = { limits, nonce, recorder, ledger, emit, mayWait, time: timer, onAsked, keeper };
   const executed = withRepeats(await execute(host, request, means), earlier?.repeats ?? null);
   const { run, denied, host: facts, waiting: calls, approved, rejected: _, problems: __, names, fixed, ...execution } = executed;
   watcher.check();
@@ -184,6 +184,11 @@ export async function runAttempt(
     scratchBytes: Buffer.byteLength(execution.scratchpad),
   };
   return { kind: 'decided', record: sealRecord(unsealed, request.prev ?? null), progress };
+}
+
+/** Milliseconds that a turn took before this execution. What a worker or process did until it died is known by its calls alone. */
+function timeBefore({ ranMs, repeats }: Partial<EarlierRun> = {}): number {
+  return (repeats?.journal ?? []).reduce((last, { begin, ms }) => Math.max(last, begin + ms), ranMs ?? 0);
 }
 
 /**

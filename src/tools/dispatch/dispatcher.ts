@@ -60,11 +60,10 @@ export class Dispatcher {
     this.#numbers = context.earlier?.numbers ?? new CallNumbers();
     this.#holds = new HostHold(this.#quotas);
     this.#history = context.history ?? new CallHistory();
-    const { onCall } = context;
-    this.#journal = new CallJournal(onCall === undefined ? null : (entry) => notify(context, 'onCall', () => onCall(entry)), {
-      behalfOf: (seq) => this.#history.behalfOf(seq),
-      costOf: (seq) => context.costs.ofCall(seq),
-    });
+    const { onCall, before } = context;
+    const onEntry = onCall && ((entry: JournalEntry) => notify(context, 'onCall', () => onCall(entry)));
+    const behalfOf = (seq: number) => this.#history.behalfOf(seq);
+    this.#journal = new CallJournal(onEntry, { behalfOf, costOf: (seq) => context.costs.ofCall(seq) }, before);
     this.#asks = new Asks(context.ask, this.#quotas);
   }
 

@@ -30,15 +30,16 @@ export class CallJournal {
   readonly #messages = new PackedMessages();
   readonly #ended: (EndedCall | JournalEntry)[] = [];
   readonly #open = new Map<GuestCall, OpenEntry>();
-  readonly #onEntry: ((entry: JournalEntry) => void) | null;
+  readonly #onEntry: ((entry: JournalEntry) => void) | undefined;
   readonly #facts: CallFacts;
-  /** When the run began. It began earlier if it is repeated: its recorded calls take the time that they took. */
-  #zero = performance.now();
+  /** From where the beginnings of calls count. It is earlier if the run is repeated: its recorded calls take the time that they took. */
+  #zero: number;
 
-  /** `onEntry` receives every call once it has ended. */
-  constructor(onEntry: ((entry: JournalEntry) => void) | null = null, facts: CallFacts = NO_FACTS) {
+  /** `onEntry` receives every call once it has ended. `before`: milliseconds that passed before and count. */
+  constructor(onEntry?: (entry: JournalEntry) => void, facts: CallFacts = NO_FACTS, before = 0) {
     this.#onEntry = onEntry;
     this.#facts = facts;
+    this.#zero = performance.now() - before;
   }
 
   /**
@@ -133,7 +134,7 @@ export class CallJournal {
   }
 
   #keep(ended: EndedCall | JournalEntry): void {
-    const entry = this.#onEntry !== null && 'packed' in ended ? entryOf(ended) : ended;
+    const entry = this.#onEntry !== undefined && 'packed' in ended ? entryOf(ended) : ended;
     this.#ended.push(entry);
     if (!('packed' in entry)) this.#onEntry?.(entry);
   }

@@ -68,7 +68,7 @@ export interface EndedCall {
   readonly spent: AskSpent | undefined;
   /** Fuel of work on the host. */
   readonly work: number | undefined;
-  /** Milliseconds from the beginning of the run. */
+  /** Milliseconds from the start of the turn, or of the run outside of any. */
   readonly begin: number;
   /** Elapsed milliseconds. */
   readonly ms: number;
