@@ -19,6 +19,12 @@ describe('fmt', () => {
     expect(await within(['fmt', 'a.ns'], { cwd })).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
+  it('takes a folder for all programs below it', async () => {
+    const cwd = folder({ 'p/a.ns': UGLY, 'p/q/b.ns': UGLY, 'p/c.txt': UGLY });
+    expect(await within(['fmt', 'p'], { cwd })).toEqual({ code: 0, stdout: 'p/a.ns\np/q/b.ns\n', stderr: '' });
+    expect(readFileSync(join(cwd, 'p/c.txt'), 'utf8')).toBe(UGLY);
+  });
+
   it('a link stays a link', async () => {
     const cwd = folder({ 'a.ns': UGLY });
     symlinkSync('a.ns', join(cwd, 'link.ns'));

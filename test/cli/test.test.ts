@@ -141,6 +141,21 @@ describe('neuroscript test', () => {
     });
   });
 
+  it('takes folders, and says so when one has no test file', async () => {
+    const cwd = folder({ 'a/b/x.test.ns': '#: x\nemit 1 #=> 1\n', 'a/y.ns': command('emit 2'), 'c.ns': command('emit 3') });
+    expect(await within(['test', 'a'], { cwd })).toMatchObject({
+      code: 0,
+      stdout: 'ok     a/b/x.test.ns:1 x\n1 passed, 0 failed\n',
+    });
+    const { code, stderr } = await within(['test', 'a/b', '.', 'node_modules'], {
+      cwd: folder({ 'a/b/x.test.ns': '', 'node_modules/a.ns': '' }),
+    });
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'neuroscript: there is no *.test.ns in node_modules or below; name a file\n',
+    });
+  });
+
   it('--watch runs them again after a change, also of a module of tools, and ends with Ctrl-C', SLOW, async () => {
     const tool = (answer: number): string =>
       `export const tools = [{ name: 'tool.my.Answer', args: [], effects: 'read', run: () => ${answer} }];\n`;

@@ -61,6 +61,15 @@ describe('a text for a model', () => {
       '',
     ]);
     expect(toolPrompt(tools.slice(1)).text).not.toContain('where it applies');
+    const bare = ['A', 'B', 'C'].map((name) =>
+      defineTool({
+        name: `tool.t.${name}`,
+        args: [{ name: 'a', type: 'string', description: 'the text' }],
+        description: 'It. So',
+        run: () => null,
+      }),
+    );
+    expect(toolPrompt(bare).text).toContain('tool.t.*, where it applies: So. a: the text.\n');
   });
 
   it('keeps to its budget with common phrases, and leaves them out where no tool is described whole', () => {

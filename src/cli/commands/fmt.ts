@@ -4,7 +4,7 @@ import { createRuntime, type Runtime } from '../../runtime/index.ts';
 import { limitOf } from '../../wire/limits.ts';
 import type { Source } from '../../wire/protocol.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
-import { readSources, STDIN } from '../terminal/input.ts';
+import { filesBelow, readSources, STDIN } from '../terminal/input.ts';
 import { mustRewrite, rewriteFile } from '../terminal/rewrite.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
@@ -24,7 +24,7 @@ export function addFmt(program: Command, execute: Execute): void {
     .command('fmt')
     .summary('format programs')
     .description('Rewrites program files in their canonical layout and lists those that changed.')
-    .argument('<files...>', "program files; '-' is standard input")
+    .argument('<files...>', "program files, or folders with all *.ns below; '-' is standard input")
     .option('--check', 'change nothing; list what would change')
     .addHelpText('after', DETAILS)
     .action((files: string[], flags: { readonly check?: true }) =>
@@ -32,7 +32,8 @@ export function addFmt(program: Command, execute: Execute): void {
     );
 }
 
-async function fmt(names: readonly string[], checks: boolean, terminal: Terminal): Promise<ExitCode> {
+async function fmt(named: readonly string[], checks: boolean, terminal: Terminal): Promise<ExitCode> {
+  const names = filesBelow(named, '.ns');
   const sourceBytes = limitOf('sourceBytes').max;
   // Reads all files before it writes one, so that a wrong name changes nothing.
   if (!checks) mustRewrite(names);

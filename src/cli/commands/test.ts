@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, watch } from 'node:fs';
+import { watch } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { printable, renderError, type SourceTexts } from '../../report/index.ts';
@@ -12,7 +12,7 @@ import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
 import { withNextStep } from '../terminal/denial.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { readSources } from '../terminal/input.ts';
+import { filesBelow, readSources } from '../terminal/input.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { SOURCE_BYTES } from './check.ts';
@@ -54,7 +54,7 @@ export function addTest(program: Command, execute: Execute): void {
     .summary('run test files, or test another implementation')
     .enablePositionalOptions()
     .description('Runs the cases of test files, and compares what they emit and the errors that end them.')
-    .argument('[FILE...]', 'test files; by default all *.test.ns in this folder and below')
+    .argument('[FILE...]', 'test files, or folders with all *.test.ns below; by default this one')
     .option('--watch', 'run again whenever one of the files changes, until Ctrl-C')
     .option('--hostile', 'play scenarios with hijacked programs, and count what gets through their policies')
     .option('--json', 'print one JSON object with all cases');
@@ -100,9 +100,7 @@ async function test(named: readonly string[], flags: TestFlags, terminal: Termin
 }
 
 function testFiles(named: readonly string[]): readonly string[] {
-  const names = named.length > 0 ? named : globSync('**/*.test.ns', { exclude: ['**/node_modules'] }).sort();
-  if (names.length === 0) throw new UsageError('there is no *.test.ns in this folder or below; name a file');
-  return names;
+  return filesBelow(named.length > 0 ? named : ['.'], '.test.ns');
 }
 
 async function casesOf(names: readonly string[], terminal: Terminal): Promise<TestCase[]> {

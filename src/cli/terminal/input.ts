@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { createReadStream, fstatSync } from 'node:fs';
+import { createReadStream, fstatSync, globSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isatty, ReadStream } from 'node:tty';
 import { makeOrdinary, openAtOnce } from '../../files/ordinary.ts';
@@ -36,6 +37,17 @@ export async function readSources(
   const sources: Source[] = [];
   for (const name of names) sources.push({ name, text: await readText(name, maxBytes, stdin) });
   return sources;
+}
+
+/** The files of a command line, where a folder stands for those below it whose names end so. Throws {@link UsageError} for one without any. */
+export function filesBelow(names: readonly string[], end: string): readonly string[] {
+  return names.flatMap((name) => {
+    if (name === STDIN || !statSync(name, { throwIfNoEntry: false })?.isDirectory()) return [name];
+    const found = globSync(`**/*${end}`, { cwd: name, exclude: ['**/node_modules'] }).sort();
+    if (found.length === 0)
+      throw new UsageError(`there is no *${end} in ${name === '.' ? 'this folder' : label(name)} or below; name a file`);
+    return found.map((file) => join(name, file));
+  });
 }
 
 /** Runs `read` and turns an error of the file system into a {@link UsageError} that names the file; `name` if the error does not. */

@@ -168,7 +168,8 @@ function phrasesOf({ description, args }: CatalogueTool): readonly string[] {
 }
 
 function sharedLine(group: string, phrases: ReadonlySet<string>): string {
-  return `tool.${group}.*, where it applies: ${[...phrases].join(' ')}`;
+  const ended = [...phrases].map((phrase) => ('.!?'.includes(phrase.at(-1) ?? '') ? phrase : `${phrase}.`));
+  return `tool.${group}.*, where it applies: ${ended.join(' ')}`;
 }
 
 function linesOf(entry: CatalogueTool, detail: 1 | 2 | 3, common: ReadonlySet<string> = new Set()): string {
