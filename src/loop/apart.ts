@@ -17,10 +17,11 @@ export interface TurnApart {
 }
 
 /**
- * Has another process take the next step of a session. Resolves when that process has ended, even if it failed. Rejects when no process
- * could be started. `turnProcess` makes such a function for processes of Node.
+ * Has another process take the next step of a session. Resolves when that process has ended, even if it failed; with `lost` if it ended by
+ * itself because it had lost the session, so that its attempt does not count. Rejects when no process could be started. `turnProcess` makes
+ * such a function for processes of Node.
  */
-export type TakeApart = (turn: TurnApart) => Promise<void>;
+export type TakeApart = (turn: TurnApart) => Promise<'lost' | undefined>;
 
 /**
  * Runs a turn whose process died in a process of its own, so that another death ends nothing else. Resolves with the record of the turn,
@@ -34,16 +35,16 @@ export async function takeApart(
 ): Promise<TurnRecord | null> {
   const { sid, turn } = before;
   const { owner, abandoned } = coordinator;
-  await take({ sid, owner, signal: signal === undefined ? abandoned : AbortSignal.any([abandoned, signal]) });
+  const end = await take({ sid, owner, signal: signal === undefined ? abandoned : AbortSignal.any([abandoned, signal]) });
   const givenUp = abandoned.aborted || signal?.aborted === true;
-  const next = await coordinator.free(sid, givenUp ? before.attempt : null);
+  const next = await coordinator.free(sid, givenUp || end === 'lost' ? before : null);
   if (abandoned.aborted) throw new SessionLeasedError(sid, null);
   if (next.kind === 'fresh' || next.started.turn !== turn) {
     const records = await coordinator.store.turns(sid, () => {});
     return records.findLast((record) => record.turn === turn) ?? null;
   }
   const { nonce, attempt } = next.started;
-  if (!givenUp && nonce === before.nonce && attempt === before.attempt)
+  if (!givenUp && end !== 'lost' && nonce === before.nonce && attempt === before.attempt)
     throw new ConfigError(`the process for turn ${turn} of session ${JSON.stringify(sid)} ended before the turn began`);
   return null;
 }

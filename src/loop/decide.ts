@@ -104,7 +104,7 @@ async function keepAttempt(step: Step, plan: TurnPlan, { attempt, earlier }: Und
   const { end, error } = attempt;
   const attempts = [...plan.attempts, attempt];
   const before = startedTurn(step, plan, earlier);
-  const again = end === 'interrupted' ? { reply: plan.reply } : { reply: null, attempt: 0, suspended: null };
+  const again = end === 'interrupted' ? { reply: plan.reply } : { reply: null, attempt: 0, suspended: null, deaths: undefined };
   const started = { ...before, ...again, attempts };
   await stepper.coordinator.start(started, claimed);
   const { sid, nextTurn: turn } = state;
@@ -187,7 +187,7 @@ async function putAside(step: Step, started: StartedTurn, turn: SuspendedTurn): 
   const { sid, turn: index } = started;
   const approved = await signApproval(host.keyring, { sid, turn: index }, turn);
   const suspended = suspend(turn, approved, host.clock.now(), maxWaitMs, started.suspended);
-  await coordinator.start({ ...started, attempt: 0, suspended }, claimed);
+  await coordinator.start({ ...started, attempt: 0, suspended, deaths: undefined }, claimed);
   const waiting = waitingOf(index, suspended);
   watcher.emit({ sid, turn: index, type: 'suspended', waiting });
   watcher.close();

@@ -45,7 +45,7 @@ export interface Stepper {
   /** The grammar of a reply; null when there is none. */
   readonly grammar: string | null;
   readonly limits: LimitOptions;
-  /** Most attempts at a turn alone in its process, after a first one beside other turns. */
+  /** Most attempts at a turn alone in its process, after one that ended a process beside other turns. */
   readonly maxAttempts: number;
   /** Makes these attempts in processes of their own; null when they run in this process while no other turn does. */
   readonly takeApart: TakeApart | null;
@@ -111,7 +111,10 @@ export function reasonToHalt(
   if (point.kind === 'fresh') return null;
   const inDoubt = point.kind === 'kept' && point.progress.begun.length > 0;
   if (cancelled && (inDoubt || point.kind === 'waiting')) return 'ERR_CANCELLED';
-  if (point.started.attempt > maxAttempts || (inDoubt && !mayWait)) return 'ERR_INTERRUPTED';
+  const { attempt, deaths = [] } = point.started;
+  // Whoever wants no second attempt wants none after a lost lease either.
+  const isTried = maxAttempts === 0 ? attempt > 0 : deaths.length > maxAttempts;
+  if (isTried || (inDoubt && !mayWait)) return 'ERR_INTERRUPTED';
   if (point.kind !== 'waiting') return null;
   const { suspended } = point;
   const now = host.clock.now();
@@ -241,7 +244,7 @@ export function startedTurn(
   const limits = (isFirst ? null : before?.limits) ?? plan.limits;
   const suspended = (earlier === null ? null : before?.suspended) ?? null;
   const { instance: runner } = stepper.coordinator;
-  const { plans } = before ?? {};
+  const { plans, deaths } = before ?? {};
   return {
     sid: state.sid,
     turn: state.nextTurn,
@@ -255,6 +258,7 @@ export function startedTurn(
     suspended,
     attempts,
     plans,
+    deaths,
   };
 }
 

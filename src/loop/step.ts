@@ -1,3 +1,4 @@
+import { StoreError } from '../sqlite/error.ts';
 import { callDepth } from '../tools/index.ts';
 import { AgentError } from './agents/index.ts';
 import { type TakeApart, takeApart } from './apart.ts';
@@ -8,9 +9,10 @@ import type { StepOptions } from './options.ts';
 import { reasonToHalt, type Step, type Stepper, startedTurn } from './plan.ts';
 import type { TurnRecord } from './record/record.ts';
 import type { DrivenSession, SessionCoordinator } from './sessions/coordinator.ts';
+import { deathsOf } from './sessions/deaths.ts';
 import { SessionLeasedError, SessionStateError } from './sessions/errors.ts';
 import { type Point, pointOf } from './sessions/point.ts';
-import type { StartedTurn } from './sessions/store.ts';
+import type { NextTurn, StartedTurn } from './sessions/store.ts';
 import { costs } from './spent.ts';
 import { StepTenant } from './tenant.ts';
 
@@ -76,7 +78,7 @@ async function holding<T>(
     if (error instanceof SessionLeasedError || !coordinator.lasts(claimed)) {
       host.replay.dispose(sid);
       await host.executor.end?.(sid);
-      await coordinator.release(claimed).catch(() => {});
+      await coordinator.giveUp(claimed).catch(() => {});
       throw error instanceof SessionLeasedError ? error : new SessionLeasedError(sid, null);
     }
     // Tokens count even when the agent gave no reply, so that repeated consulting cannot exceed a ceiling.
@@ -85,15 +87,17 @@ async function holding<T>(
       const spent = { fuel, tokens: tokens + error.tokens, ...costs(cost, error.cost) };
       await coordinator.commit(claimed, null, { ...state, spent });
     }
+    // A store that does not answer is no fault of the turn.
+    if (!(error instanceof StoreError)) await coordinator.fail(claimed).catch(() => {});
     // If releasing fails as well, the lease expires. The first error is the one to report.
     await coordinator.release(claimed).catch(() => {});
     throw error;
   }
 }
 
-async function takeTurn(stepper: Stepper, claimed: DrivenSession, options: StepOptions, keepLease: boolean): Promise<Taken> {
-  const step = await stepOf(stepper, claimed, options);
-  const { point, watcher } = step;
+async function takeTurn(stepper: Stepper, found: DrivenSession, options: StepOptions, keepLease: boolean): Promise<Taken> {
+  const step = await stepOf(stepper, found, options);
+  const { claimed, point, watcher } = step;
   const reason = reasonToHalt(stepper, claimed, point);
   const count = (record: TurnRecord | null): void => void (record === null || stepper.metrics.record(record));
   const halted = reason === null ? null : await stepper.coordinator.halt(claimed, reason, null, count);
@@ -103,18 +107,24 @@ async function takeTurn(stepper: Stepper, claimed: DrivenSession, options: StepO
   return { record: await tell(stepper, await decideTurn(step, keepLease), watcher) };
 }
 
-async function stepOf(stepper: Stepper, claimed: DrivenSession, options: StepOptions): Promise<Step> {
+async function stepOf(stepper: Stepper, found: DrivenSession, options: StepOptions): Promise<Step> {
   const { executor, clock } = stepper.host;
   const tenant = new StepTenant(executor.tenants, options.tenant);
   const watcher = new Watcher(options.onEvent);
+  const claimed = { ...found, next: await judged(found.next, stepper.coordinator) };
   const point = pointOf(claimed);
-  const isDangerous = wasInterrupted(point) && !(await lives(point.started, stepper.coordinator));
+  const isDangerous = point.kind !== 'fresh' && point.started.deaths?.some(({ instance }) => instance !== null) === true;
   return { stepper, claimed, state: claimed.state, point, isDangerous, options, watcher, tenant, begun: clock.monotonic() };
 }
 
-/** Whether the process that made the last attempt at a turn lives: it has lost the session, and the attempt has ended no process. */
-async function lives({ runner }: StartedTurn, { instance, store }: SessionCoordinator): Promise<boolean> {
-  return runner === instance || (await store.hosts?.list())?.some((host) => host.instance === runner) === true;
+/** The next turn, with the attempts that count by now. */
+async function judged(next: NextTurn, { instance, store }: SessionCoordinator): Promise<NextTurn> {
+  if (next.kind === 'fresh' || next.started.attempt === 0) return next;
+  const deaths = deathsOf(next.started, instance, (await store.hosts?.list()) ?? []);
+  return {
+    ...next,
+    started: { ...next.started, deaths: deaths.length === 0 ? undefined : deaths, runner: null, failed: undefined },
+  };
 }
 
 /** Stores the reply of a turn that has none yet. This begins no attempt: the next one uses the stored reply. */
@@ -127,7 +137,7 @@ async function storeReply(step: Step): Promise<boolean> {
   const plan = (await planTurn(step, point))();
   if (plan.reply === null) return false;
   const start = plan.earlier ?? { startedAt: host.clock.now(), nonce: host.ids.nonce(state.sid, state.nextTurn) };
-  await coordinator.start({ ...startedTurn(step, plan, start), attempt: plan.before?.attempt ?? 0 }, claimed);
+  await coordinator.start({ ...startedTurn(step, plan, start), attempt: plan.before?.attempt ?? 0, runner: null }, claimed);
   return true;
 }
 

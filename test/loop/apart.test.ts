@@ -31,7 +31,9 @@ async function begin(store: MemoryStore, owner: string): Promise<number> {
   const { fence, next } = await store.claim('s', { owner, ms: LEASE_MS });
   if (next.kind !== 'interrupted') throw new Error('the turn was not interrupted');
   const attempt = next.started.attempt + 1;
-  await store.start({ ...next.started, attempt, nonce: `${attempt}`.padEnd(22, 'A') }, fence);
+  const runner = `${attempt}`;
+  const deaths = [...(next.started.deaths ?? []), { instance: next.started.runner, until: 0 }];
+  await store.start({ ...next.started, attempt, nonce: runner.padEnd(22, 'A'), runner, deaths }, fence);
   return attempt;
 }
 
@@ -96,6 +98,53 @@ describe('18: a turn whose process died is taken in a process of its own', () =>
     }
   });
 
+  it('issue 48: only an attempt whose process died counts, or one that failed', async () => {
+    const lost = Array.from({ length: 7 }, () => 'SessionLeasedError');
+    const rows = [
+      { name: 'a host that is cut off, and says later that it lives', cutOff: true, beats: true, ends: [...lost, 'DONE'] },
+      { name: 'a process that tells the store of its loss', cutOff: false, beats: false, ends: [...lost, 'DONE'] },
+      { name: 'a process of which nobody hears again', cutOff: true, beats: false, ends: [...lost.slice(3), 'ERR_INTERRUPTED'] },
+    ];
+    for (const { name, cutOff, beats, ends } of rows) {
+      const clock = new TestClock();
+      const store = new MemoryStore({ clock });
+      await controller({ clock, store }).loop.open(USERDATA, 's');
+      const hosts: Host[] = [];
+      const seen: string[] = [];
+      while (seen.length < ends.length) {
+        const coordinator = new SessionCoordinator({ store, log: null, clock, replayTtl: 600, leaseMs: LEASE_MS });
+        const host = new Host({ coordinator, profiles: {} });
+        if (cutOff) await host.beat();
+        hosts.push(host);
+        const done: Program = async ({ emit, magic }) => {
+          if (seen.length === lost.length) emit('the last attempt');
+          else if (!cutOff) await coordinator.abandon();
+          else {
+            if (beats) for (const each of hosts) await each.beat();
+            clock.ms += 2 * LEASE_MS;
+            await store.release('s', (await store.claim('s', { owner: 'other', ms: LEASE_MS })).fence);
+          }
+          emit(await magic('done'));
+        };
+        const { loop } = controller({ clock, coordinator, executor: fakeExecutor({ done }) });
+        const end = await loop.step('s', { agent: programAgent('done') }).then(
+          ({ reason, decision }) => reason ?? decision,
+          (error: unknown) => String(Object(error).constructor.name),
+        );
+        seen.push(end);
+      }
+      expect([name, seen]).toEqual([name, ends]);
+    }
+    const { clock, store } = await interrupted();
+    const fails = () => {
+      throw new Error('killed');
+    };
+    const { loop } = controller({ clock, store, checks: [fails] });
+    for (let tries = 0; tries < 3; tries += 1)
+      await expect(loop.resume('s', { agent: programAgent() })).rejects.toThrow('killed');
+    expect(await loop.resume('s', { agent: programAgent() })).toMatchObject({ reason: 'ERR_INTERRUPTED' });
+  });
+
   it('its deaths count, and nobody waits for the leases of the dead', async () => {
     const { clock, store } = await interrupted();
     const attempts: number[] = [];
@@ -104,6 +153,19 @@ describe('18: a turn whose process died is taken in a process of its own', () =>
     const result = await loop.resume('s', { agent: programAgent() });
     expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_INTERRUPTED' });
     expect(attempts).toEqual([2, 3, 4]);
+  });
+
+  it('issue 48: attempts of processes that lost the session do not count', async () => {
+    const { clock, store } = await interrupted();
+    const attempts: number[] = [];
+    const takeApart: TakeApart = async ({ sid, owner }) => {
+      if (attempts.length === 5) await controller({ clock, store, owner }).loop.step(sid, { agent: programAgent() });
+      else attempts.push(await begin(store, owner));
+      return 'lost';
+    };
+    const { loop } = controller({ clock, store, takeApart });
+    expect(await loop.resume('s', { agent: programAgent() })).toMatchObject({ decision: 'DONE' });
+    expect(attempts).toEqual([2, 2, 2, 2, 2]);
   });
 
   it('a process that did not begin the turn is an error, not an attempt', async () => {

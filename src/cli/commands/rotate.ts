@@ -96,7 +96,7 @@ interface Known {
 
 async function hostsWithout(place: string, kid: string): Promise<Known> {
   await using store = await usable(() => openStore(place, { mustExist: true }));
-  const hosts = (await store.hosts?.list()) ?? [];
+  const hosts = ((await store.hosts?.list()) ?? []).filter(({ lives }) => lives);
   return { hosts: hosts.length, missing: hosts.filter(({ kids }) => !kids.includes(kid)).map(({ owner }) => owner) };
 }
 

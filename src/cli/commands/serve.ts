@@ -6,6 +6,7 @@ import {
   Host,
   Metrics,
   SessionCoordinator,
+  SessionLeasedError,
   SuspendedError,
   systemClock,
   type TakeApart,
@@ -227,7 +228,7 @@ async function take(sid: string, config: Config, shared: Shared, terminal: Termi
   } catch (error) {
     if (error instanceof SuspendedError) return EXIT.ok;
     lines.write('error', messageOf(error), sid);
-    return EXIT.runtime;
+    return error instanceof SessionLeasedError ? EXIT.cancelled : EXIT.runtime;
   }
   return EXIT.ok;
 }

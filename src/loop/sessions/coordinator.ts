@@ -116,7 +116,7 @@ export class SessionCoordinator {
 
   async #driven(found: ClaimedSession, until: number): Promise<DrivenSession> {
     const { fence, state, unlogged, unloggedEnd } = found;
-    const holding = { sid: state.sid, fence, until };
+    const holding: Holding = { sid: state.sid, fence, until };
     const end: readonly LogEntry[] = unloggedEnd === null ? [] : [endEntry(state, unloggedEnd)];
     await this.#pay([...unlogged.map(logEntry), ...end], holding);
     return { ...found, holding };
@@ -163,13 +163,15 @@ export class SessionCoordinator {
   }
 
   /**
-   * Gives up the lease of an ended process that had the same name, and resolves with the next turn as that process left it. `attempt`,
-   * unless null, is the number to which the turn goes back, because the process was told to end. Throws as {@link SessionStore.claim}
-   * does.
+   * Gives up the lease of an ended process that had the same name, and resolves with the next turn as that process left it. `before`, unless
+   * null, is the turn whose attempts count: the process was told to end or lost the session. Throws as {@link SessionStore.claim} does.
    */
-  async free(sid: string, attempt: number | null): Promise<NextTurn> {
+  async free(sid: string, before: StartedTurn | null): Promise<NextTurn> {
     const { next, fence } = await this.store.claim(sid, this.#leases.lease);
-    if (attempt !== null && next.kind !== 'fresh') await this.store.start({ ...next.started, attempt }, fence);
+    if (before !== null && next.kind !== 'fresh') {
+      const { attempt, deaths } = before;
+      await this.store.start({ ...next.started, attempt, deaths, runner: null, failed: undefined }, fence);
+    }
     await this.store.release(sid, fence);
     return next;
   }
@@ -189,9 +191,20 @@ export class SessionCoordinator {
     return this.#leases.lasts(holding);
   }
 
-  /** Stores that a turn starts. */
-  start(turn: StartedTurn, { fence }: ClaimedSession): Promise<void> {
-    return this.store.start(turn, fence);
+  /** Stores that a turn starts, or how far it is. */
+  async start(turn: StartedTurn, { fence, holding }: DrivenSession): Promise<void> {
+    await this.store.start(turn, fence);
+    holding.begun = turn.attempt > 0 && turn.runner === this.instance ? turn : null;
+  }
+
+  /** Gives up a session that this process has lost, or may have: its attempt has ended no process, and counts for nothing. */
+  giveUp({ holding }: DrivenSession): Promise<void> {
+    return this.#leases.giveUp(holding);
+  }
+
+  /** Stores that an attempt, if one has begun, ended with an error of this process. */
+  async fail({ fence, holding: { begun } }: DrivenSession): Promise<void> {
+    if (begun) await this.store.start({ ...begun, failed: true }, fence);
   }
 
   /**
@@ -211,8 +224,9 @@ export class SessionCoordinator {
   }
 
   /** Forgets a started turn whose program never ran. */
-  withdraw({ state, fence }: ClaimedSession): Promise<void> {
-    return this.store.withdraw(state.sid, fence);
+  async withdraw({ state, fence, holding }: DrivenSession): Promise<void> {
+    await this.store.withdraw(state.sid, fence);
+    holding.begun = null;
   }
 
   /**
@@ -245,6 +259,7 @@ export class SessionCoordinator {
       at,
       keep: keep || unlogged,
     });
+    holding.begun = null;
     stored();
     if (next.status !== 'open') this.#agreement.delete(next.sid);
     if (entry === null || this.#log === null || together) return;

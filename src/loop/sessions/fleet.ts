@@ -19,12 +19,28 @@ export interface LivingHost {
   readonly kids: readonly string[];
 }
 
+/** A host that has said within the last hour that it lives. */
+export interface KnownHost extends LivingHost {
+  /** Until when it said last that it lives, Unix milliseconds by the clock of the store. */
+  readonly until: number;
+  /** Whether that is still so. */
+  readonly lives: boolean;
+}
+
+/** An attempt at a turn that has, or may have, ended its process. */
+export interface Death {
+  /** The process; null for one that lives and failed. */
+  readonly instance: string | null;
+  /** Until when the process said last that it lives, by the clock of the store; 0 if it never did. If it says so again, it lives. */
+  readonly until: number;
+}
+
 /** The hosts that serve a store. */
 export interface HostRegistry {
-  /** Says that a host lives, for `ms` milliseconds from now on. */
+  /** Says that a host lives, for `ms` milliseconds from now on, and that an earlier one with its owner does not. */
   beat(host: LivingHost, ms: number): Promise<void>;
   /** Forgets a host that ends. */
   leave(instance: string): Promise<void>;
-  /** The hosts that live, by their owners. */
-  list(): Promise<readonly LivingHost[]>;
+  /** The hosts that live, and those that did within the last hour and have not left, by their owners. */
+  list(): Promise<readonly KnownHost[]>;
 }

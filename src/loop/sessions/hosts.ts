@@ -18,10 +18,12 @@ export function hostsIn(
     },
     async list() {
       const rows = await sql.again(statements.hosts);
-      return rows.map(({ instance, owner, kids }) => ({
+      return rows.map(({ instance, owner, kids, until, lives }) => ({
         instance: String(instance),
         owner: String(owner),
         kids: listOf(kids, z.string(), `the keys of host ${owner}`),
+        until: Number(until),
+        lives: Number(lives) === 1,
       }));
     },
   };

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../wire/errors.ts';
 import { timerMs } from '../../wire/options.ts';
 import type { Clock } from '../clock.ts';
-import type { Held, Lease, SessionStore } from './store.ts';
+import type { Held, Lease, SessionStore, StartedTurn } from './store.ts';
 
 /** Default length of a lease. */
 const DEFAULT_LEASE_MS = 15_000;
@@ -23,6 +23,8 @@ export interface Holding extends Held {
    * its lease ends later.
    */
   until: number;
+  /** The attempt that this process has begun and not ended; null or absent without one. */
+  begun?: StartedTurn | null;
 }
 
 /** A turn under way, and the callback that ends it. */
@@ -89,9 +91,15 @@ export class Leases {
   async abandon(): Promise<void> {
     const held = [...this.#held.values()];
     for (const { session } of held) session.until = LOST;
-    const released = await Promise.allSettled(held.map(({ session }) => this.#store.release(session.sid, session.fence)));
+    const released = await Promise.allSettled(held.map(({ session }) => this.giveUp(session)));
     for (const { onLost } of held) onLost();
     for (const each of released) if (each.status === 'rejected') throw each.reason;
+  }
+
+  /** Releases a session. An attempt under way has not ended this process, and the store learns that if it still can. */
+  async giveUp({ sid, fence, begun }: Holding): Promise<void> {
+    if (begun) await this.#store.start({ ...begun, runner: null }, fence).catch(() => {});
+    await this.#store.release(sid, fence);
   }
 
   /** Waits `ms` milliseconds within a turn. Resolves with false as soon as the turn ends, and leaves no timer. */

@@ -68,7 +68,9 @@ const STARTED: z.ZodType<StartedTurn> = z.looseObject({
   reply: z.string().nullable(),
   agent: AGENT_USE.nullable(),
   limits: RECORDED_LIMITS,
-  runner: z.string(),
+  runner: z.string().nullable(),
+  failed: z.boolean().optional(),
+  deaths: z.array(z.object({ instance: z.string().nullable(), until: z.number() })).optional(),
   suspended: SUSPENSION.nullable(),
   attempts: z.array(ATTEMPT),
 });

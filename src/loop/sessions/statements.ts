@@ -59,9 +59,9 @@ export function statementsOf({ schema, now, found, lock, items, json, gathered, 
     beat: [
       `INSERT INTO ${hosts} (instance, owner, kids, until) VALUES ($1, $2, $3, ${now} + ${whole('$4')})
        ON CONFLICT (instance) DO UPDATE SET kids = excluded.kids, until = excluded.until RETURNING 1 AS beaten`,
-      `DELETE FROM ${hosts} WHERE until < ${now} - ${GONE_MS} AND instance <> $1`,
+      `DELETE FROM ${hosts} WHERE (until < ${now} - ${GONE_MS} OR owner = $2) AND instance <> $1`,
     ],
-    hosts: `SELECT instance, owner, kids FROM ${hosts} WHERE until > ${now} ORDER BY owner, instance`,
+    hosts: `SELECT instance, owner, kids, until, CASE WHEN until > ${now} THEN 1 ELSE 0 END AS lives FROM ${hosts} ORDER BY owner, instance`,
     forgetHost: `DELETE FROM ${hosts} WHERE instance = $1`,
     state: `SELECT state FROM ${sessions} WHERE sid = $1`,
     session: `SELECT *, ${now} AS now FROM ${sessions} WHERE sid = $1`,

@@ -7,7 +7,7 @@ import type { AgentUse, FailedAttempt, TurnRecord } from '../record/record.ts';
 import { openCalls, type SignedPlan, type Suspension, type Waiting } from '../record/suspension.ts';
 import type { Spent } from '../spent.ts';
 import type { DamagedSession, ForcedEnd } from './damaged.ts';
-import type { CensusRow, HostRegistry } from './fleet.ts';
+import type { CensusRow, Death, HostRegistry } from './fleet.ts';
 import type { SessionOrigins } from './origins.ts';
 import type { Admission, JsonObject, Runnable, SessionSetup } from './setup.ts';
 
@@ -95,8 +95,12 @@ export interface StartedTurn {
   readonly agent: AgentUse | null;
   /** The limits under which the program runs. */
   readonly limits: LimitValues;
-  /** The process that makes this attempt: the instance of its coordinator. */
-  readonly runner: string;
+  /** The process that makes this attempt: the instance of its coordinator. Null when that process has given the attempt up and lives. */
+  readonly runner: string | null;
+  /** Whether the attempt ended with an error of its process, which lives. It counts like one that ended its process. */
+  readonly failed?: boolean | undefined;
+  /** Earlier attempts that count: a turn is given up after some. Absent without any. */
+  readonly deaths?: readonly Death[] | undefined;
   /** Set for a turn that a tool suspended; null for a turn that a process runs, or in which it died. */
   readonly suspended: Suspension | null;
   /** The earlier attempts, which did not decide the turn. With some and without a reply, the agent is about to be asked again. */

@@ -71,7 +71,14 @@ export const LIST_CASES: readonly StoreCase[] = [
       await store.hosts?.beat({ instance: 'i2', owner: 'two', kids: [] }, 60_000);
       await store.hosts?.beat({ instance: 'i1', owner: 'one', kids: ['k', 'l'] }, 60_000);
       await store.hosts?.leave('i2');
-      if (store.hosts !== undefined) check(await store.hosts.list()).equals([{ instance: 'i1', owner: 'one', kids: ['k', 'l'] }]);
+      await store.hosts?.beat({ instance: 'i3', owner: 'three', kids: [] }, 60_000);
+      await store.hosts?.beat({ instance: 'i4', owner: 'three', kids: [] }, 0);
+      const hosts = (await store.hosts?.list())?.map(({ until: _, ...host }) => host);
+      if (hosts !== undefined)
+        check(hosts).equals([
+          { instance: 'i1', owner: 'one', kids: ['k', 'l'], lives: true },
+          { instance: 'i4', owner: 'three', kids: [], lives: false },
+        ]);
       await store.create(state('free'), 1, { ...PLAIN_SETUP, tenant: 'acme' });
       await store.create(state('held'), 1);
       await store.claim('held', lease('a'));

@@ -9,7 +9,7 @@ import { openRig } from './rig.ts';
 /** One host process of the failure matrix. It drains at SIGTERM, and waits at the moment that its plan names. */
 await using resources = new AsyncDisposableStack();
 /** No row has a turn that its host may not take up in place. */
-const apart = async ({ sid }: { readonly sid: string }): Promise<void> => {
+const apart = async ({ sid }: { readonly sid: string }): Promise<undefined> => {
   tell({ kind: 'error', text: `${sid} needs a process of its own` });
 };
 const storeSeconds = storeHistogram();
