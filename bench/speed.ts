@@ -6,6 +6,7 @@ import { measureFuel } from './fuel.ts';
 import { RAW_PROCESS } from './names.ts';
 import { judged, type PromiseRow, ratio } from './promises.ts';
 import { RawProcess } from './rawprocess.ts';
+import { measureRules } from './rules.ts';
 import { GROWING, library, nested, rawLibrary, sums } from './sizes.ts';
 import { type Summary, summarize } from './stats.ts';
 import { CALLS, LOOP } from './workloads.ts';
@@ -39,6 +40,7 @@ export async function measurePromises(
     ...(await growth(runtime, raw, rounds, sizes)),
     ...(await parsing(runtime, raw, rounds, sizes)),
     ...(await measureFuel(rounds, quick)),
+    ...(await measureRules(rounds)),
   ];
 }
 

@@ -7,7 +7,7 @@ import type { Eval, Slot } from './frame.ts';
 import { callTool } from './hostcalls.ts';
 import { invoke, newFrame } from './invoke.ts';
 import type { Machine } from './machine.ts';
-import type { Callee } from './procedure.ts';
+import type { Callee, Procedure } from './procedure.ts';
 import type { PureTool } from './puretool.ts';
 import type { Value } from './values.ts';
 import { WORK } from './work.ts';
@@ -90,7 +90,12 @@ function compileProcedureCall(context: Context, expr: CallExpr): Eval {
   };
 }
 
-export function linked({ machine, linkage }: Context, name: string, given: number, at: number): Callee {
+function linked(context: Context, name: string, given: number, at: number): Callee {
+  return linkedProcedure(context, name, given, at).code;
+}
+
+/** The procedure of a name. Fails when there is none, or when it does not take so many arguments. */
+export function linkedProcedure({ machine, linkage }: Context, name: string, given: number, at: number): Procedure {
   machine.at = at;
   const procedure = linkage.procedure(name);
   if (procedure === undefined) {
@@ -102,7 +107,7 @@ export function linked({ machine, linkage }: Context, name: string, given: numbe
     return machine.fail('ProcNotFound', `procedure '${name}' not found`, hint);
   }
   if (!procedure.accepts(given)) machine.fail('ArgMismatch', procedure.countMessage(given));
-  return procedure.code;
+  return procedure;
 }
 
 /** `tool.group.name(…)`, which calls the host, or the tool itself if it is a pure one. */

@@ -9,7 +9,7 @@ import type { LoadedFile } from './loadedfile.ts';
 import type { Machine } from './machine.ts';
 import { frameBytes } from './memory.ts';
 import { probedFork } from './probed.ts';
-import type { Compiled } from './procedure.ts';
+import type { Compiled, Source } from './procedure.ts';
 import { Scope } from './scope.ts';
 import { compileStmt } from './statements.ts';
 import { compileTarget, compileTargets } from './targets.ts';
@@ -43,8 +43,9 @@ export interface Body {
 }
 
 /** Compiles a procedure or event handler. The first `last` in it makes it compile again, this time keeping the values for `last`. */
-export function compileUnit(run: Run, body: Body, kind: UnitKind, parameters: readonly string[], checked: boolean): Compiled {
-  const { bodies, ...rest } = compileBodies(run, [body], kind, parameters, checked);
+export function compileUnit(run: Run, source: Source, checked: boolean): Compiled {
+  const { place, kind, needs, optional } = source;
+  const { bodies, ...rest } = compileBodies(run, [{ place, block: source.block() }], kind, [...needs, ...optional], checked);
   const [only] = bodies;
   if (only === undefined) throw new RangeError('a unit has no body');
   return { ...rest, body: only };

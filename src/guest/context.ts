@@ -46,6 +46,20 @@ export interface Linkage {
   similar(name: string): string | undefined;
   clearEvent(name: string): void;
   clearNamed(handler: string): void;
+  /** The form of the program that keeps no labels; null where it is the only form. */
+  readonly unlabelled: Unlabelled | null;
+}
+
+/** The program as a run without flow rules compiles it. It does the same for the same fuel. */
+export interface Unlabelled {
+  /** Whether no label can come up in code, as long as its variables carry none. */
+  isQuiet(block: Block): boolean;
+  /** A procedure or event handler in this form; null if labels may come up in it. */
+  of(procedure: Procedure): Procedure | null;
+  /** The variables of code that stands at a place of a labelled form: those that it reads or sets. */
+  slotsOf(context: Context, block: Block): readonly number[];
+  /** Compiles, at the first call, this form of code that is paid for at that place. `hidden`: its slots without a name. */
+  within<T>(context: Context, hidden: readonly number[], compile: (context: Context) => T): () => T;
 }
 
 /** What is compiled. */

@@ -78,6 +78,7 @@ class Run {
   readonly #request: GuestInput;
   readonly #machine: Machine;
   readonly #compilers: Compilers;
+  readonly #formOf: ((program: Program) => flowPart.UnlabelledForm) | undefined;
   #phase: Phase = 'load';
   #result = 'null';
   readonly #eventErrors: EventError[] = [];
@@ -89,7 +90,12 @@ class Run {
     const machine = new Machine(request, ports);
     this.#machine = machine;
     if (request.probe !== undefined) machine.probe = new (needed(probe, 'probe').Probe)(machine, request.probe);
-    if (request.flow !== undefined) machine.flow = new (needed(flow, 'flow').Flow)(request.flow);
+    if (request.flow !== undefined) {
+      const { Flow, UnlabelledForm } = needed(flow, 'flow');
+      const labels = new Flow(request.flow);
+      machine.flow = labels;
+      this.#formOf = (program) => new UnlabelledForm(labels, program);
+    }
     for (const name of request.pure ?? []) {
       const tool = pure?.tools.get(name);
       if (tool !== undefined) machine.pure.set(name, tool);
@@ -135,7 +141,7 @@ class Run {
     for (const name of Object.keys(globals)) defineGlobal(machine, name, decode(machine, globals[name] ?? null));
     for (const [name, value] of Object.entries(constants)) defineConstant(machine, name, decode(machine, value));
     machine.flow?.given(machine.globals);
-    const program = new Program(machine, this.#compilers, redefine);
+    const program = new Program(machine, this.#compilers, redefine, this.#formOf);
     program.load(files);
     this.#phase = 'exec';
     this.#variables = program.commands(variables);

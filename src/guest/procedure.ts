@@ -1,3 +1,4 @@
+import type { Block } from '../../grammar/index.ts';
 import type { FramePlace } from './errors.ts';
 import type { Exec, Frame, Layout, Slot } from './frame.ts';
 
@@ -19,33 +20,44 @@ export interface Callee extends Compiled {
   spare: Frame | null;
 }
 
+/** What a procedure or an event handler is compiled from. */
+export interface Source {
+  readonly place: FramePlace;
+  readonly kind: 'procedure' | 'event';
+  readonly needs: readonly string[];
+  readonly optional: readonly string[];
+  readonly block: () => Block;
+}
+
 /** A procedure, compiled at its first call. */
 export class Procedure {
   readonly name: string;
   readonly place: FramePlace;
   readonly needs: readonly string[];
   readonly optional: readonly string[];
-  readonly #compile: (checked: boolean) => Compiled;
+  readonly source: Source;
+  readonly #compile: (source: Source, checked: boolean) => Compiled;
   #code: Callee | undefined;
   #checked: Callee | undefined;
 
-  constructor(place: FramePlace, needs: readonly string[], optional: readonly string[], compile: (checked: boolean) => Compiled) {
-    this.name = place.name;
-    this.place = place;
-    this.needs = needs;
-    this.optional = optional;
+  constructor(source: Source, compile: (source: Source, checked: boolean) => Compiled) {
+    this.source = source;
+    this.name = source.place.name;
+    this.place = source.place;
+    this.needs = source.needs;
+    this.optional = source.optional;
     this.#compile = compile;
   }
 
   /** The compiled procedure. */
   get code(): Callee {
-    this.#code ??= { ...this.#compile(false), procedure: this, spare: null };
+    this.#code ??= { ...this.#compile(this.source, false), procedure: this, spare: null };
     return this.#code;
   }
 
   /** With a check of the evaluation depth at every statement. */
   get checked(): Callee {
-    this.#checked ??= { ...this.#compile(true), procedure: this, spare: null };
+    this.#checked ??= { ...this.#compile(this.source, true), procedure: this, spare: null };
     return this.#checked;
   }
 

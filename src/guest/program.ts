@@ -6,13 +6,14 @@ import { codeOf, Failure, type FramePlace } from './errors.ts';
 import { Events, eventObject, type Registration } from './events.ts';
 import { finalVariables } from './finalvariables.ts';
 import type { Label } from './flow/origins.ts';
+import type { UnlabelledForm } from './flow/unlabelled.ts';
 import { Frame, rareOf, type Slot } from './frame.ts';
 import { checkDepth, checkEvalDepth, invoke, newFrame } from './invoke.ts';
 import { LoadedFile } from './loadedfile.ts';
 import type { Machine } from './machine.ts';
 import { COMMAND_FRAME } from './onerror.ts';
 import { within } from './probed.ts';
-import { Procedure } from './procedure.ts';
+import { type Compiled, Procedure, type Source } from './procedure.ts';
 import { toText } from './text.ts';
 import type { Value } from './values.ts';
 import { WORK } from './work.ts';
@@ -30,6 +31,7 @@ export class Program implements Linkage {
   readonly machine: Machine;
   readonly linkage: Linkage = this;
   readonly compilers: Compilers;
+  readonly unlabelled: UnlabelledForm | null;
   readonly #procedures = new Map<string, Procedure | Unseen>();
   readonly #redefine: boolean;
   readonly #events = new Events();
@@ -37,10 +39,11 @@ export class Program implements Linkage {
   #byLowerCase: Map<string, string> | undefined;
   #deliveries = 0;
 
-  /** `redefine`: a procedure may take the place of an earlier one. */
-  constructor(machine: Machine, compilers: Compilers, redefine = false) {
+  /** `redefine`: a procedure may take the place of an earlier one. `formOf` makes the form of a program under flow rules that keeps no labels. */
+  constructor(machine: Machine, compilers: Compilers, redefine = false, formOf?: (program: Program) => UnlabelledForm) {
     this.machine = machine;
     this.compilers = compilers;
+    this.unlabelled = formOf?.(this) ?? null;
     this.#redefine = redefine;
   }
 
@@ -65,12 +68,14 @@ export class Program implements Linkage {
     const [first] = bodies;
     if (first === undefined) return null;
     const names = (given ?? []).map(({ name }) => name);
-    let code = compileBodies(this, bodies, 'command', names, false);
-    if (code.deepest > machine.limits.evalDepth) code = compileBodies(this, bodies, 'command', names, true);
+    const labels = machine.flow?.variables(given ?? []) ?? [];
+    const form = this.unlabelled?.forCommands(bodies, labels) ?? this;
+    let code = compileBodies(form, bodies, 'command', names, false);
+    if (code.deepest > machine.limits.evalDepth) code = compileBodies(form, bodies, 'command', names, true);
     const values = (given ?? []).map(({ value }): Slot => decode(machine, value));
     const frame = new Frame(null, first.place, code, [...values, ...code.blank.slice(values.length)], 1, 0);
     rareOf(frame).id = machine.forkId;
-    machine.flow?.enter(code.blank.length, machine.flow.variables(given ?? []));
+    machine.flow?.enter(frame, labels);
     machine.enter(frame, first.place.at);
     for (const [index, run] of code.bodies.entries()) {
       frame.place = bodies[index]?.place ?? first.place;
@@ -164,10 +169,11 @@ export class Program implements Linkage {
     const place = { name: tree.name.name, file, at: tree.s };
     const needs = tree.needs.map((parameter) => parameter.name);
     const optional = tree.optional.map((parameter) => parameter.name);
-    const body = { place, block: tree.body };
-    const compile = (checked: boolean) => compileUnit(this, body, 'procedure', [...needs, ...optional], checked);
-    return new Procedure(place, needs, optional, compile);
+    return new Procedure({ place, kind: 'procedure', needs, optional, block: () => tree.body }, this.#compile);
   }
+
+  readonly #compile = (source: Source, checked: boolean): Compiled =>
+    this.unlabelled === null ? compileUnit(this, source, checked) : this.unlabelled.compile(this, source, checked);
 
   /** Registers an event handler. Its name is evaluated in a fork without variables, which can call procedures and tools. */
   #register(file: LoadedFile, tree: EventHandler): void {
@@ -175,7 +181,7 @@ export class Program implements Linkage {
     const alone = compileAlone(this, file, tree.event);
     const place = { name: 'Event Name', file, at: tree.s };
     const frame = new Frame(null, place, alone, alone.blank.slice(), 1, 0);
-    if (machine.flow !== null) frame.labels = machine.flow.enter(alone.blank.length);
+    machine.flow?.enter(frame);
     machine.enter(frame, tree.s);
     machine.at = tree.event.s;
     const event = forHost(machine, place, place.name, () => {
@@ -190,9 +196,8 @@ export class Program implements Linkage {
     machine.constants.reserve(event, 'event');
     const parameters = tree.as === undefined ? [] : [tree.as.name];
     const handling = { name: `Event: ${event}`, file, at: tree.s };
-    const compile = (checked: boolean) =>
-      compileUnit(this, { place: handling, block: file.block(tree.body) }, 'event', parameters, checked);
-    const handler = new Procedure(handling, parameters, [], compile);
+    const block = () => file.block(tree.body);
+    const handler = new Procedure({ place: handling, kind: 'event', needs: parameters, optional: [], block }, this.#compile);
     this.#events.register({ event, named: tree.named, handler, cleared: false });
   }
 
@@ -217,11 +222,16 @@ export class Program implements Linkage {
   /** Runs a procedure as the outermost frame. */
   #enter(procedure: Procedure, values: readonly Slot[], label: Label = 0): Value {
     const { machine } = this;
-    machine.flow?.begin(label, procedure.code.blank.length, values.length);
+    machine.flow?.begin();
+    const { code } = this.unlabelled?.forHost(procedure, values.length === 0 ? 0 : label) ?? procedure;
     checkDepth(machine, procedure.name, 1, 0);
-    const frame = newFrame(machine, procedure.code);
+    const frame = newFrame(machine, code);
+    machine.flow?.enter(
+      frame,
+      values.map(() => label),
+    );
     for (const [slot, value] of values.entries()) frame.slots[slot] = value;
-    return invoke(machine, procedure.code, frame, procedure.place.at, 0);
+    return invoke(machine, code, frame, procedure.place.at, 0);
   }
 
   #hint(name: string): string {

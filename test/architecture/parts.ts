@@ -30,6 +30,7 @@ export const BESIDE_THE_INDEX: Readonly<Record<string, string>> = {
   'grammar/decoder/index.ts': 'the host writes grammars without the parser',
   'grammar/syntax/position.ts': 'a leaf that the guest bundles',
   'grammar/advice/functions.ts': 'a leaf that the guest bundles',
+  'grammar/syntax/walk.ts': 'a leaf that the guest bundles',
   'grammar/vocabulary/builtins.ts': 'a leaf that the guest bundles',
   'grammar/vocabulary/keywords.ts': 'a leaf that the guest bundles',
   'grammar/vocabulary/names.ts': 'a leaf that the host uses without the parser',

@@ -1,38 +1,52 @@
 import type { CallExpr, ToolCallExpr } from '../../../grammar/index.ts';
 import { builtin } from '../builtins.ts';
-import { compileCall, compileToolCall, linked } from '../calls.ts';
+import { compileCall, compileToolCall, linkedProcedure } from '../calls.ts';
 import type { Context } from '../context.ts';
 import type { Eval } from '../frame.ts';
 import { callTool } from '../hostcalls.ts';
 import { invoke, newFrame } from '../invoke.ts';
-import type { Callee } from '../procedure.ts';
+import type { Procedure } from '../procedure.ts';
 import type { Value } from '../values.ts';
 import { evaluated } from './evaluated.ts';
 import { argumentLabel, type Flow } from './flow.ts';
+import { deepOf } from './held.ts';
 import type { Label } from './origins.ts';
 
-/** A call by name. A procedure's parameters have the labels of the arguments, each those of its own. */
+/**
+ * A call by name. A procedure's parameters have the labels of the arguments, each those of its own. Without any it runs in the form that keeps
+ * no labels, if there is one.
+ */
 export function compileFlowCall(context: Context, flow: Flow, expr: CallExpr): Eval {
   const { machine, depth } = context;
+  const { unlabelled } = context.linkage;
   const { name } = expr.name;
   if (builtin(name) !== undefined) return compileCall(context, expr);
   context.spend();
   flow.effects.call();
   const at = expr.s;
   const args = expr.args.map((arg) => context.stored(arg));
-  let callee: Callee | undefined;
+  let procedure: Procedure | undefined;
   return (frame) => {
     const { acc } = flow;
     const labels: Label[] = [];
     const values = evaluated(flow, frame, args, labels);
-    callee ??= linked(context, name, values.length, at);
-    const called = newFrame(machine, callee);
+    procedure ??= linkedProcedure(context, name, values.length, at);
+    const form = flow.isClear && carriesNone(values, labels) ? unlabelled?.of(procedure) : null;
+    const { code } = form ?? procedure;
+    const called = newFrame(machine, code);
     for (let slot = 0; slot < values.length; slot++) called.slots[slot] = values[slot];
-    flow.enter(callee.blank.length, labels);
-    const value = invoke(machine, callee, called, at, depth);
+    if (form) flow.acc = flow.result = 0;
+    else flow.enter(called, labels);
+    const value = invoke(machine, code, called, at, depth);
     flow.acc = acc | flow.result;
     return value;
   };
+}
+
+function carriesNone(values: readonly Value[], labels: readonly Label[]): boolean {
+  for (let index = 0; index < values.length; index++)
+    if (labels[index] !== 0 || deepOf(values[index] ?? null) !== 0) return false;
+  return true;
 }
 
 /** A call of a tool. A pure tool is called as in any run: what it is given is looked into, and so its result carries it. */

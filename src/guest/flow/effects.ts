@@ -4,6 +4,8 @@ import type { Block } from '../../../grammar/index.ts';
 export class Effects {
   /** Places in `Frame.labels`. */
   readonly places = new Set<number>();
+  /** Slots without a name, in the order of their loops. */
+  readonly hidden: number[] = [];
   /** Whether it may emit, whisper, and clear handlers of events. A procedure may do all of it. */
   emits = false;
   whispers = false;
@@ -20,8 +22,9 @@ export class Effects {
     this.emits = this.whispers = this.clears = true;
   }
 
-  add({ places, emits, whispers, clears, clearsError, breaks, returns }: Effects): void {
+  add({ places, hidden, emits, whispers, clears, clearsError, breaks, returns }: Effects): void {
     for (const place of places) this.places.add(place);
+    this.hidden.push(...hidden);
     this.emits ||= emits;
     this.whispers ||= whispers;
     this.clears ||= clears;

@@ -54,6 +54,8 @@ export class Flow {
   cleared: Label = 0;
   readonly memory = new LabelMemory();
   readonly globals = new Map<string, Label>();
+  /** Globals that carry a label, or have a part that does. */
+  readonly labelled = new Set<string>();
   readonly constants = new Map<string, Label>();
   /** What the handlers of errors may set. */
   readonly handlers: Handlers = new Map();
@@ -76,7 +78,9 @@ export class Flow {
     for (const { name, path, labels } of this.#input.globals) {
       const label = this.origins.of(labels, [name, ...path].join('.'), null, null);
       const value = globals.get(name);
-      if (value !== undefined && !markWithin(value, path, label)) this.globals.set(name, (this.globals.get(name) ?? 0) | label);
+      if (value === undefined || label === 0) continue;
+      this.labelled.add(name);
+      if (!markWithin(value, path, label)) this.globals.set(name, (this.globals.get(name) ?? 0) | label);
     }
   }
 
@@ -85,12 +89,12 @@ export class Flow {
     return this.cleared | this.origins.of(this.#input.events[index] ?? [], `event ${name}`, null, null);
   }
 
-  /** The labels of a frame with these variables first. */
-  enter(slots: number, first: readonly Label[] = []): Label[] {
-    const labels = new Array<Label>(FIRST + slots).fill(0);
-    for (const [index, label] of first.entries()) labels[FIRST + index] = label;
+  /** Gives a frame its labels. Its first variables have these. */
+  enter(frame: Frame, first: readonly Label[] = []): void {
+    const labels = new Array<Label>(FIRST + frame.slots.length).fill(0);
+    for (let index = 0; index < first.length; index++) labels[FIRST + index] = first[index] ?? 0;
     this.entry = labels;
-    return labels;
+    frame.labels = labels;
   }
 
   /** The labels of variables that the host gives. */
@@ -98,11 +102,11 @@ export class Flow {
     return given.map(({ name, labels = [] }) => this.origins.of(labels, name, null, null));
   }
 
-  /** Begins a procedure or an event handler for the host. All its arguments have this label, and what was cleared decided that it runs. */
-  begin(label: Label, slots: number, given: number): void {
+  /** Begins a procedure or an event handler for the host. What was cleared decided that it runs. */
+  begin(): void {
     this.#reset();
+    this.result = 0;
     this.ambient = this.cleared;
-    this.enter(slots, new Array<Label>(given).fill(label));
   }
 
   /** A handler is registered for an event whose name has been evaluated. */
@@ -139,6 +143,11 @@ export class Flow {
   /** What decided that the code runs. Where errors are handled, that nothing failed before in the same statement is a part of it. */
   get deciding(): Label {
     return this.pc | this.ambient | (this.guards > 0 ? this.risk : 0);
+  }
+
+  /** Whether no label decided that the code runs, and none came in by a constant. */
+  get isClear(): boolean {
+    return this.deciding === 0 && this.constants.size === 0;
   }
 
   /** The labels of a call to the host, as a part of its frame; empty without any. */
@@ -189,8 +198,9 @@ export class Flow {
       const place = slot === undefined ? EXTRA : FIRST + slot;
       frame.labels[place] = (frame.labels[place] ?? 0) | label | this.pc;
     }
+    const constant = label | this.pc | this.ambient;
     for (const name of this.#defined.splice(0))
-      this.constants.set(name, (this.constants.get(name) ?? 0) | label | this.pc | this.ambient);
+      if (constant !== 0) this.constants.set(name, (this.constants.get(name) ?? 0) | constant);
   }
 
   /** A label decides which code runs next. */

@@ -1,6 +1,7 @@
 import { countLive, type Roots } from '../memory.ts';
 import type { Meter } from '../meter.ts';
 import { type Container, Fault, isContainer, List, type Value } from '../values.ts';
+import type { Label } from './origins.ts';
 
 /** Bytes of the labels of a container, of those of one part, and of that of one variable. */
 const HELD = 48;
@@ -60,7 +61,8 @@ function labelBytes(machine: Holder): number {
   for (const value of machine.globals.values()) visit(value);
   for (const value of machine.constants.values()) visit(value);
   for (let { frame } = machine; frame !== null; frame = frame.parent) {
-    bytes += VARIABLE * frame.labels.length;
+    const { labels }: { readonly labels?: readonly Label[] } = frame;
+    if (labels !== undefined) bytes += VARIABLE * labels.length;
     for (const value of frame.slots) visit(value);
     for (const value of frame.keep ?? []) visit(value);
     for (const value of frame.rare?.extra?.values() ?? []) visit(value);

@@ -12,6 +12,7 @@ import type { Effects } from './effects.ts';
 import { evaluated, markAll } from './evaluated.ts';
 import { FIRST, type Flow, LAST, OUT, spread } from './flow.ts';
 import { guarded } from './guarded.ts';
+import { deepOf } from './held.ts';
 import type { Label } from './origins.ts';
 import { passing } from './passing.ts';
 import { flowOf } from './run.ts';
@@ -192,7 +193,34 @@ function compileWhile(context: Context, flow: Flow, stmt: WhileStmt): Exec {
   };
   const { compiled: body, effects } = flow.collect(() => inLoop(context, stmt), true);
   const run = whileLoop(machine, condition, body, STEP_FUEL.pass.amount + cost, stmt.cond.s);
-  return afterLoop(flow, run, effects);
+  return eitherForm(context, flow, stmt, afterLoop(flow, run, effects), effects.hidden);
+}
+
+/**
+ * A loop that runs in the form without labels as long as nothing it can read carries one. A handler around it may make calls in the middle of
+ * it, and so bring in labels.
+ */
+function eitherForm(context: Context, flow: Flow, stmt: ForStmt | WhileStmt, labelled: Exec, hidden: readonly number[]): Exec {
+  const { guard, linkage } = context;
+  const { unlabelled } = linkage;
+  const block = { stmts: [stmt] };
+  if (unlabelled === null || guard !== null || !unlabelled.isQuiet(block)) return labelled;
+  const slots = unlabelled.slotsOf(context, block);
+  const form = unlabelled.within(context, hidden, (inner) => compileStmt(inner, stmt));
+  return (frame) => {
+    if (!flow.isClear || !carriesNone(frame, slots)) return labelled(frame);
+    flow.acc = 0;
+    const done = form()(frame);
+    if (done === RETURN) frame.labels[OUT] = 0;
+    return done;
+  };
+}
+
+function carriesNone(frame: Frame, slots: readonly number[]): boolean {
+  const { labels } = frame;
+  if (labels[LAST] !== 0 || deepOf(frame.last) !== 0) return false;
+  for (const slot of slots) if (labels[FIRST + slot] !== 0 || deepOf(frame.slots[slot] ?? null) !== 0) return false;
+  return true;
 }
 
 /** What a loop may set depends on all that decided about its passes. */
@@ -210,6 +238,7 @@ function compileFor(context: Context, flow: Flow, stmt: ForStmt): Exec {
   const { machine, scope } = context;
   const over = context.stored(stmt.over);
   const hidden = scope.hidden();
+  flow.effects.hidden.push(hidden);
   const item = scope.slot(stmt.item.name);
   const key = stmt.key === undefined ? undefined : scope.slot(stmt.key.name);
   const { compiled: body, effects } = flow.collect(() => {
@@ -227,5 +256,5 @@ function compileFor(context: Context, flow: Flow, stmt: ForStmt): Exec {
     frame.slots[hidden] = undefined;
     return done;
   };
-  return afterLoop(flow, run, effects);
+  return eitherForm(context, flow, stmt, afterLoop(flow, run, effects), [hidden, ...effects.hidden]);
 }

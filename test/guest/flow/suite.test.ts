@@ -35,6 +35,28 @@ describe('flows', () => {
   });
 });
 
+describe('code that calls no tool', () => {
+  const SENDS = '\nfor each part in [1]\nset x = x + ""\nendfor\ncall tool.mail.Send(x)\nendcommand';
+
+  it.each([
+    ['a procedure', `func f() means\nreturn userdata.fields.note\nendfunc\ncommand\nset x = f()${SENDS}`, ['web']],
+    [
+      'a procedure of a procedure',
+      `func f() means\nreturn g()\nendfunc\nfunc g() means\nreturn userdata\nendfunc\ncommand\nset x = f()${SENDS}`,
+      ['web'],
+    ],
+    ['a loop', `command\nset x = ""\nfor each n in [1]\nset x = x + userdata.fields.note\nendfor${SENDS}`, ['web']],
+    [
+      'a constant',
+      `func f() means\nreturn FIXED\nendfunc\ncommand\ncall tool.own.Fix(tool.web.Get(""))\nset x = f()${SENDS}`,
+      ['web'],
+    ],
+    ['nothing of it', `func f() means\nreturn "a"\nendfunc\ncommand\nset y = tool.web.Get("")\nset x = f()${SENDS}`, []],
+  ])('has the labels of what it reads: %s', (_, program, labels) => {
+    expect(reached(inWorld(program)).to).toEqual(labels);
+  });
+});
+
 /** The example of each pure tool, once for each of its arguments: that one comes from the source. */
 function pureCalls(): readonly (readonly [string, string])[] {
   return Object.values(PURE_TOOLS)

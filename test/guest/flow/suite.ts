@@ -266,6 +266,22 @@ export const PROGRAMS: readonly (readonly [about: string, program: string])[] = 
     'a list through a procedure',
     'func f(needs l) means\nset l[0] = 1\nreturn l\nendfunc\ncommand\nset y = f([0, §("a")])\ncall tool.mail.Send(y[1])\nendcommand',
   ],
+  [
+    'what a procedure reads in a list',
+    'func f(needs l) means\nreturn l[1] + "b"\nendfunc\ncommand\ncall tool.mail.Send(f([0, §("a")]))\nendcommand',
+  ],
+  [
+    'a loop under a condition',
+    'command\nset x = 0\nif §(true)\nwhile x < 3\nset x = x + 1\nendwhile\ncall tool.mail.Send(x)\nendif\nendcommand',
+  ],
+  [
+    'a loop over characters after a source',
+    'command\nset y = ""\nset t = ["ab", §("cd")]\nfor each c in t[1]\nset y = y + c\nendfor\ncall tool.mail.Send(y)\nendcommand',
+  ],
+  [
+    'the last value in a loop',
+    'command\nset n = 0\ncall tool.own.Echo(§("a"))\nwhile n < 1\nset x = last\nset n = n + 1\nendwhile\ncall tool.mail.Send(x)\nendcommand',
+  ],
   ['two command blocks', 'command\nset x = §("a")\nendcommand\ncommand\ncall tool.mail.Send(x)\nendcommand'],
   [
     'an early end of a command block',
