@@ -97,6 +97,7 @@ export { ANYTHING, CallOrigin, flowInput, flowOf, type GivenParts } from './poli
 export { Policy, policyOptions } from './policy/policy.ts';
 export { loadPolicy, POLICY_KEYS } from './policy/policyfile.ts';
 export { type JudgedTool, type PolicyRule, type RuleFinding, type RuleFindings, ruleOf } from './policy/rules.ts';
+export { suggestRow } from './policy/suggest.ts';
 export { type ToolOrigin, type ToolSink, toolOrigin } from './policy/toolorigin.ts';
 export { ForkTools, ToolRegistry } from './registry.ts';
 export { RunResources, SessionResources, ToolResources } from './sessionresources.ts';

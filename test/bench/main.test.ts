@@ -86,7 +86,9 @@ describe('neuroscript bench', () => {
     expect(new Set(found.rows.map(({ engine: name }) => name))).toEqual(ENGINES);
     for (const { measured, bound, target, kept } of found.promises)
       expect(kept).toBe(bound === 'most' ? measured <= target : measured >= target);
-    expect(found.promises.map(({ target }) => target)).toEqual([1, 1, 0.5, 2, 12, 2.6, 12, 3, 12, 1.8, 2.2, 2.2, 2.2, 1.2, 1.2]);
+    const targets = found.promises.map(({ target }) => target);
+    expect(targets.slice(0, 15)).toEqual([1, 1, 0.5, 2, 12, 2.6, 12, 3, 12, 1.8, 2.2, 2.2, 2.2, 1.2, 1.2]);
+    expect(targets.slice(15)).toEqual(Array<number>(9).fill(1.3));
     // A quick run says which are kept, and fails for wrong results alone: a loaded machine keeps no promise of speed.
     expect([found.failures, status]).toEqual([[], 0]);
   });

@@ -18,14 +18,20 @@ const TOOLS = 'tools: { tool.shop.Price: { args: [item], cases: [{ returns: 3 }]
 describe('issue 22.4: neuroscript policy', () => {
   it('suggests a policy, tries it, lists what a narrower one changes, and says why', async () => {
     const agent = envelope('emit tool.shop.Price("tea")', 'emit tool.aeiou.magic("LOOP", {"action": "done"})');
-    const cwd = folder({ 'e.txt': agent, 'tools.yaml': TOOLS, 'narrow.yaml': 'allow: ["*"]\ndeny: ["*.price"]\n' });
+    const cwd = folder({
+      'e.txt': agent,
+      'tools.yaml': TOOLS,
+      'narrow.yaml': 'allow: ["*"]\ndeny: ["*.price"]\n',
+      'open.yaml': 'allow: ["*"]\n',
+    });
     const run = (...args: readonly string[]) => within(args, { cwd });
     const tools = ['--tools', 'tools.yaml'];
     const loop = ['loop', '--agent', 'script:e.txt', '--sid', 's', '--store', 's.db', ...tools];
     expect(await run(...loop)).toMatchObject({ code: 0 });
 
     const suggested = await run('policy', 'suggest', '--from', 's.db', ...tools);
-    expect(suggested).toEqual({ code: 0, stdout: 'allow:\n  - "tool.shop.price"\n', stderr: '' });
+    const when = 'when:\n  "tool.shop.price":\n    - {"item":"tea"}\n';
+    expect(suggested).toEqual({ code: 0, stdout: `allow:\n  - "tool.shop.price"\n${when}`, stderr: '' });
     writeFileSync(join(cwd, 'suggested.yaml'), suggested.stdout);
     expect(await run('policy', 'test', 'suggested.yaml', '--against', 's.db', ...tools)).toEqual({
       code: 0,
@@ -56,7 +62,7 @@ describe('issue 22.4: neuroscript policy', () => {
       code: 0,
       stdout: expect.stringContaining('arguments: they fit'),
     });
-    expect(await run('policy', 'explain', 'suggested.yaml', 'tool.shop.Price', ...['1', '2'], ...tools)).toMatchObject({
+    expect(await run('policy', 'explain', 'open.yaml', 'tool.shop.Price', ...['1', '2'], ...tools)).toMatchObject({
       code: 1,
       stdout: expect.stringContaining('arguments: tool'),
     });
@@ -69,6 +75,44 @@ describe('issue 22.4: neuroscript policy', () => {
     expect(await run('sessions', 'erase', 's', '--store', 's.db')).toMatchObject({ code: 0 });
     const { code, stdout } = await run('policy', 'test', 'narrow.yaml', '--against', 's.db', '--json');
     expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 1, ok: false, changed: [], lost: [{ sid: 's', turn: 1 }] });
+  });
+
+  it('issue 46: suggests what arguments and order had in common, and refuses nothing of the past by it', async () => {
+    const turns = [1, 2, 3].map((turn) =>
+      envelope(
+        'emit tool.pay.Quote("EUR")',
+        `emit ${turn}`,
+        `emit tool.pay.Transfer("user${turn}@example.com", ${turn * 100}, "EUR")`,
+        `emit tool.aeiou.magic("LOOP", {"action": "${turn === 3 ? 'done' : 'continue'}"})`,
+      ),
+    );
+    const cwd = folder({
+      'e.txt': turns.join('---\n'),
+      'tools.yaml':
+        'tools:\n  tool.pay.Quote: { args: [currency], cases: [{ returns: 1 }] }\n  tool.pay.Transfer: { args: [to, amount, currency], cases: [{ returns: true }] }\n',
+    });
+    const run = (...args: readonly string[]) => within([...args, '--tools', 'tools.yaml'], { cwd });
+    expect(await run('loop', '--agent', 'script:e.txt', '--sid', 's', '--store', 's.db')).toMatchObject({ code: 0 });
+    const { stdout } = await run('policy', 'suggest', '--from', 's.db');
+    expect(stdout).toBe(
+      `${[
+        'allow:',
+        '  - "tool.pay.quote"',
+        '  - "tool.pay.transfer"',
+        'when:',
+        '  "tool.pay.quote":',
+        '    - {"currency":"EUR"}',
+        '  "tool.pay.transfer":',
+        '    - {"to":"*@example.com","amount":{"min":100,"max":300},"currency":"EUR"}',
+        'order:',
+        '  - {"tool":"tool.pay.transfer","needs":"tool.pay.quote","within":"turn"}',
+      ].join('\n')}\n`,
+    );
+    writeFileSync(join(cwd, 'p.yaml'), stdout);
+    expect(await run('policy', 'test', 'p.yaml', '--against', 's.db')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(': 0 changed'),
+    });
   });
 
   it('issue 46: judges arguments and order, of one call and of recorded ones, over the turns of a session', async () => {

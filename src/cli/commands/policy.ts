@@ -79,8 +79,10 @@ Examples:
 
 const SUGGEST_DETAILS = `
 The policy names each tool that was allowed and grants what these tools require.
-It limits no calls. Give --tools and --mcp as the sessions had them: what other
-tools require is not known.
+'when' has what the arguments of its calls have in common: one value, some that
+came again, a pattern, a range. 'order' has what of its group was always called
+before it, if there were three calls or more. It limits no calls. Give --tools
+and --mcp as the sessions had them: of other tools only the names are known.
 
 Examples:
   neuroscript policy suggest --from jobs.db --tools tools.yaml > policy.yaml
@@ -191,9 +193,17 @@ async function suggest(flags: SuggestFlags, terminal: Terminal): Promise<ExitCod
 /** A policy as a policy file. Texts in JSON are YAML too; they quote whatever a record may hold. */
 export function policyLines(policy: object): readonly string[] {
   return Object.entries(policy).flatMap(([key, value]: [string, unknown]) => {
-    if (!Array.isArray(value)) return [`${key}: ${JSON.stringify(value)}`];
-    return value.length === 0 ? [`${key}: []`] : [`${key}:`, ...value.map((each) => `  - ${JSON.stringify(each)}`)];
+    if (key !== 'when' || typeof value !== 'object' || value === null) return entryLines(key, value);
+    return [
+      `${key}:`,
+      ...Object.entries(value).flatMap(([tool, rows]) => entryLines(JSON.stringify(tool), rows).map((line) => `  ${line}`)),
+    ];
   });
+}
+
+function entryLines(key: string, value: unknown): readonly string[] {
+  if (!Array.isArray(value)) return [`${key}: ${JSON.stringify(value)}`];
+  return value.length === 0 ? [`${key}: []`] : [`${key}:`, ...value.map((each) => `  - ${JSON.stringify(each)}`)];
 }
 
 /** The verdicts of all sessions of a store. */

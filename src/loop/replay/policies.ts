@@ -1,11 +1,15 @@
 import {
+  type CallQuestion,
   type Capability,
+  type ConditionRow,
   capabilityText,
   meets,
+  type OrderRule,
   type Policy,
   PolicyGuard,
   type PolicyOptions,
   type PolicyVerdict,
+  suggestRow,
 } from '../../tools/index.ts';
 import type { RecordedVerdict } from './verdicts.ts';
 
@@ -45,8 +49,9 @@ export interface SuggestedPolicy {
 
 /**
  * The smallest policy that allows everything that was allowed. It names each tool, grants the requirements of the known tools, and has
- * the context `config` only if one of them requires trust. It limits no calls. If any entry were missing, the policy would deny a
- * recorded call or turn.
+ * the context `config` only if one of them requires trust. It limits no calls. If any of these entries were missing, the policy would deny a
+ * recorded call or turn. For each known tool that was called, `when` has one row that all its calls meet. `order` has a rule for a
+ * tool that was called three times or more, if another tool of its group was always called before it.
  */
 export function suggestPolicy(verdicts: readonly RecordedVerdict[]): SuggestedPolicy {
   const used = verdicts.filter(({ verdict, own }) => verdict.allowed && !own);
@@ -54,14 +59,52 @@ export function suggestPolicy(verdicts: readonly RecordedVerdict[]): SuggestedPo
     a.tool.canonicalName < b.tool.canonicalName ? -1 : 1,
   );
   const grants = leastGrants(tools.flatMap(({ tool }) => tool.capabilities));
+  const called = Map.groupBy(
+    used.filter(({ question }) => question !== undefined),
+    ({ tool }) => tool.canonicalName,
+  );
+  const names = tools.map(({ tool }) => tool.canonicalName).filter((name) => called.has(name));
+  const questions = (name: string) => (called.get(name) ?? []).flatMap(({ question }) => question ?? []);
+  const when = Object.fromEntries(names.flatMap((name) => whenOf(name, questions(name))));
+  const order = names.flatMap((name) => orderOf(name, questions(name), names));
   return {
     policy: {
       ...(tools.some(({ tool }) => tool.requiresTrust) ? { context: 'config' } : {}),
       allow: tools.map(({ tool }) => tool.canonicalName),
       ...(grants.length === 0 ? {} : { grants }),
+      ...(Object.keys(when).length === 0 ? {} : { when }),
+      ...(order.length === 0 ? {} : { order }),
     },
     unknown: unknownTools(tools),
   };
+}
+
+function whenOf(name: string, calls: readonly CallQuestion[]): (readonly [string, readonly ConditionRow[]])[] {
+  const [first] = calls;
+  const row =
+    first === undefined
+      ? null
+      : suggestRow(
+          first.tool,
+          calls.flatMap(({ args }) => (args === null ? [] : [args])),
+        );
+  return row === null ? [] : [[name, [row]]];
+}
+
+/** So many calls of a tool tell that another one belongs before it. */
+const LEAST_CALLS = 3;
+
+/** The tools of the same group that were called before each of the calls, in the same turn if that was always so. */
+function orderOf(name: string, calls: readonly CallQuestion[], names: readonly string[]): readonly OrderRule[] {
+  if (calls.length < LEAST_CALLS) return [];
+  const group = name.slice(0, name.lastIndexOf('.') + 1);
+  return names.flatMap((needs): OrderRule[] => {
+    if (needs === name || !needs.startsWith(group) || needs.includes('.', group.length)) return [];
+    const within = (['turn', 'session'] as const).find((span) =>
+      calls.every(({ before }) => before.called(needs, span) === needs),
+    );
+    return within === undefined ? [] : [{ tool: name, needs, within }];
+  });
 }
 
 /** Canonical names of the tools of verdicts whose definitions are not known, sorted. */

@@ -136,7 +136,7 @@ const NIL: ForeseenValue = { value: null };
  * The values of an argument, whose name may be in any letter case; nil for one that the call does not have. The arguments of a tool that
  * takes them in one map, as those of MCP servers do, are the entries of this map.
  */
-function argumentsNamed(tool: CalledTool, name: string, args: readonly ForeseenValue[] | null): readonly ForeseenValue[] {
+export function argumentsNamed(tool: CalledTool, name: string, args: readonly ForeseenValue[] | null): readonly ForeseenValue[] {
   const places = placesOf(tool, name);
   if (args === null) return [{}];
   if (places.length > 0) return places.map((place) => args[place] ?? NIL);
