@@ -3,6 +3,7 @@ import type { AgentUse, CandidateRecord, Decision, LoopResult, TurnRecord, Waiti
 import type { ErrorInfo } from '../wire/errors.ts';
 import { HALT_REASONS } from '../wire/haltreasons.ts';
 import { elapsedMs, type JournalEntry } from '../wire/journal.ts';
+import { type CarriedLabel, sourcesText } from '../wire/labels.ts';
 import { usdText } from '../wire/money.ts';
 import type { Usage } from '../wire/protocol.ts';
 import { type Palette, plainPalette } from '../wire/text/palette.ts';
@@ -30,11 +31,18 @@ export function explainTurn(record: TurnRecord, palette: Palette, all = false): 
     ...explainCalls(record, palette),
     ...section('out', palette),
     ...field('OUTPUT', streamLines(record.output), palette),
+    ...carried(record.labels?.output, palette),
     ...(all ? field('SCRATCHPAD', streamLines(record.scratchpad), palette) : []),
+    ...(all ? carried(record.labels?.scratchpad, palette) : []),
     ...(record.outputComplete ? [] : field('', ['(the worker was killed: the last lines may be missing)'], palette)),
     ...explainTokens(record, palette),
     ...explainDecision(record, palette),
   ];
+}
+
+/** The labels that OUTPUT or SCRATCHPAD carries into the next envelope, under rules about origin. */
+function carried(labels: readonly CarriedLabel[] | undefined, palette: Palette): string[] {
+  return labels === undefined || labels.length === 0 ? [] : field('  carries', [printable(sourcesText(labels))], palette);
 }
 
 /** How a session ended, as lines: the decision, why, and what its last turn said to the user. */

@@ -73,7 +73,6 @@ export {
   type CallsBefore,
   decideCall,
   hasCallRules,
-  sourcesText,
   takesMap,
 } from './policy/decide.ts';
 export { type Endorsement, type FlowRules, type FlowSink, type FlowSource, META, META_LABELS } from './policy/flow.ts';

@@ -2,6 +2,7 @@ import { decodeToken } from '../aeiou/index.ts';
 import { type CandidateRecord, type SessionStore, type Spent, spentAfter, type TurnRecord } from '../loop/index.ts';
 import { CHECKS, describeToken, printable } from '../report/index.ts';
 import { elapsedMs, type JournalEntry } from '../wire/journal.ts';
+import { type CarriedLabel, sourcesText } from '../wire/labels.ts';
 import { type LimitKey, type LimitValues, limitOf } from '../wire/limits.ts';
 import type { Usage } from '../wire/protocol.ts';
 import { attemptText, attemptViews } from './attempts.ts';
@@ -79,6 +80,7 @@ export function turnSide(record: TurnRecord, texts: Texts, nested?: NestedSids):
     failure: error === null ? null : errorView(error, actions, sceneOf(record)?.run?.sources ?? []),
     output: texts.text(output, 'output'),
     scratchpad: texts.text(scratchpad, 'scratchpad'),
+    carries: { output: carriesText(record.labels?.output), scratchpad: carriesText(record.labels?.scratchpad) },
     ...callViews(record, texts, nested),
     whispers: whispers
       .slice(0, MOST)
@@ -86,6 +88,10 @@ export function turnSide(record: TurnRecord, texts: Texts, nested?: NestedSids):
     lints: lints.slice(0, MOST).map(({ code, line }) => ({ code, line })),
     usage,
   };
+}
+
+function carriesText(labels: readonly CarriedLabel[] = []): string | null {
+  return labels.length === 0 ? null : printable(sourcesText(labels));
 }
 
 /** Everything about a decided turn. */

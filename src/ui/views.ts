@@ -257,6 +257,8 @@ export interface TurnSide extends TurnRow {
   readonly denied: { readonly tool: string; readonly verdict: VerdictView } | null;
   readonly output: TextView;
   readonly scratchpad: TextView;
+  /** The labels that each carries into the next envelope, in words; null without any. */
+  readonly carries: { readonly output: string | null; readonly scratchpad: string | null };
   readonly whispers: readonly { readonly to: string; readonly text: TextView }[];
   readonly lints: readonly { readonly code: string; readonly line: number }[];
   readonly usage: Usage;

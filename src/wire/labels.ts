@@ -55,3 +55,14 @@ export interface SaidLabels {
 export function labelNames(carried: readonly CarriedLabel[]): readonly string[] {
   return [...new Set(carried.map(({ label }) => label))].sort();
 }
+
+/** Most sources that a message names. */
+const MOST_SOURCES = 4;
+
+/** Labels and where they come from, in words. */
+export function sourcesText(sources: readonly CarriedLabel[]): string {
+  const shown = sources.slice(0, MOST_SOURCES).map(({ label, from, source, line }) => {
+    return `${label} from ${from}${line === null ? '' : ` (${source === null ? 'line ' : `${source}:`}${line})`}`;
+  });
+  return [...shown, ...(sources.length > MOST_SOURCES ? [`${sources.length - MOST_SOURCES} more`] : [])].join(', ');
+}

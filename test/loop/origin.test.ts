@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { changedVerdicts, MemoryStore, recordedVerdicts, replaySession } from '../../src/loop/index.ts';
+import { generateReceiptKey, issueReceipt } from '../../src/receipt/index.ts';
+import { explainTurn, plainPalette } from '../../src/report/index.ts';
 import { defineTool, Policy, type PolicyOptions, ToolError } from '../../src/tools/index.ts';
+import { PAGE_SIZES, Texts } from '../../src/ui/texts.ts';
+import { turnSide } from '../../src/ui/turn.ts';
 import { memoryTools, scratchTools } from '../../stdlib-tools/index.ts';
 import { askBench, envelope, replies, token } from './ask/bench.ts';
 import { TestClock } from './fake.ts';
@@ -157,6 +161,17 @@ describe('rules about origin in a session', () => {
     const turns = await store.turns('s');
     expect(turns[1]?.labels?.output.map(({ from }) => from)).toEqual(['tool.web.get']);
     expect(turns[2]?.output).toContain(`${REFUSED}: its argument 'to' has web from program`);
+    const [, told] = turns;
+    const state = await store.read('s');
+    if (told === undefined || state === null) throw new Error('there is no second turn');
+    const text = 'web from tool.web.get (ACTIONS:3)';
+    expect(explainTurn(told, plainPalette)).toContainEqual(
+      expect.stringMatching(/^ {4}carries {3}web from tool\.web\.get \(ACTIONS:3\)$/),
+    );
+    const texts = new Texts(PAGE_SIZES, { parts: false });
+    expect(turnSide(told, texts).carries).toEqual({ output: text, scratchpad: null });
+    const { parts } = issueReceipt(state, turns, generateReceiptKey('k'), 0);
+    expect(JSON.parse(parts['2.labels']?.json ?? 'null')).toEqual(told.labels);
     expect(await replaySession(host.runtime, { sid: 's', turns, head: null })).toMatchObject({ ok: true });
   });
 

@@ -110,6 +110,7 @@ export function turnView(sid: string, row: TurnRow, more: Partial<TurnView> = {}
     denied: null,
     output: whole('hello\n'),
     scratchpad: whole(''),
+    carries: { output: null, scratchpad: null },
     whispers: [],
     lints: [],
     usage: { fuel: 10, cpuMs: 1, wallMs: 2, peakMemoryBytes: 100, toolCalls: 0, outputBytes: 6, queueMs: 0 },

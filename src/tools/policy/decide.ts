@@ -1,6 +1,6 @@
 import type { ForeseenValue } from '../../../grammar/index.ts';
 import { argumentsText } from '../../wire/foreseen.ts';
-import type { CallLabels, CarriedLabel } from '../../wire/labels.ts';
+import { type CallLabels, type CarriedLabel, sourcesText } from '../../wire/labels.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import type { Parameter } from '../define/parameters.ts';
 import { matchesPattern } from './capability.ts';
@@ -281,15 +281,4 @@ function sinkBreach(sink: FlowSink, { canonicalName: name }: CalledTool, { argum
       instead: `allowed: ${argument === null ? 'a call that does not depend on' : `a value for '${argument}' without`} ${free}`,
     },
   ];
-}
-
-/** Most sources that a message names. */
-const MOST_SOURCES = 4;
-
-/** Labels and where they come from, in words. */
-export function sourcesText(sources: readonly CarriedLabel[]): string {
-  const shown = sources.slice(0, MOST_SOURCES).map(({ label, from, source, line }) => {
-    return `${label} from ${from}${line === null ? '' : ` (${source === null ? 'line ' : `${source}:`}${line})`}`;
-  });
-  return [...shown, ...(sources.length > MOST_SOURCES ? [`${sources.length - MOST_SOURCES} more`] : [])].join(', ');
 }

@@ -2,14 +2,25 @@ import type { TurnSide, TurnView } from '../../../../src/ui/views.ts';
 import { Section } from '../parts/marks.tsx';
 import { Foreign, LongText } from '../parts/text.tsx';
 
+/** The labels that go into the next envelope, under rules about origin. */
+function Carries({ what }: { readonly what: string | null }) {
+  return what === null ? null : (
+    <p class="carries">
+      The next turn reads what carries <Foreign text={what} />
+    </p>
+  );
+}
+
 /** What the program emitted and whispered. */
 export function Output({ side, of }: { readonly side: TurnSide; readonly of: TurnView }) {
   return (
     <>
       <Section id="output" title="OUTPUT">
+        <Carries what={side.carries.output} />
         <LongText view={side.output} label="OUTPUT" of={of} />
       </Section>
       <Section id="scratchpad" title="SCRATCHPAD">
+        <Carries what={side.carries.scratchpad} />
         <LongText view={side.scratchpad} label="SCRATCHPAD" of={of} />
       </Section>
       {side.whispers.length > 0 && (
