@@ -60,7 +60,7 @@ it('issue 48: many sessions are opened from lines, listed by a query in columns,
       .split('\n')
       .map((line) => JSON.parse(line).sid),
   ).toEqual(['c', 'b']);
-  expect(json.stderr).toContain('there are more than 2; --limit N');
+  expect(json.stderr).toMatch(/^neuroscript: looked back to .*Z; --limit N looks further, and --after '\d+-b' goes on there\n$/);
   expect(await within(['sessions', 'list', '--where', 'toll:x', ...store], { cwd })).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("has no 'toll:'"),
@@ -82,6 +82,33 @@ it('issue 48: many sessions are opened from lines, listed by a query in columns,
   expect(await within(['sessions', 'complete', 'a', '--where', 'x', '--answer', '1', ...store], { cwd })).toMatchObject({
     code: 2,
   });
+});
+
+it('issue 48: a list reads a bounded number of sessions, says how far it looked, and goes on there', async () => {
+  const cwd = folder({});
+  const sids = Array.from({ length: 8 }, (_, at) => `s${at}`);
+  {
+    await using store = await SqliteStore.open(`${cwd}/s.db`);
+    for (const [at, sid] of sids.entries()) await openSession(store, { subject: sid, fields: {} }, { sid, at });
+  }
+  const list = (...more: readonly string[]) => within(['sessions', 'list', '--store', 's.db', '--json', ...more], { cwd });
+  const first = await list('--where', 's1', '--limit', '1', '--look', '2');
+  expect(first).toMatchObject({
+    stdout: '',
+    stderr: "neuroscript: looked back to 1970-01-01T00:00:00.005Z; --look N looks further, and --after '5-s5' goes on there\n",
+  });
+  const second = await list('--where', 's1', '--limit', '1', '--after', '5-s5');
+  expect(JSON.parse(second.stdout)).toMatchObject({ sid: 's1' });
+  const page = await list('--limit', '3', '--after', '5-s5');
+  expect(
+    page.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).sid),
+  ).toEqual(['s4', 's3', 's2']);
+  expect(page.stderr).toContain("--limit N looks further, and --after '2-s2'");
+  expect(await list('--limit', '2', '--after', '2-s2')).toMatchObject({ stderr: '' });
+  expect(await list('--after', 's5')).toMatchObject({ code: 2, stderr: expect.stringContaining('--after takes') });
 });
 
 it('a list stands in columns, the latest change first', async () => {

@@ -1,13 +1,21 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
-import { recordProblem, SessionCoordinator, type SessionSummary, systemClock, toPublicTurn } from '../../loop/index.ts';
+import {
+  recordProblem,
+  SessionCoordinator,
+  type SessionCursor,
+  type SessionSummary,
+  searchSessions,
+  systemClock,
+  toPublicTurn,
+} from '../../loop/index.ts';
 import { explainGrant, explainTurn, printable, sessionLine, sessionLines, turnLine } from '../../report/index.ts';
 import { addConfig, CONFIG_HELP, configuredFor, type DriveFlags } from '../config/settings.ts';
 import { addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
 import { addCeilings } from '../flags/ceilings.ts';
 import { addLimits, wholeNumber } from '../flags/options.ts';
-import { addQuery, matching, type QueryFlags, queryOf } from '../flags/query.ts';
+import { addQuery, cursorOf, cursorText, type QueryFlags, queryOf } from '../flags/query.ts';
 import { addSession, LOG, STREAM } from '../flags/session.ts';
 import { addStore, mayHaveSessions, type OpenedStore, openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
@@ -31,6 +39,8 @@ interface StoreFlags {
 
 interface ListFlags extends StoreFlags, QueryFlags {
   readonly limit: number;
+  readonly look: number;
+  readonly after?: string;
 }
 
 interface ShowFlags extends StoreFlags {
@@ -53,6 +63,12 @@ export function addSessions(program: Command, execute: Execute): void {
   const add = (name: string, description: string): Command => addStore(sessions.command(name).description(description));
   addQuery(add('list', 'Lists the sessions, the latest change first: status, turns, last change, subject, agent, owner.'))
     .addOption(new Option('--limit <N>', 'most sessions').argParser(wholeNumber('--limit', 1)).default(LISTED))
+    .addOption(
+      new Option('--look <N>', 'most further sessions and turns to read for a query')
+        .argParser(wholeNumber('--look', 1))
+        .default(LOOK),
+    )
+    .option('--after <CURSOR>', 'go on where an earlier list has ended')
     .option('--json', 'print each session as a line of JSON')
     .action((flags: ListFlags) => execute((terminal) => usable(() => list(flags, terminal))));
   add('show', 'Explains the turns of one session to its operator: SCRATCHPAD, which is private, is shown too.')
@@ -99,24 +115,29 @@ async function resumeSession(sid: string, flags: DriveFlags, terminal: Terminal)
 
 /** Sessions of a list without a limit of its own. */
 const LISTED = 100;
+/** Sessions and turns that a list reads without finding any, so that it takes a part of a second beside any number of sessions. */
+const LOOK = 500;
 
 async function list(flags: ListFlags, terminal: Terminal): Promise<ExitCode> {
   const query = queryOf(flags);
+  const after = flags.after === undefined ? undefined : cursorOf(flags.after);
   if (!mayHaveSessions(flags.store)) return EXIT.ok;
   await using store = await openStore(flags.store, { mustExist: true });
-  const sessions: SessionSummary[] = [];
-  for await (const session of matching(store, query)) {
-    if (sessions.length === flags.limit) {
-      terminal.err.line(`neuroscript: there are more than ${flags.limit}; --limit N shows more, --where QUERY finds some`);
-      break;
-    }
-    sessions.push(session);
-    if (flags.json) terminal.out.json(session);
-  }
+  const { limit, look } = flags;
+  const { sessions, next } = await searchSessions(store, query, { limit, effort: limit + look, after });
+  if (flags.json) for (const session of sessions) terminal.out.json(session);
+  if (next !== null) tellNext(next, sessions.length === limit ? '--limit' : '--look', terminal);
   if (flags.json) return EXIT.ok;
   for (const line of sessionLines(sessions)) terminal.out.line(line);
   for (const session of sessions) tellFar(session, terminal);
   return EXIT.ok;
+}
+
+/** Says how far a list looked, and how to go on. */
+function tellNext(next: SessionCursor, flag: string, terminal: Terminal): void {
+  const back = new Date(next.updatedAt).toISOString();
+  const cursor = printable(cursorText(next));
+  terminal.err.line(`neuroscript: looked back to ${back}; ${flag} N looks further, and --after '${cursor}' goes on there`);
 }
 
 async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<ExitCode> {

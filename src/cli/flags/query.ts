@@ -54,5 +54,18 @@ export async function* matching(store: SessionStore, query: SessionQuery): Async
   }
 }
 
+/** Where a list goes on, as a text. */
+export function cursorText({ updatedAt, sid }: SessionCursor): string {
+  return `${updatedAt}-${sid}`;
+}
+
+/** Where a list goes on. Throws {@link UsageError} for a text that no list has given. */
+export function cursorOf(text: string): SessionCursor {
+  const dash = text.indexOf('-', 1);
+  const updatedAt = Number(text.slice(0, dash));
+  if (dash < 0 || !Number.isSafeInteger(updatedAt)) throw new UsageError('--after takes what an earlier list has said');
+  return { updatedAt, sid: text.slice(dash + 1) };
+}
+
 /** Sessions that one search may find. */
 const PAGE = 250;
