@@ -169,6 +169,23 @@ describe('the file of a SqliteStore', () => {
     await expect(SqliteStore.open(path)).rejects.toMatchObject({ code: 'ERR_STORE', detail: 'damaged' });
   });
 
+  it('issue 48: a large one is opened without a look at every page, and its damage is found when it is read', async () => {
+    const path = newPath();
+    const store = await SqliteStore.open(path);
+    for (const sid of ['whole', 'large']) await store.create(state(sid), 1);
+    store[Symbol.dispose]();
+    const other = new DatabaseSync(path);
+    other.exec(`UPDATE sessions SET state = state || printf('%.*c', 17 * 1024 * 1024, ' ') WHERE sid = 'large'`);
+    other.close();
+    const file = await open(path, 'r+');
+    const { size } = await file.stat();
+    await file.write(Buffer.alloc(4096, 0xab), 0, 4096, Math.floor(size / 8192) * 4096);
+    await file.close();
+    using again = await SqliteStore.open(path);
+    expect(await again.read('whole')).toEqual(state('whole'));
+    await expect(again.read('large')).rejects.toMatchObject({ code: 'ERR_STORE', detail: 'damaged' });
+  });
+
   it('a row that cannot be read is damage, with a name', async () => {
     const path = newPath();
     using store = await SqliteStore.open(path);
