@@ -83,7 +83,7 @@ function amount(id: 'fuel' | 'memory'): number {
   return element(id, HTMLInputElement).valueAsNumber;
 }
 
-type Line = readonly [kind: 'emit' | 'whisper' | 'error' | 'value', text: string];
+type Line = readonly [kind: 'emit' | 'whisper' | 'error' | 'value' | 'none', text: string];
 
 function showResult(
   { emits, whispers, error, diagnostics, eventErrors, calls: made, usage: used, result }: PageResult,
@@ -92,14 +92,15 @@ function showResult(
   const problems = diagnostics.length > 0 ? diagnostics : error === null ? [] : [error];
   const isCurrent = editor.state.doc.toString() === source;
   markFailure(editor, isCurrent ? (problems[0]?.line ?? null) : null);
-  show([
+  const lines = [
     ...emits.map((text): Line => ['emit', text]),
     ...whispers.map(({ to, text }): Line => ['whisper', `whisper to ${to}: ${text}`]),
     ...(result === null ? [] : [['value', `returns ${JSON.stringify(result)}`] as const]),
     ...eventErrors.map(({ error: failed }): Line => ['error', failed.message]),
     ...problems.map(({ message, line }): Line => ['error', line === null ? message : `line ${line}: ${message}`]),
     ...(error === null || diagnostics.length > 0 ? [] : [['error', `code ${error.code}`] as const]),
-  ]);
+  ];
+  show(lines.length === 0 ? [['none', 'The program says nothing.']] : lines);
   calls.replaceChildren(
     ...made.slice(0, 500).map(({ tool, args, result: answer, error: failed }) => {
       const item = document.createElement('li');

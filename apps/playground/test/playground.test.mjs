@@ -93,6 +93,17 @@ test('shows problems with a fix, and colours by the lexer', async () => {
   await page.close();
 });
 
+test('issue 49: no heading stands over nothing, and a program that says nothing is not one that did not run', async () => {
+  const { page } = await open();
+  const headings = page.locator('#results > h2:visible');
+  assert.deepEqual(await headings.allTextContents(), ['Output']);
+  await write(page, 'command\n  set x = 1\nendcommand\n');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await outputOf(page, 'The program says nothing.');
+  assert.deepEqual(await headings.allTextContents(), ['Output', 'Used']);
+  await page.close();
+});
+
 test('a link brings back the program and the tools', async () => {
   const { page } = await open();
   await write(page, 'command\n  emit "wörld 😀 " + tool.a.B("x")\nendcommand\n');

@@ -3,6 +3,7 @@ import { neuroscript } from '../grammar.ts';
 import { nav, ROOT, SITE, served, sidebar } from '../pages.ts';
 import { slugify } from '../slug.ts';
 import { home } from './home.mjs';
+import { fitTables } from './tables.mjs';
 import { tryIt } from './tryit.mjs';
 
 /** Pages outside of `apps/site/` find Vue where the pages inside do. On the server, all of them share the installed one. */
@@ -42,9 +43,11 @@ export default defineConfig({
       // Two braces are text of NeuroScript and no expression of Vue, and `<name>` is text.
       md.disable('html_inline');
       tryIt(md);
+      fitTables(md);
       const text = ({ content }) => md.utils.escapeHtml(content).replaceAll('{{', '&#123;&#123;');
       md.renderer.rules.text = (tokens, index) => text(tokens[index]);
-      md.renderer.rules.code_inline = (tokens, index) => `<code>${text(tokens[index])}</code>`;
+      md.renderer.rules.code_inline = (tokens, index, _options, _env, self) =>
+        `<code${self.renderAttrs(tokens[index])}>${text(tokens[index])}</code>`;
     },
   },
   themeConfig: {

@@ -44,6 +44,22 @@ async function open(path) {
   return { page, faults };
 }
 
+test('a table of many columns fits a phone, and names the column of each cell', async () => {
+  const { page } = await open('docs/limits.html');
+  await page.setViewportSize({ width: 390, height: 844 });
+  const table = page.locator('table.wide').first();
+  assert.equal(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth), 0);
+  assert.deepEqual(
+    await table
+      .locator('tbody tr')
+      .first()
+      .locator('td')
+      .evaluateAll((cells) => cells.slice(0, 3).map((cell) => cell.dataset.column)),
+    ['limit', 'flag', 'default'],
+  );
+  await page.close();
+});
+
 test('search finds the page of each subject', async () => {
   const { page, faults } = await open('docs/tutorial.html');
   await page

@@ -1,0 +1,30 @@
+/** Columns of a table that no page has room for, whose rows are then shown one below the other. */
+const WIDE = 7;
+/** Characters of code that a table may break. */
+const LONG = 40;
+
+/** Cells of wide tables bring the names of their columns along, and long code in tables may be broken. */
+export function fitTables(md) {
+  md.renderer.rules.table_open = (tokens, index, _options, _env, self) =>
+    `<table tabindex="0"${self.renderAttrs(tokens[index])}>`;
+  md.core.ruler.push('wide_tables', ({ tokens }) => {
+    for (const [index, { type }] of tokens.entries()) {
+      if (type !== 'table_open') continue;
+      const own = tokens.slice(
+        index,
+        tokens.findIndex((token, at) => at > index && token.type === 'table_close'),
+      );
+      const names = own.flatMap((token, at) => (token.type === 'th_open' ? [own[at + 1].content] : []));
+      markLongCode(own);
+      if (names.length < WIDE) continue;
+      tokens[index].attrJoin('class', 'wide');
+      const cells = own.filter((token) => token.type === 'td_open');
+      for (const [at, cell] of cells.entries()) cell.attrSet('data-column', names[at % names.length]);
+    }
+  });
+}
+
+function markLongCode(tokens) {
+  for (const code of tokens.flatMap(({ children }) => children ?? []))
+    if (code.type === 'code_inline' && code.content.length > LONG) code.attrJoin('class', 'long');
+}
