@@ -101,6 +101,7 @@ export { type StoreStatistics, storeStatistics } from './sessions/statistics.ts'
 export type * from './sessions/store.ts';
 export { newSession, notStarted, waitsUntil } from './sessions/store.ts';
 export { READY, SESSIONS, type SessionWords, sessionTables } from './sessions/tables.ts';
+export { usualCosts } from './sessions/usual.ts';
 export { Wakes } from './sessions/wakes.ts';
 export { SharedLock } from './sharedlock.ts';
 export { type Spent, spentAfter } from './spent.ts';

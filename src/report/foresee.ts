@@ -1,6 +1,6 @@
 import { argumentsText } from '../wire/foreseen.ts';
 import { usdText } from '../wire/money.ts';
-import type { Preview, PreviewBound, PreviewCall } from '../wire/preview.ts';
+import type { Preview, PreviewBound, PreviewCall, PreviewCost } from '../wire/preview.ts';
 import type { Palette } from '../wire/text/palette.ts';
 import { printable } from '../wire/text/printable.ts';
 import { counted, grouped, quantity } from '../wire/text/units.ts';
@@ -88,7 +88,10 @@ export function timesText({ most, limitedBy }: PreviewCall): string {
 }
 
 /** What calls cost, in words; empty for a call without a price and without a past. */
-export function costText({ cost, usually }: PreviewCall): string {
+export function costText({
+  cost,
+  usually,
+}: Pick<PreviewCall, 'usually'> & { readonly cost?: Pick<PreviewCost, 'most'> | undefined }): string {
   const most = cost === undefined ? [] : [cost.most === null ? 'no bound but the limit' : `at most ${usdText(cost.most)}`];
   const usual = usually === undefined ? [] : [`usually ${usdText(usually.usd)} a call (median of ${grouped(usually.calls)})`];
   return most.length + usual.length === 0 ? '' : `cost: ${[...most, ...usual].join(', ')}`;
@@ -110,7 +113,8 @@ function verdictLines({ verdict }: PreviewCall, { green, red, yellow }: Palette)
   return [`     ${word}: ${printable(reason)}`, ...(approval ? [`     ${yellow('a human must approve each call')}`] : [])];
 }
 
-function boundText({ most, by }: PreviewBound, text: (value: number) => string): string {
+/** The most that a run takes, in words. */
+export function boundText({ most, by }: PreviewBound, text: (value: number) => string): string {
   return `at most ${text(most)}${by === 'limit' ? ', by the limit of the run' : ''}`;
 }
 

@@ -1,7 +1,10 @@
 import { type CallChange, changesSince, type Grant, type GrantedCall, grantedText, mayChange } from '../tools/index.ts';
+import { usdText } from '../wire/money.ts';
+import type { UsualCost } from '../wire/preview.ts';
 import type { Palette } from '../wire/text/palette.ts';
 import { printable } from '../wire/text/printable.ts';
 import { counted } from '../wire/text/units.ts';
+import { boundText, costText } from './foresee.ts';
 
 /** What a grant is about. */
 export function grantHead({ programs, calls }: Grant): string {
@@ -19,12 +22,19 @@ export interface GrantRow {
   readonly title: string;
   /** Arguments and number. */
   readonly terms: string;
+  /** What the calls cost; empty without a price and a past. */
+  readonly cost: string;
   /** What is unknown, labels, and the place. */
   readonly notes: readonly string[];
 }
 
+/** What one call usually costs, by the number of the call in its grant. */
+export type UsualByCall = ReadonlyMap<number, UsualCost>;
+
+const NO_PAST: UsualByCall = new Map();
+
 /** The calls of a grant in the order of a reader: what changed and what may change something first. */
-export function grantRows(grant: Grant, since: Grant | null): readonly GrantRow[] {
+export function grantRows(grant: Grant, since: Grant | null, usual = NO_PAST): readonly GrantRow[] {
   const changes = since === null ? null : changesSince(grant, since);
   const rows = grant.calls.map((call): GrantRow => {
     const { number, tool, effects, unknown = [], carries = {}, at } = call;
@@ -33,6 +43,7 @@ export function grantRows(grant: Grant, since: Grant | null): readonly GrantRow[
       change: changes?.get(number) ?? null,
       title: `call ${number}: ${tool} (${EFFECTS[effects ?? 'unknown']})`,
       terms: grantedText(call),
+      cost: costText({ cost: call.cost, usually: usual.get(number) }),
       notes: [
         ...unknown.map((each) => `unknown: ${each}`),
         ...Object.entries(carries).map(([argument, labels]) => `${argument} may carry ${labels.join(', ')}`),
@@ -46,9 +57,10 @@ export function grantRows(grant: Grant, since: Grant | null): readonly GrantRow[
 
 const EFFECTS = { none: 'no effect', read: 'reads', write: 'may change something', unknown: 'outside of any tool' } as const;
 
-/** The rules of a grant about its calls, and what is unknown of the whole, each as a sentence. */
-export function grantNotes({ order = [], unknown = [] }: Grant): readonly string[] {
+/** What a grant costs, the rules about its calls, and what is unknown of the whole, each as a sentence. */
+export function grantNotes({ cost, order = [], unknown = [] }: Grant): readonly string[] {
   return [
+    ...(cost === undefined ? [] : [`all of it costs ${boundText(cost, usdText)}`]),
     ...order.map(({ tool, needs, 'not-after': notAfter }) =>
       needs === undefined ? `${tool} not after ${notAfter}` : `${tool} only after ${needs}`,
     ),
@@ -56,13 +68,14 @@ export function grantNotes({ order = [], unknown = [] }: Grant): readonly string
   ];
 }
 
-/** A grant as lines for the person who decides. With an earlier grant, changes are marked. */
-export function explainGrant(grant: Grant, palette: Palette, since: Grant | null = null): readonly string[] {
+/** A grant as lines for the person who decides. With an earlier grant, changes are marked; `usual` has what calls usually cost. */
+export function explainGrant(grant: Grant, palette: Palette, since: Grant | null = null, usual = NO_PAST): readonly string[] {
   const gone = since === null ? 0 : since.calls.filter(({ tool }) => !grant.calls.some((call) => call.tool === tool)).length;
   return [
     palette.bold(printable(grantHead(grant))),
-    ...grantRows(grant, since).flatMap(({ change, title, terms, notes }) => [
+    ...grantRows(grant, since, usual).flatMap(({ change, title, terms, cost, notes }) => [
       `  ${change === null ? '' : `${MARK[change](palette)} `}${printable(title)}: ${printable(terms)}`,
+      ...(cost === '' ? [] : [`     ${cost}`]),
       ...notes.map((note) => palette.dim(`     ${printable(note)}`)),
     ]),
     ...grantNotes(grant).map((note) => `  ${printable(note)}`),

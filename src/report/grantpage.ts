@@ -1,5 +1,5 @@
 import { type Grant, mayChange } from '../tools/index.ts';
-import { type GrantRow, grantHead, grantNotes, grantRows } from './grant.ts';
+import { type GrantRow, grantHead, grantNotes, grantRows, type UsualByCall } from './grant.ts';
 import { foreign, PAGE_END, pageHead } from './html.ts';
 
 const STYLE = `
@@ -18,8 +18,8 @@ const MARK = { new: 'NEW: ', narrower: 'narrower: ', same: 'as before: ' } as co
  * A grant as one page for the person who approves it: what may change something is on the first screen, and what only reads can be opened.
  * With an earlier grant, changes are marked and come first. The page opens without server, network or script, and everything foreign is text.
  */
-export function* grantPage(grant: Grant, since: Grant | null = null): Generator<string> {
-  const rows = grantRows(grant, since);
+export function* grantPage(grant: Grant, since: Grant | null = null, usual?: UsualByCall): Generator<string> {
+  const rows = grantRows(grant, since, usual);
   const changing = rows.filter(({ call, change }) => mayChange(call) || change === 'new');
   const others = rows.filter((row) => !changing.includes(row));
   yield pageHead(grantHead(grant), STYLE);
@@ -35,8 +35,8 @@ calls, lower their numbers, narrow their arguments.</p>\n`;
   yield PAGE_END;
 }
 
-function item({ change, title, terms, notes }: GrantRow): string {
+function item({ change, title, terms, cost, notes }: GrantRow): string {
   const mark = change === null ? '' : `<strong>${MARK[change]}</strong>`;
-  const below = notes.map((note) => `<li>${foreign(note)}</li>`).join('');
+  const below = [...(cost === '' ? [] : [cost]), ...notes].map((note) => `<li>${foreign(note)}</li>`).join('');
   return `<li class="${change ?? 'call'}">${mark}<strong>${foreign(title)}</strong>: ${foreign(terms)}${below === '' ? '' : `<ul>${below}</ul>`}</li>\n`;
 }

@@ -12,7 +12,7 @@ export { amount, counted, grouped, quantity, UNIT_SIZES } from '../wire/text/uni
 export { timeText } from '../wire/time.ts';
 export { renderCall } from './calls.ts';
 export { explainPreview } from './foresee.ts';
-export { explainGrant, type GrantRow, grantHead, grantNotes, grantRows } from './grant.ts';
+export { explainGrant, type GrantRow, grantHead, grantNotes, grantRows, type UsualByCall } from './grant.ts';
 export { grantPage } from './grantpage.ts';
 export { paletteFor } from './palette.ts';
 export { previewPage } from './previewpage.ts';

@@ -21,7 +21,7 @@ import type { ForeseenOrder } from './foreseenorder.ts';
 
 /** What is known of a program, and by which tools and policies. */
 export interface GrantInit {
-  readonly preview: Pick<Preview, 'sources' | 'calls' | 'because'>;
+  readonly preview: Pick<Preview, 'sources' | 'calls' | 'because' | 'cost'>;
   readonly foreseen: Pick<Foreseen, 'calls'>;
   /** The calls before each call of the program, without those before the run. */
   readonly order: ForeseenOrder;
@@ -35,7 +35,7 @@ export interface GrantInit {
  * comes first.
  */
 export function grantOf({ preview, foreseen, order, toolOf, guards }: GrantInit): Grant {
-  const { sources, calls, because } = preview;
+  const { sources, calls, because, cost } = preview;
   const possible = calls.filter(({ name, verdict }) => name !== MAGIC_TOOL && verdict?.policy !== 'breaks');
   const numbers = new Set(possible.map(({ number }) => number));
   const granted = possible.map((call) => grantedCall(call, foreseen.calls[call.number - 1], toolOf, guards, numbers));
@@ -45,6 +45,7 @@ export function grantOf({ preview, foreseen, order, toolOf, guards }: GrantInit)
     programs: sources,
     calls: granted.toSorted((a, b) => rank(a) - rank(b)),
     order: rules.length === 0 ? undefined : rules,
+    cost: granted.some((call) => call.cost !== undefined) ? { most: cost.most, by: cost.by } : undefined,
     unknown: because === null ? undefined : [`how much is computed: ${because.message} (${because.file}:${because.line})`],
   });
 }
@@ -61,7 +62,7 @@ function grantedCall(
   guards: GrantInit['guards'],
   numbers: ReadonlySet<number>,
 ): GrantedCall {
-  const { number, name, args, most, limitedBy, effects, file, line, elsewhere } = call;
+  const { number, name, args, most, limitedBy, effects, cost, file, line, elsewhere } = call;
   const tool = toolOf(name) ?? { canonicalName: name, parameters: (ASKED[name] ?? []).map((each) => ({ name: each })) };
   const when = args === null ? [] : conditionsOf(tool, args);
   const carries = foreseen === undefined ? [] : labelsOf(tool, foreseen, guards);
@@ -74,6 +75,7 @@ function grantedCall(
     returned: mapOf(returned),
     times: most === null || limitedBy !== null ? undefined : most,
     effects: effects ?? undefined,
+    cost: cost === undefined ? undefined : { most: cost.most },
     carries: mapOf(carries),
     unknown: unknown.length === 0 ? undefined : unknown,
     at: `${file}:${line}${elsewhere ? ' and other places' : ''}`,

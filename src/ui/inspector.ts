@@ -12,6 +12,7 @@ import { callViews } from './calls.ts';
 import { Changes } from './changes.ts';
 import { Latest } from './latest.ts';
 import { type LogSource, logView } from './log.ts';
+import { Past } from './plan.ts';
 import { findTurn } from './record.ts';
 import { RequestError, wholeOf } from './request.ts';
 import { seriesView } from './series.ts';
@@ -71,12 +72,14 @@ export class Inspector implements AsyncDisposable {
   readonly #coordinator: SessionCoordinator;
   readonly #latest = new Latest();
   readonly #lasts: LastTurns;
+  readonly #past: Past;
   readonly changes: Changes;
 
   constructor(init: InspectorInit) {
     const { store, log, decisions, clock } = init;
     this.#init = init;
     this.#lasts = new LastTurns(store);
+    this.#past = new Past(store);
     this.#trials = new Trials(store, init.openRuntime, init.keys);
     this.#coordinator = new SessionCoordinator({ store, log: decisions, clock, replayTtl: DEFAULT_LIFETIMES.replayTtl });
     this.changes = new Changes(store, log);
@@ -95,7 +98,7 @@ export class Inspector implements AsyncDisposable {
     }
     if (what !== 'sessions') throw unknown();
     if (sid === undefined) return sessionsView(store, this.#lasts, query, clock.now());
-    if (turns === undefined) return sessionView(store, sid, this.#refusal, pageTexts());
+    if (turns === undefined) return sessionView(store, sid, this.#refusal, this.#past, pageTexts());
     if (turns !== 'turns') throw unknown();
     if (number === undefined) return timelineView(store, sid, query);
     const turn = turnOf(number);
@@ -130,7 +133,7 @@ export class Inspector implements AsyncDisposable {
   async snapshot(sid: string, sizes: TextSizes): Promise<SnapshotView> {
     const texts = new Texts(sizes, { parts: false });
     const { store } = this.#init;
-    const session = await sessionView(store, sid, this.#refusal, texts);
+    const session = await sessionView(store, sid, this.#refusal, this.#past, texts);
     const turns: TurnView[] = [];
     let { timeline } = session;
     for (;;) {
@@ -187,7 +190,7 @@ export class Inspector implements AsyncDisposable {
     const refusal = this.#refusal(waiting ?? { tool: '' });
     if (answers === null || refusal !== null) throw new RequestError(403, refusal ?? '');
     await answers.complete(sid, call, answer);
-    return { sid, calls: await waitingViews(store, await this.#summary(sid), this.#refusal, pageTexts()) };
+    return { sid, calls: await waitingViews(store, await this.#summary(sid), this.#refusal, this.#past, pageTexts()) };
   }
 
   async #summary(sid: string): Promise<SessionSummary> {

@@ -13,7 +13,7 @@ import {
 } from '../loop/index.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { sumUsd } from '../wire/money.ts';
-import { lastApproved, planView } from './plan.ts';
+import { lastApproved, type Past, planView } from './plan.ts';
 import { RequestError, wholeOf } from './request.ts';
 import type { Texts } from './texts.ts';
 import { spentBy, turnRow } from './turn.ts';
@@ -98,7 +98,13 @@ export function sessionRow(session: SessionSummary): SessionRow {
 }
 
 /** One session with the beginning of its timeline. Throws {@link RequestError} (404) for an unknown one. */
-export async function sessionView(store: SessionStore, sid: string, refusal: Refusal, texts: Texts): Promise<SessionView> {
+export async function sessionView(
+  store: SessionStore,
+  sid: string,
+  refusal: Refusal,
+  past: Past,
+  texts: Texts,
+): Promise<SessionView> {
   const summary = await store.summary(sid);
   if (summary === null) throw new RequestError(404, `there is no session ${JSON.stringify(sid)}`);
   const state = await stateOf(store, sid);
@@ -109,7 +115,7 @@ export async function sessionView(store: SessionStore, sid: string, refusal: Ref
     message: state?.message ?? null,
     sum: summary.spent === null ? null : (tree[0]?.sum ?? null),
     lease: summary.lease,
-    calls: await waitingViews(store, summary, refusal, texts),
+    calls: await waitingViews(store, summary, refusal, past, texts),
     nested: tree.slice(1),
     timeline: await timelineView(store, sid, new URLSearchParams()),
   };
@@ -173,10 +179,13 @@ export async function waitingViews(
   store: SessionStore,
   { sid, turns, waits }: Pick<SessionSummary, 'sid' | 'turns' | 'waits'>,
   refusal: Refusal,
+  past: Past,
   texts: Texts,
 ): Promise<readonly WaitingView[]> {
   const calls = allCalls(waits);
-  const since = calls.some(({ plan }) => plan !== undefined) ? await lastApproved(store, sid, turns) : null;
+  const hasPlan = calls.some(({ plan }) => plan !== undefined);
+  const since = hasPlan ? await lastApproved(store, sid, turns) : null;
+  const costs = hasPlan ? await past.costs(sid, turns) : null;
   return calls.map((waiting) => {
     const { call, turn, tool, args, reason, since: begun, expiresAt, completed, plan } = waiting;
     return {
@@ -184,7 +193,7 @@ export async function waitingViews(
       reason: reason.slice(0, SHORT * 5),
       // A person answers all that the plan allows, and not the call at which the program happens to stand.
       args: plan === undefined ? args.map((value, index) => texts.value(value, waitingPart(call, index))) : [],
-      plan: plan === undefined ? null : planView(plan, since, texts),
+      plan: plan === undefined ? null : planView(plan, since, costs?.ofGrant(plan), texts),
       refusal: completed ? 'it has its answer' : refusal(waiting),
     };
   });

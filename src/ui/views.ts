@@ -228,6 +228,8 @@ export interface PlanCallView {
   readonly change: CallChange | null;
   /** Arguments and number, in words. */
   readonly terms: TextView;
+  /** What the calls cost, at most and usually, in words; empty without a price and a past. */
+  readonly cost: string;
   readonly notes: readonly TextView[];
 }
 

@@ -33,12 +33,12 @@ export function sumUsd(...amounts: readonly (number | undefined)[]): number {
   return usdOf(amounts.reduce<Nanos>((sum, usd = 0) => sum + nanosOf(usd), 0));
 }
 
-/** An amount for people: `$0.05`. At least two decimals are shown, and as many as it has. */
-export function usdText(usd: number): string {
-  const text = usd.toFixed(9);
-  let end = text.length;
-  while (text.charAt(end - 1) === '0' && text.charAt(end - 3) !== '.') end--;
-  return `$${text.slice(0, end)}`;
+/** An amount for people: `$1,000.05`. At least `decimals` are shown, and as many as it has. */
+export function usdText(usd: number, decimals = 2): string {
+  const [whole = '', part = ''] = usd.toFixed(9).split('.');
+  let end = part.length;
+  while (end > decimals && part.charAt(end - 1) === '0') end--;
+  return `$${whole.replace(/\B(?=(?:\d{3})+$)/g, ',')}.${part.slice(0, end)}`;
 }
 
 /** The price of `units` things of `each`, rounded up; infinite beyond what can be counted. */

@@ -43,7 +43,7 @@ describe('units of limit flags', () => {
     ['fuel', '$5', 'is not a quantity'],
     ['max-cost', '$$5', 'is not a quantity'],
     ['max-cost', '5$', 'is not a quantity'],
-    ['max-cost', '$2000000', 'too large; the maximum is $1000000.00'],
+    ['max-cost', '$2000000', 'too large; the maximum is $1,000,000.00'],
     ['fuel', '1.5', 'not a whole number'],
     ['cpu', '0.5ms', 'not a whole number of milliseconds'],
     ['cpu', '-1ms', 'is not a quantity'],

@@ -31,5 +31,8 @@ it('issue 47, price: foresee says what such calls usually cost, by the recorded 
   expect(shown.stdout.match(/usually/g)).toHaveLength(1);
   const { calls } = JSON.parse((await run(...foresee, '--store', 's.db', '--json')).stdout);
   expect(calls.map(({ usually = null }) => usually)).toEqual([null, { usd: 0.002, calls: 4 }]);
+  const granted = await run(...foresee, '--store', 's.db', '--grant', 'next.grant.yaml');
+  expect(granted.stdout).toContain('cost: no bound but the limit, usually $0.002 a call (median of 4)');
+  expect(granted.stdout).toContain('all of it costs at most $100.00, by the limit of the run');
   expect(await run(...foresee, '--store', 'none.db')).toMatchObject({ code: 2, stderr: expect.stringContaining('none.db') });
 });

@@ -176,7 +176,13 @@ export function grantFor(foreseen: Foreseen, catches = true): Grant {
   });
   const files = [...new Set(calls.map(({ file }) => file))];
   const order = new ForeseenOrder({ calls: foreseen.calls, files, past: {}, catches });
-  return grantOf({ preview: { sources: [], calls, because: null }, foreseen, order, toolOf, guards: [] });
+  return grantOf({
+    preview: { sources: [], calls, because: null, cost: { least: 0, most: 0, by: 'program' } },
+    foreseen,
+    order,
+    toolOf,
+    guards: [],
+  });
 }
 
 function covers({ args: known }: ForeseenCall, args: readonly TaggedJson[]): boolean {

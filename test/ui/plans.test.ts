@@ -12,7 +12,12 @@ async function waiting() {
   const sent: unknown[] = [];
   const tools = [
     defineTool({ name: 'tool.t.List', effects: 'read', run: () => ['a', 'b'] }),
-    defineTool({ name: 'tool.t.Send', args: [{ name: 'to', type: 'string' }], run: ({ to }) => sent.push(to) }),
+    defineTool({
+      name: 'tool.t.Send',
+      args: [{ name: 'to', type: 'string' }],
+      cost: { usd: { each: 0.01, of: 'to' } },
+      run: ({ to }) => sent.push(to),
+    }),
     defineTool({ name: 'tool.t.Drop', args: [{ name: 'what', type: 'string' }], run: ({ what }) => sent.push(what) }),
   ];
   const store = new MemoryStore();
@@ -61,6 +66,14 @@ describe('issue 49: a plan that waits', () => {
     ]);
     expect(plan?.calls[2]?.terms.text).toMatch(/"a".*at most once/);
     expect(plan?.gone).toEqual(['tool.t.drop']);
+  });
+
+  it('issue 47: shows what its calls cost, at most and usually, and what all of it costs at most', async () => {
+    await using here = await waiting();
+    const plan = (await here.view()).calls[0]?.plan;
+    const sent = 'cost: at most $0.01, usually $0.01 a call (median of 3)';
+    expect(plan?.calls.map(({ cost }) => cost)).toEqual([sent, sent, sent, '']);
+    expect(plan?.notes.map(({ text }) => text)).toContain('all of it costs at most $0.03');
   });
 
   it('is approved, and the session makes its calls', async () => {

@@ -10,6 +10,12 @@ export function measured(unit: Unit, value: number): string {
   return unit === 'bytes' ? amount('bytes', Math.round(value)) : grouped(value);
 }
 
+/** Writes amounts of one column: each with the decimals of the one that needs most. */
+export function usdColumn(amounts: readonly number[]): (usd: number) => string {
+  const decimals = Math.max(2, ...amounts.map((usd) => usdText(usd).split('.')[1]?.length ?? 0));
+  return (usd) => usdText(usd, decimals);
+}
+
 /** How long ago something was, roughly. */
 export function ago(ms: number): string {
   if (ms < 5_000) return 'just now';

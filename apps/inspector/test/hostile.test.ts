@@ -89,7 +89,9 @@ const ANSWERS: Answers = {
           plan: {
             head: whole(EVIL),
             since: null,
-            calls: [{ tool: EVIL, effects: null, mayChange: true, change: null, terms: whole(EVIL), notes: [whole(EVIL)] }],
+            calls: [
+              { tool: EVIL, effects: null, mayChange: true, change: null, terms: whole(EVIL), cost: EVIL, notes: [whole(EVIL)] },
+            ],
             gone: [EVIL],
             notes: [whole(EVIL)],
           },

@@ -24,6 +24,7 @@ export const PLAN: SessionView = sessionView(sessionRow('plan-9', 1, { phase: 'w
             mayChange: true,
             change: 'new',
             terms: whole('any arguments, any number of times'),
+            cost: 'cost: no bound but the limit, usually $0.002 a call (median of 1,204)',
             notes: [whole('unknown: its arguments')],
           },
           {
@@ -32,6 +33,7 @@ export const PLAN: SessionView = sessionView(sessionRow('plan-9', 1, { phase: 'w
             mayChange: true,
             change: 'narrower',
             terms: whole('path "/var/reports/old", at most once'),
+            cost: 'cost: at most $0.05',
             notes: [whole('at ACTIONS:14')],
           },
           {
@@ -40,11 +42,15 @@ export const PLAN: SessionView = sessionView(sessionRow('plan-9', 1, { phase: 'w
             mayChange: false,
             change: 'same',
             terms: whole('any arguments, at most once'),
+            cost: '',
             notes: [],
           },
         ],
         gone: ['tool.http.get'],
-        notes: [whole('tool.mail.send only after tool.db.query')],
+        notes: [
+          whole('all of it costs at most $100.00, by the limit of the run'),
+          whole('tool.mail.send only after tool.db.query'),
+        ],
       },
     },
   ],

@@ -103,6 +103,7 @@ const JOURNAL: readonly CallView[] = [
 const halted = sessionRow(SID, 3, { phase: 'halted', reason: 'ERR_EXEC', subject: 'Nightly report of orders' });
 
 const SESSION: SessionView = sessionView(halted, {
+  sum: { turns: 4, fuel: 12_445, tokens: 40, cost: 1200.05 },
   nested: [
     {
       ...sessionRow(`${SID}.ask`, 1, { phase: 'done', parent: { sid: SID, turn: 3, seq: 2 } }),

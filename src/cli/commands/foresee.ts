@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { recordProblem, type TurnRecord, withUsualCosts } from '../../loop/index.ts';
+import { usualCosts } from '../../loop/index.ts';
 import { explainGrant, explainPreview, grantPage, previewPage, renderDiagnostic, SYNTAX } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { grantText } from '../../tools/index.ts';
@@ -100,7 +100,9 @@ async function foresee(files: readonly string[], flags: ForeseeFlags, terminal: 
       terminal.err.line(line);
     return EXIT.syntax;
   }
-  const preview = flags.store === undefined ? plain : withUsualCosts(plain, await latestTurns(flags.store));
+  const usual = flags.store === undefined ? null : await usualIn(flags.store);
+  const preview = usual?.within(plain) ?? plain;
+  const usually = grant === null ? undefined : usual?.ofGrant(grant);
   const since = flags.grant !== undefined && existsSync(flags.grant) ? await readGrant('--grant', flags.grant) : null;
   if (flags.grant !== undefined)
     await replaceFile(
@@ -108,26 +110,18 @@ async function foresee(files: readonly string[], flags: ForeseeFlags, terminal: 
       flags.grant.toLowerCase().endsWith('.json') ? `${JSON.stringify(grant, null, 2)}\n` : grantText(grant),
     );
   if (flags.html !== undefined)
-    await replaceFile(flags.html, flags.grant === undefined ? previewPage(preview, sources) : grantPage(grant, since));
+    await replaceFile(flags.html, flags.grant === undefined ? previewPage(preview, sources) : grantPage(grant, since, usually));
   if (flags.json) terminal.out.json({ ok: true, ...preview, errors: [] });
-  else if (flags.grant !== undefined) for (const line of explainGrant(grant, terminal.paintOut, since)) terminal.out.line(line);
+  else if (flags.grant !== undefined)
+    for (const line of explainGrant(grant, terminal.paintOut, since, usually)) terminal.out.line(line);
   else for (const line of explainPreview(preview, terminal.paintOut)) terminal.out.line(line);
   return EXIT.ok;
 }
 
-/** Most sessions and turns of a store that say what calls usually cost. */
-const [LATEST_SESSIONS, LATEST_TURNS] = [200, 1000];
-
-/** The latest turns of a store. What cannot be read is left out. Throws `UsageError` for a store that cannot be opened. */
-function latestTurns(flag: string): Promise<readonly TurnRecord[]> {
+/** What calls usually cost, by the turns of a store. Throws `UsageError` for a store that cannot be opened. */
+function usualIn(flag: string): ReturnType<typeof usualCosts> {
   return usable(async () => {
     await using store = await openStore(flag, { mustExist: true });
-    const records: TurnRecord[] = [];
-    for (const { sid } of await store.recent({ limit: LATEST_SESSIONS })) {
-      if (records.length >= LATEST_TURNS) break;
-      const turns = await store.turns(sid, () => {}, { limit: LATEST_TURNS - records.length });
-      records.push(...turns.filter((record) => recordProblem(record) === null));
-    }
-    return records;
+    return await usualCosts(store);
   });
 }

@@ -1,6 +1,7 @@
+import type { Grant } from '../../tools/index.ts';
 import { ASK, costOf, type JournalEntry } from '../../wire/journal.ts';
 import { checkList, checkObject } from '../../wire/options.ts';
-import type { Preview, PreviewCall, UsualCost } from '../../wire/preview.ts';
+import type { Preview, UsualCost } from '../../wire/preview.ts';
 import { journalsOf } from './attempt.ts';
 import type { TurnRecord } from './record.ts';
 
@@ -13,32 +14,53 @@ export function withUsualCosts(preview: Preview, records: readonly TurnRecord[])
   checkObject('the preview', preview);
   checkList('the calls of the preview', preview.calls);
   checkList('the records', records);
-  const costs = new Map<string, number[]>();
-  for (const { journal, attempts = [] } of records)
+  const usual = new UsualCosts();
+  for (const record of records) usual.add(record);
+  return usual.within(preview);
+}
+
+/** What calls of recorded turns cost, by their tools and the models that they asked. */
+export class UsualCosts {
+  readonly #costs = new Map<string, number[]>();
+
+  /** Counts the calls of a turn. */
+  add({ journal, attempts = [] }: TurnRecord): void {
     for (const entry of [...journalsOf(attempts).flat(), ...journal]) {
       if (entry.from !== undefined || (!entry.outcome.ok && costOf(entry) === 0)) continue;
       const key = keyOfEntry(entry);
-      const known = costs.get(key);
-      if (known === undefined) costs.set(key, [costOf(entry)]);
+      const known = this.#costs.get(key);
+      if (known === undefined) this.#costs.set(key, [costOf(entry)]);
       else known.push(costOf(entry));
     }
-  const usual = new Map([...costs].map(([key, all]) => [key, usualOf(all)]));
-  const calls = preview.calls.map((call) => {
-    const found = usual.get(keyOf(call));
-    return found === undefined || (found.usd === 0 && call.cost === undefined) ? call : { ...call, usually: found };
-  });
-  return { ...preview, calls };
-}
+  }
 
-function usualOf(costs: readonly number[]): UsualCost {
-  const sorted = costs.toSorted((a, b) => a - b);
-  return { usd: sorted[Math.ceil(sorted.length / 2) - 1] ?? 0, calls: sorted.length };
+  /** The preview with {@link of} at each row that has it. */
+  within(preview: Preview): Preview {
+    const calls = preview.calls.map((call) => {
+      const usually = this.of(call.name, call.args?.[0]?.value, call.cost !== undefined);
+      return usually === undefined ? call : { ...call, usually };
+    });
+    return { ...preview, calls };
+  }
+
+  /** The same for the calls of a grant, by their numbers. */
+  ofGrant({ calls }: Grant): ReadonlyMap<number, UsualCost> {
+    return new Map(
+      calls.flatMap(({ number, tool, when, cost }) => {
+        const usually = this.of(tool, when?.['model'], cost !== undefined);
+        return usually === undefined ? [] : [[number, usually] as const];
+      }),
+    );
+  }
+
+  /** What one call usually costs. `model` counts for an `ask`. Undefined without a past, and for what has neither price nor cost. */
+  of(name: string, model: unknown, hasPrice: boolean): UsualCost | undefined {
+    const costs = this.#costs.get(name === ASK ? `${ASK} ${String(model)}` : name)?.toSorted((a, b) => a - b) ?? [];
+    const usd = costs[Math.ceil(costs.length / 2) - 1];
+    return usd === undefined || (usd === 0 && !hasPrice) ? undefined : { usd, calls: costs.length };
+  }
 }
 
 function keyOfEntry(entry: JournalEntry): string {
   return entry.kind === 'tool' ? entry.name.toLowerCase() : entry.kind === 'ask' ? `${ASK} ${entry.model}` : '';
-}
-
-function keyOf({ name, args }: PreviewCall): string {
-  return name === ASK ? `${ASK} ${String(args?.[0]?.value)}` : name;
 }

@@ -76,7 +76,8 @@ export function withNamed(grant: Grant, calls: readonly GrantedCall[]): Grant {
     for (const { call } of Object.values(returned)) {
       const named = kept.has(call) ? undefined : grant.calls.find(({ number }) => number === call);
       if (named === undefined) continue;
-      kept.set(call, { ...named, times: 0 });
+      const { cost: _, ...rest } = named;
+      kept.set(call, { ...rest, times: 0 });
       add(named);
     }
   };

@@ -12,6 +12,7 @@ export const grantForm = later((): z.ZodType<Grant> => {
   const count = z.int().min(0);
   const number = z.int().min(1);
   const words = z.string();
+  const usd = z.number().min(0);
   const name = String.raw`ask|promptuser|tool(\.[a-z_][a-z0-9_]*)+`;
   const call = fields({
     number: number.meta({ description: 'By which other calls name it.' }),
@@ -27,6 +28,9 @@ export const grantForm = later((): z.ZodType<Grant> => {
       .meta({ description: 'Arguments that must be what another call returned, or an item of it.' }),
     times: count.exactOptional().meta({ description: 'Most calls; any number when absent.' }),
     effects: z.enum(['none', 'read', 'write']).exactOptional().meta({ description: 'For readers: what the tool does.' }),
+    cost: fields({ most: usd.nullable() })
+      .exactOptional()
+      .meta({ description: 'For readers: US dollars for all these calls; null where only the limit of the run bounds it.' }),
     carries: z
       .record(z.string(), z.array(z.string()))
       .exactOptional()
@@ -44,6 +48,9 @@ export const grantForm = later((): z.ZodType<Grant> => {
       .array(orderForm(toolsForm()))
       .exactOptional()
       .meta({ description: 'Rules about the calls before a call, as in a policy.' }),
+    cost: fields({ most: usd, by: z.enum(['program', 'limit']) })
+      .exactOptional()
+      .meta({ description: 'For readers: US dollars that a run costs at most.' }),
     unknown: z.array(words).exactOptional().meta({ description: 'For readers: what is not known of the programs, in words.' }),
   })
     .refine(({ calls }) => new Set(calls.map((each) => each.number)).size === calls.length, 'two calls have the same number')

@@ -1,3 +1,4 @@
+import type { PreviewBound, PreviewCost } from '../../wire/preview.ts';
 import type { Effects } from '../define/definition.ts';
 import type { ConditionRow, OrderRule } from '../policy/options.ts';
 
@@ -26,6 +27,8 @@ export interface GrantedCall {
   readonly times?: number;
   /** For readers: what the tool does outside of the program. */
   readonly effects?: Effects;
+  /** For readers: US dollars for all these calls; absent for a call without a price. */
+  readonly cost?: Pick<PreviewCost, 'most'>;
   /** For readers: the labels that arguments may carry, where the policy has rules about origin. */
   readonly carries?: Readonly<Record<string, readonly string[]>>;
   /** For readers: what is not known of the call, in words. */
@@ -43,6 +46,8 @@ export interface Grant {
   readonly calls: readonly GrantedCall[];
   /** Rules about the calls before a call, as in a policy. */
   readonly order?: readonly OrderRule[];
+  /** For readers: US dollars that a run costs; absent where no call has a price. */
+  readonly cost?: PreviewBound;
   /** For readers: what is not known of the programs, in words. */
   readonly unknown?: readonly string[];
 }

@@ -69,7 +69,7 @@ export function Plan({ sid, plan }: { readonly sid: string; readonly plan: PlanV
   );
 }
 
-function Row({ call: { tool, effects, mayChange, change, terms, notes } }: { readonly call: PlanCallView }) {
+function Row({ call: { tool, effects, mayChange, change, terms, cost, notes } }: { readonly call: PlanCallView }) {
   return (
     <tr class={mayChange ? 'is-changing' : ''}>
       {change !== null && (
@@ -85,6 +85,11 @@ function Row({ call: { tool, effects, mayChange, change, terms, notes } }: { rea
       <td>{effects === null ? 'outside of any tool' : EFFECTS[effects]}</td>
       <td>
         <Value view={terms} label={`what ${tool} may do`} />
+        {cost !== '' && (
+          <p>
+            <Foreign text={cost} />
+          </p>
+        )}
         {notes.map((note, index) => (
           <p key={index} class="faint">
             <Foreign text={note.text} />

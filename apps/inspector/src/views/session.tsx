@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { SessionView, Sum, TurnView } from '../../../../src/ui/views.ts';
 import { messageOf, useAnswer, useChanges, useWorld } from '../data/use.ts';
-import { counted, duration, grouped, usdText } from '../format.ts';
+import { counted, duration, grouped, usdColumn, usdText } from '../format.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { ErrorText } from '../parts/error.tsx';
@@ -18,7 +18,8 @@ export function Session({ sid }: { readonly sid: string }) {
   const answer = useAnswer(() => source.session(sid), [sid]);
   useChanges(sid, (change) => change.kind === 'sessions' || (change.kind === 'session' && change.sid === sid), answer.reload);
   const { value, problem } = answer;
-  if (value === null) return <Pending problem={problem} what="the session" />;
+  if (value === null && problem !== null) return <Missing sid={sid} problem={problem} />;
+  if (value === null) return <Pending problem={null} what="the session" />;
   return (
     <>
       <Head session={value} reload={answer.reload} />
@@ -35,6 +36,31 @@ export function Session({ sid }: { readonly sid: string }) {
           <summary>USERDATA of the host</summary>
           <LongText view={value.userdata} label="USERDATA" />
         </details>
+      )}
+    </>
+  );
+}
+
+/** A session that cannot be shown: of another store, mistyped, removed or damaged. */
+function Missing({ sid, problem }: { readonly sid: string; readonly problem: string }) {
+  const { about } = useWorld();
+  return (
+    <>
+      <nav class="crumbs" aria-label="Path">
+        <a href="#/">Sessions</a>
+      </nav>
+      <div class="head">
+        <h1>
+          Session <Foreign text={sid} /> cannot be shown
+        </h1>
+        <Copy text={sid} what="the id of the session" />
+      </div>
+      <Pending problem={problem} what="" />
+      {about !== null && (
+        <p class="faint">
+          This page shows <Foreign text={about.store} />. The id may be mistyped, or the session was removed or is in another
+          store.
+        </p>
       )}
     </>
   );
@@ -222,6 +248,7 @@ function Places({ turn, session: { sid, turns } }: { readonly turn: TurnView | n
 
 /** The tree of sessions that asks opened, with the sums of each. */
 function Nested({ session: { nested, sum } }: { readonly session: SessionView }) {
+  const usd = usdColumn([...nested.map((row) => row.sum.cost), sum?.cost ?? 0]);
   return (
     <Section id="nested" title={`Asks: ${counted(nested.length, 'session')}`}>
       <Scroll label="Tree of asks">
@@ -255,7 +282,7 @@ function Nested({ session: { nested, sum } }: { readonly session: SessionView })
                 <td>
                   <Badge word={row.phase} /> <span class="reason">{row.reason !== null && <Foreign text={row.reason} />}</span>
                 </td>
-                <SumCells sum={row.sum} />
+                <SumCells sum={row.sum} usd={usd} />
               </tr>
             ))}
             {sum !== null && (
@@ -264,7 +291,7 @@ function Nested({ session: { nested, sum } }: { readonly session: SessionView })
                   with this session
                 </th>
                 <td />
-                <SumCells sum={sum} />
+                <SumCells sum={sum} usd={usd} />
               </tr>
             )}
           </tbody>
@@ -274,7 +301,7 @@ function Nested({ session: { nested, sum } }: { readonly session: SessionView })
   );
 }
 
-function SumCells({ sum }: { readonly sum: Sum }) {
+function SumCells({ sum, usd }: { readonly sum: Sum; readonly usd: (amount: number) => string }) {
   return (
     <>
       {(['turns', 'fuel', 'tokens'] as const).map((key) => (
@@ -282,7 +309,7 @@ function SumCells({ sum }: { readonly sum: Sum }) {
           {grouped(sum[key])}
         </td>
       ))}
-      <td class="number">{sum.cost === 0 ? '–' : usdText(sum.cost)}</td>
+      <td class="number">{sum.cost === 0 ? '–' : usd(sum.cost)}</td>
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ChangeView, SessionRow, SessionsQuery } from '../../../../src/ui/views.ts';
 import { messageOf, useChanges, useWorld } from '../data/use.ts';
-import { ago, clockTime, counted, duration, grouped, usdText } from '../format.ts';
+import { ago, clockTime, counted, duration, grouped, usdColumn } from '../format.ts';
 import { Badge, Pending, SessionName } from '../parts/marks.tsx';
 import { Rows } from '../parts/rows.tsx';
 import { Foreign } from '../parts/text.tsx';
@@ -121,6 +121,7 @@ export function Sessions({ query }: { readonly query: SessionsQuery }) {
   const [column, setColumn] = useState<Column>('changed');
   const { rows: found, next, problem, onSight } = useSessions(query, column !== 'changed');
   const rows = useMemo(() => sorted(found, column), [found, column]);
+  const usd = useMemo(() => usdColumn(rows.map(({ last }) => last?.cost ?? 0)), [rows]);
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => setNow(Date.now()), [rows]);
   return (
@@ -180,7 +181,7 @@ export function Sessions({ query }: { readonly query: SessionsQuery }) {
             onSight={(_, to) => onSight(to)}
             row={(index) => {
               const row = rows[index];
-              return row === undefined ? null : <Line row={row} now={now} />;
+              return row === undefined ? null : <Line row={row} now={now} usd={usd} />;
             }}
           />
         </>
@@ -189,7 +190,13 @@ export function Sessions({ query }: { readonly query: SessionsQuery }) {
   );
 }
 
-function Line({ row, now }: { readonly row: SessionRow; readonly now: number }) {
+interface LineProps {
+  readonly row: SessionRow;
+  readonly now: number;
+  readonly usd: (amount: number) => string;
+}
+
+function Line({ row, now, usd }: LineProps) {
   const { last } = row;
   const code = last?.code ?? row.reason;
   return (
@@ -217,7 +224,7 @@ function Line({ row, now }: { readonly row: SessionRow; readonly now: number }) 
       </span>
       <span class="number">{last !== null && last.tokens > 0 && grouped(last.tokens)}</span>
       <span class="number" title="cost of the last turn">
-        {last !== null && last.cost > 0 && usdText(last.cost)}
+        {last !== null && last.cost > 0 && usd(last.cost)}
       </span>
       <span class="number">{last !== null && last.attempts > 1 && last.attempts}</span>
       <span class="faint number" title={clockTime(row.updatedAt)}>
