@@ -1,4 +1,4 @@
-import { grouped, quantity, UNIT_SIZES } from '../../report/index.ts';
+import { quantity, UNIT_SIZES } from '../../report/index.ts';
 import type { Limit, Unit } from '../../wire/limits.ts';
 import { usdProblem } from '../../wire/money.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -15,12 +15,12 @@ export const PLACEHOLDER: Readonly<Record<Unit, string>> = { count: 'N', bytes: 
 
 /**
  * Reads the value of a limit's flag: a bare number for counts (`1000`, `1,000`, `1e3`), a number with a unit for sizes (`B KB MB GB`, powers of
- * 1024) and times (`ms s m`), US dollars for money (`0.05`, `$0.05`). Returns bytes, milliseconds, a count or US dollars. Throws {@link UsageError} with what to write instead
+ * 1024) and times (`ms s m`), US dollars for money (`0.05`, `$1,000.05`). Returns bytes, milliseconds, a count or US dollars. Throws {@link UsageError} with what to write instead
  * when the unit is missing or unknown, the number is not whole in the base unit, or the limit could not be enforced.
  */
 export function parseQuantity(limit: Pick<Limit, 'flag' | 'unit' | 'min' | 'max'>, text: string): number {
   const flag = `--${limit.flag}`;
-  const plain = limit.unit === 'usd' && text.startsWith('$') ? text.slice(1) : ungrouped(text.trim());
+  const plain = limit.unit === 'usd' ? ungrouped(text.replace(/^\$/, '').trim(), MONEY) : ungrouped(text.trim(), COUNT);
   const match = /^(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)([A-Za-z]*)$/.exec(plain);
   const [, digits, suffix] = match ?? [];
   if (digits === undefined || suffix === undefined)
@@ -37,10 +37,14 @@ export function parseQuantity(limit: Pick<Limit, 'flag' | 'unit' | 'min' | 'max'
   return value;
 }
 
-/** Without the commas of a number that is written as reports write it: `1,000`; any other text as it is. */
-function ungrouped(text: string): string {
-  const plain = text.replaceAll(',', '');
-  return grouped(Number(plain)) === text ? plain : text;
+/** A number with groups, as reports write it. */
+const COUNT = /^[1-9]\d{0,2}(?:,\d{3})+$/;
+/** The same with decimals. */
+const MONEY = /^[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/;
+
+/** Without the commas of a number of this form; any other text as it is. */
+function ungrouped(text: string, form: RegExp): string {
+  return form.test(text) ? text.replaceAll(',', '') : text;
 }
 
 const BASE: Readonly<Record<Unit, string>> = {
