@@ -38,7 +38,7 @@ export function usdText(usd: number, decimals = 2): string {
   const [whole = '', part = ''] = usd.toFixed(9).split('.');
   let end = part.length;
   while (end > decimals && part.charAt(end - 1) === '0') end--;
-  return `$${whole.replace(/\B(?=(?:\d{3})+$)/g, ',')}.${part.slice(0, end)}`;
+  return `$${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${part.slice(0, end)}`;
 }
 
 /** The price of `units` things of `each`, rounded up; infinite beyond what can be counted. */

@@ -310,23 +310,6 @@ test('issue 49: the palette finds every action of each view by its words', async
   await page.context().close();
 });
 
-test('issue 49: amounts of one column have the same decimals', async () => {
-  const { page } = await open(browser, `${mock.address}#/s/${SID}`);
-  const costs = page.locator('section[aria-labelledby="nested"] tbody td:last-child');
-  await costs.first().waitFor();
-  assert.deepEqual(await costs.allTextContents(), ['$0.0012', '$1,200.0500']);
-  await page.context().close();
-});
-
-test('issue 49: the page of a session that cannot be shown says which one, why, and of which store', async () => {
-  const { page } = await open(browser, `${mock.address}#/s/no-such-session`);
-  await page.getByRole('heading', { name: 'Session no-such-session cannot be shown' }).waitFor();
-  await page.getByRole('alert').waitFor();
-  await page.getByText('The id may be mistyped').waitFor();
-  assert.match(await page.title(), /no-such-session/);
-  await page.context().close();
-});
-
 test('issue 49: the legend of a timeline names the phases that occur, and no other', async () => {
   const { page, faults } = await open(browser, `${mock.address}#/s/${SID}`);
   await page.locator('.rows .lane').first().waitFor();

@@ -1,4 +1,4 @@
-import { quantity, UNIT_SIZES } from '../../report/index.ts';
+import { grouped, quantity, UNIT_SIZES } from '../../report/index.ts';
 import type { Limit, Unit } from '../../wire/limits.ts';
 import { usdProblem } from '../../wire/money.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -20,7 +20,7 @@ export const PLACEHOLDER: Readonly<Record<Unit, string>> = { count: 'N', bytes: 
  */
 export function parseQuantity(limit: Pick<Limit, 'flag' | 'unit' | 'min' | 'max'>, text: string): number {
   const flag = `--${limit.flag}`;
-  const plain = limit.unit === 'usd' ? ungrouped(text.replace(/^\$/, '').trim(), MONEY) : ungrouped(text.trim(), COUNT);
+  const plain = limit.unit === 'usd' ? plainUsd(text) : ungrouped(text.trim());
   const match = /^(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)([A-Za-z]*)$/.exec(plain);
   const [, digits, suffix] = match ?? [];
   if (digits === undefined || suffix === undefined)
@@ -37,14 +37,15 @@ export function parseQuantity(limit: Pick<Limit, 'flag' | 'unit' | 'min' | 'max'
   return value;
 }
 
-/** A number with groups, as reports write it. */
-const COUNT = /^[1-9]\d{0,2}(?:,\d{3})+$/;
-/** The same with decimals. */
-const MONEY = /^[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/;
+/** Without the commas of a number that is written as reports write it: `1,000`; any other text as it is. */
+function ungrouped(text: string): string {
+  const plain = text.replaceAll(',', '');
+  return grouped(Number(plain)) === text ? plain : text;
+}
 
-/** Without the commas of a number of this form; any other text as it is. */
-function ungrouped(text: string, form: RegExp): string {
-  return form.test(text) ? text.replaceAll(',', '') : text;
+function plainUsd(text: string): string {
+  const [whole = '', ...decimals] = (text.startsWith('$') ? text.slice(1) : text.trim()).split('.');
+  return [ungrouped(whole), ...decimals].join('.');
 }
 
 const BASE: Readonly<Record<Unit, string>> = {
