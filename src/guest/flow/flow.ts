@@ -89,9 +89,10 @@ export class Flow {
     return this.cleared | this.origins.of(this.#input.events[index] ?? [], `event ${name}`, null, null);
   }
 
-  /** Gives a frame its labels. Its first variables have these. */
+  /** Gives a frame its labels. Its first variables have these. A frame that ran before has an array for them. */
   enter(frame: Frame, first: readonly Label[] = []): void {
-    const labels = new Array<Label>(FIRST + frame.slots.length).fill(0);
+    const { labels: used }: { readonly labels?: Label[] } = frame;
+    const labels = used?.fill(0) ?? new Array<Label>(FIRST + frame.slots.length).fill(0);
     for (let index = 0; index < first.length; index++) labels[FIRST + index] = first[index] ?? 0;
     this.entry = labels;
     frame.labels = labels;
