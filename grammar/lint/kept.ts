@@ -1,9 +1,10 @@
 /** Variables of a loop that may have the value of the pass before. */
 import type { Block, ErrorHandler, ForStmt, Stmt, WhileStmt } from '../syntax/ast.ts';
-import type { Expr } from '../syntax/astexpressions.ts';
-import { statementCanFail } from '../syntax/certainty.ts';
+import type { Expr, Name } from '../syntax/astexpressions.ts';
+import { statementCanFail, TOTAL_OPERATORS } from '../syntax/certainty.ts';
 import type { Span } from '../syntax/position.ts';
-import { blocksOf, eachExpression, eachStatement, expressionsOf, loopNames, targetsOf } from '../syntax/walk.ts';
+import { blocksOf, childrenOf, eachExpression, eachStatement, expressionsOf, loopNames, targetsOf } from '../syntax/walk.ts';
+import { BUILTINS, builtinNamed } from '../vocabulary/builtins.ts';
 import { type CheckedFile, lint, type RawEdit, type Report } from './finding.ts';
 import { continuing, goesOn } from './handlers.ts';
 import { type Unit, unitsOf } from './scopes.ts';
@@ -14,6 +15,45 @@ export function checkKept(files: readonly CheckedFile[], reported: Set<ErrorHand
 }
 
 type Loop = ForStmt | WhileStmt;
+
+interface Place extends Span {
+  readonly file: CheckedFile;
+  readonly statement: Span;
+}
+
+interface Mended {
+  readonly fix: string;
+  readonly edits: readonly RawEdit[];
+}
+
+/** Statements that run with nil as their value. */
+const TAKES_NIL: ReadonlySet<Stmt['k']> = new Set(['emit', 'if', 'while']);
+
+/** Whether an expression can be evaluated where nil is one of its parts. */
+function takesNil(expr: Expr): boolean {
+  switch (expr.k) {
+    case 'group':
+    case 'list':
+    case 'text':
+    case 'template':
+      return true;
+    case 'unary':
+      return expr.op !== '-' && expr.op !== '~';
+    case 'binary':
+      return expr.rest.every(({ op }) => TOTAL_OPERATORS.has(op));
+    case 'call': {
+      const builtin = builtinNamed(expr.name.name);
+      return builtin !== undefined && BUILTINS[builtin].takes === 'any';
+    }
+    default:
+      return false;
+  }
+}
+
+/** Whether the value of an expression is, or holds, that of its part. */
+function isPassedOn({ k }: Expr): boolean {
+  return k === 'group' || k === 'list';
+}
 
 const NO_GLOBALS: ReadonlySet<string> = new Set();
 /** Characters of the longest loop that is looked at. */
@@ -26,7 +66,9 @@ class KeptChecker {
   readonly #reported: Set<ErrorHandler>;
   readonly #report: Report;
   /** Where each variable of the unit is set. */
-  readonly #writes = new Map<string, (Span & { readonly file: CheckedFile })[]>();
+  readonly #writes = new Map<string, Place[]>();
+  /** Where it is read. */
+  readonly #reads = new Map<string, Place[]>();
   /** Reads that have a finding. */
   readonly #found = new Set<number>();
   #left = MOST_COPIED;
@@ -40,12 +82,20 @@ class KeptChecker {
   check(): void {
     for (const { file, body } of this.#unit.parts)
       eachStatement(body, (stmt) => {
-        for (const { name } of targetsOf(stmt)) {
-          const known = this.#writes.get(name.name);
-          const place = { s: name.s, e: name.e, file };
-          if (known === undefined) this.#writes.set(name.name, [place]);
+        const note = (places: Map<string, Place[]>, { name, s, e }: Name): void => {
+          const place = { s, e, file, statement: stmt };
+          const known = places.get(name);
+          if (known === undefined) places.set(name, [place]);
           else known.push(place);
+        };
+        for (const { name, steps } of targetsOf(stmt)) {
+          note(this.#writes, name);
+          if (steps.length > 0) note(this.#reads, name);
         }
+        for (const root of expressionsOf(stmt))
+          eachExpression(root, (expr) => {
+            if (expr.k === 'name') note(this.#reads, expr);
+          });
       });
     for (const { file, body } of this.#unit.parts) {
       this.#found.clear();
@@ -68,7 +118,8 @@ class KeptChecker {
     const pass = new Pass(loop, around);
     this.#left -= pass.copied;
     for (const [name, { s, e, handler }] of pass.kept()) {
-      const known = handler === null ? this.#isSetOutside(file, loop, name) : this.#reported.has(handler);
+      const readAfter = this.#isReadAfter(file, loop, name);
+      const known = handler === null ? readAfter || this.#isSetOutside(file, loop, name) : this.#reported.has(handler);
       if (known || this.#found.has(s)) continue;
       this.#found.add(s);
       if (handler !== null) this.#reported.add(handler);
@@ -76,14 +127,45 @@ class KeptChecker {
         handler === null
           ? 'not every way through the loop sets it'
           : 'the statement that sets it may fail, and the handler of its block goes on';
-      const leaves = handler !== null && loop.s < handler.s && handler.e <= loop.e;
-      const fix = leaves ? 'end the handler with `continue`' : `set it at the beginning of the loop: \`set ${name} = nil\``;
-      const edits = leaves ? continuing(file, handler.body) : beginning(file, loop.body, name);
+      const { fix, edits } = this.#mended(file, loop, name, handler, pass.strict.has(name) || readAfter);
       this.#report(
         file,
         lint('LINT_KEPT_VALUE', { s, e }, `\`${name}\` may have the value of the pass before: ${why}`, fix, edits),
       );
     }
+  }
+
+  /** `strict`: the program needs a value where the variable would be nil. */
+  #mended(file: CheckedFile, loop: Loop, name: string, handler: ErrorHandler | null, strict: boolean): Mended {
+    if (handler !== null && loop.s < handler.s && handler.e <= loop.e)
+      return loop.k === 'while'
+        ? { fix: 'end the handler with `break`, or with `continue` if the next pass does not repeat the error', edits: [] }
+        : { fix: 'end the handler with `continue`', edits: continuing(file, handler.body) };
+    if (!strict)
+      return {
+        fix: `set it at the beginning of the loop: \`set ${name} = nil\``,
+        edits: beginning(file, loop.body, name),
+      };
+    const fix =
+      handler === null
+        ? 'set it on the other ways too, such as in an `else`'
+        : 'put a handler that ends with `continue` into the loop';
+    return { fix, edits: [] };
+  }
+
+  /** Whether the first place behind the loop that names the variable reads it. */
+  #isReadAfter(file: CheckedFile, loop: Loop, name: string): boolean {
+    const after = (places: ReadonlyMap<string, readonly Place[]>): Place | undefined =>
+      places.get(name)?.find((place) => (place.file === file ? place.s >= loop.e : this.#isLater(place.file, file)));
+    const [read, write] = [after(this.#reads), after(this.#writes)];
+    if (read === undefined || write === undefined) return read !== undefined;
+    // `set x = x + 1` reads first.
+    return read.file === write.file ? read.s < write.statement.e : this.#isLater(write.file, read.file);
+  }
+
+  #isLater(file: CheckedFile, than: CheckedFile): boolean {
+    const files = this.#unit.parts.map((part) => part.file);
+    return files.indexOf(file) > files.indexOf(than);
   }
 
   #isSetOutside(file: CheckedFile, loop: Loop, name: string): boolean {
@@ -133,17 +215,19 @@ interface Kept extends Span {
 /** One pass of a loop, statement by statement. */
 class Pass {
   readonly #kept = new Map<string, Kept>();
-  /** Variables that are read where nothing of the pass has set them: they are meant to keep their value. */
+  /** Variables that are meant to keep their value: they are read where nothing of the pass has set them, or before it sets them again. */
   readonly #carried = new Set<string>();
   /** What is known at each `break` of the loops around a statement. */
   readonly #breaks: State[][] = [];
   readonly #sets = new Map<ErrorHandler, ReadonlySet<string>>();
+  /** Variables that are read, where the pass may not have set them, by what cannot take nil. */
+  readonly strict = new Set<string>();
   /** The number of variables that were copied. */
   copied = 0;
 
   constructor(loop: Loop, around: ErrorHandler | null) {
     const state = new State([], []);
-    if (loop.k === 'while') this.#reads(loop.cond, state);
+    if (loop.k === 'while') this.#reads(loop.cond, state, true);
     this.#body(loop, state, around);
   }
 
@@ -168,9 +252,9 @@ class Pass {
 
   /** Returns whether the program never goes on behind the statement. */
   #statement(stmt: Stmt, state: State, handler: ErrorHandler | null): boolean {
-    for (const expr of expressionsOf(stmt)) this.#reads(expr, state);
+    for (const expr of expressionsOf(stmt)) this.#reads(expr, state, TAKES_NIL.has(stmt.k));
     for (const { name, steps } of targetsOf(stmt)) {
-      if (steps.length > 0) this.#read(name.name, name, state);
+      if (steps.length > 0) this.#read(name.name, name, state, false);
       else this.#write(name.name, stmt, state, handler);
     }
     switch (stmt.k) {
@@ -218,18 +302,22 @@ class Pass {
     // No line of a user is left: then the program has nothing to go on with.
     const lost =
       handler !== null && stmt.k !== 'promptuser' && statementCanFail(stmt, NO_GLOBALS) && !this.#setsIn(handler).has(name);
+    // What is set behind a read is for the next pass, unless it is a call's result under the same name.
+    const kept = this.#kept.get(name);
+    if (kept !== undefined && (kept.handler === null || !lost)) this.#carried.add(name);
     state.may.set(name, lost ? handler : null);
     if (!lost) state.set.add(name);
   }
 
-  #reads(expr: Expr, state: State): void {
-    eachExpression(expr, (inner) => {
-      if (inner.k === 'name') this.#read(inner.name, inner, state);
-    });
+  /** `nil`: whether nil does as the value of the expression. */
+  #reads(expr: Expr, state: State, nil: boolean): void {
+    if (expr.k === 'name') this.#read(expr.name, expr, state, nil);
+    else for (const child of childrenOf(expr)) this.#reads(child, state, takesNil(expr) && (nil || !isPassedOn(expr)));
   }
 
-  #read(name: string, { s, e }: Span, { set, may }: State): void {
+  #read(name: string, { s, e }: Span, { set, may }: State, nil: boolean): void {
     if (set.has(name)) return;
+    if (!nil) this.strict.add(name);
     const handler = may.get(name);
     if (handler === undefined) this.#carried.add(name);
     else if (!this.#kept.has(name)) this.#kept.set(name, { s, e, handler });

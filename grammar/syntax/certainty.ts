@@ -32,7 +32,8 @@ function raises(expr: Expr): boolean {
   }
 }
 
-const TOTAL_OPERATORS: ReadonlySet<string> = new Set(['and', 'or', '==', '!=']);
+/** Operators that take any values. */
+export const TOTAL_OPERATORS: ReadonlySet<string> = new Set(['and', 'or', '==', '!=']);
 
 /** The truth value that an expression has in every run; undefined when it is not certain. */
 export function constantTruth(expr: Expr): boolean | undefined {

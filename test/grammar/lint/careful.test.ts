@@ -39,6 +39,9 @@ describe('a variable of a loop that keeps the value of the pass before (issue 50
       ['while true', 'set a = tool.b.C()', 'if a', 'break', 'endif', 'endwhile', 'emit a'],
     ],
     ['a user gives it', [...handler, 'promptuser "n?" into n', 'emit n']],
+    ['it is a maximum that the pass compares', ['if x == 1', 'set a = x', 'endif', 'if x > a', 'set a = x', 'endif', 'emit a']],
+    ['it is that of the pass before', ['if x == 1', 'set a = 0', 'endif', 'emit x - a', 'set a = x']],
+    ['the same under a handler', [...handler, 'if x.first', 'set a = x.b', 'endif', 'emit x.b - a', 'set a = x']],
     ['pages set it', ['set more = true', 'while more', 'set a = tool.b.C()', 'set more = a.more', 'endwhile', 'emit a']],
   ])('is not where %s', (_, body) => {
     expect(kept(...body)).toEqual([]);
@@ -50,6 +53,34 @@ describe('a variable of a loop that keeps the value of the pass before (issue 50
     ).toEqual([]);
     const both = brief(['for each x in self', ...handler, 'set a = x.a', 'must a', 'emit a', 'endfor']);
     expect(both.map((found) => found.split(' ')[1])).toEqual(['LINT_GOES_ON']);
+  });
+
+  it('is not where the program reads it behind the loop before it sets it', () => {
+    const branch = ['for each x in self', 'if x', 'set a = x', 'endif', 'emit a', 'endfor'];
+    expect(only('KEPT_VALUE', brief([...branch, 'emit a']))).toEqual([]);
+    expect(only('KEPT_VALUE', brief([...branch, 'set a = a + 1']))).toEqual([]);
+    expect(only('KEPT_VALUE', brief([...branch, 'for each x in self', 'set a = x', 'emit a', 'endfor']))).toEqual([]);
+    expect(only('KEPT_VALUE', brief([...branch, 'for each x in self', 'if x', 'emit a', 'endif', 'endfor']))).toEqual([]);
+    const failing = ['for each x in self', ...handler, 'set a = x.a', 'emit a', 'endfor', 'emit a'];
+    expect(only('KEPT_VALUE', brief(failing))).toEqual(['7:6 LINT_KEPT_VALUE']);
+  });
+
+  it.each<[string, string, readonly string[]]>([
+    ['an argument cannot be nil', 'set it on the other ways', ['if x', 'set a = x', 'endif', 'call tool.b.C(a)']],
+    ['an operand cannot be nil', 'set it on the other ways', ['if x', 'set a = x', 'endif', 'if a > 1', 'emit 1', 'endif']],
+    ['a part of nil is read', 'set it on the other ways', ['if x', 'set a = x', 'endif', 'emit [1, a.b]']],
+  ])('has no fix where %s', (_, fix, body) => {
+    const [found] = findings(command('for each x in self', ...body, 'endfor'));
+    expect([found?.code, found?.fix.edits, found?.fix.message]).toEqual(['LINT_KEPT_VALUE', [], expect.stringContaining(fix)]);
+  });
+
+  it('has no fix that repeats an error without end, or takes a value that is read later', () => {
+    const pages = ['set more = true', 'while more', ...handler, 'set a = tool.b.C()', 'set more = a.more', 'endwhile'];
+    const outside = [...handler, 'for each x in self', 'set y = x.a', 'emit y', 'endfor', 'emit y'];
+    for (const lines of [pages, outside]) {
+      const found = findings(command(...lines)).filter(({ code }) => code === 'LINT_KEPT_VALUE');
+      expect(found.map(({ fix }) => fix.edits)).toEqual([[]]);
+    }
   });
 
   it('is mended by continue in the handler, or by nil at the beginning', () => {
