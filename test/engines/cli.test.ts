@@ -35,12 +35,15 @@ const place = () => ({
 });
 
 /** Runs a command, which may never print the password. */
-async function neuroscript(...argv: readonly string[]): Promise<Ended> {
-  const ended = await new Promise<Ended>((resolve) =>
-    execFile(process.execPath, [join(ROOT, 'bin/neuroscript.js'), ...argv], place(), (error, stdout, stderr) =>
+const neuroscript = (...argv: readonly string[]): Promise<Ended> => neuroscriptWith('', ...argv);
+
+async function neuroscriptWith(stdin: string, ...argv: readonly string[]): Promise<Ended> {
+  const ended = await new Promise<Ended>((resolve) => {
+    const child = execFile(process.execPath, [join(ROOT, 'bin/neuroscript.js'), ...argv], place(), (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-    ),
-  );
+    );
+    child.stdin?.on('error', () => {}).end(stdin);
+  });
   const { password } = new URL(STORE());
   if (password !== '') expect(ended.stdout + ended.stderr).not.toContain(password);
   return ended;
@@ -87,6 +90,11 @@ it('issue 20: every command on sessions takes the address of a database, and pri
   expect((await neuroscript('store', 'status', '--store', STORE())).stdout).toContain('1 done');
   expect(await neuroscript('sessions', 'complete', 's', '--call', '1.1', '--result', '1', '--store', STORE())).toMatchObject({
     code: 2,
+  });
+  const line = (sid: string): string => `{"sid":"${sid}","userdata":{"subject":"s","fields":{}}}\n`;
+  expect(await neuroscriptWith(`${line('a')}${line('b')}`, 'sessions', 'open', '--jsonl', '--store', STORE())).toMatchObject({
+    code: 0,
+    stdout: '{"sid":"a"}\n{"sid":"b"}\n',
   });
   expect(await neuroscript('sessions', 'prune', '--older-than', '0s', '--store', STORE())).toMatchObject({
     code: 0,

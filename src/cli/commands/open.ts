@@ -89,7 +89,7 @@ async function open(flags: OpenFlags, terminal: Terminal): Promise<ExitCode> {
   const store = resources.use(await openStore(flags.store, { mustExist: false }));
   const { tenant, sid } = flags;
   const one: OpenOne = (data, own) => openSession(store, data, { at: systemClock.now(), ...kind, tenant, ...own });
-  if (flags.jsonl) return openLines(one, terminal);
+  if (flags.jsonl) return await openLines(one, terminal);
   let opened: string;
   try {
     opened = await withUserdata(flags.userdata, () => one(userdata, { sid }));
