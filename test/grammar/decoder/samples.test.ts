@@ -11,7 +11,7 @@ import { Sampler } from './sampler.ts';
 import { ALLOWED } from './view.ts';
 
 /** How many samples of each grammar; `npm run prove` draws 100,000. */
-const SAMPLES = Number(process.env['GRAMMAR_SAMPLES'] ?? 800);
+const SAMPLES = Number(process.env['GRAMMAR_SAMPLES'] ?? 300);
 
 const shapes = ALLOWED.map(({ canonicalName, parameters }) => ({
   name: canonicalName,

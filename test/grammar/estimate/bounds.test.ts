@@ -99,7 +99,7 @@ describe('the bounds of a block', () => {
         seen++;
         if (hold(files, {})) bounded++;
       }),
-      { numRuns: 1500 },
+      { numRuns: 500 },
     );
     expect(bounded).toBeGreaterThan(seen / 4);
   });
