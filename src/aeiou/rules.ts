@@ -27,15 +27,15 @@ ${EXAMPLE_ACTIONS}
 <<<NSENV:V3:END>>>`;
 
 /** What a session does with the output and the end of a program. A test holds the loop to each sentence. */
-export const SESSION_RULES = `- 'continue' asks for another turn; 'done', 'abort' and a program without control line end the session, and so do three equal turns.
+export const SESSION_RULES = `- 'continue' asks for another turn. 'done', 'abort', three equal turns and an end without control line end the session.
 - The next turn shows you what this one emitted (OUTPUT) and whispered (SCRATCHPAD), nothing older. Programs see neither, and start without variables.
-- Programs read USERDATA as \`userdata\`: \`userdata.fields.name\`.
+- Programs read USERDATA as \`userdata.fields.name\`.
 - A program that cannot run or that fails is asked for again; \`fields.reply_problem\` says why. Calls that it made are not made again.`;
 
 /** The rules, an example and {@link SESSION_RULES} as one text, for the system prompt of a model. */
 export function systemPrompt(): string {
   return `${AI_RULES}
-Reply with one envelope and nothing else. For example, to answer and finish:
+Reply with one envelope and nothing else. To answer and finish:
 
 ${EXAMPLE_REPLY}
 

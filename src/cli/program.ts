@@ -18,6 +18,8 @@ Examples:
   neuroscript loop --agent script:replies.txt --tools mocks.yaml
   neuroscript explain NS14                            what an error code means
 
+Other programs start 'host' (JSON-RPC for other languages) and 'lsp' (editors).
+
 Exit codes: 0 success, 1 program failed, 2 wrong use, 3 syntax error,
   4 denied by policy, 5 quota used up, 10 turn aborted, 11 turn halted,
   70 internal failure, 124 time used up, 130 cancelled.

@@ -295,9 +295,13 @@ export class Fork {
 
 const NOTHING_RUN = 'nothing was run: the program has no command block, and neither a call nor an event was asked for';
 
-/** Whether a run ended well because its sources have definitions alone. An empty source is not one that somebody meant to run. */
+/**
+ * Whether a run ended well because its sources have definitions alone. Event handlers cost fuel without being run. An empty source is not one that
+ * somebody meant to run.
+ */
 function ranNothing({ ok, usage }: RunResult, { sources = [], call, events = [], recorded }: RunRequest): boolean {
-  const isIdle = ok && usage.fuel === 0 && recorded === undefined && call === undefined && events.length === 0;
+  const hasNone = usage.fuel === 0 || sources.every(({ text }) => !text.includes('command'));
+  const isIdle = ok && hasNone && recorded === undefined && call === undefined && events.length === 0;
   return isIdle && sources.some(({ text }) => text.trim() !== '');
 }
 

@@ -19,6 +19,12 @@ describe('a newcomer', () => {
 
   it.each<[string, readonly string[], number, string | RegExp]>([
     ['8: a file of procedures alone is no riddle', ['run', 'library.ns'], 2, /nothing was run: .*--call Add.*--check/],
+    [
+      '8: neither is a file of event handlers alone',
+      ['run', 'handler.ns'],
+      2,
+      /nothing was run: the files have no command block; give --event NAME;/,
+    ],
     ['8: an event that no file handles is mentioned', ['run', 'ok.ns', '--event', 'x'], 0, /no file has an event handler/],
     ['9: a misspelt --call gets a suggestion', ['run', 'library.ns', '--call', 'Addd'], 1, /did you mean 'Add'\?/],
     [

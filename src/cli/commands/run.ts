@@ -215,9 +215,13 @@ async function advised(
   if (meant !== undefined && !result.ok) return { ...result, error: result.error.with({ hint: `did you mean '${meant}'?` }) };
   if (!ranNothing) return result;
   const handlers = files.reduce((sum, file) => sum + file.events, 0);
-  if (procedures.length + handlers > 0 && files.every(({ commandBlocks }) => commandBlocks === 0))
+  const ways = [
+    procedures[0] === undefined ? [] : [`run a procedure with --call ${procedures[0]}`],
+    handlers === 0 ? [] : ['give --event NAME'],
+  ].flat();
+  if (ways.length > 0 && files.every(({ commandBlocks }) => commandBlocks === 0))
     err.line(
-      `neuroscript: nothing was run: the files have no command block; run a procedure with --call ${procedures[0] ?? 'NAME'}, or give --event NAME; --check only looks for mistakes`,
+      `neuroscript: nothing was run: the files have no command block; ${ways.join(', or ')}; --check only looks for mistakes`,
     );
   return result;
 }

@@ -50,7 +50,7 @@ export function agentBrief({
   const parts = [
     fitted(rules, tools, true),
     fitted(language, tools, procedures),
-    toolCard(tools, toolTokens, small),
+    toolCard(rules, tools, toolTokens, small),
     libraryCard(library, toolTokens, small),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
@@ -89,18 +89,17 @@ function fileOf(name: string): string {
 }
 
 const FIND = 'tool.meta.find';
+const MAGIC = 'tool.aeiou.magic';
 
 /** The section about tools; empty without tools. */
-function toolCard(tools: readonly ToolDefinition[], budget: number, brief: boolean): string {
+function toolCard(rules: string, tools: readonly ToolDefinition[], budget: number, brief: boolean): string {
   if (tools.length === 0) return '';
   const searched = tools.some(({ canonicalName, standard }) => standard && canonicalName === FIND);
-  const full = searched ? tools.filter(({ standard }) => !standard) : tools;
-  const parts = ['# Tools', 'No others can be called.'];
-  if (full.length > 0)
-    parts.push(
-      toolPrompt(full, { budget, brief, prefer: full.flatMap(({ standard, name }) => (standard ? [] : [name])) }).text.trimEnd(),
-    );
-  if (searched) parts.push(namesOf(tools.filter(({ standard }) => standard)));
+  const [own, others] = [tools.filter(({ standard }) => !standard), tools.filter(({ standard }) => standard)];
+  const parts = ['# Tools', rules.includes(MAGIC) ? 'No others can be called, magic aside.' : 'No others can be called.'];
+  if (own.length > 0) parts.push(toolPrompt(own, { budget, brief }).text.trimEnd());
+  if (searched) parts.push(namesOf(others));
+  else if (others.length > 0) parts.push(toolPrompt(others, { budget, brief: true }).text.trimEnd());
   return parts.join('\n\n');
 }
 
@@ -114,7 +113,7 @@ function libraryCard(library: readonly LibraryEntry[], budget: number, brief: bo
 function namesOf(tools: readonly ToolDefinition[]): string {
   const groups = Map.groupBy(tools, ({ name }) => name.slice(0, name.lastIndexOf('.')));
   const lines = [...groups].map(([group, own]) => `${group}: ${own.map(({ name }) => name.slice(group.length + 1)).join(' ')}`);
-  const head = 'Standard tools. `emit tool.meta.Find("split a text")` shows the signatures of those for a purpose:';
+  const head = 'Standard tools. `emit tool.meta.Find("split a text")` shows signatures for a purpose:';
   return [head, ...lines].join('\n');
 }
 

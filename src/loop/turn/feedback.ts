@@ -38,7 +38,7 @@ const REJECTED =
   'A `fix` names lines and what to write in their place.';
 const FAILED =
   'The output of this program was discarded, and its control tokens are void. Write the whole program again, from its first statement: a ' +
-  'call with the same tool and the same arguments as one below gets the recorded answer and has no second effect; every other call is made. ' +
+  'call with the same tool and the same arguments as one below gets the recorded answer and has no second effect. Any other call is made; one of a tool with effects may wait for a person, or be refused, while a call of it below is left over. ' +
   'End with a new control token.';
 
 const REHEARSED =

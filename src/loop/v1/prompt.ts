@@ -29,6 +29,7 @@ You are shown OUTPUT, what the program of the turn before emitted, and USERDATA,
 3. Make writes safe to repeat: after a conflict emit continue, and read again in the next turn.
    Read the version with tool.memory.Get(path), and write with tool.memory.CAS(path, version, value).
 
+A program that fails or cannot run ends the session. Programs read USERDATA as \`userdata.fields.name\`.
 Emit no secrets. The host limits turns, time, fuel and tokens; nothing that you emit changes that.
 What a later turn needs, keep with tool.scratch.PutCAS(key, version, value, seconds).
 `;

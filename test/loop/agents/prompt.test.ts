@@ -93,11 +93,11 @@ const STATEMENTS: readonly (readonly [entry: string, ...programs: readonly (read
   [
     '- `and or not`',
     [
-      'emit [1 < 2 and not false, 1 == 2 or 2 != 1, 2 ** 3, 7 % 4]\nemit "a" + 1\nemit [1] + [2]\nemit "1" + "2"',
+      'emit [1 < 2 and not false, 1 == 2 or 2 != 1, 2 ** 3, 7 % 4]\nemit "a" + 1\nemit [1] + [2]\nemit ["1" + "2", "10" > "9"]',
       '[true, true, 8, 3]',
       'a1',
       '[1, 2]',
-      '3',
+      '[3, true]',
     ],
     ['emit [1 or 0, no "", no 0, no nil, no [], some 1]', '[true, true, true, true, true, true]'],
   ],
@@ -108,6 +108,7 @@ const STATEMENTS: readonly (readonly [entry: string, ...programs: readonly (read
       'emit [len("ab"), typeof 1, is_string(""), is_number(1), is_list([]), is_map({}), is_nil(nil)]',
       '[2, "number", true, true, true, true, true]',
     ],
+    ...['last', 'error', 'event'].map((name) => [`set ${name} = 1`, 'NS15'] as const),
   ],
   ['- `#`, `--`', ['together\nset a = tool.shop.Price("x") # 1\nendtogether\nemit a.id -- 2\n// 3', 'x']],
 ];
@@ -118,6 +119,8 @@ describe('the prompt of a turn', () => {
     expect(countTokens(PROMPT)).toBeLessThanOrEqual(1800);
     for (const { name } of TEN) expect(PROMPT).toMatch(new RegExp(`^${name.replaceAll('.', '\\.')}\\(.*\\n {2}\\S`, 'm'));
     expect(countTokens(neuroscriptTool(runtime).description)).toBeLessThanOrEqual(1600);
+    // Without tool.meta.Find standard tools have signatures alone.
+    expect(countTokens(agentBrief({ tools: [...TEN, ...pureTools()] }))).toBeLessThanOrEqual(4000);
   });
 
   it('names only tools that there are, whatever tools there are, and every standard tool', () => {
