@@ -33,6 +33,7 @@ const TOOLS = `tools:
   tool.shop.Order:
     description: Orders an article.
     args: [article]
+    cost: { usd: 0.02 }
     cases:
       - returns: "ordered"
   tool.human.Approve:

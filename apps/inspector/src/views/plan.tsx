@@ -86,9 +86,10 @@ function Row({ call: { tool, effects, mayChange, change, terms, cost, notes } }:
       <td>
         <Value view={terms} label={`what ${tool} may do`} />
         {cost !== '' && (
-          <p>
+          <>
+            {'; '}
             <Foreign text={cost} />
-          </p>
+          </>
         )}
         {notes.map((note, index) => (
           <p key={index} class="faint">
