@@ -41,7 +41,7 @@ describe('the result of a run', () => {
       guest.emit('two');
       return { result: 7, phase: 'call' };
     });
-    expect(await runtime.run('…')).toEqual({
+    expect(await runtime.run('command …')).toEqual({
       ok: true,
       phase: 'call',
       emits: ['one', 'two'],
