@@ -1,4 +1,5 @@
 """Runs NeuroScript programs from Python: a client of `neuroscript host` on the standard library alone.
+Python 3.11 or later; the command needs Node. docs/embedding.md describes the protocol.
 
     from neuroscript import Host
     host = Host()
@@ -7,8 +8,6 @@
         return {"tea": 2.5}[item]
     with host:
         print(host.run('command\\n  emit 2 * tool.shop.Price("tea")\\nendcommand').emits)
-
-Python 3.11 or later; the command needs Node. docs/embedding.md describes the protocol.
 """
 
 from __future__ import annotations
@@ -24,15 +23,13 @@ import shutil
 import socket as sockets
 import subprocess
 import threading
-import types
-import typing
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Literal, Self, Union, get_args, get_origin, get_type_hints
 
 __all__ = ["CALL", "AgentRequest", "Host", "HostError", "ProgramError", "Result", "Run", "ToolError"]
 
@@ -62,6 +59,7 @@ class Result:
     result: Any
     whispers: list[dict[str, str]]
     usage: dict[str, float]
+    warnings: list[str]  # What to know of a run that is ok: that nothing was run.
     raw: dict[str, Any] = field(repr=False)
 
 
@@ -106,25 +104,18 @@ class Run:
     def result(self, timeout: float | None = None) -> Result:
         """Waits for the end. Raises ProgramError for a program that failed, TimeoutError after `timeout` seconds."""
         raw = self._answer.result(timeout)
-        values = [_decode(value) for value in raw["values"]]
-        result = Result(raw["emits"], values, _decode(raw["result"]), raw["whispers"], raw["usage"], raw)
+        told = {name: raw.get(name, []) for name in ("emits", "whispers", "usage", "warnings")}
+        result = Result(**told, values=[_decode(value) for value in raw["values"]], result=_decode(raw["result"]), raw=raw)
         if not raw["ok"]:
             raise ProgramError(result)
         return result
 
 
 class Host:
-    """A `neuroscript host`. It starts with the first use, or with `with`; tools are declared before."""
+    """A `neuroscript host`. It starts with the first use, or with `with`; tools are declared before. It starts only once."""
 
-    def __init__(
-        self,
-        command: Sequence[str] | None = None,
-        *,
-        socket: str | None = None,
-        policy: Mapping[str, Any] | None = None,
-        limits: Mapping[str, int] | None = None,
-        threads: int = 16,
-    ) -> None:
+    def __init__(self, command: Sequence[str] | None = None, *, socket: str | None = None, policy: Mapping[str, Any] | None = None,
+                 limits: Mapping[str, int] | None = None, threads: int = 16) -> None:  # fmt: skip
         """`command` starts the host, by default `neuroscript host` of the project around the working folder or of the search path;
         `socket` connects to one that runs. At most `threads` calls of tools and agents run at once."""
         self._command, self._path = command, socket
@@ -133,7 +124,8 @@ class Host:
         self._lock, self._writing, self._starting = threading.Lock(), threading.Lock(), threading.RLock()
         self._open: dict[int, tuple[Future[Any], OnOutput | None, Any]] = {}  # The last is the agent.
         self._cancelled: set[str] = set()
-        self._requests, self._started, self._gone = 0, False, False
+        self._requests, self._started = 0, False
+        self._gone: HostError | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._threads = ThreadPoolExecutor(threads, "neuroscript")
 
@@ -175,6 +167,7 @@ class Host:
     def session(self, agent: Agent, userdata: Mapping[str, Any], **options: Any) -> dict[str, Any]:
         """Runs a session with an agent to its end, as `neuroscript loop --json`: "decision" is DONE, ABORT or HALT, or the session
         waits. `options`: sid, maxTurns, maxTokens, maxReasks, wallMs, limits, repair."""
+        _encode(userdata, "userdata")  # Refuses what JSON would change.
         return self._send("session.run", {"userdata": dict(userdata), **options}, agent=agent)[1].result()
 
     def resume(self, agent: Agent, sid: str, **options: Any) -> dict[str, Any]:
@@ -183,7 +176,7 @@ class Host:
 
     def complete(self, sid: str, call: str, *, result: Any = None, error: str | None = None) -> dict[str, Any]:
         """Answers a call for which a session waits, by a result or by the message of an error."""
-        answer = {"result": _encode(result)} if error is None else {"error": {"message": error}}
+        answer = {"result": _encode(result, "result")} if error is None else {"error": {"message": error}}
         return self._ask("session.complete", {"sid": sid, "call": call, "answer": answer})
 
     def cancel_session(self, sid: str) -> bool:
@@ -215,8 +208,8 @@ class Host:
                 if self._path is not None:
                     self._socket = sockets.socket(sockets.AF_UNIX)
                     self._socket.connect(self._path)
-                    self._writer: typing.IO[bytes] = self._socket.makefile("wb")
-                    lines: typing.IO[bytes] = self._socket.makefile("rb")
+                    self._writer: IO[bytes] = self._socket.makefile("wb")
+                    lines: IO[bytes] = self._socket.makefile("rb")
                 else:
                     folders = [str(each / "node_modules" / ".bin") for each in (Path.cwd(), *Path.cwd().parents)]
                     found = shutil.which("neuroscript", path=os.pathsep.join([*folders, os.environ.get("PATH", "")]))
@@ -229,23 +222,23 @@ class Host:
                     self._socket.close()
                 raise HostError(f"cannot reach a host ({problem}); npm install neuroscript-runtime", "ERR_CONFIG") from problem
             self._reader = threading.Thread(target=self._read, args=(lines,), name="neuroscript", daemon=True)
+            self._started, self._gone = True, None
             self._reader.start()
-            self._started, self._gone = True, False
             try:
                 self._ask("initialize", {"protocol": 1, "tools": [each for each, _ in self._tools.values()], **self._settings})
             except BaseException as problem:  # The next use starts another one.
                 gone, self._started = self._gone, False
                 code = self._hang_up()
-                if gone and code is not None:
+                if gone is not None and code is not None:
                     raise HostError(f"the host ended with exit code {code} before it was ready", "ERR_CONFIG") from problem
                 raise
 
     def _hang_up(self) -> int | None:
         with contextlib.suppress(OSError):
-            self._writer.close()
             if self._process is None:
                 self._socket.shutdown(sockets.SHUT_RDWR)
                 self._socket.close()
+            self._writer.close()
         self._reader.join(30)
         return None if self._process is None else self._process.wait(30)
 
@@ -258,29 +251,30 @@ class Host:
         self._begin()
         answer: Future[Any] = Future()
         with self._lock:
-            if self._gone:
-                raise HostError("the host is gone", "ERR_CANCELLED")
+            if self._gone is not None:
+                raise HostError(str(self._gone), self._gone.code)
             request = self._requests = self._requests + 1
+            line = _line(id=request, method=method, params=params)
             self._open[request] = answer, output, agent
-        self._write({"jsonrpc": "2.0", "id": request, "method": method, "params": params})
+        self._write(line)
         return request, answer
 
-    def _write(self, message: dict[str, Any]) -> None:
-        line = json.dumps(message, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    def _write(self, line: bytes) -> None:
         # The reader learns that the host is gone, and says so to every request.
         with self._writing, contextlib.suppress(OSError, ValueError):
             self._writer.write(line)
             self._writer.flush()
 
-    def _read(self, lines: typing.IO[bytes]) -> None:
-        with contextlib.suppress(OSError, ValueError), lines:
+    def _read(self, lines: IO[bytes]) -> None:
+        with contextlib.suppress(Exception), lines:  # Also what is no message of a host.
             for line in lines:
                 self._take(json.loads(line))
-        self._fail(HostError("the host is gone", "ERR_CANCELLED"), gone=True)
+        self._fail(HostError("the host is gone, and what it ran; make another Host", "ERR_CANCELLED"), gone=True)
 
-    def _fail(self, error: HostError, *, gone: bool = False) -> None:
+    def _fail(self, error: HostError, *, gone: bool) -> None:
         with self._lock:
-            self._gone, waiting, self._open = gone, self._open, {}
+            self._gone = self._gone or (error if gone else None)
+            error, waiting, self._open = self._gone or error, self._open, {}
         for answer, _, _ in waiting.values():
             answer.set_exception(error)
 
@@ -288,49 +282,39 @@ class Host:
         params = message.get("params") or {}
         match message.get("method"):
             case None:
-                self._answered(message)
-            case "output":
-                answer, output, _ = self._open.get(params["id"], (Future(), None, None))
+                answer, _, _ = self._open.pop(message["id"], (Future(), None, None))
+                if (said := message.get("error")) is None:
+                    return answer.set_result(message["result"])
+                failure = HostError(said["message"], (said.get("data") or {}).get("code", "ERR_INTERNAL"))
+                answer.set_exception(failure)
+                if message["id"] is None:  # The host refused a line, and cannot say whose, or has no place for one more client.
+                    self._fail(failure, gone=failure.code == "ERR_BUSY")
+            case "output" if (asked := self._open.get(params["id"])) is not None and asked[1] is not None:
                 try:
-                    if output is not None:
-                        output({**params, "value": _decode(params.get("value"))})
-                except Exception as error:  # The run goes on, and its caller learns of the failure.
+                    asked[1]({**params, "value": _decode(params.get("value"))})
+                except BaseException as error:  # The run goes on, and its caller learns of the failure.
                     self._open.pop(params["id"])
-                    answer.set_exception(error)
+                    asked[0].set_exception(error)
             case "cancel":
                 self._cancelled.add(params["id"])
             case "tool.call" | "agent.reply" as method:
                 self._threads.submit(self._serve, message["id"], method, params)
-
-    def _answered(self, message: dict[str, Any]) -> None:
-        if message["id"] is None:  # The host refused a line, and cannot say whose it was.
-            return self._fail(HostError(message["error"]["message"], "ERR_USAGE"))
-        answer, _, _ = self._open.pop(message["id"], (Future(), None, None))
-        if (error := message.get("error")) is None:
-            answer.set_result(message["result"])
-        else:
-            answer.set_exception(HostError(error["message"], (error.get("data") or {}).get("code", "ERR_INTERNAL")))
 
     def _serve(self, request: str, method: str, params: dict[str, Any]) -> None:
         try:
             if request in self._cancelled:  # Before a thread was free.
                 raise ToolError("the call was cancelled")
             if method == "tool.call":
-                answer = {"result": _encode(self._call(params))}
+                CALL.set(params)
+                made = self._tools[params["name"]][1](**{name: _decode(value) for name, value in params["args"].items()})
             else:
                 asked = AgentRequest(*(params[key] for key in ("sid", "turn", "attempt", "system", "prompt", "maxTokens")))
-                answer = {"result": _encode(self._open[params["id"]][2](asked))}
-        except ToolError as error:
-            answer = {"error": {"code": -32000, "message": str(error), "data": {"nsCode": error.code, "hint": error.hint}}}
-        except Exception as error:  # Whatever a tool raises is an error of its call.
-            answer = {"error": {"code": -32000, "message": f"{type(error).__name__}: {error}"}}
+                made = self._open[params["id"]][2](asked)
+            line = _line(id=request, result=_encode(asyncio.run(made) if inspect.iscoroutine(made) else made, "result"))
+        except BaseException as error:  # Whatever a tool raises is an error of its call: a call is always answered.
+            line = _failure(request, error)
         self._cancelled.discard(request)
-        self._write({"jsonrpc": "2.0", "id": request, **answer})
-
-    def _call(self, params: dict[str, Any]) -> Any:
-        CALL.set(params)
-        made = self._tools[params["name"]][1](**{name: _decode(value) for name, value in params["args"].items()})
-        return asyncio.run(made) if inspect.iscoroutine(made) else made
+        self._write(line)
 
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object", type(None): "null"}
@@ -342,34 +326,50 @@ def _schema_of(function: Callable[..., Any]) -> dict[str, Any]:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             raise HostError(f"argument '{name}' of a tool must have a name of its own", "ERR_USAGE")
         given = {} if parameter.default is parameter.empty else {"default": parameter.default}
-        properties[name] = _schema(typing.get_type_hints(function).get(name, Any)) | given
+        properties[name] = _schema(get_type_hints(function).get(name, Any)) | given
     required = [name for name, schema in properties.items() if "default" not in schema]
     return {"type": "object", "properties": properties, "required": required}
 
 
 def _schema(hint: Any) -> dict[str, Any]:
-    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    origin, args = get_origin(hint), get_args(hint)
     if hint in _TYPES:
         return {"type": _TYPES[hint]}
-    if origin is list:
-        return {"type": "array", "items": _schema(args[0])}
-    if origin is dict:
-        return {"type": "object", "additionalProperties": _schema(args[1])}
-    if origin is typing.Literal:
+    if origin in (list, dict):
+        return {"type": _TYPES[origin], "items" if origin is list else "additionalProperties": _schema(args[-1])}
+    if origin is Literal:
         return {"enum": list(args)}
-    if origin in (typing.Union, types.UnionType):
+    if origin in (Union, type(int | str)):
         return {"anyOf": [_schema(each) for each in args]}
     return {}
 
 
+def _line(*, errors: str = "strict", **message: Any) -> bytes:
+    line = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False, allow_nan=False).encode(errors=errors) + b"\n"
+    if len(line) > 16 * 1024 * 1024 + 1:
+        raise HostError("the message has more than 16777216 bytes", "ERR_USAGE")
+    return line
+
+
+def _failure(request: str, error: BaseException) -> bytes:
+    told: dict[str, Any] = {"code": -32000, "message": type(error).__name__}
+    with contextlib.suppress(Exception):  # The text of an exception can fail too.
+        own = {"message": str(error), "data": {"nsCode": error.code, "hint": error.hint}} if isinstance(error, ToolError) else {}
+        return _line(id=request, error=told | (own or {"message": f"{type(error).__name__}: {error}"}), errors="replace")
+    return _line(id=request, error=told)
+
+
 def _program(src: str, options: dict[str, Any]) -> dict[str, Any]:
-    return {"src": src} | {name: _encode(it) if name in ("args", "globals", "events") else it for name, it in options.items()}
+    coded: dict[str, Any] = {name: _encode(options[name], name) for name in ("args", "globals", "events") if name in options}
+    return {"src": src, **options, **coded}
 
 
-def _encode(value: Any) -> Any:
-    """A Python value as tagged JSON, which has what JSON lacks. Raises TypeError for a value without a form."""
+def _encode(value: Any, place: str) -> Any:
+    """A value as tagged JSON, which has what JSON lacks. Raises TypeError or ValueError, with the place, for what has no form."""
     if isinstance(value, float) and (not math.isfinite(value) or (value == 0 and math.copysign(1, value) < 0)):
         return {"$num": "NaN" if math.isnan(value) else "-0" if value == 0 else "Infinity" if value > 0 else "-Infinity"}
+    if isinstance(value, int) and abs(value) >= 2**53:
+        raise ValueError(f"at {place}: a program holds integers from -(2**53 - 1) to 2**53 - 1; give a float or a str")
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, bytes):
@@ -377,18 +377,18 @@ def _encode(value: Any) -> Any:
     if isinstance(value, datetime):
         return {"$time": value.astimezone().isoformat()}
     if isinstance(value, Mapping):
-        return {f"${key}" if str(key).startswith("$") else str(key): _encode(item) for key, item in value.items()}
+        if wrong := [key for key in value if not isinstance(key, str)]:
+            raise TypeError(f"at {place}: the keys of a map are str, and {wrong[0]!r} is a {type(wrong[0]).__name__}")
+        return {f"${key}" if key.startswith("$") else key: _encode(item, f"{place}[{key!r}]") for key, item in value.items()}
     if isinstance(value, Sequence | set | frozenset):
-        return [_encode(item) for item in value]
-    raise TypeError(f"a program cannot hold a {type(value).__name__}")
+        return [_encode(item, f"{place}[{index}]") for index, item in enumerate(value)]
+    raise TypeError(f"at {place}: a program cannot hold a {type(value).__name__}")
 
 
 def _decode(value: Any) -> Any:
     """Tagged JSON as a Python value; errors, handles and fuzzy values stay maps with their tag."""
-    if isinstance(value, list):
-        return [_decode(item) for item in value]
     if not isinstance(value, dict):
-        return value
+        return [_decode(item) for item in value] if isinstance(value, list) else value
     match value:
         case {"$num": number, **rest} if not rest:
             return float(number)

@@ -25,6 +25,26 @@ def envelope(actions: str) -> str:
     )
 
 
+def run_soon(host: Host) -> None:
+    """Runs a program in a thread of its own, which may hang."""
+    ends: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            host.run(program("emit 1"))
+        except HostError as error:
+            ends.append(error)
+
+    (thread := threading.Thread(target=run, daemon=True)).start()
+    thread.join(10)
+    raise ends[0] if ends else AssertionError("it hangs")
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
 class Client(unittest.TestCase):
     host: Host
     made: list[object]
@@ -49,6 +69,20 @@ class Client(unittest.TestCase):
         @cls.host.tool("tool.shop.Echo", effects="none")
         def echo(value: object) -> object:
             return value
+
+        @cls.host.tool("tool.shop.Odd", effects="none")
+        def odd(kind: str) -> object:
+            made = {"surrogate": "\ud800", "large": {"n": [2**53]}, "key": {1: 2, "1": 3}, "long": "x" * 2**24, "set": {object()}}
+            if kind in made:
+                return made[kind]
+            raise {
+                "exit": SystemExit(3),
+                "interrupt": KeyboardInterrupt(),
+                "said": ToolError("a \ud800", 9, "b \ud800"),
+                "code": ToolError("mine", 99999),
+                "nonsense": ToolError("mine", hint=object()),  # type: ignore[arg-type]
+                "mute": Mute(),
+            }[kind]
 
     @classmethod
     def tearDownClass(cls) -> None:
@@ -86,6 +120,41 @@ class Client(unittest.TestCase):
         code = program("on error do", "  emit system_error_message", "  clear_error", "endon", 'emit tool.shop.Price("ink")')
         self.assertRaisesRegex(ProgramError, "KeyError", self.host.run, program('emit tool.shop.Price("ink")'))
         self.assertIn("KeyError", self.host.run(code).emits[0])
+
+    def test_a_call_is_always_answered(self) -> None:
+        for kind, code, words in [
+            ("surrogate", "NS21", "surrogates not allowed"),
+            ("large", "NS21", r"at result\['n'\]\[0\]: a program holds integers"),
+            ("key", "NS21", "at result: the keys of a map are str, and 1 is a int"),
+            ("long", "NS21", "has more than 16777216 bytes"),
+            ("set", "NS21", r"at result\[0\]: a program cannot hold a object"),
+            ("exit", "NS21", "SystemExit: 3"),
+            ("interrupt", "NS21", "KeyboardInterrupt"),
+            ("said", "NS9", r"a \?[\s\S]*hint: b \?"),
+            ("code", "NS21", "mine .the client gave the code 99999"),
+            ("nonsense", "NS21", "ToolError"),
+            ("mute", "NS21", "Mute"),
+        ]:
+            with self.subTest(kind), self.assertRaisesRegex(ProgramError, words) as caught:
+                self.host.start(program(f'emit tool.shop.Odd("{kind}")')).result(10)
+            self.assertEqual(caught.exception.code, code)
+
+    def test_what_a_program_would_get_changed_is_refused_with_its_place(self) -> None:
+        def refused(words: str, error: type[Exception], value: object) -> None:
+            self.assertRaisesRegex(error, words, self.host.run, program("emit 1"), globals={"given": value})
+            self.assertRaisesRegex(error, "at userdata", self.host.session, str, {"subject": "s", "fields": {"given": value}})
+
+        refused(r"at globals\['given'\]\[1\]: a program holds integers", ValueError, [0, 2**53])
+        refused(r"at globals\['given'\]\['a'\]: a program holds integers", ValueError, {"a": -(2**53)})
+        refused(r"at globals\['given'\]: the keys of a map are str, and 1 is a int", TypeError, {1: 2, "1": 3})
+        kept = [2**53 - 1, 1 - 2**53, True, 1e300]
+        self.assertEqual(self.host.run(program("emit given"), globals={"given": kept}).values, [kept])
+        self.assertRaises(UnicodeEncodeError, self.host.run, program('emit "\ud800"'))
+        self.assertEqual(self.host._open, {})
+
+    def test_a_program_that_runs_nothing_warns(self) -> None:
+        self.assertRegex(" ".join(self.host.run("func f() means\n  return 1\nendfunc\n").warnings), "nothing was run")
+        self.assertEqual(self.host.run(program("emit 1")).warnings, [])
 
     def test_arguments_are_checked_before_the_tool_is_called(self) -> None:
         before = len(self.made)
@@ -194,7 +263,7 @@ class Client(unittest.TestCase):
             assert host._process is not None
             threading.Timer(0.2, host._process.kill).start()
             self.assertRaisesRegex(HostError, "gone", endless.result, 30)
-            self.assertRaisesRegex(HostError, "gone", host.run, program("emit 1"))
+            self.assertRaisesRegex(HostError, "gone, and what it ran; make another Host", host.run, program("emit 1"))
 
     def test_a_host_that_does_not_start_says_so_and_the_next_use_starts_another(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -207,6 +276,10 @@ class Client(unittest.TestCase):
             self.assertRaisesRegex(HostError, "none.yaml", refused.run, program("emit 1"))
             self.assertIsNotNone(refused._process and refused._process.poll())
             refused.close()
+        for command in [["false"], ["echo", "7"], ["echo", "no JSON"]] * 10:
+            ended = Host(command)
+            self.assertRaisesRegex(HostError, "ended with exit code [01] before", run_soon, ended)
+            ended.close()
         for absent in (Host(["no such command"]), Host(socket="/no/such.sock")):
             self.assertRaisesRegex(HostError, "cannot reach a host", absent.run, program("emit 1"))
 

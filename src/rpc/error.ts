@@ -7,8 +7,8 @@ export class RpcError extends Error {
   /** The code of JSON-RPC. */
   readonly rpcCode: number;
   /** More for programs: `code` is the stable code of the product, with a page in `docs/errors/`. */
-  readonly data: Readonly<Record<string, unknown>> | undefined;
-  constructor(rpcCode: number, message: string, data?: Readonly<Record<string, unknown>>) {
+  readonly data: Readonly<Record<string, unknown>>;
+  constructor(rpcCode: number, message: string, data: Readonly<Record<string, unknown>> = { code: 'ERR_USAGE' }) {
     super(message);
     this.rpcCode = rpcCode;
     this.data = data;

@@ -96,8 +96,6 @@ export function readParams<Name extends MethodName>(name: Name, value: unknown):
   const form: z.ZodType = paramForms()[name];
   // The form belongs to the name.
   return readAs(form, value ?? {}, ({ path, problem }) => {
-    throw new RpcError(RPC.params, `${path.length === 0 ? `the parameters of ${name}` : pathText(path)}: ${problem}`, {
-      code: 'ERR_USAGE',
-    });
+    throw new RpcError(RPC.params, `${path.length === 0 ? `the parameters of ${name}` : pathText(path)}: ${problem}`);
   }) as Params<Name>;
 }

@@ -113,12 +113,15 @@ export class Peer {
   }
 
   #take(message: Message): Promise<void> | null {
+    const question = message.kind === 'call' || message.id === null ? undefined : this.#asked.get(message.id);
     if (message.kind === 'invalid') {
-      this.#fail(message.id, new RpcError(message.code, message.problem));
+      const error = new RpcError(message.code, message.problem);
+      // An answer has no answer: what was asked fails.
+      if (question === undefined) this.#fail(message.id, error);
+      else question.reject(new RpcError(RPC.invalid, `the client's answer cannot be read: ${message.problem}`));
       return null;
     }
     if (message.kind === 'answer') {
-      const question = this.#asked.get(message.id);
       if (message.error === undefined) question?.resolve(message.result);
       else question?.reject(errorOfPeer(message.error));
       return null;
@@ -148,8 +151,8 @@ export class Peer {
     }
   }
 
-  #fail(id: MessageId | null, { rpcCode: code, message, data }: RpcError): void {
-    this.#write({ jsonrpc: '2.0', id, error: { code, message, data } });
+  #fail(id: MessageId | null, error: RpcError): void {
+    this.#line(errorLine(id, error));
   }
 
   #write(message: object): void {
@@ -167,6 +170,11 @@ export class Peer {
     for (const served of this.#served.values()) served.abort();
     for (const { reject } of this.#asked.values()) reject(GONE);
   }
+}
+
+/** An answer that is an error. */
+export function errorLine(id: MessageId | null, { rpcCode: code, message, data }: RpcError): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });
 }
 
 const GONE = new RpcError(RPC.refused, 'the client is gone', { code: 'ERR_CANCELLED' });

@@ -1,4 +1,5 @@
-import { Peer, type Streams } from './peer.ts';
+import { rpcErrorOf } from './error.ts';
+import { errorLine, Peer, type Streams } from './peer.ts';
 import { Service, type ServiceHost } from './service.ts';
 
 /**
@@ -9,4 +10,9 @@ export async function serveClient(streams: Streams, host: ServiceHost, signal: A
   const peer: Peer = new Peer(streams, (name) => service.method(name));
   await using service = new Service(host, peer);
   await peer.serve(signal);
+}
+
+/** The line for a client that is not served, because of `error`. */
+export function refusalOf(error: Error): string {
+  return `${errorLine(null, rpcErrorOf(error))}\n`;
 }

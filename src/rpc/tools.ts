@@ -1,6 +1,6 @@
 import { defineTool, type JsonSchema, type ObjectSchema, type ToolDefinition, ToolError } from '../tools/index.ts';
 import { encode } from '../wire/codec.ts';
-import { NS_CODES } from '../wire/codes.ts';
+import { isToolCode, LAST_OWN_CODE, NS_CODES } from '../wire/codes.ts';
 import { decodeTagged } from '../wire/foreign.ts';
 import { RpcError } from './error.ts';
 import type { Params } from './forms.ts';
@@ -40,15 +40,18 @@ export function clientTool(
         return decodeTagged(await peer.ask('tool.call', params, signal));
       } catch (error) {
         if (!(error instanceof RpcError)) throw error;
-        const { nsCode, hint } = error.data ?? {};
-        throw new ToolError(
-          Number.isSafeInteger(nsCode) && Number(nsCode) > 0 ? Number(nsCode) : NS_CODES.ToolExecutionFailed,
-          error.message,
-          typeof hint === 'string' ? hint : undefined,
-        );
+        const { nsCode, hint } = error.data;
+        const code = nsCode ?? NS_CODES.ToolExecutionFailed;
+        if (!isToolCode(code)) throw new ToolError(NS_CODES.ToolExecutionFailed, `${error.message} (${noToolCode(code)})`);
+        throw new ToolError(code, error.message, typeof hint === 'string' ? hint : undefined);
       }
     },
   });
+}
+
+function noToolCode(code: unknown): string {
+  const said = JSON.stringify(code).slice(0, 40);
+  return `the client gave the code ${said}; a tool has a code of the language's table, or one of its own from 1000 to ${LAST_OWN_CODE}`;
 }
 
 /** A schema of arguments without properties is that of a tool without arguments. */

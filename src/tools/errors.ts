@@ -21,7 +21,7 @@ import { type ErrorInfo, NeuroScriptError } from '../wire/errors.ts';
  * ```
  */
 export class ToolError extends NeuroScriptError {
-  /** A number of the table in `docs/errors`, or one of the tool's own from 1000 on; `code` is `NS` and that number. */
+  /** A number of the table in `docs/errors`, or one of the tool's own from 1000 to 99899; `code` is `NS` and that number. */
   readonly nsCode: number;
   /** A correction, shown to the author of the program. */
   readonly hint: string | undefined;

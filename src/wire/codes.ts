@@ -75,6 +75,15 @@ export function isNsCode(code: number): boolean {
   return nameOf(code) !== undefined;
 }
 
+/** The last code that a tool can have of its own; those beyond it are reserved. */
+export const LAST_OWN_CODE = 99_899;
+
+/** Whether a tool can fail with the code: one of the table, or one of its own from 1000 to {@link LAST_OWN_CODE}. */
+export function isToolCode(code: unknown): code is number {
+  if (typeof code !== 'number') return false;
+  return isNsCode(code) || (Number.isSafeInteger(code) && code >= NS_CODES.ToolSpecific && code <= LAST_OWN_CODE);
+}
+
 /** The name of a numeric code. Tools may raise codes of their own, which are all named `ToolSpecific`. */
 export function nsCodeName(code: number): string {
   return nameOf(code) ?? 'ToolSpecific';

@@ -56,7 +56,20 @@ describe('neuroscript host', () => {
     expect(await ask({ id: 2, method: 'run', params: { src: 'func f() means\nreturn 3\nendfunc', call: 'f' } })).toMatchObject({
       result: { ok: true, result: 3 },
     });
-    socket.destroy();
+    // One more client than are allowed is told why it is hung up on, and the others go on.
+    const more = Array.from({ length: 15 }, () => connect(path));
+    await Promise.all(more.map((each) => once(each, 'connect')));
+    const refused: unknown = JSON.parse(await saidOf(connect(path)));
+    expect(refused).toMatchObject({
+      id: null,
+      error: { message: expect.stringContaining('16 clients'), data: { code: 'ERR_BUSY' } },
+    });
+    const python = 'import sys; from neuroscript import Host; Host(socket=sys.argv[1]).run("")';
+    const cwd = join(ROOT, 'clients/python');
+    const { stderr } = spawnSync('python3', ['-B', '-c', python, path], { cwd, encoding: 'utf8', timeout: 20_000 });
+    expect(stderr).toContain('HostError: 16 clients are connected');
+    expect(await ask({ id: 3, method: 'check', params: { src: '' } })).toMatchObject({ result: {} });
+    for (const each of [socket, ...more]) each.destroy();
     host.kill('SIGTERM');
     await once(host, 'exit');
     // A socket that nobody serves any more is replaced.

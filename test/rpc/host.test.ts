@@ -53,6 +53,9 @@ describe('programs over JSON-RPC', () => {
       { code: 1, message: 'no such person', data: { nsCode: 9, hint: 'List() names all' } },
       { code: 1, message: 'broken' },
       'nonsense',
+      { code: 1, message: 'own', data: { nsCode: 99_899 } },
+      { code: 1, message: 'quarantined', data: { nsCode: 99_905 } },
+      ...[99_999, 99_900, 44, 1.5, -1, '9'].map((nsCode) => ({ code: 1, message: `not ${nsCode}`, data: { nsCode } })),
     ];
     for (const [index, error] of answers.entries()) {
       const { result } = await client.ask(index, 'run', { src: block('emit tool.crm.Find("Ada")') }, ({ id }) =>
@@ -64,7 +67,12 @@ describe('programs over JSON-RPC', () => {
           { code: 'NS9', message: 'no such person', hint: 'List() names all' },
           { code: 'NS21', message: expect.stringContaining('broken') },
           { code: 'NS21', message: expect.stringContaining('without a message') },
-        ][index],
+          { code: 'NS99899', message: 'own' },
+          { code: 'NS99905', message: 'quarantined' },
+        ][index] ?? {
+          code: 'NS21',
+          message: expect.stringMatching(/^not .* \(the client gave the code .* from 1000 to 99899\)$/),
+        },
       });
     }
   });
@@ -75,6 +83,17 @@ describe('programs over JSON-RPC', () => {
       client.send({ id, result: { $num: 'seven' } }),
     );
     expect(result).toMatchObject({ ok: false, error: { code: 'NS21' } });
+  });
+
+  it.each([
+    ['has neither result nor error', {}, "the client's answer cannot be read: a message has a method, a result or an error"],
+    ['is of another version', { jsonrpc: '1.0', result: 1 }, 'a message has "jsonrpc": "2.0"'],
+  ])('an answer that %s fails its call at once', async (_, answer, words) => {
+    await using client = await initialized();
+    const { result } = await client.ask(1, 'run', { src: block('emit tool.crm.Find("Ada")') }, ({ id }) =>
+      client.send({ id, ...answer }),
+    );
+    expect(result).toMatchObject({ ok: false, error: { code: 'NS21', message: expect.stringContaining(words) } });
   });
 
   it('requests are served together, and one that is cancelled ends and cancels its call', async () => {
@@ -177,9 +196,11 @@ describe('sessions and turns over JSON-RPC', () => {
 });
 
 describe('clients that do wrong', () => {
+  const USAGE = { code: 'ERR_USAGE' };
+
   it('a request before initialize, a second one, and a wrong one are refused', async () => {
     await using client = new Client();
-    expect((await client.ask(1, 'run', { src: '' })).error).toMatchObject({ code: -32002 });
+    expect((await client.ask(1, 'run', { src: '' })).error).toMatchObject({ code: -32002, data: USAGE });
     const wrong = await client.ask(2, 'initialize', { tools: [{ ...FIND, colour: 'red' }] });
     expect(wrong.error).toMatchObject({ code: -32602, message: expect.stringContaining('tools[0].colour: unknown key') });
     expect((await client.ask(3, 'initialize', { tools: [{ name: 'no tool' }] })).error).toMatchObject({
@@ -188,7 +209,7 @@ describe('clients that do wrong', () => {
     });
     expect((await client.ask(4, 'initialize', { policy: { allows: [] } })).error).toMatchObject({ code: -32602 });
     expect((await client.ask(5, 'initialize')).result).toMatchObject({ protocol: 1 });
-    expect((await client.ask(6, 'initialize')).error).toMatchObject({ code: -32600 });
+    expect((await client.ask(6, 'initialize')).error).toMatchObject({ code: -32600, data: USAGE });
   });
 
   it.each([
@@ -204,15 +225,16 @@ describe('clients that do wrong', () => {
   ])('a line that is %s is answered, and the connection goes on', async (_, line, code) => {
     await using client = new Client();
     client.line(line);
-    expect(await client.next()).toMatchObject({ id: null, error: { code } });
+    expect(await client.next()).toMatchObject({ id: null, error: { code, data: USAGE } });
     expect((await client.ask(1, 'initialize')).result).toMatchObject({ protocol: 1 });
   });
 
   it('an unknown method, the name of an object, wrong parameters and a used id are refused', async () => {
     await using client = await initialized();
-    expect((await client.ask(1, 'nope')).error?.code).toBe(-32601);
+    expect((await client.ask(1, 'nope')).error).toMatchObject({ code: -32601, data: USAGE });
     expect((await client.ask(2, 'toString')).error?.code).toBe(-32601);
-    expect((await client.ask(3, 'run', { src: '', sauce: 1 })).error?.message).toContain('sauce: unknown key');
+    const wrong = await client.ask(3, 'run', { src: '', sauce: 1 });
+    expect(wrong.error).toMatchObject({ message: expect.stringContaining('sauce: unknown key'), data: USAGE });
     expect((await client.ask(4, 'run', { src: 7 })).error?.message).toContain('src: must be a text');
     expect((await client.ask(5, 'run', { src: '', globals: { 'a b': 1 } })).error?.code).toBe(-32602);
     client.send({ id: 6, method: 'run', params: ENDLESS });

@@ -4,9 +4,9 @@ import { connect, createServer, type Server } from 'node:net';
 import type { Command } from 'commander';
 import { FileLog, systemClock } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
-import { type ServiceHost, serveClient } from '../../rpc/index.ts';
+import { refusalOf, type ServiceHost, serveClient } from '../../rpc/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
-import { ConfigError } from '../../wire/errors.ts';
+import { BusyError, ConfigError } from '../../wire/errors.ts';
 import { messageOf } from '../../wire/unknown.ts';
 import { addLimits, limitsOf } from '../flags/options.ts';
 import { LOG } from '../flags/session.ts';
@@ -82,6 +82,11 @@ async function host(flags: HostFlags, terminal: Terminal): Promise<ExitCode> {
   const server = await listening(flags.socket);
   const clients = new Set<Promise<void>>();
   server.on('connection', (socket) => {
+    if (clients.size >= MOST_CLIENTS) {
+      const busy = new BusyError(`${MOST_CLIENTS} clients are connected, which is the most; connect again when one has left`);
+      socket.on('error', () => {}).end(refusalOf(busy), () => socket.destroy());
+      return;
+    }
     const client = serveOne({ input: socket, output: socket })
       .catch((error: unknown) => terminal.err.line(`neuroscript: a client: ${printable(messageOf(error))}`))
       .finally(() => {
@@ -103,7 +108,6 @@ const MOST_CLIENTS = 16;
 /** Listens on a Unix socket that only this user can open. Takes the place of a socket that nobody serves any more. */
 async function listening(path: string): Promise<Server> {
   const server = createServer();
-  server.maxConnections = MOST_CLIENTS;
   const listen = async (): Promise<void> => {
     const mask = process.umask(0o177);
     server.listen(path);
