@@ -33,8 +33,7 @@ export function analyse(files: readonly CheckedFile[], environment: Environment 
   checkPatterns(files, report);
   checkPlaceholders(files, environment, report);
   checkUnseen(files, environment, report);
-  const handlers = new Set(files.flatMap((file) => [...checkHandlers(file, report)]));
-  checkKept(files, handlers, report);
+  checkKept(files, checkHandlers(files, environment, report), report);
   for (const file of files) {
     checkFlow(file, globals, report);
     checkTraps(file, report);

@@ -1,12 +1,12 @@
 /** Variables of a loop that may have the value of the pass before. */
 import type { Block, ErrorHandler, ForStmt, Stmt, WhileStmt } from '../syntax/ast.ts';
 import type { Expr, Name } from '../syntax/astexpressions.ts';
-import { statementCanFail, TOTAL_OPERATORS } from '../syntax/certainty.ts';
+import { statementCanFail } from '../syntax/certainty.ts';
 import type { Span } from '../syntax/position.ts';
-import { blocksOf, childrenOf, eachExpression, eachStatement, expressionsOf, loopNames, targetsOf } from '../syntax/walk.ts';
-import { BUILTINS, builtinNamed } from '../vocabulary/builtins.ts';
+import { blocksOf, eachExpression, eachStatement, expressionsOf, loopNames, targetsOf } from '../syntax/walk.ts';
 import { type CheckedFile, lint, type RawEdit, type Report } from './finding.ts';
-import { continuing, goesOn } from './handlers.ts';
+import { goesOn, leaving } from './handlers.ts';
+import { eachRead, TAKES_NIL } from './nil.ts';
 import { type Unit, unitsOf } from './scopes.ts';
 
 /** Checks the loops of all files. `reported`: handlers that have a finding already; each gets one. */
@@ -24,35 +24,6 @@ interface Place extends Span {
 interface Mended {
   readonly fix: string;
   readonly edits: readonly RawEdit[];
-}
-
-/** Statements that run with nil as their value. */
-const TAKES_NIL: ReadonlySet<Stmt['k']> = new Set(['emit', 'if', 'while']);
-
-/** Whether an expression can be evaluated where nil is one of its parts. */
-function takesNil(expr: Expr): boolean {
-  switch (expr.k) {
-    case 'group':
-    case 'list':
-    case 'text':
-    case 'template':
-      return true;
-    case 'unary':
-      return expr.op !== '-' && expr.op !== '~';
-    case 'binary':
-      return expr.rest.every(({ op }) => TOTAL_OPERATORS.has(op));
-    case 'call': {
-      const builtin = builtinNamed(expr.name.name);
-      return builtin !== undefined && BUILTINS[builtin].takes === 'any';
-    }
-    default:
-      return false;
-  }
-}
-
-/** Whether the value of an expression is, or holds, that of its part. */
-function isPassedOn({ k }: Expr): boolean {
-  return k === 'group' || k === 'list';
 }
 
 const NO_GLOBALS: ReadonlySet<string> = new Set();
@@ -137,10 +108,7 @@ class KeptChecker {
 
   /** `strict`: the program needs a value where the variable would be nil. */
   #mended(file: CheckedFile, loop: Loop, name: string, handler: ErrorHandler | null, strict: boolean): Mended {
-    if (handler !== null && loop.s < handler.s && handler.e <= loop.e)
-      return loop.k === 'while'
-        ? { fix: 'end the handler with `break`, or with `continue` if the next pass does not repeat the error', edits: [] }
-        : { fix: 'end the handler with `continue`', edits: continuing(file, handler.body) };
+    if (handler !== null && loop.s < handler.s && handler.e <= loop.e) return leaving(file, handler.body, loop.k);
     if (!strict)
       return {
         fix: `set it at the beginning of the loop: \`set ${name} = nil\``,
@@ -311,8 +279,7 @@ class Pass {
 
   /** `nil`: whether nil does as the value of the expression. */
   #reads(expr: Expr, state: State, nil: boolean): void {
-    if (expr.k === 'name') this.#read(expr.name, expr, state, nil);
-    else for (const child of childrenOf(expr)) this.#reads(child, state, takesNil(expr) && (nil || !isPassedOn(expr)));
+    eachRead(expr, nil, (read, takes) => this.#read(read.name, read, state, takes));
   }
 
   #read(name: string, { s, e }: Span, { set, may }: State, nil: boolean): void {

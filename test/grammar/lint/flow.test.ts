@@ -92,11 +92,75 @@ describe('handlers', () => {
       expect(brief(['on error do', 'clear_error', 'endon', 'must self', 'emit 1'])).toEqual(['5:1 LINT_GOES_ON']);
     });
 
+    const went = (...lines: readonly string[]) =>
+      brief(['on error do', 'emit "failed"', 'clear_error', 'endon', ...lines]).filter((found) => found.endsWith('GOES_ON'));
+
+    it.each<[string, readonly string[]]>([
+      ['a text', ['call tool.pay.Send("p2", 1)', 'emit "paid"']],
+      ['a text with what was sent', ['for each s in self', 'call tool.pay.Send(s.id)', 'emit "paid " + s.id', 'endfor']],
+      ['a count', ['set n = 0', 'for each s in self', 'call tool.pay.Send(s)', 'set n = n + 1', 'endfor', 'emit n']],
+      ['a sum', ['set n = 0', 'for each s in self', 'set r = tool.pay.Send(s)', 'set n = n + s.sum', 'endfor', 'emit n']],
+      ['the end of a loop', ['for each s in self', 'call tool.pay.Send(s)', 'endfor', 'emit "all paid"']],
+      ['a use of the result', ['set page = tool.net.Get("x")', 'emit len(page)', 'call tool.a.Assign(1, page)']],
+    ])('is reported where a success is told after a failed call: %s', (_, lines) => {
+      const line = lines.findIndex((text) => text.includes('tool.')) + 6;
+      expect(went(...lines)).toEqual([expect.stringMatching(new RegExp(`^${line}:`))]);
+    });
+
+    it('is reported where a procedure returns true after a failed call', () => {
+      const pay = (value: string) =>
+        findings(
+          `func pay(needs s) means\n  on error do\n    clear_error\n  endon\n  call tool.pay.Send(s)\n  return ${value}\nendfunc\n`,
+        ).map(({ code, line }) => [code, line]);
+      expect(pay('true')).toEqual([['LINT_GOES_ON', 5]]);
+      expect(pay('{"ok": 1}')).toEqual([['LINT_GOES_ON', 5]]);
+      expect(pay('false')).toEqual([]);
+    });
+
+    it.each<[string, readonly string[]]>([
+      ['nothing tells of it', ['set n = 1', 'call tool.log.Write("x")', 'set m = 2', 'emit n + m']],
+      ['another result is told', ['set sum = tool.a.Sum()', 'for each s in sum', 'call tool.log.Write(s)', 'endfor', 'emit sum']],
+      ['a loop counts its passes', ['set i = 0', 'while i < 3', 'call tool.a.B("x")', 'set i = i + 1', 'endwhile']],
+      ['a procedure cannot refuse', ['call shown(1)', 'emit "done"']],
+      ['the result has a default', ['set r = 0', 'set r = tool.a.B()', 'emit 1 + r']],
+      ['the result is tested', ['set r = tool.a.B()', 'if r != nil', 'emit 1 + r', 'endif']],
+      ['the result may be nil', ['set r = tool.a.B()', 'emit r']],
+      ['the handler stands below', ['set r = tool.a.B()', 'emit 1 + r', 'emit "x"']],
+    ])('is not where %s', (why, lines) => {
+      const handler = ['on error do', 'emit "failed"', 'clear_error', 'endon'];
+      const all = why.endsWith('below') ? [...lines, ...handler, 'call tool.c.D()'] : [...handler, ...lines];
+      const text = `func shown(needs a) means\n  emit a\nendfunc\nfunc main() means\n${all.join('\n')}\nendfunc\n`;
+      expect(findings(text).filter(({ code }) => code === 'LINT_GOES_ON')).toEqual([]);
+    });
+
+    it('is not where a variable of the handler decides what follows', () => {
+      const flagged = (body: readonly string[]) => loop(['set ok = false', 'set errors = errors + 1', 'clear_error'], ...body);
+      expect(flagged(['must x', 'if ok', 'call tool.a.B(x)', 'endif'])).toEqual([]);
+      expect(flagged(['must x', 'if errors > 1', 'continue', 'endif', 'call tool.a.B(x)'])).toEqual([]);
+      expect(flagged(['call tool.a.B(x)', 'if ok', 'emit "paid"', 'endif'])).toEqual([]);
+      expect(flagged(['must x', 'if ok', 'emit 1', 'endif', 'emit "paid"'])).toHaveLength(1);
+      expect(flagged(['must x', 'emit "paid"', 'if errors > 1', 'continue', 'endif'])).toHaveLength(1);
+    });
+
+    it('has no edits in a while, where continue may repeat the error without end', () => {
+      const lines = [
+        'set more = true',
+        'while more',
+        'on error do',
+        'clear_error',
+        'endon',
+        'must more',
+        'set more = false',
+        'endwhile',
+      ];
+      const [found] = findings(command(...lines));
+      expect([found?.code, found?.fix.edits]).toEqual(['LINT_GOES_ON', []]);
+    });
+
     it('is not where the handler leaves, nothing follows, or another handler guards', () => {
       for (const end of ['continue', 'break', 'fail "no"']) expect(loop(['clear_error', end], 'must x', 'emit x')).toEqual([]);
       expect(loop(['emit 1'], 'must x', 'emit x')).toEqual([]);
       expect(loop(['clear_error'], 'emit x', 'must x')).toEqual([]);
-      expect(loop(['clear_error'], 'call tool.a.Apply(x)', 'emit x')).toEqual([]);
       expect(loop(['clear_error'], 'if x', 'on error do', 'emit 1', 'endon', 'must x', 'emit x', 'endif')).toEqual([]);
     });
 
