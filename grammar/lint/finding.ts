@@ -23,6 +23,8 @@ export interface ToolShape {
   readonly form?: string;
   /** Set if the tool runs inside the isolate: it makes no call to the host and changes no variable. */
   readonly pure?: true;
+  /** Set if its declared result is a boolean that says what a program has to know, as that of a host's own tool does. */
+  readonly answers?: true;
 }
 
 /** Knowledge about the host of a program. */

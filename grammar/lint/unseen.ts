@@ -25,6 +25,11 @@ const COPIES: ReadonlySet<string> = new Set([
 /** Procedures that call each other and are looked at for the effects of the first. */
 const MOST_DEPTH = 20;
 
+/** The tools whose result says whether they did what they were called for, by canonical name. */
+export function answering({ tools = [] }: Environment): ReadonlySet<string> {
+  return new Set([...VERDICTS.keys(), ...tools.flatMap(({ name, answers }) => (answers ? [name] : []))]);
+}
+
 /** Checks the `call` statements of all files. */
 export function checkUnseen(files: readonly CheckedFile[], environment: Environment, report: Report): void {
   const checker = new UnseenChecker(files, environment, report);
@@ -34,6 +39,7 @@ export function checkUnseen(files: readonly CheckedFile[], environment: Environm
 class UnseenChecker {
   readonly #report: Report;
   readonly #pure: ReadonlySet<string>;
+  readonly #answers: ReadonlySet<string>;
   readonly #procedures: ReadonlyMap<string, readonly Procedure[]>;
   /** Whether a call of the procedure has no effect. One that calls itself is taken to have one. */
   readonly #effectless = new Map<string, boolean>();
@@ -42,6 +48,7 @@ class UnseenChecker {
   constructor(files: readonly CheckedFile[], environment: Environment, report: Report) {
     this.#report = report;
     this.#pure = new Set((environment.tools ?? []).flatMap(({ name, pure }) => (pure ? [name] : [])));
+    this.#answers = answering(environment);
     this.#procedures = new Map([...(environment.procedures ?? []), ...proceduresOf(files)]);
   }
 
@@ -72,6 +79,10 @@ class UnseenChecker {
     if (verdict !== undefined) {
       const message = `nothing looks at the result of \`${written}\`, which says whether it did what it was called for`;
       this.#report(file, lint('LINT_UNSEEN_RESULT', stmt, message, `write \`${verdict}\``));
+    } else if (call.k === 'tool' && this.#answers.has(call.name)) {
+      const message = `\`${written}\` returns true or false, and nothing looks at it`;
+      const fix = `test it: \`if ${written}(…)\`, or \`must ${written}(…)\` where false is to stop what follows`;
+      this.#report(file, lint('LINT_UNSEEN_RESULT', stmt, message, fix));
     } else if (!guarded && !this.#hasEffect(call)) {
       const message = `\`${written}\` only returns a result, and nothing looks at it`;
       const name = this.#changed(call);

@@ -6,10 +6,12 @@ import { ERROR_VARIABLES, SELF } from '../vocabulary/builtins.ts';
 import { nearestName, Suggestions } from '../vocabulary/names.ts';
 import { type CheckedFile, type Environment, lint, type RawEdit, type Report } from './finding.ts';
 import { type Unit, unitsOf } from './scopes.ts';
+import { answering } from './unseen.ts';
 
 /** Checks the variables of all units. */
 export function checkVariables(files: readonly CheckedFile[], environment: Environment, report: Report): void {
-  const known: Known = { globals: globalsOf(environment), constants: new Set(environment.constants) };
+  const answers = answering(environment);
+  const known: Known = { globals: globalsOf(environment), constants: new Set(environment.constants), answers };
   for (const unit of unitsOf(files)) checkUnit(new Facts(unit), known, report);
   for (const file of files) {
     for (const { event } of file.file.events) {
@@ -29,11 +31,15 @@ export function globalsOf({ globals = [] }: Environment): ReadonlySet<string> {
 interface Known {
   readonly globals: ReadonlySet<string>;
   readonly constants: ReadonlySet<string>;
+  /** Tools whose result is to be tested. */
+  readonly answers: ReadonlySet<string>;
 }
 
 /** A name and its place in a unit. */
 interface Place extends Name {
   readonly file: CheckedFile;
+  /** The tool whose result the place receives. */
+  readonly tool?: string;
 }
 
 type Role = 'parameter' | 'loop' | 'set';
@@ -68,7 +74,7 @@ class Facts {
   #statement(file: CheckedFile, stmt: Stmt): void {
     for (const expr of expressionsOf(stmt)) this.read(file, expr);
     for (const { name } of targetsOf(stmt)) {
-      this.#write(file, name, 'set');
+      this.#write(file, name, 'set', stmt.k === 'set' && stmt.value.k === 'tool' ? { tool: stmt.value.name } : {});
       this.sets.push({ ...name, file });
     }
     if (stmt.k !== 'for') return;
@@ -84,9 +90,10 @@ class Facts {
     }
   }
 
-  #write(file: CheckedFile, name: Name, role: Role): void {
+  #write(file: CheckedFile, name: Name, role: Role, from: Pick<Place, 'tool'> = {}): void {
     const known = this.writes.get(name.name);
-    if (known === undefined || (known.role === 'set' && role !== 'set')) this.writes.set(name.name, { ...name, file, role });
+    if (known === undefined || (known.role === 'set' && role !== 'set'))
+      this.writes.set(name.name, { ...name, file, role, ...from });
   }
 
   read(file: CheckedFile, expr: Expr): void {
@@ -141,7 +148,7 @@ const FILLED = /\{\{\s*([A-Za-z_]\w*)/g;
 function checkUnit(facts: Facts, known: Known, report: Report): void {
   const { globals, constants } = known;
   checkReads(facts, known, report);
-  checkUnused(facts, globals, report);
+  checkUnused(facts, known, report);
   for (const place of facts.writes.values()) {
     const global = globals.has(place.name);
     if (place.s === place.e || (place.role === 'set' && global) || (!global && !constants.has(place.name))) continue;
@@ -181,7 +188,7 @@ function checkReads(facts: Facts, { globals, constants }: Known, report: Report)
   }
 }
 
-function checkUnused(facts: Facts, globals: ReadonlySet<string>, report: Report): void {
+function checkUnused(facts: Facts, { globals, answers }: Known, report: Report): void {
   if (facts.readsAnything) return;
   const results = impliedResults(facts.unit);
   for (const place of facts.writes.values()) {
@@ -189,7 +196,10 @@ function checkUnused(facts: Facts, globals: ReadonlySet<string>, report: Report)
     if (facts.readNames.has(name) || name.startsWith('_') || globals.has(name)) continue;
     if (role === 'set') {
       if (facts.usesLast || results.has(name)) continue;
-      const fix = 'delete it; to keep only the effect of a call, write `call`';
+      const fix =
+        place.tool !== undefined && answers.has(place.tool)
+          ? `test it: the call says whether it did what it was called for, as in \`if ${name}\``
+          : 'delete it; to keep only the effect of a call, write `call`';
       report(place.file, lint('LINT_UNUSED_VARIABLE', place, `\`${name}\` is set and never read`, fix));
     } else {
       const what = role === 'parameter' ? 'parameter' : 'loop variable';

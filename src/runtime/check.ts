@@ -46,9 +46,15 @@ export function toolShapes(view: Pick<ToolView, 'lookup' | 'names'>, called: Rea
     const tool = view.lookup(name);
     if (tool === undefined) return [];
     const pure = tool.where === 'isolate' ? ({ pure: true } as const) : {};
+    const answers = !tool.standard && isBoolean(tool) ? ({ answers: true } as const) : {};
     const form = called.has(name) ? callForm(tool) : null;
-    return [{ ...shapeOf(tool), ...pure, ...(form === null ? {} : { form }) }];
+    return [{ ...shapeOf(tool), ...pure, ...answers, ...(form === null ? {} : { form }) }];
   });
+}
+
+function isBoolean({ result }: ToolDefinition): boolean {
+  if (result === null) return false;
+  return 'type' in result ? result.type === 'bool' || result.type === 'boolean' : result.json['type'] === 'boolean';
 }
 
 /** The number of arguments of a tool: all arguments up to the last one that is required. */

@@ -26,6 +26,15 @@ describe('what a check is told about the runtime', () => {
     expect(sandbox.environment).toMatchObject({ complete: false });
   });
 
+  it("which of the host's own tools declare a boolean as their result", async () => {
+    const made = (name: string, returns?: string | { readonly type: 'boolean' }) =>
+      defineTool({ name, returns, run: () => true });
+    const own = [made('tool.a.A', 'bool'), made('tool.a.B', { type: 'boolean' }), made('tool.a.C', 'string'), made('tool.a.D')];
+    const { runtime, sandbox } = fakeRuntime(async () => undefined, { tools: own, policy: { allow: ['*'] } });
+    await runtime.check([{ name: 'a', text: '' }]);
+    expect(sandbox.environment?.tools?.flatMap(({ name, answers }) => (answers ? [name] : []))).toEqual(['tool.a.a', 'tool.a.b']);
+  });
+
   it('which of the tools that the sources call its policy refuses, and why', async () => {
     const { runtime, sandbox } = fakeRuntime(async () => undefined, { tools, policy: { allow: ['*'], deny: ['*.put'] } });
     sandbox.called = ['tool.memory.put', 'tool.os.sleep', 'tool.memory.put', 'tool.other.x', 'tool.aeiou.magic'];

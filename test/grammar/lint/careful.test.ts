@@ -114,6 +114,7 @@ describe('a result that nothing looks at (issue 50)', () => {
   const environment: Environment = {
     tools: [
       ...['tool.list.sort', 'tool.list.contains'].map((name) => ({ name, least: 1, most: 2, pure: true as const })),
+      { name: 'tool.pay.approve', least: 1, most: 2, answers: true },
       ...['tool.memory.cas', 'tool.shop.order'].map((name) => ({ name, least: 1, most: 3 })),
     ],
   };
@@ -131,6 +132,16 @@ describe('a result that nothing looks at (issue 50)', () => {
     const cas = 'call tool.memory.CAS("/a", 1, 2)';
     expect(unseen(cas)).toEqual(['2:1 LINT_UNSEEN_RESULT']);
     expect(unseen('on error do', 'clear_error', 'endon', cas, 'emit 1')).toEqual(['5:1 LINT_UNSEEN_RESULT']);
+  });
+
+  it('is reported for a tool that answers with true or false, and an unused answer is to be tested', () => {
+    const call = 'call tool.pay.Approve("p3", 500)';
+    expect(unseen(call, 'call tool.shop.Order(1)')).toEqual(['2:1 LINT_UNSEEN_RESULT']);
+    expect(unseen('on error do', 'emit 1', 'endon', call)).toEqual(['5:1 LINT_UNSEEN_RESULT']);
+    expect(unseen('must tool.pay.Approve("p3", 500)', 'if tool.pay.Approve("p4", 5)', 'emit 1', 'endif')).toEqual([]);
+    const unused = (tool: string) => findings(command(`set ok = ${tool}`, 'emit 1'), environment).map(({ fix }) => fix.message);
+    expect(unused('tool.pay.Approve("p3", 500)')).toEqual([expect.stringMatching(/^test it: .*`if ok`$/)]);
+    expect(unused('tool.shop.Order(1)')).toEqual([expect.stringContaining('write `call`')]);
   });
 
   it('is not for calls with an effect, calls that may be there to fail, and values that are looked at', () => {
