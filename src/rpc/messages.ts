@@ -30,6 +30,19 @@ export const RPC = {
 /** Maximum bytes of a message. */
 export const MESSAGE_BYTES = 16 * 1024 * 1024;
 
+/** The id of a text that is not parsed, if it is the second member, as in what most clients write. */
+function idOf(text: string): MessageId | null {
+  try {
+    return asId(JSON.parse(`${text.slice(0, 200).split(',', 2).join(',')}}`).id);
+  } catch {
+    return null;
+  }
+}
+
+function asId(id: unknown): MessageId | null {
+  return typeof id === 'string' || Number.isSafeInteger(id) ? (id as MessageId) : null;
+}
+
 /** Reads one line. Never throws. */
 export function readMessage(line: Line): Message {
   const invalid = (code: number, problem: string, id: MessageId | null = null): Message => ({
@@ -45,7 +58,7 @@ export function readMessage(line: Line): Message {
   } catch {
     return invalid(RPC.parse, 'the message is not UTF-8 text');
   }
-  if (isMonstrous(text)) return invalid(RPC.invalid, 'the message nests too deep, or has too many values');
+  if (isMonstrous(text)) return invalid(RPC.invalid, 'the message nests too deep, or has too many values', idOf(text));
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -55,7 +68,7 @@ export function readMessage(line: Line): Message {
   if (Array.isArray(value)) return invalid(RPC.invalid, 'a line has one message; batches are not supported');
   if (typeof value !== 'object' || value === null) return invalid(RPC.invalid, 'a message is an object');
   const { jsonrpc, id, method, params, result, error }: Readonly<Record<string, unknown>> = { ...value };
-  const named = typeof id === 'string' || Number.isSafeInteger(id) ? (id as MessageId) : null;
+  const named = asId(id);
   if (jsonrpc !== '2.0') return invalid(RPC.invalid, 'a message has "jsonrpc": "2.0"', named);
   if (id !== undefined && named === null) return invalid(RPC.invalid, 'an id is a text or a whole number');
   if (typeof method === 'string') return { kind: 'call', id: named, method, params };

@@ -96,6 +96,17 @@ describe('programs over JSON-RPC', () => {
     expect(result).toMatchObject({ ok: false, error: { code: 'NS21', message: expect.stringContaining(words) } });
   });
 
+  it('an answer or a request that is too large to be read fails alone, when it begins with its id', async () => {
+    await using client = await initialized();
+    const deep = `${'['.repeat(2000)}${']'.repeat(2000)}`;
+    const { result } = await client.ask(1, 'run', { src: block('emit tool.crm.Find("Ada")') }, ({ id }) =>
+      client.line(`{"jsonrpc": "2.0", "id": ${JSON.stringify(id)}, "result": ${deep}}`),
+    );
+    expect(result).toMatchObject({ ok: false, error: { code: 'NS21', message: expect.stringContaining('nests too deep') } });
+    client.line(`{"jsonrpc":"2.0","id":2,"method":"run","params":${deep}}`);
+    expect(await client.next()).toMatchObject({ id: 2, error: { code: -32600 } });
+  });
+
   it('requests are served together, and one that is cancelled ends and cancels its call', async () => {
     await using client = await initialized();
     client.send({ id: 1, method: 'run', params: ENDLESS });
@@ -222,6 +233,7 @@ describe('clients that do wrong', () => {
     ['neither method nor answer', '{"jsonrpc":"2.0"}', -32600],
     ['too deep', `{"jsonrpc":"2.0","params":${'['.repeat(2000)}${']'.repeat(2000)}}`, -32600],
     ['too long', Buffer.alloc(MESSAGE_BYTES + 1, 0x20), -32600],
+    ['too deep, with an id that is no JSON', `{"jsonrpc":"2.0","id":007,"params":${'['.repeat(2000)}`, -32600],
   ])('a line that is %s is answered, and the connection goes on', async (_, line, code) => {
     await using client = new Client();
     client.line(line);
