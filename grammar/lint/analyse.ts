@@ -6,6 +6,7 @@ import { KEEPS_MEANING, LINTS } from './codes.ts';
 import type { CheckedFile, Edit, Environment, Finding, RawFinding } from './finding.ts';
 import { checkFlow } from './flow.ts';
 import { checkHandlers } from './handlers.ts';
+import { checkIndices } from './indices.ts';
 import { checkKept } from './kept.ts';
 import { checkLogic } from './logic.ts';
 import { checkPatterns } from './patterns.ts';
@@ -37,6 +38,7 @@ export function analyse(files: readonly CheckedFile[], environment: Environment 
   for (const file of files) {
     checkFlow(file, globals, report);
     checkTraps(file, report);
+    checkIndices(file, report);
   }
   return [...found]
     .flatMap(([file, all]) => all.sort((a, b) => a.s - b.s || a.e - b.e).map((one) => placed(file, one)))

@@ -103,6 +103,16 @@ class CallChecker {
       const denied = lint('LINT_DENIED_TOOL', span, `\`${expr.written}\` cannot be called: ${reason}`, fix);
       this.#report(file, { ...denied, tool: expr.name });
     }
+    for (const [index, arg] of expr.args.entries()) {
+      const wanted = tool?.takes?.[index];
+      const given = LITERALS.get(arg.k);
+      if (wanted === undefined || wanted === null || given === undefined || given === wanted) continue;
+      // A text may be that of a number.
+      if (wanted === 'number' && given === 'string') continue;
+      const message = `argument ${index + 1} of \`${expr.written}\` has to be a ${wanted}, and this is a ${given}`;
+      const fix = arg.k === 'num' && wanted === 'string' ? `put it in quotes: \`"${arg.v}"\`` : `give it a ${wanted}`;
+      this.#report(file, lint('LINT_ARGUMENT_TYPE', arg, message, fix));
+    }
     if (tool !== undefined && (expr.args.length < tool.least || expr.args.length > tool.most))
       this.#wrongCount(file, expr, `\`${expr.written}\``, tool.least, tool.most, tool.form);
   }
@@ -124,6 +134,16 @@ class CallChecker {
     this.#report(file, lint('LINT_ARGUMENT_COUNT', expr, message, fix));
   }
 }
+
+/** What literals are, as `typeof` says it. */
+const LITERALS: ReadonlyMap<Expr['k'], string> = new Map([
+  ['num', 'number'],
+  ['str', 'string'],
+  ['template', 'string'],
+  ['bool', 'boolean'],
+  ['list', 'list'],
+  ['map', 'map'],
+]);
 
 /** The span of the tool's name; the span of the whole call where blanks interrupt the name. */
 function writtenName({ text }: CheckedFile, { s, e, written }: ToolCallExpr): { readonly s: number; readonly e: number } {

@@ -21,6 +21,8 @@ export interface ToolShape {
   readonly most: number;
   /** The form of a call such as `({path: string})`, for a tool with maps among its arguments. */
   readonly form?: string;
+  /** For a tool that is called: what each argument has to be; null for any value, and for a conversion that depends on it. */
+  readonly takes?: readonly ('string' | 'number' | 'list' | 'map' | null)[];
   /** Set if the tool runs inside the isolate: it makes no call to the host and changes no variable. */
   readonly pure?: true;
   /** Set if its declared result is a boolean that says what a program has to know, as that of a host's own tool does. */

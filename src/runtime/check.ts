@@ -47,10 +47,29 @@ export function toolShapes(view: Pick<ToolView, 'lookup' | 'names'>, called: Rea
     if (tool === undefined) return [];
     const pure = tool.where === 'isolate' ? ({ pure: true } as const) : {};
     const answers = !tool.standard && isBoolean(tool) ? ({ answers: true } as const) : {};
+    const takes = called.has(name) ? takenBy(tool) : null;
     const form = called.has(name) ? callForm(tool) : null;
-    return [{ ...shapeOf(tool), ...pure, ...answers, ...(form === null ? {} : { form }) }];
+    return [{ ...shapeOf(tool), ...pure, ...answers, ...(takes === null ? {} : { takes }), ...(form === null ? {} : { form }) }];
   });
 }
+
+/** What the arguments of a tool have to be; null if each takes several types. */
+function takenBy({ parameters }: ToolDefinition): NonNullable<ToolShape['takes']> | null {
+  const takes = parameters.map(({ kind }) => ('type' in kind ? (TAKES.get(kind.type) ?? null) : null));
+  return takes.some((taken) => taken !== null) ? takes : null;
+}
+
+/** What a value has to be for an ArgType. The other ArgTypes convert, or take several types. */
+const TAKES: ReadonlyMap<string, 'string' | 'number' | 'list' | 'map'> = new Map([
+  ['string', 'string'],
+  ...(['int', 'float', 'number'] as const).map((type) => [type, 'number'] as const),
+  ...(['list', 'slice', 'slice_any', 'slice_string', 'slice_int', 'slice_float', 'slice_bool', 'slice_map'] as const).map(
+    (type) => [type, 'list'] as const,
+  ),
+  ...(['map', 'map_string_string', 'map_string_int', 'map_string_any', 'map_any_any'] as const).map(
+    (type) => [type, 'map'] as const,
+  ),
+]);
 
 function isBoolean({ result }: ToolDefinition): boolean {
   if (result === null) return false;

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defineTool } from '../../src/entries/index.ts';
+import { coerce } from '../../src/tools/define/argtypes.ts';
+import type { Value } from '../../src/wire/values.ts';
 import { fakeRuntime } from './fake.ts';
 
 const tools = [
@@ -24,6 +26,29 @@ describe('what a check is told about the runtime', () => {
     });
     await runtime.check([{ name: 'a', text: '' }], { tools: 'any' });
     expect(sandbox.environment).toMatchObject({ complete: false });
+  });
+
+  it('what the arguments of the tools that are called have to be', async () => {
+    const types = ['string', 'int', 'slice_int', 'map', 'bool', 'any'] as const;
+    const own = ['tool.a.A', 'tool.a.B'].map((name) =>
+      defineTool({ name, args: types.map((type, index) => ({ name: `a${index}`, type })), run: () => null }),
+    );
+    const { runtime, sandbox } = fakeRuntime(async () => undefined, { tools: own, policy: { allow: ['*'] } });
+    sandbox.called = ['tool.a.a'];
+    await runtime.check([{ name: 'a', text: '' }]);
+    const takes = sandbox.environment?.tools?.flatMap((tool) => (tool.takes === undefined ? [] : [[tool.name, tool.takes]]));
+    expect(takes).toEqual([['tool.a.a', ['string', 'number', 'list', 'map', null, null]]]);
+    const literals: readonly (readonly [kind: string, value: Value])[] = [
+      ['string', 'x'],
+      ['number', 1],
+      ['boolean', true],
+      ['list', []],
+      ['map', {}],
+    ];
+    for (const [index, type] of types.slice(0, 4).entries())
+      for (const [kind, value] of literals)
+        if (!(type === 'int' && kind === 'string'))
+          expect([type, kind, coerce(type, value).ok]).toEqual([type, kind, kind === takes?.[0]?.[1]?.[index]]);
   });
 
   it("which of the host's own tools declare a boolean as their result", async () => {

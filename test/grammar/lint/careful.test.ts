@@ -110,6 +110,27 @@ describe('a variable of a loop that keeps the value of the pass before (issue 50
   });
 });
 
+describe('what always fails', () => {
+  it('an index below zero is reported, read and set, at its place', () => {
+    const found = (line: string) => only('NEGATIVE_INDEX', brief(['set xs = [[1]]', line, 'emit xs']));
+    expect(found('emit xs[-1]')).toEqual(['3:9 LINT_NEGATIVE_INDEX']);
+    expect(found('emit [1, 2][-2]')).toEqual(['3:13 LINT_NEGATIVE_INDEX']);
+    expect(found('set xs[0][-1] = 2')).toEqual(['3:11 LINT_NEGATIVE_INDEX']);
+    for (const line of ['emit xs[0]', 'emit xs[-0]', 'emit xs[len(xs) - 1]', 'emit {"a": 1}[-1]', 'emit xs["-1"]'])
+      expect([line, found(line)]).toEqual([line, []]);
+  });
+
+  it('a literal that a tool cannot take is reported', () => {
+    const takes = ['string', 'number', 'list', null] as const;
+    const tools = [{ name: 'tool.a.b', least: 0, most: 4, takes }];
+    const found = (args: string) => only('ARGUMENT_TYPE', brief([`emit tool.a.B(${args})`], { tools }));
+    expect(found('5')).toEqual(['2:15 LINT_ARGUMENT_TYPE']);
+    expect(found('"a", [1], "b", {}')).toEqual(['2:20 LINT_ARGUMENT_TYPE', '2:25 LINT_ARGUMENT_TYPE']);
+    for (const args of ['"5", "6", [1], 1', 'self, self, self', 'nil, nil, nil', '"" + 5, 1 + 1'])
+      expect([args, found(args)]).toEqual([args, []]);
+  });
+});
+
 describe('a result that nothing looks at (issue 50)', () => {
   const environment: Environment = {
     tools: [

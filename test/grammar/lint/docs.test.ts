@@ -16,7 +16,7 @@ const sections = page
 
 const environment: Environment = {
   tools: [
-    ...['get', 'drop'].map((name) => ({ name: `tool.memory.${name}`, least: 1, most: 1 })),
+    ...['get', 'drop'].map((name) => ({ name: `tool.memory.${name}`, least: 1, most: 1, takes: ['string' as const] })),
     { name: 'tool.regex.match', least: 2, most: 2 },
   ],
   complete: true,
