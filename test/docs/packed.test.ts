@@ -7,11 +7,7 @@ import { ROOT } from '../architecture/source.ts';
 import { linksOf } from './links.ts';
 
 /** Pages for those who change the sources: they name paths of the repository. */
-const INSIDE = [
-  'CONTRIBUTING.md',
-  'bench/README.md',
-  ...['architecture', 'implementation', 'performance'].map((name) => `docs/${name}.md`),
-];
+const INSIDE = ['bench/README.md', ...['architecture', 'implementation', 'performance'].map((name) => `docs/${name}.md`)];
 /** Packing writes it. */
 const WRITTEN = 'THIRD-PARTY-NOTICES.md';
 
