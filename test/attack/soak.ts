@@ -42,8 +42,11 @@ const WARM_SECONDS = Math.max(30, SECONDS / 4);
 const ALONE_SECONDS = 10;
 /** A turn takes at most so many times as long beside the others as alone. */
 const SLOWER = 5;
-/** The longest piece of work may take so many times the CPU of the calibration loop: 20 ms where that takes 2 ms. */
-const MULTIPLE = 10;
+/**
+ * The longest piece of work may take so many times the CPU of the calibration loop: 20 ms where that takes 2 ms. `standard.test.ts` holds each kind
+ * of work to that alone, three times; a part of a short soak is one sample of all of them at once, and finds what takes twice as long.
+ */
+const MULTIPLE = SECONDS < 600 ? 20 : 10;
 /** Units of a foreign text, at most; it has an eighth of what its reader takes. */
 const TEXT_UNITS = 64 * 1024;
 /** The exit code of a command that met a defect of its own. */
@@ -371,10 +374,11 @@ process.stdout.write(
 const slower = (slowness[1] ?? Number.NaN) / (slowness[0] ?? Number.NaN);
 // The trend of their times is the machine's.
 const failures = [...soakFailures(rows, true), ...problems.slice(0, 10)];
-/** What the pieces that are too long did most. Whatever else the machine does makes any piece long, but hardly the same one in two parts. */
+/** What the pieces that are too long did most, but for what the attackers' own code did. Whatever else the machine does makes any piece long, but hardly the same one in two parts. */
 const long = pieces
   .filter(({ workMs }) => workMs > MULTIPLE * unit)
-  .map(({ doing: [most = ''] }) => most.replace(/^\S+ ms /, ''));
+  .map(({ doing: [most = ''] }) => most.replace(/^\S+ ms /, ''))
+  .filter((name) => !/^\w+ \(attack\//.test(name));
 for (const name of new Set(long.filter((each, index) => long.indexOf(each) < index)))
   failures.push(`pieces of CPU took more than ${MULTIPLE} calibration loops in several parts: ${name || 'what is unknown'}`);
 if (!(slower <= SLOWER)) failures.push(`honest turns took ${slower.toFixed(1)} times as long beside the others as alone`);
