@@ -300,9 +300,22 @@ const NOTHING_RUN = 'nothing was run: the program has no command block, and neit
  * somebody meant to run.
  */
 function ranNothing({ ok, usage }: RunResult, { sources = [], call, events = [], recorded }: RunRequest): boolean {
-  const hasNone = usage.fuel === 0 || sources.every(({ text }) => !text.includes('command'));
-  const isIdle = ok && hasNone && recorded === undefined && call === undefined && events.length === 0;
-  return isIdle && sources.some(({ text }) => text.trim() !== '');
+  const isIdle = ok && recorded === undefined && call === undefined && events.length === 0;
+  return (
+    isIdle &&
+    (usage.fuel === 0 || !sources.some(({ text }) => beginsCommand(text))) &&
+    sources.some(({ text }) => text.trim() !== '')
+  );
+}
+
+/** Whether a line begins with the word that begins a command block. */
+function beginsCommand(text: string): boolean {
+  for (let at = 0; ; at++) {
+    while (text[at] === ' ' || text[at] === '\t') at++;
+    if (text.startsWith('command', at)) return true;
+    at = text.indexOf('\n', at);
+    if (at < 0) return false;
+  }
 }
 
 /** The calls before a run: as the caller knows them, else those of earlier runs of the session in this process. */

@@ -10,7 +10,7 @@ describe('a newcomer', () => {
     folder({
       'ok.ns': command('emit 1'),
       'library.ns': 'func Add(needs a, b) means\n  return a + b\nendfunc\n',
-      'handler.ns': 'on event "tick" do\n  fail "no"\nendon\n',
+      'handler.ns': 'on event "tick" do # no command\n  fail "no"\nendon\n',
       'memory.ns': command('emit tool.memory.Get("/a")'),
       'show.ns': command('emit seed'),
       'value.json': '{"a": [1, 2]}',
