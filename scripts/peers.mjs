@@ -10,13 +10,21 @@ const PEER = fileURLToPath(new URL('../src/files/optionalpackage.ts', import.met
 const IMPORTED = Object.keys(peerDependencies).filter((name) => !['pg', 'postgres', '@restatedev/restate-sdk'].includes(name));
 const path = `((?:${IMPORTED.map((name) => name.replaceAll('/', '\\/')).join('|')})(?:/[\\w/]+)?)`;
 const STATIC = new RegExp(`^import \\{([^{}]*)\\} from '${path}';$`, 'gm');
+/** Packages that a use needs beside the one that it loads first. */
+const BESIDE = {
+  '@ai-sdk/openai-compatible': ['ai'],
+  '@modelcontextprotocol/client': ['@modelcontextprotocol/server'],
+  '@modelcontextprotocol/server': ['@modelcontextprotocol/client'],
+  'vscode-languageserver': ['vscode-languageserver-textdocument'],
+};
 const DYNAMIC = new RegExp(`\\bimport\\('${path}'\\)`, 'g');
 
 function called(module) {
   const name = IMPORTED.filter((each) => module === each || module.startsWith(`${each}/`)).toSorted(
     (a, b) => b.length - a.length,
   )[0];
-  return `optionalPackage('${module}', '${name}', '${peerDependencies[name].replace(/^\^(\d+).*/, '$1')}')`;
+  const packages = [name, ...(BESIDE[name] ?? [])].map((each) => `${each}@${peerDependencies[each].replace(/^\^(\d+).*/, '$1')}`);
+  return `optionalPackage('${module}', '${name}', '${packages.join(' ')}')`;
 }
 
 /** Replaces the imports of optional packages in a source file. */

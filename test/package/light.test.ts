@@ -90,11 +90,12 @@ describe.each([24, 26] as const)('the package alone in an empty folder, on Node 
       stdout: '3\n',
       stderr: '',
     });
-    const needs = (name: string, major: number): string =>
-      `this needs the package ${name}, which is not installed: npm install ${name}@${major}`;
+    const needs = (name: string, packages: string): string =>
+      `this needs the package ${name}, which is not installed: npm install ${packages}`;
+    const mcp = needs('@modelcontextprotocol/client', '@modelcontextprotocol/client@2 @modelcontextprotocol/server@2');
     for (const [args, sentence] of [
-      [['lsp'], needs('vscode-languageserver', 10)],
-      [['tools', 'mcp'], needs('@modelcontextprotocol/client', 2)],
+      [['lsp'], needs('vscode-languageserver', 'vscode-languageserver@10 vscode-languageserver-textdocument@1')],
+      [['tools', 'mcp'], mcp],
     ] as const)
       expect(run('npx', ['neuroscript', ...args], { cwd: folder, node: node.binary })).toEqual({
         status: 2,
@@ -105,7 +106,7 @@ describe.each([24, 26] as const)('the package alone in an empty folder, on Node 
       (entry) => `await import('neuroscript-runtime/${entry}').catch((e) => console.log(e.code, e.message));`,
     );
     expect(succeed(node.binary, ['--input-type=module', '-e', script.join('\n')], { cwd: folder, node: node.binary })).toBe(
-      `ERR_CONFIG ${needs('ai', 7)}\nERR_CONFIG ${needs('@modelcontextprotocol/client', 2)}\n`,
+      `ERR_CONFIG ${needs('ai', 'ai@7')}\nERR_CONFIG ${mcp}\n`,
     );
   });
 
