@@ -1,5 +1,4 @@
-"""Runs NeuroScript programs from Python: a client of `neuroscript host` on the standard library alone.
-Python 3.11 or later; the command needs Node. docs/embedding.md describes the protocol.
+"""Runs NeuroScript programs from Python 3.11 or later: a client of `neuroscript host`, whose protocol docs/embedding.md describes.
 
     from neuroscript import Host
     host = Host()
@@ -85,6 +84,7 @@ class AgentRequest:
     max_tokens: int | None
 
 
+PATIENCE = 30.0  # Seconds until a host must have answered its first request.
 # In a tool: its call, with "session", and "key", which is the same when a call of a session is made again.
 CALL: ContextVar[Mapping[str, Any]] = ContextVar("CALL")
 Agent = Callable[[AgentRequest], "str | Mapping[str, Any]"]
@@ -138,8 +138,8 @@ class Host:
         def declare(function: Callable[..., Any]) -> Callable[..., Any]:
             if self._started:
                 raise HostError("declare tools before the host starts", "ERR_USAGE")
-            described = {"description": inspect.getdoc(function) or "", "inputSchema": _schema_of(function), **declared}
-            self._tools[name] = ({"name": name, **described}, function)
+            inferred = {"description": inspect.getdoc(function) or "", "inputSchema": _schema_of(function)}
+            self._tools[name] = ({"name": name, **inferred, **declared}, function)
             return function
 
         return declare
@@ -225,12 +225,15 @@ class Host:
             self._started, self._gone = True, None
             self._reader.start()
             try:
-                self._ask("initialize", {"protocol": 1, "tools": [each for each, _ in self._tools.values()], **self._settings})
+                self._ask("initialize", {"protocol": 1, "tools": [each for each, _ in self._tools.values()], **self._settings}, PATIENCE)
             except BaseException as problem:  # The next use starts another one.
                 gone, self._started = self._gone, False
+                if (silent := isinstance(problem, TimeoutError)) and self._process is not None:
+                    self._process.kill()
                 code = self._hang_up()
-                if gone is not None and code is not None:
-                    raise HostError(f"the host ended with exit code {code} before it was ready", "ERR_CONFIG") from problem
+                if silent or (gone is not None and code is not None):
+                    why = f"did not answer in {PATIENCE} seconds" if silent else f"ended with exit code {code} before it was ready"
+                    raise HostError(f"the host {why}", "ERR_CONFIG") from problem
                 raise
 
     def _hang_up(self) -> int | None:
@@ -242,8 +245,8 @@ class Host:
         self._reader.join(30)
         return None if self._process is None else self._process.wait(30)
 
-    def _ask(self, method: str, params: dict[str, Any]) -> Any:
-        return self._send(method, params)[1].result()
+    def _ask(self, method: str, params: dict[str, Any], timeout: float | None = None) -> Any:
+        return self._send(method, params)[1].result(timeout)
 
     def _send(
         self, method: str, params: dict[str, Any], *, output: OnOutput | None = None, agent: Agent | None = None
@@ -285,8 +288,7 @@ class Host:
                 answer, _, _ = self._open.pop(message["id"], (Future(), None, None))
                 if (said := message.get("error")) is None:
                     return answer.set_result(message["result"])
-                failure = HostError(said["message"], (said.get("data") or {}).get("code", "ERR_INTERNAL"))
-                answer.set_exception(failure)
+                answer.set_exception(failure := HostError(said["message"], (said.get("data") or {}).get("code", "ERR_INTERNAL")))
                 if message["id"] is None:  # The host refused a line, and cannot say whose, or has no place for one more client.
                     self._fail(failure, gone=failure.code == "ERR_BUSY")
             case "output" if (asked := self._open.get(params["id"])) is not None and asked[1] is not None:
@@ -327,21 +329,18 @@ def _schema_of(function: Callable[..., Any]) -> dict[str, Any]:
             raise HostError(f"argument '{name}' of a tool must have a name of its own", "ERR_USAGE")
         given = {} if parameter.default is parameter.empty else {"default": parameter.default}
         properties[name] = _schema(get_type_hints(function).get(name, Any)) | given
-    required = [name for name, schema in properties.items() if "default" not in schema]
-    return {"type": "object", "properties": properties, "required": required}
+    return {"type": "object", "properties": properties, "required": [name for name in properties if "default" not in properties[name]]}
 
 
 def _schema(hint: Any) -> dict[str, Any]:
     origin, args = get_origin(hint), get_args(hint)
-    if hint in _TYPES:
-        return {"type": _TYPES[hint]}
     if origin in (list, dict):
         return {"type": _TYPES[origin], "items" if origin is list else "additionalProperties": _schema(args[-1])}
     if origin is Literal:
         return {"enum": list(args)}
     if origin in (Union, type(int | str)):
         return {"anyOf": [_schema(each) for each in args]}
-    return {}
+    return {"type": _TYPES[hint]} if hint in _TYPES else {}
 
 
 def _line(*, errors: str = "strict", **message: Any) -> bytes:

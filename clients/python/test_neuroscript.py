@@ -8,6 +8,7 @@ import time
 import unittest
 from datetime import UTC, datetime
 from typing import Literal
+from unittest import mock
 
 from neuroscript import CALL, AgentRequest, Host, HostError, ProgramError, ToolError
 
@@ -280,6 +281,12 @@ class Client(unittest.TestCase):
             ended = Host(command)
             self.assertRaisesRegex(HostError, "ended with exit code [01] before", run_soon, ended)
             ended.close()
+        for command in (["sleep", "100"], ["cat"]):
+            silent = Host(command)
+            with mock.patch("neuroscript.PATIENCE", 0.3):
+                self.assertRaisesRegex(HostError, "did not answer in 0.3 seconds", silent.run, program("emit 1"))
+            self.assertEqual(silent._process and silent._process.poll(), -9)
+            silent.close()
         for absent in (Host(["no such command"]), Host(socket="/no/such.sock")):
             self.assertRaisesRegex(HostError, "cannot reach a host", absent.run, program("emit 1"))
 
