@@ -17,7 +17,7 @@ export function guarded(flow: Flow, run: Exec, effects: Effects, handler: Block)
   const leaves = effects.breaks || effects.returns;
   return (frame) => {
     const { pc, ambient, risk } = flow;
-    flow.risk = 0;
+    flow.acc = flow.risk = 0;
     let done: number;
     try {
       done = run(frame);

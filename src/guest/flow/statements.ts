@@ -147,6 +147,7 @@ function compileReturn(context: Context, flow: Flow, stmt: ReturnStmt): Exec {
   const values = stmt.values.map((value) => context.stored(value));
   context.spend(values.length);
   return (frame) => {
+    flow.acc = 0;
     const labels: Label[] = [];
     const items = evaluated(flow, frame, values, labels);
     machine.at = stmt.s;

@@ -35,6 +35,13 @@ describe('flows', () => {
   });
 });
 
+it('a `return` that fails by itself has nothing of an error before it', () => {
+  const run = inWorld(
+    'func f() means\nset y = tool.web.Fail("a")\nreturn nothing["k"], 1\ncall tool.mail.Send("b")\non error do\nclear_error\nendon\nendfunc\ncommand\ncall f()\nendcommand',
+  );
+  expect(reached(run)).toEqual({ to: [], rest: [], deciding: [] });
+});
+
 describe('code that calls no tool', () => {
   const SENDS = '\nfor each part in [1]\nset x = x + ""\nendfor\ncall tool.mail.Send(x)\nendcommand';
 
