@@ -116,7 +116,7 @@ const builtins = {
 /** Puts the program of the worker into a comment of the file that starts it (`src/worker/boot.ts`). */
 function appendProgram() {
   const program = join(fresh, 'program.js');
-  const text = `(() => {${readFileSync(program, 'utf8')}\nreturn program.main;})()`;
+  const text = `(() => {${readFileSync(program, 'utf8')}\nreturn program;})()`;
   rmSync(program);
   if (text.includes(NO_END)) throw new Error(`the program of the worker contains ${NO_END}`);
   appendFileSync(join(fresh, 'worker.js'), `${PROGRAM_MARK}${text.replaceAll('*/', NO_END)}\n*/`);
@@ -195,8 +195,10 @@ async function bundleAll() {
   // It imports and exports nothing, so Node can start it as a module or as a script, which is faster (`src/sandbox/launch.ts`).
   const boot = { ...worker.output, format: 'iife', banner: "'use strict';" };
   await bundle('src/worker/boot.ts', 'worker.js', { ...worker, output: boot });
-  await bundle('src/worker/main.ts', 'program.js', { ...worker, output: { ...worker.output, format: 'iife', name: 'program' } });
-  await bundle('src/worker/thread.ts', 'thread.js', { ...worker, output: { ...worker.output, format: 'iife' } });
+  await bundle('src/worker/program.ts', 'program.js', {
+    ...worker,
+    output: { ...worker.output, format: 'iife', name: 'program' },
+  });
   writeFileSync(join(fresh, 'guest.js'), await bundleGuest([priced]));
 }
 

@@ -79,12 +79,6 @@ export function packageFiles(): WorkerFiles {
   return checkFiles({ worker: located('#worker'), guest: located('#guest') }, "run 'npm run build'");
 }
 
-/** The program of a worker thread, and the interpreter. Throws {@link ConfigError} as {@link packageFiles} does. */
-export function threadFiles(): { readonly thread: string; readonly guest: string } {
-  const { worker, guest } = checkFiles({ worker: located('#thread'), guest: located('#guest') }, "run 'npm run build'");
-  return { thread: worker, guest };
-}
-
 /** The same bundles by their real paths. Throws {@link ConfigError} with the advice when one is missing. */
 export function checkFiles({ worker, guest }: WorkerFiles, advice = 'copy it from dist/ of neuroscript-runtime'): WorkerFiles {
   for (const path of [worker, guest]) if (!existsSync(path)) throw new ConfigError(`${path} is missing; ${advice}`);

@@ -1,8 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { Duplex } from 'node:stream';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { THREAD } from '../wire/codecache.ts';
 import { NO_ROLE } from './codecache.ts';
-import { type StartedWorker, threadFiles, type WorkerChild } from './launch.ts';
+import { packageFiles, type StartedWorker, type WorkerChild } from './launch.ts';
 import type { PoolLimitOptions } from './limits.ts';
 import { checkIsolation, type OpenPool, openWith, poolSettings, Sandbox, type SandboxOptions } from './sandbox.ts';
 
@@ -24,9 +25,9 @@ export async function threadSandbox(options: ThreadOptions = {}): Promise<Sandbo
 
 /** The pool of {@link threadSandbox}. */
 export async function openThreads(options: ThreadOptions): Promise<OpenPool> {
-  const { thread, guest } = threadFiles();
+  const { worker, guest } = packageFiles();
   const launcher = { cage: null, reason: 'the workers are threads of this process', demands: [] };
-  return openWith({ ...poolSettings(options), launcher, start: () => startThread(thread, guest) });
+  return openWith({ ...poolSettings(options), launcher, start: () => startThread(worker, guest) });
 }
 
 function startThread(file: string, guest: string): StartedWorker {
@@ -35,6 +36,7 @@ function startThread(file: string, guest: string): StartedWorker {
   const thread = new Worker(file, {
     workerData: { guest, port: port2, sent },
     transferList: [port2],
+    argv: [THREAD],
     env: {},
     execArgv: [],
     stderr: true,

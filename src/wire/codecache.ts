@@ -20,6 +20,9 @@ export const MOST_CACHES = 6;
  */
 export type CacheOrder = 'none' | 'make' | { readonly build: string; readonly sizes: readonly number[] };
 
+/** The one argument of a worker that is a thread of its host. It makes and takes no caches. */
+export const THREAD = 'thread';
+
 /** Stands before the worker's own program in its file, which is a comment there: Node gives no code cache to a module. */
 export const PROGRAM_MARK = '\n/*# program\n';
 

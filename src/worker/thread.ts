@@ -98,7 +98,8 @@ function portPipe(port: MessagePort, sent: Int32Array): BytePipe {
 }
 
 /** Answers the frames of the host, as `main` of a process does. Ends when the host ends the thread. */
-function serve({ guest, port, sent }: ThreadStart): void {
+export function serve(): void {
+  const { guest, port, sent }: ThreadStart = process.getBuiltinModule('node:worker_threads').workerData;
   const end = (): never => process.exit(0);
   const server = new Server(new Parser(parse), { isHostGone: () => false, end, tidy: () => {} });
   server.prepare(new ThreadImage(guest, server), 0);
@@ -108,5 +109,3 @@ function serve({ guest, port, sent }: ThreadStart): void {
   server.serve(pipe);
   port.close();
 }
-
-serve(process.getBuiltinModule('node:worker_threads').workerData);
