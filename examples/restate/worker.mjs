@@ -19,4 +19,4 @@ const controller = new LoopController({ runtime: await createRuntime(), coordina
 const agent = functionAgent(() => programReply('command\n  emit tool.aeiou.magic("LOOP", {"action": "done"})\nendcommand'));
 const sessions = await restateSessions({ coordinator, controller, options: () => ({ agent }) });
 createServer(createEndpointHandler({ services: [sessions] })).listen(Number(port), '127.0.0.1');
-setInterval(() => coordinator.tend(), coordinator.leaseMs);
+coordinator.attend({ onError: (error) => process.emitWarning(`${error}`) });

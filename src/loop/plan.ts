@@ -23,7 +23,8 @@ import {
   storedCalls,
   waitingOf,
 } from './record/suspension.ts';
-import type { DrivenSession, SessionCoordinator } from './sessions/coordinator.ts';
+import type { SessionCoordinator } from './sessions/coordinator.ts';
+import type { DrivenSession } from './sessions/lease.ts';
 import type { KeptTurn, Point } from './sessions/point.ts';
 import type { ClaimedSession, SessionState, StartedTurn, StoredStep, WaitingTurn } from './sessions/store.ts';
 import { paidBy } from './spent.ts';

@@ -132,8 +132,12 @@ describe('issue 20: sessions on a real server of Restate', () => {
     const first = await fleet.worker({ step: 'call', turn: 2 });
     for (const sid of ['work-1', 'work-2']) await fleet.start(sid);
     await first.held(2);
+    // Workers say that they live, and which keys they know, as hosts do.
+    const living = async () => (await fleet.bench.store.hosts?.list())?.map(({ owner, kids }) => `${owner} ${kids}`);
     await fleet.worker();
+    await expect.poll(living).toEqual(['host-1 matrix-primary,matrix-fallback', 'host-2 matrix-primary,matrix-fallback']);
     await first.drain();
+    expect(await living()).toEqual(['host-2 matrix-primary,matrix-fallback']);
     await fleet.finish();
     await judge(fleet.bench, done);
     await expectOneRun(fleet);

@@ -9,7 +9,7 @@ const GROUPS: readonly (readonly [why: string, places: string])[] = [
   ],
   [
     'the runtime gives it to the application, after it was read',
-    `AgentModel.params AgentModel.safety_settings AuditRecord.args CatalogueArgument.default Control.json ControlPayload
+    `AgentModel.params AgentModel.safety_settings Attendance.onError(error) AuditRecord.args CatalogueArgument.default Control.json ControlPayload
     ControlPayload.request ControlPayload.telemetry DecodedToken.payload ErrorValue.entries() ErrorValue.fields Execution.error
     GateOutcome.error Handles.get() HostContext.emit() HostContext.emit(value) HostContext.onEventError() HostContext.whisper()
     HostContextInit.emit(value) HostOptions.onError(error) JournalEntry.args JournalEntry.options JournalEntry.prompt JournalOutcome.value
@@ -54,6 +54,7 @@ const GROUPS: readonly (readonly [why: string, places: string])[] = [
 export const CALLBACKS: readonly string[] = [
   'AskHandlerOptions.onEvent()',
   'AskLoopRun.onEvent()',
+  'Attendance.onError()',
   'ExecutionOptions.onProfile()',
   'HostContextInit.emit()',
   'HostContextInit.onEventError()',

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { MemoryLog } from '../../src/loop/log/log.ts';
 import { SessionCoordinator } from '../../src/loop/sessions/coordinator.ts';
 import { SessionLeasedError } from '../../src/loop/sessions/errors.ts';
@@ -59,6 +59,47 @@ it('a call that its store cannot keep is tried again within its turn, and not af
   );
   await expect(keeping).rejects.toThrow('the disk is full');
   expect(kept).toHaveLength(2);
+});
+
+it('issue 48: a process that another system gives its sessions says that it lives, tends, and leaves', async () => {
+  const { coordinator, store } = await coordinated('outer/nested');
+  const errors: unknown[] = [];
+  let kids = ['k1'];
+  const { beat } = store.hosts;
+  let beats = 0;
+  let under = 0;
+  Object.assign(store.hosts, {
+    beat: async (...args: Parameters<typeof beat>) => {
+      expect(under++).toBe(0);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      under -= 1;
+      beats += 1;
+      if (beats < 3) throw new StoreError('io', 'the disk is full');
+      await beat(...args);
+    },
+  });
+  const orphan = vi.spyOn(store, 'find').mockRejectedValueOnce(new StoreError('io', 'away'));
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'clearTimeout', 'clearInterval'] });
+  try {
+    const attendance = coordinator.attend({ kids: () => kids, onError: (error) => errors.push(error) });
+    await vi.advanceTimersByTimeAsync(260);
+    expect(await store.hosts.list()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(260);
+    const { instance } = coordinator;
+    expect(await store.hosts.list()).toMatchObject([{ instance, owner: 'me', kids: ['k1'], lives: true }]);
+    kids = ['k2'];
+    await vi.advanceTimersByTimeAsync(600);
+    expect(await store.hosts.list()).toMatchObject([{ kids: ['k2'] }]);
+    expect(String(errors)).toBe('StoreError: the disk is full,StoreError: away');
+    expect(orphan).toHaveBeenCalled();
+    await attendance[Symbol.asyncDispose]();
+    expect(await store.hosts.list()).toEqual([]);
+    const before = beats;
+    await vi.advanceTimersByTimeAsync(3000);
+    expect([beats, await store.hosts.list()]).toEqual([before, []]);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe('recovering', () => {

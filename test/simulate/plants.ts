@@ -91,12 +91,18 @@ export const PLANTS: readonly Plant[] = [
   ),
 
   // Decisions and their log.
-  plant(COORDINATOR, 'a decision in doubt is logged anyway', 'if (!(await this.#log.has(sid, turn))) await', 'await', logged),
-
   plant(
     COORDINATOR,
+    'a decision in doubt is logged anyway',
+    'if (isNew || !(await this.#log.has(sid, turn))) {',
+    'if (isNew || sid !== null) {',
+    logged,
+  ),
+
+  plant(
+    'loop/sessions/tending',
     'nobody logs what a dead process left',
-    'await this.release(await this.claim(sid));\n      return true;',
+    'await sessions.release(await sessions.claim(sid));\n      return true;',
     'return sid === sid;',
     ends,
     logged,

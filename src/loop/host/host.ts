@@ -14,8 +14,10 @@ import {
 import type { LoopController } from '../controller.ts';
 import type { ResumeOptions } from '../options.ts';
 import type { LoopResult } from '../result.ts';
-import type { DrivenSession, SessionCoordinator } from '../sessions/coordinator.ts';
+import type { SessionCoordinator } from '../sessions/coordinator.ts';
 import { SessionLeasedError, SessionStateError } from '../sessions/errors.ts';
+import type { Heartbeat } from '../sessions/heartbeat.ts';
+import type { DrivenSession } from '../sessions/lease.ts';
 import type { SessionSetup } from '../sessions/setup.ts';
 import { Signal } from './signal.ts';
 
@@ -76,9 +78,6 @@ export interface HostState {
   readonly errors: number;
 }
 
-/** The part of a lease for which a host is believed to live after it has said so. */
-const BEATS_LAST = 2;
-
 /** The longest pause after a store that did not answer, in milliseconds. */
 const LONGEST_PAUSE_MS = 5000;
 
@@ -91,6 +90,7 @@ export class Host {
   readonly #options: HostOptions & { readonly [Key in 'concurrency' | 'turnsPerClaim' | 'pollMs' | 'tenantConcurrency']: number };
   readonly #driving = new Map<string, { readonly tenant: string; readonly done: Promise<void> }>();
   #profiles: HostOptions['profiles'];
+  readonly #heartbeat: Heartbeat;
   readonly #wake = new Signal();
   #status: HostState['status'] = 'ready';
   #claimed = 0;
@@ -104,6 +104,7 @@ export class Host {
     const { tenantConcurrency = concurrency } = options;
     this.#options = { ...options, concurrency, turnsPerClaim, pollMs, tenantConcurrency };
     this.#profiles = options.profiles;
+    this.#heartbeat = options.coordinator.heartbeat(options.kids);
   }
 
   /** The current state of the host. */
@@ -147,7 +148,7 @@ export class Host {
     await this.#running;
     await Promise.all([...this.#driving.values()].map(({ done }) => done));
     late.removeEventListener('abort', giveUp);
-    await coordinator.store.hosts?.leave(coordinator.instance).catch((error: unknown) => this.#failed(error, null));
+    await this.#heartbeat.leave().catch((error: unknown) => this.#failed(error, null));
     this.#status = 'stopped';
   }
 
@@ -155,20 +156,15 @@ export class Host {
     return this.#status === 'draining' || this.#status === 'stopped';
   }
 
-  /**
-   * Says to the store that this host lives, and which keys it knows. A host says so several times in the time after which others take its
-   * sessions: a turn that has killed its host is not taken for one of a host that lives.
-   */
-  async beat(): Promise<void> {
-    const { coordinator, kids } = this.#options;
-    const { instance, owner, leaseMs } = coordinator;
-    await coordinator.store.hosts?.beat({ instance, owner, kids: kids?.() ?? [] }, leaseMs / BEATS_LAST);
+  /** Says to the store now that this host lives, and which keys it knows. Rejects with `StoreError` when the store takes no write. */
+  beat(): Promise<void> {
+    return this.#heartbeat.beat();
   }
 
   async #run(): Promise<void> {
     const { coordinator, pollMs, concurrency } = this.#options;
     const forget = coordinator.store.onReady(this.#wake.call);
-    const beats = setInterval(() => void this.beat().catch(() => {}), coordinator.leaseMs / (2 * BEATS_LAST)).unref();
+    this.#heartbeat.start();
     let pause = 0;
     let tended = Number.NEGATIVE_INFINITY;
     try {
@@ -195,7 +191,6 @@ export class Host {
       }
     } finally {
       forget();
-      clearInterval(beats);
     }
   }
 

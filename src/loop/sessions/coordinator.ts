@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { StoreError } from '../../sqlite/error.ts';
+import { callBack } from '../../wire/callback.ts';
 import type { Clock } from '../clock.ts';
 import { type DecisionLog, endEntry, type LogEntry, logEntry } from '../log/log.ts';
 import type { HaltReason } from '../record/decision.ts';
@@ -8,30 +9,30 @@ import type { TurnRecord } from '../record/record.ts';
 import { SharedLock } from '../sharedlock.ts';
 import { spentAfter } from '../spent.ts';
 import { Agreement } from './agreement.ts';
-import { isDamage } from './damaged.ts';
+import type { ForcedEnd } from './damaged.ts';
 import { SessionLeasedError } from './errors.ts';
+import { Heartbeat } from './heartbeat.ts';
 import type { SessionCoordinatorInit } from './init.ts';
 import { interruptedRecord } from './interrupted.ts';
-import { type Holding, Leases } from './lease.ts';
+import { type DrivenSession, type Holding, Leases } from './lease.ts';
 import { keptCalls } from './point.ts';
 import type { Admission, Runnable, SessionSetup } from './setup.ts';
-import type { ClaimedSession, Condition, NextTurn, SessionState, SessionStore, StartedTurn, StoredStep } from './store.ts';
+import type { ClaimedSession, NextTurn, SessionState, SessionStore, StartedTurn, StoredStep } from './store.ts';
+import { type OnDamage, Tending } from './tending.ts';
 
 /** Shared by all coordinators, because a turn whose process died runs alone: no turn of any controller or store may run beside it. */
 const TURNS = new SharedLock();
 
-/** Sessions that a search for owed or orphaned ones reads at a time. */
-const PAGE = 500;
+/** The pauses between attempts to store a call, in milliseconds. */
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 1000;
 
-/** Most sessions that {@link SessionCoordinator.recover} resolves with. */
-const MOST_OPEN = 10_000;
-
-/** Called with the problem of a damaged session. */
-type OnDamage = (error: StoreError, sid: string) => void;
-
-/** A session that this process drives. */
-export interface DrivenSession extends ClaimedSession {
-  readonly holding: Holding;
+/** How a process that a system gives its sessions takes part, see {@link SessionCoordinator.attend}. */
+export interface Attendance {
+  /** The keys that the process knows now; none when absent. */
+  readonly kids?: () => readonly string[];
+  /** Receives what went wrong; it is tried again. Its own failure has no effect. */
+  readonly onError?: (error: unknown) => unknown;
 }
 
 /**
@@ -44,6 +45,7 @@ export class SessionCoordinator {
   /** Held by every turn of this process: shared by turns that may run together, or by one turn alone. */
   readonly turns: SharedLock;
   readonly #log: DecisionLog | null;
+  readonly #tending: Tending;
   readonly #clock: Clock;
   readonly #leases: Leases;
   readonly #replayTtl: number;
@@ -67,6 +69,14 @@ export class SessionCoordinator {
     this.#agreement = new Agreement(store, log);
     this.#clock = clock;
     this.#leases = new Leases({ store, clock, owner, leaseMs });
+    this.#tending = new Tending({
+      store,
+      clock,
+      leases: this.#leases,
+      sessions: this,
+      logKind: this.#logKind,
+      pay: (owed, holding) => this.#pay(owed, holding),
+    });
     this.#replayTtl = replayTtl;
   }
 
@@ -122,21 +132,28 @@ export class SessionCoordinator {
     return { ...found, holding };
   }
 
-  /** Logs the entries that a claimed session owes to the log. */
-  async #pay(owed: readonly LogEntry[], holding: Holding): Promise<void> {
-    const { sid, fence } = holding;
-    if (this.#log !== null)
-      for (const entry of owed) {
-        const turn = entry.turn_index;
-        if (!(await this.#log.has(sid, turn))) await this.#append(this.#log, entry, holding);
-        await this.store.logged(sid, turn, fence, true);
-      }
+  /** Whether the store writes a decision into its own log with the turn, owes it to another log, or makes no entry. */
+  get #logKind(): ForcedEnd['log'] {
+    return this.#log === null ? 'none' : this.#log === this.store.log ? 'own' : 'owed';
   }
 
-  /** Logs an entry. A process whose lease may have ended does not: the next process that claims the session logs it. */
-  #append(log: DecisionLog, entry: LogEntry, holding: Holding): Promise<void> {
-    if (!this.#leases.lasts(holding)) throw new SessionLeasedError(holding.sid, null);
-    return log.append(entry);
+  /** Logs the entries that a claimed session owes to the log. */
+  async #pay(owed: readonly LogEntry[], holding: Holding): Promise<void> {
+    for (const entry of owed) await this.#add(entry, holding, false, true);
+  }
+
+  /**
+   * Logs an entry of a claimed session. Looks first whether the log has it, unless it `isNew`. Gives up the lease unless `keep` is set. A
+   * process whose lease may have ended does not log: the next process that claims the session does.
+   */
+  async #add(entry: LogEntry, holding: Holding, isNew: boolean, keep: boolean): Promise<void> {
+    if (this.#log === null) return;
+    const { SID: sid, turn_index: turn } = entry;
+    if (isNew || !(await this.#log.has(sid, turn))) {
+      if (!this.#leases.lasts(holding)) throw new SessionLeasedError(sid, null);
+      await this.#log.append(entry);
+    }
+    await this.store.logged(sid, turn, holding.fence, keep);
   }
 
   /** Renews the lease while `work` runs. Calls `onLost` once if the lease is lost or the end of the session is requested. */
@@ -243,8 +260,7 @@ export class SessionCoordinator {
   ): Promise<void> {
     const at = this.#clock.now();
     const entry = record !== null ? logEntry(record) : next.status === 'open' ? null : endEntry(next, at);
-    const together = this.#log !== null && this.#log === this.store.log;
-    const unlogged = entry !== null && this.#log !== null && !together;
+    const unlogged = entry !== null && this.#logKind === 'owed';
     const keep = keepLease && next.status === 'open';
     const second = Math.floor(at / 1000);
     await this.store.commit({
@@ -255,17 +271,15 @@ export class SessionCoordinator {
       used: (record?.candidates ?? []).flatMap(({ ok, jti }) => (ok && jti !== null ? [{ jti, second }] : [])),
       usedSince: second - this.#replayTtl,
       unlogged,
-      entry: together ? entry : null,
+      entry: this.#logKind === 'own' ? entry : null,
       at,
       keep: keep || unlogged,
     });
     holding.begun = null;
     stored();
     if (next.status !== 'open') this.#agreement.delete(next.sid);
-    if (entry === null || this.#log === null || together) return;
-    // If the store was set back, the log may have this turn already.
-    if (record !== null || !(await this.#log.has(next.sid, entry.turn_index))) await this.#append(this.#log, entry, holding);
-    await this.store.logged(next.sid, entry.turn_index, fence, keep);
+    // If the store was set back, the log may have the end of a session already.
+    if (unlogged) await this.#add(entry, holding, record !== null, keep);
   }
 
   /**
@@ -303,28 +317,8 @@ export class SessionCoordinator {
    * False when there is no such open session. A damaged session is ended without a record of its started turn, and `onDamaged` is told
    * of it; what is stored of it stays.
    */
-  async cancel(sid: string, onDamaged: OnDamage = () => {}): Promise<boolean> {
-    if (!(await this.store.cancel(sid))) return false;
-    try {
-      await this.#end(sid, 'ERR_CANCELLED');
-    } catch (error) {
-      if (!isDamage(error) || !(await this.#endDamaged(sid))) throw error;
-      onDamaged(error, sid);
-    }
-    return true;
-  }
-
-  /** Ends a session that cannot be read, and logs what it owes to the log. False for a session that can be read. */
-  async #endDamaged(sid: string): Promise<boolean> {
-    const log = this.#log === null ? 'none' : this.#log === this.store.log ? 'own' : 'owed';
-    const until = this.#leases.end();
-    const end = { reason: 'ERR_CANCELLED', at: this.#clock.now(), log } as const;
-    const damaged = (await this.store.endDamaged?.(sid, this.#leases.lease, end)) ?? null;
-    if (damaged === null) return false;
-    const { fence, unlogged } = damaged;
-    await this.#pay(unlogged, { sid, fence, until });
-    await this.store.release(sid, fence);
-    return true;
+  cancel(sid: string, onDamaged?: OnDamage): Promise<boolean> {
+    return this.#tending.cancel(sid, onDamaged);
   }
 
   /**
@@ -333,68 +327,43 @@ export class SessionCoordinator {
    * process has driven for the length of a lease (`ERR_INTERRUPTED`). Skips sessions with a turn in this process and those that it
    * `drives` otherwise, and damaged ones, which the list of the store explains. Reads only sessions that need recovery.
    */
-  async recover(drives: (sid: string) => boolean = () => false): Promise<readonly string[]> {
-    const taken = await this.tend(drives);
-    const open = await this.store.find({ kind: 'ready', owner: this.owner }, MOST_OPEN);
-    return open.filter((sid) => !drives(sid) && !this.#leases.holds(sid) && !taken.has(sid)).sort();
+  recover(drives?: (sid: string) => boolean): Promise<readonly string[]> {
+    return this.#tending.recover(drives);
   }
 
   /**
    * Finishes the work of dead processes, as {@link recover} does. Resolves with the ids of sessions that are not this process's to take:
    * other processes drive and log them, or they are damaged. `onDamaged` is told of each damaged one.
    */
-  async tend(drives: (sid: string) => boolean = () => false, onDamaged: OnDamage = () => {}): Promise<ReadonlySet<string>> {
-    const free = (sid: string): boolean => !drives(sid) && !this.#leases.holds(sid);
-    const taken = new Set<string>();
-    /** A damaged session must not keep the others from being logged. */
-    const passBy = (error: unknown, sid: string): void => {
-      if (!isDamage(error)) throw error;
-      taken.add(sid);
-      onDamaged(error, sid);
+  tend(drives?: (sid: string) => boolean, onDamaged?: OnDamage): Promise<ReadonlySet<string>> {
+    return this.#tending.tend(drives, onDamaged);
+  }
+
+  /** What says to the store that this process lives. */
+  heartbeat(kids: () => readonly string[] = () => []): Heartbeat {
+    const { instance, owner, leaseMs } = this;
+    return new Heartbeat({ hosts: this.store.hosts, instance, owner, leaseMs, kids });
+  }
+
+  /**
+   * For a process that gets its sessions from another system than a {@link Host}: until the result is disposed, says to the store that it
+   * lives and which keys it knows, and tends the store once in a lease.
+   */
+  attend({ kids, onError = () => {} }: Attendance = {}): AsyncDisposable {
+    const heartbeat = this.heartbeat(kids);
+    const failed = (error: unknown): void =>
+      callBack(
+        () => onError(error),
+        () => {},
+      );
+    heartbeat.beat().catch(failed);
+    heartbeat.start();
+    const tend = setInterval(() => void this.tend().catch(failed), this.leaseMs).unref();
+    return {
+      async [Symbol.asyncDispose]() {
+        clearInterval(tend);
+        await heartbeat.leave();
+      },
     };
-    for await (const sid of this.#each((after) => ({ kind: 'owing', after })))
-      if (free(sid) && !(await this.#logUnlogged(sid).catch((error) => passBy(error, sid)))) taken.add(sid);
-    // A nested session has no lease between two of its turns, although its driver is alive.
-    const idleMs = this.#leases.lease.ms;
-    for await (const sid of this.#each((after) => ({ kind: 'orphaned', after, idleMs })))
-      if (free(sid)) await this.#end(sid, 'ERR_INTERRUPTED').catch((error) => passBy(error, sid));
-    return taken;
-  }
-
-  /** The ids of all sessions in a condition, page by page. */
-  async *#each(condition: (after: string) => Condition): AsyncGenerator<string> {
-    for (let after = ''; ; ) {
-      const page = await this.store.find(condition(after), PAGE);
-      yield* page;
-      after = page.at(-1) ?? after;
-      if (page.length < PAGE) return;
-    }
-  }
-
-  /** Claims and releases a session, which logs its unlogged decisions. False while another process drives the session. */
-  async #logUnlogged(sid: string): Promise<boolean> {
-    try {
-      await this.release(await this.claim(sid));
-      return true;
-    } catch (error) {
-      if (error instanceof SessionLeasedError) return false;
-      // A process died after it had ended the session and before it logged the end.
-      if (isDamage(error) && (await this.store.summary(sid))?.status !== 'open') await this.#endDamaged(sid);
-      throw error;
-    }
-  }
-
-  /** Halts a session if it is open and no other process drives it. */
-  async #end(sid: string, reason: HaltReason): Promise<void> {
-    try {
-      const claimed = await this.claim(sid);
-      if (claimed.state.status === 'open') await this.halt(claimed, reason);
-      else await this.release(claimed);
-    } catch (error) {
-      if (!(error instanceof SessionLeasedError)) throw error;
-    }
   }
 }
-
-const FIRST_PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 1000;

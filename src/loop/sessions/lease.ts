@@ -1,7 +1,7 @@
 import { ConfigError } from '../../wire/errors.ts';
 import { timerMs } from '../../wire/options.ts';
 import type { Clock } from '../clock.ts';
-import type { Held, Lease, SessionStore, StartedTurn } from './store.ts';
+import type { ClaimedSession, Held, Lease, SessionStore, StartedTurn } from './store.ts';
 
 /** Default length of a lease. */
 const DEFAULT_LEASE_MS = 15_000;
@@ -25,6 +25,11 @@ export interface Holding extends Held {
   until: number;
   /** The attempt that this process has begun and not ended; null or absent without one. */
   begun?: StartedTurn | null;
+}
+
+/** A session that this process drives. */
+export interface DrivenSession extends ClaimedSession {
+  readonly holding: Holding;
 }
 
 /** A turn under way, and the callback that ends it. */

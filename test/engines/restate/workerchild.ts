@@ -5,16 +5,19 @@ import { openRig } from '../matrix/rig.ts';
 
 /** One worker process that Restate calls. It hands its turns over at SIGTERM, and waits at the moment that its plan names. */
 await using resources = new AsyncDisposableStack();
-const { coordinator, controller, agent } = await openRig(plan, resources, reached);
+const { coordinator, controller, agent, keyring } = await openRig(plan, resources, reached);
 const sessions = await restateSessions({ name: plan.schema, coordinator, controller, options: () => ({ agent }) });
 const port = await serveObject(sessions);
-const tend = setInterval(() => void coordinator.tend().catch((error) => tell({ kind: 'error', text: `${error}` })), plan.leaseMs);
+const attendance = coordinator.attend({
+  kids: () => keyring.list().map(({ kid }) => kid),
+  onError: (error) => tell({ kind: 'error', text: `${error}` }),
+});
 process.on('message', goOn);
 const stopped = new Promise((resolve) => process.once('SIGTERM', resolve));
 tell({ kind: 'ready', port });
 await stopped;
-clearInterval(tend);
 await controller.handOff();
+await attendance[Symbol.asyncDispose]();
 await resources.disposeAsync();
 // Restate keeps its connections open.
 process.exit(0);
