@@ -1,12 +1,13 @@
 // @module-tag slow
-import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadKeyFile, rotateKeys, saveKeyFile } from '../../src/aeiou/index.ts';
-import { SqliteStore } from '../../src/loop/index.ts';
+import { openSession, SqliteStore } from '../../src/loop/index.ts';
 import { ROUNDS } from '../engines/kit.ts';
 import { BIN, command, folder } from './spawn.ts';
 import { within } from './terminal.ts';
@@ -60,27 +61,42 @@ const numberOf = (text: string, name: string): number =>
 
 describe.each(ROUNDS)('issue 48: what operators do and see, round %i', () => {
   it('keys are rotated in two phases under three hosts that work: no session is lost, no token refused', async () => {
-    const cwd = folder(FILES);
+    const cwd = folder({ ...FILES, 'other.yaml': FILES['serve.yaml'].replace('k.json', 'other.json') });
     expect(await within(['keys', 'generate', 'k.json'], { cwd })).toMatchObject({ code: 0 });
-    for (let n = 0; n < 6; n++) await within(['sessions', 'open', `s${n}`, '--store', 's.db'], { cwd });
-    const hosts = [await serve(cwd, 'a'), await serve(cwd, 'b'), await serve(cwd, 'c')];
+    const copy = () => copyFileSync(join(cwd, 'k.json'), join(cwd, 'other.json'));
+    copy();
+    await using store = await SqliteStore.open(join(cwd, 's.db'));
+    // Sessions are under way in both phases, however long the command takes.
+    let isRotated = false;
+    onTestFinished(() => {
+      isRotated = true;
+    });
+    const load = async (): Promise<void> => {
+      for (let n = 0; !isRotated || n < 6; n++) {
+        await openSession(store, { subject: 's', fields: {} }, { sid: `s${n}`, at: Date.now() });
+        await setTimeout(n < 6 ? 0 : 500);
+      }
+    };
+    const loaded = load();
+    const hosts = [await serve(cwd, 'a'), await serve(cwd, 'b'), await serve(cwd, 'c', '--config', 'other.yaml')];
     const rotate = () => within(['keys', 'rotate', 'k.json', '--store', 's.db'], { cwd });
-    // One host does not see the file for now.
-    hosts[2]?.child.kill('SIGSTOP');
     expect((await rotate()).stdout).toMatch(
       /phase 1 of 2: host-primary-2 is announced(.|\n)*missing: host a(.|\n)*run the command again/,
     );
     await expect
       .poll(() => hosts.filter((host) => host.said().includes('host-primary-2 (next-primary)')).length, { timeout: 60_000 })
       .toBe(2);
-    hosts[2]?.child.kill('SIGCONT');
+    // The file is not copied to the third host yet.
+    expect((await rotate()).stdout).toMatch(/phase 1 of 2(.|\n)*missing: host c /);
+    copy();
     await expect
       .poll(() => hosts.filter((host) => host.said().includes('host-primary-2 (next-primary)')).length, { timeout: 60_000 })
       .toBe(3);
     await expect
       .poll(async () => (await rotate()).stdout, { timeout: 60_000, interval: 300 })
       .toContain('host-primary-2 is the new primary key');
-    await using store = await SqliteStore.open(join(cwd, 's.db'));
+    isRotated = true;
+    await loaded;
     await expect
       .poll(async () => (await store.list()).every(({ status }) => status !== 'open'), { timeout: 90_000, interval: 300 })
       .toBe(true);
@@ -153,6 +169,15 @@ describe.each(ROUNDS)('issue 48: what operators do and see, round %i', () => {
     expect(await scrape(host)).toContain('neuroscript_part_up{part="log"} 0\n');
     renameSync(join(cwd, 'away'), join(cwd, 'logs'));
     expect(await ready()).toMatch(/^200 /);
+    // As on a full disk: what is there can be read.
+    const grow = (bytes: string) => execFileSync('prlimit', [`--fsize=${bytes}:`, '--pid', String(host.child.pid)]);
+    grow('1024');
+    expect(await ready()).toMatch(
+      /^503 not ready\nstore: .*s\.db cannot be used: .*\nlog: .*logs\/d\.log cannot be written: EFBIG/,
+    );
+    expect(await scrape(host)).toMatch(/neuroscript_part_up\{part="store"\} 0\n/);
+    grow('unlimited');
+    await expect.poll(ready).toMatch(/^200 /);
     const text = await scrape(host);
     expect(text).toMatch(/^neuroscript_build_info\{version="[\d.]+",node="[\d.]+"\} 1$/m);
     expect(text).toMatch(/^neuroscript_store_seconds_count\{request="next"\} [1-9]/m);

@@ -8,7 +8,7 @@ const STATE = { status: 'ready', driving: 0, concurrency: 1, claimed: 0, errors:
 
 const TOLD = {
   state: () => STATE,
-  health: new Health({ store: new MemoryStore(), log: null }),
+  health: new Health({ host: { beat: async () => {} }, store: new MemoryStore(), log: null }),
   metrics: async () => 'a 1\n',
 };
 

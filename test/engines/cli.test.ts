@@ -204,6 +204,20 @@ describe.each(ROUNDS)('issue 48: faults that an operator sees, round %i', (round
       proxy.mend();
       await expect.poll(() => ask('/readyz'), { timeout: 60_000 }).toBe('200 ready\nstore: ok\n');
       expect(await metrics()).toMatch(/^neuroscript_sessions\{state="ready",class="none"\} \d+$/m);
+      // As a standby after a failover, which answers and takes no write.
+      const pool = await pgPool(STORE());
+      const readOnly = async (set: string): Promise<void> => {
+        await pool.query(`ALTER SYSTEM ${set}`);
+        await pool.query('SELECT pg_reload_conf()');
+      };
+      await readOnly('SET default_transaction_read_only = on');
+      try {
+        await expect.poll(() => ask('/readyz'), { timeout: 60_000 }).toMatch(/^503 .*\nstore: .* read-only transaction/);
+      } finally {
+        await readOnly('RESET default_transaction_read_only');
+        await pool.end();
+      }
+      await expect.poll(() => ask('/readyz'), { timeout: 60_000 }).toBe('200 ready\nstore: ok\n');
     } finally {
       host.kill('SIGTERM');
       await once(host, 'exit');

@@ -135,7 +135,7 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
     onError: (error, sid) => lines.failed(error, sid),
   });
   const listen = flags.listen ?? config.listen;
-  const health = new Health({ store, log });
+  const health = new Health({ host, store, log });
   const view = (): Promise<string> =>
     scrape({ host, coordinator, metrics, storeSeconds, health, runtimes: profiles.runtimes }, systemClock.now());
   const state = () => host.state;
@@ -145,7 +145,8 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<ExitCode> {
     if (config.keys === undefined) return;
     try {
       keyring.replace(readTokenKeys(config.keys));
-      await host.beat();
+      // A beat that fails comes again by itself.
+      await host.beat().catch(() => {});
       lines.write(
         'info',
         `knows the keys ${keyring

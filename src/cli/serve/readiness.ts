@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CensusRow, DecisionLog, HostState, SessionStore } from '../../loop/index.ts';
+import type { CensusRow, DecisionLog, Host, HostState, SessionStore } from '../../loop/index.ts';
 import { messageOf } from '../../wire/unknown.ts';
 
 /** Milliseconds that store and log have to answer. */
@@ -12,15 +12,23 @@ export interface Readiness {
   readonly text: string;
 }
 
+/** Parts of {@link Health}. */
+export interface HealthInit {
+  readonly host: Pick<Host, 'beat'>;
+  readonly store: Pick<SessionStore, 'census'>;
+  readonly log: DecisionLog | null;
+}
+
 /** Asks what a host needs whether it works. Requests of the same moment share one question. */
 export class Health {
   readonly #census: Check<readonly CensusRow[] | null>;
   readonly #parts: readonly (readonly [name: string, check: Check<void>])[];
 
-  constructor({ store, log }: { readonly store: Pick<SessionStore, 'ping' | 'census'>; readonly log: DecisionLog | null }) {
+  /** The store works while it takes the beats of the host, which are writes: one on a full disk, or a standby, can still be read. */
+  constructor({ host, store, log }: HealthInit) {
     const ofLog = log?.ping === undefined ? [] : [['log', new Check(async () => log.ping?.())] as const];
     this.#census = new Check(async () => (await store.census?.()) ?? null);
-    this.#parts = [['store', new Check(() => store.ping())], ...ofLog];
+    this.#parts = [['store', new Check(() => host.beat())], ...ofLog];
   }
 
   /** What is wrong with each part; null for one that works. */

@@ -28,7 +28,7 @@ const BOUNDS = { maxHeaderSize: 8192, headersTimeout: 5000, requestTimeout: 5000
 const MOST_CONNECTIONS = 64;
 
 /**
- * Serves `/healthz` (the process answers), `/readyz` (503 while the host claims nothing, or its store or its log does not work) and `/metrics` (Prometheus text) over HTTP.
+ * Serves `/healthz` (the process answers), `/readyz` (503 while the host claims nothing, or its store or its log takes no write) and `/metrics` (Prometheus text) over HTTP.
  * There is no authentication, and nothing to change. A server on loopback answers no request by another name than an address or
  * `localhost`, which a web page could make through a name of its own. Throws {@link UsageError} when the address cannot be used.
  */

@@ -37,7 +37,10 @@ export interface Death {
 
 /** The hosts that serve a store. */
 export interface HostRegistry {
-  /** Says that a host lives, for `ms` milliseconds from now on, and that an earlier one with its owner does not. */
+  /**
+   * Says that a host lives, for `ms` milliseconds from now on, and that an earlier one with its owner does not. Tries once: rejects with
+   * `StoreError` when the database does not answer or takes no write.
+   */
   beat(host: LivingHost, ms: number): Promise<void>;
   /** Forgets a host that ends. */
   leave(instance: string): Promise<void>;

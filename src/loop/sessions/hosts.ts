@@ -7,11 +7,12 @@ import type { Statements } from './statements.ts';
 /** The hosts in the database of a store. */
 export function hostsIn(
   { sql }: Pick<SessionsEngine, 'sql'>,
-  statements: Pick<Statements, 'beat' | 'hosts' | 'forgetHost'>,
+  statements: Pick<Statements, 'beat' | 'forgetGone' | 'hosts' | 'forgetHost'>,
 ): HostRegistry {
   return {
     async beat({ instance, owner, kids }, ms) {
-      await sql.change(statements.beat, instance, owner, JSON.stringify(kids), Math.floor(ms));
+      await sql.query(statements.beat, instance, owner, JSON.stringify(kids), Math.floor(ms));
+      await sql.query(statements.forgetGone, instance, owner);
     },
     async leave(instance) {
       await sql.again(statements.forgetHost, instance);

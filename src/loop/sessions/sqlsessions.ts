@@ -273,10 +273,6 @@ export abstract class SqlSessions implements ErasableStore {
     );
   }
 
-  async ping(): Promise<void> {
-    await this.#sql.query(this.#statements.ping);
-  }
-
   async prune(pruning: Pruning): Promise<readonly SessionSummary[]> {
     return this.#sql.transaction((query) => pruneRows(query, this.#engine, this.#statements, pruning));
   }

@@ -56,11 +56,9 @@ export function statementsOf({ schema, now, found, lock, items, json, gathered, 
         return `SELECT '${state}' AS state, class, count(*) AS n, min(since) AS since FROM ${some} AS some_${state} GROUP BY class`;
       })
       .join(' UNION ALL '),
-    beat: [
-      `INSERT INTO ${hosts} (instance, owner, kids, until) VALUES ($1, $2, $3, ${now} + ${whole('$4')})
-       ON CONFLICT (instance) DO UPDATE SET kids = excluded.kids, until = excluded.until RETURNING 1 AS beaten`,
-      `DELETE FROM ${hosts} WHERE (until < ${now} - ${GONE_MS} OR owner = $2) AND instance <> $1`,
-    ],
+    beat: `INSERT INTO ${hosts} (instance, owner, kids, until) VALUES ($1, $2, $3, ${now} + ${whole('$4')})
+       ON CONFLICT (instance) DO UPDATE SET kids = excluded.kids, until = excluded.until`,
+    forgetGone: `DELETE FROM ${hosts} WHERE (until < ${now} - ${GONE_MS} OR owner = $2) AND instance <> $1`,
     hosts: `SELECT instance, owner, kids, until, CASE WHEN until > ${now} THEN 1 ELSE 0 END AS lives FROM ${hosts} ORDER BY owner, instance`,
     forgetHost: `DELETE FROM ${hosts} WHERE instance = $1`,
     state: `SELECT state FROM ${sessions} WHERE sid = $1`,
@@ -135,7 +133,6 @@ export function statementsOf({ schema, now, found, lock, items, json, gathered, 
        AND (lease_owner IS NULL OR lease_until <= ${now}) ORDER BY sid LIMIT $2`,
     leased: `SELECT sid FROM ${from('sessions_leased', LEASED)} AND lease_owner = $1 LIMIT $2`,
     ready: `SELECT sid FROM ${from('sessions_ready', READY)} ORDER BY profile, reader, tenant, idle_since LIMIT $1`,
-    ping: `SELECT 1 FROM ${sessions} LIMIT 1`,
     old: `${summaries} WHERE status IN ('done', 'aborted', 'halted') AND updated_at < $1 AND owed = 0 AND end_owed = 0
        AND (lease_owner IS NULL OR lease_until <= ${now}) ORDER BY sid`,
     removeSessions: [`DELETE FROM ${sessions} WHERE ${chosen}`, `DELETE FROM ${steps} WHERE ${chosen}`],

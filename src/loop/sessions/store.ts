@@ -383,8 +383,6 @@ export interface SessionStore {
   readonly hosts?: HostRegistry;
   /** Counts the open sessions by what they do, up to 10,000 of each kind. Absent in a store that cannot without reading them. */
   census?(): Promise<readonly CensusRow[]>;
-  /** Checks that the database answers. Rejects with `StoreError`. */
-  ping(): Promise<void>;
 }
 
 /** A store that can erase the content of sessions and keep their chain. */

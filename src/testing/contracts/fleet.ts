@@ -136,10 +136,10 @@ export const FLEET_CASES: readonly StoreCase[] = [
       await store.claim('s', lease('a'));
       await wakes(() => store.release('s', 'a'));
       stop();
-      await store.ping();
+      await store.summary('s');
       woken = 0;
       await store.create(state('t'), 1);
-      await store.ping();
+      await store.summary('s');
       check(woken).equals(0);
     },
   },

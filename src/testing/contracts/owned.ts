@@ -52,7 +52,6 @@ export async function ownedStore(make: MakeStore) {
     summary: store.summary.bind(store),
     find: store.find.bind(store),
     onReady: store.onReady.bind(store),
-    ping: store.ping.bind(store),
     log: store.log,
     hosts: store.hosts,
     census: store.census?.bind(store),

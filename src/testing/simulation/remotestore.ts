@@ -172,8 +172,4 @@ export class RemoteStore implements SessionStore {
   prune(pruning: Pruning): Promise<readonly SessionSummary[]> {
     return this.#ask('prune', () => this.#store.prune(pruning));
   }
-
-  ping(): Promise<void> {
-    return this.#ask('ping', () => this.#store.ping());
-  }
 }

@@ -31,7 +31,7 @@ const scraped = {
   coordinator,
   metrics: controller.metrics,
   storeSeconds,
-  health: new Health(rig),
+  health: new Health({ ...rig, host }),
   runtimes: [rig.runtime],
 };
 const answer = async (asked: Asked): Promise<void> => {
