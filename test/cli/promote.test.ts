@@ -44,7 +44,11 @@ endfunc
 });
 
 it('issue 47: sessions promote makes a procedure with its test and its grant of an approved turn, and of no other', async () => {
-  const program = command('set found = tool.t.List(userdata.fields.to)', 'emit tool.t.Send("ada@example.org", found[0])', done);
+  const program = command(
+    'set found = tool.t.List(userdata.fields.to)',
+    'emit tool.str.ToUpper(tool.t.Send("ada@example.org", found[0]))',
+    done,
+  );
   const cwd = folder({
     'tools.yaml': `tools:
   tool.t.List: { args: [whose], effects: read, cases: [{ returns: [a, b] }] }

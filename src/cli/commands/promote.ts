@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { pureTools } from '../../../stdlib-tools/index.ts';
 import { parseEnvelope } from '../../aeiou/index.ts';
 import { recordProblem, type TurnRecord } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
@@ -94,7 +95,9 @@ async function mustRepeat(
   mocks: string,
   said: readonly string[],
 ): Promise<readonly LibraryEntry[]> {
-  const tools = loadMockTools(mocks, `${name}.mocks.yaml`);
+  const mocked = loadMockTools(mocks, `${name}.mocks.yaml`);
+  // No record has the calls of pure tools: they are computed again.
+  const tools = [...mocked, ...pureTools().filter((tool) => mocked.every((one) => one.canonicalName !== tool.canonicalName))];
   await using runtime = await createRuntime({ tools, policy: { allow: ['*'], grants: ['*:*:*'] }, concurrency: 1 });
   const call = { name, args: args.map(({ value }) => taggedFrom(value)) };
   const root = runtime.interpreter();
