@@ -27,7 +27,7 @@ export const LINTS = {
   LINT_UNSEEN_RESULT: { severity: 'warning', title: 'a call whose result nothing looks at' },
   LINT_LOGIC_VALUE: { severity: 'warning', title: '`and` or `or` used to choose a value' },
   LINT_PLAIN_TEMPLATE: { severity: 'warning', title: 'text in quotes that looks like a template' },
-  LINT_PATTERN_ESCAPE: { severity: 'warning', title: 'a backspace in a pattern for a word boundary' },
+  LINT_PATTERN: { severity: 'warning', title: 'a pattern with a backspace, or after its text' },
   LINT_NEGATIVE_INDEX: { severity: 'warning', title: 'an index below zero' },
   LINT_COMMENT_TRAP: { severity: 'warning', title: 'an operator that begins a comment' },
   LINT_INVISIBLE: { severity: 'info', title: 'an invisible character in a text or comment' },

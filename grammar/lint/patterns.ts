@@ -1,4 +1,4 @@
-/** Patterns in which an escape of the text takes the place of one of the pattern. */
+/** Patterns in which an escape of the text takes the place of one of the pattern, or in the place of the text that they search. */
 import type { Expr } from '../syntax/astexpressions.ts';
 import { eachExpression } from '../syntax/walk.ts';
 import { type CheckedFile, lint, type Report } from './finding.ts';
@@ -10,17 +10,31 @@ const PATTERNED: ReadonlySet<string> = new Set([
   ...['matchregex', 'findallregex', 'replaceregex'].map((name) => `tool.str.${name}`),
 ]);
 
-/** Reports `"\b"` in a pattern: the text has a backspace there, and the pattern no word boundary. */
+/** What holds data, not a pattern: `line`, `ticket["text"]`. */
+const DATA: ReadonlySet<Expr['k']> = new Set(['name', 'access']);
+
+/** Reports `"\b"` in a pattern: the text has a backspace there, and the pattern no word boundary. And a literal after the data it is for. */
 export function checkPatterns(files: readonly CheckedFile[], report: Report): void {
   eachRoot(files, (file, root) =>
     eachExpression(root, (expr) => {
-      const [pattern] = expr.k === 'tool' && PATTERNED.has(expr.name) ? expr.args : [];
-      if (pattern !== undefined) checkPattern(file, pattern, report);
+      const [pattern, text] = expr.k === 'tool' && PATTERNED.has(expr.name) ? expr.args : [];
+      if (pattern === undefined || text === undefined) return;
+      checkEscapes(file, pattern, report);
+      if (text.k === 'str' && DATA.has(pattern.k)) reportOrder(file, pattern, text, report);
     }),
   );
 }
 
-function checkPattern(file: CheckedFile, pattern: Expr, report: Report): void {
+function reportOrder(file: CheckedFile, pattern: Expr, text: Expr, report: Report): void {
+  const edits = [
+    [pattern, text],
+    [text, pattern],
+  ] as const;
+  const swapped = edits.map(([{ s, e }, by]) => ({ s, e, text: file.text.slice(by.s, by.e) }));
+  report(file, lint('LINT_PATTERN', text, 'the pattern comes first, then the text', 'exchange the two arguments', swapped));
+}
+
+function checkEscapes(file: CheckedFile, pattern: Expr, report: Report): void {
   if (pattern.k !== 'str' || !pattern.v.includes('\b')) return;
   const edits = [...file.text.slice(pattern.s, pattern.e).matchAll(/\\[\s\S]/g)].flatMap(({ 0: written, index }) =>
     written === '\\b' ? [{ s: pattern.s + index, e: pattern.s + index, text: '\\' }] : [],
@@ -29,6 +43,6 @@ function checkPattern(file: CheckedFile, pattern: Expr, report: Report): void {
   const message = 'in a text `\\b` is a backspace, so this pattern has no word boundary';
   report(
     file,
-    lint('LINT_PATTERN_ESCAPE', pattern, message, "write `\\\\b`, or the pattern in `'''…'''`, which has no escapes", edits),
+    lint('LINT_PATTERN', pattern, message, "write `\\\\b`, or the pattern in `'''…'''`, which has no escapes", edits),
   );
 }

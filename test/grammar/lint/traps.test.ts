@@ -95,7 +95,14 @@ describe('findings', () => {
 it('issue 50: a backspace in a pattern is reported, and mended to a word boundary', () => {
   const line = (pattern: string) => `emit tool.regex.Match(${pattern}, "it is down")`;
   expect(brief([line('"\\b(down|500)\\b"'), line("'''\\b'''"), 'emit "\\b"', line('"\\\\b"')])).toEqual([
-    '2:23 LINT_PATTERN_ESCAPE',
+    '2:23 LINT_PATTERN',
   ]);
   expect(fixed(command(line('"\\b(down|500)\\b"')))).toBe(command(line('"\\\\b(down|500)\\\\b"')));
+});
+
+it('issue 50: a pattern after its text is reported, and exchanged', () => {
+  const loop = (args: string) => command('for each t in [{"s": "a"}]', `emit tool.regex.Split(${args})`, 'endfor');
+  expect(findings(loop(`t["s"], '''\\s+'''`)).map(({ code }) => code)).toEqual(['LINT_PATTERN']);
+  expect(fixed(loop('t.s, ",", 2'))).toBe(loop('",", t.s, 2'));
+  for (const args of ['",", t.s', '"," + t.s, "a,b"', 't.s, t.s']) expect(findings(loop(args)), args).toEqual([]);
 });
