@@ -16,7 +16,10 @@ export interface ForeseenRun {
 type Precedes = 'always' | 'never' | 'maybe';
 
 /** Conditions in which a place may be reached in another order than that of the text. */
-const UNORDERED: ReadonlySet<string> = new Set(['while', 'each', 'procedure', 'event', 'error']);
+const UNORDERED: ReadonlySet<string> = new Set(['procedure', 'event', 'error']);
+
+/** Conditions in which a place may be reached again. */
+const LOOPS: ReadonlySet<string> = new Set(['while', 'each']);
 
 /**
  * The calls before each foreseen call, for rules of order. A call that is sure to be before is only known where the text is simple; elsewhere
@@ -55,18 +58,23 @@ export class ForeseenOrder {
   }
 
   #precedes(one: ForeseenCall, other: ForeseenCall): Precedes {
-    if (!this.#isOnce(one) || !this.#isOnce(other)) return 'maybe';
+    if (!this.#isOnce(one) || !this.#isInText(other)) return 'maybe';
     if (one === other) return 'never';
     const isEarlier = this.#isEarlier(one, other);
     // The calls are numbered as they are come to: an argument before its call, which begins earlier in the text.
     if (isEarlier !== this.#run.calls.indexOf(one) < this.#run.calls.indexOf(other)) return 'maybe';
-    if (!isEarlier) return 'never';
+    if (!isEarlier) return this.#isOnce(other) ? 'never' : 'maybe';
     return one.when.length === 0 && !this.#run.catches ? 'always' : 'maybe';
   }
 
   /** Whether a call is made at most once, in the order of the text. */
   #isOnce(call: ForeseenCall): boolean {
-    return !call.elsewhere && this.#counts.get(placeOf(call)) === 1 && !call.when.some(({ kind }) => UNORDERED.has(kind));
+    return this.#isInText(call) && this.#counts.get(placeOf(call)) === 1 && !call.when.some(({ kind }) => LOOPS.has(kind));
+  }
+
+  /** Whether a call comes in the order of the text, after all that is outside of its loops and before them. */
+  #isInText(call: ForeseenCall): boolean {
+    return !call.elsewhere && !call.when.some(({ kind }) => UNORDERED.has(kind));
   }
 
   #isEarlier(one: ForeseenCall, other: ForeseenCall): boolean {

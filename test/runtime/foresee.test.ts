@@ -170,6 +170,8 @@ describe('issue 22.3: a run that is bound to a grant', () => {
   it('issue 47: does not take the call of an argument for a later one, and knows that an argument is what another call returned', async () => {
     // In the text, the call with the argument stands first.
     expect((await grant(command('call tool.t.Put(tool.t.Kept())'))).order).toBeUndefined();
+    const loop = command('for each id in tool.t.Kept()', 'call tool.t.Put(id)', 'endfor');
+    expect((await grant(loop)).order).toEqual([{ tool: 'tool.t.put', needs: 'tool.t.kept', within: 'turn' }]);
     const source = command('set id = tool.t.Put(tool.t.Put("a"))', 'call tool.t.Put(id)');
     const bound = await grant(source);
     expect(bound.calls.map(({ number, returned }) => [number, returned])).toEqual([
