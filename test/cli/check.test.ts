@@ -110,6 +110,7 @@ describe('check', () => {
     expect(await codes('a.ns', '--policy', 'p.yaml')).toEqual(['2 LINT_DENIED_TOOL']);
     expect(await codes('g.ns')).toEqual(['2 LINT_NEVER_SET']);
     expect(await codes('g.ns', '--global', 'limit')).toEqual([]);
+    expect(await codes('g.ns', '--global', 'limit=10')).toEqual([]);
     expect(await codes('s.ns', '--global', 'limit')).toEqual(['2 LINT_SET_GLOBAL']);
     expect((await within(['check', 'a.ns', '--tools', 'no.yaml'], { cwd })).code).toBe(2);
   });

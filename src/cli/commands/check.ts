@@ -56,7 +56,7 @@ export function addCheck(program: Command, execute: Execute): void {
     .argument('<files...>', "program files; '-' is standard input")
     .option('--tools <FILE>', 'tools file (YAML): calls of other tools, or with a wrong number of arguments, are errors')
     .option('--policy <FILE>', 'policy file (YAML): calls that it denies are errors')
-    .option('--global <NAME>', 'a global that the program will find (repeatable)', texts)
+    .option('--global <NAME>', 'a global that the program will find, also as NAME=JSON (repeatable)', texts)
     .option('--strict', 'also fail on warnings')
     .option('--fix', 'make the safe fixes in the files')
     .option('--proposed', 'with --fix: make the proposed fixes too')
@@ -150,7 +150,7 @@ class Checker implements AsyncDisposable {
     const { tools, policy } = await readSetup(flags, opened);
     const runtime = opened.use(await createRuntime({ tools, policy, concurrency: 1 }));
     const options: CheckOptions = {
-      globals: flags.global ?? [],
+      globals: (flags.global ?? []).map((each) => each.split('=', 1).join()),
       tools: flags.tools === undefined ? 'any' : 'registered',
       policy: flags.tools !== undefined || flags.policy !== undefined,
     };
