@@ -28,6 +28,7 @@ export function explainTurn(record: TurnRecord, palette: Palette, all = false): 
     palette.bold(title),
     ...explainAttempts(record, palette),
     ...explainInput(record.inputs.envelope, palette, all),
+    ...explainPlans(record, palette),
     ...explainCalls(record, palette),
     ...section('out', palette),
     ...field('OUTPUT', streamLines(record.output), palette),
@@ -43,6 +44,15 @@ export function explainTurn(record: TurnRecord, palette: Palette, all = false): 
 /** The labels that OUTPUT or SCRATCHPAD carries into the next envelope, under rules about origin. */
 function carried(labels: readonly CarriedLabel[] | undefined, palette: Palette): string[] {
   return labels === undefined || labels.length === 0 ? [] : field('  carries', [printable(sourcesText(labels))], palette);
+}
+
+/** The signed answers to the plans of a turn. */
+function explainPlans({ plans = [] }: TurnRecord, palette: Palette): string[] {
+  const lines = plans.flatMap(({ grant, kid }) => [
+    ...field(grant === null ? 'refused' : 'approved', grant === null ? ['the plan'] : explainGrant(grant, plainPalette), palette),
+    ...field('signed with', [printable(kid)], palette),
+  ]);
+  return lines.length === 0 ? [] : [...section('plan', palette), ...lines];
 }
 
 /** How a session ended, as lines: the decision, why, and what its last turn said to the user. */

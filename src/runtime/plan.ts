@@ -47,7 +47,7 @@ export function planOf(
   // A program that cannot be read makes no call.
   if (grant === null) return { bound: undefined, asks: null, isApproved: false };
   const harmless = { calls: grant.calls.filter((call) => !mayChange(call)) };
-  if (own === 'refused') return { bound: new Bound(harmless), asks: null, isApproved: false };
+  if (own === 'refused') return { bound: new Bound(harmless, true), asks: null, isApproved: false };
   const granted = standing === undefined ? approved : [standing, ...approved];
   const isApproved = own === 'approved' || approved.length > 0;
   if (granted.length === 0 && own === null) {

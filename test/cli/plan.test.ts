@@ -48,6 +48,7 @@ describe('issue 47: a plan is approved on the command line', () => {
     const resumed = await here.resume();
     expect(resumed).toMatchObject({ code: 0 });
     expect(resumed.stdout.match(/= "sent"/g)).toHaveLength(3);
+    expect(resumed.stdout).toMatch(/approved {4}ACTIONS: 3 granted calls[\s\S]* signed with host-fallback/);
     expect(await here.run('replay', 's', '--store', 'jobs.db')).toMatchObject({ code: 0 });
   });
 
@@ -56,7 +57,8 @@ describe('issue 47: a plan is approved on the command line', () => {
     expect(await here.complete('false')).toMatchObject({ code: 0 });
     const resumed = await here.resume();
     expect(resumed).toMatchObject({ code: 4 });
-    expect(resumed.stdout).toContain('outside of the grant');
+    expect(resumed.stdout).toContain('-- plan');
+    expect(resumed.stdout).toContain('failed: a person refused the plan of this program (NS1003)');
     expect(resumed.stdout).not.toContain('sent');
   });
 

@@ -43,9 +43,12 @@ export class Bound {
   /** Digests of answers that arguments may have to be, by the number of the call and the part. */
   readonly #answers = new Map<string, Set<string>>();
   readonly #wanted: ReadonlySet<number>;
+  readonly #isRefused: boolean;
 
-  constructor({ calls, order = [] }: Pick<Grant, 'calls' | 'order'>) {
+  /** `isRefused`: these are the calls that are left after a person has refused the others. */
+  constructor({ calls, order = [] }: Pick<Grant, 'calls' | 'order'>, isRefused = false) {
     this.order = order;
+    this.#isRefused = isRefused;
     this.#rows = calls.map((call) => ({ call, groups: new Map(), used: 0 }));
     this.#wanted = new Set(calls.flatMap(({ returned = {} }) => Object.values(returned).map(({ call }) => call)));
   }
@@ -62,7 +65,9 @@ export class Bound {
     const fitting = this.#fitting(made);
     if (fitting.length > 0 && place({ rows: fitting, count: 1 })) return null;
     return {
-      reason: `outside of the grant: ${this.#problem(made, named, fitting)}`,
+      reason: this.#isRefused
+        ? 'a person refused the plan of this program'
+        : `outside of the grant: ${this.#problem(made, named, fitting)}`,
       instead: `allowed: ${this.#allowed(named)}`,
     };
   }
