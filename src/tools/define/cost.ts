@@ -112,7 +112,7 @@ function textOrNumber(value: unknown, { kind }: Parameter): number {
 }
 
 function exactly(units: number): Units {
-  const counted = Math.max(units, 0);
+  const counted = Number.isNaN(units) ? Number.POSITIVE_INFINITY : Math.max(units, 0);
   return { least: counted, most: counted };
 }
 
