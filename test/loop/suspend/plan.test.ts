@@ -85,6 +85,17 @@ describe('issue 47: one approval for a plan', () => {
     expect(here.sent).toEqual([]);
   });
 
+  it('a program that was refused is not asked about again, however often the agent gives it', async () => {
+    await using here = await host();
+    let replies = 0;
+    const agent = { reply: async () => await agentOf(command('call tool.t.Send("a")', `# ${++replies > 2}`)).reply({ turn: 1 }) };
+    await here.loop.runLoop({ ...SESSION, agent, maxReasks: 1 });
+    await here.loop.complete('s', PLAN, { result: false });
+    expect(await here.loop.resume('s', { agent, maxReasks: 1 })).toMatchObject({ decision: 'HALT', reason: 'ERR_POLICY' });
+    expect(replies).toBe(2);
+    expect(here.sent).toEqual([]);
+  });
+
   it('a grant can be narrowed before it is approved, and the run stops exactly there; it cannot be widened, nor changed later', async () => {
     await using here = await host();
     const agent = agentOf(SENDS);
@@ -93,6 +104,8 @@ describe('issue 47: one approval for a plan', () => {
     if (plan === undefined) throw new Error('no plan');
     const wider = { ...plan, calls: plan.calls.map((call) => ({ ...call, times: 9 })) };
     await expect(here.loop.complete('s', PLAN, { result: true }, { grant: wider })).rejects.toThrow('can only be narrowed');
+    const none = { grant: null as never };
+    await expect(here.loop.complete('s', PLAN, { result: true }, none)).rejects.toThrow('the grant must be an object');
     const narrower = { ...plan, calls: plan.calls.filter(({ when }) => when?.['to'] !== 'b') };
     await here.loop.complete('s', PLAN, { result: true }, { grant: narrower });
     await expect(here.loop.complete('s', PLAN, { result: true })).rejects.toMatchObject({ code: 'ERR_CALL_COMPLETED' });
