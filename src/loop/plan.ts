@@ -174,9 +174,7 @@ export function planRequest(step: Step, { before, attempts, input }: TurnPlan): 
   const granted = plans.flatMap(({ grant }) => grant ?? []);
   const program = programDigest(input);
   // A program that was refused in an earlier attempt stays refused.
-  const own = plans.findLast(
-    (plan) => plan.attempt === attempts.length + 1 || (plan.grant === null && plan.program === program),
-  );
+  const own = plans.findLast((plan) => plan.attempt === attempts.length + 1 || (plan.grant === null && plan.program === program));
   return { granted, own: own === undefined ? null : own.grant === null ? 'refused' : 'approved' };
 }
 

@@ -93,9 +93,10 @@ export function listOf(item: Check): Check {
 
 /** The check of a value that is one of these texts. */
 export function oneOf(...choices: readonly string[]): Check {
+  const others = choices.slice(0, -1).join(', ');
   return (what, value) => {
     if (typeof value !== 'string' || !choices.includes(value))
-      throw new ConfigError(`${what} must be ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}, got '${shown(value)}'`);
+      throw new ConfigError(`${what} must be ${others}${others === '' ? '' : ' or '}${choices.at(-1)}, got '${shown(value)}'`);
   };
 }
 

@@ -127,7 +127,9 @@ async function withPlan(
   const proposed = checkedGrant('the stored plan', waiting.plan);
   const isAllowed = completion.ok && completion.value === true;
   // The programs are what the person was shown, whatever a narrower form says of them.
-  const grant = isAllowed ? { ...checkedGrant('the grant', options.grant === undefined ? proposed : options.grant), programs: proposed.programs } : null;
+  const grant = isAllowed
+    ? { ...checkedGrant('the grant', options.grant === undefined ? proposed : options.grant), programs: proposed.programs }
+    : null;
   const wider = grant === null ? null : widerThan(grant, proposed);
   if (wider !== null) throw new CallError('ERR_CALL_TYPE', `call ${PLAN}: a grant can only be narrowed: ${wider}`);
   const program = programDigest(readReply(sectionsOf(state), reply ?? ''));

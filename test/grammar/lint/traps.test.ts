@@ -94,9 +94,7 @@ describe('findings', () => {
 
 it('issue 50: a backspace in a pattern is reported, and mended to a word boundary', () => {
   const line = (pattern: string) => `emit tool.regex.Match(${pattern}, "it is down")`;
-  expect(brief([line('"\\b(down|500)\\b"'), line("'''\\b'''"), 'emit "\\b"', line('"\\\\b"')])).toEqual([
-    '2:23 LINT_PATTERN',
-  ]);
+  expect(brief([line('"\\b(down|500)\\b"'), line("'''\\b'''"), 'emit "\\b"', line('"\\\\b"')])).toEqual(['2:23 LINT_PATTERN']);
   expect(fixed(command(line('"\\b(down|500)\\b"')))).toBe(command(line('"\\\\b(down|500)\\\\b"')));
 });
 
