@@ -41,8 +41,5 @@ function checkEscapes(file: CheckedFile, pattern: Expr, report: Report): void {
   );
   if (edits.length === 0) return;
   const message = 'in a text `\\b` is a backspace, so this pattern has no word boundary';
-  report(
-    file,
-    lint('LINT_PATTERN', pattern, message, "write `\\\\b`, or the pattern in `'''…'''`, which has no escapes", edits),
-  );
+  report(file, lint('LINT_PATTERN', pattern, message, "write `\\\\b`, or the pattern in `'''…'''`, which has no escapes", edits));
 }
