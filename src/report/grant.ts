@@ -5,12 +5,13 @@ import type { Palette } from '../wire/text/palette.ts';
 import { printable } from '../wire/text/printable.ts';
 import { counted } from '../wire/text/units.ts';
 import { boundText, costText } from './foresee.ts';
+import { paragraph } from './layout.ts';
 
-/** What a grant is about. */
+/** The programs of a grant, and how much they may do. */
 export function grantHead({ programs, calls }: Grant): string {
   const names = programs.map(({ name }) => name).join(', ');
   const changing = calls.filter(mayChange).length;
-  return `${names}: ${counted(calls.length, 'granted call')}, ${changing} of which may change something`;
+  return `${names}: ${counted(calls.length, 'call')}, ${changing} of which may change something`;
 }
 
 /** A granted call for a reader. */
@@ -74,17 +75,22 @@ export function explainGrant(grant: Grant, palette: Palette, since: Grant | null
   return [
     palette.bold(printable(grantHead(grant))),
     ...grantRows(grant, since, usual).flatMap(({ change, title, terms, cost, notes }) => [
-      `  ${change === null ? '' : `${MARK[change](palette)} `}${printable(title)}: ${printable(terms)}`,
-      ...(cost === '' ? [] : [`     ${cost}`]),
-      ...notes.map((note) => palette.dim(`     ${printable(note)}`)),
+      ...titleLines(change, `${title}: ${terms}`, palette),
+      ...(cost === '' ? [] : paragraph(cost, palette, UNDER)),
+      ...notes.flatMap((note) => paragraph(printable(note), palette, UNDER).map(palette.dim)),
     ]),
-    ...grantNotes(grant).map((note) => `  ${printable(note)}`),
+    ...grantNotes(grant).flatMap((note) => paragraph(printable(note), palette, '  ')),
     ...(gone === 0 ? [] : [palette.dim(`  ${counted(gone, 'call')} of the earlier grant, of other tools, not in this one`)]),
   ];
 }
 
-const MARK: Readonly<Record<CallChange, (palette: Palette) => string>> = {
-  new: ({ red }) => red('NEW'),
-  narrower: ({ yellow }) => yellow('narrower'),
-  same: ({ dim }) => dim('as before'),
-};
+/** Before the lines below a call. */
+const UNDER = ' '.repeat(5);
+
+const MARKS = { new: ['NEW', 'red'], narrower: ['narrower', 'yellow'], same: ['as before', 'dim'] } as const;
+
+function titleLines(change: CallChange | null, text: string, palette: Palette): readonly string[] {
+  const [mark, style] = change === null ? (['', 'dim'] as const) : MARKS[change];
+  const [first = '', ...rest] = paragraph(printable(text), palette, mark === '' ? '  ' : `  ${mark} `, UNDER);
+  return [first.replace(mark, palette[style]), ...rest];
+}

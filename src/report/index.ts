@@ -7,13 +7,14 @@
 export { SYNTAX } from '../wire/findings.ts';
 export { excerpt, renderDiagnostic, renderEnd, renderError, renderFinding, type SourceTexts } from '../wire/text/failure.ts';
 export { type Palette, plainPalette } from '../wire/text/palette.ts';
-export { clip, printable, printableLines, wrap } from '../wire/text/printable.ts';
+export { clip, printable, printableLines } from '../wire/text/printable.ts';
 export { amount, counted, grouped, quantity, UNIT_SIZES } from '../wire/text/units.ts';
 export { timeText } from '../wire/time.ts';
 export { renderCall } from './calls.ts';
 export { explainPreview } from './foresee.ts';
 export { explainGrant, type GrantRow, grantHead, grantNotes, grantRows, type UsualByCall } from './grant.ts';
 export { grantPage } from './grantpage.ts';
+export { paragraph } from './layout.ts';
 export { paletteFor } from './palette.ts';
 export { previewPage } from './previewpage.ts';
 export { explainEnd, explainSession, explainTurn } from './session.ts';

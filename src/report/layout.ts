@@ -41,6 +41,12 @@ export function field(
   );
 }
 
+/** The lines of a printable text, as wide as the terminal: the first begins with `first`, and the others with `rest`. */
+export function paragraph(text: string, { columns }: Palette, first = '', rest: string = first): readonly string[] {
+  const pieces = wrap(text, columns - Math.max(first.length, rest.length));
+  return pieces.map((piece, index) => `${index === 0 ? first : rest}${piece}`);
+}
+
 /** A label and, right of it, lines that fit already. */
 export function row(label: string, lines: readonly string[], palette: Palette): string[] {
   return lines.map((line, index) => {

@@ -67,9 +67,10 @@ function cellsOf(session: SessionLine): readonly string[] {
     spent = null,
     damaged = null,
   } = session;
+  const calls = waits === null ? [] : [waits, ...(waits.also ?? [])];
   return [
     printable(sid),
-    outcomeText(status, reason),
+    outcomeText(status === 'open' && calls.some(({ completed }) => !completed) ? 'waiting' : status, reason),
     counted(turns, 'turn'),
     ...(updatedAt === undefined ? [] : [timeText(updatedAt)]),
     ...(subject === null ? [] : [`subject ${clip(printable(subject), SHOWN)}`]),
@@ -77,7 +78,7 @@ function cellsOf(session: SessionLine): readonly string[] {
     ...(spent?.cost === undefined ? [] : [`cost ${usdText(spent.cost)}`]),
     ...(parent === null ? [] : [askedBy(parent)]),
     ...(started === null || waits !== null ? [] : [`in turn ${started}`]),
-    ...(waits === null ? [] : [waits, ...(waits.also ?? [])].map(waitOf)),
+    ...calls.map(waitOf),
     ...(damaged === null ? [] : [`DAMAGED: ${printable(damaged)}`]),
     ...(lease === null ? [] : [`held by ${printable(lease.owner)} until ${timeText(lease.until)}`]),
   ];

@@ -1,4 +1,5 @@
 import {
+  lastApproved,
   recordProblem,
   type SessionCursor,
   type SessionQuery,
@@ -13,7 +14,7 @@ import {
 } from '../loop/index.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { sumUsd } from '../wire/money.ts';
-import { lastApproved, type Past, planView } from './plan.ts';
+import { type Past, planView } from './plan.ts';
 import { RequestError, wholeOf } from './request.ts';
 import type { Texts } from './texts.ts';
 import { spentBy, turnRow } from './turn.ts';

@@ -52,7 +52,7 @@ it('issue 48: many sessions are opened from lines, listed by a query in columns,
   for (const sid of ['a', 'b', 'c'])
     expect(await within(['sessions', 'resume', sid, '--config', 'c.yaml', ...store], { cwd })).toMatchObject({ code: 0 });
   const listed = await within(['sessions', 'list', '--where', 'tool:approve', '--tenant', 'acme', ...store], { cwd });
-  expect(listed.stdout.split('\n').map((line) => line.slice(0, 16))).toEqual(['c  open  0 turns', 'b  open  0 turns', '']);
+  expect(listed.stdout.split('\n').map((line) => line.slice(0, 19))).toEqual(['c  waiting  0 turns', 'b  waiting  0 turns', '']);
   const json = await within(['sessions', 'list', '--json', '--limit', '2', '--status', 'waiting', ...store], { cwd });
   expect(
     json.stdout

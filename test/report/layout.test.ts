@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { amount, grouped, paletteFor, plainPalette, quantity, wrap } from '../../src/report/index.ts';
+import { amount, grouped, paletteFor, plainPalette, quantity } from '../../src/report/index.ts';
 import { section } from '../../src/report/layout.ts';
+import { wrap } from '../../src/wire/text/printable.ts';
 import { duration } from '../../src/wire/text/units.ts';
 
 describe('issue 49: numbers have one form', () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { TurnRecord } from '../../src/loop/record/record.ts';
 import { readTurn } from '../../src/loop/turn/input.ts';
-import { explainEnd, explainSession, explainTurn, type Palette, plainPalette, printable, wrap } from '../../src/report/index.ts';
+import { explainEnd, explainSession, explainTurn, type Palette, plainPalette, printable } from '../../src/report/index.ts';
 import { languageError } from '../../src/wire/errorinfo.ts';
+import { wrap } from '../../src/wire/text/printable.ts';
 import { play } from '../loop/example.ts';
 import type { Program } from '../loop/fake.ts';
 import { bench, turnOf } from '../loop/harness.ts';

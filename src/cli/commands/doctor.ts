@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { McpServerConfig } from '../../mcp/index.ts';
-import { type Palette, printable, quantity } from '../../report/index.ts';
+import { type Palette, paragraph, printable, quantity } from '../../report/index.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { examineRings, type LauncherChoice, type Ring } from '../../sandbox/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
@@ -8,7 +8,6 @@ import { breachOf, LIMITS, type LimitRow, POOL_LIMITS } from '../../wire/limits.
 import { launcherOption } from '../flags/options.ts';
 import { addServers, readServers, tokensOfUser } from '../flags/servers.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
-import { paragraph } from '../terminal/layout.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 

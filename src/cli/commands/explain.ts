@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import { nearestName } from '../../../grammar/vocabulary/names.ts';
-import { type Palette, printable } from '../../report/index.ts';
+import { type Palette, paragraph, printable } from '../../report/index.ts';
 import { type ErrorPage, errorPages } from '../packagefiles.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { paragraph } from '../terminal/layout.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 /** `explain CODE`: shows the page of an error code. */

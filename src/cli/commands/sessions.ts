@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
 import {
+  lastApproved,
   recordProblem,
   SessionCoordinator,
   type SessionCursor,
@@ -8,8 +9,9 @@ import {
   searchSessions,
   systemClock,
   toPublicTurn,
+  usualCosts,
 } from '../../loop/index.ts';
-import { explainGrant, explainTurn, printable, sessionLine, sessionLines, turnLine } from '../../report/index.ts';
+import { explainGrant, explainTurn, paragraph, printable, sessionLine, sessionLines, turnLine } from '../../report/index.ts';
 import { addConfig, CONFIG_HELP, configuredFor, type DriveFlags } from '../config/settings.ts';
 import { addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
@@ -157,9 +159,12 @@ async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<
     throw new UsageError(`session ${printable(sid)} has no decided turn ${flags.turn} that can be read`);
   if (flags.json) terminal.out.json({ ...session, turns: turns.map(toPublicTurn) });
   else {
-    terminal.out.line(sessionLine(session));
+    for (const line of paragraph(sessionLine(session), terminal.paintOut, '', '  ')) terminal.out.line(line);
     const plan = session.waits?.plan;
-    if (plan !== undefined) for (const line of explainGrant(plan, terminal.paintOut)) terminal.out.line(line);
+    if (plan !== undefined) {
+      const [since, usual] = [await lastApproved(store, sid, session.turns), await usualCosts(store)];
+      for (const line of explainGrant(plan, terminal.paintOut, since?.grant, usual.ofGrant(plan))) terminal.out.line(line);
+    }
     for (const turn of turns)
       if (flags.brief) terminal.out.line(turnLine(turn));
       else for (const line of ['', ...explainTurn(turn, terminal.paintOut, true)]) terminal.out.line(line);

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type Palette, printable, printableLines } from '../../report/index.ts';
+import { type Palette, paragraph, printable, printableLines } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import {
   argumentNotes,
@@ -22,7 +22,6 @@ import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
 import { howToAllow } from '../terminal/denial.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { paragraph } from '../terminal/layout.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { addMcp } from './mcp.ts';
 import { addLogins } from './mcplogin.ts';
