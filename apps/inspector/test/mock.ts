@@ -117,7 +117,12 @@ export function turnView(sid: string, row: TurnRow, more: Partial<TurnView> = {}
     failure: null,
     record: { version: 1, seal: 'whole', faults: [], erased: [], outputComplete: true, notExecutable: null },
     envelope: {
-      sections: { userdata: whole('{"subject":"s","fields":{}}'), scratchpad: null, output: null, actions: whole(program) },
+      sections: {
+        userdata: whole('{"subject":"s","fields":{}}'),
+        scratchpad: null,
+        output: whole('hello\n'),
+        actions: whole(program),
+      },
       text: null,
       problem: null,
     },

@@ -108,7 +108,12 @@ const SESSION: SessionView = sessionView(halted, {
     {
       ...sessionRow(`${SID}.ask`, 1, { phase: 'done', parent: { sid: SID, turn: 3, seq: 2 } }),
       depth: 1,
-      sum: { turns: 1, fuel: 100, tokens: 40, cost: 0.0012 },
+      sum: { turns: 2, fuel: 100, tokens: 40, cost: 0.0012 },
+    },
+    {
+      ...sessionRow('7b1c0e5e', 1, { phase: 'done', parent: { sid: `${SID}.ask`, turn: 1, seq: 4 } }),
+      depth: 2,
+      sum: { turns: 1, fuel: 60, tokens: 0, cost: 0 },
     },
   ],
 });
@@ -194,6 +199,7 @@ function turn(number: number): TurnView {
     program: whole(before),
     output: whole(`the sum is ${number}\n${forged}\n${token}\n`),
     tokens: [tokenView(2, forged, 'signature'), tokenView(3, token, null)],
+    carries: { output: 'web from tool.web.get (ACTIONS:2)', scratchpad: null },
     verify: {
       nonce,
       keys: publicKeys(keys).map((key) => ({

@@ -21,14 +21,14 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** The views, and a text that stands in each when it is complete. */
 const VIEWS: readonly (readonly [path: string, text: string])[] = [
   ['', 'Nightly report'],
-  [`s/${SID}`, `ask 3.2 of ${SID}`],
+  [`s/${SID}`, `ask 3.2 › 1.4 of ${SID}`],
   ['s/approval-7', 'a human must approve it'],
   [`s/${SID}/t/3`, 'What happened'],
   [`s/${SID}/t/3/program`, 'tool.db.Query'],
   [`s/${SID}/t/3/calls`, 'denied by the rule'],
   [`s/${SID}/t/3/output`, 'the sum is'],
   [`s/${SID}/t/3/tokens`, 'every check passes'],
-  [`s/${SID}/t/3/envelope`, 'the agent wrote it'],
+  [`s/${SID}/t/3/envelope`, 'Carries web from tool.web.get'],
   [`s/${SID}/t/3/changes`, 'Compared with turn 2'],
   [`s/${SID}/t/3/flames`, 'prepare'],
   [`compare/${SID}:2/${SID}:3`, 'tool.fs.Delete'],
@@ -78,6 +78,11 @@ for (const [name, viewport] of [
         assert.deepEqual(found, [], `#/${view[0]}`);
         const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
         assert.equal(wider, 0, `#/${view[0]} scrolls sideways`);
+        const covering = await page.evaluate(() => {
+          const cells = [...document.querySelectorAll('td, th')];
+          return cells.filter((each) => each.scrollWidth > each.clientWidth + 1).map(({ textContent }) => textContent);
+        });
+        assert.deepEqual(covering, [], `#/${view[0]} has cells whose text covers the next one`);
       }
       assert.deepEqual(faults, []);
       await page.context().close();
@@ -117,6 +122,8 @@ const shows = (page: Page, text: string) =>
 
 test('the attempts at a turn stand side by side, with the change of each program and the effects that were left over', async () => {
   const { page, faults } = await open(browser, mock.address);
+  await go(page, [`s/${SID}`, '3 attempts']);
+  await reads(page.locator('#left-over'), /Call 2 of attempt 2/);
   await go(page, [`s/${SID}/t/3/changes`, 'Compared with turn 2']);
   const cards = await page.locator('.attempts > article').allInnerTexts();
   assert.equal(cards.length, 3);

@@ -36,7 +36,7 @@ test('a newcomer finds which tool which rule denied', async () => {
   await link(page, 'Open turn 2, the last one').click();
   const happened = page.getByRole('region', { name: 'What happened' });
   await happened.getByText(/for the tool\s+tool\.fs\.delete/i).waitFor();
-  await reads(happened, /policy rule: tool\.fs\.\*.*denied by the rule deny\./s);
+  await reads(happened, /policy rule: tool\.fs\.\*.*denied by the rule deny/s);
   await page.getByRole('link', { name: 'Changes' }).click();
   await page.locator('.come', { hasText: 'tool.fs.Delete("/var/reports/old")' }).waitFor();
 });

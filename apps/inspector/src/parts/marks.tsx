@@ -27,12 +27,23 @@ export function Badge({ word }: { readonly word: SessionPhase | string }) {
   );
 }
 
-/** The id of a session; of one that an `ask` opened, its place, because its id is random. */
-export function SessionName({ row: { sid, parent } }: { readonly row: Pick<SessionRow, 'sid' | 'parent'> }) {
-  if (parent === null || parent.sid === null) return <Foreign text={sid} />;
+type Named = Pick<SessionRow, 'sid' | 'parent'>;
+
+/** Most asks of one name. A store may say that two sessions are each other's. */
+const DEEPEST = 10;
+
+/** The id of a session; of one that an `ask` opened, its place below the sessions that are `known`, because its id is random. */
+export function SessionName({ row, known = [] }: { readonly row: Named; readonly known?: readonly Named[] }) {
+  const asks: string[] = [];
+  let top = row.sid;
+  for (let at: Named | undefined = row; at?.parent?.sid && asks.length < DEEPEST; at = known.find(({ sid }) => sid === top)) {
+    asks.unshift(`${at.parent.turn}.${at.parent.seq}`);
+    top = at.parent.sid;
+  }
+  if (asks.length === 0) return <Foreign text={row.sid} />;
   return (
-    <span title={sid}>
-      <span aria-hidden="true">↳ </span>ask {parent.turn}.{parent.seq} of <Foreign text={parent.sid} most={80} />
+    <span title={row.sid}>
+      <span aria-hidden="true">↳ </span>ask {asks.join(' › ')} of <Foreign text={top} most={80} />
     </span>
   );
 }

@@ -15,7 +15,7 @@ export const ENDS = {
 
 /** The attempts at a turn side by side, each with the change of its program, and the effects that the deciding one left over. */
 export function Attempts({ turn }: { readonly turn: TurnView }) {
-  const { attempts, leftOver, program, sid } = turn;
+  const { attempts, program, sid } = turn;
   const last = attempts.at(-1);
   if (last === undefined) return null;
   const of = { sid, turn: turn.turn };
@@ -43,20 +43,25 @@ export function Attempts({ turn }: { readonly turn: TurnView }) {
           {program !== null && <Program before={last.program} now={program} number={last.attempt + 1} of={of} />}
         </article>
       </div>
-      {leftOver.length > 0 && (
-        <>
-          <h3>Left-over effects</h3>
-          <ul class="plain" id="left-over">
-            {leftOver.map(({ attempt, seq, tool }) => (
-              <li key={`${attempt}.${seq}`} class="problem">
-                Call {seq} of attempt {attempt}, <Foreign text={tool} />, took effect, and the last attempt did not take its
-                answer.
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      <LeftOver turn={turn} />
     </Section>
+  );
+}
+
+/** The effects of earlier attempts that the one that decided did not take: nobody has seen their answers. */
+export function LeftOver({ turn: { leftOver } }: { readonly turn: Pick<TurnView, 'leftOver'> }) {
+  if (leftOver.length === 0) return null;
+  return (
+    <>
+      <h3>Left-over effects</h3>
+      <ul class="plain" id="left-over">
+        {leftOver.map(({ attempt, seq, tool }) => (
+          <li key={`${attempt}.${seq}`} class="problem">
+            Call {seq} of attempt {attempt}, <Foreign text={tool} />, took effect, and the last attempt did not take its answer.
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

@@ -2,11 +2,11 @@ import type { TurnSide, TurnView } from '../../../../src/ui/views.ts';
 import { Section } from '../parts/marks.tsx';
 import { Foreign, LongText } from '../parts/text.tsx';
 
-/** The labels that go into the next envelope, under rules about origin. */
-function Carries({ what }: { readonly what: string | null }) {
+/** The labels that a text carries into the next envelope, under rules about origin. */
+export function Carries({ what }: { readonly what: string | null }) {
   return what === null ? null : (
     <p class="carries">
-      The next turn reads what carries <Foreign text={what} />
+      Carries <Foreign text={what} />
     </p>
   );
 }

@@ -7,6 +7,7 @@ import { ErrorText } from '../parts/error.tsx';
 import { Bars, Facts, Moment, Section, sentenceOf } from '../parts/marks.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { turnLink } from '../route.ts';
+import { LeftOver } from './attempts.tsx';
 import { PHASES } from './timeline.tsx';
 import { Denial, Verdict } from './verdict.tsx';
 
@@ -38,7 +39,6 @@ export function Overview({ turn }: { readonly turn: TurnView }) {
                   <a href={turnLink(sid, turn.turn, 'changes')}>{`${turn.attempts.length + 1}, and the last one decided`}</a>
                 ),
               ],
-              ['left-over effects', turn.leftOver.length === 0 ? null : grouped(turn.leftOver.length)],
               ['model tokens', agent === null || agent.tokens === 0 ? null : grouped(agent.tokens)],
               ['cost', turn.cost === 0 ? null : usdText(turn.cost)],
               [
@@ -101,6 +101,7 @@ function Outcome({ turn }: { readonly turn: TurnView }) {
           </>
         )}
       </p>
+      <Requested turn={turn} />
       {failure !== null && <ErrorText failure={failure} label="Error" />}
       {failure?.line && failure.column && (
         <p>
@@ -109,16 +110,8 @@ function Outcome({ turn }: { readonly turn: TurnView }) {
       )}
       {denied !== null && (
         <p>
-          The policy refused the whole turn, for the tool <Foreign text={denied.tool} />
-          {failure !== null && failure.message === denied.verdict.reason ? (
-            <>
-              : it is denied by the rule <Foreign text={denied.verdict.rule} />.
-            </>
-          ) : (
-            <>
-              : <Verdict verdict={denied.verdict} />
-            </>
-          )}
+          The policy refused the whole turn, for the tool <Foreign text={denied.tool} />:{' '}
+          <Verdict verdict={denied.verdict} said={failure?.message} />
         </p>
       )}
       {failed.length > 0 && (
@@ -130,13 +123,24 @@ function Outcome({ turn }: { readonly turn: TurnView }) {
                 <a href={turnLink(sid, turn.turn, 'calls', String(call.seq))}>
                   call <Foreign text={call.call} /> <Foreign text={call.name} /> in line {call.at.line}
                 </a>
-                : <Denial call={call} />
+                : <Denial call={call} said={failure?.message} />
               </li>
             ))}
           </ul>
         </>
       )}
+      <LeftOver turn={turn} />
     </section>
+  );
+}
+
+/** What the program said with the token that decided, such as why it gave up. */
+export function Requested({ turn: { tokens } }: { readonly turn: TurnView }) {
+  const said = tokens.find(({ decides }) => decides)?.claims.filter((claim) => claim.startsWith('request ')) ?? [];
+  return said.length === 0 ? null : (
+    <p>
+      With its token: <Foreign text={said.join(', ')} />
+    </p>
   );
 }
 

@@ -126,14 +126,16 @@ function Charts({ series }: { readonly series: SeriesView }) {
 /** The plot within its picture. The picture is as wide as its place: a unit is a pixel. */
 const PLOT = { left: 56, top: 8, height: 150, below: 22 } as const;
 /** Pixels of a label below the plot. */
-const LABEL = 80;
+const LABEL = 100;
 /** Pixels of the narrowest bar. */
 const NARROWEST = 6;
 
 /** Lengths of time between two marks. */
-const MARKS = [1, 5, 15, 60, 180, 360, 720, 1440, 2880, 10_080, 43_200].map((minutes) => minutes * 60_000);
+const MARKS = [1, 5, 15, 30, 60, 300, 900, 3600, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800, 2_592_000].map(
+  (s) => s * 1000,
+);
 
-/** The marks of an axis of time: the hour, and the date where it changes. */
+/** The marks of an axis of time: the hour, with seconds where marks are closer than a minute, and the date where it changes. */
 function marksOf(from: number, to: number, most: number): readonly (readonly [at: number, text: string])[] {
   const step = MARKS.find((each) => (to - from) / each <= most) ?? (to - from) / most;
   const first = Math.ceil(from / step) * step;
@@ -141,10 +143,11 @@ function marksOf(from: number, to: number, most: number): readonly (readonly [at
   let day = '';
   return Array.from({ length: count }, (_, index) => {
     const at = first + index * step;
-    const [date = '', time = ''] = clockTime(at).split(' ');
+    const [date = '', clock = ''] = clockTime(at).split(' ');
+    const time = clock.slice(0, step < 60_000 ? 8 : 5);
     const isNew = date !== day;
     day = date;
-    return [at, isNew ? `${date.slice(5)} ${time.slice(0, 5)}` : time.slice(0, 5)];
+    return [at, isNew ? `${date.slice(5)} ${time}` : time];
   });
 }
 
@@ -228,7 +231,7 @@ function Chart({ title, times, stepMs, tracks, stacked }: ChartProps) {
                 </text>
               </g>
             ))}
-          {marksOf(from, to, inner / 90)
+          {marksOf(from, to, inner / LABEL)
             .filter(([at]) => x(at) + LABEL <= width)
             .map(([at, label]) => (
               <text key={at} x={x(at)} y={PLOT.top + PLOT.height + 16}>

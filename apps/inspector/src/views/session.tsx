@@ -9,6 +9,8 @@ import { Badge, Facts, Moment, Pending, Section, SessionName, sentenceOf } from 
 import { Scroll } from '../parts/scroll.tsx';
 import { Foreign, LongText } from '../parts/text.tsx';
 import { compareLink, sessionLink, sideOf, turnLink } from '../route.ts';
+import { LeftOver } from './attempts.tsx';
+import { Requested } from './overview.tsx';
 import { Timeline } from './timeline.tsx';
 import { Denial } from './verdict.tsx';
 import { Waiting } from './waiting.tsx';
@@ -189,7 +191,13 @@ function Ending({ session }: { readonly session: SessionView }) {
         </p>
       )}
       {isOfTurn && <ErrorText failure={failure} label="Error" />}
-      {turn !== null && <FailedCalls turn={turn} />}
+      {turn !== null && (
+        <>
+          <Requested turn={turn} />
+          <FailedCalls turn={turn} said={failure?.message} />
+          <LeftOver turn={turn} />
+        </>
+      )}
       {turns > 0 && <Places turn={turn} session={session} />}
     </section>
   );
@@ -198,7 +206,7 @@ function Ending({ session }: { readonly session: SessionView }) {
 /** Calls that failed, with their arguments. */
 const FAILED = 5;
 
-function FailedCalls({ turn }: { readonly turn: TurnView }) {
+function FailedCalls({ turn, said }: { readonly turn: TurnView; readonly said: string | undefined }) {
   const failed = turn.journal.filter((call) => call.failed !== null);
   // Of a turn that was refused, nothing was called; the line says with what it would have been.
   const refused = turn.denied === null ? undefined : turn.program?.text.split('\n')[(turn.failure?.line ?? 0) - 1]?.trim();
@@ -220,7 +228,7 @@ function FailedCalls({ turn }: { readonly turn: TurnView }) {
           <code>
             <Foreign text={`${call.name}(${call.args.map(({ text }) => text).join(', ')})`} most={300} />
           </code>{' '}
-          in line {call.at.line}: <Denial call={call} />
+          in line {call.at.line}: <Denial call={call} said={said} />
         </li>
       ))}
       {failed.length > FAILED && <li class="faint">and {counted(failed.length - FAILED, 'more')}</li>}
@@ -237,6 +245,9 @@ function Places({ turn, session: { sid, turns } }: { readonly turn: TurnView | n
       <a href={turnLink(sid, turns)}>Open turn {turns}, the last one</a>
       {line !== null && <a href={turnLink(sid, turns, 'program', String(line))}>line {line}</a>}
       {turn !== null && turn.calls > 0 && <a href={turnLink(sid, turns, 'calls')}>{counted(turn.calls, 'call')}</a>}
+      {turn !== null && turn.attempts.length > 0 && (
+        <a href={turnLink(sid, turns, 'changes')}>{counted(turn.attempts.length + 1, 'attempt')}</a>
+      )}
       <a href={turnLink(sid, turns, 'envelope')}>what the agent saw</a>
       {live && line !== null && turn?.record.notExecutable === null && (
         <a href={turnLink(sid, turns, 'trial', `without:${line}`)}>would a fix help?</a>
@@ -276,7 +287,7 @@ function Nested({ session: { nested, sum } }: { readonly session: SessionView })
               <tr key={row.sid}>
                 <th scope="row" style={{ paddingInlineStart: `${row.depth - 1}rem` }}>
                   <a href={sessionLink(row.sid)}>
-                    <SessionName row={row} />
+                    <SessionName row={row} known={nested} />
                   </a>
                 </th>
                 <td>

@@ -115,7 +115,12 @@ export function Timeline({ session }: { readonly session: SessionView }) {
               <span class="faint">…</span>
             </span>
           ) : (
-            <Line row={row} times={times} scale={scale} nested={nested.filter(({ parent }) => parent?.turn === row.turn)} />
+            <Line
+              row={row}
+              times={times}
+              scale={scale}
+              nested={nested.filter(({ parent }) => parent?.sid === sid && parent.turn === row.turn)}
+            />
           );
         }}
       />
