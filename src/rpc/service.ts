@@ -49,8 +49,8 @@ export class Service implements AsyncDisposable {
   readonly #host: ServiceHost;
   readonly #peer: Peer;
   readonly #running = new Map<string, MessageId>();
-  #client: Client | null = null;
-  #begun = false;
+  /** Rejects, and is null again, where the runtime of the client does not start. */
+  #client: Promise<Client> | null = null;
 
   constructor(host: ServiceHost, peer: Peer) {
     this.#host = host;
@@ -63,26 +63,21 @@ export class Service implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#client?.runtime.close();
+    const client = await this.#client?.catch(() => null);
+    await client?.runtime.close();
   }
 
   readonly #methods: Readonly<Record<MethodName, Method>> = {
     initialize: async (given) => {
-      if (this.#begun) throw new RpcError(RPC.invalid, 'the connection is initialized already');
+      if (this.#client !== null) throw new RpcError(RPC.invalid, 'the connection is initialized already');
       const { tools = [], policy, limits } = readParams('initialize', given);
       const client = { tools: tools.map((tool) => this.#tool(tool)), policy: optionalPolicy(policy) ?? null };
-      this.#begun = true;
-      try {
-        this.#client = new Client(await this.#host.open(client), this.#host, limits);
-      } catch (error) {
-        this.#begun = false;
-        throw error;
-      }
-      return JSON.stringify({ protocol: PROTOCOL, version: VERSION, limits: this.#client.limits });
+      this.#client = this.#open(client, limits);
+      return JSON.stringify({ protocol: PROTOCOL, version: VERSION, limits: (await this.#client).limits });
     },
     run: async (given, serving) => {
       const { policy, session, ...program } = readParams('run', given);
-      const { runtime, limits } = this.#ready();
+      const { runtime, limits } = await this.#ready();
       using turn = session === undefined ? undefined : runtime.turn({ sessionId: session });
       const fork = runtime.interpreter().fork({ turn, limits, policy: optionalPolicy(policy) });
       const run = runRequestOf(lineOf(program));
@@ -98,7 +93,7 @@ export class Service implements AsyncDisposable {
     },
     foresee: async (given) => {
       const { policy, ...program } = readParams('foresee', given);
-      const { runtime, limits } = this.#ready();
+      const { runtime, limits } = await this.#ready();
       const fork: Fork = runtime.interpreter().fork({ limits, policy: optionalPolicy(policy) });
       const { preview, diagnostics } = await fork.foresee(runRequestOf(lineOf(program)));
       const { findings } = toPublicCheck({ diagnostics, files: [], findings: [], estimates: [] });
@@ -107,14 +102,14 @@ export class Service implements AsyncDisposable {
     check: async (given) => {
       const { src, lib = [], globals = [] } = readParams('check', given);
       const libraries = (typeof lib === 'string' ? [lib] : lib).map((text, index) => ({ name: `lib${index + 1}`, text }));
-      const report = await this.#ready().runtime.check([...libraries, { name: 'src', text: src }], { globals });
+      const report = await (await this.#ready()).runtime.check([...libraries, { name: 'src', text: src }], { globals });
       return JSON.stringify(toPublicCheck(report));
     },
     cancel: async (given) => JSON.stringify(this.#peer.cancel(readParams('cancel', given).id)),
     turn: async (given, serving) => {
       const { clock, keyring } = this.#host;
       const { envelope, turn = 1, sid = randomIds.session(), nonce, limits } = readParams('turn', given);
-      const client = this.#ready();
+      const client = await this.#ready();
       const host = {
         executor: client.executor,
         ...{ keyring, clock, replay: client.replay },
@@ -140,16 +135,16 @@ export class Service implements AsyncDisposable {
     'session.complete': async (given) => {
       const { sid, call, answer } = readParams('session.complete', given);
       // The controller checks the answer.
-      const waiting = await this.#ready().controller.complete(sid, call, answer as Parameters<LoopController['complete']>[2]);
+      const waiting = await (await this.#ready()).controller.complete(sid, call, answer as Parameters<LoopController['complete']>[2]);
       return JSON.stringify(waiting);
     },
     'session.cancel': async (given) => {
       const { sid } = readParams('session.cancel', given);
-      return JSON.stringify(await this.#ready().controller.cancel(sid));
+      return JSON.stringify(await (await this.#ready()).controller.cancel(sid));
     },
     'session.end': async (given) => {
       const { session } = readParams('session.end', given);
-      await this.#ready().runtime.endSession(session);
+      await (await this.#ready()).runtime.endSession(session);
       return 'null';
     },
   };
@@ -163,9 +158,19 @@ export class Service implements AsyncDisposable {
     for (const whisper of whispers) this.#peer.notify('output', { id, kind: 'whisper', ...whisper });
   }
 
-  #ready(): Client {
+  /** Requests that come while the runtime starts wait for it. */
+  async #ready(): Promise<Client> {
     if (this.#client === null) throw new RpcError(RPC.uninitialized, 'the first request is initialize');
-    return this.#client;
+    return await this.#client;
+  }
+
+  async #open(client: Parameters<ServiceHost['open']>[0], limits: LimitOptions | undefined): Promise<Client> {
+    try {
+      return new Client(await this.#host.open(client), this.#host, limits);
+    } catch (error) {
+      this.#client = null;
+      throw error;
+    }
   }
 
   #tool(tool: ClientTool): ToolDefinition {
@@ -187,12 +192,12 @@ export class Service implements AsyncDisposable {
   }
 
   /** Drives a session whose agent is the client. */
-  #drive(
+  async #drive(
     { sid, limits, ...ceilings }: Drive,
     serving: Serving,
     begin: (client: Client, options: Parameters<LoopController['resume']>[1]) => Promise<LoopResult>,
   ): Promise<string> {
-    const client = this.#ready();
+    const client = await this.#ready();
     const agent: Agent = functionAgent(async ({ signal, onDelta: _, maxTokens, ...asked }) => {
       const params = { id: serving.id, ...asked, maxTokens };
       return replyOf(await this.#peer.ask('agent.reply', params, signal));

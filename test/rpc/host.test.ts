@@ -209,6 +209,14 @@ describe('sessions and turns over JSON-RPC', () => {
 describe('clients that do wrong', () => {
   const USAGE = { code: 'ERR_USAGE' };
 
+  it('a request that comes while the runtime starts waits for it', async () => {
+    await using client = new Client();
+    client.send({ id: 'init', method: 'initialize', params: {} });
+    const seen: Message[] = [];
+    expect((await client.ask(1, 'run', { src: block('emit 1') }, (message) => seen.push(message))).result).toMatchObject({ ok: true });
+    expect(seen[0]).toMatchObject({ id: 'init', result: { protocol: 1 } });
+  });
+
   it('a request before initialize, a second one, and a wrong one are refused', async () => {
     await using client = new Client();
     expect((await client.ask(1, 'run', { src: '' })).error).toMatchObject({ code: -32002, data: USAGE });
