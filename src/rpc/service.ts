@@ -135,7 +135,11 @@ export class Service implements AsyncDisposable {
     'session.complete': async (given) => {
       const { sid, call, answer } = readParams('session.complete', given);
       // The controller checks the answer.
-      const waiting = await (await this.#ready()).controller.complete(sid, call, answer as Parameters<LoopController['complete']>[2]);
+      const waiting = await (await this.#ready()).controller.complete(
+        sid,
+        call,
+        answer as Parameters<LoopController['complete']>[2],
+      );
       return JSON.stringify(waiting);
     },
     'session.cancel': async (given) => {

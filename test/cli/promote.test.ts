@@ -46,13 +46,13 @@ endfunc
 it('issue 47: sessions promote makes a procedure with its test and its grant of an approved turn, and of no other', async () => {
   const program = command(
     'set found = tool.t.List(userdata.fields.to)',
-    'emit tool.str.ToUpper(tool.t.Send("ada@example.org", found[0]))',
+    'emit tool.str.ToUpper(tool.t.Send("ada@example.org", found[0], "Dear " + userdata.fields.to, userdata.fields.pages, "x"))',
     done,
   );
   const cwd = folder({
     'tools.yaml': `tools:
   tool.t.List: { args: [whose], effects: read, cases: [{ returns: [a, b] }] }
-  tool.t.Send: { args: [to, what], otherwise: { returns: sent } }
+  tool.t.Send: { args: [to, what, text, pages, kind], otherwise: { returns: sent } }
 `,
     'agent.txt': reply(program),
     'job.json': JSON.stringify(USERDATA),
@@ -74,14 +74,20 @@ it('issue 47: sessions promote makes a procedure with its test and its grant of 
   expect(await promote('s:1')).toMatchObject({ code: 0, stdout: expect.stringContaining('send.grant.yaml') });
   const text = (ending: string): string => readFileSync(join(cwd, 'lib', `send${ending}`), 'utf8');
   expect(text('.ns')).toMatch(
-    /^:: description: Calls tool\.t\.send \(may change something\), tool\.t\.list \(reads\)\.\n\nfunc send\(needs given_to\) means/,
+    /^:: description: Calls tool\.t\.send \(may change something\), tool\.t\.list \(reads\)\.\n\nfunc send\(needs given_to, given_pages\) means/,
   );
   expect(text('.grant.yaml')).toContain('to is the parameter given_to');
   expect(text('.grant.yaml')).toContain('call: 1');
+  expect(text('.grant.yaml')).toMatch(/when:\n +text: Dear \*\n +kind: x\n/);
+  writeFileSync(join(cwd, 'later.ns'), command('call send("bob@example.org", 4)'));
+  expect(await run('run', 'lib/send.ns', 'later.ns', '--tools', 'tools.yaml', '--bound', 'lib/send.grant.yaml')).toMatchObject({
+    code: 0,
+    stdout: 'SENT\n',
+  });
   expect(await run('test', 'lib/send.test.ns', '--tools', 'lib/send.mocks.yaml')).toMatchObject({ code: 0 });
   expect(await promote('s:1')).toMatchObject({ code: 2, stderr: expect.stringContaining("a procedure 'send' already") });
   // The name of a procedure of another file of the library.
-  writeFileSync(join(cwd, 'lib', 'more.ns'), 'func again(needs to) means\n  return send(to)\nendfunc\n');
+  writeFileSync(join(cwd, 'lib', 'more.ns'), 'func again(needs to) means\n  return send(to, 1)\nendfunc\n');
   expect(await promote('s:1', 'again')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("a procedure 'again' already"),

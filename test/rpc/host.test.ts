@@ -213,7 +213,9 @@ describe('clients that do wrong', () => {
     await using client = new Client();
     client.send({ id: 'init', method: 'initialize', params: {} });
     const seen: Message[] = [];
-    expect((await client.ask(1, 'run', { src: block('emit 1') }, (message) => seen.push(message))).result).toMatchObject({ ok: true });
+    expect((await client.ask(1, 'run', { src: block('emit 1') }, (message) => seen.push(message))).result).toMatchObject({
+      ok: true,
+    });
     expect(seen[0]).toMatchObject({ id: 'init', result: { protocol: 1 } });
   });
 

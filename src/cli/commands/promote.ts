@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,12 +7,13 @@ import { parseEnvelope } from '../../aeiou/index.ts';
 import { recordProblem, type TurnRecord } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
-import { type Grant, type GrantedCall, grantText, type LibraryEntry, loadMockTools, recordTools } from '../../tools/index.ts';
+import { type Grant, grantText, type LibraryEntry, loadMockTools, recordTools } from '../../tools/index.ts';
 import { taggedFrom } from '../../wire/foreign.ts';
 import type { Source } from '../../wire/protocol.ts';
 import { librarySources, loadSource } from '../flags/library.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
 import { openStore } from '../flags/store.ts';
+import { foreseenOf, grantFor, type ProcedureCalls } from '../promote/grant.ts';
 import { NotPromotable, type Promoted, procedureOf } from '../promote/procedure.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -71,13 +71,13 @@ async function promote(place: string, name: string, flags: PromoteFlags, termina
   const library = existsSync(flags.library) ? await librarySources(flags.library) : [];
   const file = (ending: string): string => join(flags.library, `${name}${ending}`);
   const mocks = recordTools(record.journal, tools).text;
-  const entries = await mustRepeat(name, promoted, library, mocks, saidBy(record));
+  const { entries, calls } = await mustRepeat(name, promoted, library, mocks, saidBy(record));
   await mkdir(flags.library, { recursive: true });
   const files = {
     [file('.ns')]: promoted.text,
     [file('.test.ns')]: testOf(name, place, promoted, namedIn(promoted.text, library, entries), saidBy(record)),
     [file('.mocks.yaml')]: mocks,
-    [file('.grant.yaml')]: grantText(grantFor(`${name}.ns`, grant, promoted)),
+    [file('.grant.yaml')]: grantText(grantFor(`${name}.ns`, grant, actions, promoted, calls)),
   };
   await writeAllNew(files);
   for (const path of Object.keys(files)) terminal.out.line(printable(path));
@@ -86,7 +86,7 @@ async function promote(place: string, name: string, flags: PromoteFlags, termina
 
 /**
  * Runs the procedure, beside those that the library has already, with the values and the answers of the session. Throws {@link UsageError}
- * when it does not say what the turn said, and for a name that the library has. Resolves with all procedures.
+ * when it does not say what the turn said, and for a name that the library has. Resolves with all procedures, and the calls of this one.
  */
 async function mustRepeat(
   name: string,
@@ -94,7 +94,7 @@ async function mustRepeat(
   library: readonly Source[],
   mocks: string,
   said: readonly string[],
-): Promise<readonly LibraryEntry[]> {
+): Promise<{ readonly entries: readonly LibraryEntry[]; readonly calls: ProcedureCalls }> {
   const mocked = loadMockTools(mocks, `${name}.mocks.yaml`);
   // No record has the calls of pure tools: they are computed again.
   const tools = [...mocked, ...pureTools().filter((tool) => mocked.every((one) => one.canonicalName !== tool.canonicalName))];
@@ -105,7 +105,7 @@ async function mustRepeat(
   const result = await root.fork().runRequest({ call });
   const problem = result.error?.message ?? (result.emits.join('\n') === said.join('\n') ? null : 'it says something else');
   if (problem !== null) throw new UsageError(`the procedure does not do what the turn did: ${printable(problem)}`);
-  return root.library;
+  return { entries: root.library, calls: await foreseenOf(root, call) };
 }
 
 /** What the procedure does, in words: the tools that the approved grant has. A person may write something better. */
@@ -152,24 +152,6 @@ function approvedGrant({ sid, turn, plans = [], attempts = [], error, decision }
   if (grant === null) throw new UsageError(`nobody approved the plan of turn ${turn} of session ${printable(sid)}`);
   if (error !== null || decision === 'HALT') throw new UsageError(`turn ${turn} of session ${printable(sid)} did not end well`);
   return grant;
-}
-
-/** The grant for any arguments of the procedure: conditions that are a value of an argument are left out, and say so. */
-function grantFor(file: string, grant: Grant, { text, args }: Promoted): Grant {
-  const calls = grant.calls.map(({ when = {}, at: _, ...call }): GrantedCall => {
-    const decided = Object.entries(when).flatMap(([name, condition]) => {
-      const parameter = args.find(
-        ({ value }) => typeof value === 'string' && value.replaceAll('*', String.raw`\*`) === condition,
-      );
-      return parameter === undefined ? [] : [[name, parameter.name] as const];
-    });
-    if (decided.length === 0) return Object.keys(when).length === 0 ? call : { ...call, when };
-    const names = new Set(decided.map(([name]) => name));
-    const left = Object.entries(when).filter(([name]) => !names.has(name));
-    const unknown = [...(call.unknown ?? []), ...decided.map(([name, parameter]) => `${name} is the parameter ${parameter}`)];
-    return { ...call, unknown, ...(left.length === 0 ? {} : { when: Object.fromEntries(left) }) };
-  });
-  return { ...grant, programs: [{ name: file, sha256: createHash('sha256').update(text).digest('hex') }], calls };
 }
 
 /** A test that calls the procedure with the values of the session, and expects what the turn emitted, but for its tokens. */
