@@ -51,6 +51,8 @@ it('issue 48: every alert rule and every row of the table of faults is about a m
   expect(holds('increase(m{a="b"}[10m]) > 0', 'm{a="b"} 0\nm{a="c"} 1\nmore{a="b"} 1')).toBe(false);
   expect(holds('m == 0', 'm{a="b"} 0')).toBe(true);
   // The file of Prometheus reads the rules, and names the hosts as they do.
-  const { rule_files, scrape_configs } = parse(readFileSync(join(ROOT, 'examples/containers/prometheus.yaml'), 'utf8'));
+  const { rule_files, scrape_configs, global } = parse(readFileSync(join(ROOT, 'examples/containers/prometheus.yaml'), 'utf8'));
   expect([rule_files, scrape_configs[0].job_name]).toEqual([['alerts.yaml'], 'neuroscript']);
+  // As often as hosts are read: Prometheus would look at the rules once a minute, and each `for` would be a minute later.
+  expect(global.evaluation_interval).toBe(global.scrape_interval);
 });
