@@ -59,10 +59,10 @@ describe('files that make sense on every machine', () => {
     expect(lock.packages['']).toMatchObject({ dependencies, devDependencies });
   });
 
-  it('issue 50: the package of the command brings every optional package that the source imports, in the same versions', () => {
+  it('issue 50: the package of the command brings every optional package that a command imports, in the same versions', () => {
     const own = z.object({ version: z.string(), peerDependencies: names }).parse(json('package.json'));
     const command = z.object({ version: z.string(), dependencies: names }).parse(json('apps/command/package.json'));
-    const { pg: _pg, postgres: _postgres, '@restatedev/restate-sdk': _restate, ...imported } = own.peerDependencies;
+    const { postgres: _postgres, '@restatedev/restate-sdk': _restate, ...imported } = own.peerDependencies;
     expect(command).toMatchObject({
       version: own.version,
       dependencies: { ...imported, 'neuroscript-runtime': own.version },
