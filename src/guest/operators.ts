@@ -187,12 +187,13 @@ function comparison(meter: Meter, op: Order, left: Value, right: Value): number 
   if (a !== undefined && b !== undefined) return a < b ? -1 : a > b ? 1 : a === b ? 0 : Number.NaN;
   if (typeof left !== 'string' || typeof right !== 'string') {
     const mixed = typeof left === 'string' || typeof right === 'string';
-    return refuse(meter, op, left, right, mixed ? MIXED : undefined);
+    return refuse(meter, op, left, right, typeof left === 'boolean' ? CHAIN : mixed ? MIXED : undefined);
   }
   if (a !== undefined || b !== undefined) return refuse(meter, op, left, right, MIXED);
   return codePointOrder(meter, left, right);
 }
 
+const CHAIN = "compare two values at a time: 'a < b and b < c'";
 const MIXED = 'compare numbers or text, not both';
 
 /** The order of two texts by code points, as the sign of left − right. UTF-16 order puts surrogates before U+E000…U+FFFF. */

@@ -224,6 +224,10 @@ describe('messages', () => {
   ])('%s', (body, text) => {
     expect(message(body)).toBe(text);
   });
+
+  it.each(['1 < 2 < 3', '"a" < "b" <= "c"'])('%s says how to compare three values', (chain) => {
+    expect(drive(`command\nemit ${chain}\nendcommand\n`).error?.hint).toContain("'a < b and b < c'");
+  });
 });
 
 describe('texts by code points', () => {
