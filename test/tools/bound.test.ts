@@ -47,6 +47,9 @@ describe('issue 22.3: a bound', () => {
       instead: 'allowed: path "/x", text "a*", at most 2 times',
     });
     expect(bound.admit(A('/x'))?.reason).toContain("this argument 'text'");
+    expect(boundTo(row({ when: { pth: '/x' } })).admit(A('/x'))?.reason).toBe(
+      "outside of the grant: it names 'pth', no argument of tool.t.a",
+    );
     expect([bound.admit(A('/x', 'abc')), bound.admit(A('/x', 'a'))]).toEqual([null, null]);
     expect(bound.admit(A('/x', 'abc'))?.reason).toBe(
       'outside of the grant: call 1 of it, tool.t.a, was made as often as it may be',

@@ -3,7 +3,7 @@ import { knownOf } from '../../wire/foreseen.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { isList } from '../../wire/tagged.ts';
 import { sortedJson } from '../dispatch/earlier.ts';
-import { type CalledTool, firstUnmet, meetsRow, placesOf, rowText } from '../policy/decide.ts';
+import { type CalledTool, firstUnmet, meetsRow, placesOf, rowText, takesMap } from '../policy/decide.ts';
 import type { OrderRule } from '../policy/options.ts';
 import type { Grant, GrantedCall, ReturnedBy } from './granted.ts';
 
@@ -131,6 +131,8 @@ export class Bound {
       return unmet === undefined ? [] : [unmet];
     });
     const wrong = argument ?? left[0] ?? null;
+    if (wrong !== null && !takesMap(tool) && placesOf(tool, wrong).length === 0)
+      return `it names '${wrong}', no argument of ${name}`;
     return `no call of ${name} in it has ${wrong === null ? 'these arguments' : `this argument '${wrong}'`}`;
   }
 
