@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { announceKey, loadKeyFile, rotateKeys, saveKeyFile } from '../../../src/aeiou/index.ts';
+import { announceKey, generateKeys, type KeyInit, loadKeyFile, rotateKeys, saveKeyFile } from '../../../src/aeiou/index.ts';
 import { newSession, PLAIN_SETUP, READER, type SessionSummary } from '../../../src/loop/index.ts';
 import { BusyError } from '../../../src/wire/errors.ts';
 import { FaultyProxy } from '../proxy.ts';
@@ -68,6 +68,29 @@ function nested(what: string, fail: (bench: Bench, host: HostProcess) => Promise
       await judge(bench, (session) => (isOrphan(session) ? `HALT ${ends.find((each) => each === session.reason)}` : 'DONE'));
       const inner = (await bench.store.list()).filter(({ parent }) => parent !== null);
       if (inner.length !== 2 || inner.filter(isOrphan).length !== 1) throw new Error(`nested sessions: ${JSON.stringify(inner)}`);
+    },
+  };
+}
+
+/** The keys are others when a turn goes on that waited with a token. */
+function rekeyed(name: string, end: End, change: (keys: readonly KeyInit[]) => readonly KeyInit[]): Row {
+  return {
+    name,
+    engines: BOTH,
+    async run(engine, url) {
+      await using bench = await Bench.open({ engine, url });
+      await bench.sessions(['wait-1']);
+      const old = await bench.host();
+      await bench.all('the turn waits', ({ waits }) => waits !== null);
+      const place = join(bench.folder, 'keys.json');
+      saveKeyFile(place, change(loadKeyFile(place)));
+      const next = await bench.host();
+      await old.drain();
+      await bench.complete(next, 'wait-1', true);
+      await bench.ended();
+      if ((await bench.told([UNKNOWN_KEY])).length !== Number(end !== 'DONE')) throw new Error('metrics are wrong about the key');
+      await bench.finish();
+      await judge(bench, () => end);
     },
   };
 }
@@ -205,25 +228,13 @@ export const ROWS: readonly Row[] = [
       if (old.errors.length > 0) throw new Error(`the old version said ${old.errors}`);
     },
   },
-  {
-    name: 'keys are rotated while a turn waits with a token of the old key',
-    engines: BOTH,
-    async run(engine, url) {
-      await using bench = await Bench.open({ engine, url });
-      await bench.sessions(['wait-1']);
-      const old = await bench.host();
-      await bench.all('the turn waits', ({ waits }) => waits !== null);
-      const place = join(bench.folder, 'keys.json');
-      const now = Date.now() / 1000;
-      const { keys } = rotateKeys(loadKeyFile(place), { role: 'primary', now });
-      saveKeyFile(place, rotateKeys(keys, { role: 'fallback', now }).keys);
-      const next = await bench.host();
-      await old.drain();
-      await bench.complete(next, 'wait-1', true);
-      await bench.finish();
-      await judge(bench, done);
-    },
-  },
+  rekeyed('keys are rotated while a turn waits with a token of the old key', 'DONE', (keys) => {
+    const now = Date.now() / 1000;
+    return rotateKeys(rotateKeys(keys, { role: 'primary', now }).keys, { role: 'fallback', now }).keys;
+  }),
+  rekeyed('a host does not know the key of a token: it refuses the token, and says so', 'HALT ERR_TOKEN_VERIFY', () =>
+    generateKeys('stranger'),
+  ),
   {
     name: 'keys are rotated in two phases over three hosts under load: no token is refused',
     engines: BOTH,
