@@ -105,7 +105,9 @@ function compileHandlerBody(context: Context, flow: Flow, block: Block): Exec {
     flow.pc = pc | fault;
     for (const place of errors) frame.labels[place] = pc | fault;
     const done = run(frame);
-    flow.pc = raises(flow, effects) ? pc | fault : pc;
+    // Whether the handler left a loop, or failed itself, depends on more than why it runs.
+    if (raises(flow, effects)) flow.pc |= flow.risk;
+    else flow.pc = pc;
     return done;
   };
 }

@@ -203,6 +203,14 @@ export const STATEMENTS: readonly (readonly [about: string, program: string])[] 
     'an error among calls',
     'set x = "a"\nset n = §("a")\ntogether\ncall tool.str.Substring(n, n, n)\nendtogether\non error do\nset x = "b"\nclear_error\nendon',
   ],
+  [
+    'whether a handler leaves the loop',
+    'set x = 1\nfor each i in [1]\nset y = nothing["k"]\nset x = 2\non error do\nif §("")\nbreak\nendif\nclear_error\nendon\nendfor',
+  ],
+  [
+    'whether a handler leaves the pass',
+    'set x = 1\nfor each i in [1]\nset y = nothing["k"]\nset x = 2\non error do\nif §("")\ncontinue\nendif\nclear_error\nendon\nendfor',
+  ],
 ];
 
 /** Whole programs, which call the sink themselves. */
@@ -286,6 +294,18 @@ export const PROGRAMS: readonly (readonly [about: string, program: string])[] = 
   [
     'an early end of a command block',
     'command\nset x = 1\nif §(true)\nreturn\nendif\nset x = 2\nendcommand\ncommand\ncall tool.mail.Send(x)\nendcommand',
+  ],
+  [
+    'whether a handler fails',
+    'if true\nset y = nothing["k"]\nset x = "b"\ncall tool.mail.Send(x)\non error do\nif §("")\nfail\nendif\nclear_error\nendon\nendif\non error do\nclear_error\nendon',
+  ],
+  [
+    'whether a call in a handler fails',
+    'if true\nset y = nothing["k"]\nset x = "b"\ncall tool.mail.Send(x)\non error do\ncall §("")\nclear_error\nendon\nendif\non error do\nclear_error\nendon',
+  ],
+  [
+    'whether a handler clears its error',
+    'if true\nset y = nothing["k"]\nset x = "b"\ncall tool.mail.Send(x)\non error do\nif §("a")\nclear_error\nendif\nendon\nendif\non error do\nclear_error\nendon',
   ],
 ];
 
