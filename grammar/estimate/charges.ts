@@ -61,6 +61,12 @@ export class Charges {
     this.most += this.#session.costs.steps.written.amount * value.nodes;
   }
 
+  /** Charges for a value that the host gets. */
+  handed(value: Abstract, what: string, at: Span): void {
+    this.written(value, 'json', what, at);
+    this.bytes += 16 * value.size;
+  }
+
   /** Charges for reading a value as a number. */
   numeric(value: Abstract, at: Span): void {
     if (may(value, TEXT)) this.spend(value.units, 'number', 'text that may be a number', at);

@@ -153,10 +153,7 @@ export class Evaluation {
     const at = node;
     const charges = this.#charges;
     charges.add({ ...fuel(this.#session.costs.steps.host.amount), calls: this.#session.called(name, node, args) });
-    for (const value of args) {
-      charges.written(value, 'json', 'an argument', at);
-      charges.bytes += 16 * value.size;
-    }
+    for (const value of args) charges.handed(value, 'an argument', at);
     charges.most += this.#session.unbounded(message, at);
     // The answer, which may also be a long message of an error.
     charges.bytes += Number.POSITIVE_INFINITY;

@@ -185,7 +185,7 @@ function calledByHost(session: Session, called: Defined, args: readonly GivenJso
   const { value, cost } = session.call(session, called, args.map(givenValue), procedure.name);
   const charges = new Charges(session);
   charges.add(sum(cost, received(session, args)));
-  charges.written(value, 'json', `what \`${procedure.name.name}\` returns`, procedure.name);
+  charges.handed(value, `what \`${procedure.name.name}\` returns`, procedure.name);
   return charges.cost;
 }
 

@@ -42,7 +42,10 @@ describe('issue 22.3: neuroscript foresee', () => {
     await expect(readFileSync(join(cwd, 'plan.grant.yaml'), 'utf8')).toMatchFileSnapshot('golden/foresee-grant.yaml.golden');
     const bound = ['--tools', 'tools.yaml', '--bound', 'plan.grant.yaml'];
     expect(await run('run', 'plan.ns', ...bound)).toEqual({ code: 0, stdout: '', stderr: '' });
-    writeFileSync(join(cwd, 'other.ns'), command('call tool.fs.List("/tmp")', 'call tool.fs.Delete("/tmp/a")', 'call tool.fs.Delete("/etc")'));
+    writeFileSync(
+      join(cwd, 'other.ns'),
+      command('call tool.fs.List("/tmp")', 'call tool.fs.Delete("/tmp/a")', 'call tool.fs.Delete("/etc")'),
+    );
     expect(await run('run', 'other.ns', ...bound)).toMatchObject({
       code: 4,
       stderr: expect.stringMatching(

@@ -49,7 +49,9 @@ describe('issue 47: a plan is approved on the command line', () => {
     const resumed = await here.resume();
     expect(resumed).toMatchObject({ code: 0 });
     expect(resumed.stdout.match(/= "sent"/g)).toHaveLength(3);
-    expect(resumed.stdout).toMatch(/approved {4}ACTIONS: 3 calls, 2 of which may change something[\s\S]* signed with host-fallback/);
+    expect(resumed.stdout).toMatch(
+      /approved {4}ACTIONS: 3 calls, 2 of which may change something[\s\S]* signed with host-fallback/,
+    );
     expect(await here.run('replay', 's', '--store', 'jobs.db')).toMatchObject({ code: 0 });
     await here.loop('next');
     expect(await here.shown('next')).toContain('cost: at most $0.01, usually $0.01 a call (median of 3)');

@@ -285,6 +285,16 @@ describe('issue 22.3: what is known of a call', () => {
     expect([outputBytes, scratchBytes].every((bytes) => bytes !== null && bytes < 200)).toBe(true);
     expect(driven.outputBytes).toBeLessThanOrEqual(outputBytes ?? 0);
   });
+
+  it('the bound of memory has room for what a procedure returns to the host', () => {
+    const sources = filesOf('func main() means\nset c = "k" * 100000\nendfunc\n');
+    const { memoryBytes } = foresee(sources, BOUNDING_COSTS, { call: MAIN, values: {} });
+    const { peakMemoryBytes } = driveFiles(
+      sources.map(({ file }) => file),
+      { call: MAIN.name },
+    );
+    expect(peakMemoryBytes).toBeLessThanOrEqual(memoryBytes ?? 0);
+  });
 });
 
 it('issue 22.3: much is known of the programs of this repository', () => {
