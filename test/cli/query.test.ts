@@ -111,7 +111,7 @@ it('issue 48: a list reads a bounded number of sessions, says how far it looked,
   expect(await list('--after', 's5')).toMatchObject({ code: 2, stderr: expect.stringContaining('--after takes') });
 });
 
-it('a list stands in columns, the latest change first', async () => {
+it('a list stands in columns, the latest change first, and a terminal breaks it between words', async () => {
   const cwd = folder({});
   {
     await using store = await SqliteStore.open(`${cwd}/s.db`);
@@ -125,4 +125,7 @@ it('a list stands in columns, the latest change first', async () => {
     'short             open  0 turns',
     '',
   ]);
+  const shown = (await within(['sessions', 'list', '--store', 's.db'], { cwd, columns: 44 })).stdout;
+  expect(shown.split('\n').every((line) => line.length <= 44)).toBe(true);
+  expect(shown).toMatch(/^mid-size +open {2}0 turns\n {2}1970-01-01T00:00:00.002Z {2}subject s\n/);
 });

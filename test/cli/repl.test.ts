@@ -18,6 +18,11 @@ function piped(lines: readonly string[], args: readonly string[] = [], options: 
 const typed = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
 describe('repl with lines from a pipe', () => {
+  it('issue 49, finding 7: its help breaks between words', async () => {
+    const { stdout } = await within(['repl'], { stdin: ':help\n', columns: 60 });
+    expect(stdout).toContain('  :load FILE          add the definitions of a file, or run\n                      its commands\n');
+  });
+
   it('standard output has the emits and values alone; variables and procedures stay', SLOW, async () => {
     const { code, stdout, stderr } = await piped([
       'set x = 6',

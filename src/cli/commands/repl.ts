@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { randomIds, systemClock } from '../../loop/index.ts';
+import { plainPalette } from '../../report/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { addModels, type ModelFlags, readModels } from '../flags/models.ts';
@@ -29,7 +30,7 @@ that fails, or that Ctrl-C stops, changes none of them. An empty line discards
 an unfinished input.
 
 Commands:
-${commandList().join('\n')}
+${commandList(plainPalette).join('\n')}
 
 :load and :save read and write your files: let only people use them who may do
 so. For models, use 'run --jsonl' or 'tools mcp'.

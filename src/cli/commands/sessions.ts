@@ -130,7 +130,8 @@ async function list(flags: ListFlags, terminal: Terminal): Promise<ExitCode> {
   if (flags.json) for (const session of sessions) terminal.out.json(session);
   if (next !== null) tellNext(next, sessions.length === limit ? '--limit' : '--look', terminal);
   if (flags.json) return EXIT.ok;
-  for (const line of sessionLines(sessions)) terminal.out.line(line);
+  for (const line of sessionLines(sessions))
+    for (const piece of terminal.outIsTTY ? paragraph(line, terminal.paintOut, '', '  ') : [line]) terminal.out.line(piece);
   for (const session of sessions) tellFar(session, terminal);
   return EXIT.ok;
 }

@@ -1,4 +1,4 @@
-import { amount, clip, printable, quantity } from '../../report/index.ts';
+import { amount, clip, type Palette, paragraph, printable, quantity } from '../../report/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { type LimitKey, limitOf } from '../../wire/limits.ts';
 import type { Source, WorkerUsage } from '../../wire/protocol.ts';
@@ -78,12 +78,14 @@ export async function runCommand(line: string, scene: Omit<Scene, 'rest'>): Prom
 }
 
 /** The list of the commands, for the help text and `:help`. */
-export function commandList(): string[] {
-  return [...COMMANDS.values()].map(({ shown, help: text }) => `  ${shown.padEnd(20)}${text}`);
+export function commandList(palette: Palette): readonly string[] {
+  return [...COMMANDS.values()].flatMap(({ shown, help: text }) =>
+    paragraph(text, palette, `  ${shown.padEnd(20)}`, ' '.repeat(22)),
+  );
 }
 
 async function help({ terminal }: Scene): Promise<ExitCode> {
-  for (const line of commandList()) terminal.out.line(line);
+  for (const line of commandList(terminal.paintOut)) terminal.out.line(line);
   return EXIT.ok;
 }
 
