@@ -45,6 +45,8 @@ export default defineConfig({
       tryIt(md);
       fitTables(md);
       const text = ({ content }) => md.utils.escapeHtml(content).replaceAll('{{', '&#123;&#123;');
+      // An indented block of code scrolls within the page as any other.
+      md.renderer.rules.code_block = (...block) => md.renderer.rules.fence(...block);
       md.renderer.rules.text = (tokens, index) => text(tokens[index]);
       md.renderer.rules.code_inline = (tokens, index, _options, _env, self) =>
         `<code${self.renderAttrs(tokens[index])}>${text(tokens[index])}</code>`;

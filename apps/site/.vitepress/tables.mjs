@@ -1,10 +1,16 @@
-/** Columns of a table that no page has room for, whose rows are then shown one below the other. */
-const WIDE = 7;
+/** Columns of a table that no page has room for, and that a phone has no room for: its rows are then shown one below the other. */
+const [WIDE, MANY] = [7, 3];
 /** Characters of code that a table may break. */
 const LONG = 40;
 
-/** Cells of wide tables bring the names of their columns along, and long code in tables may be broken. */
+/** Cells of wide tables bring the names of their columns along, long code in tables may be broken, and `<br>` breaks a line of a cell. */
 export function fitTables(md) {
+  md.inline.ruler.before('link', 'line_of_cell', (state, silent) => {
+    if (!state.src.startsWith('<br>', state.pos)) return false;
+    if (!silent) state.push('hardbreak', 'br', 0);
+    state.pos += '<br>'.length;
+    return true;
+  });
   md.renderer.rules.table_open = (tokens, index, _options, _env, self) =>
     `<table tabindex="0"${self.renderAttrs(tokens[index])}>`;
   md.core.ruler.push('wide_tables', ({ tokens }) => {
@@ -16,8 +22,8 @@ export function fitTables(md) {
       );
       const names = own.flatMap((token, at) => (token.type === 'th_open' ? [own[at + 1].content] : []));
       markLongCode(own);
-      if (names.length < WIDE) continue;
-      tokens[index].attrJoin('class', 'wide');
+      if (names.length < MANY) continue;
+      tokens[index].attrJoin('class', names.length < WIDE ? 'many' : 'wide');
       const cells = own.filter((token) => token.type === 'td_open');
       for (const [at, cell] of cells.entries()) cell.attrSet('data-column', names[at % names.length]);
     }

@@ -1,6 +1,6 @@
 // The built site as a reader uses it, in Debian's Chromium, served from a path below the root: search, missing pages, folders.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -58,6 +58,24 @@ test('a table of many columns fits a phone, and names the column of each cell', 
     ['limit', 'flag', 'default'],
   );
   await page.close();
+});
+
+test('issue 49: on a phone, neither a page nor a table of it scrolls sideways, and no markup is text', async () => {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, javaScriptEnabled: false });
+  const page = await context.newPage();
+  const paths = globSync('**/*.html', { cwd: DIST }).filter((path) => !/^(?:playground|reference.api)/.test(path));
+  assert.ok(paths.length > 100);
+  for (const path of paths) {
+    await page.goto(root + path);
+    const wide = await page.evaluate(() =>
+      [document.documentElement, ...document.querySelectorAll('.vp-doc table')]
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+        .map(({ textContent }) => textContent.trim().slice(0, 80)),
+    );
+    assert.deepEqual(wide, [], path);
+    assert.doesNotMatch(await page.locator('body').textContent(), /<br>/, path);
+  }
+  await context.close();
 });
 
 test('search finds the page of each subject', async () => {
