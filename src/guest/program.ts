@@ -222,7 +222,7 @@ export class Program implements Linkage {
   /** Runs a procedure as the outermost frame. */
   #enter(procedure: Procedure, values: readonly Slot[], label: Label = 0): Value {
     const { machine } = this;
-    machine.flow?.begin();
+    machine.flow?.begin(procedure.source.kind === 'event');
     const { code } = this.unlabelled?.forHost(procedure, values.length === 0 ? 0 : label) ?? procedure;
     checkDepth(machine, procedure.name, 1, 0);
     const frame = newFrame(machine, code);

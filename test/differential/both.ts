@@ -12,7 +12,7 @@ import { answering, runInGuest, type Tree } from './guest.ts';
 export const NAME = 'p.ns';
 
 /** What is compared. */
-export type Done = Omit<Outcome, 'isExact' | 'isFollowed'>;
+export type Done = Omit<Outcome, 'isExact' | 'isFollowed' | 'labels'>;
 
 /** The limits of a run when a case sets no others: small, so that no program takes long. */
 export const LIMITS: Limits = {

@@ -1,14 +1,18 @@
 /** A running procedure, event handler or series of command blocks: its variables and its statements. */
-import type { Block, CallExpr, ErrorHandler, Expr, SourceFile, Stmt, Target } from '../../../grammar/index.ts';
-import { CODE_NAMES } from './codes.ts';
-import { Writer } from './elements.ts';
+import type { Block, CallExpr, Expr, SourceFile, Stmt, Target } from '../../../grammar/index.ts';
+import { errorMap } from './codes.ts';
+import { RESULT } from './effects.ts';
+import { pairsOf, Writer } from './elements.ts';
 import { Evaluator, levelsOf, operationsIn, type Scope } from './expressions.ts';
+import { type Flow, type Guard, leavesLoop, NEXT, Offered } from './flows.ts';
+import { Frame } from './labels.ts';
 import { type Machine, placeIn, shared } from './machine.ts';
 import { Failure, type Place, PRICE } from './meter.ts';
+import { join, type Labels, NONE } from './parts.ts';
 import { callsOf, costOf, expressionsOf, stepsOf } from './statements.ts';
 import { Together } from './together.ts';
 import type { Tools } from './tools.ts';
-import { Dict, isTrue, List, typeName, type Value } from './values.ts';
+import { isTrue, List, typeName, type Value } from './values.ts';
 
 /** What all activations of a run share. */
 export interface World {
@@ -20,38 +24,10 @@ export interface World {
   readonly tools: Tools;
   /** Lines for `promptuser`, or null without standard input. */
   readonly stdin: string[] | null;
-  call(expr: CallExpr, args: readonly Value[], depth: number, at: Place): Value;
+  call(expr: CallExpr, args: readonly Value[], labels: readonly Labels[], depth: number, at: Place): Value;
   emit(value: Value, at: Place): void;
-  whisper(to: Value, value: Value, at: Place): void;
+  whisper(to: Value, value: Value, label: Labels, at: Place): void;
   clearEvent(remove: { readonly event: string } | { readonly named: string }): void;
-}
-
-/** How a statement or block ends. `out` is the block of a handler that breaks or continues the loop around that block. */
-type Flow =
-  | { readonly k: 'next' }
-  | { readonly k: 'return'; readonly value: Value }
-  | { readonly k: 'break' | 'continue'; readonly out?: Block };
-
-const NEXT: Flow = { k: 'next' };
-
-/** A handler that guards the current place, and those around it. */
-interface Guard {
-  readonly handler: ErrorHandler;
-  readonly block: Block;
-  readonly depth: number;
-  readonly outer: Guard | undefined;
-}
-
-/** An error that the nearest handler has not cleared, on its way to the next one. */
-class Offered extends Error {
-  readonly failure: Failure;
-  readonly to: Guard | undefined;
-
-  constructor(failure: Failure, to: Guard | undefined) {
-    super(failure.message);
-    this.failure = failure;
-    this.to = to;
-  }
 }
 
 /** Levels of depth that a block adds to the one around it. */
@@ -72,6 +48,8 @@ export class Activation implements Scope {
   /** The handler that runs, and whether it has cleared its error. */
   #handling: { cleared: boolean } | undefined;
   file: SourceFile;
+  /** The labels of its variables. */
+  readonly labels = new Frame();
   last: Value = null;
   /** The value of the latest statement directly in the body. */
   #result: Value = null;
@@ -96,8 +74,9 @@ export class Activation implements Scope {
   }
 
   /** Makes a variable of this activation, which hides a global of the same name. */
-  bind(name: string, value: Value): void {
+  bind(name: string, value: Value, label: Labels = NONE): void {
     this.#variables.set(name, value);
+    this.labels.variables.set(name, label);
   }
 
   lookup(name: string): Value {
@@ -105,15 +84,15 @@ export class Activation implements Scope {
     return scopes.find((scope) => scope.has(name))?.get(name) ?? null;
   }
 
-  call(expr: CallExpr, args: readonly Value[], level: number, at: Place): Value {
-    return this.#world.call(expr, args, this.#depth + level, at);
+  call(expr: CallExpr, args: readonly Value[], labels: readonly Labels[], level: number, at: Place): Value {
+    return this.#world.call(expr, args, labels, this.#depth + level, at);
   }
 
   /** Runs a body whose first statement is already paid for when `paid`. Returns what it returns, or its latest value. */
   run(body: Block, paid: boolean): Value {
     this.#depth = this.#base;
     try {
-      const flow = this.#block(body, undefined, paid);
+      const flow = this.#machine.origin.running(this.labels, body, () => this.#block(body, undefined, paid));
       return flow.k === 'return' ? flow.value : this.#result;
     } catch (error) {
       throw error instanceof Offered ? error.failure : error;
@@ -133,21 +112,27 @@ export class Activation implements Scope {
   #block(block: Block, around: Guard | undefined, paid = false): Flow {
     const { onError: handler } = block;
     const guard = handler === undefined ? around : { handler, block, depth: this.#depth, outer: around };
-    const depth = this.#depth;
     for (const [index, stmt] of stepsOf(block).entries()) {
-      let flow: Flow;
-      try {
-        if (!(paid && index === 0)) this.#machine.meter.spend(costOf(stmt, this.#handling !== undefined), this.#place(stmt.s));
-        flow = this.#statement(stmt, guard, depth === this.#base && this.#handling === undefined);
-      } catch (error) {
-        this.#depth = depth;
-        flow = this.#recover(error, block, guard);
-      }
-      this.#depth = depth;
+      const isPaid = paid && index === 0;
+      const flow = this.#machine.origin.statement(block, stmt, () => this.#step(block, stmt, guard, isPaid));
       if ((flow.k === 'break' || flow.k === 'continue') && flow.out === block) return { k: flow.k };
       if (flow.k !== 'next') return flow;
     }
     return NEXT;
+  }
+
+  /** Executes a statement, and the handler of its error. */
+  #step(block: Block, stmt: Stmt, guard: Guard | undefined, paid: boolean): Flow {
+    const depth = this.#depth;
+    try {
+      if (!paid) this.#machine.meter.spend(costOf(stmt, this.#handling !== undefined), this.#place(stmt.s));
+      return this.#statement(stmt, guard, depth === this.#base && this.#handling === undefined);
+    } catch (error) {
+      this.#depth = depth;
+      return this.#recover(error, block, guard);
+    } finally {
+      this.#depth = depth;
+    }
   }
 
   /** Runs the handler of an error, if it is the turn of one that stands in this block or around it. */
@@ -170,7 +155,7 @@ export class Activation implements Scope {
     this.#handling = handling;
     this.#depth = depth + BLOCK_LEVELS;
     try {
-      const flow = this.#block(handler.body, undefined);
+      const flow = this.#machine.origin.handling(() => this.#block(handler.body, undefined));
       if (flow.k === 'next' && handling.cleared) return NEXT;
       if (flow.k === 'break' || flow.k === 'continue') return block === here ? flow : { ...flow, out: block };
     } catch (error) {
@@ -195,12 +180,15 @@ export class Activation implements Scope {
     switch (stmt.k) {
       case 'if': {
         const branch = isTrue(this.#evaluator.look(stmt.cond)) ? stmt.then : stmt.else;
-        return branch === undefined ? NEXT : this.#inner(branch, guard);
+        return this.#machine.origin.compound(stmt, () => {
+          this.#machine.origin.decides();
+          return branch === undefined ? NEXT : this.#inner(branch, guard);
+        });
       }
       case 'while':
-        return this.#while(stmt.cond, stmt.body, guard);
+        return this.#machine.origin.compound(stmt, () => this.#while(stmt.cond, stmt.body, guard));
       case 'for':
-        return this.#each(stmt, guard);
+        return this.#machine.origin.compound(stmt, () => this.#each(stmt, guard));
       case 'together': {
         const calls = this.#together();
         calls.prepare(stmt.body, () => {});
@@ -229,6 +217,7 @@ export class Activation implements Scope {
         const value = this.#effect(stmt, this.#holds.last || (top && this.#holds.result), at);
         this.last = value;
         if (top) this.#result = value;
+        this.#machine.origin.valued(top);
         return NEXT;
       }
     }
@@ -240,7 +229,9 @@ export class Activation implements Scope {
     switch (stmt.k) {
       case 'set': {
         const value = this.#evaluator.take(stmt.value);
+        const { latest } = this.#machine.origin;
         this.#assign(stmt.targets, value, at);
+        this.#machine.origin.latest = latest;
         return value;
       }
       case 'emit': {
@@ -250,14 +241,17 @@ export class Activation implements Scope {
       }
       case 'whisper': {
         const to = this.#evaluator.look(stmt.handle);
+        const { latest } = this.#machine.origin;
         const value = valueIn(stmt.value);
-        this.#world.whisper(to, value, at);
+        this.#world.whisper(to, value, latest, at);
+        this.#machine.origin.latest = join(latest, this.#machine.origin.latest);
         return value;
       }
       case 'call':
         return valueIn(stmt.call);
       case 'must': {
         const value = valueIn(stmt.cond);
+        this.#machine.origin.faulty(this.#machine.origin.latest);
         if (!isTrue(value)) throw this.#machine.failure(5, `must condition evaluated to false: ${stmt.text}`, at);
         return value;
       }
@@ -272,12 +266,15 @@ export class Activation implements Scope {
     const question = this.#textOf(prompt, at);
     if (this.#world.stdin === null) throw this.#machine.failure(26, 'no standard input', at);
     const line = this.#world.tools.line(question, this.#world.stdin, at);
-    this.#write(into, line);
+    this.#write(into, line, NONE);
     return line;
   }
 
   #textOf(expr: Expr, at: Place): string {
-    return this.#machine.text(this.#evaluator.look(expr), at);
+    const value = this.#evaluator.look(expr);
+    const { origin } = this.#machine;
+    origin.faulty(origin.parts.deep(value, origin.latest));
+    return this.#machine.text(value, at);
   }
 
   #clearEvent(event: Expr | undefined, named: string | undefined, at: Place): void {
@@ -287,37 +284,57 @@ export class Activation implements Scope {
 
   #returned(values: readonly Expr[]): Value {
     const [only] = values;
-    if (values.length > 1) return new List(values.map((value) => this.#evaluator.take(value)));
+    const { origin } = this.#machine;
+    origin.set(RESULT, NONE);
+    if (values.length > 1) {
+      const { args, labels } = this.#evaluator.labelled(values, (value) => this.#evaluator.take(value));
+      const list = new List(args);
+      origin.parts.listed(list, labels);
+      return list;
+    }
     if (only === undefined) return null;
     // The variables of this activation end with it, so that the caller alone holds the value.
-    return only.k === 'name' && this.#variables.has(only.name) ? this.#evaluator.look(only) : this.#evaluator.take(only);
+    const isOwn = only.k === 'name' && this.#variables.has(only.name);
+    const value = isOwn ? this.#evaluator.look(only) : this.#evaluator.take(only);
+    origin.set(RESULT, origin.latest);
+    return value;
   }
 
   #assign(targets: readonly Target[], value: Value, at: Place): void {
     const [only] = targets;
+    const { origin } = this.#machine;
+    const { latest } = origin;
     if (targets.length === 1 && only !== undefined) {
-      this.#write(only, value);
+      this.#write(only, value, latest);
       return;
     }
     if (!(value instanceof List)) throw this.#machine.failure(7, `several targets need a list, not ${typeName(value)}`, at);
     const { items } = value;
     if (items.length !== targets.length) throw this.#machine.failure(36, `${targets.length} targets, ${items.length} items`, at);
-    for (const [index, target] of targets.entries()) this.#write(target, shared(items[index] ?? null));
+    for (const [index, target] of targets.entries())
+      this.#write(target, shared(items[index] ?? null), join(latest, origin.parts.of(value, index)));
   }
 
-  #write(target: Target, value: Value): void {
+  #write(target: Target, value: Value, label: Labels): void {
     const { name } = target.name;
     const at = this.#place(target.name.s);
     if (!this.#variables.has(name) && this.#world.globals.has(name))
       throw this.#machine.failure(43, `'${name}' is a global and cannot be set`, at);
     const steps = this.#evaluator.steps(target);
-    this.bind(name, this.#writer.write(this.lookup(name), steps, value, at));
+    const { origin } = this.#machine;
+    const before = origin.named(name);
+    origin.writing(before, this.lookup(name), steps);
+    const written = this.#writer.write(this.lookup(name), steps, value, at);
+    this.bind(name, written);
+    origin.written(name, before, written, steps, label);
   }
 
   #while(cond: Expr, body: Block, guard: Guard | undefined): Flow {
     for (;;) {
       this.#machine.meter.spend(PRICE.pass + operationsIn(cond), this.#place(cond.s));
-      if (!isTrue(this.#evaluator.look(cond))) return NEXT;
+      const isOver = !isTrue(this.#evaluator.look(cond));
+      this.#machine.origin.decides();
+      if (isOver) return NEXT;
       const flow = this.#inner(body, guard);
       if (leavesLoop(flow)) return flow.k === 'break' && flow.out === undefined ? NEXT : flow;
     }
@@ -326,12 +343,16 @@ export class Activation implements Scope {
   #each(stmt: Stmt & { readonly k: 'for' }, guard: Guard | undefined): Flow {
     const at = this.#place(stmt.over.s);
     const over = this.#evaluator.take(stmt.over);
+    const { origin } = this.#machine;
+    const { latest } = origin;
+    origin.decides();
+    origin.faulty(latest);
     const calls = this.#together();
-    for (const [key, item] of this.#pairs(over, at)) {
+    for (const [key, item] of pairsOf(this.#machine, over, at)) {
       this.#machine.meter.spend(PRICE.pass, at);
       const bind = (): void => {
-        if (stmt.key !== undefined) this.bind(stmt.key.name, key);
-        this.bind(stmt.item.name, shared(item));
+        if (stmt.key !== undefined) this.bind(stmt.key.name, key, origin.control());
+        this.bind(stmt.item.name, shared(item), join(latest, origin.parts.of(over, key), origin.control()));
       };
       bind();
       if (stmt.together === true) {
@@ -353,18 +374,11 @@ export class Activation implements Scope {
         return this.#evaluator.toolCall(call, BLOCK_LEVELS + 1);
       },
       store: (stmt, value) => {
-        if (stmt.k === 'set') this.#assign(stmt.targets, value, this.#place(stmt.s));
         this.last = value;
+        this.#machine.origin.valued(false);
+        if (stmt.k === 'set') this.#assign(stmt.targets, value, this.#place(stmt.s));
       },
     });
-  }
-
-  #pairs(over: Value, at: Place): readonly (readonly [Value, Value])[] {
-    if (over === null) return [];
-    if (over instanceof List) return [...over.items.entries()];
-    if (over instanceof Dict) return [...over.entries];
-    if (typeof over === 'string') return [...Array.from(over).entries()];
-    throw this.#machine.failure(7, `for each cannot iterate over ${typeName(over)}`, at);
   }
 
   #inner(block: Block, guard: Guard | undefined): Flow {
@@ -383,18 +397,4 @@ export class Activation implements Scope {
   #place(offset: number): Place {
     return placeIn(this.file, offset);
   }
-}
-
-function leavesLoop(flow: Flow): boolean {
-  return flow.k === 'break' || flow.k === 'return' || (flow.k === 'continue' && flow.out !== undefined);
-}
-
-/** The variable `system_error` of a handler. */
-function errorMap({ code, message, at, stack_ }: Failure): Dict {
-  const stack = stack_.map(({ name, source, line, column }) => dict({ name, source, line, column }));
-  return dict({ code, name: CODE_NAMES.get(code) ?? '', message, line: at.line, column: at.column, stack: new List(stack) });
-}
-
-function dict(fields: Readonly<Record<string, Value>>): Dict {
-  return new Dict(Object.entries(fields));
 }

@@ -1,4 +1,8 @@
-/** The names of all codes of errors. A code that is not here has no name. */
+/** Errors as programs see them. */
+import type { Failure } from './meter.ts';
+import { Dict, List, type Value } from './values.ts';
+
+/** The names of all codes. A code that is not here has no name. */
 export const CODE_NAMES: ReadonlyMap<number, string> = new Map([
   [0, 'Generic'],
   [1, 'FailStatement'],
@@ -58,3 +62,13 @@ export const CODE_NAMES: ReadonlyMap<number, string> = new Map([
   [99_908, 'EscapeCertain'],
   [99_909, 'SecretDecryption'],
 ]);
+
+/** The variable `system_error` of a handler. */
+export function errorMap({ code, message, at, stack_ }: Failure): Dict {
+  const stack = stack_.map(({ name, source, line, column }) => dict({ name, source, line, column }));
+  return dict({ code, name: CODE_NAMES.get(code) ?? '', message, line: at.line, column: at.column, stack: new List(stack) });
+}
+
+function dict(fields: Readonly<Record<string, Value>>): Dict {
+  return new Dict(Object.entries(fields));
+}

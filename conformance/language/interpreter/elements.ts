@@ -2,6 +2,7 @@
 import type { Machine } from './machine.ts';
 import { shared } from './machine.ts';
 import { type Place, SHORT } from './meter.ts';
+import type { Labels } from './parts.ts';
 import { Dict, List, typeName, type Value } from './values.ts';
 
 /** Most items of nil that one write may add. */
@@ -12,15 +13,22 @@ export interface Step {
   readonly key: Value;
   readonly field: boolean;
   readonly at: Place;
+  /** All labels of the key. */
+  readonly label?: Labels | undefined;
 }
 
 /** Reads an element. */
 export function read(machine: Machine, from: Value, { key, at }: Step): Value {
-  if (from instanceof Dict) return from.entries.get(machine.text(key, at)) ?? null;
+  if (from instanceof Dict) {
+    const name = machine.text(key, at);
+    machine.origin.sees(machine.origin.parts.of(from, name));
+    return from.entries.get(name) ?? null;
+  }
   if (from instanceof List) {
     const index = indexOf(machine, key, at);
     const item = from.items[index];
     if (item === undefined) throw machine.failure(8, `list index ${index} is out of bounds`, at);
+    machine.origin.sees(machine.origin.parts.of(from, index));
     return item;
   }
   if (typeof from !== 'string') throw machine.failure(7, `cannot read an element of ${typeName(from)}`, at);
@@ -32,6 +40,15 @@ export function read(machine: Machine, from: Value, { key, at }: Step): Value {
   const character = Array.from(from)[index];
   if (character === undefined) throw machine.failure(8, `string index ${index} is out of bounds`, at);
   return character;
+}
+
+/** The keys and elements of a value that a loop goes through. */
+export function pairsOf(machine: Machine, over: Value, at: Place): readonly (readonly [string | number, Value])[] {
+  if (over === null) return [];
+  if (over instanceof List) return [...over.items.entries()];
+  if (over instanceof Dict) return [...over.entries];
+  if (typeof over === 'string') return [...Array.from(over).entries()];
+  throw machine.failure(7, `for each cannot iterate over ${typeName(over)}`, at);
 }
 
 function indexOf(machine: Machine, key: Value, at: Place): number {
@@ -116,11 +133,12 @@ export class Writer {
   #owned<Container extends List | Dict>(container: Container, at: Place): Container;
   #owned(container: List | Dict, at: Place): List | Dict {
     if (!container.shared && !this.#isHeld(container)) return container;
-    if (container instanceof List) {
-      this.#machine.meter.spendFor(container.items.length, 'copy', at);
-      return new List(container.items.map(shared));
-    }
-    this.#machine.meter.spendFor(container.entries.size, 'copy', at);
-    return new Dict([...container.entries].map(([key, item]) => [key, shared(item)]));
+    const isList = container instanceof List;
+    this.#machine.meter.spendFor(isList ? container.items.length : container.entries.size, 'copy', at);
+    const copy = isList
+      ? new List(container.items.map(shared))
+      : new Dict([...container.entries].map(([key, item]) => [key, shared(item)]));
+    this.#machine.origin.parts.copied(container, copy);
+    return copy;
   }
 }

@@ -5,6 +5,7 @@ import { read, type Step } from './elements.ts';
 import { type Machine, placeIn, shared } from './machine.ts';
 import type { Place } from './meter.ts';
 import { binary, logic, unary } from './operators.ts';
+import type { Labels } from './parts.ts';
 import { placeholders } from './placeholders.ts';
 import type { ToolCall, Tools } from './tools.ts';
 import { Dict, List, type Value } from './values.ts';
@@ -17,7 +18,7 @@ export interface Scope {
   /** The value of the latest statement that has one. */
   readonly last: Value;
   /** Calls a procedure. `level` counts the expressions around the call. */
-  call(expr: CallExpr, args: readonly Value[], level: number, at: Place): Value;
+  call(expr: CallExpr, args: readonly Value[], labels: readonly Labels[], level: number, at: Place): Value;
   readonly tools: Tools;
 }
 
@@ -39,6 +40,10 @@ export class Evaluator {
 
   /** The value of an expression that is only looked at: an operand, a base of an access, an argument of a built-in. */
   look(expr: Expr, level = 1): Value {
+    return this.#machine.origin.of(expr, () => this.#look(expr, level));
+  }
+
+  #look(expr: Expr, level: number): Value {
     const at = this.#place(expr.s);
     switch (expr.k) {
       case 'num':
@@ -78,7 +83,8 @@ export class Evaluator {
         const inner = level + levelsWithin(expr);
         let left = this.look(expr.first, inner);
         for (const { op, at: operator, right } of expr.rest) {
-          if (op === 'and' || op === 'or') left = logic(op, left, () => this.look(right, inner));
+          if (op === 'and' || op === 'or')
+            left = logic(op, left, () => this.#machine.origin.right(() => this.look(right, inner)));
           else left = binary(this.#machine, op, left, this.look(right, inner), this.#place(operator));
         }
         return left;
@@ -102,13 +108,15 @@ export class Evaluator {
 
   /** A call of a tool with its evaluated arguments. */
   toolCall(expr: ToolCallExpr, level: number): ToolCall {
-    return { name: expr.name, args: expr.args.map((arg) => this.look(arg, level + 1)), at: this.#place(expr.s) };
+    return { name: expr.name, ...this.labelled(expr.args, (arg) => this.look(arg, level + 1)), at: this.#place(expr.s) };
   }
 
   #step(step: AccessStep, level: number): Step {
     const at = this.#place(step.s);
     if (step.k === 'field') return { key: step.name, field: true, at };
-    return { key: this.look(step.index, level), field: false, at };
+    const key = this.look(step.index, level);
+    const { origin } = this.#machine;
+    return { key, field: false, at, label: origin.parts.deep(key, origin.latest) };
   }
 
   #map(entries: readonly (readonly [Expr, Expr])[], level: number): Dict {
@@ -139,12 +147,23 @@ export class Evaluator {
   #call(expr: CallExpr, level: number, at: Place): Value {
     const builtin = BUILTINS.get(expr.name.name.toLowerCase());
     if (builtin === undefined) {
-      const args = expr.args.map((arg) => this.take(arg, level + 1));
-      return this.#scope.call(expr, args, level, at);
+      const { args, labels } = this.labelled(expr.args, (arg) => this.take(arg, level + 1));
+      return this.#scope.call(expr, args, labels, level, at);
     }
     const args = expr.args.map((arg) => this.look(arg, level + 1));
     if (args.length !== 1) throw this.#machine.failure(4, `'${expr.name.name}' takes 1 argument, got ${args.length}`, at);
     return builtin(this.#machine, args[0] ?? null, at);
+  }
+
+  /** Values with their labels. */
+  labelled(exprs: readonly Expr[], evaluate: (expr: Expr) => Value): { readonly args: Value[]; readonly labels: Labels[] } {
+    const labels: Labels[] = [];
+    const args = exprs.map((expr) => {
+      const value = evaluate(expr);
+      labels.push(this.#machine.origin.latest);
+      return value;
+    });
+    return { args, labels };
   }
 
   #place(offset: number): Place {
@@ -200,7 +219,7 @@ function own(expr: Expr): number {
   }
 }
 
-function childrenOf(expr: Expr): readonly Expr[] {
+export function childrenOf(expr: Expr): readonly Expr[] {
   switch (expr.k) {
     case 'list':
       return expr.items;

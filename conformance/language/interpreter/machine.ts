@@ -1,6 +1,7 @@
 /** What every operation needs: the meter, the stack, errors with their place, and conversions with their price. */
 import { positionAt, type SourceFile } from '../../../grammar/index.ts';
 import { jsonOf } from './json.ts';
+import type { Origin } from './labels.ts';
 import { Failure, type Frame, type Meter, NOWHERE, PER, type Place, PRICE, SHORT } from './meter.ts';
 import { numberIn } from './numerals.ts';
 import { contentOf, Dict, degreeOf, List, Opaque, partsOf, textOf, type Value } from './values.ts';
@@ -25,13 +26,16 @@ export class Machine {
   isExact = true;
   /** Whether the fuel is nevertheless that of the product: which texts it remembers is followed, but for joined ones and those with blanks. */
   isFollowed = true;
+  /** Follows the labels of values. */
+  readonly origin: Origin;
   /** The words that were read as a number, or made by `+`: the latest of each length modulo 8. Reading one of them again is free. */
   readonly #words: string[] = [];
   /** The long texts that were looked through last. */
   #looked: readonly string[] = [];
 
-  constructor(meter: Meter) {
+  constructor(meter: Meter, origin: Origin) {
     this.meter = meter;
+    this.origin = origin;
   }
 
   /** The error of an operation. Raising it costs fuel. */

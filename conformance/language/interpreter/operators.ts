@@ -44,7 +44,9 @@ function plus(machine: Machine, left: Value, right: Value, at: Place): Value {
   const length = left.items.length + right.items.length;
   machine.meter.spendFor(length, 'copy', at);
   machine.meter.bound('listLength', length, at);
-  return new List([...left.items, ...right.items].map(shared));
+  const made = new List([...left.items, ...right.items].map(shared));
+  machine.origin.parts.concatenated(left, right, made);
+  return made;
 }
 
 function joined(machine: Machine, left: Value, right: Value, at: Place): string {

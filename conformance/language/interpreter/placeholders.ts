@@ -20,7 +20,7 @@ export function placeholders(machine: Machine, text: string, lookup: (name: stri
       continue;
     }
     machine.meter.spend(PRICE.field, at);
-    filled += text.slice(done, open) + machine.text(reached(machine, lookup(name), steps, at), at);
+    filled += text.slice(done, open) + machine.text(reached(machine, seen(machine, name, lookup(name)), steps, at), at);
     open += whole.length;
     done = open;
   }
@@ -29,6 +29,12 @@ export function placeholders(machine: Machine, text: string, lookup: (name: stri
   machine.meter.bound('textLength', filled.length, at);
   machine.meter.spendFor(filled.length, 'concat', at);
   return filled;
+}
+
+/** A variable, which counts as a whole. */
+function seen({ origin }: Machine, name: string, value: Value): Value {
+  origin.sees(origin.parts.deep(value, origin.named(name)));
+  return value;
 }
 
 function reached(machine: Machine, from: Value, steps: string, at: Place): Value {

@@ -2,8 +2,10 @@
 import type { Block, CallExpr, EventHandler, Procedure, SourceFile } from '../../../grammar/index.ts';
 import { Activation, type World } from './activation.ts';
 import { fromJson, type Json, jsonOf } from './json.ts';
+import { Origin, type Sources } from './labels.ts';
 import { Machine, placeIn, shared } from './machine.ts';
 import { Breach, Failure, type Limits, Meter, NOWHERE, type Place, PRICE } from './meter.ts';
+import type { Labels } from './parts.ts';
 import { costOf, stepsOf } from './statements.ts';
 import { type AnswerCall, Tools } from './tools.ts';
 import { Dict, List, type Value } from './values.ts';
@@ -17,6 +19,8 @@ export interface Request {
   /** Answers calls of tools; without it every tool is unknown. */
   readonly tools?: AnswerCall;
   readonly stdin?: readonly string[] | null;
+  /** The labels that the run begins with; without them, nothing has labels. */
+  readonly origin?: Sources;
   readonly call?: { readonly name: string; readonly args: readonly Json[] } | null;
   readonly events?: readonly {
     readonly name: string;
@@ -52,6 +56,8 @@ export interface Outcome {
   readonly isExact: boolean;
   /** Whether the fuel is that of the product, although it looked through long texts. */
   readonly isFollowed: boolean;
+  /** Labels of what was said. */
+  readonly labels: { readonly output: readonly string[]; readonly scratchpad: readonly string[] };
 }
 
 /** Runs files together. */
@@ -64,6 +70,8 @@ interface Registered {
   readonly name: string;
   readonly handler: EventHandler;
 }
+
+const NOWHENCE: Sources = { program: [], globals: [], events: [] };
 
 /** Bytes of a whisper's target that are free. */
 const FREE_TARGET_BYTES = 64;
@@ -91,16 +99,17 @@ class Run implements World {
   constructor(request: Request) {
     this.#request = request;
     this.#meter = new Meter(request.limits);
-    this.machine = new Machine(this.#meter);
     this.stdin = request.stdin === undefined || request.stdin === null ? null : [...request.stdin];
     const given = Object.entries(request.globals ?? {}).map(([name, json]) => [name, fromJson(json)] as const);
     this.globals = new Map([['self', 'default_self_buffer'], ...given]);
     this.constants = new Map(Object.entries(request.constants ?? {}).map(([name, json]) => [name, shared(fromJson(json))]));
+    this.machine = new Machine(this.#meter, new Origin(request.origin ?? NOWHENCE, this.globals));
     this.tools = new Tools(this.machine, request.tools);
   }
 
   outcome(): Outcome {
     const error = this.#attempt();
+    const { output, scratchpad } = this.machine.origin;
     return {
       emits: this.#emits,
       values: this.#values,
@@ -112,6 +121,7 @@ class Run implements World {
       fuel: this.#meter.fuel,
       isExact: this.machine.isExact,
       isFollowed: this.machine.isFollowed,
+      labels: { output: [...output].sort(), scratchpad: [...scratchpad].sort() },
     };
   }
 
@@ -121,8 +131,10 @@ class Run implements World {
       this.#commands();
       this.#start();
       this.#deliver();
+      if (this.#request.events?.length) this.machine.origin.delivered();
       return null;
     } catch (error) {
+      this.machine.origin.failed();
       return describe(error);
     }
   }
@@ -142,6 +154,7 @@ class Run implements World {
       for (const handler of file.events) {
         const activation = new Activation(this, file, 0, { result: false, last: false });
         const name = activation.nameOf(handler.event, (work) => this.#framed('Event Name', placeIn(file, handler.s), work));
+        this.machine.origin.registered();
         this.#handlers.push({ file, name, handler });
       }
   }
@@ -165,7 +178,8 @@ class Run implements World {
     if (found === undefined) throw new Failure(2, `procedure '${call.name}' not found`, NOWHERE, []);
     const args = call.args.map(fromJson);
     for (const arg of args) this.machine.import(arg, null);
-    this.#result = this.#enter(found, args, 0, null);
+    this.#result = this.#enter(found, args, [], 0, null);
+    this.machine.origin.said('output', this.#result);
     this.machine.export(this.#result, null);
   }
 
@@ -175,6 +189,7 @@ class Run implements World {
     for (const [index, { name, source, payload, id, ts }] of events.entries()) {
       if (index >= (this.#meter.limits.eventCount ?? events.length)) this.#meter.bound('eventCount', events.length, null);
       const handlers = this.#handlers.filter((handler) => handler.name === name);
+      const labels = new Set(this.#request.origin?.events[index]);
       if (handlers.length === 0) continue;
       const data = fromJson(payload);
       this.machine.import(data, null);
@@ -186,31 +201,34 @@ class Run implements World {
         const { file, handler } = registered;
         const activation = new Activation(this, file, 0, { result: false, last: mentionsLast([handler.body]) });
         if (handler.as !== undefined)
-          activation.bind(handler.as.name, new Dict([['payload', new List([new Dict(Object.entries(entry))])]]));
+          activation.bind(handler.as.name, new Dict([['payload', new List([new Dict(Object.entries(entry))])]]), labels);
+        activation.labels.ambient = this.machine.origin.cleared;
         const [first] = stepsOf(handler.body);
         this.#meter.spend(PRICE.call + (first === undefined ? 0 : costOf(first)), null);
         try {
           this.#framed(`Event: ${name}`, placeIn(file, handler.s), () => activation.run(handler.body, true));
         } catch (error) {
           if (!(error instanceof Failure)) throw error;
+          this.machine.origin.failed();
           this.#eventErrors.push({ event: name, error: describe(error) });
         }
       }
     }
   }
 
-  call({ name: { name } }: CallExpr, args: readonly Value[], depth: number, at: Place): Value {
+  call({ name: { name } }: CallExpr, args: readonly Value[], labels: readonly Labels[], depth: number, at: Place): Value {
     const found = this.#procedures.get(name);
     if (found === undefined) throw this.machine.failure(2, `procedure '${name}' not found`, at);
     const { needs, optional } = found.procedure;
     if (args.length < needs.length || args.length > needs.length + optional.length)
       throw this.machine.failure(4, `'${name}' takes ${needs.length} to ${needs.length + optional.length} arguments`, at);
-    return this.#enter(found, args, depth + CALL_LEVELS, at);
+    return this.#enter(found, args, labels, depth + CALL_LEVELS, at);
   }
 
   #enter(
     { file, procedure }: { readonly file: SourceFile; readonly procedure: Procedure },
     args: readonly Value[],
+    labels: readonly Labels[],
     depth: number,
     at: Place | null,
   ): Value {
@@ -221,7 +239,7 @@ class Run implements World {
     if (depth > evalDepth) throw this.machine.failure(37, 'nested too deep', at ?? NOWHERE);
     const activation = new Activation(this, file, depth, { result: true, last: mentionsLast([procedure.body]) });
     for (const [index, { name }] of [...procedure.needs, ...procedure.optional].entries())
-      activation.bind(name, args[index] ?? null);
+      activation.bind(name, args[index] ?? null, labels[index]);
     return this.#framed(procedure.name.name, placeIn(file, procedure.s), () => activation.run(procedure.body, true));
   }
 
@@ -250,10 +268,11 @@ class Run implements World {
     if (typeof value !== 'string') this.machine.export(value, at);
     this.#outputBytes = bytes;
     this.#emits.push(text);
+    this.machine.origin.said('output', value);
     this.#values.push(jsonOf(value));
   }
 
-  whisper(target: Value, value: Value, at: Place): void {
+  whisper(target: Value, value: Value, label: Labels, at: Place): void {
     this.#meter.spend(PRICE.said, at);
     this.#meter.bound('emits', this.#whispers.length + 1, at);
     const to = this.machine.print(target, at);
@@ -264,6 +283,7 @@ class Run implements World {
     for (const part of [to, text]) this.#meter.spendFor(JSON.stringify(part).length, 'json', at);
     this.#scratchBytes = bytes;
     this.#whispers.push({ to, text });
+    this.machine.origin.said('scratchpad', value, this.machine.origin.parts.deep(target, label));
   }
 
   clearEvent(remove: { readonly event: string } | { readonly named: string }): void {

@@ -44,7 +44,7 @@ export class Together {
       const answer = answers[index];
       if (answer === undefined || ('code' in answer && failure !== undefined)) continue;
       try {
-        this.#caller.store(stmt, this.#caller.tools.valueOf(answer, call.at));
+        this.#caller.store(stmt, this.#caller.tools.valueOf(answer, call));
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
         failure ??= error;

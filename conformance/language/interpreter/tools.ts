@@ -1,19 +1,25 @@
 /** Calls of the host: tools, of which several may run together, and lines for `promptuser`. */
 import { fromJson, type Json, jsonOf } from './json.ts';
+import type { CallLabels } from './labels.ts';
 import type { Machine } from './machine.ts';
 import { type Place, PRICE } from './meter.ts';
+import type { Labels } from './parts.ts';
 import type { Value } from './values.ts';
 
 /** What a call of a tool comes to. */
-export type Answer = { readonly value: Json } | { readonly code: number; readonly message: string };
+export type Answer = ({ readonly value: Json } | { readonly code: number; readonly message: string }) & {
+  /** Labels that the answer brings, and those of the arguments that it does not carry on. */
+  readonly labels?: { readonly adds: readonly string[]; readonly drops: readonly string[] };
+};
 
 /** Answers the calls of a run, in the order in which they begin. The arguments are JSON texts. */
-export type AnswerCall = (name: string, args: readonly string[]) => Answer;
+export type AnswerCall = (name: string, args: readonly string[], labels: CallLabels) => Answer;
 
 /** A call with its evaluated arguments. */
 export interface ToolCall {
   readonly name: string;
   readonly args: readonly Value[];
+  readonly labels: readonly Labels[];
   readonly at: Place;
 }
 
@@ -43,7 +49,7 @@ export class Tools {
     this.#machine.meter.spend(PRICE.host, call.at);
     const answer = this.#answerOf(call);
     this.#machine.meter.spendFor(replyText(answer).length, 'json', call.at);
-    return this.valueOf(answer, call.at);
+    return this.valueOf(answer, call);
   }
 
   /** Makes calls at the same time. Their values or errors are still to be worked out by {@link valueOf}. */
@@ -80,7 +86,8 @@ export class Tools {
   }
 
   /** The value of an answer, or its error. */
-  valueOf(answer: Answer, at: Place): Value {
+  valueOf(answer: Answer, { at, args, labels }: ToolCall): Value {
+    this.#machine.origin.answered(args, labels, answer.labels);
     if ('code' in answer) throw this.#machine.failure(answer.code, answer.message, at);
     const value = fromJson(answer.value);
     this.#machine.import(value, at);
@@ -95,10 +102,12 @@ export class Tools {
     this.#countOf.set(name, count);
   }
 
-  #answerOf({ name, args }: ToolCall): Answer {
+  #answerOf({ name, args, labels }: ToolCall): Answer {
     const texts = args.map(jsonOf);
     this.made.push(`${name}(${texts.join(', ')})`);
-    return this.#answer?.(name, texts) ?? { code: 3, message: `tool '${name}' not found` };
+    return (
+      this.#answer?.(name, texts, this.#machine.origin.call(args, labels)) ?? { code: 3, message: `tool '${name}' not found` }
+    );
   }
 }
 

@@ -33,12 +33,16 @@ export class Flow {
   acc: Label = 0;
   /** Labels that decided that the running code of the frame runs: conditions, counts of loops, early exits, caught errors. */
   pc: Label = 0;
+  /** Labels that decided how often the innermost loop went on. */
+  decided: Label = 0;
   /** The same for the call of the running frame. What a frame sets ends with it, so only effects outside of the frame carry it. */
   ambient: Label = 0;
   /** Labels that may have decided whether a statement failed, since the beginning of the innermost guarded one. */
   risk: Label = 0;
   /** Labels of the error that a handler is about to get. */
   fault: Label = 0;
+  /** `risk` before the statement that failed. */
+  before: Label = 0;
   /** Number of active blocks that have a handler. */
   guards = 0;
   /** Labels of the frame that is about to be entered. */
@@ -103,16 +107,16 @@ export class Flow {
     return given.map(({ name, labels = [] }) => this.origins.of(labels, name, null, null));
   }
 
-  /** Begins a procedure or an event handler for the host. What was cleared decided that it runs. */
-  begin(): void {
+  /** Begins a procedure for the host, or the handler of an event: what was cleared decided that it runs. */
+  begin(isHandler: boolean): void {
     this.#reset();
     this.result = 0;
-    this.ambient = this.cleared;
+    this.ambient = isHandler ? this.cleared : 0;
   }
 
   /** A handler is registered for an event whose name has been evaluated. */
   registered(): void {
-    this.cleared |= this.acc | this.risk;
+    this.cleared |= this.acc;
   }
 
   /** All events are delivered. What handlers have said depends on which of them there were. */
@@ -132,7 +136,7 @@ export class Flow {
   }
 
   #reset(): void {
-    this.acc = this.pc = this.ambient = this.risk = this.fault = this.guards = 0;
+    this.acc = this.pc = this.ambient = this.risk = this.fault = this.before = this.guards = 0;
   }
 
   /** Adds the labels of an error that ends the run or an event handler. Its text is shown. */
@@ -204,10 +208,11 @@ export class Flow {
       if (constant !== 0) this.constants.set(name, (this.constants.get(name) ?? 0) | constant);
   }
 
-  /** A label decides which code runs next. */
+  /** A label decides whether a loop goes on. */
   decides(label: Label): void {
     this.risk |= label;
     this.pc |= label;
+    this.decided |= label;
   }
 
   /** What the run has said, for its result. */

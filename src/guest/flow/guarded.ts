@@ -3,10 +3,19 @@ import { ERROR_VARIABLES } from '../../../grammar/vocabulary/builtins.ts';
 import { compileBlock } from '../blocks.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../errors.ts';
-import type { Exec } from '../frame.ts';
+import { type Exec, rareOf } from '../frame.ts';
 import { Effects } from './effects.ts';
 import { FIRST, type Flow, spread } from './flow.ts';
 import { flowOf } from './run.ts';
+
+/** A statement of a handler. If it had failed, another handler may have gone on behind all that follows. */
+export function unguarded(flow: Flow, run: Exec): Exec {
+  return (frame) => {
+    const done = run(frame);
+    if (flow.guards > 1) flow.pc |= flow.risk;
+    return done;
+  };
+}
 
 /**
  * A statement that a handler guards. Whether it fails may depend on the labels that it reads, and then so does what it sets and what the
@@ -29,12 +38,13 @@ export function guarded(flow: Flow, run: Exec, effects: Effects, handler: Block)
         flow.ambient = ambient;
         flow.risk = risk | fault;
         flow.fault = fault;
+        flow.before = risk;
       }
       throw thrown;
     }
     const label = flow.risk;
-    flow.risk = risk | label;
     const handling = flow.handlers.get(handler);
+    flow.risk = handling === undefined || raises(flow, handling) ? risk | label : risk;
     if (label === 0 || handling === undefined || !resumes(flow, handling)) return done;
     spread(flow, frame, effects, label);
     spread(flow, frame, handling, label);
@@ -74,6 +84,8 @@ function ownGuard(context: Context, flow: Flow, block: Block): Exec {
   return (frame) => {
     const { guards } = flow;
     flow.guards = guards + 1;
+    // Where nothing handled an error, none happened.
+    if (guards === 0) flow.risk = 0;
     try {
       return run(frame);
     } finally {
@@ -101,13 +113,16 @@ function compileHandlerBody(context: Context, flow: Flow, block: Block): Exec {
   for (const place of errors) effects.places.add(place);
   flow.handlers.set(block, effects);
   return (frame) => {
-    const { pc, fault } = flow;
+    const { pc, fault, before } = flow;
     flow.pc = pc | fault;
     for (const place of errors) frame.labels[place] = pc | fault;
     const done = run(frame);
     // Whether the handler left a loop, or failed itself, depends on more than why it runs.
     if (raises(flow, effects)) flow.pc |= flow.risk;
-    else flow.pc = pc;
+    else {
+      flow.pc = pc;
+      if (rareOf(frame).cleared) flow.risk = before;
+    }
     return done;
   };
 }

@@ -11,7 +11,7 @@ import { truthy, type Value } from '../values.ts';
 import type { Effects } from './effects.ts';
 import { evaluated, markAll } from './evaluated.ts';
 import { FIRST, type Flow, LAST, OUT, spread } from './flow.ts';
-import { guarded } from './guarded.ts';
+import { guarded, unguarded } from './guarded.ts';
 import { deepOf } from './held.ts';
 import type { Label } from './origins.ts';
 import { passing } from './passing.ts';
@@ -21,7 +21,7 @@ import { flowOf } from './run.ts';
 export function flowStmt(context: Context, stmt: Stmt): Exec {
   const flow = flowOf(context);
   const { guard } = context;
-  if (guard === null) return compiled(context, flow, stmt);
+  if (guard === null) return context.inHandler ? unguarded(flow, compiled(context, flow, stmt)) : compiled(context, flow, stmt);
   const { compiled: run, effects } = flow.collect(() => compiled(context, flow, stmt));
   return guarded(flow, run, effects, guard.handler.body);
 }
@@ -227,9 +227,11 @@ function carriesNone(frame: Frame, slots: readonly number[]): boolean {
 /** What a loop may set depends on all that decided about its passes. */
 function afterLoop(flow: Flow, run: Exec, effects: Effects): Exec {
   return (frame) => {
-    const { pc } = flow;
+    const { pc, decided } = flow;
+    flow.decided = 0;
     const done = run(frame);
-    if (flow.pc !== pc) spread(flow, frame, effects, flow.pc);
+    if (flow.pc !== pc || flow.decided !== 0) spread(flow, frame, effects, flow.pc);
+    flow.decided = decided;
     if (!effects.returns) flow.pc = pc;
     return done;
   };

@@ -41,7 +41,7 @@ export function flowTarget(context: Context, target: Target): Store {
     const known = frame.slots[slot] === undefined ? (flow.constants.get(name) ?? 0) : 0;
     const before = held(base, evaluated);
     frame.slots[slot] = assignElement(machine, frame, base, evaluated, value, at);
-    const parts = writeLabels(frame, place, { before, steps: evaluated, value, label, more: keys | known });
+    const parts = writeLabels(frame, place, { before, steps: evaluated, value, label, more: keys | known | flow.pc });
     flow.acc = label | keys;
     if (parts > 0) flow.memory.hold(machine, parts);
   };

@@ -136,7 +136,7 @@ function observed(tree: Tree, program: Program, seed: number, run: number): Obse
 }
 
 /** Answers that take the branches of most programs. */
-const ANSWERS: readonly Answer[] = [
+export const ANSWERS: readonly Answer[] = [
   ...([0, 1, 2, 3, '', 'a', 'k', '7', true, false, null] as const).map((value) => ({ value })),
   { value: [] },
   { value: [1, 2] },
@@ -145,11 +145,11 @@ const ANSWERS: readonly Answer[] = [
   { code: 9, message: 'no such thing' },
 ];
 
-function endOf(answer: Answer): CallEnd {
+export function endOf(answer: Answer): CallEnd {
   return 'code' in answer ? { t: 'error', ...answer } : { t: 'ok', value: answer.value as TaggedJson };
 }
 
-function hash(text: string): number {
+export function hash(text: string): number {
   let sum = 0;
   for (let index = 0; index < text.length; index++) sum = (Math.imul(sum, 31) + text.charCodeAt(index)) | 0;
   return sum;

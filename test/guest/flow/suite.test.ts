@@ -42,6 +42,32 @@ it('a `return` that fails by itself has nothing of an error before it', () => {
   expect(reached(run)).toEqual({ to: [], rest: [], deciding: [] });
 });
 
+describe('what decides on a call', () => {
+  const HANDLED = '\non error do\nclear_error\nendon';
+
+  it.each([
+    [
+      'an error in a handler, after which another one goes on',
+      `if true\nmust false\non error do\nset y = §(1)\nclear_error\nendon\ncall tool.mail.Send(1)\nendif${HANDLED}`,
+      ['web'],
+    ],
+    ['no error that nothing handled', `set y = §(1)\nif true\ncall tool.mail.Send(1)${HANDLED}\nendif`, []],
+    [
+      'no error after which the program goes on',
+      `for each c in [1, 2]\nif c == 2\ncall tool.mail.Send(1)\nendif\nset y = §(c)\nendfor${HANDLED}`,
+      [],
+    ],
+    [
+      'no error that was cleared',
+      `for each c in [1, 2]\nif c == 2\ncall tool.mail.Send(1)\nendif\nmust §(false)\nendfor${HANDLED}`,
+      [],
+    ],
+  ])('%s', (_, program, deciding) => {
+    expect(reached(inWorld(flowing(program))).deciding).toEqual(deciding);
+    expect(reached(inWorld(clean(program))).deciding).toEqual([]);
+  });
+});
+
 describe('code that calls no tool', () => {
   const SENDS = '\nfor each part in [1]\nset x = x + ""\nendfor\ncall tool.mail.Send(x)\nendcommand';
 

@@ -290,6 +290,14 @@ export const PROGRAMS: readonly (readonly [about: string, program: string])[] = 
     'the last value in a loop',
     'command\nset n = 0\ncall tool.own.Echo(§("a"))\nwhile n < 1\nset x = last\nset n = n + 1\nendwhile\ncall tool.mail.Send(x)\nendcommand',
   ],
+  [
+    'the length of what a condition wrote',
+    'command\nset y = []\nif §(true)\nset y[0] = 1\ncall tool.mail.Send(len(y))\nendif\nendcommand',
+  ],
+  [
+    'what follows in a handler that another one may leave',
+    'command\nif true\nmust false\non error do\nset y = §(1)\nset x = 1\ncall tool.mail.Send(x)\nendon\nendif\non error do\nclear_error\nendon\nendcommand',
+  ],
   ['two command blocks', 'command\nset x = §("a")\nendcommand\ncommand\ncall tool.mail.Send(x)\nendcommand'],
   [
     'an early end of a command block',
