@@ -48,6 +48,7 @@ const SELDOM = [
   'set x = 1\nif §(5)\nfail\nendif\non error do\nset x = 2\nclear_error\nendon',
   'set x = 1\nfor each c in [2, 3]\nif §(6)\nbreak\nendif\nset x = c\nendfor',
   'set x = 1\nemit §(7)',
+  'set x = 1\nif §(8)\nset x = 2\nendif\nif true\ncall tool.b.Send(x)\non error do\nclear_error\nendon\nendif\nset x = 3',
 ];
 
 /** A program whose variables come from the source, most of whose calls reach the sink, and which has a few flows of the suite. */
