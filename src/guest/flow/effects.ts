@@ -12,6 +12,8 @@ export class Effects {
   clears = false;
   /** Whether it may clear an error, so that its frame goes on. */
   clearsError = false;
+  /** Whether it has a handler of its own, which may leave an error to one around it. */
+  handles = false;
   /** Whether it may leave a loop or a pass around it. */
   breaks = false;
   /** Whether it may leave the procedure. */
@@ -22,13 +24,14 @@ export class Effects {
     this.emits = this.whispers = this.clears = true;
   }
 
-  add({ places, hidden, emits, whispers, clears, clearsError, breaks, returns }: Effects): void {
+  add({ places, hidden, emits, whispers, clears, clearsError, handles, breaks, returns }: Effects): void {
     for (const place of places) this.places.add(place);
     this.hidden.push(...hidden);
     this.emits ||= emits;
     this.whispers ||= whispers;
     this.clears ||= clears;
     this.clearsError ||= clearsError;
+    this.handles ||= handles;
     this.breaks ||= breaks;
     this.returns ||= returns;
   }

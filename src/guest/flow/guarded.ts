@@ -44,11 +44,12 @@ export function guarded(flow: Flow, run: Exec, effects: Effects, handler: Block)
     }
     const label = flow.risk;
     const handling = flow.handlers.get(handler);
-    flow.risk = handling === undefined || raises(flow, handling) ? risk | label : risk;
+    const leaving = handling === undefined || effects.handles || raises(flow, handling);
+    flow.risk = leaving ? risk | label : risk;
     if (label === 0 || handling === undefined || !resumes(flow, handling)) return done;
     spread(flow, frame, effects, label);
     spread(flow, frame, handling, label);
-    if (leaves || raises(flow, handling)) flow.pc |= label;
+    if (leaves || leaving) flow.pc |= label;
     return done;
   };
 }
@@ -79,6 +80,7 @@ function ownGuard(context: Context, flow: Flow, block: Block): Exec {
     const run = compileBlock(context, block);
     return context.guard === null ? run : within(flow, run);
   }
+  flow.effects.handles = true;
   flow.handlers.set(onError.body, new Effects());
   const run = within(flow, compileBlock(context, block));
   return (frame) => {

@@ -51,6 +51,11 @@ describe('what decides on a call', () => {
       `if true\nmust false\non error do\nset y = §(1)\nclear_error\nendon\ncall tool.mail.Send(1)\nendif${HANDLED}`,
       ['web'],
     ],
+    [
+      'an error that an inner handler leaves to an outer one',
+      `if true\nif true\nmust §(true)\non error do\nset y = 1\nendon\nendif\ncall tool.mail.Send(1)\nendif${HANDLED}`,
+      ['web'],
+    ],
     ['no error that nothing handled', `set y = §(1)\nif true\ncall tool.mail.Send(1)${HANDLED}\nendif`, []],
     [
       'no error after which the program goes on',
