@@ -23,7 +23,7 @@ export function unguarded(flow: Flow, run: Exec): Exec {
  */
 export function guarded(flow: Flow, run: Exec, effects: Effects, handler: Block): Exec {
   // A statement that fails does not leave the loop or the procedure.
-  const leaves = effects.breaks || effects.returns;
+  const leaves = effects.breaks || effects.returns || effects.handles;
   return (frame) => {
     const { pc, ambient, risk } = flow;
     flow.acc = flow.risk = 0;
@@ -44,12 +44,12 @@ export function guarded(flow: Flow, run: Exec, effects: Effects, handler: Block)
     }
     const label = flow.risk;
     const handling = flow.handlers.get(handler);
-    const leaving = handling === undefined || effects.handles || raises(flow, handling);
+    const leaving = handling === undefined || leaves || raises(flow, handling);
     flow.risk = leaving ? risk | label : risk;
     if (label === 0 || handling === undefined || !resumes(flow, handling)) return done;
     spread(flow, frame, effects, label);
     spread(flow, frame, handling, label);
-    if (leaves || leaving) flow.pc |= label;
+    if (leaving) flow.pc |= label;
     return done;
   };
 }

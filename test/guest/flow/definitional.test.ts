@@ -43,6 +43,6 @@ describe('the labels of the product and of the second interpreter', () => {
         }
       }
       expect(sum.labelled).toBeGreaterThan(programs);
-      expect(sum.more).toBeLessThan(sum.labelled / 20);
+      expect(sum.more).toBeLessThan(sum.labelled / 5);
     });
 });
