@@ -141,7 +141,10 @@ function exchange(machine: Machine, frame: Frame, kind: GuestCall['t'], name: st
 
 function answerOf(machine: Machine, frame: Frame, kind: GuestCall['t'], name: string, fields: string): Value {
   const { flow } = machine;
-  if (flow !== null && kind === 'prompt') flow.args = [{ all: flow.acc, entries: null }];
+  if (flow !== null && kind === 'prompt') {
+    flow.risk |= flow.acc;
+    flow.args = [{ all: flow.acc, entries: null }];
+  }
   const carried = flow?.callFields(flow.args) ?? '';
   const call = `{"t":"${kind}","seq":${++machine.hostCalls},${fields},"at":${site(machine, frame, forkId(machine, frame))}${carried}}`;
   const { reply, units } = converse(machine, frame, call, 1);

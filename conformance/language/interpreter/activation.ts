@@ -105,7 +105,10 @@ export class Activation implements Scope {
     this.#machine.meter.spend(PRICE.statement + operationsIn(expr), at);
     return framed(() => {
       this.#checkDepth([expr], at);
-      return this.#machine.text(this.#evaluator.take(expr), at);
+      const name = this.#evaluator.take(expr);
+      const { origin } = this.#machine;
+      origin.latest = origin.parts.deep(name, origin.latest);
+      return this.#machine.text(name, at);
     });
   }
 
@@ -208,7 +211,7 @@ export class Activation implements Scope {
       case 'fail':
         throw this.#machine.failure(1, stmt.value === undefined ? 'fail statement executed' : this.#textOf(stmt.value, at), at);
       case 'clear_event':
-        this.#clearEvent(stmt.event, stmt.named, at);
+        this.#world.clearEvent(stmt.event === undefined ? { named: stmt.named ?? '' } : { event: this.#textOf(stmt.event, at) });
         return NEXT;
       case 'on_error':
       case 'on_event':
@@ -267,6 +270,7 @@ export class Activation implements Scope {
     if (this.#world.stdin === null) throw this.#machine.failure(26, 'no standard input', at);
     const line = this.#world.tools.line(question, this.#world.stdin, at);
     this.#write(into, line, NONE);
+    this.#machine.origin.latest = NONE;
     return line;
   }
 
@@ -275,11 +279,6 @@ export class Activation implements Scope {
     const { origin } = this.#machine;
     origin.faulty(origin.parts.deep(value, origin.latest));
     return this.#machine.text(value, at);
-  }
-
-  #clearEvent(event: Expr | undefined, named: string | undefined, at: Place): void {
-    if (event !== undefined) this.#world.clearEvent({ event: this.#textOf(event, at) });
-    else if (named !== undefined) this.#world.clearEvent({ named });
   }
 
   #returned(values: readonly Expr[]): Value {

@@ -315,6 +315,10 @@ export const PROGRAMS: readonly (readonly [about: string, program: string])[] = 
     'whether a handler clears its error',
     'if true\nset y = nothing["k"]\nset x = "b"\ncall tool.mail.Send(x)\non error do\nif §("a")\nclear_error\nendif\nendon\nendif\non error do\nclear_error\nendon',
   ],
+  [
+    'whether a question fails',
+    'set w = §("a")\nfor each i in [1]\npromptuser w into y\nset x = "b"\ncall tool.mail.Send(x)\non error do\nclear_error\nbreak\nendon\nendfor',
+  ],
 ];
 
 /** Programs in which the label is near and does not reach `x`. */
