@@ -54,5 +54,5 @@ function unitsOf(value: TaggedJson): number {
   if (typeof value === 'string') return [...value].length;
   if (Array.isArray(value)) return value.length;
   const special = typeof value === 'object' && value !== null && '$num' in value ? Number(value['$num']) : 0;
-  return Number.isNaN(special) ? 0 : Math.max(0, special);
+  return Number.isNaN(special) ? Number.POSITIVE_INFINITY : Math.max(0, special);
 }

@@ -34,11 +34,14 @@ export function guarded(flow: Flow, run: Exec, effects: Effects, handler: Block)
       if (thrown instanceof Failure) {
         const fault = flow.acc | flow.pc | flow.risk | (flow.ambient & ~ambient);
         spread(flow, frame, effects, fault);
+        const handling = flow.handlers.get(handler);
+        // What the handler leaves unset, too.
+        if (handling !== undefined && resumes(flow, handling)) spread(flow, frame, handling, fault);
         flow.pc = leaves ? pc | fault : pc;
         flow.ambient = ambient;
         flow.risk = risk | fault;
         flow.fault = fault;
-        flow.before = risk;
+        flow.before = leaves ? risk | fault : risk;
       }
       throw thrown;
     }

@@ -73,6 +73,22 @@ describe('what decides on a call', () => {
   });
 });
 
+it.each([
+  [
+    'a condition before a block that handles nothing',
+    'if true\nset n = VALUE\nif s + n\non error do\nemit 1\nendon\nendif\nendif\nset x = "b"\ncall tool.mail.Send(x)\non error do\nclear_error\nendon',
+  ],
+  [
+    'what a handler leaves unset',
+    'set x = "b"\ncall VALUE\ncall tool.mail.Send(x)\non error do\nclear_error\nif false\nset x = "c"\nendif\nendon',
+  ],
+])('carries the same whether it fails: %s', (_, body) => {
+  const [first, ...others] = ['tool.web.Echo("a")', 'tool.web.Echo(1)', 'tool.web.Fail("a")'].map((value) =>
+    reached(inWorld(`func f() means\n${body.replace('VALUE', value)}\nendfunc\ncommand\ncall f()\nendcommand`)),
+  );
+  for (const other of others) expect(other).toEqual(first);
+});
+
 describe('code that calls no tool', () => {
   const SENDS = '\nfor each part in [1]\nset x = x + ""\nendfor\ncall tool.mail.Send(x)\nendcommand';
 
