@@ -10,8 +10,11 @@ const PATTERNED: ReadonlySet<string> = new Set([
   ...['matchregex', 'findallregex', 'replaceregex'].map((name) => `tool.str.${name}`),
 ]);
 
-/** What holds data, not a pattern: `line`, `ticket["text"]`. */
-const DATA: ReadonlySet<Expr['k']> = new Set(['name', 'access']);
+/** Whether an expression seems to hold data, as `line` or `ticket["text"]`, and not a pattern, as its name would say. */
+function isData({ text }: CheckedFile, { k, s, e }: Expr): boolean {
+  const written = text.slice(s, e).toLowerCase();
+  return (k === 'name' || k === 'access') && !written.includes('pattern') && !written.includes('regex');
+}
 
 /** Reports `"\b"` in a pattern: the text has a backspace there, and the pattern no word boundary. And a literal after the data it is for. */
 export function checkPatterns(files: readonly CheckedFile[], report: Report): void {
@@ -20,7 +23,7 @@ export function checkPatterns(files: readonly CheckedFile[], report: Report): vo
       const [pattern, text] = expr.k === 'tool' && PATTERNED.has(expr.name) ? expr.args : [];
       if (pattern === undefined || text === undefined) return;
       checkEscapes(file, pattern, report);
-      if (text.k === 'str' && DATA.has(pattern.k)) reportOrder(file, pattern, text, report);
+      if (text.k === 'str' && isData(file, pattern)) reportOrder(file, pattern, text, report);
     }),
   );
 }

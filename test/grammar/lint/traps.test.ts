@@ -102,5 +102,6 @@ it('issue 50: a pattern after its text is reported, and exchanged', () => {
   const loop = (args: string) => command('for each t in [{"s": "a"}]', `emit tool.regex.Split(${args})`, 'endfor');
   expect(findings(loop(`t["s"], '''\\s+'''`)).map(({ code }) => code)).toEqual(['LINT_PATTERN']);
   expect(fixed(loop('t.s, ",", 2'))).toBe(loop('",", t.s, 2'));
-  for (const args of ['",", t.s', '"," + t.s, "a,b"', 't.s, t.s']) expect(findings(loop(args)), args).toEqual([]);
+  for (const args of ['",", t.s', '"," + t.s, "a,b"', 't.s, t.s', 't.pattern, "a,b"', 't["regex"], "a,b"'])
+    expect(findings(loop(args)), args).toEqual([]);
 });
