@@ -111,6 +111,9 @@ describe('check', () => {
     expect(await codes('g.ns')).toEqual(['2 LINT_NEVER_SET']);
     expect(await codes('g.ns', '--global', 'limit')).toEqual([]);
     expect(await codes('g.ns', '--global', 'limit=10')).toEqual([]);
+    expect((await within(['check', 'g.ns', '--global', 'limit={10'], { cwd })).stderr).toContain(
+      "--global limit: '{10' is not JSON",
+    );
     expect(await codes('s.ns', '--global', 'limit')).toEqual(['2 LINT_SET_GLOBAL']);
     expect((await within(['check', 'a.ns', '--tools', 'no.yaml'], { cwd })).code).toBe(2);
   });

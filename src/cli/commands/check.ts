@@ -15,7 +15,7 @@ import { type JsonFinding, toPublicCheck } from '../../wire/findings.ts';
 import { limitOf } from '../../wire/limits.ts';
 import type { Source } from '../../wire/protocol.ts';
 import type { CheckReport, FuelEstimate, LintFinding, ParsedFile } from '../../wire/sourcereports.ts';
-import { texts } from '../flags/options.ts';
+import { parsePair, repeatable } from '../flags/options.ts';
 import { readSetup, type SetupFlags } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -47,6 +47,11 @@ meaning. A proposed fix is the likeliest meaning of several: --proposed makes it
 too. Each file is replaced at once, as a whole.
 `;
 
+/** The name of a global that is given as its name, or with its value as for `run`. */
+function globalName(text: string): string {
+  return text.includes('=') ? parsePair('--global', text).name : text;
+}
+
 /** `check FILE…`: reads programs without running them. */
 export function addCheck(program: Command, execute: Execute): void {
   program
@@ -56,7 +61,7 @@ export function addCheck(program: Command, execute: Execute): void {
     .argument('<files...>', "program files; '-' is standard input")
     .option('--tools <FILE>', 'tools file (YAML): calls of other tools, or with a wrong number of arguments, are errors')
     .option('--policy <FILE>', 'policy file (YAML): calls that it denies are errors')
-    .option('--global <NAME>', 'a global that the program will find, also as NAME=JSON (repeatable)', texts)
+    .option('--global <NAME>', 'a global that the program will find, also as NAME=JSON (repeatable)', repeatable(globalName))
     .option('--strict', 'also fail on warnings')
     .option('--fix', 'make the safe fixes in the files')
     .option('--proposed', 'with --fix: make the proposed fixes too')
@@ -150,7 +155,7 @@ class Checker implements AsyncDisposable {
     const { tools, policy } = await readSetup(flags, opened);
     const runtime = opened.use(await createRuntime({ tools, policy, concurrency: 1 }));
     const options: CheckOptions = {
-      globals: (flags.global ?? []).map((each) => each.split('=', 1).join()),
+      globals: flags.global ?? [],
       tools: flags.tools === undefined ? 'any' : 'registered',
       policy: flags.tools !== undefined || flags.policy !== undefined,
     };
