@@ -10,6 +10,8 @@ const PEER = fileURLToPath(new URL('../src/files/optionalpackage.ts', import.met
 const IMPORTED = Object.keys(peerDependencies).filter((name) => !['pg', 'postgres', '@restatedev/restate-sdk'].includes(name));
 const path = `((?:${IMPORTED.map((name) => name.replaceAll('/', '\\/')).join('|')})(?:/[\\w/]+)?)`;
 const STATIC = new RegExp(`^import \\{([^{}]*)\\} from '${path}';$`, 'gm');
+const DYNAMIC = new RegExp(`\\bimport\\('${path}'\\)`, 'g');
+
 /** Packages that a use needs beside the one that it loads first. */
 const BESIDE = {
   '@ai-sdk/openai-compatible': ['ai'],
@@ -17,7 +19,6 @@ const BESIDE = {
   '@modelcontextprotocol/server': ['@modelcontextprotocol/client'],
   'vscode-languageserver': ['vscode-languageserver-textdocument'],
 };
-const DYNAMIC = new RegExp(`\\bimport\\('${path}'\\)`, 'g');
 
 function called(module) {
   const name = IMPORTED.filter((each) => module === each || module.startsWith(`${each}/`)).toSorted(
