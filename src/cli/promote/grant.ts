@@ -16,7 +16,7 @@ export async function foreseenOf(
   call: { readonly name: string; readonly args: readonly TaggedJson[] },
 ): Promise<ProcedureCalls> {
   const given = await root.fork().foresee({ call });
-  // USERDATA of a turn is not known, and so are its fields.
+  // Nothing is known of the fields of USERDATA in a turn.
   const args = call.args.map((_, index) => `userdata.given_${index}`).join(', ');
   const sources = [{ name: 'caller', text: `command\n  call ${call.name}(${args})\nendcommand\n` }];
   const any = await root.fork().foresee({ sources, asTurn: true });
