@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newSession, SessionCoordinator, type SessionStore, SqliteStore, systemClock } from '../src/loop/index.ts';
 import { defaultLimits } from '../src/wire/limits.ts';
-import { FLEET_EXECUTORS, type FleetRow, fleetFailures, IN_FLIGHT, measureHere, renderFleet } from './fleet.ts';
+import { crowds, FLEET_EXECUTORS, type FleetRow, fleetFailures, measureHere, renderFleet } from './fleet.ts';
 import { short, table } from './table.ts';
 
 /** What an operation of a store costs beside idle sessions. */
@@ -82,13 +82,11 @@ export async function turnsHere(engine: ClusterEngine, quick: boolean): Promise<
 }
 
 /** Turns of one host in this process with few and with many sessions in flight. */
-export async function crowdsHere(engine: ClusterEngine, quick: boolean): Promise<FleetRow[]> {
-  const rows: FleetRow[] = [];
-  for (const inFlight of IN_FLIGHT) {
+export function crowdsHere(engine: ClusterEngine, quick: boolean): Promise<FleetRow[]> {
+  return crowds(quick, async (inFlight) => {
     await using filled = await engine.open(0);
-    rows.push(await measureHere(engine.name, filled.store, 'sandbox', quick, inFlight));
-  }
-  return rows;
+    return await measureHere(engine.name, filled.store, 'sandbox', quick, inFlight);
+  });
 }
 
 type Once = (store: SessionStore, sample: number) => Promise<number>;

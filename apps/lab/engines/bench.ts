@@ -12,7 +12,7 @@ import {
   sqliteEngine,
   turnsHere,
 } from '../../../bench/cluster.ts';
-import { CONCURRENCY, FLEET_EXECUTORS, IN_FLIGHT } from '../../../bench/fleet.ts';
+import { CONCURRENCY, crowds, FLEET_EXECUTORS } from '../../../bench/fleet.ts';
 import { newSession } from '../../../src/loop/index.ts';
 import { type AnyClient, PostgresStore } from '../../../src/postgres/index.ts';
 import { pglite, pgPool } from '../../../test/engines/kit.ts';
@@ -61,8 +61,9 @@ const pool = await pgPool(server.url);
 const place = { url: server.url, pid: server.pid, pool };
 const parts = FLEET_EXECUTORS.flatMap((executor) => [1, 2, 3].map((hosts) => ({ executor, hosts, inFlight: CONCURRENCY })));
 for (const logs of [false, true]) for (const part of parts) turns.push(await measurePostgres(place, { ...part, logs }, quick));
-for (const inFlight of IN_FLIGHT)
-  turns.push(await measurePostgres(place, { executor: 'sandbox', hosts: 1, logs: true, inFlight }, quick));
+turns.push(
+  ...(await crowds(quick, (inFlight) => measurePostgres(place, { executor: 'sandbox', hosts: 1, logs: true, inFlight }, quick))),
+);
 {
   await using restate = await startRestate();
   for (const part of parts) turns.push(await measureRestate(restate, place, { ...part, logs: true }, quick));
