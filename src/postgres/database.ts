@@ -143,6 +143,7 @@ export class Database implements Sql {
       return await work();
     } catch (error) {
       if (error instanceof NeuroScriptError || error instanceof TypeError || !(error instanceof Error)) throw error;
+      if (this.#ended) throw new StoreError('order', `${this.place} has been closed: open the store again`, { cause: error });
       const state = stateOf(error);
       const is = (codes: readonly string[]): boolean => codes.some((code) => state?.startsWith(code));
       if (is(BUSY)) throw new StoreError('busy', `${this.place} has no connection to spare`, { cause: error });

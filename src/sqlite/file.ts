@@ -191,6 +191,8 @@ export function guarded<T>(path: string, format: Pick<Format, 'name'>, work: () 
     return work();
   } catch (error) {
     if (isOutOfRange(error)) throw new StoreError('damaged', `${path} is damaged: ${error.message}`, { cause: error });
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE')
+      throw new StoreError('order', `${path} has been closed: open the ${format.name} again`, { cause: error });
     const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : null;
     if (code === null || !(error instanceof Error)) throw error;
     if (code === SQLITE.notadb)
