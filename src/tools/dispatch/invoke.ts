@@ -1,4 +1,3 @@
-import type { CallIo } from '../../wire/call.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
@@ -11,6 +10,7 @@ import { approvedCall } from './approval.ts';
 import { TurnCall } from './callkey.ts';
 import { unlessOver } from './callscope.ts';
 import type { CallingRun, ToolCall } from './context.ts';
+import { withCpuTime } from './cputime.ts';
 import { orderedValueFrom, valueFrom } from './large.ts';
 import { translate } from './outcome.ts';
 import type { Completion } from './recorded.ts';
@@ -59,7 +59,8 @@ export async function invoke(
     return tool.requiresApproval ? approvedCall(tool, given, turn, begin) : begin();
   };
   const run = async () => {
-    const result = await measured(work, io);
+    // Its CPU time until it first waits. What it does later cannot be told from the work of others: a tool declares that by `charge`.
+    const result = await withCpuTime(work, (ms) => io.spend?.(ms));
     hold.take(result);
     return resultJson(tool, result, limits.toolBytes);
   };
@@ -71,20 +72,6 @@ export async function invoke(
     throw translate(tool, error);
   } finally {
     runtime.end();
-  }
-}
-
-/**
- * Begins the work of a tool, and counts the CPU time that it takes until it first waits. What it does later cannot be told from the work
- * of others: a tool declares that by `charge`.
- */
-function measured<T>(work: () => T, io: CallIo): T {
-  const before = process.threadCpuUsage();
-  try {
-    return work();
-  } finally {
-    const { user, system } = process.threadCpuUsage(before);
-    io.spend?.((user + system) / 1000);
   }
 }
 
