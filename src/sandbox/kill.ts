@@ -29,10 +29,10 @@ const MAX_READS = 200;
  * child would wait for it forever. The launcher is stopped first, so that it cannot start another process meanwhile.
  */
 export function killTree(pid: number): void {
-  signal(pid, 'SIGSTOP');
+  sendSignal(pid, 'SIGSTOP');
   for (let reads = 0; reads < MAX_READS && !isStopped(pid); reads++);
   for (const child of childrenOf(pid)) killTree(child);
-  signal(pid, 'SIGKILL');
+  sendSignal(pid, 'SIGKILL');
 }
 
 /** Signals a process that was started in a group of its own, with all processes of the group. False when there is no such group. */
@@ -67,7 +67,8 @@ function read(path: string): string {
   }
 }
 
-function signal(pid: number, name: NodeJS.Signals): void {
+/** Sends a signal to a process, which may have ended. */
+export function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (error) {

@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { Allowance } from '../../src/sandbox/allowance.ts';
 import { NO_ROLE } from '../../src/sandbox/codecache.ts';
 import type { SandboxResult } from '../../src/sandbox/index.ts';
+import { sendSignal } from '../../src/sandbox/kill.ts';
 import { openStats, orphans } from '../../src/sandbox/processstats.ts';
 import { WorkerProcess } from '../../src/sandbox/worker.ts';
 import { WorkerWatch } from '../../src/sandbox/workerwatch.ts';
@@ -204,7 +205,7 @@ describe('finding 6: a worker that moves without a task is ended and counted', (
       expect(worker.stats?.holdings()?.children).toBe(0);
       expect(orphans().has(worker.session ?? 0)).toBe(false);
     } finally {
-      for (const pid of left()) process.kill(pid, 'SIGKILL');
+      for (const pid of left()) sendSignal(pid, 'SIGKILL');
       worker.kill();
       await worker.gone;
     }

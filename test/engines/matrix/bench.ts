@@ -10,6 +10,7 @@ import { descendants } from '../../../bench/residence.ts';
 import { generateKeys, saveKeyFile } from '../../../src/aeiou/index.ts';
 import { type Durable, openSession, type SessionStore, type SessionSummary } from '../../../src/loop/index.ts';
 import type { Admission } from '../../../src/loop/sessions/setup.ts';
+import { sendSignal } from '../../../src/sandbox/kill.ts';
 import type { TaggedJson } from '../../../src/wire/protocol.ts';
 import { pgPool } from '../kit.ts';
 import { FAULTS, holds } from './faults.ts';
@@ -98,7 +99,7 @@ export class HostProcess {
 
   /** Kills the workers of the host, as a machine that has no more memory does. */
   killWorkers(): void {
-    for (const pid of descendants(this.#child.pid ?? 0)) process.kill(pid, 'SIGKILL');
+    for (const pid of descendants(this.#child.pid ?? 0)) sendSignal(pid, 'SIGKILL');
   }
 
   signal(signal: NodeJS.Signals): void {
