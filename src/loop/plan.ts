@@ -1,5 +1,6 @@
 import type { PlanRequest } from '../runtime/index.ts';
 import { type LimitOptions, tighten } from '../sandbox/index.ts';
+import { checkedGrant, grantDigest } from '../tools/index.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { type Nanos, nanosOf, usdOf } from '../wire/money.ts';
 import type { TakeApart } from './apart.ts';
@@ -8,7 +9,7 @@ import type { Watcher } from './events.ts';
 import type { Metrics } from './metrics.ts';
 import type { Approve, RepairOptions, StepOptions } from './options.ts';
 import { AskQuota, tokensOfAsks } from './quota.ts';
-import { countedAttempts, limitsAfter } from './record/attempt.ts';
+import { countedAttempts, firstWithProgram, limitsAfter } from './record/attempt.ts';
 import type { HaltReason } from './record/decision.ts';
 import { type KeptBody, type KeptCall, lastWait } from './record/kept.ts';
 import type { AgentUse, FailedAttempt } from './record/record.ts';
@@ -158,10 +159,10 @@ export function planContinuation(step: Step, point: WaitingTurn | KeptTurn): Tur
 /** The answers to plans that count for a program: those of earlier attempts, and of this one if it is the program that was shown. */
 export function plansFor({ stepper, state }: Step, started: StartedTurn | null, input: TurnInput): readonly SignedPlan[] {
   const { keyring, keys = keyring } = stepper.host;
-  const attempt = (started?.attempts.length ?? 0) + 1;
+  const first = firstWithProgram(started?.attempts ?? []);
   const program = programDigest(input);
   return verifiedPlans(keys, { sid: state.sid, turn: state.nextTurn }, started?.plans ?? []).filter(
-    (plan) => plan.attempt < attempt || (plan.attempt === attempt && plan.program === program),
+    (plan) => plan.attempt < first || plan.program === program,
   );
 }
 
@@ -171,11 +172,15 @@ export function planRequest(step: Step, { before, attempts, input }: TurnPlan): 
   const began = before?.plans !== undefined || waitsForPlan(before?.suspended ?? null);
   if (approve !== 'plan' && !began) return undefined;
   const plans = plansFor(step, before, input);
-  const granted = plans.flatMap(({ grant }) => grant ?? []);
+  const granted = plans.flatMap(({ attempt, grant }) => (grant === null ? [] : [{ attempt, grant }]));
   const program = programDigest(input);
+  const first = firstWithProgram(attempts);
+  const own = plans.filter(({ attempt }) => attempt >= first);
   // A program that was refused in an earlier attempt stays refused.
-  const own = plans.findLast((plan) => plan.attempt === attempts.length + 1 || (plan.grant === null && plan.program === program));
-  return { granted, own: own === undefined ? null : own.grant === null ? 'refused' : 'approved' };
+  if (plans.some((plan) => plan.grant === null && (own.includes(plan) || plan.program === program)))
+    return { granted, first, own: 'refused' };
+  const isNarrowed = own.some(({ grant, shown }) => grant !== null && grantDigest(grant) !== shown);
+  return { granted, first, own: isNarrowed ? 'narrowed' : own.length > 0 ? 'approved' : null };
 }
 
 function waitsForPlan(suspended: Suspension | null): boolean {
@@ -186,10 +191,11 @@ function waitsForPlan(suspended: Suspension | null): boolean {
 function trusted(step: Step, started: StartedTurn, input: TurnInput): Suspension | null {
   const { suspended, attempts } = started;
   if (suspended === null || !waitsForPlan(suspended)) return suspended;
-  const isSigned = plansFor(step, started, input).some(({ attempt, grant }) => attempt === attempts.length + 1 && grant !== null);
+  const first = firstWithProgram(attempts);
+  const signed = plansFor(step, started, input).filter(({ attempt, grant }) => attempt >= first && grant !== null);
   const of = <Call extends StoredCall>(call: Call): Call =>
-    isSigned ||
     call.waiting.plan === undefined ||
+    signed.some(({ shown }) => shown === grantDigest(checkedGrant('the stored plan', call.waiting.plan))) ||
     call.completion?.ok === false ||
     (call.completion?.ok === true && call.completion.value === false)
       ? call

@@ -26,7 +26,7 @@ export async function rehearse(step: Step, plan: TurnPlan): Promise<UndecidedAtt
     ...(earlier === null ? {} : { earlier }),
     strict: true,
     // A person may allow whatever one is asked.
-    plan: { granted: [], own: 'approved' },
+    plan: { granted: [], first: 1, own: 'all' },
     bound: planRequest(step, plan) === undefined ? options.bound : undefined,
     mayAct: () => coordinator.lasts(claimed),
     mayFollow: () => true,

@@ -337,7 +337,7 @@ const NOTHING_SAID: ReadonlySet<string> = new Set();
 /** The bound of a run. The calls of earlier attempts at the turn count. */
 function boundOf(grant: Grant | undefined, earlier: EarlierAttempts | undefined, tools: ToolView): Bound | undefined {
   const bound = grant === undefined ? undefined : new Bound(grant);
-  if (bound !== undefined) count(bound, earlier?.journals ?? [], tools);
+  if (bound !== undefined) for (const journal of earlier?.journals ?? []) count(bound, journal, tools);
   return bound;
 }
 
@@ -370,8 +370,7 @@ function dispatcherOf(
     earlier: earlier === undefined ? undefined : new EarlierCalls(earlier.journals, tools, earlier.onChanged),
     asTurn,
     bound: plan === null ? boundOf(bound, earlier, tools) : plan.bound,
-    asks: plan?.asks,
-    isApproved: plan?.isApproved ?? false,
+    approvals: plan?.approvals,
     keeper,
     history,
     mayWait,

@@ -52,9 +52,10 @@ export {
 } from './dispatch/recorded.ts';
 export { resultJson } from './dispatch/result.ts';
 export { Halt, ToolError } from './errors.ts';
+export { Approvals } from './grant/approvals.ts';
 export { Bound, grantedText, type Outside, returnedText, timesText } from './grant/bound.ts';
 export { conditionFor, implies } from './grant/conditions.ts';
-export { type CallChange, callsOutside, changesSince, mergedGrants, widerThan, withNamed } from './grant/cover.ts';
+export { apartFrom, type CallChange, callsOutside, changesSince, missingCalls, widerThan, withNamed } from './grant/cover.ts';
 export { grantForm } from './grant/form.ts';
 export { checkedGrant, grantDigest, grantText, loadGrant } from './grant/grant.ts';
 export { type Grant, type GrantedCall, mayChange, type ReturnedBy } from './grant/granted.ts';

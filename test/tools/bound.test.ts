@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ForeseenValue } from '../../grammar/index.ts';
-import { Bound, callsOutside, type Grant, type GrantedCall, mergedGrants, widerThan, withNamed } from '../../src/tools/index.ts';
+import { apartFrom, Bound, callsOutside, type Grant, type GrantedCall, widerThan, withNamed } from '../../src/tools/index.ts';
 import { fits } from '../../src/wire/foreseen.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 
@@ -109,7 +109,8 @@ describe('issue 47: a grant that is narrower than another', () => {
       [2, undefined],
       [1, 0],
     ]);
-    const bound = new Bound(mergedGrants([grantOf(list), part]));
+    const bound = new Bound(grantOf(list));
+    bound.widen(apartFrom(part, 1));
     const listing = call('tool.t.list', '/tmp');
     expect(bound.admit(listing)).toBeNull();
     bound.answered(listing, 'a');

@@ -12,6 +12,11 @@ export function countsForTurn({ end }: Pick<FailedAttempt, 'end'>): boolean {
   return end === 'failed' || end === 'rejected';
 }
 
+/** The number of the first attempt with the program of the attempt that follows these: the program of an interrupted one runs again. */
+export function firstWithProgram(attempts: readonly Pick<FailedAttempt, 'end'>[]): number {
+  return 2 + attempts.findLastIndex(({ end }) => end !== 'interrupted');
+}
+
 /** The journals from which the next attempt takes answers. */
 export function journalsOf(attempts: readonly FailedAttempt[]): readonly TurnRecord['journal'][] {
   return attempts.map((attempt) => (countsForTurn(attempt) ? attempt.journal : []));

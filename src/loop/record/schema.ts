@@ -64,6 +64,7 @@ export const PUBLIC_TURN = z
 export const SIGNED_PLAN = z.object({
   attempt: position,
   program: z.string(),
+  shown: z.string(),
   grant: z.looseObject({}).nullable(),
   kid: z.string(),
   tag: z.string(),

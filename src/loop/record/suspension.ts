@@ -52,6 +52,8 @@ export interface SignedPlan {
   readonly attempt: number;
   /** SHA-256 of the program and its USERDATA, in hexadecimal. */
   readonly program: string;
+  /** SHA-256 of the grant that the person was shown, in hexadecimal. */
+  readonly shown: string;
   /** What may be called; null when the plan was refused. */
   readonly grant: Grant | null;
   /** The key of the host that signed. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Keyring } from '../../aeiou/index.ts';
 import { FIRST_ISSUE } from '../../files/check.ts';
-import { type Completion, checkedGrant, type Grant, widerThan } from '../../tools/index.ts';
+import { type Completion, checkedGrant, type Grant, grantDigest, widerThan } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { ConfigError, NeuroScriptError } from '../../wire/errors.ts';
 import { taggedFrom } from '../../wire/foreign.ts';
@@ -87,10 +87,7 @@ export async function completeCall(
   const claimed = await coordinator.claim(sid);
   try {
     const { next } = claimed;
-    const stored =
-      next.kind === 'waiting'
-        ? storedCalls(next.suspended).find(({ waiting }) => callId(next.started.turn, waiting) === call)
-        : undefined;
+    const stored = next.kind === 'waiting' ? callNamed(next.suspended, next.started.turn, call) : undefined;
     if (next.kind !== 'waiting' || stored === undefined) throw await whyNotWaiting(coordinator, claimed, call);
     const { started, suspended } = next;
     if (stored.completion !== null) throw new CallError('ERR_CALL_COMPLETED', `call ${call} was completed before`);
@@ -133,15 +130,23 @@ async function withPlan(
   const wider = grant === null ? null : widerThan(grant, proposed);
   if (wider !== null) throw new CallError('ERR_CALL_TYPE', `call ${PLAN}: a grant can only be narrowed: ${wider}`);
   const program = programDigest(readReply(sectionsOf(state), reply ?? ''));
-  const signed = await signPlan(keyring, { sid: state.sid, turn }, { attempt: attempts.length + 1, program, grant });
+  const signing = { attempt: attempts.length + 1, program, shown: grantDigest(proposed), grant };
+  const signed = await signPlan(keyring, { sid: state.sid, turn }, signing);
   if (signed === null) throw new ConfigError('the approval of a plan is signed, and the fallback key cannot sign');
   return [...plans, signed];
 }
 
-/** The suspension with the answer to one of its calls. */
+/** The call of this id: of several that wait for plans, the first that nobody has answered. */
+function callNamed(suspension: Suspension, turn: number, id: string): StoredCall | undefined {
+  const named = storedCalls(suspension).filter(({ waiting }) => callId(turn, waiting) === id);
+  return named.find(({ completion }) => completion === null) ?? named[0];
+}
+
+/** The suspension with the answer to one of its calls. An answer to a plan is one to all calls that wait for the same plan. */
 function withAnswer(suspension: Suspension, answered: StoredCall): Suspension {
+  const plan = JSON.stringify(answered.waiting.plan);
   const of = <Call extends StoredCall>(call: Call): Call =>
-    call.waiting.seq === answered.waiting.seq || (call.waiting.plan !== undefined && answered.waiting.plan !== undefined)
+    call.waiting.seq === answered.waiting.seq || (plan !== undefined && JSON.stringify(call.waiting.plan) === plan)
       ? { ...call, completion: answered.completion, acceptChanged: answered.acceptChanged }
       : call;
   const { alsoWaiting } = suspension;

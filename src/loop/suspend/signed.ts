@@ -73,7 +73,7 @@ export function verifiedPlans(keys: KeyLookup, place: Place, plans: readonly Sig
   return plans.filter((plan) => keys.lookup(plan.kid)?.verify(planMessage(place, plan), Buffer.from(plan.tag, 'base64url')));
 }
 
-function planMessage({ sid, turn }: Place, { attempt, program, grant }: Omit<SignedPlan, 'kid' | 'tag'>): Buffer {
+function planMessage({ sid, turn }: Place, { attempt, program, shown, grant }: Omit<SignedPlan, 'kid' | 'tag'>): Buffer {
   const answer = grant === null ? 'refused' : grantDigest(grant);
-  return Buffer.from([PLAN_DOMAIN, sid, turn, attempt, program, answer].join('\n'));
+  return Buffer.from([PLAN_DOMAIN, sid, turn, attempt, program, shown, answer].join('\n'));
 }

@@ -14,7 +14,7 @@ import { NO_USAGE, type RunResult } from '../../wire/result.ts';
 import type { JudgedNames } from '../../wire/sourcereports.ts';
 import type { LoopEventBody } from '../events.ts';
 import { createMagicTool, MINT_LEDGER } from '../magic.ts';
-import { calledBy, journalsOf } from '../record/attempt.ts';
+import { calledBy, firstWithProgram, journalsOf } from '../record/attempt.ts';
 import { type HaltReason, hostFailure, reasonOfRun } from '../record/decision.ts';
 import { saidBy } from '../record/origins.ts';
 import type { HostFacts, Problem, Scene } from '../record/record.ts';
@@ -89,7 +89,7 @@ export async function execute(host: TurnHost, turn: TurnRequest, means: Means): 
   const deny = (message: string): Execution => {
     return { ...refused('ERR_POLICY', languageError(NS_CODES.Policy, message)), denied: { tool: ACTIONS, message }, host: facts };
   };
-  const shown = turn.plans?.findLast((plan) => plan.attempt === attempts.length + 1)?.grant?.programs;
+  const shown = turn.plans?.findLast((plan) => plan.attempt >= firstWithProgram(attempts))?.grant?.programs;
   const foreign = recorded === null ? null : foreignPart(recorded.input, source, userdata, shown);
   if (foreign !== null) return deny(`what is stored of the turn is not what began: ${foreign}`);
   if (turn.refused !== undefined) return deny(turn.refused);

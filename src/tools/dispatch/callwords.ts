@@ -3,6 +3,7 @@ import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
 import type { CallSite, GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import type { ToolView } from '../define/definition.ts';
 import type { MadeCallOf } from '../grant/bound.ts';
+import { mayChange } from '../grant/granted.ts';
 import { canonicalName, MAGIC_TOOL } from '../names.ts';
 import type { MadeCall } from './recorded.ts';
 
@@ -32,12 +33,21 @@ export function grantable(call: GuestCall | MadeCall, tools: Pick<ToolView, 'loo
   return { tool: { canonicalName: name, parameters: parameters ?? [] }, args };
 }
 
+/** Whether a call may change something outside of the program. */
+export function changes(call: GuestCall, tools: Pick<ToolView, 'lookup'>): boolean {
+  const tool = call.t === 'tool' ? tools.lookup(call.name) : undefined;
+  return call.t === 'tool' ? tool !== undefined && mayChange(tool) : call.t === 'ask';
+}
+
 /** A call that begins, in the form of a call that waits: if its outcome stays unknown, a person enters it. */
 export function begun(seq: number, tool: string, args: readonly TaggedJson[], at: CallSite): WaitingCall {
   return { seq, tool, args, at, asked: [], reason: IN_DOUBT, expiresIn: null, ms: 0 };
 }
 
 const IN_DOUBT = 'the turn was interrupted during this call, and nobody knows whether it took effect; answer with what it did';
+
+/** Why a call is not made where nobody keeps the run until its plan is approved. */
+export const NOBODY_WAITS = 'its plan must be approved first, and nobody keeps this run until then';
 
 /** Why a call waits for the approval of a plan. */
 export const PLAN_REASON = 'its plan must be approved first; answer true to allow all calls of the grant, false to refuse it';

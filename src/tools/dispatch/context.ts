@@ -6,8 +6,8 @@ import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { CallSite, TaggedJson } from '../../wire/protocol.ts';
 import type { RootDefinitions } from '../define/definition.ts';
+import type { Approvals } from '../grant/approvals.ts';
 import type { Bound } from '../grant/bound.ts';
-import type { Grant } from '../grant/granted.ts';
 import type { PolicyGuard } from '../policy/guard.ts';
 import type { CallOrigin } from '../policy/origin.ts';
 import type { ForkTools } from '../registry.ts';
@@ -52,10 +52,8 @@ export interface DispatchContext {
   readonly mayWait?: boolean;
   /** The granted calls, if the run is bound to a grant. */
   readonly bound?: Bound | undefined;
-  /** What a person has to approve before the first call that may change something; null or absent when nothing is missing. */
-  readonly asks?: Grant | null | undefined;
-  /** Whether an approved plan answers what a policy asks a person about a call; false when absent. */
-  readonly isApproved?: boolean;
+  /** What a person approves of the program; null or absent when nothing is asked. */
+  readonly approvals?: Approvals | null | undefined;
   /** The calls that count for rules of order, to which the run adds its own; none before it when absent. */
   readonly history?: CallHistory | undefined;
   /** What the run pays for its calls. */

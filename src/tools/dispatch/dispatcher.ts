@@ -3,20 +3,22 @@ import type { CallIo, FinalReply } from '../../wire/call.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { cancelledError, effectChangedError, suspendedError, workerError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { ASK, costOf, type EarlierCall, type JournalEntry, PROMPT, type WaitingCall } from '../../wire/journal.ts';
+import { ASK, costOf, type EarlierCall, type JournalEntry, type WaitingCall } from '../../wire/journal.ts';
 import { nanosOf } from '../../wire/money.ts';
 import { isHeavy } from '../../wire/pieces.ts';
 import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { errorOf } from '../../wire/unknown.ts';
 import { Halt, ToolError } from '../errors.ts';
-import { mayChange } from '../grant/granted.ts';
+import type { Coverage } from '../grant/approvals.ts';
+import type { MadeCallOf } from '../grant/bound.ts';
+import type { Grant } from '../grant/granted.ts';
 import { canonicalName } from '../names.ts';
 import { Pending } from '../pending.ts';
 import type { FlowRules } from '../policy/flow.ts';
 import { CallOrigin, flowOf } from '../policy/origin.ts';
 import { Asks } from './asks.ts';
 import { onBehalfOfCall, unlessOver } from './callscope.ts';
-import { begun, foreseenAs, grantable, PLAN_REASON, shortCall } from './callwords.ts';
+import { begun, changes, foreseenAs, grantable, NOBODY_WAITS, PLAN_REASON, shortCall } from './callwords.ts';
 import { type CallingRun, type DispatchContext, notify } from './context.ts';
 import { CallHistory } from './history.ts';
 import { type CallHold, HostHold } from './hold.ts';
@@ -72,8 +74,9 @@ export class Dispatcher {
     const ended = call.t === 'tool' ? this.#history.begin(call.seq, call.name) : null;
     const reply = await this.#handle(call, io);
     ended?.(reply.t === 'ok');
-    const made = grantable(call, this.#context.tools);
-    if (made !== null && reply.t === 'ok') this.#context.bound?.answered(made, reply.value);
+    const { bound, approvals, tools } = this.#context;
+    const made = reply.t === 'ok' ? grantable(call, tools) : null;
+    if (made !== null && reply.t === 'ok') for (const each of [bound, approvals]) each?.answered(made, reply.value);
     return reply;
   }
 
@@ -82,11 +85,15 @@ export class Dispatcher {
     const json = isHeavy(call) ? await jsonOf(call) : JSON.stringify(call);
     const packed = this.#journal.pack(call, json);
     const breach = this.#quotas.countJournalBytes(packedSize(packed));
+    const made = grantable(call, this.#context.tools);
+    if (made !== null) this.#context.approvals?.makes(made);
     const known = this.#context.recorded?.known(call) ?? this.#context.earlier?.known(call) ?? null;
     const isTaken = known?.t === 'taken' || (known?.t === 'recorded' && known.entry.from !== undefined);
-    const plan = known === null && this.#needsPlan(call) ? this.#context.asks : null;
+    const plan = made === null ? null : this.#needed(call, made, known);
     // A recorded call counts too, and gets the answer that it had. A call of an earlier attempt was counted when it was made.
-    const outside = isTaken || plan !== null ? null : this.#outside(call);
+    const counted = isTaken || plan !== null ? null : made;
+    const outside = counted && this.#outside(call, counted);
+    const covered = (counted && this.#context.approvals?.admit(counted)) ?? null;
     if (!isTaken && this.#context.asTurn === true) this.#unnumbered.push(packed);
     if (known?.t === 'recorded') return this.#repeat(call, known.entry, io);
     if (known?.t === 'taken' && breach === null) return this.#take(call, known, io);
@@ -99,8 +106,8 @@ export class Dispatcher {
       outside !== null
         ? Promise.resolve(outside)
         : plan !== null
-          ? Promise.resolve(this.#ask(call, PLAN_REASON))
-          : this.#answer(call, io, known, hold, origin);
+          ? Promise.resolve(this.#ask(call, PLAN_REASON, plan))
+          : this.#answer(call, io, known, hold, origin, covered);
     const mayBegin = outside === null && plan === null && (known === null || known.t === 'completed');
     const answer = breach === null ? await this.#withinJournal(call, io, mayBegin, make) : halt(breach);
     const { keeper } = this.#context;
@@ -147,11 +154,9 @@ export class Dispatcher {
   }
 
   /** The refusal of a call outside of the grant, if the run is bound to one. What no tool answers, or a policy denies, is refused later. */
-  #outside(call: GuestCall): FinalReply | null {
+  #outside(call: GuestCall, made: MadeCallOf): FinalReply | null {
     const { bound, tools, guards } = this.#context;
-    const made = grantable(call, this.#context.tools);
-    if (bound === undefined || made === null) return null;
-    const outside = bound.admit(made);
+    const outside = bound?.admit(made) ?? null;
     if (outside === null) return null;
     const tool = call.t === 'tool' ? tools.lookup(call.name) : null;
     const isDenied =
@@ -160,13 +165,11 @@ export class Dispatcher {
     return isDenied ? null : { t: 'error', code: NS_CODES.Policy, message: outside.reason, hint: outside.instead };
   }
 
-  /** Whether the call has to wait for the approval of a plan: it may change something, or what was approved so far does not have it. */
-  #needsPlan(call: GuestCall): boolean {
-    const { asks = null, bound, tools, mayWait } = this.#context;
-    const made = asks === null || mayWait !== true ? null : grantable(call, tools);
-    if (made === null || bound !== undefined) return made !== null && bound?.allows(made) === false;
-    const tool = call.t === 'tool' ? tools.lookup(call.name) : undefined;
-    return call.t === 'tool' ? tool !== undefined && mayChange(tool) : call.t === 'ask';
+  /** What a person has to approve before the call is made: it may change something, or what was approved so far does not have it. */
+  #needed(call: GuestCall, made: MadeCallOf, known: Known | null): Grant | null {
+    const { approvals, tools, earlier } = this.#context;
+    const isOpen = known === null || known.t === 'allowed' || (known.t === 'changed' && !known.halts);
+    return (isOpen && approvals?.asks(made, changes(call, tools), () => earlier?.untaken ?? [])) || null;
   }
 
   /** The answer, once it is stored. An answer that ends the run is not stored, because the end of the run is. */
@@ -203,7 +206,7 @@ export class Dispatcher {
   /** Gives a recorded call its recorded answer, after the same queries to the fork. */
   async #repeat(call: GuestCall, entry: JournalEntry, io: CallIo): Promise<FinalReply> {
     const reply = replyOf(entry);
-    this.#noteCalled(call, entry);
+    for (const tool of entry.called ?? []) this.#history.add(call.seq, tool);
     // The quotas count a call where it was made, and it was made by an earlier attempt if its answer came from there.
     const calls = entry.kind === 'ask' ? (entry.spent?.toolCalls ?? 0) : Number(entry.kind === 'tool');
     if (entry.from === undefined) {
@@ -219,17 +222,13 @@ export class Dispatcher {
   /** Gives a call the answer of the same call of an earlier attempt. No tool runs, and no quota of calls counts it. */
   async #take(call: GuestCall, { entry, origin }: Known & { readonly t: 'taken' }, io: CallIo): Promise<FinalReply> {
     const { spent: _, ...reply }: FinalReply & { readonly spent?: unknown } = replyOf(entry);
-    this.#noteCalled(call, entry);
+    for (const tool of entry.called ?? []) this.#history.add(call.seq, tool);
     const breach = this.#quotas.countJournalBytes(this.#journal.answer(call, reply, await jsonOf(reply)));
     if (breach !== null) return this.#close(call, halt(breach), io);
     await repeatQueries(entry.asked ?? [], io);
     const { keeper } = this.#context;
     const kept = keeper === undefined ? reply : await this.#kept(call, reply, keeper, origin);
     return this.#close(call, kept, io, origin);
-  }
-
-  #noteCalled({ seq }: GuestCall, { called = [] }: JournalEntry): void {
-    for (const tool of called) this.#history.add(seq, tool);
   }
 
   #close(call: GuestCall, reply: FinalReply, io: CallIo, origin?: EarlierCall): FinalReply {
@@ -277,13 +276,14 @@ export class Dispatcher {
     known: Known | null,
     hold: CallHold,
     origin: CallOrigin | null,
+    covered: Coverage | null,
   ): Promise<FinalReply> {
     if (known?.t === 'answer') {
       const tool = call.t === 'tool' ? this.#context.tools.lookup(call.name) : undefined;
       if (tool !== undefined) origin?.runs(tool);
       return known.reply;
     }
-    if (known?.t === 'changed') return this.#changed(call, known);
+    if (known?.t === 'changed' && (known.halts || covered?.isOwn !== true)) return this.#changed(call, known);
     if (known?.t === 'waits') {
       this.#waiting.push(known.waiting);
       return halt(suspendedError(`the answer to ${known.waiting.tool} has not come: ${known.waiting.reason}`));
@@ -298,7 +298,8 @@ export class Dispatcher {
       if (completed !== null) await repeatQueries(completed.asked, io);
       // The process may have been stopped meanwhile, for longer than it may act.
       if (!this.#context.turn.mayAct()) return halt(cancelledError(CANNOT_ACT));
-      const how = { completion: completed?.completion ?? null, hold, isAllowed: known?.t === 'allowed', origin };
+      const isAllowed = known?.t === 'allowed' || covered?.isApproved === true;
+      const how = { completion: completed?.completion ?? null, hold, isAllowed, origin };
       const reply = await this.#make(call, io, how);
       const { breach } = this.#quotas;
       return breach === null || call.t === 'ask' ? reply : halt(breach);
@@ -307,7 +308,8 @@ export class Dispatcher {
       const { breach } = this.#quotas;
       if (breach !== null) return halt(breach);
       if (error instanceof Suspended && call.t !== 'ask') this.#wait(call, error, io, start);
-      if (error instanceof NeedsPerson && call.t === 'tool') return this.#ask(call, error.message);
+      if (error instanceof NeedsPerson && call.t === 'tool')
+        return this.#ask(call, error.message, this.#context.approvals?.whole ?? null);
       return replyFor(error);
     }
   }
@@ -369,19 +371,19 @@ export class Dispatcher {
   }
 
   /** Puts the run aside until a person has allowed the call. */
-  #ask(call: GuestCall, reason: string): FinalReply {
+  #ask(call: GuestCall, reason: string, plan: Grant | null = null): FinalReply {
     const [tool, args] = foreseenAs(call);
-    const { asks = null } = this.#context;
-    const why = asks === null ? { reason } : { reason: PLAN_REASON, plan: asks };
+    if (this.#context.mayWait !== true) return replyFor(new ToolError(NS_CODES.Policy, NOBODY_WAITS));
+    const why = plan === null ? { reason } : { reason: PLAN_REASON, plan };
     this.#waiting.push({ ...begun(call.seq, tool, args, call.at), allows: true, ...why });
     return halt(suspendedError(reason));
   }
 
   /** Puts the run aside at this call. Calls that run together with it still come to their end. */
   #wait(call: Exclude<GuestCall, { readonly t: 'ask' }>, { pending }: Suspended, io: CallIo, start: number): void {
-    const { seq, at } = call;
     const { reason, expiresIn } = pending;
-    const [tool, args] = call.t === 'tool' ? [canonicalName(call.name), call.args] : [PROMPT, [call.text]];
+    const { seq, at } = call;
+    const [tool, args] = foreseenAs(call);
     this.#waiting.push({ seq, tool, args, at, asked: [...io.queries], reason, expiresIn, ms: elapsed(start) });
   }
 }
@@ -395,5 +397,4 @@ interface Making {
 }
 
 const CANNOT_ACT = "this process no longer holds the session's lease";
-
 const halt = (error: ErrorInfo): FinalReply => ({ t: 'halt', error });

@@ -3,7 +3,9 @@ import { type EarlierCall, inOrder, type JournalEntry } from '../../wire/journal
 import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { plainMaps } from '../../wire/tagged.ts';
 import type { ToolView } from '../define/definition.ts';
+import type { MadeCallOf } from '../grant/bound.ts';
 import { canonicalName, MAGIC_TOOL } from '../names.ts';
+import { grantable } from './callwords.ts';
 import { CallNumbers } from './numbers.ts';
 import { type CallScript, callOf, type Known, type MadeCall } from './recorded.ts';
 
@@ -49,6 +51,27 @@ export class EarlierCalls implements CallScript {
     if (same === undefined) this.#byCall.set(key, [answer]);
     else same.push(answer);
     this.#answers.push(answer);
+  }
+
+  /**
+   * The calls whose answers this attempt has not taken, each in the forms in which it takes them: as it was made, with defaults for what is
+   * missing, and without what is the default.
+   */
+  get untaken(): readonly (readonly MadeCallOf[])[] {
+    return this.#answers.flatMap(({ entry, taken }) => {
+      const made = taken ? null : grantable(callOf(entry), this.#tools);
+      return made === null ? [] : [this.#formsOf(made)];
+    });
+  }
+
+  #formsOf(made: MadeCallOf): readonly MadeCallOf[] {
+    const parameters = this.#tools.lookup(made.tool.canonicalName)?.parameters ?? [];
+    const defaults = parameters.map((each) => encode(each.default ?? null));
+    const full = defaults.map((each, index) => made.args[index] ?? each);
+    const isDefault = (arg: TaggedJson, index: number): boolean =>
+      JSON.stringify(sortedJson(arg)) === JSON.stringify(sortedJson(defaults[index] ?? null));
+    const bare = full.map((arg, index) => (isDefault(arg, index) ? null : arg));
+    return [made, { ...made, args: full }, { ...made, args: bare }];
   }
 
   /** Notes that this attempt has taken the answer of a call, when a recorded call of the attempt is repeated. */

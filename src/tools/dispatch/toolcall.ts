@@ -60,7 +60,7 @@ function authorize(run: CallingRun, call: ToolCall): ToolDefinition {
   const { context, history } = run;
   const { name, site, depth, completion } = call;
   // A call that is completed now was allowed when it began.
-  const isAllowed = call.isAllowed === true || completion !== null || (run.context.isApproved === true && call.depth === 0);
+  const isAllowed = call.isAllowed === true || completion !== null;
   const { tools, guards, turn, bound } = context;
   if (turn.aborted) throw new Halt(cancelledError('the turn has ended'));
   const tool = tools.lookup(name);

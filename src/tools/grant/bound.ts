@@ -37,20 +37,31 @@ interface Row {
  * needs its place. So calls are admitted as long as there is any way to count them.
  */
 export class Bound {
-  /** The rules of the grant about the calls before a call. */
-  readonly order: readonly OrderRule[];
-  readonly #rows: readonly Row[];
+  readonly #order: OrderRule[] = [];
+  readonly #rows: Row[] = [];
   /** Digests of answers that arguments may have to be, by the number of the call and the part. */
   readonly #answers = new Map<string, Set<string>>();
-  readonly #wanted: ReadonlySet<number>;
+  readonly #wanted = new Set<number>();
   readonly #isRefused: boolean;
 
   /** `isRefused`: these are the calls that are left after a person has refused the others. */
-  constructor({ calls, order = [] }: Pick<Grant, 'calls' | 'order'>, isRefused = false) {
-    this.order = order;
+  constructor(grant: Pick<Grant, 'calls' | 'order'>, isRefused = false) {
     this.#isRefused = isRefused;
-    this.#rows = calls.map((call) => ({ call, groups: new Map(), used: 0 }));
-    this.#wanted = new Set(calls.flatMap(({ returned = {} }) => Object.values(returned).map(({ call }) => call)));
+    this.widen(grant);
+  }
+
+  /** Allows further calls, with numbers of their own. Calls that were counted before may be counted for them when they need their place. */
+  widen({ calls, order = [] }: Pick<Grant, 'calls' | 'order'>): void {
+    this.#order.push(...order);
+    for (const call of calls) {
+      this.#rows.push({ call, groups: new Map(), used: 0 });
+      for (const by of Object.values(call.returned ?? {})) this.#wanted.add(by.call);
+    }
+  }
+
+  /** The rules of the grant about the calls before a call. */
+  get order(): readonly OrderRule[] {
+    return this.#order;
   }
 
   /** The calls that may still be made. */
@@ -70,6 +81,27 @@ export class Bound {
         : `outside of the grant: ${this.#problem(made, named, fitting)}`,
       instead: `allowed: ${this.#allowed(named)}`,
     };
+  }
+
+  /** The calls that may still be made if recorded answers are taken wherever one of the forms of their calls may fit. */
+  leftWithout(taken: readonly (readonly MadeCallOf[])[]): readonly GrantedCall[] {
+    const left = new Map(this.left.map((call, index) => [index, call.times ?? Number.POSITIVE_INFINITY]));
+    for (const forms of taken) {
+      const fitting = this.#rows.flatMap((row, index) =>
+        (left.get(index) ?? 0) > 0 && forms.some((made) => this.#mayFit(row, made)) ? [{ row, index }] : [],
+      );
+      const [narrowest] = fitting.toSorted((a, b) => termsOf(b.row.call) - termsOf(a.row.call));
+      if (narrowest !== undefined) left.set(narrowest.index, (left.get(narrowest.index) ?? 0) - 1);
+    }
+    return this.#rows.flatMap(({ call }, index) => {
+      const times = left.get(index) ?? 0;
+      return times === 0 ? [] : [times === Number.POSITIVE_INFINITY ? call : { ...call, times }];
+    });
+  }
+
+  /** The granted call that a call fits, whether or not it may still be made. */
+  rowOf(made: MadeCallOf): GrantedCall | undefined {
+    return this.#fitting(made)[0]?.call;
   }
 
   /** Whether a call would be admitted, without counting it. */
@@ -101,6 +133,16 @@ export class Bound {
         name === tool.canonicalName &&
         meetsRow(when, tool, known) === true &&
         (returned === undefined || this.#unreturned(returned, tool, args) === null),
+    );
+  }
+
+  /** Whether a call fits a row, or will if an answer that has not come is one of its arguments. */
+  #mayFit({ call: { tool: name, when = {}, returned = {} } }: Row, { tool, args }: MadeCallOf): boolean {
+    const known = Object.entries(returned).filter(([, by]) => this.#answers.has(keyOfAnswer(by)));
+    return (
+      name === tool.canonicalName &&
+      meetsRow(when, tool, args.map(knownOf)) === true &&
+      this.#unreturned(Object.fromEntries(known), tool, args) === null
     );
   }
 
@@ -170,6 +212,11 @@ export function timesText(times: number | undefined): string {
   if (times === undefined) return 'any number of times';
   if (times === 0) return 'not again';
   return times === 1 ? 'at most once' : `at most ${times} times`;
+}
+
+/** How many conditions a granted call has. */
+function termsOf({ when = {}, returned = {} }: GrantedCall): number {
+  return Object.keys(when).length + Object.keys(returned).length;
 }
 
 /** Most calls that a message names. */

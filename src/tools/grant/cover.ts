@@ -6,8 +6,19 @@ import type { Grant, GrantedCall, ReturnedBy } from './granted.ts';
  * be allowed, because only what is evident counts. The first parameter's rules of order do not matter: they only restrict.
  */
 export function callsOutside(grant: Pick<Grant, 'calls'>, allowed: Pick<Grant, 'calls'>): readonly GrantedCall[] {
+  return [...shortfall(grant, allowed).keys()];
+}
+
+/** As {@link callsOutside}, each with the number of calls that is missing. */
+export function missingCalls(grant: Pick<Grant, 'calls'>, allowed: Pick<Grant, 'calls'>): readonly GrantedCall[] {
+  const missing = shortfall(grant, allowed);
+  return [...missing].map(([call, times]) => (times === Number.POSITIVE_INFINITY ? call : { ...call, times }));
+}
+
+function shortfall(grant: Pick<Grant, 'calls'>, allowed: Pick<Grant, 'calls'>): ReadonlyMap<GrantedCall, number> {
   const room = new Map(allowed.calls.map((call) => [call, call.times ?? Number.POSITIVE_INFINITY]));
-  return grant.calls.filter((call) => {
+  const missing = new Map<GrantedCall, number>();
+  for (const call of grant.calls) {
     let needed = call.times ?? Number.POSITIVE_INFINITY;
     for (const wide of coversOf(call, grant.calls, allowed.calls)) {
       const left = room.get(wide) ?? 0;
@@ -17,8 +28,9 @@ export function callsOutside(grant: Pick<Grant, 'calls'>, allowed: Pick<Grant, '
       needed = needed === Number.POSITIVE_INFINITY && taken === needed ? 0 : needed - taken;
       if (needed === 0) break;
     }
-    return needed > 0;
-  });
+    if (needed > 0) missing.set(call, needed);
+  }
+  return missing;
 }
 
 /** The calls of which the call is a narrower form, the one with its number first. */
@@ -104,16 +116,14 @@ function essence({ tool, when = {}, returned = {}, times }: GrantedCall): string
 /** Room for the numbers of one grant among others. */
 const NUMBERS = 100_000;
 
-/** A grant of all calls of some grants. Calls of different grants get different numbers. */
-export function mergedGrants(grants: readonly Grant[]): Pick<Grant, 'calls' | 'order'> {
-  const calls = grants.flatMap((grant, index) =>
-    grant.calls.map((call) => {
-      const returned = Object.entries(call.returned ?? {}).map(
-        ([name, by]) => [name, { ...by, call: by.call + index * NUMBERS }] as const,
-      );
-      const number = call.number + index * NUMBERS;
-      return returned.length === 0 ? { ...call, number } : { ...call, number, returned: Object.fromEntries(returned) };
-    }),
-  );
-  return { calls, order: grants.flatMap(({ order = [] }) => order) };
+/** A grant among others: its calls get numbers that those of a grant with another index do not have. */
+export function apartFrom({ calls, order = [] }: Grant, index: number): Pick<Grant, 'calls' | 'order'> {
+  const numbered = calls.map((call) => {
+    const returned = Object.entries(call.returned ?? {}).map(
+      ([name, by]) => [name, { ...by, call: by.call + index * NUMBERS }] as const,
+    );
+    const number = call.number + index * NUMBERS;
+    return returned.length === 0 ? { ...call, number } : { ...call, number, returned: Object.fromEntries(returned) };
+  });
+  return { calls: numbered, order };
 }
