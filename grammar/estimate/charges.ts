@@ -14,6 +14,7 @@ export class Charges {
   output = 0;
   scratch = 0;
   calls = Tally.none;
+  certain = Tally.none;
   readonly #session: Session;
 
   constructor(session: Session) {
@@ -27,8 +28,8 @@ export class Charges {
 
   /** The cost so far. */
   get cost(): Cost {
-    const { least, most, bytes, output, scratch, calls } = this;
-    return { least, most, bytes, output, scratch, calls };
+    const { least, most, bytes, output, scratch, calls, certain } = this;
+    return { least, most, bytes, output, scratch, calls, certain };
   }
 
   /** Adds a cost. */
@@ -39,6 +40,7 @@ export class Charges {
     this.output += cost.output;
     this.scratch += cost.scratch;
     this.calls = this.calls.plus(cost.calls);
+    this.certain = this.certain.plus(cost.certain);
   }
 
   /** Counts a new text. */

@@ -12,6 +12,7 @@ import type { Defined } from './reach.ts';
 import { type Call, type Called, type Cause, type Effort, Session, type Summary, TooLarge, USUAL_EFFORT } from './session.ts';
 import { type Cost, type Endings, FREE, fuel, type Point, State, worse } from './state.ts';
 import { follow } from './statements.ts';
+import { Tally } from './tally.ts';
 import { type Abstract, join, NOTHING, UNKNOWN } from './values.ts';
 
 /** The estimate of a command block, or of a procedure or event handler that the host starts. */
@@ -154,7 +155,7 @@ const call: Call = (session, defined, args, at) => {
     const most = session.unbounded(`\`${procedure.name.name}\` calls itself an unknown number of times`, at);
     const least = session.costs.steps.call.amount;
     const calls = session.reach.of(defined);
-    return { value: UNKNOWN, cost: { least, most, bytes: most, output: most, scratch: most, calls } };
+    return { value: UNKNOWN, cost: { least, most, bytes: most, output: most, scratch: most, calls, certain: Tally.none } };
   }
   if (session.exact) return followed(session, defined, args, at);
   const known = session.summaries.get(procedure) ?? summarised(session, defined, at);
@@ -209,7 +210,7 @@ function resumed(endings: Endings): Point | undefined {
   const returned = endings.get('return');
   if (normal === undefined || returned === undefined) return normal ?? returned;
   const state = normal.state.join(returned.state).with(RESULT, join(normal.state.get(RESULT), returned.state.get(RESULT)));
-  return { ...normal, state, least: Math.min(normal.least, returned.least) };
+  return { ...normal, state, least: Math.min(normal.least, returned.least), certain: normal.certain.both(returned.certain) };
 }
 
 /** The highest cost of reaching any end, errors included. */
@@ -221,12 +222,12 @@ function worst(endings: Endings): Cost {
 
 function total(session: Session, endings: Endings, at: Span): Cost {
   const all = worst(endings);
-  const least = resumed(endings)?.least ?? all.least;
+  const { least, certain } = resumed(endings) ?? all;
   const recounted = all.most !== Number.POSITIVE_INFINITY && all.bytes + session.frameBytes > session.costs.recountBytes;
   const most = recounted
     ? session.unbounded('its values may take so much memory that the interpreter recounts them', at)
     : all.most;
-  return { ...all, least, most };
+  return { ...all, least, certain, most };
 }
 
 function bounded(

@@ -152,7 +152,8 @@ export class Evaluation {
   host(name: string, node: CallNode, args: readonly Abstract[], message: string): Abstract {
     const at = node;
     const charges = this.#charges;
-    charges.add({ ...fuel(this.#session.costs.steps.host.amount), calls: this.#session.called(name, node, args) });
+    const calls = this.#session.called(name, node, args);
+    charges.add({ ...fuel(this.#session.costs.steps.host.amount), calls, certain: calls });
     for (const value of args) charges.handed(value, 'an argument', at);
     charges.most += this.#session.unbounded(message, at);
     // The answer, which may also be a long message of an error.
@@ -308,13 +309,14 @@ export class Evaluation {
   #logic(op: 'and' | 'or', left: Abstract, expr: Expr, right: Expr): Abstract {
     const decided = truthOf(left);
     if (decided === (op === 'or') && !may(left, OTHER)) return knownBoolean(decided);
-    const { least } = this.#charges;
+    const { least, certain } = this.#charges;
     const before = this.state;
     const kind = op === 'and' ? 'if' : 'unless';
     const evaluate = (): Abstract => this.value(right);
     const truth = truthOf(decided === undefined ? this.#session.under({ kind, at: expr, expr }, evaluate) : evaluate());
     if (decided === undefined) {
       this.#charges.least = least;
+      this.#charges.certain = certain;
       this.state = this.state.join(before);
       return LOGICAL;
     }

@@ -2,8 +2,7 @@
 import type { CheckedFile } from '../lint/index.ts';
 import type { EventHandler, SourceFile } from '../syntax/ast.ts';
 import { positionAt, type Span } from '../syntax/position.ts';
-import type { CallNode, CallRow, Condition } from './calls.ts';
-import { certainCalls } from './certain.ts';
+import type { CallRow, Condition } from './calls.ts';
 import { Charges } from './charges.ts';
 import type { FuelCosts } from './costs.ts';
 import { describe, type ForeseenValue } from './describe.ts';
@@ -17,6 +16,7 @@ import { type CallOrigins, type ToolKinds, TooMany } from './scope.ts';
 import type { Session } from './session.ts';
 import { type Cost, FREE, fuel, repeated, sum } from './state.ts';
 import type { Sources } from './taint.ts';
+import { Tally } from './tally.ts';
 import { asText } from './values.ts';
 
 /** The host's plan for the program. */
@@ -78,8 +78,8 @@ export interface ForeseenCall {
   readonly args: readonly ForeseenValue[] | null;
   /** Most calls; null if the program sets no bound. */
   readonly most: number | null;
-  /** True for a call that every run makes if it ends without an error; absent for others. */
-  readonly certain?: true | undefined;
+  /** How many of these calls every run makes at least that ends without an error. */
+  readonly least: number;
   /** The conditions that held on the way to the call. */
   readonly when: readonly ForeseenCondition[];
   /** Absent where nothing is known of them. */
@@ -145,7 +145,7 @@ export function foresee(sources: readonly CheckedFile[], costs: FuelCosts, optio
   const recounted = memory > costs.recountBytes && because === null;
   if (recounted) because = { message: unknown ? UNKNOWN_GLOBALS : RECOUNT, file: files[0]?.name ?? '', line: 1, column: 1 };
   return {
-    calls: callsOf(session, all, sources, originsOf(files, session), certainCalls(files)),
+    calls: callsOf(session, all, sources, originsOf(files, session)),
     fuel: recounted ? null : finite(all.most),
     memoryBytes: finite(memory),
     outputBytes: finite(all.output),
@@ -167,7 +167,7 @@ function received(session: Session, values: readonly GivenJson[]): Cost {
 /** A unit that is too large to follow. */
 function unfollowed(session: Session, at: Span): Cost {
   const most = session.unbounded('it is too large to follow', at);
-  return { least: 0, most, bytes: most, output: most, scratch: most, calls: session.reach.everything };
+  return { least: 0, most, bytes: most, output: most, scratch: most, calls: session.reach.everything, certain: Tally.none };
 }
 
 /** Loading a handler evaluates the name of its event. */
@@ -216,15 +216,15 @@ function originsOf(files: readonly SourceFile[], kinds: ToolKinds): Origins | nu
 
 function callsOf(
   session: Session,
-  { calls }: Cost,
+  { calls, certain }: Cost,
   sources: readonly CheckedFile[],
   origins: Origins | null,
-  certain: ReadonlySet<CallNode>,
 ): readonly ForeseenCall[] {
+  const least = new Map(certain.entries());
   const counts = [...calls.entries()].filter(([, count]) => count > 0);
   const rows = counts.flatMap(([index, count]) => {
     const row = session.calls.rows[index];
-    return row === undefined ? [] : [{ row, count }];
+    return row === undefined ? [] : [{ row, count, least: Math.min(least.get(index) ?? 0, Number.MAX_SAFE_INTEGER) }];
   });
   const numbers = new Map<number, number[]>();
   for (const [index, { row }] of rows.entries()) {
@@ -236,10 +236,10 @@ function callsOf(
   const answering = rows.some(({ row }) => row.elsewhere) ? new Map<number, number[]>() : numbers;
   const shown = shortened(sources);
   const placed = origins === null ? null : new PlacedOrigins(origins, session, numbers);
-  return rows.map(({ row, count }) => {
-    const isCertain = !row.elsewhere && certain.has(row.node) && numbers.get(row.place)?.length === 1;
-    return { ...callOf(row, count, { numbers, answering }, shown, placed), ...(isCertain ? { certain: true as const } : {}) };
-  });
+  return rows.map(({ row, count, least: sure }) => ({
+    ...callOf(row, count, { numbers, answering }, shown, placed),
+    least: sure,
+  }));
 }
 
 function callOf(
@@ -248,7 +248,7 @@ function callOf(
   numbers: Numbers,
   shown: (condition: Condition) => string,
   placed: PlacedOrigins | null,
-): ForeseenCall {
+): Omit<ForeseenCall, 'least'> {
   const sources = elsewhere ? null : (placed?.calls.get(node) ?? null);
   return {
     name,

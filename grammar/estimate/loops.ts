@@ -166,8 +166,9 @@ export class Loops {
     for (const [ending, point] of inner.all()) endings.add(ending, { ...sum(sum(here, point), earlier), state: point.state });
     if (next === undefined && count.least > 0) return;
     const least = times(next?.least ?? 0, count.least);
+    const certain = (next ?? FREE).certain.times(count.least);
     endings.add('normal', {
-      ...sum(here, { ...earlier, least }),
+      ...sum(here, { ...earlier, least, certain }),
       state: next === undefined ? here.state : here.state.join(next.state),
     });
   }

@@ -86,19 +86,20 @@ export interface Cost {
   /** Most bytes emitted, and most bytes whispered. */
   readonly output: number;
   readonly scratch: number;
-  /** Calls of the host, at most. */
+  /** Calls of the host, at most, and at least. */
   readonly calls: Tally;
+  readonly certain: Tally;
 }
 
 /** No cost. */
-export const FREE: Cost = { least: 0, most: 0, bytes: 0, output: 0, scratch: 0, calls: Tally.none };
+export const FREE: Cost = { least: 0, most: 0, bytes: 0, output: 0, scratch: 0, calls: Tally.none, certain: Tally.none };
 
 /** A cost of fuel alone. */
 export function fuel(amount: number): Cost {
   return { ...FREE, least: amount, most: amount };
 }
 
-/** The highest of both costs, and the lowest fuel. */
+/** The highest of both costs; the lowest fuel and the fewest calls that are certain. */
 export function worse(a: Cost, b: Cost): Cost {
   return {
     least: Math.min(a.least, b.least),
@@ -107,6 +108,7 @@ export function worse(a: Cost, b: Cost): Cost {
     output: Math.max(a.output, b.output),
     scratch: Math.max(a.scratch, b.scratch),
     calls: a.calls.or(b.calls),
+    certain: a.certain.both(b.certain),
   };
 }
 
@@ -129,6 +131,7 @@ export function sum(a: Cost, b: Cost): Cost {
     output: a.output + b.output,
     scratch: a.scratch + b.scratch,
     calls: a.calls.plus(b.calls),
+    certain: a.certain.plus(b.certain),
   };
 }
 
@@ -141,6 +144,7 @@ export function repeated(cost: Cost, count: number): Cost {
     output: times(cost.output, count),
     scratch: times(cost.scratch, count),
     calls: cost.calls.times(count),
+    certain: Tally.none,
   };
 }
 

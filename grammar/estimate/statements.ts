@@ -258,7 +258,7 @@ class Follower implements Follows {
   raised(start: Point, end: Point): Point {
     const { raise } = this.#session;
     const least = start.least + this.#session.costs.steps.raise.amount;
-    return { ...end, state: start.state, most: end.most + raise, least };
+    return { ...end, state: start.state, most: end.most + raise, least, certain: start.certain };
   }
 
   /** Whether a statement can raise an error. False only for the simplest statements. */

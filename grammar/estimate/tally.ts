@@ -1,4 +1,4 @@
-/** The most calls of each row. Immutable; tallies that were made from each other share parts. */
+/** Numbers of calls of each row. Immutable; tallies that were made from each other share parts. */
 
 /** A node of a tree of 16 branches, with counts at its leaves. */
 type Branch = readonly (Branch | number | undefined)[];
@@ -9,7 +9,7 @@ const WIDTH = 1 << BITS;
 /** Combines the counts of one row; a row that a tally lacks counts 0. */
 type Combine = (a: number, b: number) => number;
 
-/** Most calls of each row. */
+/** How many calls each row has. */
 export class Tally {
   /** Branches that all tallies have made so far. The difference of two readings is the work between. */
   static made = 0;
@@ -47,6 +47,14 @@ export class Tally {
   or(other: Tally): Tally {
     if (this === other || other === Tally.none) return this;
     return this === Tally.none ? other : new Tally(...this.#combined(other, Math.max, true));
+  }
+
+  /** What both tallies have at least. */
+  both(other: Tally): Tally {
+    if (this === other || this === Tally.none) return this;
+    if (other === Tally.none) return other;
+    const levels = Math.max(this.#levels, other.#levels);
+    return new Tally(common(this.#raised(levels), other.#raised(levels)), levels);
   }
 
   /** The tally `times` times. */
@@ -89,6 +97,17 @@ function merged(a: Branch, b: Branch, combine: Combine, same: boolean): Branch {
   if (!same) return made;
   const known = [b, a].find((branch) => branch.length === made.length && made.every((each, index) => each === branch[index]));
   return known ?? made;
+}
+
+/** The lower count of each row that both have. */
+function common(a: Branch, b: Branch): Branch {
+  if (a === b) return a;
+  Tally.made++;
+  return Array.from({ length: Math.min(a.length, b.length) }, (_, index) => {
+    const [left, right] = [a[index], b[index]];
+    if (typeof left === 'number' && typeof right === 'number') return Math.min(left, right);
+    return typeof left === 'object' && typeof right === 'object' ? common(left, right) : undefined;
+  });
 }
 
 function mapped(branch: Branch, change: (count: number) => number): Branch {

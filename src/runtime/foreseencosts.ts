@@ -8,14 +8,14 @@ import type { ForeseenCall } from '../wire/sourcereports.ts';
 
 /** What the calls of one row cost, of which there are at most `times`; null for a tool without a price. */
 export function foreseenCost(
-  { args, certain }: ForeseenCall,
+  { args, least: certain }: ForeseenCall,
   times: number,
   tool: ToolDefinition | undefined,
 ): PreviewCost | null {
   if (tool === undefined || tool.price === null) return null;
   const { least, most } = priceRange(tool.price, args, tool.parameters);
   const all = most === 0 ? 0 : most * times;
-  return { least: certain === true ? amount(least) : 0, most: all <= nanosOf(MOST_USD) ? usdOf(all) : null };
+  return { least: amount(least * certain), most: all <= nanosOf(MOST_USD) ? usdOf(all) : null };
 }
 
 /** A call that costs more than can be counted cannot be paid. */

@@ -134,7 +134,7 @@ export const foreseenCall: Reader<ForeseenCall> = object<ForeseenCall>({
   elsewhere: boolean,
   args: orNull(listOf(valueAt(0))),
   most: orNull(count),
-  certain: optional(oneOf(true)),
+  least: count,
   when: listOf(
     object<ForeseenCondition>({
       kind: oneOf('if', 'unless', 'while', 'each', 'error', 'event', 'procedure'),

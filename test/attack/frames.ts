@@ -76,7 +76,7 @@ export const FRAMES: { readonly [Type in WorkerFrame['t']]: Extract<WorkerFrame,
       because: { message: 'm', file: 'a', line: 1, column: 1 },
       calls: [
         {
-          ...{ name: 'tool.x', file: 'a', line: 1, column: 1, elsewhere: false, most: 1 },
+          ...{ name: 'tool.x', file: 'a', line: 1, column: 1, elsewhere: false, most: 1, least: 0 },
           args: [
             { value: 1 },
             { oneOf: ['a', { $num: 'NaN' }], from: [1] },

@@ -114,6 +114,20 @@ export const PLANTED: readonly Planted[] = [
     shownBy: 11,
   },
   {
+    what: 'of two ways, the calls of the first one are certain',
+    file: 'state.ts',
+    from: 'certain: a.certain.both(b.certain),',
+    to: 'certain: a.certain,',
+    shownBy: 42,
+  },
+  {
+    what: 'a statement that fails has made its calls for certain',
+    file: 'statements.ts',
+    from: 'least, certain: start.certain };',
+    to: 'least };',
+    shownBy: 123,
+  },
+  {
     what: 'where two ways meet, an answer is that of the first one',
     file: 'values.ts',
     from: 'answer !== undefined && isAnswer(other, answer) ? { answer } : {}',

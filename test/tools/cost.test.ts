@@ -11,6 +11,7 @@ const tools = [
     cost: { usd: 0.1 },
     run: ({ what }) => void called.push(what),
   }),
+  defineTool({ name: 'tool.t.Kept', cost: { usd: 0.1 }, setsVariables: false, run: () => null }),
   defineTool({
     name: 'tool.t.Pages',
     args: [{ name: 'pages', type: 'int' }],
@@ -128,6 +129,19 @@ describe('issue 47, a price: calls', () => {
     const { error, phase } = await run(['call tool.t.Flat("a")', 'emit 1', 'call tool.t.Rows([1, 2])'], 1);
     expect(error).toMatchObject({ code: 'ERR_QUOTA', limit: 'cost', allowed: 1, used: 1.1 });
     expect([phase, called]).toEqual(['request', []]);
+  });
+
+  it.each([
+    ['a loop over constants', ['for each x in ["a", "b", "c"]', 'call tool.t.Flat(x)', 'endfor'], 0.3],
+    ['a loop over a variable', ['set l = [1, 2]', 'for each x in l', 'call tool.t.Flat("a")', 'endfor'], 0.2],
+    ['a loop of a known number of passes', ['set i = 0', 'while i < 4', 'call tool.t.Kept()', 'set i = i + 1', 'endwhile'], 0.4],
+    ['both branches', ['if tool.t.Flat("a")', 'call tool.t.Flat("b")', 'else', 'call tool.t.Flat("c")', 'endif'], 0.1],
+    ['a loop that may end early', ['for each x in [1, 2]', 'call tool.t.Flat("a")', 'if last', 'break', 'endif', 'endfor'], 0.1],
+    ['what an `and` may leave out', ['set x = tool.t.Flat("a") and tool.t.Flat("b")'], 0.1],
+    ['a handler that goes on', ['on error do', 'clear_error', 'endon', 'call tool.t.Flat("a")'], 0],
+  ])('issue 47: the least of a program counts %s', async (_, lines, least) => {
+    await using runtime = await createRuntime({ tools, policy: { allow: ['*'] }, concurrency: 1 });
+    expect((await runtime.foresee(program(...lines))).preview?.cost.least).toBe(least);
   });
 });
 
