@@ -60,3 +60,15 @@ function written(json: TaggedJson): string {
     .map(([name, item]) => `${JSON.stringify(name)}:${written(item)}`)
     .join(',')}}`;
 }
+
+/** The value with the keys of its maps in one order. */
+export function sortedJson(json: TaggedJson): TaggedJson {
+  const value = plainMaps(json);
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(sortedJson);
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [key, sortedJson(item)]),
+  );
+}

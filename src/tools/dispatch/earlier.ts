@@ -1,7 +1,7 @@
 import { encode } from '../../wire/codec.ts';
 import { type EarlierCall, inOrder, type JournalEntry } from '../../wire/journal.ts';
 import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
-import { plainMaps } from '../../wire/tagged.ts';
+import { sortedJson } from '../../wire/tagged.ts';
 import type { ToolView } from '../define/definition.ts';
 import type { MadeCallOf } from '../grant/bound.ts';
 import { canonicalName, MAGIC_TOOL } from '../names.ts';
@@ -139,16 +139,4 @@ export function untakenCalls(
 /** Whether a recorded call has an answer that a later attempt may take, and did not itself take it from an earlier attempt. */
 function isAnswer(entry: JournalEntry): boolean {
   return entry.outcome.ok && entry.from === undefined && !(entry.kind === 'tool' && entry.name === MAGIC_TOOL);
-}
-
-/** The value with the keys of its maps in one order. */
-export function sortedJson(json: TaggedJson): TaggedJson {
-  const value = plainMaps(json);
-  if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map(sortedJson);
-  return Object.fromEntries(
-    Object.entries(value)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, item]) => [key, sortedJson(item)]),
-  );
 }

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { knownOf } from '../../wire/foreseen.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import { isList } from '../../wire/tagged.ts';
-import { sortedJson } from '../dispatch/earlier.ts';
+import { isList, sortedJson } from '../../wire/tagged.ts';
 import { type CalledTool, firstUnmet, meetsRow, placesOf, rowText, takesMap } from '../policy/decide.ts';
 import type { OrderRule } from '../policy/options.ts';
 import type { Grant, GrantedCall, ReturnedBy } from './granted.ts';
