@@ -26,14 +26,14 @@ import type { HaltReason } from './record/decision.ts';
 import type { Durable } from './record/kept.ts';
 import { type TurnRecord, turnError } from './record/record.ts';
 import { SuspendedError, type Waiting } from './record/suspension.ts';
-import { halted, type LoopResult, suspendedAt, visibleOutput } from './result.ts';
+import { halted, type LoopResult, suspendedAt, unanswered, visibleOutput } from './result.ts';
 import type { SessionCoordinator } from './sessions/coordinator.ts';
 import { SessionLeasedError, SessionStateError } from './sessions/errors.ts';
 import type { Admission } from './sessions/setup.ts';
 import { MemoryStore } from './sessions/sqlite.ts';
 import type { ListQuery, SessionSummary } from './sessions/store.ts';
 import { type SessionSpan, withSessionSpan, withTurnSpan } from './spans.ts';
-import { takeReply, takeStep } from './step.ts';
+import { isLeft, takeReply, takeStep } from './step.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
 import type { TurnHost } from './turn/request.ts';
 
@@ -122,7 +122,7 @@ export class LoopController {
    * Consults the agent for the next turn of an open session and stores the reply, for hosts that take the two phases of a turn as
    * separate steps. {@link step} or {@link resume} then runs the program without consulting again, here or in another process. Resolves
    * with false when this call stores no reply: there is one already, the turn waits, the session has had all its turns, or the agent gave
-   * no reply, which ends the session as in {@link resume}. Rejects as {@link resume} does.
+   * none, which ends the session. Rejects as {@link resume} does, and with {@link AgentError} where that leaves the session open.
    */
   async consult(sid: string, options: StepOptions): Promise<boolean> {
     checkStep('the options of a step', options);
@@ -140,7 +140,7 @@ export class LoopController {
     try {
       return await this.#locked(sid, options, (told) => takeReply(this.#stepper, sid, told));
     } catch (error) {
-      if (!(error instanceof AgentError)) throw error;
+      if (!(error instanceof AgentError) || isLeft(error, options)) throw error;
       await this.halt(sid, error.reason, error.message);
       return false;
     }
@@ -332,7 +332,10 @@ export class LoopController {
           return { ...suspendedAt(sid, error.waiting), output, turns };
         }
         if (!(error instanceof AgentError)) throw error;
-        return stop(error.reason, error.failure ?? error.message);
+        if (!isLeft(error, options)) return stop(error.reason, error.failure ?? error.message);
+        session.stopped(error.reason);
+        await (options.leave === undefined ? this.#leave(sid) : this.#forget(sid));
+        return { ...unanswered(sid, error.message), output, turns };
       }
     }
   }
@@ -388,12 +391,9 @@ export class LoopController {
   halt(sid: string, reason: HaltReason, message: string | null = null): Promise<void> {
     return this.#mutex.run(sid, async () => {
       const claimed = await this.#coordinator.claim(sid);
-      if (claimed.state.status === 'open') {
-        await this.#coordinator.halt(claimed, reason, message, (record) => {
-          if (record === null) this.metrics.ended(reason);
-          else this.metrics.record(record);
-        });
-      } else await this.#coordinator.release(claimed);
+      const count = (record: TurnRecord | null): void => (record ? this.metrics.record(record) : this.metrics.ended(reason));
+      if (claimed.state.status === 'open') await this.#coordinator.halt(claimed, reason, message, count);
+      else await this.#coordinator.release(claimed);
       await this.#forget(sid);
     });
   }

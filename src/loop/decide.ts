@@ -161,7 +161,7 @@ async function consultAgain(step: Step, started: StartedTurn, last: FailedAttemp
         ? null
         : { ...agent, tokens: Math.max(agent.tokens, error.tokens), ...costs(Math.max(agent.cost ?? 0, error.cost)) };
     await step.stepper.coordinator.start({ ...started, agent: more }, step.claimed);
-    throw new AgentError(error.turn, error.message, error.reason, { cause: error, failure: error.failure });
+    throw error.costing(0, 0);
   }
 }
 

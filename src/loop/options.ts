@@ -138,6 +138,9 @@ export interface RepairOptions {
   readonly changed?: OnChanged | undefined;
 }
 
+/** What happens to a session whose agent gives no reply for a reason outside of it. */
+export type OnUnanswered = 'halt' | 'leave';
+
 /** Options of one step of a session. An approval covers one step or tool call among all those taken with these options. */
 export interface StepOptions extends Ceilings, TurnApproval {
   /** Writes the program of each turn. */
@@ -163,6 +166,12 @@ export interface StepOptions extends Ceilings, TurnApproval {
    * fails there is corrected as `maxReasks` says, and one that does not fail runs once for real, whatever happens then.
    */
   readonly rehearse?: TurnExecutor | undefined;
+  /**
+   * What happens when the agent gives no reply for a reason outside of the session ({@link AgentError.retryable}). `halt`, the default, ends
+   * the session with `ERR_AGENT`, as for every other reason. `leave` leaves the session open: the result is CONTINUE
+   * with the error. A {@link Host} does so when absent, and asks again later. A `step` always leaves it open.
+   */
+  readonly onUnanswered?: OnUnanswered | undefined;
   /** Ends the step: stops waiting for the agent and cancels a running program. */
   readonly signal?: AbortSignal;
   /** Most milliseconds of the step, for the agent and the program together. */
@@ -242,6 +251,7 @@ const STEP_CHECKS: Checks<StepOptions> = {
   approve: oneOf('plan'),
   bound: (what, value) => void checkedGrant(what, value),
   rehearse: methods('context', 'fork'),
+  onUnanswered: oneOf('halt', 'leave'),
   signal: checkSignal,
   wallMs: wholeNumber(1),
   onEvent: checkFunction,

@@ -6,8 +6,8 @@ import { type TurnRecord, type TurnResult, toPublicTurn } from './record/record.
 import type { Waiting } from './record/suspension.ts';
 
 /**
- * The result of driving a session. The decision `SUSPENDED` means that it waits for a call, and `CONTINUE` that it was handed over and is
- * open for another process.
+ * The result of driving a session. The decision `SUSPENDED` means that it waits for a call, and `CONTINUE` that it is open: it was
+ * handed over to other processes, or, with an `error`, its agent gave no reply and it can be resumed later.
  */
 export interface LoopResult {
   /** Id of the session. */
@@ -18,7 +18,7 @@ export interface LoopResult {
   readonly reason: HaltReason | null;
   /** OUTPUT of the last turn without its token lines and its final line feed; null when nothing is left. */
   readonly output: string | null;
-  /** Why a turn, the agent or the host's input failed; null when a token decided. */
+  /** Why a turn, the agent or the host's input failed; null when a token decided, and for a session that was handed over. */
   readonly error: RunError | null;
   /** The turns of this call; none where `keepTurns` is not set and the store is no `MemoryStore`. */
   readonly turns: readonly TurnRecord[];
@@ -51,6 +51,11 @@ export function visibleOutput(record: TurnRecord): string | null {
 export function halted(sid: string, reason: HaltReason, failure: string | ErrorInfo): Omit<LoopResult, 'output' | 'turns'> {
   const error = RunError.of(typeof failure === 'string' ? hostFailure(reason, failure) : failure);
   return { sid, decision: 'HALT', reason, error };
+}
+
+/** The result of a session that stays open, because its agent gave no reply for a reason outside of it. */
+export function unanswered(sid: string, message: string): Omit<LoopResult, 'output' | 'turns'> {
+  return { sid, decision: 'CONTINUE', reason: null, error: RunError.of(hostFailure('ERR_AGENT', message)) };
 }
 
 /** The result of a call whose session waits now. */

@@ -82,11 +82,19 @@ async function holding<T>(
       await coordinator.giveUp(claimed).catch(() => {});
       throw error instanceof SessionLeasedError ? error : new SessionLeasedError(sid, null);
     }
-    // Tokens count even when the agent gave no reply, so that repeated consulting cannot exceed a ceiling.
-    if (error instanceof AgentError && error.tokens > 0) {
+    if (error instanceof AgentError && (error.tokens > 0 || error.retryable)) {
+      // Tokens count even when the agent gave no reply, so that repeated consulting cannot exceed a ceiling.
       const { fuel, tokens, cost } = state.spent;
       const spent = { fuel, tokens: tokens + error.tokens, ...costs(cost, error.cost) };
-      await coordinator.commit(claimed, null, { ...state, spent });
+      const leaves = isLeft(error, options);
+      await coordinator.commit(
+        claimed,
+        null,
+        { ...state, spent, message: error.retryable ? error.message : state.message },
+        leaves,
+      );
+      // The lease ends by itself, so that no host asks again at once.
+      if (leaves) throw error;
     }
     // A store that does not answer is no fault of the turn.
     if (!(error instanceof StoreError)) await coordinator.fail(claimed).catch(() => {});
@@ -94,6 +102,11 @@ async function holding<T>(
     await coordinator.release(claimed).catch(() => {});
     throw error;
   }
+}
+
+/** Whether an error of the agent leaves its session open. */
+export function isLeft(error: AgentError, { onUnanswered }: Pick<StepOptions, 'onUnanswered'>): boolean {
+  return error.retryable && onUnanswered === 'leave';
 }
 
 async function takeTurn(stepper: Stepper, found: DrivenSession, options: StepOptions, keepLease: boolean): Promise<Taken> {

@@ -6,6 +6,8 @@ import { timeText } from '../wire/time.ts';
 
 /** Columns of a subject and of an agent's name. */
 const SHOWN = 40;
+/** Columns of why an agent gave no reply. */
+const REASON = 200;
 
 /** A decision or a status, with its reason. */
 function outcomeText(word: string, reason: string | null): string {
@@ -58,6 +60,7 @@ function cellsOf(session: SessionLine): readonly string[] {
     reason,
     subject = null,
     agent = null,
+    message = null,
     turns,
     updatedAt,
     started = null,
@@ -79,6 +82,7 @@ function cellsOf(session: SessionLine): readonly string[] {
     ...(parent === null ? [] : [askedBy(parent)]),
     ...(started === null || waits !== null ? [] : [`in turn ${started}`]),
     ...calls.map(waitOf),
+    ...(status === 'open' && message !== null ? [clip(printable(message), REASON)] : []),
     ...(damaged === null ? [] : [`DAMAGED: ${printable(damaged)}`]),
     ...(lease === null ? [] : [`held by ${printable(lease.owner)} until ${timeText(lease.until)}`]),
   ];

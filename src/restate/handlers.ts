@@ -160,7 +160,7 @@ export class SessionHandlers {
     if (state === null) return 0;
     const number = Math.min(given ?? state.nextTurn, state.nextTurn);
     const { keepTurns: _, ...step } = options(sid);
-    if (state.status === 'open' && state.nextTurn === number) await controller.consult(sid, step);
+    if (state.status === 'open' && state.nextTurn === number) await controller.consult(sid, { ...step, onUnanswered: 'leave' });
     return number;
   }
 
@@ -175,7 +175,14 @@ export class SessionHandlers {
       return { at: 'ended' };
     }
     if (state.nextTurn > number) return { at: 'open' };
-    const { decision, waiting } = await controller.resume(sid, { keepTurns: false, ...options(sid), leave: () => true });
+    const { decision, waiting, error } = await controller.resume(sid, {
+      keepTurns: false,
+      ...options(sid),
+      onUnanswered: 'leave',
+      leave: () => true,
+    });
+    // The agent gave no reply; Restate repeats the step.
+    if (decision === 'CONTINUE' && error !== null) throw new Error(error.message);
     if (waiting !== undefined) return { at: 'waiting', ms: msLeft(waiting) };
     return { at: decision === 'CONTINUE' ? 'open' : 'ended' };
   }

@@ -43,6 +43,22 @@ describe('loop --agent command:CMD', () => {
   });
 });
 
+describe('a model whose server is away', () => {
+  it('leaves a session that is kept open, which another agent ends', async () => {
+    await using server = await modelServer((response) => refuse(response, 503, 'down'));
+    const config = { agent: 'model:m', baseUrl: server.baseUrl, retries: 0 };
+    const cwd = folder({ 'agent.txt': DONE, 'c.json': JSON.stringify(config) });
+    const ended = await within(['loop', '--config', 'c.json', '--sid', 's', '--store', 's.db'], { cwd });
+    expect(ended.code).toBe(11);
+    expect(ended.stdout).toContain('Session s: CONTINUE after 0 turns');
+    expect(linesOf(ended.stdout).at(-1)).toContain('neuroscript sessions resume s --store s.db');
+    const listed = await within(['sessions', 'list', '--store', 's.db', '--where', 'error:503'], { cwd });
+    expect(listed.stdout).toMatch(/^s {2}open {2}0 turns .*turn 1 has no reply: the model's server answered 503: down/);
+    const resumed = await within(['sessions', 'resume', 's', '--agent', 'script:agent.txt', '--store', 's.db'], { cwd });
+    expect(resumed).toMatchObject({ code: 0 });
+  });
+});
+
 describe('loop --stream', () => {
   it('prints what a model writes on standard error, a broken attempt with the word that it does not count', async () => {
     await using server = await modelServer((response, _, index) => {

@@ -7,7 +7,7 @@ import { Histogram, MemoryStore, Metrics } from '../../src/loop/index.ts';
 import { ROOT } from '../architecture/source.ts';
 import { FAULTS, holds } from '../engines/matrix/faults.ts';
 
-const STATE = { status: 'ready', driving: 0, concurrency: 8, claimed: 0, errors: 0 } as const;
+const STATE = { status: 'ready', driving: 0, concurrency: 8, claimed: 0, away: [], errors: 0 } as const;
 
 /** The names of the series that a host has, as a scrape sees them, and that of Prometheus itself. */
 async function seriesOf(): Promise<ReadonlySet<string>> {

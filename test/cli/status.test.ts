@@ -4,7 +4,7 @@ import { Health } from '../../src/cli/serve/readiness.ts';
 import { serveStatus } from '../../src/cli/serve/status.ts';
 import { MemoryStore } from '../../src/loop/index.ts';
 
-const STATE = { status: 'ready', driving: 0, concurrency: 1, claimed: 0, errors: 0 } as const;
+const STATE = { status: 'ready', driving: 0, concurrency: 1, claimed: 0, away: [], errors: 0 } as const;
 
 const TOLD = {
   state: () => STATE,

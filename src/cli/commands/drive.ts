@@ -31,7 +31,7 @@ import { sourcesOf } from '../flags/session.ts';
 import { readSetup } from '../flags/setup.ts';
 import { type OpenedStore, openStore, storeFile, storeName } from '../flags/store.ts';
 import { withAdvice } from '../terminal/denial.ts';
-import { type ExitCode, exitOfDecision } from '../terminal/exit.ts';
+import { EXIT, type ExitCode, exitOfDecision } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble, mustAppend } from '../terminal/input.ts';
 import { Progress } from '../terminal/progress.ts';
@@ -108,6 +108,8 @@ async function driveOn(flags: Settings, agent: Agent, from: Beginning, terminal:
     approve: flags.approve,
     ...(await heldBy(flags, setup, flags.limits, resources)),
     wallMs: maxTime,
+    // A session that nobody keeps cannot be resumed.
+    ...(store === null ? {} : { onUnanswered: 'leave' as const }),
   };
   // A dead process may leave decisions that are not in the log, and open sessions that its programs asked for.
   if ('resume' in from) await controller.recover();
@@ -118,7 +120,7 @@ async function driveOn(flags: Settings, agent: Agent, from: Beginning, terminal:
   const result = await watch(events, flags, { terminal, progress, recorder });
   await recorder?.save(setup.tools, terminal);
   if (flags.metrics) terminal.err.text(controller.metrics.prometheus());
-  return exitOfDecision(result.decision, result.reason);
+  return result.decision === 'CONTINUE' && result.error !== null ? EXIT.halt : exitOfDecision(result.decision, result.reason);
 }
 
 /** The log that a flag names; without one, that of a database, which many hosts share. */
@@ -161,10 +163,13 @@ async function watch(
   }
 }
 
-/** The command that answers the call a stored session waits for. */
-function nextStep({ sid, waiting }: LoopResult, { store }: DriveFlags): readonly string[] {
-  if (waiting === undefined || storeFile(store) === null) return [];
+/** The command that goes on with a stored session: it answers the call that it waits for, or asks its agent again. */
+function nextStep({ sid, decision, error, waiting }: LoopResult, { store }: DriveFlags): readonly string[] {
+  if (storeFile(store) === null) return [];
   const where = store === undefined ? '' : ` --store ${storeName(store)}`;
+  if (decision === 'CONTINUE' && error !== null)
+    return [`Go on with: neuroscript sessions resume ${printable(sid)}${where}, and the --agent and --tools of this session`];
+  if (waiting === undefined) return [];
   return [waiting, ...(waiting.also ?? [])]
     .filter(({ completed }) => !completed)
     .map(({ call, plan }) =>

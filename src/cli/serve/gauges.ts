@@ -32,6 +32,7 @@ export function gauges({ state, leasesLost, runtimes, census, parts, now }: Host
     ['host_sessions', 'gauge', 'Sessions that the host drives now.', one(state.driving)],
     ['host_concurrency', 'gauge', 'Most sessions that the host drives at a time.', one(state.concurrency)],
     ['host_claims_total', 'counter', 'Sessions that the host has claimed.', one(state.claimed)],
+    ['host_profiles_away', 'gauge', 'Profiles whose agents give no reply, so that the host claims less.', one(state.away.length)],
     [
       'host_errors_total',
       'counter',

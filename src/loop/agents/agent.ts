@@ -96,7 +96,19 @@ export function programReply(program: string): string {
 /** Why an agent gave no reply: its own failure, a cancellation, too little time, or too many tokens. */
 export type AgentReason = 'ERR_AGENT' | 'ERR_CANCELLED' | 'ERR_TIMEOUT' | 'ERR_QUOTA';
 
-/** A turn has no reply. The session ends with HALT and `reason`; earlier turns remain valid. */
+/** What an {@link AgentError} may say beside its reason. */
+export interface AgentFailure extends ErrorOptions {
+  /** Model tokens used although there is no reply; 0 when absent. */
+  readonly tokens?: number;
+  /** US dollars for these tokens; 0 when absent. */
+  readonly cost?: number;
+  /** The limit that is reached, where a result has to name it; null when absent. */
+  readonly failure?: ErrorInfo | null;
+  /** See {@link AgentError.retryable}; false when absent. */
+  readonly retryable?: boolean;
+}
+
+/** A turn has no reply. The session ends with HALT and `reason`, unless it is left open; earlier turns remain valid. */
 export class AgentError extends NeuroScriptError {
   static readonly code = 'ERR_AGENT';
   /** Number of the turn, from 1. */
@@ -109,16 +121,13 @@ export class AgentError extends NeuroScriptError {
   readonly cost: number;
   /** The limit that is reached, where a result has to name it; null for every other reason. */
   readonly failure: ErrorInfo | null;
+  /** Whether the cause lies outside of the session, so that the same request may have a reply later: the server is away, or refuses the key. */
+  readonly retryable: boolean;
   constructor(
     turn: number,
     message: string,
     reason: AgentReason = 'ERR_AGENT',
-    {
-      tokens = 0,
-      cost = 0,
-      failure = null,
-      ...options
-    }: ErrorOptions & { readonly tokens?: number; readonly cost?: number; readonly failure?: ErrorInfo | null } = {},
+    { tokens = 0, cost = 0, failure = null, retryable = false, ...options }: AgentFailure = {},
   ) {
     super(AgentError.code, message, options);
     this.turn = turn;
@@ -126,6 +135,13 @@ export class AgentError extends NeuroScriptError {
     this.tokens = tokens;
     this.cost = cost;
     this.failure = failure;
+    this.retryable = retryable;
+  }
+
+  /** The same failure with these tokens and their cost. */
+  costing(tokens: number, cost: number): AgentError {
+    const { turn, message, reason, failure, retryable, cause } = this;
+    return new AgentError(turn, message, reason, { tokens, cost, failure, retryable, cause });
   }
 }
 

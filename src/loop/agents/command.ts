@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { killOnExit, signalChild } from '../../sandbox/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { checker, checkList, checkObject, checkText, required } from '../../wire/options.ts';
-import { type Agent, AgentError, type AgentRequest, REPLY_CHARACTERS } from './agent.ts';
+import { type Agent, AgentError, type AgentFailure, type AgentRequest, REPLY_CHARACTERS } from './agent.ts';
 import { checkTimeout, fullPrompt } from './brief.ts';
 
 /** Options of {@link commandAgent}. */
@@ -25,6 +25,8 @@ const checkCommandOptions = checker<CommandAgentOptions>({
 });
 
 const TIMEOUT_MS = 120_000;
+/** The exit code of a command that may reply later: EX_TEMPFAIL of sysexits.h. */
+const LATER = 75;
 /** Characters of standard error kept for the message of a failed command. */
 const STDERR_CHARACTERS = 2000;
 
@@ -32,7 +34,8 @@ const STDERR_CHARACTERS = 2000;
  * Creates an agent from a command. The command starts anew for every reply: it reads the system text and the prompt from
  * standard input, writes the reply to standard output, and exits with 0. The variables `NEUROSCRIPT_SID`, `NEUROSCRIPT_TURN`
  * and `NEUROSCRIPT_ATTEMPT` identify the request. The command and its process group are killed when the time is up, when the
- * session is cancelled, when this process exits, or when the output exceeds the size of an envelope. Throws {@link ConfigError}.
+ * session is cancelled, when this process exits, or when the output exceeds the size of an envelope. A command that exits with 75 may reply
+ * later. Throws {@link ConfigError}.
  */
 export function commandAgent(options: CommandAgentOptions): Agent {
   checkCommandOptions('the options of a command agent', options);
@@ -58,8 +61,8 @@ function runCommand(file: string, args: readonly string[], options: Running, req
       cwd: options.cwd,
     });
     const forget = killOnExit(() => signalChild(child));
-    const fail = (why: string, reason?: 'ERR_TIMEOUT' | 'ERR_CANCELLED', cause?: unknown): void =>
-      end(() => reject(new AgentError(turn, `turn ${turn} has no reply: ${why}`, reason, { cause })));
+    const fail = (why: string, reason?: 'ERR_TIMEOUT' | 'ERR_CANCELLED', more?: AgentFailure): void =>
+      end(() => reject(new AgentError(turn, `turn ${turn} has no reply: ${why}`, reason, more)));
     const cancel = (): void => fail('the request was cancelled', 'ERR_CANCELLED');
     const timer = setTimeout(() => fail(`${file} was killed after ${options.timeoutMs} ms`, 'ERR_TIMEOUT'), options.timeoutMs);
     const end = (settle: () => void): void => {
@@ -83,10 +86,11 @@ function runCommand(file: string, args: readonly string[], options: Running, req
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr = (stderr + text).slice(-STDERR_CHARACTERS);
     });
-    child.on('error', (error) => fail(`${file} could not be started: ${reasonOf(error)}`, undefined, error));
+    child.on('error', (cause) => fail(`${file} could not be started: ${reasonOf(cause)}`, undefined, { retryable: true, cause }));
     child.on('close', (code, by) => {
       if (code === 0) return end(() => resolve(reply));
-      fail(`${file} ended with ${code === null ? by : `code ${code}`}${lastLine(stderr)}`);
+      const why = `${file} ended with ${code === null ? by : `code ${code}`}${lastLine(stderr)}`;
+      fail(why, undefined, { retryable: code === LATER });
     });
     // A command may reply without reading its input.
     child.stdin.on('error', () => {});

@@ -5,9 +5,12 @@ import { retryAfterMs, TransportError } from './retry.ts';
 export class ModelError extends Error {
   /** The `error.type` of the OpenTelemetry conventions: the status of the server, or another type of error. */
   readonly type: string;
-  constructor(message: string, type: string) {
+  /** Whether somebody may mend the cause without a change of the request. */
+  readonly retryable: boolean;
+  constructor(message: string, type: string, retryable = false) {
     super(message);
     this.type = type;
+    this.retryable = retryable;
   }
 }
 
@@ -25,12 +28,15 @@ export interface CallFailure {
   readonly responseHeaders?: Readonly<Record<string, string>> | undefined;
 }
 
-/** An overloaded or broken server is worth a retry; a refusal is final. */
+/** What a server answers because of a key, an account, a proxy or the name of a model: its operator can mend that, and no program. */
+const OPERATORS: ReadonlySet<number> = new Set([401, 402, 403, 404, 407]);
+
+/** An overloaded or broken server is worth a retry; a refusal is not. */
 export function ofResponse({ message, statusCode, responseHeaders }: CallFailure): Error {
   if (statusCode === undefined) return new TransportError(message);
   const text = `the model's server answered ${statusCode}: ${message}`;
   const type = String(statusCode);
-  if (statusCode !== 408 && statusCode !== 429 && statusCode < 500) return new ModelError(text, type);
+  if (statusCode !== 408 && statusCode !== 429 && statusCode < 500) return new ModelError(text, type, OPERATORS.has(statusCode));
   return new TransportError(text, type, retryAfterMs(responseHeaders?.['retry-after']));
 }
 

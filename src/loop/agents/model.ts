@@ -154,7 +154,8 @@ export async function replyOf(
   } catch (error) {
     const reason = error instanceof ReplyTimeout ? 'ERR_TIMEOUT' : 'ERR_AGENT';
     // The SDK's error is not kept as the cause, because it contains the request and may contain secrets.
-    throw new AgentError(turn, `turn ${turn} has no reply: ${messageLine(error, clean)}`, reason, { tokens: lost });
+    const retryable = error instanceof TransportError || (error instanceof ModelError && error.retryable);
+    throw new AgentError(turn, `turn ${turn} has no reply: ${messageLine(error, clean)}`, reason, { tokens: lost, retryable });
   }
 }
 

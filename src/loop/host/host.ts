@@ -74,12 +74,21 @@ export interface HostState {
   readonly concurrency: number;
   /** Sessions claimed since the start. */
   readonly claimed: number;
+  /** Profiles whose agents gave no reply several times in a row. The host claims their sessions again after a pause. */
+  readonly away: readonly string[];
   /** Sessions that could not be driven, and requests that the store did not answer. */
   readonly errors: number;
 }
 
 /** The longest pause after a store that did not answer, in milliseconds. */
 const LONGEST_PAUSE_MS = 5000;
+
+/**
+ * Requests in a row to which the agents of a profile gave no reply until the host claims none of its sessions for a second, and then for
+ * twice as long each time, so that they do not take the place of sessions whose agents reply.
+ */
+const AWAY_AFTER = 3;
+const LONGEST_AWAY_MS = 60_000;
 
 /**
  * Drives the sessions of a store together with any number of other hosts. It claims sessions that are ready and that it can run, drives
@@ -92,6 +101,8 @@ export class Host {
   #profiles: HostOptions['profiles'];
   readonly #heartbeat: Heartbeat;
   readonly #wake = new Signal();
+  /** By profile: requests in a row without a reply, and until when its sessions are left alone. */
+  readonly #unanswered = new Map<string, { readonly count: number; readonly until: number }>();
   #status: HostState['status'] = 'ready';
   #claimed = 0;
   #errors = 0;
@@ -110,7 +121,8 @@ export class Host {
   /** The current state of the host. */
   get state(): HostState {
     const { concurrency } = this.#options;
-    return { status: this.#status, driving: this.#driving.size, concurrency, claimed: this.#claimed, errors: this.#errors };
+    const away = Object.keys(this.#profiles).filter((profile) => this.#isAway(profile));
+    return { status: this.#status, driving: this.#driving.size, concurrency, claimed: this.#claimed, away, errors: this.#errors };
   }
 
   /** Begins to claim sessions. Throws {@link RuntimeClosedError} after {@link drain}. */
@@ -199,7 +211,9 @@ export class Host {
     const { coordinator, concurrency, tenantConcurrency } = this.#options;
     // One claim of several sessions may take several of one tenant. To respect `tenantConcurrency`, the host then claims one by one.
     const room = tenantConcurrency < concurrency ? 1 : concurrency - this.#driving.size;
-    const found = await coordinator.next(room, { profiles: Object.keys(this.#profiles), without: this.#fullTenants() });
+    const profiles = Object.keys(this.#profiles).filter((profile) => !this.#isAway(profile));
+    if (profiles.length === 0) return 0;
+    const found = await coordinator.next(room, { profiles, without: this.#fullTenants() });
     for (const session of found) {
       const { sid } = session.state;
       const { tenant } = session.setup;
@@ -236,11 +250,20 @@ export class Host {
       const profile = profiles[setup.profile];
       if (profile === undefined || this.#isEnding) return await coordinator.leave(sid);
       const leave = (): boolean => this.#isEnding || profiles !== this.#profiles || ++turns >= turnsPerClaim;
-      const result = await profile.controller.resume(sid, { keepTurns: false, ...profile.options(sid, setup), leave });
+      const options = profile.options(sid, setup);
+      const result = await profile.controller.resume(sid, {
+        keepTurns: false,
+        ...options,
+        onUnanswered: options.onUnanswered ?? 'leave',
+        leave,
+      });
       callBack(
         () => onLeft?.(result),
         (error) => this.#failed(error, sid),
       );
+      const isUnanswered = result.decision === 'CONTINUE' && result.error !== null;
+      this.#replied(setup.profile, !isUnanswered);
+      if (isUnanswered) this.#failed(new Error(result.error.message), sid);
       // The clocks differ: the call has expired by the clock of the store, but not yet by the clock of this host.
       const still = next.kind === 'waiting' && next.suspended.since === result.waiting?.since;
       if (still) await coordinator.setAside(sid);
@@ -250,6 +273,20 @@ export class Host {
       this.#failed(error, sid);
       // The session stays leased until the lease ends, so that no host tries it again at once.
       await coordinator.setAside(sid).catch((failure: unknown) => this.#failed(failure, sid));
+    }
+  }
+
+  #isAway(profile: string): boolean {
+    return (this.#unanswered.get(profile)?.until ?? 0) > performance.now();
+  }
+
+  /** Counts the requests to which the agents of a profile gave no reply. Those that were under way when the pause began are one. */
+  #replied(profile: string, isAnswered: boolean): void {
+    if (isAnswered) this.#unanswered.delete(profile);
+    else if (!this.#isAway(profile)) {
+      const count = 1 + (this.#unanswered.get(profile)?.count ?? 0);
+      const ms = count < AWAY_AFTER ? 0 : Math.min(LONGEST_AWAY_MS, 1000 * 2 ** (count - AWAY_AFTER));
+      this.#unanswered.set(profile, { count, until: performance.now() + ms });
     }
   }
 

@@ -29,7 +29,9 @@ export function summaryOf(row: Row, now: number): SessionSummary {
 }
 
 /** The parts of a summary that may be damaged. A damaged session must not hide the others; it counts as open. */
-function bodyOf(row: Row): Pick<SessionSummary, 'status' | 'waits' | 'subject' | 'agent' | 'parent' | 'spent' | 'damaged'> {
+function bodyOf(
+  row: Row,
+): Pick<SessionSummary, 'status' | 'waits' | 'subject' | 'agent' | 'message' | 'parent' | 'spent' | 'damaged'> {
   const { waits } = row;
   let status: SessionStatus = 'open';
   try {
@@ -40,7 +42,7 @@ function bodyOf(row: Row): Pick<SessionSummary, 'status' | 'waits' | 'subject' |
     return { status, waits: waiting, ...headOf(read), damaged: null };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    return { status, waits: null, subject: null, agent: null, parent: null, spent: null, damaged: error.message };
+    return { status, waits: null, subject: null, agent: null, message: null, parent: null, spent: null, damaged: error.message };
   }
 }
 

@@ -5,10 +5,11 @@ import type { SessionState, SessionSummary } from './store.ts';
 export function headOf({
   userdata,
   agent,
+  message,
   parent,
   spent,
-}: SessionState): Pick<SessionSummary, 'subject' | 'agent' | 'parent' | 'spent'> {
-  return { subject: subjectOf(userdata), agent, parent, spent };
+}: SessionState): Pick<SessionSummary, 'subject' | 'agent' | 'message' | 'parent' | 'spent'> {
+  return { subject: subjectOf(userdata), agent, message, parent, spent };
 }
 
 /** The subject of a USERDATA text; null for a text that is no USERDATA, which a store keeps as it is. */

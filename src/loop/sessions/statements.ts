@@ -35,6 +35,9 @@ export function statementsOf({ schema, now, found, lock, items, json, gathered, 
   const free = (keep: string): string =>
     `lease_owner = CASE WHEN ${keep} = 1 THEN lease_owner END, lease_until = CASE WHEN ${keep} = 1 THEN lease_until END,
      idle_since = CASE WHEN ${keep} = 1 THEN idle_since ELSE ${now} END`;
+  /** Whether a commit decides no turn and ends no session: it changes the state alone. */
+  const goesOn = `$4 = 'open' AND ${whole('$15')} IS NULL`;
+  const decided = (column: string): string => `${column} = CASE WHEN ${goesOn} THEN ${column} END`;
   const ended = (name: string, condition: string, column: string): string =>
     `SELECT sid FROM ${from(name, condition)} AND ${column} <= ${now} ORDER BY ${column} LIMIT ${LAPSES} ${lock.skip}`;
   const summaries = `SELECT sid, status, reason, next_turn, created_at, updated_at, lease_owner, lease_until, end_owed, owed,
@@ -93,12 +96,12 @@ export function statementsOf({ schema, now, found, lock, items, json, gathered, 
       `DELETE FROM ${steps} WHERE sid = $1 AND ${found}`,
     ],
     /**
-     * Commits a turn, or the end of a session between two turns. It gives no row when the lease is lost, when the turn was not started, or
+     * Commits a turn, or a change of a session between two turns, for instance its end. It gives no row when the lease is lost, when the turn was not started, or
      * when the commit of this stamp was done before.
      */
     commit: [
       `UPDATE ${sessions} SET stamp = $3, status = $4, reason = $5, next_turn = $6, state = $7, updated_at = $8,
-       started = NULL, started_turn = NULL, started_nonce = NULL, waits = NULL, waits_until = NULL,
+       ${['started', 'started_turn', 'started_nonce', 'waits', 'waits_until'].map(decided).join(', ')},
        used = CASE WHEN $9 = 1 THEN '[]' ELSE (SELECT ${gathered} FROM (
          SELECT one FROM ${items('used')} WHERE ${whole(`(one ->> 'second')`)} >= $10 UNION ALL SELECT one FROM ${items('$11')}
        ) AS kept) END,
@@ -107,7 +110,7 @@ export function statementsOf({ schema, now, found, lock, items, json, gathered, 
          AND (${whole('$15')} IS NULL OR (next_turn = $15 AND started_turn = $15)) RETURNING 1 AS held`,
       `INSERT INTO ${turns} (sid, turn, decision, nonce, digest, record, owed)
        SELECT $1, $15, $16, $17, $18, $19, $12 WHERE ${whole('$15')} IS NOT NULL AND ${found}`,
-      `DELETE FROM ${steps} WHERE sid = $1 AND ${found}`,
+      `DELETE FROM ${steps} WHERE sid = $1 AND NOT (${goesOn}) AND ${found}`,
       entry('$1', '$20', '$21', `CAST($21 AS text) IS NOT NULL AND ${found}`),
     ],
     stamp: `SELECT 1 FROM ${sessions} WHERE sid = $1 AND stamp = $2`,

@@ -32,7 +32,7 @@ export interface SessionState {
   readonly status: SessionStatus;
   /** Why the session was halted; null otherwise. */
   readonly reason: HaltReason | null;
-  /** The same in words, as far as they are known: for instance why the agent gave no reply. */
+  /** Why it was halted, in words as far as they are known. Of an open session: why its agent gave no reply to the turn that is next. */
   readonly message: string | null;
   /** The host's USERDATA, JSON text; the same bytes in every turn. */
   readonly userdata: string;
@@ -196,7 +196,7 @@ export interface ClaimedSession {
 export interface TurnCommit {
   /** Must be the last claim. Otherwise another process has taken the turn over, and nothing is stored. */
   readonly fence: number;
-  /** Null when the session changes between two turns, for instance ends. */
+  /** Null when the session changes between two turns: it ends, or what is known of it changes, also that of a turn that has started. */
   readonly record: TurnRecord | null;
   /** The session after the turn. */
   readonly next: SessionState;
@@ -225,6 +225,8 @@ export interface SessionSummary extends Pick<SessionSetup, 'tenant' | 'profile' 
   readonly status: SessionStatus;
   /** Why it was halted; null for every other status. */
   readonly reason: HaltReason | null;
+  /** As in {@link SessionState}; null for a damaged session. */
+  readonly message: string | null;
   /** The subject of the session's USERDATA; null when the USERDATA or the session cannot be read. */
   readonly subject: string | null;
   /** As in {@link SessionState}. */

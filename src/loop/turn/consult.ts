@@ -22,6 +22,8 @@ import {
   type AgentRequest,
   REPLY_CHARACTERS,
 } from '../agents/agent.ts';
+import { ofConnection } from '../agents/failure.ts';
+import { TransportError } from '../agents/retry.ts';
 import { countOf, estimate } from '../agents/usage.ts';
 import type { ResolvedCeilings } from '../ceilings.ts';
 import type { LoopEventBody } from '../events.ts';
@@ -107,9 +109,7 @@ async function replyTo(init: ConsultationInit, prompt: string, use: AgentUse): P
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
     emit({ type: 'unanswered', reason: error.reason, message: error.message });
-    const { message, reason, failure, cause } = error;
-    const cost = sumUsd(use.cost, replyCost(agent, error));
-    throw new AgentError(turn, message, reason, { tokens: error.tokens + use.tokens, cost, failure, cause });
+    throw error.costing(error.tokens + use.tokens, sumUsd(use.cost, replyCost(agent, error)));
   }
 }
 
@@ -231,7 +231,11 @@ async function answer(agent: Agent, request: AgentRequest): Promise<AgentReply> 
   } catch (thrown) {
     const error = errorOf(thrown);
     if (error instanceof AgentError) throw error;
-    throw new AgentError(request.turn, `turn ${request.turn} has no reply: ${messageOf(error)}`, 'ERR_AGENT', { cause: error });
+    const retryable = ofConnection(error) instanceof TransportError;
+    throw new AgentError(request.turn, `turn ${request.turn} has no reply: ${messageOf(error)}`, 'ERR_AGENT', {
+      retryable,
+      cause: error,
+    });
   }
 }
 

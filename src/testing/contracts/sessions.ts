@@ -67,6 +67,20 @@ export const SESSION_CASES: readonly StoreCase[] = [
     },
   },
   {
+    name: 'a change of an open session that decides no turn leaves the turn that has started as it is',
+    run: async (store) => {
+      await store.create(state('s'), 1);
+      await store.claim('s', lease('a'));
+      await store.start(started('s'), 'a');
+      const next = state('s', { message: 'its agent gave no reply' });
+      await store.commit(commitOf('s', 1, { record: null, next, keep: true }));
+      check((await store.list())[0]).matches({ status: 'open', message: next.message, started: 1, lease: { owner: 'a' } });
+      check(await store.claim('s', lease('a'))).matches({ state: next, next: { kind: 'interrupted', started: started('s') } });
+      await store.commit(commitOf('s', 1));
+      check(await store.turns('s')).equals([recordOf('s', 1)]);
+    },
+  },
+  {
     name: 'refuses what it could not read again, and the session stays as it was',
     run: async (store) => {
       const refuses = (call: Promise<unknown>): Promise<void> => refused(call, { code: 'ERR_STORE', detail: 'refused' });
@@ -212,6 +226,7 @@ export const SESSION_CASES: readonly StoreCase[] = [
         reason: null,
         subject: null,
         agent: null,
+        message: null,
         waits: null,
         turns: 0,
         createdAt: 1,

@@ -3,6 +3,7 @@ import { AgentModelStore, createStores } from '../../context/index.ts';
 import { RealmSandbox } from '../../engine/sandbox.ts';
 import {
   type Agent,
+  AgentError,
   askHandler,
   Host,
   LoopController,
@@ -111,7 +112,7 @@ function distant(agent: Agent, process: Process, place?: string): Agent {
       process.disturbed(
         `${place ?? request.sid}.agent`,
         AGENT_MS,
-        (why) => new Error(`the agent is away: ${why}`),
+        (why) => new AgentError(request.turn, `turn ${request.turn} has no reply: ${why}`, 'ERR_AGENT', { retryable: true }),
         () => agent.reply(request),
       ),
   };

@@ -129,13 +129,14 @@ describe('the model agent', () => {
       code: 'ERR_AGENT',
       reason: 'ERR_AGENT',
       message: `turn 1 has no reply: the model's server answered ${status}: no such model`,
+      retryable: ![400, 422].includes(status),
     });
     expect(asked).toHaveLength(1);
   });
 
   it('gives up after the retries that it may make', async () => {
     const { error, asked } = await ask((response) => refuse(response, 503, 'down'), { retry: { ...QUICK, retries: 2 } });
-    expect(error?.message).toBe("turn 1 has no reply: the model's server answered 503: down");
+    expect(error).toMatchObject({ message: "turn 1 has no reply: the model's server answered 503: down", retryable: true });
     expect(asked).toHaveLength(3);
   });
 

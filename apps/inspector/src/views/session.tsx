@@ -140,6 +140,14 @@ function Head({ session, reload }: { readonly session: SessionView; readonly rel
           ['tenant', session.tenant === null || session.tenant === '' ? null : <Foreign text={session.tenant} />],
           ['driven by', session.lease === null ? null : <Foreign text={session.lease.owner} />],
           ['in turn', session.started === null ? null : session.started],
+          [
+            'no reply',
+            !isOpen(phase) || session.message === null ? null : (
+              <span class="problem">
+                <Foreign text={session.message} />
+              </span>
+            ),
+          ],
           ['log', session.owed === 0 ? null : `${counted(session.owed, 'entry')} not known to be in the log`],
           [
             'damaged',
@@ -185,7 +193,7 @@ function Ending({ session }: { readonly session: SessionView }) {
           )}
         </p>
       )}
-      {message !== null && !isOfTurn && (
+      {!isOpen(phase) && message !== null && !isOfTurn && (
         <p class="problem">
           <Foreign text={message} />
         </p>
