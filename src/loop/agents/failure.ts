@@ -14,10 +14,10 @@ export class ModelError extends Error {
   }
 }
 
-/** A reply did not end in time. */
+/** A reply did not end in time. A server that has sent nothing of it is taken for one that is away. */
 export class ReplyTimeout extends ModelError {
-  constructor(message: string) {
-    super(message, 'timeout');
+  constructor(message: string, hasBegun: boolean) {
+    super(message, 'timeout', !hasBegun);
   }
 }
 

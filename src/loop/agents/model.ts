@@ -229,7 +229,7 @@ async function streamed(
   if (text.length >= REPLY_CHARACTERS) return counted(text, request, null);
   if (failure === null && usage !== null) return counted(text, request, usage);
   if (text !== '') onLost(counted(text, request, null).tokens);
-  if (late.aborted) throw new ReplyTimeout(`the model did not end its reply within ${settings.timeoutMs} ms`);
+  if (late.aborted) throw new ReplyTimeout(`the model did not end its reply within ${settings.timeoutMs} ms`, text !== '');
   if (request.signal.aborted) throw new ModelError('the request was cancelled', 'ERR_CANCELLED');
   if (failure === null) throw new TransportError('the reply of the model broke off');
   throw APICallError.isInstance(failure) && !isBroken(failure) ? ofResponse(failure) : ofConnection(failure);

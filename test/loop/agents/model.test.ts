@@ -236,7 +236,7 @@ describe('the model agent', () => {
       },
       { timeoutMs: 400 },
     );
-    expect(error).toMatchObject({ reason: 'ERR_TIMEOUT', message: expect.stringContaining('within 400 ms') });
+    expect(error).toMatchObject({ reason: 'ERR_TIMEOUT', retryable: false, message: expect.stringContaining('within 400 ms') });
     expect(error?.tokens).toBeGreaterThan(0);
     expect(asked).toHaveLength(1);
     expect(ms).toBeLessThan(5000);
@@ -244,7 +244,7 @@ describe('the model agent', () => {
 
   it('gives up a server that never answers', async () => {
     const { error } = await ask(() => {}, { timeoutMs: 300 });
-    expect(error).toMatchObject({ reason: 'ERR_TIMEOUT' });
+    expect(error).toMatchObject({ reason: 'ERR_TIMEOUT', retryable: true });
   });
 
   it('takes of a reply that never ends no more than is refused for its size, and closes the connection', async () => {
