@@ -1,4 +1,6 @@
+import { NS_CODES } from '../wire/codes.ts';
 import { type ErrorInfo, NeuroScriptError } from '../wire/errors.ts';
+import type { Refusal } from '../wire/journal.ts';
 
 /**
  * A tool throws this to raise an error of the language, with this code and message for `on error`. Any other exception of a tool becomes
@@ -29,6 +31,15 @@ export class ToolError extends NeuroScriptError {
     super(`NS${nsCode}`, message, options);
     this.nsCode = nsCode;
     this.hint = hint;
+  }
+}
+
+/** The refusal of a call by a policy or a grant. */
+export class PolicyError extends ToolError {
+  readonly refusal: Refusal;
+  constructor(message: string, refusal: Refusal, hint?: string) {
+    super(NS_CODES.Policy, message, hint);
+    this.refusal = refusal;
   }
 }
 

@@ -18,7 +18,7 @@ export const HALT_REASONS = {
   ERR_NO_PROGRESS: 'several turns in a row gave the same output',
   ERR_ACTIONS_INVALID: 'ACTIONS is not exactly one valid command block',
   ERR_EXEC: 'the program failed',
-  ERR_POLICY: 'the program calls a tool that the policy denies',
+  ERR_POLICY: 'the policy, or a person, does not allow what the program does',
   ERR_CANCELLED: 'the session was cancelled',
   ERR_MAX_TURNS: 'the session used up its turns',
   ERR_AGENT: 'the agent gave no reply',

@@ -1,5 +1,5 @@
 import type { ErrorInfo } from './errors.ts';
-import type { AnswerLabels, CallLabels } from './labels.ts';
+import type { AnswerLabels, CallLabels, CarriedLabel } from './labels.ts';
 import type { AskSpent, CallSite, GuestReply, TaggedJson } from './protocol.ts';
 
 /** The common part of all recorded calls. */
@@ -16,6 +16,8 @@ interface Recorded {
   readonly ms: number;
   /** Labels of the call and of its answer, under rules about origin; absent without any. */
   readonly flow?: RecordedLabels | undefined;
+  /** Why a policy or a grant refused the call; absent for other calls. */
+  readonly refused?: Refusal | undefined;
   /** The call of an earlier attempt whose answer this call took; absent for a call that was made. */
   readonly from?: EarlierCall | undefined;
   /** Canonical names of the tools that were called successfully on behalf of this call; absent for none. */
@@ -26,6 +28,18 @@ interface Recorded {
 export interface RecordedLabels {
   readonly call?: CallLabels | undefined;
   readonly answer?: AnswerLabels | undefined;
+}
+
+/** What refused a recorded call. */
+export interface Refusal {
+  /** The part of the policy that has the rule; `grant` for a call outside of a grant. */
+  readonly rule: 'policy' | 'context' | 'deny' | 'allow' | 'grants' | 'when' | 'order' | 'flow' | 'toolMaxCalls' | 'grant';
+  /** The rule as the policy writes it, for one about origin its sink; null without one. */
+  readonly entry: string | null;
+  /** Name of the argument for which the call was refused; absent where it was not for one. */
+  readonly argument?: string | undefined;
+  /** The labels for which it was refused; absent for rules that are not about origin. */
+  readonly labels?: readonly CarriedLabel[] | undefined;
 }
 
 /** A call of an earlier attempt at a turn. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changedVerdicts, MemoryStore, recordedVerdicts, replaySession } from '../../src/loop/index.ts';
+import { changedVerdicts, MemoryLog, MemoryStore, recordedVerdicts, replaySession } from '../../src/loop/index.ts';
 import { generateReceiptKey, issueReceipt } from '../../src/receipt/index.ts';
 import { explainTurn, plainPalette } from '../../src/report/index.ts';
 import { defineTool, Policy, type PolicyOptions, ToolError } from '../../src/tools/index.ts';
@@ -98,6 +98,39 @@ describe('rules about origin in a session', () => {
     ],
   ])('allow %s', async (_, lines) => {
     expect(await sentAfter(...lines)).toEqual([expect.stringMatching(/^(b|a@evil\.org): $/)]);
+  });
+
+  it('tell what was refused and why, in fields of the record and of the entry in the log', async () => {
+    const { tools } = world();
+    const lines = [
+      'set x = tool.web.Get()',
+      'call tool.mail.Send(x, "")',
+      'call tool.mail.Send(x, "again")',
+      'call tool.none.At(1)',
+    ];
+    const agent = agentOf(turn('done', ...HANDLED, ...lines, 'call tool.mail.Send("b", "")'));
+    const log = new MemoryLog();
+    const policy = {
+      ...POLICY,
+      when: { 'tool.mail.Send': [{ body: '' }, { body: 'again' }] },
+      toolMaxCalls: { 'tool.mail.Send': 0 },
+    };
+    await using host = await openHost(tools, { log, maxReasks: 0, runtime: { policy } });
+    const { turns } = await host.loop.runLoop({ ...SESSION, agent, keepTurns: true });
+    const web = { label: 'web', from: 'tool.web.get' };
+    const flow = { rule: 'flow', entry: 'tool.mail.Send.to', argument: 'to' };
+    expect(turns[0]?.journal.map(({ refused }) => refused)).toEqual([
+      undefined,
+      { ...flow, labels: [{ ...web, source: 'ACTIONS', line: 6 }] },
+      { ...flow, labels: [{ ...web, source: 'ACTIONS', line: 6 }] },
+      undefined,
+      { rule: 'toolMaxCalls', entry: '0' },
+      undefined,
+    ]);
+    expect(log.entries[0]?.refused).toEqual([
+      { tool: 'tool.mail.send', ...flow, labels: [web] },
+      { tool: 'tool.mail.send', rule: 'toolMaxCalls', entry: '0' },
+    ]);
   });
 
   it('reach calls that tools make', async () => {

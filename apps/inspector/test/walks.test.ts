@@ -32,7 +32,7 @@ test('a newcomer finds which tool which rule denied', async () => {
   await page.getByLabel('Find').fill('error:ERR_POLICY');
   await page.waitForFunction(() => document.querySelectorAll('.row-place').length === 1);
   await link(page, /halted\s*cleanup/).click();
-  await page.getByText('ERR_POLICY: the program calls a tool that the policy denies').waitFor();
+  await page.getByText('ERR_POLICY: the policy, or a person, does not allow what the program does').waitFor();
   await link(page, 'Open turn 2, the last one').click();
   const happened = page.getByRole('region', { name: 'What happened' });
   await happened.getByText(/for the tool\s+tool\.fs\.delete/i).waitFor();

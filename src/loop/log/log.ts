@@ -1,3 +1,7 @@
+import { ruleOf } from '../../tools/index.ts';
+import { defined } from '../../wire/defined.ts';
+import { ASK, PROMPT, type Refusal } from '../../wire/journal.ts';
+import type { CarriedLabel } from '../../wire/labels.ts';
 import type { Decision, HaltReason } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
 
@@ -29,11 +33,24 @@ export interface LogEntry {
   readonly verification_failure_reason?: string;
   /** What the token requested when the host decided otherwise. */
   readonly overridden_decision?: Decision;
+  /** The calls that a policy or a grant refused, the first {@link MOST_REFUSED} of the turn; absent for none. */
+  readonly refused?: readonly LoggedRefusal[];
   /** Number of attempts at the turn; present when there was more than one. */
   readonly attempts?: number;
   /** Why the host ended the session without a turn of its own, in words. */
   readonly message?: string;
 }
+
+/** A refused call, without its arguments. */
+export interface LoggedRefusal extends Pick<Refusal, 'rule' | 'entry' | 'argument'> {
+  /** Canonical name of the tool, `ask` or `promptuser`. */
+  readonly tool: string;
+  /** The labels for which it was refused, and their sources; absent for rules that are not about origin. */
+  readonly labels?: readonly Pick<CarriedLabel, 'label' | 'from'>[];
+}
+
+/** Most refused calls of an entry. */
+const MOST_REFUSED = 10;
 
 /** A log of decisions. `append` resolves when the entry is as durable as the log promises. */
 export interface DecisionLog {
@@ -82,9 +99,27 @@ export function logEntry(record: TurnRecord): LogEntry {
     scratch_bytes: record.scratchBytes,
     ...(record.verificationFailureReason === null ? {} : { verification_failure_reason: record.verificationFailureReason }),
     ...(record.overridden === null ? {} : { overridden_decision: record.overridden }),
+    ...refusedIn(record),
     ...(many > 1 ? { attempts: many } : {}),
     ...(record.inputs.scene === null || record.reason === 'ERR_INTERRUPTED' ? messageOf(whyOf(record.error)) : {}),
   };
+}
+
+/** The refused calls of all attempts, each of a kind once, or the tool for which the program did not run. */
+function refusedIn({ attempts = [], journal, inputs }: TurnRecord): Pick<LogEntry, 'refused'> {
+  const calls = [...attempts.flatMap((attempt) => attempt.journal), ...journal].flatMap((entry): readonly LoggedRefusal[] => {
+    if (entry.refused === undefined) return [];
+    const { rule, entry: of, argument, labels = [] } = entry.refused;
+    const tool = entry.kind === 'tool' ? entry.name : entry.kind === 'ask' ? ASK : PROMPT;
+    const carried = labels.map(({ label, from }) => ({ label, from }));
+    return [defined({ tool, rule, entry: of, argument, labels: carried.length === 0 ? undefined : carried })];
+  });
+  const denied = [...attempts, ...(inputs.scene === null ? [] : [inputs.scene])].flatMap((each): readonly LoggedRefusal[] => {
+    const rule = each.denied === null ? null : ruleOf(each.denied.tool, each.denied.message);
+    return each.denied === null || rule === null ? [] : [{ tool: each.denied.tool, rule, entry: null }];
+  });
+  const kinds = new Map([...denied, ...calls].map((each) => [JSON.stringify(each), each]));
+  return kinds.size === 0 ? {} : { refused: [...kinds.values()].slice(0, MOST_REFUSED) };
 }
 
 /** Why the host ended a turn. A code that is not the reason of the HALT, such as `ERR_WORKER`, stands before it. */

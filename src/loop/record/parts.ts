@@ -64,6 +64,14 @@ const CALL_LABELS = z.looseObject({
   answer: z.looseObject({ adds: NAMES, drops: NAMES }).optional(),
 });
 
+/** What refused a call. */
+const REFUSAL = z.looseObject({
+  rule: z.string(),
+  entry: z.string().nullable(),
+  argument: z.string().optional(),
+  labels: CARRIED.optional(),
+});
+
 /** The labels of what a turn has said. */
 export const SAID = z.looseObject({ output: CARRIED, scratchpad: CARRIED });
 
@@ -86,6 +94,7 @@ function entryOf(value: z.ZodType) {
     asked: asked(value).optional(),
     from: ORIGIN.optional(),
     called: z.array(z.string()).optional(),
+    refused: REFUSAL.optional(),
     flow: CALL_LABELS.optional(),
   });
   return z.discriminatedUnion('kind', [

@@ -5,6 +5,7 @@ import type { ToolView } from '../define/definition.ts';
 import type { MadeCallOf } from '../grant/bound.ts';
 import { mayChange } from '../grant/granted.ts';
 import { canonicalName, MAGIC_TOOL } from '../names.ts';
+import type { DispatchContext } from './context.ts';
 import type { MadeCall } from './recorded.ts';
 
 /** A recorded call in a few words. */
@@ -37,6 +38,13 @@ export function grantable(call: GuestCall | MadeCall, tools: Pick<ToolView, 'loo
 export function changes(call: GuestCall, tools: Pick<ToolView, 'lookup'>): boolean {
   const tool = call.t === 'tool' ? tools.lookup(call.name) : undefined;
   return call.t === 'tool' ? tool !== undefined && mayChange(tool) : call.t === 'ask';
+}
+
+/** Whether no tool answers a call, or a policy denies its tool. */
+export function isDenied(call: GuestCall, { tools, guards }: Pick<DispatchContext, 'tools' | 'guards'>): boolean {
+  if (call.t !== 'tool') return false;
+  const tool = tools.lookup(call.name);
+  return tool === undefined || guards.some((guard) => guard.denial(tool, tools.isOwn(tool.canonicalName)) !== null);
 }
 
 /** A call that begins, in the form of a call that waits: if its outcome stays unknown, a person enters it. */

@@ -3,12 +3,12 @@ import type { CallIo, FinalReply } from '../../wire/call.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { cancelledError, effectChangedError, suspendedError, workerError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { ASK, costOf, type EarlierCall, type JournalEntry, type WaitingCall } from '../../wire/journal.ts';
+import { ASK, costOf, type EarlierCall, type JournalEntry, type Refusal, type WaitingCall } from '../../wire/journal.ts';
 import { nanosOf } from '../../wire/money.ts';
 import { isHeavy } from '../../wire/pieces.ts';
 import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { errorOf } from '../../wire/unknown.ts';
-import { Halt, ToolError } from '../errors.ts';
+import { Halt, PolicyError, ToolError } from '../errors.ts';
 import type { Coverage } from '../grant/approvals.ts';
 import type { MadeCallOf } from '../grant/bound.ts';
 import type { Grant } from '../grant/granted.ts';
@@ -18,7 +18,7 @@ import type { FlowRules } from '../policy/flow.ts';
 import { CallOrigin, flowOf } from '../policy/origin.ts';
 import { Asks } from './asks.ts';
 import { onBehalfOfCall, unlessOver } from './callscope.ts';
-import { begun, changes, foreseenAs, grantable, NOBODY_WAITS, PLAN_REASON, shortCall } from './callwords.ts';
+import { begun, changes, foreseenAs, grantable, isDenied, NOBODY_WAITS, PLAN_REASON, shortCall } from './callwords.ts';
 import { type CallingRun, type DispatchContext, notify } from './context.ts';
 import { CallHistory } from './history.ts';
 import { type CallHold, HostHold } from './hold.ts';
@@ -48,6 +48,7 @@ export class Dispatcher {
   /** The rules about origin. */
   readonly #flow: readonly FlowRules[];
   readonly #waiting: WaitingCall[] = [];
+  readonly #refused = new Map<number, Refusal>();
   /** Numbers the calls of a turn. */
   readonly #numbers: CallNumbers;
   /** The numbers of the calls, by their places in the run. */
@@ -65,7 +66,8 @@ export class Dispatcher {
     const { onCall, before } = context;
     const onEntry = onCall && ((entry: JournalEntry) => notify(context, 'onCall', () => onCall(entry)));
     const behalfOf = (seq: number) => this.#history.behalfOf(seq);
-    this.#journal = new CallJournal(onEntry, { behalfOf, costOf: (seq) => context.costs.ofCall(seq) }, before);
+    const [costOf, refusalOf] = [(seq: number) => context.costs.ofCall(seq), (seq: number) => this.#refused.get(seq)];
+    this.#journal = new CallJournal(onEntry, { behalfOf, costOf, refusalOf }, before);
     this.#asks = new Asks(context.ask, this.#quotas);
   }
 
@@ -155,14 +157,10 @@ export class Dispatcher {
 
   /** The refusal of a call outside of the grant, if the run is bound to one. What no tool answers, or a policy denies, is refused later. */
   #outside(call: GuestCall, made: MadeCallOf): FinalReply | null {
-    const { bound, tools, guards } = this.#context;
-    const outside = bound?.admit(made) ?? null;
-    if (outside === null) return null;
-    const tool = call.t === 'tool' ? tools.lookup(call.name) : null;
-    const isDenied =
-      tool !== null &&
-      (tool === undefined || guards.some((guard) => guard.denial(tool, tools.isOwn(tool.canonicalName)) !== null));
-    return isDenied ? null : { t: 'error', code: NS_CODES.Policy, message: outside.reason, hint: outside.instead };
+    const outside = this.#context.bound?.admit(made) ?? null;
+    if (outside === null || isDenied(call, this.#context)) return null;
+    this.#refused.set(call.seq, { rule: 'grant', entry: null });
+    return { t: 'error', code: NS_CODES.Policy, message: outside.reason, hint: outside.instead };
   }
 
   /** What a person has to approve before the call is made: it may change something, or what was approved so far does not have it. */
@@ -305,6 +303,7 @@ export class Dispatcher {
       return breach === null || call.t === 'ask' ? reply : halt(breach);
     } catch (thrown) {
       const error = errorOf(thrown);
+      if (error instanceof PolicyError) this.#refused.set(call.seq, error.refusal);
       const { breach } = this.#quotas;
       if (breach !== null) return halt(breach);
       if (error instanceof Suspended && call.t !== 'ask') this.#wait(call, error, io, start);

@@ -1,6 +1,6 @@
 import type { CallIo, FinalReply } from '../../wire/call.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { type EarlierCall, inOrder, type JournalEntry, type RecordedLabels } from '../../wire/journal.ts';
+import { type EarlierCall, inOrder, type JournalEntry, type RecordedLabels, type Refusal } from '../../wire/journal.ts';
 import type { AskSpent, GuestCall } from '../../wire/protocol.ts';
 import type { Json } from './large.ts';
 import { failureOf } from './outcome.ts';
@@ -21,9 +21,11 @@ interface CallFacts {
   readonly behalfOf: (seq: number) => readonly string[] | undefined;
   /** US dollars that it cost. */
   readonly costOf: (seq: number) => number | undefined;
+  /** Why it was refused. */
+  readonly refusalOf: (seq: number) => Refusal | undefined;
 }
 
-const NO_FACTS: CallFacts = { behalfOf: () => undefined, costOf: () => undefined };
+const NO_FACTS: CallFacts = { behalfOf: () => undefined, costOf: () => undefined, refusalOf: () => undefined };
 
 /** The calls of one run: the open ones, and the ended ones. Their values are packed. */
 export class CallJournal {
@@ -109,6 +111,7 @@ export class CallJournal {
       from,
       cost: this.#facts.costOf(call.seq),
       called: this.#facts.behalfOf(call.seq),
+      refused: this.#facts.refusalOf(call.seq),
       flow: labelsOf(call, reply),
     };
   }

@@ -1,4 +1,4 @@
-import type { EarlierCall, ForkQuery, JournalEntry, JournalOutcome, RecordedLabels } from '../../wire/journal.ts';
+import type { EarlierCall, ForkQuery, JournalEntry, JournalOutcome, RecordedLabels, Refusal } from '../../wire/journal.ts';
 import type { AskSpent, CallSite, GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { canonicalName } from '../names.ts';
 import type { Json } from './large.ts';
@@ -78,6 +78,8 @@ export interface EndedCall {
   readonly from: EarlierCall | undefined;
   /** The tools that were called successfully on its behalf. */
   readonly called: readonly string[] | undefined;
+  /** Why it was refused. */
+  readonly refused: Refusal | undefined;
   /** The labels of the call and its answer. */
   readonly flow: RecordedLabels | undefined;
 }
@@ -108,12 +110,13 @@ export function entryOf({
   cost,
   from,
   called,
+  refused,
   flow,
 }: EndedCall): JournalEntry {
   const { kind, seq, at } = call;
   const asked = queries.length === 0 ? {} : { asked: queries };
   const outcome = 'start' in ended ? withPacked({ ok: true as const }, ended, 'value') : ended;
-  if (kind === 'prompt') return { kind, seq, text: call.text, at, ...asked, outcome, begin, ms, from, called };
+  if (kind === 'prompt') return { kind, seq, text: call.text, at, ...asked, outcome, begin, ms, from, called, refused };
   if (kind === 'tool')
     return Object.assign(withPacked({ kind, seq, name: call.name }, packed, 'args'), {
       at,
@@ -125,10 +128,11 @@ export function entryOf({
       cost,
       from,
       called,
+      refused,
       flow,
     });
   const entry = withPacked({ kind, seq, model: call.model }, packed, 'prompt', 'options');
-  return Object.assign(entry, { at, ...asked, outcome, spent, begin, ms, from, called, flow });
+  return Object.assign(entry, { at, ...asked, outcome, spent, begin, ms, from, called, refused, flow });
 }
 
 /** The same query with a packed value. */

@@ -1,13 +1,14 @@
 import { turnStorage } from '../../context/index.ts';
 import { ATTR, type Span } from '../../telemetry/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
+import { defined } from '../../wire/defined.ts';
 import { cancelledError, languageError } from '../../wire/errorinfo.ts';
 import { knownOf } from '../../wire/foreseen.ts';
 import type { JournalOutcome } from '../../wire/journal.ts';
 import type { CallSite, TaggedJson } from '../../wire/protocol.ts';
 import type { Value } from '../../wire/values.ts';
 import type { ToolDefinition } from '../define/definition.ts';
-import { Halt, ToolError } from '../errors.ts';
+import { Halt, PolicyError, ToolError } from '../errors.ts';
 import { canonicalName, MAGIC_TOOL, toolAdvice } from '../names.ts';
 import { type CallQuestion, hasCallRules, orderBreaches, patternsBefore } from '../policy/decide.ts';
 import type { Denial, PolicyGuard } from '../policy/guard.ts';
@@ -82,10 +83,10 @@ function authorize(run: CallingRun, call: ToolCall): ToolDefinition {
   // The calls of a tool are part of the granted call of that tool.
   const misplaced =
     depth > 0 || bound === undefined ? [] : orderBreaches(bound.order, { tool, before: history.at(call.seq) }, 'its');
-  for (const { reason, instead, outcome } of misplaced) {
+  for (const { reason, instead, outcome, entry } of misplaced) {
     if (outcome === 'ask' && isAllowed) continue;
     if (outcome === 'refuse' || context.mayWait !== true)
-      throw new ToolError(NS_CODES.Policy, `outside of the grant: ${reason}`, instead);
+      throw new PolicyError(`outside of the grant: ${reason}`, { rule: 'grant', entry }, instead);
     throw new NeedsPerson(`outside of the grant: ${reason}; answer true to allow this call, false to refuse it`);
   }
   if (asked !== null) throw new NeedsPerson(`${asked.reason}; answer true to allow this call, false to refuse it`);
@@ -96,9 +97,11 @@ function authorize(run: CallingRun, call: ToolCall): ToolDefinition {
   return tool;
 }
 
-function refuse({ quotas }: CallingRun, site: CallSite, { policy }: PolicyGuard, { reason }: Denial, hint?: string): never {
+function refuse({ quotas }: CallingRun, site: CallSite, { policy }: PolicyGuard, denial: Denial, hint?: string): never {
+  const { reason, rule, entry, breach } = denial;
   if (policy?.onPolicyBreach === 'halt') quotas.end(languageError(NS_CODES.Policy, reason, site));
-  throw new ToolError(NS_CODES.Policy, reason, hint);
+  const labels = breach?.sources.length ? breach.sources : undefined;
+  throw new PolicyError(reason, defined({ rule, entry, argument: breach?.argument ?? undefined, labels }), hint);
 }
 
 const NOBODY_TO_ASK = 'a person could allow it, but only a turn of the host loop can wait for one, and no call of another tool';
