@@ -81,7 +81,8 @@ class CompletedCalls implements CallScript {
 function permission({ tool }: WaitingCall, completion: Completion): Known {
   if (completion.ok && completion.value === true) return { t: 'allowed' };
   const why = completion.ok ? 'a person refused it' : completion.message;
-  return { t: 'answer', reply: { t: 'error', code: NS_CODES.Policy, message: `the call of ${tool} was not made: ${why}` } };
+  const reply = { t: 'error', code: NS_CODES.Policy, message: `the call of ${tool} was not made: ${why}` } as const;
+  return { t: 'answer', reply, ...(completion.ok ? { isRefused: true } : {}) };
 }
 
 /** The waiting call in the form of a journal entry. */

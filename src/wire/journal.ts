@@ -32,8 +32,19 @@ export interface RecordedLabels {
 
 /** What refused a recorded call. */
 export interface Refusal {
-  /** The part of the policy that has the rule; `grant` for a call outside of a grant. */
-  readonly rule: 'policy' | 'context' | 'deny' | 'allow' | 'grants' | 'when' | 'order' | 'flow' | 'toolMaxCalls' | 'grant';
+  /** The part of the policy that has the rule; `grant` for a call outside of a grant, `person` for one that a person refused. */
+  readonly rule:
+    | 'policy'
+    | 'context'
+    | 'deny'
+    | 'allow'
+    | 'grants'
+    | 'when'
+    | 'order'
+    | 'flow'
+    | 'toolMaxCalls'
+    | 'grant'
+    | 'person';
   /** The rule as the policy writes it, for one about origin its sink; null without one. */
   readonly entry: string | null;
   /** Name of the argument for which the call was refused; absent where it was not for one. */

@@ -34,7 +34,7 @@ import { command, folder, linesOf } from './spawn.ts';
 import { within } from './terminal.ts';
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
-for (const name of ['value', 'error', 'turn', 'token', 'check', 'policy', 'catalogue', 'commands', 'inspect'])
+for (const name of ['value', 'error', 'turn', 'token', 'check', 'grant', 'policy', 'catalogue', 'commands', 'inspect'])
   ajv.addSchema(JSON.parse(readFileSync(new URL(`../../docs/schemas/${name}.schema.json`, import.meta.url), 'utf8')));
 
 type Inspected = Readonly<Record<string, never>> & { readonly kind: string; readonly title: string; readonly error: unknown };
@@ -145,6 +145,7 @@ const ATTEMPTS = jsonl(
   { id: ID, timestamp: at(2), hash: HASH, state: 'executed' },
   { id: OTHER_ID, timestamp: at(3), hash: HASH, state: 'started' },
 );
+const GRANT = 'version: 1\nprograms: []\ncalls: [{ number: 1, tool: tool.x.y, when: { to: "a*" }, times: 2 }]\norder: []\n';
 const PENDING = jsonl({ id: ID, timestamp: at(1), plan: { do: 'it' } });
 
 describe('what inspect says of each kind, by its content', () => {
@@ -154,6 +155,7 @@ describe('what inspect says of each kind, by its content', () => {
     ['program', PROGRAM, 'program', 0],
     ['log', LOG, 'log', 0],
     ['keys', KEYS, 'keys', 0],
+    ['grant', GRANT, 'grant', 0],
     ['policy', POLICY, 'policy', 0],
     ['tools', TOOLS, 'tools', 0],
     ['approved', APPROVED, 'gate', 0],
@@ -524,6 +526,7 @@ describe('configuration that is wrong', () => {
   it.each([
     ['policy', 'allow: [tool.x.*]\ndenny: []\n', 2],
     ['tools', 'tools:\n  tool.a.B: { args: [x] }\n', 2],
+    ['grant', 'version: 1\nprograms: []\ncalls: [{ number: 1 }]\n', 3],
   ])('a %s file is known by its keys, and its error has a line', async (kind, text, line) => {
     const { code, json } = await inspectText(text);
     expect(code).toBe(1);

@@ -100,7 +100,7 @@ describe('rules about origin in a session', () => {
     expect(await sentAfter(...lines)).toEqual([expect.stringMatching(/^(b|a@evil\.org): $/)]);
   });
 
-  it('tell what was refused and why, in fields of the record and of the entry in the log', async () => {
+  it('issue 46: tell what was refused and why, in fields of the record and of the entry in the log', async () => {
     const { tools } = world();
     const lines = [
       'set x = tool.web.Get()',
@@ -156,6 +156,16 @@ describe('rules about origin in a session', () => {
     const turns = await store.turns('s');
     expect(turns[0]?.journal[1]?.flow?.call?.args.map(({ all }) => all.map(({ label }) => label))).toEqual([[], ['web']]);
     expect(await replaySession(host.runtime, { sid: 's', turns, head: null })).toMatchObject({ ok: true });
+  });
+
+  it('issue 46: tell that a person refused the call', async () => {
+    const log = new MemoryLog();
+    const agent = agentOf(turn('done', ...HANDLED, 'set page = tool.web.Get()', 'call tool.mail.Send("b", page)'));
+    await using host = await openHost(world().tools, { log, runtime: { policy: POLICY } });
+    await host.loop.runLoop({ ...SESSION, agent });
+    await host.loop.complete('s', '1.2', { result: false });
+    await host.loop.resume('s', { agent });
+    expect(log.entries[0]?.refused).toEqual([{ tool: 'tool.mail.send', rule: 'person', entry: null }]);
   });
 
   it('issue 46: judge recorded calls under another policy by the labels that they carried', async () => {

@@ -39,6 +39,7 @@ describe('issue 22.3: a bound', () => {
   it('issue 47: refuses another tool, other arguments and another number of them, and says which and what would be allowed', () => {
     const bound = boundTo(row({ when: { path: '/x', text: 'a*' }, times: 2 }), row({}, 'ask'));
     expect(bound.admit(call('tool.t.b'))).toEqual({
+      rule: 'grant',
       reason: 'outside of the grant: it has no call of tool.t.b',
       instead: 'allowed: calls of tool.t.a; ask',
     });

@@ -1,6 +1,7 @@
 import { isMonstrous } from '../../files/json.ts';
-import { counted, plainPalette, quantity } from '../../report/index.ts';
+import { counted, explainGrant, plainPalette, quantity } from '../../report/index.ts';
 import {
+  loadGrant,
   loadMockTools,
   loadPolicy,
   POLICY_KEYS,
@@ -21,6 +22,26 @@ const MOST_BYTES = 4 * 1024 * 1024;
 const topKey = (names: string): RegExp => new RegExp(`^[ \\t]*(?:\\{[ \\t]*)?["']?(?:${names})["']?[ \\t]*:`, 'm');
 const OF_POLICY = topKey(POLICY_KEYS.join('|'));
 const OF_TOOLS = topKey('tools');
+const OF_GRANT = topKey('programs');
+
+/** Grants (`docs/schemas/grant.schema.json`). */
+export const GRANT: Kind = {
+  kind: 'grant',
+  what: 'a grant',
+  recognize(artefact: Artefact): Found | string {
+    const lacking = "no top-level keys 'programs' and 'calls'";
+    const top = topOf(artefact, OF_GRANT, lacking);
+    if (typeof top === 'string') return top;
+    if (!('programs' in top && 'calls' in top)) return lacking;
+    const title = 'a grant: the calls that programs may make';
+    const report = attempt(() => loadGrant(artefact.text ?? '', artefact.name));
+    if ('message' in report) return unreadable(title, report, GRANT_NEXT);
+    return whole({ title, report, lines: explainGrant(report, plainPalette), next: GRANT_NEXT });
+  },
+};
+
+const GRANT_NEXT =
+  '"neuroscript run PROGRAM --bound FILE" refuses every other call; "neuroscript foresee PROGRAM --grant FILE" shows what is new.';
 
 /** Policy files (`docs/schemas/policy.schema.json`). */
 export const POLICY: Kind = {

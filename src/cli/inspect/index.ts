@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { badLine } from '../terminal/input.ts';
-import { POLICY, TOOLS } from './config.ts';
+import { GRANT, POLICY, TOOLS } from './config.ts';
 import { ENVELOPE } from './envelope.ts';
 import { EVIDENCE } from './evidence.ts';
 import { GATE } from './gate.ts';
@@ -26,6 +26,7 @@ const KINDS: readonly Kind[] = [
   SESSION,
   LOG,
   GATE,
+  GRANT,
   POLICY,
   TOOLS,
   PROGRAM,

@@ -7,7 +7,8 @@ export function keepsValues(tool: string): boolean {
 
 /** An error with what to write so that it does not come again: for a denied call, the flags and the lines of a policy file. */
 export function withNextStep(error: ErrorInfo): ErrorInfo {
-  if (error.code !== 'NS1003' || error.hint !== undefined) return error;
+  // No file makes a person change their mind.
+  if (error.code !== 'NS1003' || error.hint !== undefined || error.message.includes('a person refused')) return error;
   const tool = /^tool '([\w.]+)' was not found/.exec(error.message)?.[1];
   if (tool !== undefined) return { ...error, hint: howToAllow(tool) };
   const grants = /^permission denied for tool '[\w.]+': missing required grants\. Required: \[([^\]]+)\]/.exec(

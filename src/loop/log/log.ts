@@ -33,7 +33,7 @@ export interface LogEntry {
   readonly verification_failure_reason?: string;
   /** What the token requested when the host decided otherwise. */
   readonly overridden_decision?: Decision;
-  /** The calls that a policy or a grant refused, the first {@link MOST_REFUSED} of the turn; absent for none. */
+  /** The calls that a policy, a grant or a person refused, the first ten kinds of the turn; absent for none. */
   readonly refused?: readonly LoggedRefusal[];
   /** Number of attempts at the turn; present when there was more than one. */
   readonly attempts?: number;

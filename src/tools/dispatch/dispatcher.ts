@@ -159,7 +159,7 @@ export class Dispatcher {
   #outside(call: GuestCall, made: MadeCallOf): FinalReply | null {
     const outside = this.#context.bound?.admit(made) ?? null;
     if (outside === null || isDenied(call, this.#context)) return null;
-    this.#refused.set(call.seq, { rule: 'grant', entry: null });
+    this.#refused.set(call.seq, { rule: outside.rule, entry: null });
     return { t: 'error', code: NS_CODES.Policy, message: outside.reason, hint: outside.instead };
   }
 
@@ -277,6 +277,7 @@ export class Dispatcher {
     covered: Coverage | null,
   ): Promise<FinalReply> {
     if (known?.t === 'answer') {
+      if (known.isRefused === true) this.#refused.set(call.seq, { rule: 'person', entry: null });
       const tool = call.t === 'tool' ? this.#context.tools.lookup(call.name) : undefined;
       if (tool !== undefined) origin?.runs(tool);
       return known.reply;

@@ -31,7 +31,7 @@ export type Known =
   /** A person allowed the call. */
   | { readonly t: 'allowed' }
   /** An answer that no tool gave: for a trial run, and for a call that a person refused. */
-  | { readonly t: 'answer'; readonly reply: FinalReply };
+  | { readonly t: 'answer'; readonly reply: FinalReply; readonly isRefused?: true };
 
 /** Provides known answers to calls. */
 export interface CallScript {

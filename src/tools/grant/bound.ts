@@ -14,6 +14,7 @@ export interface MadeCallOf {
 
 /** Why a call is outside of a grant, and what the grant would allow. */
 export interface Outside {
+  readonly rule: 'grant' | 'person';
   readonly reason: string;
   readonly instead: string;
 }
@@ -75,6 +76,7 @@ export class Bound {
     const fitting = this.#fitting(made);
     if (fitting.length > 0 && place({ rows: fitting, count: 1 })) return null;
     return {
+      rule: this.#isRefused ? 'person' : 'grant',
       reason: this.#isRefused
         ? 'a person refused the plan of this program'
         : `outside of the grant: ${this.#problem(made, named, fitting)}`,
