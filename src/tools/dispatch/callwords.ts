@@ -5,7 +5,8 @@ import type { ToolView } from '../define/definition.ts';
 import type { MadeCallOf } from '../grant/bound.ts';
 import { mayChange } from '../grant/granted.ts';
 import { canonicalName, MAGIC_TOOL } from '../names.ts';
-import type { DispatchContext } from './context.ts';
+import type { PolicyGuard } from '../policy/guard.ts';
+import type { ForkTools } from '../registry.ts';
 import type { MadeCall } from './recorded.ts';
 
 /** A recorded call in a few words. */
@@ -40,8 +41,14 @@ export function changes(call: GuestCall, tools: Pick<ToolView, 'lookup'>): boole
   return call.t === 'tool' ? tool !== undefined && mayChange(tool) : call.t === 'ask';
 }
 
+/** The tools of a run, and the guards that judge their calls. */
+interface Judging {
+  readonly tools: ForkTools;
+  readonly guards: readonly PolicyGuard[];
+}
+
 /** Whether no tool answers a call, or a policy denies its tool. */
-export function isDenied(call: GuestCall, { tools, guards }: Pick<DispatchContext, 'tools' | 'guards'>): boolean {
+export function isDenied(call: GuestCall, { tools, guards }: Judging): boolean {
   if (call.t !== 'tool') return false;
   const tool = tools.lookup(call.name);
   return tool === undefined || guards.some((guard) => guard.denial(tool, tools.isOwn(tool.canonicalName)) !== null);
