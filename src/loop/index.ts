@@ -37,7 +37,7 @@ export type { Approve, LoopControllerOptions, LoopOptions, RepairOptions, Resume
 export type { LoopProgress } from './progress.ts';
 export { QUERY_KEYS, type QueryKey, type QueryTerm, type SessionQuery, sessionQuery } from './query/parse.ts';
 export { type SearchOptions, type SessionCursor, type SessionsFound, searchSessions } from './query/search.ts';
-export { countedAttempts } from './record/attempt.ts';
+export { countedAttempts, firstWithProgram } from './record/attempt.ts';
 export { type Decision, HALT_REASONS, type HaltReason, isHaltReason } from './record/decision.ts';
 export { eraseRecord, eraseState } from './record/erase.ts';
 export { type Durable, readKept } from './record/kept.ts';

@@ -17,7 +17,7 @@ export { grantPage } from './grantpage.ts';
 export { paragraph } from './layout.ts';
 export { paletteFor } from './palette.ts';
 export { previewPage } from './previewpage.ts';
-export { explainEnd, explainSession, explainTurn } from './session.ts';
+export { explainActions, explainEnd, explainSession, explainTurn } from './session.ts';
 export * from './summary.ts';
 export { CHECKS, describeToken, type TokenCheck } from './tokens.ts';
 export { explainV1End, explainV1Turn } from './v1.ts';

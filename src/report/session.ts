@@ -93,8 +93,13 @@ function explainInput(text: string, palette: Palette, all: boolean): string[] {
     ...field('USERDATA', textLines(envelope.userdata), palette),
     ...(all ? field('SCRATCHPAD', envelope.scratchpad === null ? [] : textLines(envelope.scratchpad), palette) : []),
     ...field('OUTPUT', envelope.output === null ? [] : textLines(envelope.output), palette),
-    ...row('ACTIONS', codeLines(envelope.actions, palette), palette),
+    ...explainActions(envelope.actions, palette),
   ];
+}
+
+/** The program of a turn, as {@link explainTurn} shows it. */
+export function explainActions(code: string, palette: Palette): string[] {
+  return row('ACTIONS', codeLines(code, palette), palette);
 }
 
 /** A program with line numbers; the rest of a long line is indented further. */

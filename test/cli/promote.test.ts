@@ -22,7 +22,6 @@ describe('issue 47, promote: a procedure of a program', () => {
   # "report" stays in a comment
   set n = given_pages + 1
   emit tool.mail.Send(given_to, given_subject, given_to, "other", \`\`\`{{ given_subject }}!\`\`\`)
-  set ended = true
 endfunc
 `,
       args: [
@@ -31,6 +30,13 @@ endfunc
         { name: 'given_subject', value: 'report' },
       ],
     });
+  });
+
+  it('keeps nothing of a token but where its block would be empty', () => {
+    const actions = command('if 1 == 2', done, 'return', 'endif', 'if 2 == 3', done, 'endif', 'emit 1', done);
+    const lines = ['if 1 == 2', '', 'return', 'endif', 'if 2 == 3', 'set ended = true', 'endif', 'emit 1'];
+    const { text } = procedureOf(actions, USERDATA, 'send');
+    expect(text.split('\n').map((line) => line.trim())).toEqual(['func send() means', ...lines, 'endfunc', '']);
   });
 
   it.each([

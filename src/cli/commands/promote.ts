@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { pureTools } from '../../../stdlib-tools/index.ts';
 import { parseEnvelope } from '../../aeiou/index.ts';
-import { recordProblem, type TurnRecord } from '../../loop/index.ts';
+import { firstWithProgram, recordProblem, type TurnRecord } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
-import { type Grant, grantText, type LibraryEntry, loadMockTools, recordTools } from '../../tools/index.ts';
+import { apartFrom, type Grant, grantText, type LibraryEntry, loadMockTools, recordTools } from '../../tools/index.ts';
 import { taggedFrom } from '../../wire/foreign.ts';
 import type { Source } from '../../wire/protocol.ts';
 import { librarySources, loadSource } from '../flags/library.ts';
@@ -146,12 +146,20 @@ function made<T>(make: () => T): T {
   }
 }
 
-/** The grant that a person approved for the program that decided the turn. */
+/** All that people approved for the program that decided the turn, and for those that it corrects. */
 function approvedGrant({ sid, turn, plans = [], attempts = [], error, decision }: TurnRecord): Grant {
-  const grant = plans.findLast((plan) => plan.attempt === attempts.length + 1)?.grant ?? null;
-  if (grant === null) throw new UsageError(`nobody approved the plan of turn ${turn} of session ${printable(sid)}`);
+  const first = firstWithProgram(attempts);
+  const granted = plans.flatMap(({ attempt, grant }) => (grant === null ? [] : [{ isOwn: attempt >= first, grant }]));
+  const last = granted.at(-1)?.grant;
+  if (last === undefined) throw new UsageError(`nobody approved the plan of turn ${turn} of session ${printable(sid)}`);
   if (error !== null || decision === 'HALT') throw new UsageError(`turn ${turn} of session ${printable(sid)} did not end well`);
-  return grant;
+  if (granted.length === 1 && granted[0]?.isOwn === true) return last;
+  const parts = granted.map(({ isOwn, grant }, index) => {
+    const { calls, order = [] } = apartFrom(grant, index);
+    // The places of another program say nothing of this one.
+    return { order, calls: isOwn ? calls : calls.map(({ at: _, ...call }) => call) };
+  });
+  return { ...last, calls: parts.flatMap(({ calls }) => calls), order: parts.flatMap(({ order }) => order) };
 }
 
 /** A test that calls the procedure with the values of the session, and expects what the turn emitted, but for its tokens. */

@@ -11,7 +11,16 @@ import {
   toPublicTurn,
   usualCosts,
 } from '../../loop/index.ts';
-import { explainGrant, explainTurn, paragraph, printable, sessionLine, sessionLines, turnLine } from '../../report/index.ts';
+import {
+  explainActions,
+  explainGrant,
+  explainTurn,
+  paragraph,
+  printable,
+  sessionLine,
+  sessionLines,
+  turnLine,
+} from '../../report/index.ts';
 import { addConfig, CONFIG_HELP, configuredFor, type DriveFlags } from '../config/settings.ts';
 import { addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
@@ -161,8 +170,9 @@ async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<
   if (flags.json) terminal.out.json({ ...session, turns: turns.map(toPublicTurn) });
   else {
     for (const line of paragraph(sessionLine(session), terminal.paintOut, '', '  ')) terminal.out.line(line);
-    const plan = session.waits?.plan;
+    const { plan, program } = session.waits ?? {};
     if (plan !== undefined) {
+      if (program !== undefined) for (const line of explainActions(program, terminal.paintOut)) terminal.out.line(line);
       const [since, usual] = [await lastApproved(store, sid, session.turns), await usualCosts(store)];
       for (const line of explainGrant(plan, terminal.paintOut, since?.grant, usual.ofGrant(plan))) terminal.out.line(line);
     }

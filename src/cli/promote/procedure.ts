@@ -19,6 +19,9 @@ const PIECES =
   /(?<kept>'''[\s\S]*?'''|(?:#|--|\/\/)[^\n]*)|(?<quoted>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?<![\w.])userdata(?<steps>(?:\s*\.\s*\w+|\s*\[\s*"[^"\\\n]*"\s*\]){0,2})(?<more>\s*[.[])?(?!\w)/g;
 const STEP = /\.\s*(\w+)|\[\s*"([^"\\\n]*)"\s*\]/g;
 
+/** Stands for a token in a block that has nothing else, because no block may be empty. */
+const NOTHING = 'set ended = true';
+
 /** A statement that emits a control token, alone on its line. */
 const TOKEN = /^([ \t]*)emit\s+tool\.aeiou\.magic\(.*\)[ \t]*$/gim;
 
@@ -31,7 +34,8 @@ const TOKEN = /^([ \t]*)emit\s+tool\.aeiou\.magic\(.*\)[ \t]*$/gim;
 export function procedureOf(actions: string, userdata: unknown, name: string): Promoted {
   const body = /^\s*command\b[^\n]*\n([\s\S]*)\n\s*endcommand\s*$/.exec(actions)?.[1];
   if (body === undefined) throw new NotPromotable('its ACTIONS is no command block');
-  const untold = body.replaceAll(TOKEN, '$1set ended = true');
+  const untold = body.replaceAll(TOKEN, `$1${NOTHING}`);
+  const tokens = body.split('\n').flatMap((line, index) => (line === untold.split('\n')[index] ? [] : [index + 1]));
   if (/tool\.aeiou\.magic/i.test(untold))
     throw new NotPromotable('it does more with a control token than to emit it on a line of its own');
   const parameters = new Parameters(userdata);
@@ -50,7 +54,26 @@ export function procedureOf(actions: string, userdata: unknown, name: string): P
   });
   const needs = parameters.all.map((each) => each.name);
   const head = `func ${name}(${needs.length === 0 ? '' : `needs ${needs.join(', ')}`}) means`;
-  return { text: `${[head, text, 'endfunc'].join('\n')}\n`, args: parameters.all };
+  return { text: withoutNothing([head, ...text.split('\n'), 'endfunc'], tokens), args: parameters.all };
+}
+
+/** The first words of lines that begin a block, and those of lines that end one. */
+const OPENING = new Set(['func', 'if', 'else', 'for', 'while', 'on', 'together']);
+const isClosing = (word: string): boolean => word === 'else' || word.startsWith('end');
+
+/** The text of a procedure with blank lines for tokens, wherever another statement is left in the block. */
+function withoutNothing(lines: readonly string[], tokens: readonly number[]): string {
+  let left = lines;
+  const wordOf = (line: string | undefined): string => line?.trim().split(' ')[0] ?? '';
+  const isStatement = (line: string): boolean =>
+    line.trim() !== '' && !['#', '--', '//'].some((mark) => line.trim().startsWith(mark));
+  for (const at of tokens.filter((index) => lines[index]?.trim() === NOTHING)) {
+    const isAlone =
+      OPENING.has(wordOf(left.slice(0, at).findLast(isStatement))) && isClosing(wordOf(left.slice(at + 1).find(isStatement)));
+    if (!isAlone) left = left.with(at, '');
+  }
+  const body = left.slice(0, -1).join('\n').trimEnd();
+  return `${body}\n${left.at(-1) ?? ''}\n`;
 }
 
 /** The parameters so far, in the order in which the program names them. */

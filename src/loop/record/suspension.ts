@@ -1,4 +1,6 @@
 import { type Completion, checkedGrant, type Grant } from '../../tools/index.ts';
+import { clipped } from '../../wire/clip.ts';
+import { defined } from '../../wire/defined.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
 import type { RunInput, TaggedJson } from '../../wire/protocol.ts';
@@ -110,6 +112,8 @@ export interface Waiting {
   readonly expiresAt: number;
   /** The grant that an answer allows or refuses, for the call `plan`; absent for other calls. */
   readonly plan?: Grant | undefined;
+  /** With `plan`: its program, the first 8,192 characters. */
+  readonly program?: string | undefined;
   /** True once the call is completed. The session can be resumed when all its calls are. */
   readonly completed: boolean;
   /** The other calls that the session waits for: they ran together with this one. Absent when there are none. */
@@ -151,6 +155,9 @@ export function suspend(
   return { ...stored(turn), alsoWaiting: turn.alsoWaiting?.map(stored), earlier, approved };
 }
 
+/** Most characters of a program that waits for the approval of its plan. */
+const MOST_SHOWN = 8192;
+
 /** The public form of a suspension. It describes the call `seq`, or else the first without an answer; the others are in `also`. */
 export function waitingOf(turn: number, suspension: Suspension, seq?: number): Waiting {
   const calls = storedCalls(suspension);
@@ -158,7 +165,9 @@ export function waitingOf(turn: number, suspension: Suspension, seq?: number): W
     calls.find(({ waiting, completion }) => (seq === undefined ? completion === null : waiting.seq === seq)) ?? suspension;
   const others = calls.filter(({ waiting }) => waiting.seq !== first.waiting.seq);
   const also = others.length === 0 ? {} : { also: others.map((call) => publicCall(turn, call)) };
-  return { ...publicCall(turn, first), ...also };
+  const text = first.waiting.plan === undefined ? undefined : suspension.earlier.run.sources.at(-1)?.text;
+  const program = text && clipped(text, MOST_SHOWN);
+  return { ...publicCall(turn, first), ...defined({ program }), ...also };
 }
 
 function publicCall(turn: number, { waiting, since, expiresAt, completion }: StoredCall): Waiting {
