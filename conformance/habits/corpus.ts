@@ -10,7 +10,7 @@ export interface Habit {
 }
 
 /** Files for those who write hints and fixes. */
-export const KNOWN = ['python', 'javascript', 'shell', 'others', 'later'];
+export const KNOWN = ['python', 'javascript', 'shell', 'others', 'later', 'turns'];
 
 /** The file whose cases they do not look at. */
 export const HELD_OUT = 'heldout';

@@ -5,7 +5,17 @@
 
 import { endOf } from '../syntax/build.ts';
 import { problemAt, type SyntaxProblem } from '../syntax/problem.ts';
-import { BuiltIn, blockEnds, Identifier, keyword, Metadata, Newline, punct, TemplateOpen } from '../syntax/tokens.ts';
+import {
+  BinaryOperator,
+  BuiltIn,
+  blockEnds,
+  Identifier,
+  keyword,
+  Metadata,
+  Newline,
+  punct,
+  TemplateOpen,
+} from '../syntax/tokens.ts';
 import { shorten } from './characters.ts';
 import { adviseOnExpression } from './expressions.ts';
 import { foreignKeyword } from './keywords.ts';
@@ -75,12 +85,17 @@ function noStatement(mismatch: Mismatch): Advice | undefined {
     if (next.tokenType === punct.dot)
       return { message: 'values have no methods', hint: 'use a built-in function or a tool: `call tool.…(…)`' };
   }
-  return (
-    adviseOnExpression(mismatch) ?? {
-      message: `expected a statement, found ${describe(found)}`,
-      hint: 'a statement begins with a keyword such as `set`, `call`, `emit`, `if`, `while` or `for each`',
-    }
-  );
+  const advice = adviseOnExpression(mismatch);
+  if (advice !== undefined) return advice;
+  if (type === punct.dot || type.CATEGORIES?.includes(BinaryOperator))
+    return {
+      message: `a statement does not begin with \`${name}\``,
+      hint: 'to go on with the line above, end that one with a backslash, or put the whole expression in brackets',
+    };
+  return {
+    message: `expected a statement, found ${describe(found)}`,
+    hint: 'a statement begins with a keyword such as `set`, `call`, `emit`, `if`, `while` or `for each`',
+  };
 }
 
 /** The assignment operator of a line without `set`: `=`, `+=`, `++` and similar; undefined when there is none. */

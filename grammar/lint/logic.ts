@@ -1,14 +1,23 @@
-/** `and` and `or` with a plain value on the right. They return true or false, never one of their operands. */
+/** Operators that give true or false where a value is meant. */
 import type { BinaryExpr, Expr } from '../syntax/astexpressions.ts';
 import { eachExpression } from '../syntax/walk.ts';
 import { type CheckedFile, lint, type Report } from './finding.ts';
 import { eachRoot } from './scopes.ts';
 
-/** Reports a right operand that is a plain value: `x or "default"`, `x == "a" or "b"`. */
+/** Reports a right operand that is a plain value, `x or "default"`, `x == "a" or "b"`, and `1 < x < 9`. */
 export function checkLogic(files: readonly CheckedFile[], report: Report): void {
   eachRoot(files, (file, root) =>
     eachExpression(root, (expr) => {
-      if (expr.k === 'binary') for (const term of expr.rest) checkTerm(file, term, report);
+      if (expr.k !== 'binary') return;
+      for (const term of expr.rest) checkTerm(file, term, report);
+      const [first, second] = expr.rest;
+      if (second === undefined || !ORDER.has(second.op)) return;
+      const [from, between] = [expr.first, first?.right ?? expr].map(({ s, e }) => (e - s > 40 ? '…' : file.text.slice(s, e)));
+      const fix = `write \`${from} ${first?.op} ${between} and ${between} ${second.op} …\``;
+      report(
+        file,
+        lint('LINT_CHAINED_COMPARISON', expr, `\`${first?.op}\` gives true or false, which \`${second.op}\` cannot compare`, fix),
+      );
     }),
   );
 }
@@ -22,6 +31,8 @@ function checkTerm(file: CheckedFile, { op, right }: BinaryExpr['rest'][number],
       : 'write `if` … `endif`';
   report(file, lint('LINT_LOGIC_VALUE', right, message, fix));
 }
+
+const ORDER: ReadonlySet<string> = new Set(['<', '>', '<=', '>=']);
 
 const PLAIN: ReadonlySet<Expr['k']> = new Set(['num', 'str', 'nil', 'list', 'map', 'template']);
 

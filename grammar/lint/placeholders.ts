@@ -19,7 +19,7 @@ export function checkPlaceholders(files: readonly CheckedFile[], environment: En
   );
   if (evaluates) return;
   for (const [file, text] of texts) {
-    const found = FILLED.exec(text.v)?.[0];
+    const found = (FILLED.exec(text.v) ?? FILLED.exec(text.v.replaceAll('#{', '${')))?.[0];
     if (found === undefined) continue;
     const message = `text in quotes is not a template: \`${found.slice(0, 40)}\` is not filled in`;
     report(file, lint('LINT_PLAIN_TEMPLATE', text, message, 'write a template, ```…{{name}}…```, or join text with `+`'));

@@ -3,16 +3,17 @@
 import type { Word } from './lexer.ts';
 import type { Reader } from './reader.ts';
 import { Unclear } from './scope.ts';
-import { type Each, plain, plus, type Value } from './values.ts';
+import { type Each, plain, plus, settled, type Value } from './values.ts';
 
 /** The items of a bracket, each translated. */
 export function between(reader: Reader, items: readonly Value[], open: Word, close: Word): string {
   let text = '';
   let at = open.e;
-  for (const item of items) {
+  for (const written of items) {
+    const item = settled(reader.scope, written);
     const gap = reader.source.slice(at, item.s);
     const first = at === open.e;
-    const other = gap.includes('=') || gap.includes(';') || (gap.trim() === '' && !first);
+    const other = gap.includes('=') || gap.includes(':') || gap.includes(';') || (gap.trim() === '' && !first);
     text += other ? (first ? '' : ', ') : gap;
     text += plain(item);
     at = item.e;
@@ -33,7 +34,7 @@ export function list(reader: Reader, open: string, close: string, inCondition = 
   const { condition } = reader.scope;
   reader.scope.condition = inCondition;
   while (!reader.done && reader.peek() !== close) {
-    if (reader.words[reader.at]?.kind === 'name' && reader.peek(1) === '=' && open === '(') {
+    if (reader.words[reader.at]?.kind === 'name' && ['=', ':'].includes(reader.peek(1) ?? '') && open === '(') {
       reader.scope.guess();
       reader.at += 2;
     }
@@ -67,6 +68,16 @@ export function group(reader: Reader, open: Word): Value {
 export function listLiteral(reader: Reader, open: Word): Value {
   const loop = comprehension(reader, open);
   if (loop !== null) return loop;
+  const [first, sign] = reader.words.slice(reader.at + 1);
+  const keyed = (first?.kind === 'text' || first?.kind === 'number') && (sign?.text === ':' || sign?.text === '=>');
+  if (keyed) {
+    reader.scope.guess();
+    return map(reader, open);
+  }
+  if (first?.text === ':' && sign?.text === ']') {
+    reader.at += 3;
+    return { text: '{}', kind: 'map', s: open.s, e: sign.e, literal: true };
+  }
   const start = reader.at;
   const items = list(reader, '[', ']');
   const last = reader.words[reader.at - 1] ?? open;
@@ -75,7 +86,9 @@ export function listLiteral(reader: Reader, open: Word): Value {
     const text = items.map((item, index) => (spreads[index] === true ? plain(item) : `[${plain(item)}]`)).join(' + ');
     return { text: `(${text})`, kind: 'list', s: open.s, e: last.e };
   }
-  return { text: `[${between(reader, items, open, last)}]`, kind: 'list', s: open.s, e: last.e, literal: true };
+  const [kind] = items.map((item) => item.kind);
+  const alike = items.every((item) => item.kind === kind) ? kind : undefined;
+  return { text: `[${between(reader, items, open, last)}]`, kind: 'list', s: open.s, e: last.e, literal: true, items: alike };
 }
 
 /** `{1, 2}` after `[]int`. */
@@ -123,15 +136,16 @@ function items(reader: Reader): Omit<Each, 'item'> {
   return { k: 'each', names: names.join(', '), of, cond };
 }
 
-/** `{key: value}`, `{...map, name}`, `{1..3}`. */
+/** `{key: value}`, `{...map, name}`, `{1..3}`; in square brackets in Swift and PHP. */
 export function map(reader: Reader, open: Word): Value {
-  reader.expect('{');
+  reader.expect(open.text);
+  const end = open.text === '[' ? ']' : '}';
   const parts: string[] = [];
   const spread: string[] = [];
   const numbers = range(reader, open);
   if (numbers !== null) return numbers;
   let [at, changed] = [open.e, false];
-  while (!reader.done && reader.peek() !== '}') {
+  while (!reader.done && reader.peek() !== end) {
     const word = reader.words[reader.at];
     if (reader.take('...')) {
       if (parts.length > 0) throw new Unclear();
@@ -152,22 +166,23 @@ export function map(reader: Reader, open: Word): Value {
     if (known && sign === ':') reader.scope.guess();
     const bare = named && (!known || sign === '=' || reader.scope.script);
     const lead = parts.length === 0 && spread.length > 0 ? '' : reader.source.slice(at, key.s);
-    if (reader.peek() === ',' || reader.peek() === '}') {
+    if (reader.peek() === ',' || reader.peek() === end) {
       if (word?.kind !== 'name') throw new Unclear();
       parts.push(`${lead}"${key.text}": ${key.text}`);
       changed = true;
       at = key.e;
     } else {
       if (!reader.take(':') && !reader.take('=>') && !reader.take('=')) throw new Unclear();
-      const value = reader.read();
+      const read = reader.read();
       if (parts.length === 0 && reader.peek() === 'for') {
-        const form = { ...items(reader), key: plain(key), item: plain(value) };
-        return { text: '', kind: 'map', s: open.s, e: reader.expect('}').e, form };
+        const form = { ...items(reader), key: plain(key), item: plain(read) };
+        return { text: '', kind: 'map', s: open.s, e: reader.expect(end).e, form };
       }
+      const value = settled(reader.scope, read);
       parts.push(`${lead}${bare ? `"${plain(key)}"` : plain(key)}: ${plain(value)}`);
       at = value.e;
     }
-    if (reader.peek() === '}') break;
+    if (reader.peek() === end) break;
     const next = reader.words[reader.at];
     if (reader.peek() === ',' || next === undefined) {
       parts.push(reader.source.slice(at, next?.e));
@@ -178,7 +193,7 @@ export function map(reader: Reader, open: Word): Value {
       reader.scope.guess();
     } else throw new Unclear();
   }
-  const close = reader.expect('}');
+  const close = reader.expect(end);
   const text = `{${parts.join('')}${spread.length === 0 ? reader.source.slice(at, close.s) : ''}}`;
   const kind = 'map';
   if (spread.length === 0) return { text, kind, s: open.s, e: close.e, ...(changed ? {} : { literal: true }) };

@@ -176,6 +176,11 @@ export function functionCall(name: string, args: readonly string[]): Call | unde
   return typeof form === 'string' ? fill(form, '', args) : undefined;
 }
 
+/** Whether a name is that of a function of another language that has an equivalent. */
+export function functionCalled(name: string): boolean {
+  return [...FUNCTIONS.keys()].some((key) => key.startsWith(`${name}/`));
+}
+
 /** A call of a method in NeuroScript, or `in`, or a property; undefined where it is not known or depends on an unknown value. */
 export function methodCall(name: string, receiver: string, kind: Kind, args: readonly string[]): Call | undefined {
   const form = METHODS.get(name === 'in' ? name : `${name}/${args.length}`);
@@ -193,7 +198,7 @@ function fill(form: string, receiver: string, args: readonly string[]): Call {
 
 /** The result of a call of NeuroScript, as far as its name tells. */
 export function kindOfCall(text: string): Kind {
-  if (/^tool\.str\.(?:Split|Lines|SplitWords)/.test(text)) return 'list';
+  if (/^tool\.str\.(?:Split|Lines|SplitWords)/.test(text) || text.startsWith('tool.regex.FindAll(')) return 'list';
   if (/^tool\.str\.(?:ToUpper|ToLower|Trim|Replace|Join|Repeat|Pad|Substring|Concat)/.test(text)) return 'text';
   if (
     /^tool\.list\.(?:Append|Sort|Reverse|Slice|Range|Zip|Unique|Flatten|Rest|Tail)|^tool\.map\.(?:Keys|Values|Entries)/.test(text)

@@ -1,17 +1,20 @@
 /** Translates expressions of common languages into NeuroScript. NeuroScript expressions are unchanged. */
 import { FOREIGN_VALUES } from '../vocabulary/keywords.ts';
 import { group, list, listLiteral, map, typedList } from './brackets.ts';
-import { call } from './functions.ts';
+import { bracketed, call, lacksBrackets } from './functions.ts';
 import { type Word, wordsOf } from './lexer.ts';
 import { index, member } from './members.ts';
 import { BINARY, ORDER, PREFIX_WORDS, PREFIXES, pair, within } from './operators.ts';
 import { Reader } from './reader.ts';
 import { type Scope, Unclear } from './scope.ts';
 import { dollar } from './shell.ts';
-import { filled, piecesOf } from './strings.ts';
-import { choice, plain, type Value } from './values.ts';
+import { filled, piecesOf, withEscapes } from './strings.ts';
+import { choice, plain, settled, unguarded, type Value } from './values.ts';
 
 const MAX_DEPTH = 60;
+
+/** Most `?.` of one value. Each repeats the text before it. */
+const MOST_GUARDS = 8;
 
 const CONSTANTS: Readonly<Record<string, string>> = {
   ...FOREIGN_VALUES,
@@ -62,7 +65,7 @@ class Expression extends Reader {
   }
 
   #conditional(): Value {
-    const value = this.operand(1);
+    const value = unguarded(this.scope, this.operand(1));
     if (this.take('?')) {
       const then = this.read();
       this.expect(':');
@@ -193,7 +196,11 @@ class Expression extends Reader {
     const spelling = PREFIXES[word.text];
     if (spelling !== undefined && word.kind !== 'text') {
       this.at++;
-      const of = this.prefix();
+      const negated = this.prefix();
+      const tested = spelling.startsWith('not') && negated.guard !== undefined;
+      const of = tested
+        ? { ...negated, text: `(${negated.guard} and ${plain(negated)})` }
+        : settled(this.scope, unguarded(this.scope, negated));
       const gap = word.kind === 'name' ? this.source.slice(word.e, of.s) : '';
       const literal = of.literal === true ? { literal: true } : {};
       const kind = spelling.startsWith('not') ? 'truth' : of.kind;
@@ -239,6 +246,7 @@ class Expression extends Reader {
 
   postfix(): Value {
     let value = this.#primary();
+    const guards: string[] = [];
     for (;;) {
       const word = this.words[this.at];
       const last = this.words[this.at - 1];
@@ -249,6 +257,8 @@ class Expression extends Reader {
       // `"a" . $b` of PHP joins texts.
       const joins = word?.text === '.' && (this.words[this.at + 1]?.kind === 'text' || this.peek(1)?.startsWith('$') === true);
       if (joins) return value;
+      if (guards.length >= MOST_GUARDS) throw new Unclear();
+      if (word?.text === '?.' && !value.text.includes('(')) guards.push(`${plain(value)} != nil`);
       if (word?.text === '.' || word?.text === '?.') {
         this.at++;
         if (this.peek() === '[') continue;
@@ -261,7 +271,8 @@ class Expression extends Reader {
         value.kind !== 'number'
       )
         value = call(this, value);
-      else return value;
+      else if (lacksBrackets(this, value, last)) value = bracketed(this, value);
+      else return guards.length === 0 ? value : { ...value, guard: guards.join(' and ') };
     }
   }
 
@@ -288,14 +299,14 @@ class Expression extends Reader {
     }
     if (text === '[') return listLiteral(this, word);
     if (text === '{') return map(this, word);
-    if (text.startsWith('$')) return dollar(this, word);
+    if (text.startsWith('$') || text === '@') return dollar(this, word);
     if (word.kind !== 'name') throw new Unclear();
     this.at++;
     const constant = CONSTANTS[text];
     if (constant !== undefined && !this.scope.kinds.has(text))
       return { text: constant, kind: /^(?:true|false)$/.test(constant) ? 'truth' : 'unknown', s, e, literal: true };
     if (this.scope.caught.includes(text) && this.peek() !== '.') return { text: 'system_error.message', kind: 'text', s, e };
-    return { text, kind: this.scope.kindOf(text), s, e };
+    return { text, kind: this.scope.kindOf(text), s, e, items: this.scope.items.get(text) };
   }
 
   /** `x => …`, `(a, b) => …`, `lambda x: …`. */
@@ -319,14 +330,14 @@ class Expression extends Reader {
 
   #text(word: Word): Value {
     const { s, e, text } = word;
-    const pieces = piecesOf(text, this.scope.dollars);
+    const pieces = piecesOf(text, this.scope.dollars, this.scope.filled);
     const [only] = pieces;
     const holes = pieces.some((piece) => 'source' in piece);
     if (holes && text.startsWith('"') && !this.scope.shell && !text.includes('#{')) this.scope.guess();
     // Single quotes keep a backslash in NeuroScript and in the shell.
     const escapes = text.startsWith("'") && text.includes('\\') && !this.scope.shell;
     if (escapes) this.scope.guess();
-    const hole = (source: string): string => plain(this.#inner(source));
+    const hole = (source: string): string => plain(settled(this.scope, this.#inner(source)));
     if (
       text.startsWith('`') &&
       !text.startsWith('```') &&
@@ -340,6 +351,14 @@ class Expression extends Reader {
       return { text: hole(only.source), kind: this.scope.kindOf(only.source), s, e };
     const unclosed = /^(["'])(?:(?!\1)[^\\]|\\.)*$/.test(text);
     if (unclosed) this.scope.guess();
+    // Python keeps the backslash of what is no escape, as in a pattern. Others leave it out before a mark.
+    const quoted = /^(?:["']|```)/.test(text) && !/^(?:"""|''')/.test(text) && !text.startsWith('`');
+    const closed = quoted && text.length > 1 && text.endsWith(text.charAt(0)) && !unclosed;
+    const escaped = closed && !holes ? withEscapes(text) : text;
+    if (escaped !== text) {
+      if (['$', '#', '{', '@', '%'].some((mark) => text.includes(`\\${mark}`))) this.scope.guess();
+      return { text: escaped, kind: 'text', s, e, literal: true, worded: true };
+    }
     const same =
       /^(?:["']|```)/.test(text) &&
       !/^(?:"""|''')/.test(text) &&
@@ -361,7 +380,7 @@ class Expression extends Reader {
   #inner(source: string): Value {
     const rounded = /^(.*):\.(\d)f$/.exec(source);
     const read = rounded?.[1] ?? source;
-    const value = translate(read, wordsOf(read), this.scope, this.#depth + 1);
+    const value = translate(read, this.scope.renamed(wordsOf(read)), this.scope, this.#depth + 1);
     if (rounded !== null) this.scope.guess();
     return rounded === null ? value : { ...value, text: `tool.math.Round(${plain(value)}, ${rounded[2]})` };
   }

@@ -1,7 +1,10 @@
 /** Calls of functions, of the program and of other languages. */
+import { BUILTINS } from '../vocabulary/builtins.ts';
 import { KEYWORDS } from '../vocabulary/keywords.ts';
 import { between, list } from './brackets.ts';
 import { functionCall, kindOfCall, TYPE_TESTS } from './calls.ts';
+import type { Word } from './lexer.ts';
+import { BINARY } from './operators.ts';
 import type { Reader } from './reader.ts';
 import { Unclear } from './scope.ts';
 import { searched } from './search.ts';
@@ -90,4 +93,28 @@ function named(reader: Reader, at: number): string {
     parts.push(`"${name.text}": ${plain(reader.part(reader.words.slice(index + 2, reader.at - 1)))}`);
   }
   return parts.join(', ');
+}
+
+/** Words that go on with a statement behind a value. */
+const NO_ARGUMENT = new Set('if else unless then do for in not as into with together while to step'.split(' '));
+
+/** Whether a value is a function or a tool whose arguments follow without brackets. */
+export function lacksBrackets({ words, at, scope }: Reader, { text }: Value, last: Word | undefined): boolean {
+  const word = words[at];
+  if (word === undefined || word.kind === 'mark' || last === undefined || last.e === word.s || scope.kinds.has(text))
+    return false;
+  if (word.kind === 'name' && (BINARY.has(word.text) || NO_ARGUMENT.has(word.text))) return false;
+  return (text in BUILTINS && text !== 'typeof') || (text.startsWith('tool.') && text.split('.').length > 2);
+}
+
+/** `len xs`, `tool.list.Sort xs`, `tool.str.Join xs, ", "`. */
+export function bracketed(reader: Reader, { text, s }: Value): Value {
+  if (!text.startsWith('tool.')) {
+    const only = reader.prefix();
+    return called(`${text}(${plain(only)})`, s, only.e);
+  }
+  const args = [reader.read()];
+  while (reader.take(',')) args.push(reader.read());
+  reader.scope.guess();
+  return called(`${text}(${args.map((arg) => plain(settled(reader.scope, arg))).join(', ')})`, s, args.at(-1)?.e ?? s);
 }

@@ -41,11 +41,18 @@ export function bodyAt(words: readonly Word[]): number {
   if (!/^(?:if|while|for|foreach|unless)$/.test(first?.text ?? '')) return -1;
   const then = words.findIndex(({ text, kind }) => kind === 'name' && text === 'then');
   if (then > 1 && then < words.length - 1) return then + 1;
+  const statement = words.findIndex(
+    ({ text, kind }, index) => index > 1 && kind === 'name' && BODIES.has(text) && words[index - 1]?.text !== '.',
+  );
+  if (statement > 0 && ['if', 'unless'].includes(first?.text ?? '')) return statement;
   const close = second?.text === '(' ? closingOf(words, 1) : -1;
   const [next, behind] = [words[close + 1], words[close + 2]];
   if (close < 0 || next?.kind !== 'name' || (behind === undefined && !/^(?:break|continue|return)$/.test(next.text))) return -1;
   return OPERATORS_IN_WORDS.has(next.text) || next.text === 'then' || next.text === 'do' ? -1 : close + 1;
 }
+
+/** Keywords that begin a statement and can stand nowhere else. */
+const BODIES = new Set(['set', 'emit', 'call', 'fail', 'must', 'whisper', 'return', 'break', 'continue']);
 
 const OPERATORS_IN_WORDS = new Set(['and', 'or', 'is', 'in', 'mod', 'not', 'eq', 'ne', 'equals', 'if', 'MOD', 'AND', 'OR']);
 
@@ -86,6 +93,7 @@ class Reader {
     const lower = word.toLowerCase();
     if (second?.text === '=' || second?.text === '.') return this.#arrow() ?? this.#blockCall();
     if (lower === 'if') return this.#bound(rest) ?? this.#head('if', `if ${this.#condition(rest)}`);
+    if (lower === 'guard' && rest.at(-1)?.text === 'else') return this.#guard(rest.slice(0, -1));
     if (lower === 'unless') return this.#head('if', `if not (${this.#condition(rest)})`);
     if (lower === 'while') return this.#head('while', `while ${this.#condition(rest)}`);
     if (lower === 'until' && rest.length > 0) return this.#head('while', `while not (${this.#condition(rest)})`);
@@ -110,6 +118,13 @@ class Reader {
   #condition(words: readonly Word[]): string {
     const bare = this.#style !== 'word' && words[0]?.text === '(' && wraps(words) ? words.slice(1, -1) : words;
     return condition(this.#source, bare, this.#scope);
+  }
+
+  /** `guard n > 0 else {`, `guard let n = m["a"] else {` */
+  #guard(words: readonly Word[]): Head {
+    if (!/^(?:let|var)$/.test(words[0]?.text ?? '')) return this.#head('if', `if not (${this.#condition(words)})`);
+    const [, name] = words;
+    return this.#head('if', ...simple(this.#source, words, this.#scope), `if ${name?.text} == nil`);
   }
 
   /** `if let Some(v) = m {`, `if v, ok := m["a"]; ok {`: a statement, and a test of what it sets. Null for any other head. */
@@ -183,7 +198,7 @@ class Reader {
     const shellText = right[0]?.text.startsWith('$') && value?.kind !== 'list';
     if (value?.kind === 'unknown' && !written && (this.#style === 'colon' || shellText)) this.#scope.guess();
     for (const name of names) {
-      this.#scope.kinds.set(name, 'unknown');
+      this.#scope.kinds.set(name, name === names.at(-1) ? (value?.items ?? 'unknown') : 'unknown');
       this.#scope.shared.add(name);
     }
     if (names.length === 0 || names.length > 2) throw new Unclear();
@@ -251,28 +266,35 @@ class Reader {
     const after = words.slice(close + 1);
     const means = after.at(-1)?.text === 'means';
     const clause = words[open?.text === '(' ? 2 : 1]?.text ?? '';
-    if (/^(?:needs|optional|returns|means)$/.test(clause) && means) {
+    const inner = open?.text === '(' ? words.slice(2, close) : words.slice(1, -1);
+    const clean = !inner.some(
+      ({ text }, at) => ['=', ':'].includes(text) || (text === ',' && CLAUSES.has(inner[at + 1]?.text ?? '')),
+    );
+    if (/^(?:needs|optional|returns|means)$/.test(clause) && means && clean) {
       for (const { kind, text } of words) if (kind === 'name') this.#scope.kinds.set(text, 'unknown');
       return this.#head('func', `func ${this.#source.slice(name.s, words.at(-1)?.e)}`);
     }
-    const parameters = /^(?:needs|optional|returns)$/.test(clause)
-      ? null
-      : this.#parameters(open?.text === '(' ? words.slice(2, close) : []);
-    const given = parameters === null ? this.#source.slice(open?.e, words[close]?.s) : parameters.text;
-    return this.#head('func', `func ${name.text}(${given}) means`, ...(parameters?.defaults ?? []));
+    const { text, defaults } = this.#parameters(open?.text === '(' || CLAUSES.has(clause) ? inner : []);
+    return this.#head('func', `func ${name.text}(${text}) means`, ...defaults);
   }
 
   #parameters(words: readonly Word[]): { readonly text: string; readonly defaults: readonly string[] } {
     const needs: string[] = [];
     const optional: string[] = [];
+    const returns: string[] = [];
     const defaults: string[] = [];
-    for (const one of separateAtCommas(words).filter((part) => part.length > 0)) {
+    let clause = 'needs';
+    for (const part of separateAtCommas(words).flatMap(atClauses)) {
+      const one = CLAUSES.has(part[0]?.text ?? '') ? part.slice(1) : part;
+      if (one.length < part.length) clause = part[0]?.text ?? '';
+      if (one.length === 0) continue;
       const equals = one.findIndex(({ text }) => text === '=');
       const name = parameterOf(one);
       if (name?.kind !== 'name') throw new Unclear();
       this.#scope.kinds.set(name.text, 'unknown');
       this.#scope.shared.add(name.text);
-      if (equals < 0) needs.push(name.text);
+      if (clause === 'returns') returns.push(name.text);
+      else if (equals < 0) (clause === 'optional' ? optional : needs).push(name.text);
       else {
         optional.push(name.text);
         const value = this.#value(one.slice(equals + 1));
@@ -282,6 +304,7 @@ class Reader {
     const clauses = [
       ...(needs.length > 0 ? [`needs ${needs.join(', ')}`] : []),
       ...(optional.length > 0 ? [`optional ${optional.join(', ')}`] : []),
+      ...(returns.length > 0 ? [`returns ${returns.join(', ')}`] : []),
     ];
     return { text: clauses.join(' '), defaults };
   }
@@ -340,6 +363,14 @@ class Reader {
       style: ruby ? 'word' : 'brace',
     };
   }
+}
+
+const CLAUSES = new Set(['needs', 'optional', 'returns']);
+
+/** The words of a parameter list, divided where a clause begins. */
+function atClauses(words: readonly Word[]): readonly (readonly Word[])[] {
+  const starts = [0, ...words.flatMap(({ text }, at) => (at > 0 && CLAUSES.has(text) ? [at] : []))];
+  return starts.map((at, index) => words.slice(at, starts[index + 1]));
 }
 
 /** The name of a parameter: `$x`, `_ x: Int`, `int x`, `x`. */

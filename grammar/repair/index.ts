@@ -1,4 +1,5 @@
 /** Fixes for programs with forms of other languages. */
+import type { LintCode } from '../lint/codes.ts';
 import type { CheckedFile, Edit, Environment, Finding, Fix } from '../lint/finding.ts';
 import { proceduresOf } from '../lint/scopes.ts';
 import { clean } from '../syntax/clean.ts';
@@ -34,7 +35,7 @@ export function errorsWithFixes(
   environment: Environment = {},
 ): readonly FixedDiagnostic[] {
   const { text } = clean(source, MAX_SOURCE_BYTES);
-  const fixes = harmless(text, fixesFor(text, errors, false), environment);
+  const fixes = harmless(text, fixesFor(text, errors, false, environment), environment);
   return errors.map((error) => {
     const fix = fixes.get(error);
     return fix === undefined ? error : { ...error, fix: { ...fix, message: error.hint ?? fix.message } };
@@ -54,26 +55,48 @@ export function findingsWithFixes(
   const fixes = new Map<Finding, Fix>();
   for (const { file, text } of files) {
     const own = findings.filter((found) => found.file === file.name);
-    const wrong = own.filter(({ severity, fix }) => severity === 'error' && fix.edits.length === 0);
+    const wrong = own.filter(({ code, severity, fix }) => fix.edits.length === 0 && (severity === 'error' || VALID.has(code)));
     const given = own.flatMap((found): [Finding, Fix][] => (found.fix.edits.length === 0 ? [] : [[found, found.fix]]));
     // The others can be made after these.
-    const all = new Map([...given, ...fixesFor(text, wrong, true)].slice(0, mostTried(text)));
+    const written = [...fixesFor(text, wrong, true, environment)];
+    const all = new Map([...given, ...written.map(asProposed)].slice(0, mostTried(text)));
     for (const [found, fix] of harmless(text, all, { ...environment, procedures })) fixes.set(found, fix);
   }
   return findings.map((found) => ({ ...found, fix: fixes.get(found) ?? { message: found.fix.message, edits: [] } }));
 }
 
+/** Findings about what is valid, and has another meaning elsewhere. */
+const VALID: ReadonlySet<string> = new Set<LintCode>([
+  'LINT_CHAINED_COMPARISON',
+  'LINT_LOGIC_VALUE',
+  'LINT_NEGATIVE_INDEX',
+  'LINT_PLAIN_TEMPLATE',
+]);
+
+/** A fix of what is valid is a proposal. */
+function asProposed([found, { safe, ...fix }]: readonly [Finding, Fix]): [Finding, Fix] {
+  return [found, found.severity !== 'error' || safe !== true ? fix : { ...fix, safe }];
+}
+
 /** An error or finding with its lines. */
 interface Wrong {
   readonly line: number;
+  readonly code?: LintCode;
 }
 
 /** The fixes of a cleaned text, by error. `parses`: whether the errors are no syntax errors. */
-function fixesFor<Error extends Wrong>(text: string, errors: readonly Error[], parses: boolean): ReadonlyMap<Error, Fix> {
+function fixesFor<Error extends Wrong>(
+  text: string,
+  errors: readonly Error[],
+  parses: boolean,
+  { tools = [] }: Environment,
+): ReadonlyMap<Error, Fix> {
   if (text.length > MAX_LENGTH || errors.length === 0) return new Map();
   const lines = lineTable(text);
   const { masked, removed } = withoutProse(text);
-  const changes = [...changesOf(masked), ...removed].sort((a, b) => a.s - b.s || a.e - b.e);
+  const meant = errors.flatMap(({ code, line }) => (code !== undefined && VALID.has(code) ? [line] : []));
+  const known = { tools: new Set(tools.map(({ name }) => name)), meant: new Set(meant) };
+  const changes = [...changesOf(masked, known), ...removed].sort((a, b) => a.s - b.s || a.e - b.e);
   const owners = ownersOf(changes, errors, parses, lines);
   const used = changes.filter(({ group }) => owners.has(group));
   const result = parse(applied(text, used, 0, text.length), { name: '' });

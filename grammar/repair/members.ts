@@ -1,6 +1,6 @@
 /** Translates members, methods and indexes after a value. */
 import { list } from './brackets.ts';
-import { type Kind, kindOfCall, methodCall, operand } from './calls.ts';
+import { functionCalled, type Kind, kindOfCall, methodCall, operand } from './calls.ts';
 import type { Reader } from './reader.ts';
 import { Unclear } from './scope.ts';
 import { SEARCHES, searched } from './search.ts';
@@ -16,12 +16,23 @@ const ASKED: Readonly<Record<string, string>> = {
   even: '$0 % 2 == 0',
 };
 
+/** Groups of the standard tools, for a text of which no tool is known. */
+const GROUPS = new Set('str list map math json regex csv time fs crypto diff shape template meta store memory'.split(' '));
+
 /** `.name`, `.name(…)`. */
 export function member(reader: Reader, of: Value): Value {
   const word = reader.words[reader.at];
   if (word?.kind !== 'name') throw new Unclear();
   reader.at++;
   const name = word.text;
+  const tool = `tool.${of.text}.${name}`;
+  const { tools, kinds } = reader.scope;
+  const known = tools.size === 0 ? /^[A-Z]/.test(name) && GROUPS.has(of.text) : tools.has(tool.toLowerCase());
+  const isTool = known && !kinds.has(of.text) && reader.peek() === '(';
+  if (isTool && (/^[A-Z]/.test(name) || !functionCalled(`${of.text}.${name}`))) {
+    reader.scope.guess();
+    return { text: tool, kind: 'unknown', s: of.s, e: word.e };
+  }
   if (
     /^(?:tool|json|math|Math|JSON|Object|Array|Promise|Number|String|strings|string|strconv|fmt|errors)\b[\w.]*$/.test(of.text) &&
     !reader.scope.kinds.has(of.text)
@@ -114,6 +125,11 @@ function overItems(of: string, name: string, { form, s, e }: Value, start: Value
 export function index(reader: Reader, of: Value): Value {
   reader.expect('[');
   const text = plain(of);
+  // PHP appends so.
+  if (reader.peek() === ']' && reader.at === reader.words.length - 1) {
+    const { e } = reader.expect(']');
+    return { text: `${text}[len(${text})]`, kind: 'unknown', s: of.s, e, element: { of: text, key: `len(${text})` } };
+  }
   if (reader.peek() === '::' && reader.peek(1) === '-' && reader.peek(2) === '1') {
     reader.at += 3;
     const reversed =
@@ -128,7 +144,7 @@ export function index(reader: Reader, of: Value): Value {
     const key = `"${symbol.text}"`;
     return { text: `${text}[${key}]`, kind: 'unknown', s: of.s, e: close.e, element: { of: text, key } };
   }
-  const from = reader.peek() === ':' ? null : reader.read();
+  const from = reader.peek() === ':' ? null : settled(reader.scope, reader.read());
   if (reader.take(':')) {
     const to = reader.peek() === ']' ? null : reader.read();
     const e = reader.expect(']').e;
@@ -141,7 +157,7 @@ export function index(reader: Reader, of: Value): Value {
   const negative = from.literal === true && key.startsWith('-') && of.kind !== 'map';
   if (negative && of.kind === 'unknown') reader.scope.guess();
   const at = negative ? `len(${text}) - ${key.slice(1)}` : key;
-  return { text: `${text}[${at}]`, kind: 'unknown', s: of.s, e, element: { of: text, key } };
+  return { text: `${text}[${at}]`, kind: of.items ?? 'unknown', s: of.s, e, element: { of: text, key } };
 }
 
 function difference(end: string, begin: string): string {

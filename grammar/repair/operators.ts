@@ -4,7 +4,7 @@ import type { Word } from './lexer.ts';
 import type { Reader } from './reader.ts';
 import type { Scope } from './scope.ts';
 import { filled, fillFormat, type Part } from './strings.ts';
-import { called, choice, plain, plus, type Value } from './values.ts';
+import { called, choice, plain, plus, settled, unguarded, type Value } from './values.ts';
 
 /** Binary operators, with their precedence and their spelling in NeuroScript. */
 export const BINARY: ReadonlyMap<string, readonly [level: number, spelling: string]> = new Map(
@@ -31,7 +31,7 @@ export const BINARY: ReadonlyMap<string, readonly [level: number, spelling: stri
     [4, '| |'],
     [5, '^ ^'],
     [6, '& &'],
-    [7, '+ +', '- -', '.. +', '. +', '– -', '− -'],
+    [7, '+ +', '- -', '.. +', '..< +', '..= +', '. +', '– -', '− -'],
     [8, '* *', '/ /', '% %', 'mod %', 'MOD %', '// //', '× *', '÷ /'],
   ].flatMap(([level, ...rows]) =>
     rows.map((row): [string, [number, string]] => {
@@ -51,26 +51,34 @@ export const PREFIXES: Readonly<Record<string, string>> = { '!': 'not ', not: 'n
 export const PREFIX_WORDS = new Set(['no', 'some', 'typeof']);
 
 /** Two operands and the operator between them. */
-export function pair(reader: Reader, left: Value, word: Word, operator: string, right: Value): Value {
-  const { s } = left;
-  const { e } = right;
+export function pair(reader: Reader, one: Value, word: Word, operator: string, other: Value): Value {
+  const { s } = one;
+  const { e } = other;
   const { scope } = reader;
-  if (operator === 'or' && right.literal === true) {
-    if (left.element !== undefined) {
+  const guards = [one.guard, other.guard].filter((guard) => guard !== undefined);
+  if (guards.length > 0 && COMPARISONS.test(operator)) return comparedIfThere(reader, one, word, operator, other, guards);
+  if (operator === 'or' && other.literal === true) {
+    if (scope.before === null && one.element !== undefined) {
       scope.guess();
-      return { text: `tool.map.Get(${left.element.of}, ${left.element.key}, ${plain(right)})`, kind: right.kind, s, e };
+      return { text: `tool.map.Get(${one.element.of}, ${one.element.key}, ${plain(other)})`, kind: other.kind, s, e };
     }
-    if (/^\w+$/.test(left.text)) {
+    if (one.element !== undefined || /^\w+$/.test(one.text)) {
       if (word.text !== '??') scope.guess();
-      return choice(word.text === '??' ? `${left.text} != nil` : `some ${left.text}`, left, right, s);
+      const test = word.text === '??' ? `${one.text} != nil` : `some ${one.text}`;
+      const { guard: _, ...bare } = one;
+      return choice([...guards, test].join(' and '), bare, other, s);
     }
   }
+  // A side that needs statements is computed even if the other one decides.
+  if (/^(?:and|or)$/.test(operator) && other.form !== undefined) scope.guess();
+  const [left, right] = [settled(scope, unguarded(scope, one)), settled(scope, unguarded(scope, other))];
   if (word.text === '//') {
     scope.guess();
     return { text: `tool.math.Floor(${plain(left)} / ${plain(right)})`, kind: 'number', s, e };
   }
   if (operator === '/' && scope.whole) return { text: `tool.math.Trunc(${plain(left)} / ${plain(right)})`, kind: 'number', s, e };
-  if (word.text === '..' && left.kind === 'number' && left.literal === true) return range(scope, left, right);
+  if (word.text === '..<' || (word.text.startsWith('..') && left.kind === 'number' && left.literal === true))
+    return range(scope, left, word, right);
   if (operator === '|' && /^tool\.[\w.]+$/.test(right.text)) return called(`${right.text}(${plain(left)})`, s, e);
   if (operator === '%' && left.literal === true && left.kind === 'text') return formatted(left, right);
   if (/^(?:and|or)$/.test(operator) && !scope.condition && !(left.kind === 'truth' && right.kind === 'truth')) scope.guess();
@@ -88,7 +96,7 @@ export function pair(reader: Reader, left: Value, word: Word, operator: string, 
   const written = joins ? '+' : operator;
   const gap = (from: number, to: number): string => {
     const text = reader.source.slice(from, to).replace(/\u00a0/g, ' ');
-    return /^\s*$/.test(text) && (text !== '' || !/\w/.test(written)) ? text : ' ';
+    return text.trim() === '' && !text.includes('\n') && (text !== '' || !/\w/.test(written)) ? text : ' ';
   };
   if (left.text.startsWith('typeof ') && /^["']undefined["']$/.test(right.text))
     return { text: `${left.text.slice(7)} ${operator} nil`, kind: 'truth', s, e, operator: 'comparison' };
@@ -100,6 +108,24 @@ export function pair(reader: Reader, left: Value, word: Word, operator: string, 
   const both: Kind = left.kind === 'truth' && right.kind === 'truth' ? 'truth' : 'unknown';
   if (/^[&|^]$/.test(operator)) return { text, kind: 'unknown', s, e, operator: 'bits' };
   return { text, kind: /^[-*/%]/.test(operator) ? 'number' : both, s, e };
+}
+
+/** A comparison of an element that may be missing: nil is no number and no text, and is unlike anything else. */
+function comparedIfThere(
+  reader: Reader,
+  one: Value,
+  word: Word,
+  operator: string,
+  other: Value,
+  guards: readonly string[],
+): Value {
+  const { guard: _, ...left } = one;
+  const { guard: __, ...right } = other;
+  const read = pair(reader, left, word, operator, right);
+  const isNil = left.text === 'nil' || right.text === 'nil';
+  const holds = isNil ? operator === '==' : operator === '!=';
+  const missing = guards.map((guard) => guard.replaceAll(' != nil', ' == nil').replaceAll(' and ', ' or ')).join(' or ');
+  return { ...read, text: holds ? `(${missing} or ${read.text})` : `${guards.join(' and ')} and ${read.text}` };
 }
 
 /** Joins texts. A template is used, because a sum of texts that spell numbers would be a number. */
@@ -118,9 +144,11 @@ function side(scope: Scope, value: Value, compared: boolean): string {
 }
 
 /** `1..3`, with its end or without. */
-function range(scope: Scope, from: Value, to: Value): Value {
-  scope.guess();
-  const text = `tool.list.Range(${plain(from)}, ${scope.open ? plain(to) : plus(plain(to))})`;
+function range(scope: Scope, from: Value, { text: dots }: Word, to: Value): Value {
+  const end = plain(to);
+  const open = dots === '..<' || (dots === '..' && (scope.open || end.startsWith('len(')));
+  if (dots === '..') scope.guess();
+  const text = `tool.list.Range(${plain(from)}, ${open ? end : plus(end)})`;
   return { text, kind: 'list', s: from.s, e: to.e };
 }
 

@@ -13,7 +13,7 @@ export interface Piece {
 
 const HEADS = new Set(
   (
-    'if while until for foreach unless func function def fn fun proc sub procedure else elif elsif elseif try catch except finally ' +
+    'if while until for foreach unless guard func function def fn fun proc sub procedure else elif elsif elseif try catch except finally ' +
     'switch match case when command do async repeat loop on export public static pub'
   ).split(' '),
 );
@@ -24,6 +24,9 @@ const STARTERS = new Set(
     ' ',
   ),
 );
+
+/** Operators with which a statement goes on in the next line. */
+const LINKS = new Set(['+', '&&', '||', '??', '==', '!=', '<=', '>=', '=', 'and', 'or']);
 
 const OPENERS = new Set(['(', '[', '{', '${', '$(', '$((']);
 const CLOSERS = new Set([')', ']', '}']);
@@ -48,6 +51,7 @@ class Splitter {
     if (word.kind === 'comment') return;
     if (word.kind === 'end') {
       if (this.#open.length > 0 && !(next?.kind === 'name' && STARTERS.has(next.text))) return;
+      if (this.#goesOn(next)) return;
       // C# opens its blocks in lines of their own.
       const head = this.#words.find(({ text }) => text !== '}')?.text ?? '';
       if (next?.text === '{' && this.#words.at(-1)?.text !== '{' && HEADS.has(head)) return;
@@ -106,6 +110,15 @@ class Splitter {
     let end = index;
     while (end < all.length && all[end]?.kind !== 'end') end++;
     return all[end - 1]?.text === '{';
+  }
+
+  /** Whether the line ends with an operator, or the next one begins with one. */
+  #goesOn(next: Word | undefined): boolean {
+    const last = this.#words.at(-1);
+    if (last === undefined || next === undefined || next.kind === 'end') return false;
+    const ends = last.kind === 'mark' ? LINKS.has(last.text) || last.text === '-' : last.kind === 'name' && LINKS.has(last.text);
+    const begins = next.kind === 'text' ? false : LINKS.has(next.text) || next.text === '.';
+    return (ends && !(next.kind === 'name' && STARTERS.has(next.text))) || (begins && next.text !== '=');
   }
 
   /** Ends the statement after the words so far. */

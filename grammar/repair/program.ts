@@ -1,27 +1,41 @@
 /** Translates a whole program statement by statement, and keeps its blocks. */
-import { lineTable } from '../syntax/position.ts';
+import { lastAtMost, lineTable } from '../syntax/position.ts';
 import { type Block, CLOSERS, ENDS, endLines, isKind } from './blocks.ts';
-import { caseIn } from './cases.ts';
+import { caseIn, linesOfCase } from './cases.ts';
 import { applied, type Change } from './changes.ts';
 import { commentsIn } from './comments.ts';
 import { condition } from './condition.ts';
-import { translate } from './expression.ts';
 import { type BlockKind, bodyAt, type Head, headOf } from './heads.ts';
 import { Layout } from './layout.ts';
 import { indentAt, type Word, wordsOf } from './lexer.ts';
 import { isHead, isStatement, same } from './neuroscript.ts';
 import { type Piece, piecesOf } from './pieces.ts';
+import { renamingOf } from './reserved.ts';
+import { leavesSwitch, noteLeaving, returned, skips } from './returns.ts';
 import { proceduresOf, Scope, Unclear } from './scope.ts';
 import { simple } from './simple.ts';
-import { plain } from './values.ts';
+import { guarded } from './tries.ts';
+
+/** Begins the part of a `try` that runs in any case. */
+const ENDING: ReadonlySet<string> = new Set(['finally', 'ensure']);
 
 /** Twice the levels that a program may nest: some of the open blocks may close after all. */
 const MOST_BLOCKS = 400;
 
+/** What is known of a program beside its text. */
+export interface Known {
+  /** The tools of the host, by canonical name; empty where none is known. */
+  readonly tools: ReadonlySet<string>;
+  /** The lines that are valid, and have another meaning in other languages. They are read as in these. */
+  readonly meant: ReadonlySet<number>;
+}
+
+const NOTHING: Known = { tools: new Set(), meant: new Set() };
+
 /** The changes that make a program of other languages one of NeuroScript. */
-export function changesOf(text: string): readonly Change[] {
+export function changesOf(text: string, known: Known = NOTHING): readonly Change[] {
   const words = wordsOf(text);
-  return [...commentsIn(text, words), ...new Program(text, words).changes()];
+  return [...commentsIn(text, words), ...new Program(text, words, known).changes()];
 }
 
 class Program {
@@ -31,19 +45,25 @@ class Program {
   readonly #scope: Scope;
   readonly #changes: Change[] = [];
   readonly #blocks: Block[] = [];
+  readonly #meant: ReadonlySet<number>;
+  /** How many ends of each kind were inserted. */
+  readonly #inserted = new Map<string, number>();
   #groups = 0;
   #last: Piece | null = null;
   /** The first word of the next statement. */
   #next = '';
   readonly #layout: Layout;
 
-  constructor(text: string, words: readonly Word[]) {
+  constructor(text: string, written: readonly Word[], { tools, meant }: Known) {
+    this.#meant = meant;
+    const renamed = renamingOf(written);
+    const words = renamed(written);
     this.#text = text;
     this.#layout = new Layout(text);
     this.#starts = lineTable(text).starts;
     this.#pieces = piecesOf(words);
     const script = words.some(({ kind, text }) => kind === 'name' && /^(?:const|let)$/.test(text));
-    this.#scope = new Scope(proceduresOf(words), script);
+    this.#scope = new Scope(proceduresOf(words), script, renamed, tools);
   }
 
   changes(): readonly Change[] {
@@ -82,28 +102,29 @@ class Program {
     }
   }
 
+  #isMeant({ s, e }: Piece): boolean {
+    if (this.#meant.size === 0) return false;
+    const last = lastAtMost(this.#starts, e);
+    for (let at = lastAtMost(this.#starts, s); at <= last; at++) if (this.#meant.has(at + 1)) return true;
+    return false;
+  }
+
   #piece(piece: Piece): void {
+    this.#scope.filled = this.#isMeant(piece);
     this.#scope.guessed = false;
     this.#scope.caught = this.#blocks.flatMap(({ caught }) => caught);
     this.#scope.inside = this.#blocks.some(({ kind }) => kind === 'func');
-    this.#leaves(piece);
+    noteLeaving(this.#blocks, piece);
     try {
       if (this.#noise(piece) || this.#middle(piece) || this.#closer(piece) || this.#open(piece)) return;
-      const lines = this.#returned(piece) ?? simple(this.#text, piece.words, this.#scope);
-      this.#replace(piece, this.#leavesSwitch(piece) ? [] : lines, this.#groups++);
+      const lines =
+        returned(this.#text, piece, { blocks: this.#blocks, next: this.#next, scope: this.#scope }) ??
+        simple(this.#text, piece.words, this.#scope);
+      this.#replace(piece, leavesSwitch(this.#blocks, piece) ? [] : lines, this.#groups++);
     } catch (error) {
       if (!(error instanceof Unclear)) throw error;
       this.#block(piece);
     }
-  }
-
-  /** The last expression of a procedure is its value in Rust and Ruby. */
-  #returned({ words }: Piece): readonly string[] | null {
-    if (this.#blocks.at(-1)?.kind !== 'func' || !/^(?:\}|end|endfunc)$/.test(this.#next)) return null;
-    if (!words.some(({ text }) => /^[-+*/%]$/.test(text)) || words.some(({ text }) => /^(?:[-+*/]?=|:=|<-|return)$/.test(text)))
-      return null;
-    this.#scope.guess();
-    return [`return ${plain(translate(this.#text, words, this.#scope))}`];
   }
 
   /** A head that could not be read still opens its block. */
@@ -113,26 +134,13 @@ class Program {
       this.#push(kind, 'word', piece, this.#groups++, null, []);
   }
 
-  #leavesSwitch({ words }: Piece): boolean {
-    return words.length === 1 && words[0]?.text === 'break' && this.#blocks.at(-1)?.kind === 'switch';
-  }
-
-  /**
-   * Records a statement that leaves a block as NeuroScript cannot: a `break` deep in a `switch`, a `continue` before the test of a loop.
-   */
-  #leaves({ words }: Piece): void {
-    const word = words.find(({ kind, text }) => kind === 'name' && (text === 'break' || text === 'continue'))?.text;
-    if (word === undefined) return;
-    const inner = this.#blocks.findLast(({ kind }) => /^(?:while|for|repeat|switch)$/.test(kind));
-    if (inner?.kind === 'switch' && !(words.length === 1 && inner === this.#blocks.at(-1))) inner.doubtful = true;
-    if (inner?.kind === 'repeat' && word === 'continue') inner.doubtful = true;
-  }
-
   /** `then` and `do` of the shell on their own, a `#!` line, `set -e`. */
   #noise(piece: Piece): boolean {
     const [first, ...rest] = piece.words;
-    if (/^(?:<\?php|\?>)$/.test(this.#text.slice(piece.s, piece.e))) this.#replace(piece, [], this.#groups++);
-    if (/^(?:<\?php|\?>)$/.test(this.#text.slice(piece.s, piece.e))) return true;
+    if (/^(?:<\?php|\?>)$/.test(this.#text.slice(piece.s, piece.e))) {
+      this.#replace(piece, [], this.#groups++);
+      return true;
+    }
     if (first?.text !== 'then' && first?.text !== 'do') return false;
     const block = this.#blocks.at(-1);
     const chained = /^(?:else|elif|elsif|elseif)$/.test(this.#last?.words[0]?.text ?? '');
@@ -150,7 +158,7 @@ class Program {
     if (head.kind === 'try') this.#push('try', head.style, piece, group, null, []);
     else {
       if (head.kind === 'switch') this.#replace(piece, [], group);
-      else if (!isHead(this.#text.slice(piece.s, piece.e), head.lines.join('\n'), ENDS[head.kind]))
+      else if (this.#scope.filled || !isHead(this.#text.slice(piece.s, piece.e), head.lines.join('\n'), ENDS[head.kind]))
         this.#replace(piece, head.lines, group);
       this.#push(head.kind, head.style, piece, group, head.subject ?? null, head.caught === undefined ? [] : [head.caught]);
     }
@@ -218,30 +226,10 @@ class Program {
     if (block?.kind !== 'switch') return false;
     const found = caseIn(piece.words);
     if (found === null) return false;
-    const { values, shell, named, rest } = found;
-    const test = (words: readonly Word[]): string => {
-      const text = shell && words[0]?.kind === 'name' ? `"${words[0].text}"` : condition(this.#text, words, this.#scope);
-      return block.subject === '' ? text : `${block.subject} == ${text}`;
-    };
-    const lines: string[] = [];
-    // In C and JavaScript, a case without `break` falls through to the next one; one without statements shares those of the next.
-    const last = this.#last?.words[0]?.text ?? '';
-    const ends = /^(?:break|return|throw|continue|fail|exit)$/.test(last) || this.#last === block.head || block.shared.length > 0;
-    if (named && block.head.words[1]?.text === '(' && !ends) block.doubtful = true;
-    if (rest.length === 0 && named && /^(?:case|default)$/.test(this.#next)) {
-      block.shared.push(...values.map(test));
-      this.#replace(piece, [], block.group);
-      return true;
-    }
-    if (block.cases > 0) lines.push('else');
-    const tests = [...block.shared.splice(0), ...values.map(test)];
-    if (values.length > 0) {
-      lines.push(`if ${tests.join(' or ')}`);
-      if (block.cases > 0) block.extra++;
-      block.cases++;
-    }
-    if (rest.length > 0) lines.push(...simple(this.#text, rest, this.#scope));
-    this.#replace(piece, lines, block.group);
+    const last = this.#last === block.head ? null : (this.#last?.words[0]?.text ?? '');
+    const test = (words: readonly Word[]): string => condition(this.#text, words, this.#scope);
+    const { lines, rest } = linesOfCase(block, found, { last, next: this.#next, test });
+    this.#replace(piece, rest.length > 0 ? [...lines, ...simple(this.#text, rest, this.#scope)] : lines, block.group);
     return true;
   }
 
@@ -307,8 +295,18 @@ class Program {
         ? ENDS[second.text.toLowerCase() as BlockKind]
         : null;
     if (word !== '}' && word !== 'next' && spaced === null && words.length > 1) return false;
+    const width = indentAt(this.#text, this.#starts, piece.s).length;
+    if (word === 'next' && skips(piece, width, this.#blocks.at(-1))) return false;
     const kinds = spaced === null ? closes : (CLOSERS[spaced] ?? []);
     const index = kinds.length === 0 ? this.#blocks.length - 1 : this.#blocks.findLastIndex(({ kind }) => kinds.includes(kind));
+    // It was inserted where an outer block ended before it.
+    const own = spaced ?? word;
+    if (index < 0 && this.#inserted.get(own)) {
+      this.#inserted.set(own, (this.#inserted.get(own) ?? 0) - 1);
+      this.#scope.guess();
+      this.#replace(piece, [], this.#groups++);
+      return true;
+    }
     const at = index < 0 ? this.#blocks.length - 1 : index;
     if (at < 0) return false;
     if (word === 'next' && index < 0) return false;
@@ -344,6 +342,8 @@ class Program {
         .join('');
       const lineEnd = this.#text.indexOf('\n', at);
       const s = lineEnd < 0 ? this.#text.length : lineEnd;
+      if (block.style === 'word')
+        for (const line of endLines(block)) this.#inserted.set(line, (this.#inserted.get(line) ?? 0) + 1);
       if (text !== '') this.#changes.push({ s, e: s, text, group: block.group, guessed: this.#scope.guessed });
     }
     this.#scope.guessed = false;
@@ -361,9 +361,12 @@ class Program {
       const text = applied(this.#text, inner, piece.e, next?.s ?? closing);
       return text.replace(/^[^\S\n]*\n/, '').trimEnd();
     };
-    const caught = handler === null ? [] : [after(handler), `${indent}  clear_error`].filter((part) => part !== '');
-    const guard = handler === null ? [] : ['on error do', ...caught, `${indent}endon`];
-    const text = [...guard, after(head), ...sections.map(after)].filter((part) => part !== '').join('\n');
+    const text = guarded({
+      indent,
+      body: after(head),
+      caught: handler === null ? null : after(handler),
+      more: sections.map((piece) => ({ always: piece.words.some(({ text }) => ENDING.has(text)), text: after(piece) })),
+    });
     this.#changes.push({ s: head.s, e: end, text: text.trimStart(), group: block.group, guessed: true });
   }
 
@@ -373,7 +376,8 @@ class Program {
     const indent = indentAt(this.#text, this.#starts, piece.s);
     const text = lines.join(`\n${indent}`);
     const { guessed } = this.#scope;
-    if (!piece.follows && (same(old, text) || isStatement(old, text))) return;
+    const meant = this.#scope.filled || piece.words.some(({ s, e, text: name }) => this.#text.slice(s, e) !== name);
+    if (!piece.follows && (same(old, text) || (!meant && isStatement(old, text)))) return;
     if (text === '') {
       const lineStart = piece.s - indent.length;
       const whole = this.#text.slice(lineStart - 1, lineStart) !== '' ? this.#text.charAt(lineStart - 1) === '\n' : true;

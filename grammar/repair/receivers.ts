@@ -11,6 +11,7 @@ export function changed(scope: Scope, receiver: Value, name: string, args: reado
   const set = statement(of, receiver.kind, name, args);
   if (set === null) return null;
   const [root = ''] = /^\w+/.exec(of) ?? [];
+  scope.items.delete(root);
   // NeuroScript copies values that other languages share, and languages differ in these methods.
   if (scope.shared.has(root) || DOUBTFUL.has(`${name}/${args.length}`)) scope.guess();
   if (/^(?:delete|remove|update)$/.test(name) && receiver.kind !== 'map') scope.guess();
@@ -53,4 +54,13 @@ export function augmented(scope: Scope, target: Value, operator: string, by: Val
   const texts = operator === '..' || (operator === '+' && (target.kind === 'text' || by.kind === 'text'));
   if (texts && by.worded !== true) return [`set ${of} = ${filled([{ value: of }, ...partsOf(by)])}`];
   return [`set ${of} = ${of} ${operator === '..' ? '+' : operator} ${by.literal === true ? value : operand(value)}`];
+}
+
+/** `del m["a"]`, `delete m.a`. Throws `Unclear`. */
+export function removal({ element }: Value, scope: Scope): readonly string[] {
+  if (element === undefined) throw new Unclear();
+  const kind = scope.kindOf(element.of);
+  if (kind === 'list') return [`set ${element.of} = tool.list.RemoveAt(${element.of}, ${element.key})`];
+  if (kind === 'unknown' && !element.key.startsWith('"')) scope.guess();
+  return [`set ${element.of} = tool.map.Remove(${element.of}, ${element.key})`];
 }

@@ -1,6 +1,7 @@
 /** The state of the translation of one program. */
 import type { Kind } from './calls.ts';
 import type { Word } from './lexer.ts';
+import type { Renaming } from './reserved.ts';
 
 /** Thrown where no reading is evident. The statement then stays as it is. */
 export class Unclear extends Error {}
@@ -9,6 +10,12 @@ export class Unclear extends Error {}
 export class Scope {
   /** Known values of variables. A variable that is set to something unknown has an entry too. */
   readonly kinds = new Map<string, Kind>();
+  /** What the items of a list are, where all are of one kind. */
+  readonly items = new Map<string, Kind>();
+  /** Gives words of a text the names that they can have here. */
+  readonly renamed: Renaming;
+  /** The tools of the host, by canonical name. */
+  readonly tools: ReadonlySet<string>;
   /** Names of procedures that the text defines. */
   readonly procedures: ReadonlySet<string>;
   /** The name of the caught error in a handler of another language. */
@@ -17,6 +24,8 @@ export class Scope {
   guessed = false;
   /** Whether `$name` in a string stands for a value. */
   dollars = false;
+  /** Whether `{{name}}` in quotes stands for a value. */
+  filled = false;
   /** Whether the current text is certainly shell. */
   shell = false;
   /** Whether a division has no fraction, as in the arithmetic of the shell. */
@@ -38,8 +47,10 @@ export class Scope {
   /** Statements to insert after the current one. */
   after: string[] = [];
 
-  constructor(procedures: ReadonlySet<string>, script: boolean) {
+  constructor(procedures: ReadonlySet<string>, script: boolean, renamed: Renaming, tools: ReadonlySet<string>) {
     this.procedures = procedures;
+    this.renamed = renamed;
+    this.tools = tools;
     this.script = script;
   }
 

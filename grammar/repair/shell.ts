@@ -1,4 +1,4 @@
-/** Translates values of the shell, which begin with a dollar. */
+/** Translates values of the shell, which begin with a dollar, and variables of SQL, which begin with `@`. */
 
 import type { Word } from './lexer.ts';
 import type { Reader } from './reader.ts';
@@ -28,7 +28,7 @@ export function dollar(reader: Reader, open: Word): Value {
     const value = reader.read();
     return { ...value, s, e: reader.expect(')').e };
   }
-  if (open.text === '$') {
+  if (open.text === '$' || open.text === '@') {
     const word = reader.words[reader.at];
     if (word?.kind !== 'name') throw new Unclear();
     reader.at++;

@@ -4,12 +4,13 @@ import { nearestName } from '../vocabulary/names.ts';
 import { operand } from './calls.ts';
 import { condition } from './condition.ts';
 import { translate, translateAll } from './expression.ts';
+import { exit, fail, failure, must } from './failures.ts';
 import type { Word } from './lexer.ts';
 import { emit, joinedBy, print } from './prints.ts';
-import { augmented, changed } from './receivers.ts';
+import { augmented, changed, removal } from './receivers.ts';
 import { type Scope, Unclear } from './scope.ts';
 import { spelled } from './spelling.ts';
-import { OPERATORS, operatorAt, separate, separateAtCommas, word } from './split.ts';
+import { OPERATORS, operatorAt, separate, separateAtCommas, word, wraps } from './split.ts';
 import { lifted, plain, type Value } from './values.ts';
 
 const DECLARES = new Set('let const var local my readonly dim auto val final declare export'.split(' '));
@@ -114,7 +115,8 @@ class Simple {
   /** Statements that are recognised by their first word. */
   #byWord(first: string, second: Word | undefined): readonly string[] | null {
     const rest = this.#words.slice(1);
-    const assigned = second?.text === '=' || second?.text === '.' || (second?.text === '[' && !DECLARES.has(first));
+    const assigned =
+      second?.text === '=' || second?.text === '.' || (second?.text === '[' && first !== 'set' && !DECLARES.has(first));
     const path =
       second?.text === '.'
         ? this.#words
@@ -122,6 +124,7 @@ class Simple {
             .map(({ text }) => text)
             .join('')
         : first;
+    if (path === 'console.error' || path === 'console.warn') this.#scope.guess();
     if (path === 'console.error' || path === 'console.warn') return [`whisper "log", ${joinedBy(this.#arguments(3), '" "')}`];
     if (PRINTS.has(path)) {
       const from = path.includes('.') ? path.split('.').length * 2 - 1 : 1;
@@ -137,7 +140,8 @@ class Simple {
       if (values.length === 1 && only !== undefined) return lifted(only, (text) => [`return ${text}`]);
       return [`return ${values.map(plain).join(', ')}`];
     }
-    if (first === 'fail' || first === 'must') return [`${first} ${plain(this.#value(rest))}`];
+    if (first === 'fail') return fail(this.#source, rest, this.#scope);
+    if (first === 'must' || first === 'assert') return must(this.#source, rest, this.#scope);
     if (first === 'whisper') {
       const values = translateAll(this.#source, rest, this.#scope).map(plain);
       return [`whisper ${values.length === 1 ? `"note", ${values[0]}` : values.join(', ')}`];
@@ -149,14 +153,15 @@ class Simple {
     if (first === 'call') return this.#callOf(rest);
     if (DECLARES.has(first)) return this.#declaration(rest);
     if (TYPES.has(first) && second?.kind === 'name' && this.#text(2) === '=') return this.#declaration(rest);
-    if (first === 'raise' || first === 'throw' || first === 'panic') return this.#failure(rest);
-    if (first === 'assert') return [`must ${plain(this.#value(separateAtCommas(rest)[0] ?? rest))}`];
+    if (first === 'raise' || first === 'throw' || first === 'panic') return failure(this.#source, rest, this.#scope);
     if (first === 'pass' || first === 'noop') return ['set _ = nil'];
-    if (first === 'del' || first === 'delete') return this.#removal(rest);
+    if (first === 'del' || first === 'delete') return removal(this.#value(rest), this.#scope);
     if (/^(?:import|from|using|use|include|package|require)$/.test(first)) return [];
-    if (first === 'exit' || first === 'quit') return this.#exit(rest);
+    if (first === 'exit' || first === 'quit') return exit(rest, this.#scope);
     if (first === 'read' && second?.kind === 'name') return [`promptuser "${second.text}" into ${second.text}`];
-    if (['break', 'continue', 'clear_error'].includes(first) && rest.length === 0) return [first];
+    const alone = rest.length === 0 || (rest.length === 2 && this.#text(1) === '(' && this.#text(2) === ')');
+    if (['break', 'continue', 'clear_error'].includes(first) && alone) return [first];
+    if (first === 'next' && alone) return ['continue'];
     if (KEYWORD_SET.has(first) && first !== 'tool') throw new Unclear();
     return null;
   }
@@ -169,10 +174,12 @@ class Simple {
     const [first, second] = words;
     if (first?.text === '-') return [];
     if (first === undefined) throw new Unclear();
+    if (first.text === '{') return this.#declaration(words);
     const found = this.#assignment(words);
     if (found !== null) return found;
-    const name = first.text === '$' ? second : first;
-    const rest = words.slice(first.text === '$' ? 2 : 1);
+    const marked = first.text === '$' || first.text === '@';
+    const name = marked ? second : first;
+    const rest = words.slice(marked ? 2 : 1);
     if (name?.kind !== 'name' || rest.length === 0) throw new Unclear();
     const value = this.#value(rest[0]?.text === 'to' ? rest.slice(1) : rest);
     return this.#assign(name.text, value);
@@ -238,10 +245,13 @@ class Simple {
       shell && inner.every(({ kind }) => kind !== 'mark')
         ? { text: `[${inner.map(word).join(', ')}]`, kind: 'list', s: 0, e: 0, literal: true }
         : null;
-    const targets = words.slice(0, at).filter(({ text }) => text !== '$');
+    const written = words.slice(0, at).filter(({ text }) => text !== '$' && text !== '@');
+    const targets = ['(', '['].includes(written[0]?.text ?? '') && wraps(written) ? written.slice(1, -1) : written;
     if (OPERATORS.has(operator))
       return augmented(this.#scope, this.#value(targets), operator.slice(0, -1), array ?? this.#value(value));
-    const names = separateAtCommas(targets).map((one) => plain(this.#value(one)));
+    const parts = separateAtCommas(targets);
+    if (parts.length > 1 && ['*', '...'].includes(parts.at(-1)?.[0]?.text ?? '')) return this.#rest(parts, value);
+    const names = parts.map((one) => plain(this.#value(one)));
     if (names.length > 1) return this.#several(names, value);
     const [target = ''] = names;
     if (array !== null) return this.#assign(target, array);
@@ -265,6 +275,19 @@ class Simple {
     return ends.flatMap((end) => this.#assign(words[end - 1]?.text ?? '', value));
   }
 
+  /** `a, *rest = xs`, `[a, ...rest] = xs` */
+  #rest(parts: readonly (readonly Word[])[], words: readonly Word[]): readonly string[] {
+    const names = parts.map((part) => part.at(-1)?.text ?? '');
+    const rest = names.at(-1) ?? '';
+    const of = plain(this.#value(words));
+    const from = names.length - 1;
+    return [
+      ...this.#assign(rest, { text: of, kind: 'list', s: 0, e: 0 }),
+      ...names.slice(0, -1).flatMap((name, at) => this.#assign(name, { text: `${rest}[${at}]`, kind: 'unknown', s: 0, e: 0 })),
+      `set ${rest} = tool.list.Slice(${rest}, ${from}, len(${rest}))`,
+    ];
+  }
+
   #several(names: readonly string[], words: readonly Word[]): readonly string[] {
     const values = translateAll(this.#source, words, this.#scope);
     const [only] = values;
@@ -275,42 +298,16 @@ class Simple {
 
   #assign(target: string, value: Value | null): readonly string[] {
     if (!/^[A-Za-z_]/.test(target) || target.startsWith('tool.') || KEYWORD_SET.has(target)) throw new Unclear();
-    if (/^\w+$/.test(target)) this.#scope.kinds.set(target, value?.kind ?? 'unknown');
+    if (/^\w+$/.test(target)) {
+      this.#scope.kinds.set(target, value?.kind ?? 'unknown');
+      if (value?.items === undefined) this.#scope.items.delete(target);
+      else this.#scope.items.set(target, value.items);
+    } else this.#scope.items.delete(/^\w+/.exec(target)?.[0] ?? '');
     if (value !== null && /^\w+$/.test(value.text) && (value.kind === 'list' || value.kind === 'map')) {
       this.#scope.shared.add(target).add(value.text);
     }
     if (value === null) return [`set ${target} = nil`];
     return lifted(value, (text) => [`set ${target} = ${text}`], /^\w+$/.test(target) ? target : null);
-  }
-
-  #failure(words: readonly Word[]): readonly string[] {
-    if (words.length === 0) throw new Unclear();
-    const [name, open] = words;
-    const wraps = name?.kind === 'name' && open?.text === '(' && (/^[A-Z]/.test(name.text) || name.text === 'Error');
-    if (!wraps) return [`fail ${plain(this.#value(words))}`];
-    const [message] = translateAll(this.#source, words.slice(2, -1), this.#scope);
-    return [`fail ${message === undefined ? `"${name.text}"` : plain(message)}`];
-  }
-
-  #removal(words: readonly Word[]): readonly string[] {
-    const { element } = this.#value(words);
-    if (element === undefined) throw new Unclear();
-    const kind = this.#scope.kindOf(element.of);
-    if (kind === 'list') return [`set ${element.of} = tool.list.RemoveAt(${element.of}, ${element.key})`];
-    if (kind === 'unknown' && !element.key.startsWith('"')) this.#scope.guess();
-    return [`set ${element.of} = tool.map.Remove(${element.of}, ${element.key})`];
-  }
-
-  #exit(words: readonly Word[]): readonly string[] {
-    const [what] = words.filter(({ text }) => text !== '(' && text !== ')');
-    if (what === undefined || what.text === '0') {
-      // The statement ends the program, not only the procedure.
-      if (this.#scope.inside) this.#scope.guess();
-      return ['return'];
-    }
-    if (/^(?:for|while|do|loop)$/.test(what.text)) return ['break'];
-    this.#scope.guess();
-    return [`fail "exit ${what.text}"`];
   }
 
   /** `call f`, `call f "x"`, `call f(x)`. */

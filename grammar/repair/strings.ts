@@ -1,11 +1,12 @@
 /** Strings of other languages, in the form of NeuroScript. */
+import { escapeAt } from '../syntax/strings.ts';
 import { Unclear } from './scope.ts';
 
 /** A string of any language: fixed pieces and the source of the expressions between them. */
 export type Piece = { readonly fixed: string } | { readonly source: string };
 
-/** The pieces of a string literal. `dollars` says that `$name` stands for a value, as in the shell. */
-export function piecesOf(written: string, dollars: boolean): readonly Piece[] {
+/** The pieces of a string literal. `dollars` says that `$name` stands for a value, as in the shell, `filled` that `{{name}}` does. */
+export function piecesOf(written: string, dollars: boolean, filled = false): readonly Piece[] {
   const prefix = /^[fFrRbB$](?=["'])/.exec(written)?.[0].toLowerCase() ?? '';
   const quoted = written.slice(prefix.length);
   const long = /^(?:```|"""|''')/.exec(quoted)?.[0];
@@ -15,7 +16,8 @@ export function piecesOf(written: string, dollars: boolean): readonly Piece[] {
   if (prefix === 'r') return [{ fixed: inner.replaceAll('\\', '\\\\') }];
   const body = open === "'" ? inner.replaceAll("\\'", "'") : inner;
   if (prefix === 'f' || prefix === '$') return joined(split(body, /\{\{|\}\}|\{([^{}]*)\}/g));
-  if (open === '`' || open === '```') return split(body, /(?<!\\)\$\{([^{}]*)\}|\{\{([^{}]*)\}\}/g);
+  if (open === '`' || open === '```' || (filled && open === '"'))
+    return split(filled ? body.replaceAll('#{', '${') : body, /(?<!\\)\$\{([^{}]*)\}|\{\{([^{}]*)\}\}/g);
   if (open !== '"') return [{ fixed: body }];
   if (/\\\([^()]*\)/.test(body)) return split(body, /\\\(([^()]*)\)/g);
   return split(body, dollars ? /(?<!\\)(?:\$\{([^{}]*)\}|#\{([^{}]*)\}|\$([A-Za-z_]\w*))/g : /(?<!\\)[$#]\{([^{}]*)\}/g);
@@ -47,6 +49,17 @@ function joined(pieces: readonly Piece[]): readonly Piece[] {
 /** A string without values. `raw`: the text between the quotes, with escapes. */
 export function quoted(raw: string): string {
   return raw.includes('\n') ? `\`\`\`${raw}\`\`\`` : `"${raw.replace(/\\.|"/g, (one) => (one === '"' ? '\\"' : one))}"`;
+}
+
+/** A quoted text in which every backslash that begins no escape is doubled. */
+export function withEscapes(written: string): string {
+  let out = '';
+  for (let at = 0; at < written.length; at++) {
+    const length = written.charAt(at) === '\\' ? escapeAt(written, at)?.length : 1;
+    out += length === undefined ? '\\\\' : written.slice(at, at + length);
+    at += (length ?? 1) - 1;
+  }
+  return out;
 }
 
 /** A part of text: fixed, or a value. */

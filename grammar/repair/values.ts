@@ -13,12 +13,16 @@ export interface Value {
   readonly literal?: boolean;
   /** Set if the value is text that spells no number, so that `+` joins it. */
   readonly worded?: boolean;
+  /** What the items of a list are, where all are of one kind. */
+  readonly items?: Kind | undefined;
   /** Set for text that is joined from parts. */
   readonly parts?: readonly Part[];
   /** Set for a value with an operator of this kind outside of brackets, because languages differ in its precedence. */
   readonly operator?: 'bits' | 'comparison';
   /** Set if the value is an element: its container and its key. */
   readonly element?: { readonly of: string; readonly key: string };
+  /** What must hold for the value to be read; it is nil otherwise. */
+  readonly guard?: string;
   /** Set for a value that needs statements in NeuroScript. Such a value has no text. */
   readonly form?: Form;
 }
@@ -86,11 +90,12 @@ export function lifted(value: Value, use: (text: string) => readonly string[], t
   return use(plain(value));
 }
 
-/** A value as an expression. A value that needs a loop is computed before the statement. */
+/** A value as an expression. A value that needs statements is computed before the statement. */
 export function settled(scope: Scope, value: Value): Value {
-  if ((value.form?.k !== 'each' && value.form?.k !== 'fold') || scope.before === null) return value;
-  const name = `_items${scope.before.length === 0 ? '' : scope.before.length}`;
-  scope.before.push(...lifted(value, () => [], name));
+  const form = value.form?.k;
+  if ((form !== 'each' && form !== 'fold' && form !== 'choice') || scope.before === null) return value;
+  const name = `${form === 'choice' ? '_value' : '_items'}${scope.before.length === 0 ? '' : scope.before.length}`;
+  scope.before.push(...lifted(value, (text) => [`set ${name} = ${text}`], name));
   const { s, e, kind } = value;
   return { text: name, kind, s, e };
 }
@@ -99,14 +104,25 @@ function names(text: string): ReadonlySet<string> {
   return new Set(text.match(/[A-Za-z_]\w*/g));
 }
 
+/** A value without its guard: a condition, or a choice between it and nil. */
+export function unguarded(scope: Scope, value: Value): Value {
+  const { guard, ...bare } = value;
+  if (guard === undefined) return value;
+  if (scope.condition) return { ...bare, text: `${guard} and ${plain(bare)}`, kind: 'truth' };
+  return choice(guard, bare, { text: 'nil', kind: 'unknown', s: value.s, e: value.e }, value.s);
+}
+
 /** One of two values, by a condition. */
 export function choice(cond: string, then: Value, otherwise: Value, s: number): Value {
   return { text: '', kind: then.kind, s, e: otherwise.e, form: { k: 'choice', cond, then, otherwise } };
 }
 
+const OF_TEXTS = ['tool.str.Split(', 'tool.str.SplitWords(', 'tool.str.Lines(', 'tool.map.Keys(', 'tool.regex.FindAll('];
+
 /** A call of NeuroScript as a value. */
 export function called(text: string, s: number, e: number): Value {
-  return { text, kind: kindOfCall(text), s, e };
+  const items = OF_TEXTS.some((name) => text.startsWith(name)) ? 'text' : undefined;
+  return { text, kind: kindOfCall(text), s, e, items };
 }
 
 /** A literal number plus one, or a sum. */

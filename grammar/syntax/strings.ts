@@ -85,7 +85,7 @@ const simple: ReadonlyMap<string, string> = new Map([
 const numeric = /\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|([0-3][0-7]{2}|[0-7]{2}))/y;
 
 /** Length and value of the escape at `i`; undefined when it is not valid. */
-function escapeAt(body: string, i: number): { readonly length: number; readonly value: string } | undefined {
+export function escapeAt(body: string, i: number): { readonly length: number; readonly value: string } | undefined {
   const value = simple.get(body.charAt(i + 1));
   if (value !== undefined) return { length: 2, value };
   numeric.lastIndex = i;
