@@ -19,6 +19,7 @@ import {
   type LoopOptions,
   type ResumeOptions,
   type StepOptions,
+  WALL_MS,
 } from './options.ts';
 import type { Stepper } from './plan.ts';
 import { type LoopProgress, NO_PACE, type Pace, progress } from './progress.ts';
@@ -36,8 +37,6 @@ import { type SessionSpan, withSessionSpan, withTurnSpan } from './spans.ts';
 import { isLeft, takeReply, takeStep } from './step.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
 import type { TurnHost } from './turn/request.ts';
-
-const WALL_MS = 600_000;
 
 /**
  * The host loop. It consults an agent for a program, runs the program as one turn, stores and logs the decision, and goes on

@@ -180,6 +180,9 @@ export interface StepOptions extends Ceilings, TurnApproval {
   readonly onEvent?: LoopListener;
 }
 
+/** Milliseconds of a call that drives a session, where it says nothing else. */
+export const WALL_MS = 600_000;
+
 /** Options of continuing a session. */
 export interface ResumeOptions extends StepOptions {
   /** Most milliseconds of this call, agents and tools included; ten minutes when absent. */

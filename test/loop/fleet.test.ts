@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Agent } from '../../src/loop/agents/agent.ts';
-import { systemClock } from '../../src/loop/clock.ts';
+import { type Clock, systemClock } from '../../src/loop/clock.ts';
 import { LoopController } from '../../src/loop/controller.ts';
 import { Host, type HostOptions } from '../../src/loop/host/host.ts';
 import { seededIds } from '../../src/loop/ids.ts';
@@ -26,9 +26,16 @@ const turnsAgent = (turns: number): Agent => ({
 });
 
 /** A host, and the errors that it has met. */
-function host(store: SessionStore, owner: string, agent: Agent, options: Partial<HostOptions> = {}, leaseMs = 5000) {
-  const coordinator = new SessionCoordinator({ store, log: null, clock: systemClock, replayTtl: 900, owner, leaseMs });
-  const controller = new LoopController({ executor, keyring, ids: seededIds(owner), coordinator });
+function host(
+  store: SessionStore,
+  owner: string,
+  agent: Agent,
+  options: Partial<HostOptions> = {},
+  leaseMs = 5000,
+  clock: Clock = systemClock,
+) {
+  const coordinator = new SessionCoordinator({ store, log: null, clock, replayTtl: 900, owner, leaseMs });
+  const controller = new LoopController({ executor, keyring, clock, ids: seededIds(owner), coordinator });
   const errors: unknown[] = [];
   const profiles = { '': { controller, options: () => ({ agent }) } };
   const made = new Host({ coordinator, profiles, pollMs: 20, onError: (error) => errors.push(error), ...options });
@@ -64,6 +71,25 @@ describe('hosts that share a store (issue 20)', () => {
     expect([...a.errors, ...b.errors]).toEqual([]);
     expect(a.host.state).toMatchObject({ status: 'stopped', driving: 0 });
     expect(() => a.host.start()).toThrow(RuntimeClosedError);
+  });
+
+  it('give a session back before its time is over: slow agents end none', async () => {
+    const store = new MemoryStore();
+    await opened(store, ['s']);
+    let ms = 0;
+    const clock = { now: systemClock.now, monotonic: () => ms };
+    const agent: Agent = {
+      reply: (request) => {
+        ms += 60_000;
+        return turnsAgent(12).reply(request);
+      },
+    };
+    const { host: only, errors } = host(store, 'a', agent, { turnsPerClaim: 99 }, 600_000, clock);
+    only.start();
+    await ended(store, 1);
+    await only.drain(5000);
+    expect((await store.list())[0]).toMatchObject({ status: 'done', turns: 12 });
+    expect([errors, only.state.claimed]).toEqual([[], 2]);
   });
 
   it('drive a session that they claim again before its last driver has ended', async () => {

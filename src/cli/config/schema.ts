@@ -86,7 +86,10 @@ export const PROFILE = z
       description: 'File of a grant: a call outside of it is refused, or with approve waits for approval.',
     }),
     rehearse: text.exactOptional().meta({ description: 'Mocks or a recording: each program runs first against them.' }),
-    maxTime: count.exactOptional().meta({ description: 'Most milliseconds for which one host drives a session at a stretch.' }),
+    maxTime: count.exactOptional().meta({
+      description:
+        'Most milliseconds for which a session is driven at a stretch; a host gives it back after half of them, between two turns.',
+    }),
   })
   .meta({ id: 'profile', description: 'How sessions of one kind are driven.' });
 

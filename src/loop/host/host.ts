@@ -12,7 +12,7 @@ import {
   wholeNumber,
 } from '../../wire/options.ts';
 import type { LoopController } from '../controller.ts';
-import type { ResumeOptions } from '../options.ts';
+import { type ResumeOptions, WALL_MS } from '../options.ts';
 import type { LoopResult } from '../result.ts';
 import type { SessionCoordinator } from '../sessions/coordinator.ts';
 import { SessionLeasedError, SessionStateError } from '../sessions/errors.ts';
@@ -25,7 +25,10 @@ import { Signal } from './signal.ts';
 export interface Profile {
   /** Made with the coordinator of the host. */
   readonly controller: LoopController;
-  /** Agent, ceilings and limits for a session. If it throws, this host leaves the session to other hosts. */
+  /**
+   * Agent, ceilings and limits for a session. If it throws, this host leaves the session to other hosts. A session that has taken half of
+   * `wallMs` is given back after its turn, so that slow agents end no session.
+   */
   readonly options: (sid: string, setup: SessionSetup) => Omit<ResumeOptions, 'leave'>;
 }
 
@@ -183,8 +186,8 @@ export class Host {
       while (!this.#isEnding) {
         try {
           if (tended < 0 || this.#status === 'unreachable') await this.beat();
-          if (performance.now() - tended > coordinator.leaseMs) {
-            tended = performance.now();
+          if (this.#now() - tended > coordinator.leaseMs) {
+            tended = this.#now();
             await coordinator.tend(
               (sid) => this.#driving.has(sid),
               (error, sid) => this.#failed(error, sid),
@@ -249,8 +252,10 @@ export class Host {
     try {
       const profile = profiles[setup.profile];
       if (profile === undefined || this.#isEnding) return await coordinator.leave(sid);
-      const leave = (): boolean => this.#isEnding || profiles !== this.#profiles || ++turns >= turnsPerClaim;
       const options = profile.options(sid, setup);
+      const until = this.#now() + (options.wallMs ?? WALL_MS) / 2;
+      const isEnough = (): boolean => ++turns >= turnsPerClaim || this.#now() > until;
+      const leave = (): boolean => this.#isEnding || profiles !== this.#profiles || isEnough();
       const result = await profile.controller.resume(sid, {
         keepTurns: false,
         ...options,
@@ -276,8 +281,12 @@ export class Host {
     }
   }
 
+  #now(): number {
+    return this.#options.coordinator.clock.monotonic();
+  }
+
   #isAway(profile: string): boolean {
-    return (this.#unanswered.get(profile)?.until ?? 0) > performance.now();
+    return (this.#unanswered.get(profile)?.until ?? 0) > this.#now();
   }
 
   /** Counts the requests to which the agents of a profile gave no reply. Those that were under way when the pause began are one. */
@@ -286,7 +295,7 @@ export class Host {
     else if (!this.#isAway(profile)) {
       const count = 1 + (this.#unanswered.get(profile)?.count ?? 0);
       const ms = count < AWAY_AFTER ? 0 : Math.min(LONGEST_AWAY_MS, 1000 * 2 ** (count - AWAY_AFTER));
-      this.#unanswered.set(profile, { count, until: performance.now() + ms });
+      this.#unanswered.set(profile, { count, until: this.#now() + ms });
     }
   }
 

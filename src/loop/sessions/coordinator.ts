@@ -42,11 +42,12 @@ export interface Attendance {
 export class SessionCoordinator {
   /** Holds the sessions. */
   readonly store: SessionStore;
+  /** The clock of this process. */
+  readonly clock: Clock;
   /** Held by every turn of this process: shared by turns that may run together, or by one turn alone. */
   readonly turns: SharedLock;
   readonly #log: DecisionLog | null;
   readonly #tending: Tending;
-  readonly #clock: Clock;
   readonly #leases: Leases;
   readonly #replayTtl: number;
   readonly #agreement: Agreement;
@@ -67,7 +68,7 @@ export class SessionCoordinator {
     this.turns = turns;
     this.#log = log;
     this.#agreement = new Agreement(store, log);
-    this.#clock = clock;
+    this.clock = clock;
     this.#leases = new Leases({ store, clock, owner, leaseMs });
     this.#tending = new Tending({
       store,
@@ -97,7 +98,7 @@ export class SessionCoordinator {
 
   /** Stores a new session. Throws as {@link SessionStore.create} does. */
   async create(state: SessionState, setup?: SessionSetup, admission?: Admission): Promise<void> {
-    await this.store.create(state, this.#clock.now(), setup, admission);
+    await this.store.create(state, this.clock.now(), setup, admission);
     this.#agreement.add(state.sid);
   }
 
@@ -258,7 +259,7 @@ export class SessionCoordinator {
     keepLease = false,
     stored: () => void = () => {},
   ): Promise<void> {
-    const at = this.#clock.now();
+    const at = this.clock.now();
     const entry = record !== null ? logEntry(record) : next.status === 'open' ? null : endEntry(next, at);
     const unlogged = entry !== null && this.#logKind === 'owed';
     const keep = keepLease && next.status === 'open';
@@ -304,7 +305,7 @@ export class SessionCoordinator {
 
   /** Logs the HALT of a session that could not be opened. Its entry has turn 0, which no turn of a stored session has. */
   async refused(sid: string, reason: HaltReason, message: string): Promise<void> {
-    await this.#log?.append(endEntry({ sid, nextTurn: 0, reason, message }, this.#clock.now()));
+    await this.#log?.append(endEntry({ sid, nextTurn: 0, reason, message }, this.clock.now()));
   }
 
   /** Releases the session, so that another process can claim it at once. */
