@@ -51,6 +51,16 @@ describe('issue 20: sessions on a real server of Restate', () => {
     await judge(fleet.bench, done);
   });
 
+  it("the model's server is away for a while: Restate asks again, and no session ends", async () => {
+    await using fleet = await open();
+    await fleet.worker();
+    await fleet.start('away-turn');
+    await fleet.start('away-call', { durable: 'call' });
+    await fleet.finish();
+    await judge(fleet.bench, done);
+    await expectOneRun(fleet);
+  });
+
   it('a worker is killed in a call that must not be repeated: a person says what became of it, through Restate', async () => {
     await using fleet = await open();
     const first = await fleet.worker({ step: 'call', turn: 2 });

@@ -15,7 +15,7 @@ import type { TaggedJson } from '../../../src/wire/protocol.ts';
 import { pgPool } from '../kit.ts';
 import { FAULTS, holds } from './faults.ts';
 import { openPlace } from './place.ts';
-import { type Asked, type HostPlan, kindOf, type Told, WORKS } from './plan.ts';
+import { type Asked, type HostPlan, type Kind, kindOf, type Told, WORKS } from './plan.ts';
 import { Shop } from './shop.ts';
 
 /** What a process runs: a host that claims sessions, or a worker that Restate calls. */
@@ -194,6 +194,12 @@ export class Bench implements AsyncDisposable {
   async sessions(sids: readonly string[], durable: Durable = 'turn', admission: Admission = {}): Promise<void> {
     for (const sid of sids)
       await openSession(this.store, { subject: sid, fields: {} }, { sid, at: Date.now(), durable, admission });
+  }
+
+  /** Opens a session of a kind for each way in which a store keeps calls. */
+  async oneOfEach(kind: Kind): Promise<void> {
+    await this.sessions([`${kind}-turn`]);
+    await this.sessions([`${kind}-call`], 'call');
   }
 
   /** Starts a host and waits until it is ready. */

@@ -56,7 +56,7 @@ export interface Belonging {
 }
 
 /** What a session does, by the first part of its id. */
-const KINDS = ['work', 'person', 'wait', 'stop', 'late', 'ask', 'poison', 'keep'] as const;
+const KINDS = ['work', 'person', 'wait', 'stop', 'late', 'ask', 'poison', 'keep', 'away'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export function kindOf(sid: string): Kind {
@@ -77,16 +77,20 @@ interface Work {
   readonly orders: number;
 }
 
+const LONG: Work = {
+  turns: [
+    [...WORK, CONTINUE],
+    [...WORK, CONTINUE],
+    ['emit tool.shop.Book("last")', DONE],
+  ],
+  orders: 5,
+};
+
 /** The programs of each kind. The token of `wait` is made before the wait and used after it. */
 export const WORKS: Readonly<Record<Kind, Work>> = {
-  work: {
-    turns: [
-      [...WORK, CONTINUE],
-      [...WORK, CONTINUE],
-      ['emit tool.shop.Book("last")', DONE],
-    ],
-    orders: 5,
-  },
+  work: LONG,
+  /** As `work`, but the agent gives no reply to the first requests of each turn. */
+  away: LONG,
   person: { turns: [[CONTINUE], ['emit tool.shop.Send("parcel")', 'emit tool.shop.Book("invoice")', DONE]], orders: 2 },
   wait: {
     turns: [

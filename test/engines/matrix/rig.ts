@@ -4,6 +4,7 @@ import { type Keyring, keyringFrom, loadKeyFile } from '../../../src/aeiou/index
 import { AgentModelStore, createStores } from '../../../src/context/index.ts';
 import {
   type Agent,
+  AgentError,
   askHandler,
   type DecisionLog,
   FileLog,
@@ -95,8 +96,12 @@ export async function openRig(
   reached: Reached,
   { takeApart, timed = (store) => store }: RigOptions = {},
 ): Promise<Rig> {
+  const unanswered = new Map<string, number>();
   const agent = functionAgent(async ({ sid, turn }) => {
     await reached('ask', sid, turn);
+    const before = unanswered.get(`${sid} ${turn}`) ?? 0;
+    unanswered.set(`${sid} ${turn}`, before + 1);
+    if (kindOf(sid) === 'away' && before < 2) throw new AgentError(turn, 'the server is away', 'ERR_AGENT', { retryable: true });
     return program(WORKS[kindOf(sid)].turns[turn - 1] ?? []);
   });
   const helper = functionAgent(({ turn }) => program(HELPER[turn - 1] ?? []));

@@ -6,6 +6,7 @@ import { newSession, PLAIN_SETUP, READER, type SessionSummary } from '../../../s
 import { BusyError } from '../../../src/wire/errors.ts';
 import { FaultyProxy } from '../proxy.ts';
 import { Bench, type Engine, type HostProcess, until } from './bench.ts';
+import { ANY, AWAY, CUT, DEAD, ENDED, KILLED_WORKERS, LATE, POISON, UNKNOWN_KEY } from './faults.ts';
 import { type End, judge, judgeBelongings } from './judge.ts';
 import { KEEPS, type Step } from './plan.ts';
 
@@ -20,16 +21,6 @@ const BOTH: readonly Engine[] = ['postgres', 'sqlite'];
 const POSTGRES: readonly Engine[] = ['postgres'];
 const done = (): End => 'DONE';
 
-/** Faults by the names that docs/operations.md gives them. */
-const DEAD = 'a host is dead, or stopped';
-const CUT = 'the store is down or cut off';
-const ENDED = 'connections to the store are ended';
-const LATE = 'a host was stopped or cut off for longer than a lease';
-const UNKNOWN_KEY = 'a host does not know a key, or tokens are forged';
-const KILLED_WORKERS = 'workers are killed';
-const POISON = 'a program ends every process that runs it';
-const ANY = [DEAD, CUT, ENDED, LATE, UNKNOWN_KEY, KILLED_WORKERS, POISON];
-
 /** A host dies when all its sessions are at one step of their second turn, and another host ends them. */
 function killed(step: Step, what: string, fileLog = false): Row {
   return {
@@ -37,8 +28,7 @@ function killed(step: Step, what: string, fileLog = false): Row {
     engines: BOTH,
     async run(engine, url) {
       await using bench = await Bench.open({ engine, url, fileLog });
-      await bench.sessions(['work-turn']);
-      await bench.sessions(['work-call'], 'call');
+      await bench.oneOfEach('work');
       const first = await bench.host({ hold: { step, turn: step === 'lease' ? 1 : 2 } });
       await first.held(step === 'lease' ? 1 : 2);
       await first.kill();
@@ -127,8 +117,7 @@ export const ROWS: readonly Row[] = [
     engines: BOTH,
     async run(engine, url) {
       await using bench = await Bench.open({ engine, url });
-      await bench.sessions(['work-turn']);
-      await bench.sessions(['work-call'], 'call');
+      await bench.oneOfEach('work');
       const first = await bench.host({ hold: { step: 'call', turn: 2 } });
       await first.held(2);
       first.signal('SIGSTOP');
@@ -147,8 +136,7 @@ export const ROWS: readonly Row[] = [
     async run(engine, url) {
       await using proxy = await FaultyProxy.open(url);
       await using bench = await Bench.open({ engine, url });
-      await bench.sessions(['work-turn']);
-      await bench.sessions(['work-call'], 'call');
+      await bench.oneOfEach('work');
       const first = await bench.host({ hold: { step: 'call', turn: 2 }, place: proxy.url(url) });
       await first.held(2);
       proxy.cut();
@@ -168,8 +156,7 @@ export const ROWS: readonly Row[] = [
     async run(engine, url) {
       await using proxy = await FaultyProxy.open(url);
       await using bench = await Bench.open({ engine, url, leaseMs: 60_000 });
-      await bench.sessions(['work-turn']);
-      await bench.sessions(['work-call'], 'call');
+      await bench.oneOfEach('work');
       const first = await bench.host({ hold: { step: 'commit', turn: 2 }, place: proxy.url(url) });
       await first.held(2);
       proxy.cut();
@@ -271,8 +258,7 @@ export const ROWS: readonly Row[] = [
     async run(engine, url) {
       await using proxy = await FaultyProxy.open(url);
       await using bench = await Bench.open({ engine, url, leaseMs: 3000 });
-      await bench.sessions(['work-turn']);
-      await bench.sessions(['work-call'], 'call');
+      await bench.oneOfEach('work');
       const host = await bench.host({ hold: { step: 'call', turn: 2 }, place: proxy.url(url), isWatched: true });
       await host.held(2);
       proxy.cut();
@@ -331,8 +317,7 @@ export const ROWS: readonly Row[] = [
     engines: BOTH,
     async run(engine, url) {
       await using bench = await Bench.open({ engine, url, leaseMs: 60_000 });
-      await bench.sessions(['work-turn']);
-      await bench.sessions(['work-call'], 'call');
+      await bench.oneOfEach('work');
       const host = await bench.host({ hold: { step: 'run', turn: 2 } });
       await host.held(2);
       host.killWorkers();
@@ -343,6 +328,18 @@ export const ROWS: readonly Row[] = [
       await judge(bench, done);
       const requests = bench.shop.requests().length;
       if (requests !== (await bench.expectedOrders())) throw new Error(`a call was repeated: ${requests} requests`);
+    },
+  },
+  {
+    name: "the model's server is away for a while: no session ends, and no call is repeated",
+    engines: BOTH,
+    async run(engine, url) {
+      await using bench = await Bench.open({ engine, url, leaseMs: 1000 });
+      await bench.oneOfEach('away');
+      await bench.host();
+      await bench.tells(AWAY);
+      await bench.finish();
+      await judge(bench, done);
     },
   },
   {
