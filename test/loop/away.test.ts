@@ -77,6 +77,8 @@ describe('an agent that is away', () => {
     await expect.poll(async () => (await store.summary('s'))?.status, { timeout: 20_000 }).toBe('done');
     await host.drain(5000);
     expect(agent.asked).toBe(4);
+    // Metrics of failing hosts are not about models.
+    expect(host.state.errors).toBe(0);
     expect(errors).toEqual(Array(3).fill(['s', `Error: ${AWAY}`]));
   });
 

@@ -48,7 +48,10 @@ export interface HostOptions {
   readonly pollMs?: number;
   /** The keys that this host knows now, which it says to the store as long as it lives; none when absent. */
   readonly kids?: () => readonly string[];
-  /** Receives the error when a session cannot be driven, or when the store does not answer (`sid` is null). Its own failure has no effect. */
+  /**
+   * Receives the error when a session cannot be driven, when its agent gives no reply and it stays open, or when the store does not answer
+   * (`sid` is null). Its own failure has no effect.
+   */
   readonly onError?: (error: unknown, sid: string | null) => unknown;
   /** Receives the result when this host stops driving a session. `onError` receives its failure. */
   readonly onLeft?: (result: LoopResult) => unknown;
@@ -268,7 +271,7 @@ export class Host {
       );
       const isUnanswered = result.decision === 'CONTINUE' && result.error !== null;
       this.#replied(setup.profile, !isUnanswered);
-      if (isUnanswered) this.#failed(new Error(result.error.message), sid);
+      if (isUnanswered) this.#tell(new Error(result.error.message), sid);
       // The clocks differ: the call has expired by the clock of the store, but not yet by the clock of this host.
       const still = next.kind === 'waiting' && next.suspended.since === result.waiting?.since;
       if (still) await coordinator.setAside(sid);
@@ -301,6 +304,10 @@ export class Host {
 
   #failed(error: unknown, sid: string | null): void {
     this.#errors += 1;
+    this.#tell(error, sid);
+  }
+
+  #tell(error: unknown, sid: string | null): void {
     // What receives the errors cannot be told of its own.
     callBack(
       () => this.#options.onError?.(error, sid),
