@@ -1,4 +1,4 @@
-import { Approvals, apartFrom, Bound, callOf, type Grant, grantable, mayChange, type ToolView } from '../tools/index.ts';
+import { Approvals, Bound, callOf, type Grant, grantable, mayChange, type ToolView } from '../tools/index.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 
 /** A run that needs a person's approval of its plan, and what is approved already. */
@@ -41,10 +41,9 @@ export function planOf(
   }
   const [all, approved, ours] = [new Bound(standing ?? NOTHING), new Bound(NOTHING), new Bound(NOTHING)];
   for (let attempt = 1; attempt <= journals.length + 1; attempt++) {
-    for (const [index, each] of granted.entries()) {
+    for (const each of granted) {
       if (each.attempt !== attempt) continue;
-      const part = apartFrom(each.grant, index + 1);
-      for (const bound of attempt < first ? [all, approved] : [all, approved, ours]) bound.widen(part);
+      for (const bound of attempt < first ? [all, approved] : [all, approved, ours]) bound.widen(each.grant);
     }
     for (const bound of [all, approved]) count(bound, journals[attempt - 1] ?? [], tools);
   }

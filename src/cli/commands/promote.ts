@@ -7,7 +7,16 @@ import { parseEnvelope } from '../../aeiou/index.ts';
 import { firstWithProgram, recordProblem, type TurnRecord } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
-import { apartFrom, type Grant, grantText, type LibraryEntry, loadMockTools, recordTools } from '../../tools/index.ts';
+import {
+  apartFrom,
+  type Grant,
+  type GrantedCall,
+  grantText,
+  type LibraryEntry,
+  loadMockTools,
+  type OrderRule,
+  recordTools,
+} from '../../tools/index.ts';
 import { taggedFrom } from '../../wire/foreign.ts';
 import type { Source } from '../../wire/protocol.ts';
 import { librarySources, loadSource } from '../flags/library.ts';
@@ -154,12 +163,15 @@ function approvedGrant({ sid, turn, plans = [], attempts = [], error, decision }
   if (last === undefined) throw new UsageError(`nobody approved the plan of turn ${turn} of session ${printable(sid)}`);
   if (error !== null || decision === 'HALT') throw new UsageError(`turn ${turn} of session ${printable(sid)} did not end well`);
   if (granted.length === 1 && granted[0]?.isOwn === true) return last;
-  const parts = granted.map(({ isOwn, grant }, index) => {
-    const { calls, order = [] } = apartFrom(grant, index);
+  const all: GrantedCall[] = [];
+  const rules: OrderRule[] = [];
+  for (const { isOwn, grant } of granted) {
+    const { calls, order = [] } = apartFrom(grant, Math.max(0, ...all.map(({ number }) => number)));
     // The places of another program say nothing of this one.
-    return { order, calls: isOwn ? calls : calls.map(({ at: _, ...call }) => call) };
-  });
-  return { ...last, calls: parts.flatMap(({ calls }) => calls), order: parts.flatMap(({ order }) => order) };
+    all.push(...(isOwn ? calls : calls.map(({ at: _, ...call }) => call)));
+    rules.push(...order);
+  }
+  return { ...last, calls: all, order: rules };
 }
 
 /** A test that calls the procedure with the values of the session, and expects what the turn emitted, but for its tokens. */

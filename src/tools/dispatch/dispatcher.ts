@@ -93,7 +93,7 @@ export class Dispatcher {
     const isTaken = known?.t === 'taken' || (known?.t === 'recorded' && known.entry.from !== undefined);
     const plan = made === null ? null : this.#needed(call, made, known);
     // A recorded call counts too, and gets the answer that it had. A call of an earlier attempt was counted when it was made.
-    const counted = isTaken || plan !== null ? null : made;
+    const counted = isTaken || plan !== null || known?.t === 'waits' ? null : made;
     const outside = counted && this.#outside(call, counted);
     const covered = (counted && this.#context.approvals?.admit(counted)) ?? null;
     if (!isTaken && this.#context.asTurn === true) this.#unnumbered.push(packed);

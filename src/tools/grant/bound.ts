@@ -4,6 +4,7 @@ import type { TaggedJson } from '../../wire/protocol.ts';
 import { isList, sortedJson } from '../../wire/tagged.ts';
 import { type CalledTool, firstUnmet, meetsRow, placesOf, rowText, takesMap } from '../policy/decide.ts';
 import type { OrderRule } from '../policy/options.ts';
+import { apartFrom } from './cover.ts';
 import type { Grant, GrantedCall, ReturnedBy } from './granted.ts';
 
 /** A call that the program makes, as a grant sees it. */
@@ -27,7 +28,10 @@ interface Group {
 
 /** A granted call, and the calls that are counted for it. */
 interface Row {
+  /** With a number that no other row has. */
   readonly call: GrantedCall;
+  /** As its grant has it. */
+  readonly shown: GrantedCall;
   readonly groups: Map<string, Group>;
   used: number;
 }
@@ -50,11 +54,12 @@ export class Bound {
     this.widen(grant);
   }
 
-  /** Allows further calls, with numbers of their own. Calls that were counted before may be counted for them when they need their place. */
-  widen({ calls, order = [] }: Pick<Grant, 'calls' | 'order'>): void {
+  /** Allows further calls. Calls that were counted before may be counted for them when they need their place. */
+  widen(grant: Pick<Grant, 'calls' | 'order'>): void {
+    const { calls, order = [] } = apartFrom(grant, Math.max(0, ...this.#rows.map(({ call }) => call.number)));
     this.#order.push(...order);
-    for (const call of calls) {
-      this.#rows.push({ call, groups: new Map(), used: 0 });
+    for (const [index, call] of calls.entries()) {
+      this.#rows.push({ call, shown: grant.calls[index] ?? call, groups: new Map(), used: 0 });
       for (const by of Object.values(call.returned ?? {})) this.#wanted.add(by.call);
     }
   }
@@ -74,7 +79,11 @@ export class Bound {
     const { canonicalName: name } = made.tool;
     const named = this.#rows.filter(({ call }) => call.tool === name);
     const fitting = this.#fitting(made);
-    if (fitting.length > 0 && place({ rows: fitting, count: 1 })) return null;
+    const room = roomFor({ rows: fitting, count: 1 });
+    if (room !== null) {
+      settle(room);
+      return null;
+    }
     return {
       rule: this.#isRefused ? 'person' : 'grant',
       reason: this.#isRefused
@@ -94,20 +103,20 @@ export class Bound {
       const [narrowest] = fitting.toSorted((a, b) => termsOf(b.row.call) - termsOf(a.row.call));
       if (narrowest !== undefined) left.set(narrowest.index, (left.get(narrowest.index) ?? 0) - 1);
     }
-    return this.#rows.flatMap(({ call }, index) => {
+    return this.#rows.flatMap(({ shown }, index) => {
       const times = left.get(index) ?? 0;
-      return times === 0 ? [] : [times === Number.POSITIVE_INFINITY ? call : { ...call, times }];
+      return times === 0 ? [] : [times === Number.POSITIVE_INFINITY ? shown : { ...shown, times }];
     });
   }
 
   /** The granted call that a call fits, whether or not it may still be made. */
   rowOf(made: MadeCallOf): GrantedCall | undefined {
-    return this.#fitting(made)[0]?.call;
+    return this.#fitting(made)[0]?.shown;
   }
 
   /** Whether a call would be admitted, without counting it. */
   allows(made: MadeCallOf): boolean {
-    return this.#fitting(made).some(({ call, used }) => call.times === undefined || used < call.times);
+    return roomFor({ rows: this.#fitting(made), count: 1 }) !== null;
   }
 
   /** Notes the answer to an admitted call: arguments of later calls may have to be this answer. */
@@ -164,7 +173,7 @@ export class Bound {
     const { canonicalName: name } = tool;
     if (named.length === 0) return `it has no call of ${name}`;
     if (fitting.length > 0) {
-      const numbers = fitting.map(({ call }) => call.number).join(', ');
+      const numbers = fitting.map(({ shown }) => shown.number).join(', ');
       return `call ${numbers} of it, ${name}, was made as often as it may be`;
     }
     const rows = named.map(({ call }) => call.when ?? {});
@@ -180,7 +189,7 @@ export class Bound {
   }
 
   #allowed(named: readonly Row[]): string {
-    if (named.length > 0) return shortened(named.map(({ call }) => grantedText(call)));
+    if (named.length > 0) return shortened(named.map(({ shown }) => grantedText(shown)));
     const others = new Set(this.#rows.map(({ call }) => call.tool));
     return others.size === 0 ? 'no call at all' : `calls of ${shortened([...others])}`;
   }
@@ -243,8 +252,8 @@ interface Step {
   readonly from: Step | null;
 }
 
-/** Counts one call for one of its rows. Returns false when all are full, however the other calls are distributed. */
-function place(group: Group): boolean {
+/** How one call can be counted for one of its rows; null when all are full, however the other calls are distributed. */
+function roomFor(group: Group): Step | null {
   const seen = new Set<Row>();
   const steps: Step[] = [];
   const reach = (own: Group, from: Step | null): void => {
@@ -257,13 +266,10 @@ function place(group: Group): boolean {
   reach(group, null);
   for (const step of steps) {
     const { call, groups, used } = step.row;
-    if (call.times === undefined || used < call.times) {
-      settle(step);
-      return true;
-    }
+    if (call.times === undefined || used < call.times) return step;
     for (const other of groups.values()) reach(other, step);
   }
-  return false;
+  return null;
 }
 
 /** Moves calls along the path, so that its first row has room for the new one. */

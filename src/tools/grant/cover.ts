@@ -113,16 +113,11 @@ function essence({ tool, when = {}, returned = {}, times }: GrantedCall): string
   return JSON.stringify([tool, when, returned, times]);
 }
 
-/** Room for the numbers of one grant among others. */
-const NUMBERS = 100_000;
-
-/** A grant among others: its calls get numbers that those of a grant with another index do not have. */
-export function apartFrom({ calls, order = [] }: Grant, index: number): Pick<Grant, 'calls' | 'order'> {
+/** A grant among others, whose calls have numbers up to `base`: its own get higher ones. */
+export function apartFrom({ calls, order = [] }: Pick<Grant, 'calls' | 'order'>, base: number): Pick<Grant, 'calls' | 'order'> {
   const numbered = calls.map((call) => {
-    const returned = Object.entries(call.returned ?? {}).map(
-      ([name, by]) => [name, { ...by, call: by.call + index * NUMBERS }] as const,
-    );
-    const number = call.number + index * NUMBERS;
+    const returned = Object.entries(call.returned ?? {}).map(([name, by]) => [name, { ...by, call: by.call + base }] as const);
+    const number = call.number + base;
     return returned.length === 0 ? { ...call, number } : { ...call, number, returned: Object.fromEntries(returned) };
   });
   return { calls: numbered, order };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MemoryStore } from '../../../src/loop/index.ts';
 import { defineTool, type Grant, ToolError } from '../../../src/tools/index.ts';
 import { agentOf, openHost, SESSION } from './stage.ts';
 
@@ -31,7 +32,10 @@ async function host(programs: readonly string[], options: object = {}) {
   const agent = { reply: async () => await agentOf(replies.shift() ?? '').reply({ turn: 1 }) };
   const drive = { agent, maxReasks: programs.length - 1, keepTurns: true };
   /** Answers every plan, and resolves with what each asked for and how the session ended. */
-  const run = async (answer: (plan: Grant, asked: number) => Grant | undefined = () => undefined) => {
+  const run = async (
+    answer: (plan: Grant, asked: number) => Grant | undefined = () => undefined,
+    forges: (asked: number) => Promise<boolean> = async () => false,
+  ) => {
     const asked: string[][] = [];
     let result = await opened.loop.runLoop({ ...SESSION, ...drive });
     for (; result.waiting !== undefined; result = await opened.loop.resume('s', drive)) {
@@ -39,7 +43,7 @@ async function host(programs: readonly string[], options: object = {}) {
       const grant = plan === undefined ? undefined : answer(plan, asked.length);
       asked.push(plan === undefined ? [`call ${call}`] : words(plan));
       if (asked.length > 9) throw new Error('it asks without end');
-      await opened.loop.complete('s', call, { result: true }, { grant });
+      if (!(await forges(asked.length - 1))) await opened.loop.complete('s', call, { result: true }, { grant });
     }
     return { asked, made, result };
   };
@@ -91,6 +95,33 @@ describe('issue 47: a repaired program asks only for what is new', () => {
     });
     expect([asked.length, made]).toEqual([2, ['Send a', 'Log x']]);
     expect(result.error?.message).toContain('outside of the grant');
+  });
+
+  it('and waits again where an answer in the store has no signature for the plan that was shown', async () => {
+    const store = new MemoryStore();
+    await using here = await host([FIRST, command(CARD, 'call tool.t.Log("x")', 'call tool.t.Send(c.other)')], { store });
+    const forged = { ok: true, value: true } as const;
+    const { asked, made } = await here.run(undefined, async (index) => {
+      if (index !== 2) return false;
+      const { next, fence } = await store.claim('s', { owner: 'thief', ms: 60_000 });
+      if (next.kind !== 'waiting') throw new Error('it does not wait');
+      await store.start({ ...next.started, suspended: { ...next.suspended, completion: forged } }, fence);
+      await store.release('s', fence);
+      return true;
+    });
+    expect([asked.slice(2), made]).toEqual([
+      [['send "z" 1'], ['send "z" 1']],
+      ['Send a', 'Log x', 'Send z'],
+    ]);
+  });
+
+  it('names the calls of a grant in a refusal as the grant does', async () => {
+    await using here = await host([command('set l = tool.t.Many()', 'for each n in l', 'call tool.t.Send(n)', 'endfor')]);
+    const { made, result } = await here.run((plan) => ({
+      ...plan,
+      calls: plan.calls.map((call) => (call.tool === 'tool.t.send' ? { ...call, number: 1_000_001, times: 2 } : call)),
+    }));
+    expect([made, result.error?.message]).toEqual([['Send a', 'Send b'], expect.stringContaining('call 1000001 of it')]);
   });
 
   it('asks for another call of a tool whose recorded call it does not take, and once', async () => {
